@@ -1,0 +1,50 @@
+"""Command line: `python -m benchmarks [--quick] [--filter NAME] [--json FILE]`."""
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from benchmarks import report
+from benchmarks.kernels import KERNELS
+from benchmarks.measure import measure
+from benchmarks.overheads import derive_time, import_time
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure the kernels and print the table as it grows."""
+    options = parse(arguments)
+    budget = 0.15 if options.quick else 1.0
+    print(report.HEADER)
+    measurements = []
+    for kernel in KERNELS:
+        if options.filter not in kernel.name:
+            continue
+        for size in kernel.sizes[:1] if options.quick else kernel.sizes:
+            measurements.append(measure(kernel, size, budget))
+            print(report.row(measurements[-1]), flush=True)
+    print(*report.group_means(measurements), report.LEGEND, sep="\n")
+    derive = derive_time(3 if options.quick else 9)
+    importing = import_time(3 if options.quick else 9)
+    print(*report.overheads(derive, importing), sep="\n")
+    if options.json is not None:
+        result = {
+            "measurements": [asdict(measured) for measured in measurements],
+            "derive_seconds": derive,
+            "import_seconds": importing,
+        }
+        options.json.write_text(json.dumps(result, indent=1) + "\n")
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Return the options of the command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="smallest sizes, a short look at each")
+    parser.add_argument("--filter", default="", metavar="NAME", help="kernels whose name has this")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there too")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    main()

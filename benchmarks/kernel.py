@@ -1,0 +1,59 @@
+"""What a benchmark kernel is: an ordinary NumPy function with seeded arguments."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+Group = Literal["vector", "scalar", "chain"]
+
+# Most that gradient / primal may be, by group; chains have a limit for each size.
+GROUP_LIMITS: dict[str, float] = {"vector": 9.0, "scalar": 30.0}
+CHAIN_LIMITS: dict[int, float] = {1: 10.0, 100: 8.0, 10_000: 5.0}
+# Most that the geometric mean over a group may be.
+MEAN_LIMITS: dict[str, float] = {"vector": 6.0}
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A function to differentiate, and how to call it.
+
+    Parameters
+    ----------
+    name : str
+        Unique among the kernels.
+    group : {"vector", "scalar", "chain"}
+        Whether the work is in array operations, in single elements, or in a chain of many
+        elementwise operations.
+    function : callable
+        Unmodified NumPy code that returns a float; it may overwrite its arguments.
+    make_arguments : callable
+        From a size to a tuple of arguments, the same ones at each call.
+    sizes : tuple of int
+        The sizes to time, smallest first.
+    argnums : tuple of int
+        The arguments with respect to which the gradient is taken.
+    adjoint : callable, optional
+        A hand-written adjoint: takes the arguments of `function`, may overwrite them, and returns
+        the value and a tuple with one gradient for each of `argnums`.
+    """
+
+    name: str
+    group: Group
+    function: Callable[..., Any]
+    make_arguments: Callable[[int], tuple[Any, ...]]
+    sizes: tuple[int, ...]
+    argnums: tuple[int, ...] = (0,)
+    adjoint: Callable[..., tuple[Any, tuple[Any, ...]]] | None = None
+
+    def limit(self, size: int) -> float | None:
+        """Return the most that gradient / primal may be at this size, None if there is no limit."""
+        if self.group == "chain":
+            return CHAIN_LIMITS.get(size)
+        return GROUP_LIMITS[self.group]
+
+
+def generator() -> np.random.Generator:
+    """Return the random generator that all arguments are drawn from, freshly seeded."""
+    return np.random.default_rng(20_240_501)

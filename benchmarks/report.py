@@ -1,0 +1,70 @@
+"""Turn measurements into lines of text."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from benchmarks.kernel import MEAN_LIMITS
+from benchmarks.measure import Measurement
+from benchmarks.overheads import DERIVE_LIMIT, IMPORT_LIMIT
+
+HEADER = (
+    f"{'kernel':<24}{'size':>7}{'primal':>11}{'gradient':>10}{'adjoint':>10}"
+    f"{'grad/adj':>10}{'autograd':>11}"
+)
+LEGEND = (
+    "gradient, adjoint, autograd: time over the primal's.  ! above its limit.  "
+    "f functional variant of the kernel."
+)
+
+
+def row(measured: Measurement) -> str:
+    """Return the line of one measurement."""
+    gradient = "error" if measured.gradient is None else f"{measured.gradient:.1f}"
+    gradient += "!" if measured.exceeds_limit else " "
+    autograd = "cannot" if measured.autograd is None else f"{measured.autograd:.1f}"
+    autograd += "f" if measured.autograd_modified else " "
+    line = (
+        f"{measured.kernel:<24}{measured.size:>7}{duration(measured.primal):>11}{gradient:>10}"
+        f"{_ratio(measured.adjoint):>10}{_ratio(measured.gradient_over_adjoint):>10}{autograd:>11}"
+    )
+    return f"{line}\n    {measured.problem}" if measured.problem else line
+
+
+def group_means(measurements: Sequence[Measurement]) -> list[str]:
+    """Return a line for each group: the geometric means of its ratios."""
+    lines = []
+    for group in dict.fromkeys(m.group for m in measurements):
+        members = [m for m in measurements if m.group == group]
+        ours = geometric_mean(m.gradient for m in members)
+        limit = MEAN_LIMITS.get(group)
+        mark = "!" if ours is not None and limit is not None and ours > limit else " "
+        lines.append(
+            f"{'geometric mean, ' + group:<42}{_ratio(ours) + mark:>10}"
+            f"{_ratio(geometric_mean(m.adjoint for m in members)):>10}"
+            f"{_ratio(geometric_mean(m.gradient_over_adjoint for m in members)):>10}"
+            f"{_ratio(geometric_mean(m.autograd for m in members)):>10}"
+        )
+    return lines
+
+
+def overheads(derive: float, importing: float) -> list[str]:
+    """Return the lines about what is paid once."""
+    return [
+        f"derive a function of fifty lines: {duration(derive)}{'!' * (derive > DERIVE_LIMIT)}",
+        f"import mooncake_py after numpy: {duration(importing)}{'!' * (importing > IMPORT_LIMIT)}",
+    ]
+
+
+def geometric_mean(ratios: Iterable[float | None]) -> float | None:
+    """Return the geometric mean of those that are there, None if none is."""
+    logarithms = [math.log(ratio) for ratio in ratios if ratio is not None]
+    return math.exp(sum(logarithms) / len(logarithms)) if logarithms else None
+
+
+def duration(seconds: float) -> str:
+    """Return a time in milliseconds or microseconds."""
+    return f"{1e3 * seconds:.2f} ms" if seconds >= 1e-3 else f"{1e6 * seconds:.1f} us"
+
+
+def _ratio(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"

@@ -1,0 +1,49 @@
+"""Fair timing: the candidates take turns, so that a slow spell of the machine meets all of them."""
+
+import copy
+import gc
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+FEWEST_ROUNDS = 5
+MOST_ROUNDS = 200
+
+
+def interleaved_medians(
+    candidates: Mapping[str, Callable[..., Any]], arguments: tuple[Any, ...], budget: float
+) -> dict[str, float]:
+    """Time each candidate on fresh copies of the same arguments, in turns.
+
+    Parameters
+    ----------
+    candidates : mapping of str to callable
+        Each is called as `candidate(*arguments)`; each has run once before.
+    arguments : tuple
+        Copied before each call, outside the time measured: candidates may overwrite them.
+    budget : float, in seconds
+        Rounds end when it is used up, but not before five of them.
+
+    Returns
+    -------
+    dict of str to float, in seconds
+        The median time of each candidate.
+    """
+    times: dict[str, list[float]] = {name: [] for name in candidates}
+    gc.collect()
+    end = time.perf_counter() + budget
+    for done in range(MOST_ROUNDS):
+        if done >= FEWEST_ROUNDS and time.perf_counter() > end:
+            break
+        for name, candidate in candidates.items():
+            times[name].append(seconds(candidate, arguments))
+    return {name: statistics.median(taken) for name, taken in times.items()}
+
+
+def seconds(function: Callable[..., Any], arguments: tuple[Any, ...]) -> float:
+    """Return how long one call takes; the copying of its arguments is not counted."""
+    fresh = copy.deepcopy(arguments)
+    start = time.perf_counter()
+    function(*fresh)
+    return time.perf_counter() - start

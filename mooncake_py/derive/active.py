@@ -1,0 +1,181 @@
+"""Active scalars: floats and complex numbers through which a derivative flows.
+
+A Python float has no address, so an active one is wrapped.  Inside rewritten code the wrapper is
+handled by the context; outside (C callers such as ``functools.reduce``, comparisons, printing)
+its operators come back to the context, and whatever would keep only the number raises.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.errors import DerivativeDropError
+
+__all__ = ["Active", "primal_of"]
+
+
+class Active:
+    """A scalar on the tape.
+
+    Attributes
+    ----------
+    primal : float, complex or numpy inexact scalar
+        The value, of the type that the user's code would see.
+    grad : number
+        Cotangent accumulated on the reverse pass.
+    context : Context
+        The differentiated call that it belongs to.
+    """
+
+    __slots__ = ("context", "grad", "primal")
+
+    def __init__(self, primal: Any, context: Any) -> None:
+        self.primal = primal
+        self.grad: Any = 0.0
+        self.context = context
+
+    active = True
+
+    def protect(self) -> None:
+        """Do nothing: a number cannot be overwritten."""
+
+    def take(self) -> Any:
+        """Return the cotangent, or None where it is zero."""
+        grad = self.grad
+        return grad if grad else None
+
+    def add(self, g: Any) -> None:
+        """Add a cotangent."""
+        self.grad = self.grad + g
+
+    add_shared = add
+
+    # isinstance(x, float) holds for an active float, in C code and match patterns too.
+    @property
+    def __class__(self) -> type:
+        return type(self.primal)
+
+    def __getattr__(self, name: str) -> Any:
+        return self.context.scalar_attribute(self, name)
+
+    def __bool__(self) -> bool:
+        return bool(self.primal)
+
+    def __hash__(self) -> int:
+        return hash(self.primal)
+
+    def __str__(self) -> str:
+        return str(self.primal)
+
+    def __repr__(self) -> str:
+        return repr(self.primal)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.primal, spec)
+
+    def __int__(self) -> int:
+        return int(self.primal)
+
+    def __copy__(self) -> Active:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Active:
+        return self
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        return round(self.primal, ndigits)
+
+    def __trunc__(self) -> int:
+        return self.primal.__trunc__()
+
+    def __floor__(self) -> int:
+        return self.primal.__floor__()
+
+    def __ceil__(self) -> int:
+        return self.primal.__ceil__()
+
+    def __float__(self) -> float:
+        raise _dropped(self, "float() in compiled code")
+
+    def __complex__(self) -> complex:
+        raise _dropped(self, "complex() in compiled code")
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise _dropped(self, "conversion to an array in compiled code")
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise _dropped(self, "pickling")
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        function = ufunc if method == "__call__" else getattr(ufunc, method)
+        return self.context.call(function, *inputs, **kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return self.context.call(function, *args, **kwargs)
+
+
+def primal_of(value: Any) -> Any:
+    """Return the number of an active scalar, and anything else unchanged."""
+    return value.primal if type(value) is Active else value
+
+
+def _dropped(value: Active, what: str) -> DerivativeDropError:
+    return value.context.failed(
+        DerivativeDropError(
+            f"{what} would drop the derivative of an active value",
+            where=value.context.user_location(),
+            why=f"the value {value.primal!r} depends on what is differentiated; compiled code "
+            "keeps only its number",
+            mend="compute with the value itself, or register a rule for the function called here",
+        )
+    )
+
+
+def _forward(name: str) -> Callable[[Active, Any], Any]:
+    def method(self: Active, other: Any) -> Any:
+        return getattr(self.context, name)(self, other)
+
+    return method
+
+
+def _reflected(name: str) -> Callable[[Active, Any], Any]:
+    def method(self: Active, other: Any) -> Any:
+        return getattr(self.context, name)(other, self)
+
+    return method
+
+
+def _unary(name: str) -> Callable[[Active], Any]:
+    def method(self: Active) -> Any:
+        return getattr(self.context, name)(self)
+
+    return method
+
+
+def _comparison(compare: Callable[[Any, Any], Any]) -> Callable[[Active, Any], Any]:
+    def method(self: Active, other: Any) -> Any:
+        return compare(self.primal, primal_of(other))
+
+    return method
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"):
+    setattr(Active, f"__{_name}__", _forward(_name))
+    setattr(Active, f"__r{_name}__", _reflected(_name))
+for _name in ("neg", "pos"):
+    setattr(Active, f"__{_name}__", _unary(_name))
+setattr(Active, "__abs__", lambda self: self.context.call(abs, self))  # noqa: B010
+setattr(  # noqa: B010
+    Active, "__divmod__", lambda self, other: self.context.call(divmod, self, other)
+)
+setattr(  # noqa: B010
+    Active, "__rdivmod__", lambda self, other: self.context.call(divmod, other, self)
+)
+for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
+    setattr(Active, f"__{_name}__", _comparison(getattr(operator, _name)))
+
+REAL_SCALARS = frozenset({float, np.float64})

@@ -1,0 +1,467 @@
+"""Applying a rule on the tape, one function for each kind of rule.
+
+Each is called as ``apply(rule, context, function, args, kwargs)``, finds out which arguments are
+active, runs the function on primals and records an entry if there is something to record.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.derive import natives, pulls
+from mooncake_py.derive.active import Active
+from mooncake_py.derive.codual_call import apply_codual
+from mooncake_py.derive.memory import Memory
+from mooncake_py.errors import MissingRuleError
+from mooncake_py.rules.kinds import (
+    BilinearRule,
+    CoDualRule,
+    ElementwiseRule,
+    Like,
+    LinearRule,
+    OverlayRule,
+    Rule,
+    VjpRule,
+    ZeroDerivativeRule,
+)
+from mooncake_py.tangents.memory import owner as owner_of
+
+__all__ = ["APPLY"]
+
+Context = Any
+
+# Functions that return new memory which nobody else can see.
+CREATES = frozenset({
+    np.zeros, np.empty, np.ones, np.full, np.zeros_like, np.empty_like, np.ones_like,
+    np.full_like, np.arange, np.linspace, np.eye, np.identity,
+})
+
+
+# Elementwise.
+
+
+def apply_elementwise(
+    rule: ElementwiseRule, ctx: Context, f: Any, args: Any, kwargs: Any
+) -> Any:
+    """Apply an elementwise rule."""
+    if kwargs or len(args) != len(rule.partials):
+        return elementwise_with_options(rule, ctx, f, args, kwargs)
+    primals, nodes, active = operands(ctx, args)
+    y = f(*primals)
+    return ctx.record_elementwise(rule, y, primals, nodes) if active else y
+
+
+def operands(ctx: Context, args: Any) -> tuple[Any, Any, bool]:
+    """Return primals and nodes of operands, and whether one is active."""
+    primals: list[Any] = []
+    nodes: list[Any] = []
+    active = False
+    for a in args:
+        t = type(a)
+        node = None
+        if t is ndarray:
+            node = ctx.find(a)
+        elif t is Active:
+            node, a = a, a.primal
+        elif t is list or t is tuple:
+            a = ctx.as_operand(a)
+            node = ctx.find(a) if type(a) is ndarray else None
+        if node is not None:
+            active = True
+        primals.append(a)
+        nodes.append(node)
+    return tuple(primals), tuple(nodes), active
+
+
+def elementwise_with_options(
+    rule: ElementwiseRule, ctx: Context, f: Any, args: Any, kwargs: Any
+) -> Any:
+    """Apply an elementwise rule with `out=`, `where=`, `dtype=` or arguments by keyword."""
+    count = len(rule.partials)
+    if not isinstance(f, np.ufunc):
+        out = kwargs.pop("out", None)
+        args, kwargs = bound_arguments(f, args, kwargs, count)
+    else:
+        out = kwargs.pop("out", None)
+        if len(args) > count:
+            args, out = args[:count], args[count]
+    if type(out) is tuple:
+        (out,) = out
+    where = kwargs.get("where")
+    primals, nodes, active = operands(ctx, args)
+    if out is not None and isinstance(f, np.ufunc):
+        return elementwise_into(rule, ctx, f, primals, nodes, out, kwargs)
+    y = f(*primals, **kwargs)
+    if out is not None:
+        return write_into(ctx, out, ctx.record_elementwise(rule, y, primals, nodes))
+    if not active:
+        return y
+    y = ctx.record_elementwise(rule, y, primals, nodes)
+    if where is not None and where is not True and type(y) is ndarray:
+        mask_entry(ctx, where)
+    return y
+
+
+def mask_entry(ctx: Context, where: Any) -> None:
+    """Restrict the entry recorded last to the elements that were computed."""
+    _, node, partials, targets, fits, saved = ctx.tape.pop()
+    if type(where) is ndarray:
+        ctx.registry.protect(where)
+    ctx.record((pulls.pull_elementwise_out, node, where, partials, targets, fits, saved))
+
+
+def elementwise_into(
+    rule: ElementwiseRule, ctx: Context, f: Any, primals: Any, nodes: Any, out: Any, kwargs: Any
+) -> ndarray:
+    """Run a ufunc with `out=`, in place."""
+    where = kwargs.get("where")
+    if where is True:
+        where = None
+    active = any(node is not None for node in nodes)
+    memory = ctx.registry.memory_of(out)
+    plan = ctx.plan(rule, nodes) if active else None
+    flows = plan is not None and ctx.can_be_active(out)
+    saved: list[Any] = []
+    if flows:
+        saved = ctx.saved_operands(primals, nodes, plan[2])
+        if type(where) is ndarray:
+            ctx.registry.protect(where)
+    undo = ctx.overwritten(memory, out, Ellipsis) if memory.protected else None
+    try:
+        f(*primals, out=out, **kwargs)
+    except BaseException:
+        if undo is not None:
+            ctx.record(undo)
+        raise
+    # On the way back the old contents return first: the partials may read them.
+    if flows:
+        positions, partials, keep = plan
+        saved.append(out.copy() if keep[-1] else None)
+        node = ctx.registry.activate(out)
+        fits = [0 if type(nodes[i]) is Active else (primals[i].shape, primals[i].dtype)
+                for i in positions]
+        targets = [nodes[i] for i in positions]
+        ctx.record((pulls.pull_elementwise_out, node, where, partials, targets, fits, saved))
+    elif memory.active:
+        node = ctx.registry.activate(out)
+        ctx.record((pulls.pull_elementwise_out, node, where, (), (), (), ()))
+    if undo is not None:
+        ctx.record(undo)
+    return out
+
+
+@lru_cache(maxsize=256)
+def signature_of(f: Any) -> inspect.Signature | None:
+    """Return the signature of a function, or None if it has none to inspect."""
+    try:
+        return inspect.signature(f)
+    except (TypeError, ValueError):
+        return None
+
+
+def bound_arguments(f: Any, args: Any, kwargs: Any, count: int) -> tuple[Any, Any]:
+    """Move the first `count` arguments to their positions, with defaults filled in."""
+    signature = signature_of(f)
+    if signature is None or len(args) >= count:
+        return args, kwargs
+    kwargs = dict(kwargs)
+    names = list(signature.parameters.values())
+    filled = list(args)
+    for parameter in names[len(args):count]:
+        if parameter.name in kwargs:
+            filled.append(kwargs.pop(parameter.name))
+        elif parameter.default is not inspect.Parameter.empty:
+            filled.append(parameter.default)
+        else:
+            break
+    return tuple(filled), kwargs
+
+
+def write_into(ctx: Context, out: Any, y: Any, casting: str = "same_kind") -> Any:
+    """Write a result into `out`, as a function with that argument does."""
+    primal = y.primal if type(y) is Active else y
+    if not np.can_cast(np.asarray(primal).dtype, out.dtype, casting):  # type: ignore[arg-type]
+        raise TypeError(
+            f"Cannot cast array data from {np.asarray(primal).dtype!r} to {out.dtype!r} "
+            f"according to the rule {casting!r}"
+        )
+    if np.shape(primal) != out.shape:
+        raise ValueError(
+            f"output array has shape {out.shape}, the result has shape {np.shape(primal)}"
+        )
+    ctx.assign(out, Ellipsis, y)
+    return out
+
+
+def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
+    """Serve `out=` by computing without it and writing the result."""
+
+    def apply_and_write(rule: Rule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
+        out = kwargs.get("out")
+        if out is None:
+            return apply(rule, ctx, f, args, kwargs)
+        if type(out) is tuple:
+            (out,) = out
+        kwargs = {name: v for name, v in kwargs.items() if name != "out"}
+        return write_into(ctx, out, apply(rule, ctx, f, args, kwargs))
+
+    return apply_and_write
+
+
+# Linear and bilinear.
+
+
+@without_out
+def apply_linear(rule: LinearRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
+    """Apply the rule of a function that is linear in some arguments."""
+    args, kwargs = by_position(ctx, rule.adjoint, args, kwargs, max(rule.wrt))
+    primals = list(args)
+    nodes: list[Any] = []
+    active = False
+    for i in rule.wrt:
+        if i >= len(args):
+            break
+        primal, node = operand(ctx, args[i])
+        primals[i] = primal
+        nodes.append(node)
+        active = active or node is not None
+    refuse_other_active(rule, ctx, args, kwargs, rule.wrt)
+    y = f(*primals, **kwargs)
+    if not active or not produces_derivative(y) or shares_memory(ctx, y, nodes, primals, rule.wrt):
+        return y
+    saved = list(primals)
+    fits: list[Any] = []
+    for i in rule.wrt[: len(nodes)]:
+        saved[i] = like(primals[i])
+        fits.append(spec_of(primals[i]))
+    protect_all(ctx, saved)
+    result, node = ctx.fresh_output(y)
+    ctx.record(
+        (pulls.pull_linear, node, rule.name, rule.adjoint, nodes, fits, saved, kwargs)
+    )
+    return result
+
+
+@without_out
+def apply_bilinear(rule: BilinearRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
+    """Apply the rule of a function that is linear in each of its first two arguments."""
+    left = rule.adjoints[0]
+    args, kwargs = by_position(ctx, left, args, kwargs, 1)
+    (a, b), nodes, active = operands(ctx, args[:2])
+    refuse_other_active(rule, ctx, args, kwargs, (0, 1))
+    y = f(a, b, *args[2:], **kwargs)
+    if not active or not produces_derivative(y):
+        return y
+    rest = args[2:]
+    saved: list[Any] = [None, None]
+    if nodes[0] is not None:
+        ctx.saved_operands((b,), (nodes[1],), (True,))
+        saved[0] = (like(a), b, *rest)
+    if nodes[1] is not None:
+        ctx.saved_operands((a,), (nodes[0],), (True,))
+        saved[1] = (a, like(b), *rest)
+    result, node = ctx.fresh_output(y)
+    fits = (spec_of(a), spec_of(b))
+    ctx.record(
+        (pulls.pull_bilinear, node, rule.name, rule.adjoints, nodes, fits, saved, kwargs)
+    )
+    return result
+
+
+def by_position(
+    ctx: Context, model: Any, args: Any, kwargs: Any, last: int
+) -> tuple[Any, Any]:
+    """Move arguments given by keyword to their positions, where they may be active.
+
+    The names are those of the rule's own parameters, after the cotangent.
+    """
+    if not kwargs or len(args) > last:
+        return args, kwargs
+    code = getattr(model, "__code__", None)
+    if code is None:
+        return args, kwargs
+    names = code.co_varnames[1 : code.co_argcount]
+    kwargs = dict(kwargs)
+    filled = list(args)
+    for name in names[len(args): last + 1]:
+        if name not in kwargs:
+            break
+        filled.append(kwargs.pop(name))
+    return tuple(filled), kwargs
+
+
+def operand(ctx: Context, value: Any) -> tuple[Any, Any]:
+    """Return the primal and the node of one argument."""
+    (primal,), (node,), _ = operands(ctx, (value,))
+    return primal, node
+
+
+def refuse_other_active(rule: Rule, ctx: Context, args: Any, kwargs: Any, wrt: Any) -> None:
+    """Raise if an argument is active for which the rule has no derivative."""
+    for i, value in enumerate(args):
+        if i not in wrt and type(value) not in natives.INERT and ctx.contains_active(value):
+            raise no_derivative(rule, ctx, f"argument {i}")
+    for name, value in kwargs.items():
+        if type(value) not in natives.INERT and ctx.contains_active(value):
+            raise no_derivative(rule, ctx, f"argument {name!r}")
+
+
+def no_derivative(rule: Rule, ctx: Context, argument: str) -> MissingRuleError:
+    """Return the error for an active argument that a rule does not cover."""
+    error = MissingRuleError(
+        f"the rule of {rule.name} has no derivative with respect to {argument}",
+        where=ctx.user_location(),
+        why=f"that argument is active; the rule is declared at {rule.origin}",
+        mend="hold the argument constant, or register a rule with replace=True",
+    )
+    ctx.failed(error)
+    return error
+
+
+def like(primal: Any) -> Like:
+    """Return a stand-in with the shape and dtype of an operand."""
+    if type(primal) is ndarray:
+        return Like(primal.shape, primal.dtype)
+    a = np.asarray(primal)
+    return Like(a.shape, a.dtype)
+
+
+def spec_of(primal: Any) -> Any:
+    """Return shape and dtype to which a cotangent is fitted; 0 for a number."""
+    return (primal.shape, primal.dtype) if type(primal) is ndarray else 0
+
+
+def protect_all(ctx: Context, values: Any) -> None:
+    """Protect the arrays among the saved arguments."""
+    for value in values:
+        if type(value) is ndarray:
+            ctx.registry.protect(value)
+        elif type(value) is tuple or type(value) is list:
+            protect_all(ctx, value)
+
+
+def produces_derivative(y: Any) -> bool:
+    """Tell whether an output can carry a derivative."""
+    if type(y) is ndarray:
+        return y.dtype.kind in "fc"
+    return isinstance(y, (float, complex, np.inexact))
+
+
+def shares_memory(ctx: Context, y: Any, nodes: Any, primals: Any, wrt: Any) -> bool:
+    """Tell whether an output is a view of an active argument: its shadow is a view as well."""
+    if type(y) is not ndarray:
+        return False
+    if y.base is None:
+        return any(y is primals[i] for i in wrt if i < len(primals))
+    owner = owner_of(y)
+    return any(
+        node is not None and type(primals[i]) is ndarray and owner_of(primals[i]) is owner
+        for i, node in zip(wrt, nodes, strict=False)
+    )
+
+
+# Rules without side effects in general.
+
+
+@without_out
+def apply_vjp(rule: VjpRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
+    """Apply a rule given by output and pullback."""
+    if kwargs and ctx.contains_active(kwargs):
+        args, kwargs = all_by_position(rule, args, kwargs)
+    nodes = [ctx.node_of(a) for a in args]
+    while nodes and nodes[-1] is None:
+        nodes.pop()
+    refuse_other_active(rule, ctx, args, kwargs, range(len(args)))
+    if not nodes:
+        refuse_other_active(rule, ctx, args, kwargs, ())
+        return f(*args, **kwargs)
+    primals = [natives.unwrapped(a) for a in args]
+    y, pullback = rule.rule(*primals, **kwargs)
+    protect_all(ctx, primals)
+    result, outputs = register_outputs(ctx, y, nodes)
+    if outputs is None or type(outputs) is tuple and all(n is None for n in outputs):
+        return result
+    fits = [specs(a, node) for a, node in zip(primals, nodes, strict=False)]
+    ctx.record((pulls.pull_vjp, outputs, rule.name, pullback, nodes, fits))
+    return result
+
+
+def all_by_position(rule: VjpRule, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """Move keyword arguments of a rule to positions, as far as its signature allows."""
+    bound = inspect.signature(rule.rule).bind(*args, **kwargs)
+    return bound.args, bound.kwargs
+
+
+def specs(primal: Any, node: Any) -> Any:
+    """Return how to fit the cotangents of an argument, a list for a sequence."""
+    if type(node) is list:
+        return [specs(p, n) for p, n in zip(primal, node, strict=True)]
+    return spec_of(primal)
+
+
+def register_outputs(ctx: Context, y: Any, nodes: Any) -> tuple[Any, Any]:
+    """Register the output of a rule, or each of a tuple of outputs."""
+    if isinstance(y, (tuple, list)):
+        pairs = [register_outputs(ctx, part, nodes) for part in y]
+        values = [value for value, _ in pairs]
+        if hasattr(y, "_fields"):
+            result: Any = type(y)(*values)
+        else:
+            result = type(y)(values)
+        return result, tuple(node for _, node in pairs)
+    if not produces_derivative(y):
+        return y, None
+    if type(y) is ndarray:
+        if ctx.find(y) is not None:
+            return y, None  # a view of active memory
+        node = ctx.registry.fresh(y)
+        node.protect()  # the pullback may have kept it
+        return y, node
+    return ctx.fresh_output(y)
+
+
+# No derivative, and Python replacements.
+
+
+def apply_zero(rule: ZeroDerivativeRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function without a derivative on primals."""
+    out = kwargs.get("out")
+    if out is not None:
+        kwargs = {name: v for name, v in kwargs.items() if name != "out"}
+        y = f(*map(natives.unwrapped, args), **natives.unwrapped(kwargs))
+        if type(out) is tuple and len(out) == 1:
+            (out,) = out
+        return write_into(ctx, out, y, "unsafe" if kwargs.get("casting") == "unsafe" else
+                          "same_kind")
+    if isinstance(f, np.ufunc) and len(args) > f.nin:
+        return apply_zero(rule, ctx, f, args[: f.nin], {**kwargs, "out": args[f.nin]})
+    y = f(*map(natives.unwrapped, args), **natives.unwrapped(kwargs))
+    if type(y) is ndarray and y.base is None and f in CREATES:
+        memory = ctx.registry.memory_of(y)
+        if type(memory) is Memory and not memory.active:
+            memory.protected = False
+    return y
+
+
+def apply_overlay(rule: OverlayRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run the Python replacement of a function, derived."""
+    if not kwargs and all(type(a) in natives.INERT for a in args):
+        return f(*args)
+    return ctx.call_function(rule.replacement, args, kwargs)
+
+
+APPLY: dict[type[Rule], Callable[..., Any]] = {
+    ElementwiseRule: apply_elementwise,
+    LinearRule: apply_linear,
+    BilinearRule: apply_bilinear,
+    VjpRule: apply_vjp,
+    CoDualRule: apply_codual,
+    OverlayRule: apply_overlay,
+    ZeroDerivativeRule: apply_zero,
+}

@@ -1,0 +1,285 @@
+"""Which way a call goes: a rule, a native handler, a derived function, or an error."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from enum import EnumMeta
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.derive import construct, natives, state
+from mooncake_py.derive.active import Active
+from mooncake_py.derive.apply import APPLY
+from mooncake_py.errors import MissingRuleError
+from mooncake_py.rules import registry
+from mooncake_py.rules.kinds import Rule, function_name
+
+__all__ = ["call_array_method", "call_scalar_method", "call_unregistered", "handlers",
+           "missing_rule", "scalar_attribute"]
+
+Handler = Callable[[Any, Any, Any, Any], Any]
+
+_handlers: dict[Any, Handler] = {}
+_version = -1
+
+DESCRIPTORS = (type(list.append), type(object.__init__), type(list().__init__))
+LRU_WRAPPER = type(functools.lru_cache(lambda: None))
+NUMPY_DISPATCHER = type(np.sum)
+
+
+def handlers() -> dict[Any, Handler]:
+    """Return the table from function to handler, up to date with the registered rules."""
+    global _version, _handlers
+    if _version != registry.version():
+        _version = registry.version()
+        table: dict[Any, Handler] = {}
+        for function, rule in registry.registered():
+            table[function] = make_handler(rule)
+        table.update(natives.HANDLERS)
+        _handlers = table
+    return _handlers
+
+
+def make_handler(rule: Rule) -> Handler:
+    """Return the handler that applies a rule."""
+    apply = APPLY[type(rule)]
+    return lambda ctx, f, args, kwargs: apply(rule, ctx, f, args, kwargs)
+
+
+def call_unregistered(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Call something for which neither rule nor native handler is registered."""
+    t = type(f)
+    if t is FunctionType:
+        return call_python(ctx, f, args, kwargs)
+    if t is MethodType:
+        return ctx.call(f.__func__, f.__self__, *args, **kwargs)
+    if isinstance(f, type):
+        return construct.instance(ctx, f, args, kwargs)
+    if t is BuiltinFunctionType:
+        return call_builtin(ctx, f, args, kwargs)
+    if t in DESCRIPTORS:
+        return call_descriptor(ctx, f, args, kwargs)
+    if t is functools.partial:
+        return ctx.call(f.func, *f.args, *args, **{**f.keywords, **kwargs})
+    if t is LRU_WRAPPER:
+        return ctx.call(f.__wrapped__, *args, **kwargs)
+    if t is NUMPY_DISPATCHER:
+        return call_numpy(ctx, f, args, kwargs)
+    if t is np.ufunc:
+        return call_opaque(ctx, f, args, kwargs)
+    method = getattr(t, "__call__", None)
+    if type(method) is FunctionType:
+        return ctx.call(method, f, *args, **kwargs)
+    return call_opaque(ctx, f, args, kwargs)
+
+
+def call_python(ctx: Any, f: FunctionType, args: Any, kwargs: Any) -> Any:
+    """Call a Python function: natively if its module has no part in derivatives."""
+    if natives.is_native_module(f.__module__):
+        if f.__module__.partition(".")[0] in ("logging", "warnings", "tqdm"):
+            return f(*map(natives.unwrapped, args), **natives.unwrapped(kwargs))
+        if not any(map(ctx.contains_active, args)) and not ctx.contains_active(kwargs):
+            return f(*args, **kwargs)
+    return ctx.call_function(f, args, kwargs)
+
+
+def call_builtin(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Call a compiled function, or a method of a compiled type that is bound."""
+    receiver = f.__self__
+    if receiver is None or type(receiver) is ModuleType:
+        return call_opaque(ctx, f, args, kwargs)
+    if type(receiver) is ndarray:
+        return ctx.method(receiver, f.__name__, *args, **kwargs)
+    if isinstance(receiver, tuple(state.MUTATORS)):
+        return state.call_container_method(ctx, receiver, f.__name__, args, kwargs)
+    if isinstance(receiver, type):
+        generic = ctx.handlers.get(getattr(receiver, f.__name__, None))
+        return generic(ctx, f, args, kwargs) if generic else call_opaque(ctx, f, args, kwargs)
+    if isinstance(receiver, (str, bytes)):
+        return f(*map(natives.unwrapped, args), **natives.unwrapped(kwargs))
+    descriptor = getattr(type(receiver), f.__name__, None)
+    try:
+        handler = ctx.handlers.get(descriptor)
+    except TypeError:
+        handler = None
+    if handler is not None:
+        return handler(ctx, descriptor, (receiver, *args), kwargs)
+    return call_opaque(ctx, f, args, kwargs)
+
+
+def call_descriptor(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Call an unbound method of a compiled type, such as ``list.append`` or ``super()``'s."""
+    receiver = getattr(f, "__self__", None)
+    if receiver is not None and not isinstance(receiver, type):  # a bound special method
+        if f.__name__ == "__setattr__":
+            return natives.run_object_setattr(ctx, f, (receiver, *args), kwargs)
+        if isinstance(receiver, tuple(state.MUTATORS)):
+            return state.call_container_method(ctx, receiver, f.__name__, args, kwargs)
+        return f(*args, **kwargs)
+    if args and type(args[0]) is ndarray:
+        return ctx.method(args[0], f.__name__, *args[1:], **kwargs)
+    if args and isinstance(args[0], tuple(state.MUTATORS)):
+        return state.call_container_method(ctx, args[0], f.__name__, args[1:], kwargs)
+    if f.__name__.startswith("__") or (args and isinstance(args[0], (str, bytes, tuple))):
+        return f(*args, **kwargs)
+    return call_opaque(ctx, f, args, kwargs)
+
+
+def call_numpy(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Call a NumPy function without a rule: derive its Python source if that is needed."""
+    values = (*args, *kwargs.values())
+    constant = not any(ctx.contains_active(v) for v in values)
+    if constant and kwargs.get("out") is None and not any(map(calls_back, values)):
+        return f(*args, **kwargs)
+    source = getattr(f, "__wrapped__", None)
+    if type(source) is FunctionType:
+        return ctx.call_function(source, args, kwargs)
+    raise missing_rule(ctx, f, values)
+
+
+def call_array_method(ctx: Any, o: ndarray, name: str, args: Any, kwargs: Any) -> Any:
+    """Call a method of an array that has no rule."""
+    method = getattr(o, name)
+    values = (o, *args, *kwargs.values())
+    if name in ("setflags", "resize", "byteswap", "tofile", "dump", "dumps", "tobytes", "getfield",
+                "setfield", "view") and ctx.find(o) is None and name not in ("resize", "setfield"):
+        return method(*args, **kwargs)
+    if name == "view" or any(ctx.contains_active(v) for v in values) or name in (
+        "resize", "setfield"
+    ):
+        raise missing_rule(ctx, getattr(ndarray, name), values)
+    return method(*args, **kwargs)
+
+
+def call_scalar_method(ctx: Any, value: Active, name: str, args: Any, kwargs: Any) -> Any:
+    """Call a method of an active scalar."""
+    primal = value.primal
+    if name in ("conjugate", "conj"):
+        return ctx.call(np.conjugate, value) if np.iscomplexobj(primal) else value
+    if name in ("item", "tolist"):
+        return ctx.call(complex if np.iscomplexobj(primal) else float, value)
+    if name in ("copy", "squeeze", "__copy__", "__deepcopy__", "__pos__"):
+        return value
+    if name == "astype":
+        return ctx.call(np.dtype(args[0]).type, value)
+    special = name.startswith("__") and name.endswith("__")
+    if special and hasattr(ctx, name.strip("_")):
+        return getattr(ctx, name.strip("_"))(value, *args)
+    handler = ctx.handlers.get(getattr(ndarray, name, None))
+    if handler is not None and isinstance(primal, np.generic):
+        return ctx.method(ctx.call(np.asarray, value), name, *args, **kwargs)
+    return getattr(primal, name)(*map(natives.unwrapped, args), **natives.unwrapped(kwargs))
+
+
+def scalar_attribute(ctx: Any, value: Active, name: str) -> Any:
+    """Return an attribute of an active scalar."""
+    primal = value.primal
+    if name.startswith("__"):
+        raise AttributeError(name)
+    if name == "real":
+        return ctx.call(np.real, value) if np.iscomplexobj(primal) else value
+    if name == "imag":
+        return ctx.call(np.imag, value) if np.iscomplexobj(primal) else primal.imag
+    if name == "T":
+        return value
+    attribute = getattr(primal, name)
+    if callable(attribute):
+        return functools.partial(call_scalar_method_by_name, ctx, value, name)
+    return attribute
+
+
+def call_scalar_method_by_name(ctx: Any, value: Active, name: str, /, *args: Any, **kw: Any) -> Any:
+    """Call a method of an active scalar that was fetched as an attribute."""
+    return call_scalar_method(ctx, value, name, args, kw)
+
+
+# Compiled functions without a rule.
+
+
+def call_opaque(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a compiled function without a rule if it can neither drop a derivative nor write."""
+    values = (*args, *kwargs.values())
+    receiver = getattr(f, "__self__", None)
+    if receiver is not None and type(receiver) is not ModuleType:
+        values = (receiver, *values)
+    if any(ctx.contains_active(v) for v in values):
+        raise missing_rule(ctx, f, values)
+    root = module_root(f)
+    if any(map(calls_back, values)) and not isinstance(receiver, EnumMeta):
+        raise missing_rule(ctx, f, values, "it may call back Python code, which would run unseen")
+    if root == "numpy":
+        out = kwargs.get("out")
+        if out is None:
+            return f(*args, **kwargs)
+        y = f(*args, **{name: v for name, v in kwargs.items() if name != "out"})
+        ctx.assign(out[0] if type(out) is tuple else out, Ellipsis, y)
+        return out
+    if any(can_be_written(v) for v in values) and (
+        root not in sys.stdlib_module_names or any(type(v) is ndarray for v in values)
+    ):
+        raise missing_rule(ctx, f, values, "it may write memory that the reverse pass refers to")
+    return f(*args, **kwargs)
+
+
+def module_root(f: Any) -> str:
+    """Return the top-level package that a compiled function belongs to."""
+    module = getattr(f, "__module__", None)
+    if module is None:
+        receiver = getattr(f, "__self__", None)
+        module = type(receiver).__module__ if receiver is not None else type(f).__module__
+    return module.partition(".")[0]
+
+
+def calls_back(value: Any) -> bool:
+    """Tell whether a value is or holds Python code that compiled code could call."""
+    t = type(value)
+    if t in natives.INERT or t is ndarray or t is Active:
+        return False
+    if t is FunctionType or t is MethodType or t is functools.partial:
+        return True
+    if t is list or t is tuple:
+        return any(map(calls_back, value))
+    if hasattr(t, "send"):
+        return True
+    return type(getattr(t, "__call__", None)) is FunctionType and not isinstance(value, type)
+
+
+def can_be_written(value: Any) -> bool:
+    """Tell whether compiled code could change a value in place."""
+    t = type(value)
+    if t in natives.INERT or t is Active:
+        return False
+    if t is tuple:
+        return any(map(can_be_written, value))
+    return t.__module__ != "builtins" or t in (list, dict, set, bytearray, memoryview)
+
+
+def missing_rule(ctx: Any, f: Any, values: Any, why: str = "") -> MissingRuleError:
+    """Return the error for a function that has neither a rule nor source to derive one from."""
+    name = function_name(f)
+    kinds = ", ".join(map(describe_argument, values))
+    error = MissingRuleError(
+        f"no rule for {name}",
+        where=ctx.user_location(),
+        why=f"{why or 'it is compiled, so there is no Python source to derive a rule from'}; "
+        f"called with ({kinds})",
+        mend="register a rule, for example\n"
+        f"    @from_vjp({name})\n"
+        "    def rule(x):\n"
+        f"        return {name}(x), lambda dy: (dy * ...,)\n"
+        f"or, if it has no derivative, zero_derivative({name})",
+    )
+    ctx.failed(error)
+    return error
+
+
+def describe_argument(value: Any) -> str:
+    """Return type, dtype and shape of an argument, for a message."""
+    if isinstance(value, ndarray):
+        return f"{value.dtype}[{', '.join(map(str, value.shape))}]"
+    return type(value.primal).__name__ if type(value) is Active else type(value).__name__

@@ -1,0 +1,334 @@
+"""Shadow memory by address: what the engine knows of each block of array memory.
+
+Arrays flow through differentiated code as they are.  Whether one is active, and where its
+cotangent lives, is looked up by the array that owns the memory.  Cotangents are deferred: a
+block has no shadow until something is added to it on the reverse pass, and the first temporary
+that is added becomes the shadow.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import ref
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.tangents.memory import owner as owner_of
+
+__all__ = ["Memory", "Registry", "View", "undo_assign"]
+
+
+class Memory:
+    """One block of memory, known by the array that owns it.
+
+    Attributes
+    ----------
+    ref : weakref to ndarray
+        The owner; also guards against the reuse of its id.
+    grad : ndarray or None
+        The cotangent of the block, laid out like the owner; None while it is zero.
+    active : bool
+        Whether a derivative may flow through the block.
+    protected : bool
+        Whether a write must be logged: the caller can see the block, or the tape refers to its
+        present contents.
+    logged : int
+        Bytes logged since the last full copy.
+    pinned : bool
+        Whether a hand-written rule holds the shadow, which must then stay the same array.
+    shape, dtype, strides
+        Of the owner; filled in when something may need them after the owner is gone.
+    """
+
+    __slots__ = (
+        "active", "dtype", "grad", "logged", "pinned", "protected", "ref", "shape", "strides",
+    )
+
+    def __init__(self, reference: ref[ndarray]) -> None:
+        self.ref = reference
+        self.grad: ndarray | None = None
+        self.active = True
+        self.protected = False
+        self.logged = 0
+        self.pinned = False
+        self.shape: tuple[int, ...] | None = None
+
+    @property
+    def memory(self) -> Memory:
+        return self
+
+    def describe(self, owner: ndarray) -> None:
+        """Remember the layout of the owner, so that a shadow can be made without it."""
+        self.shape = owner.shape
+        self.dtype = owner.dtype
+        self.strides = owner.strides
+
+    def protect(self) -> None:
+        """Note that the tape refers to the present contents: later writes must be logged."""
+        self.protected = True
+
+    def shadow(self) -> ndarray:
+        """Return the cotangent array, of zeros if nothing was added yet."""
+        grad = self.grad
+        if grad is None:
+            assert self.shape is not None
+            grad = self.grad = _zeros(self.shape, self.dtype, self.strides)
+        return grad
+
+    def like_owner(self) -> ndarray:
+        """Return the cotangent array with the very strides of the owner."""
+        grad = self.shadow()
+        if grad.strides != self.strides and grad.size:
+            assert self.shape is not None
+            grad = _zeros(self.shape, self.dtype, self.strides)
+            grad[...] = self.grad
+            self.grad = grad
+        return grad
+
+    def take(self) -> ndarray | None:
+        """Return the cotangent and leave zero: the operation that made the value is reversed."""
+        grad = self.grad
+        if self.pinned and grad is not None:
+            grad = grad.copy()
+            self.shadow()[...] = 0
+            return grad
+        self.grad = None
+        return grad
+
+    def pin(self) -> ndarray:
+        """Return the shadow, which from now on stays the same array (a rule holds it)."""
+        self.pinned = True
+        return self.like_owner()
+
+    def add(self, g: Any) -> None:
+        """Add a temporary that nobody else holds; the first one becomes the shadow."""
+        if self.grad is None:
+            self.grad = g if type(g) is ndarray else np.array(g)
+        else:
+            np.add(self.grad, g, out=self.grad)
+
+    def add_shared(self, g: Any) -> None:
+        """Add an array that somebody else may hold."""
+        if self.grad is None:
+            self.grad = np.array(g)
+        else:
+            np.add(self.grad, g, out=self.grad)
+
+
+class View:
+    """An array that shares the memory of an active block.
+
+    Its shadow is the same view of the block's shadow: by the index with which it was taken, or
+    by byte offset and strides where it was made in another way.
+    """
+
+    __slots__ = ("geometry", "index", "memory", "overlaps", "parent", "ref")
+
+    active = True
+
+    def __init__(
+        self,
+        reference: ref[ndarray],
+        memory: Memory,
+        parent: Memory | View | None,
+        index: Any,
+        geometry: tuple[Any, ...] | None,
+        overlaps: bool,
+    ) -> None:
+        self.ref = reference
+        self.memory = memory
+        self.parent = parent
+        self.index = index
+        self.geometry = geometry
+        self.overlaps = overlaps
+
+    @property
+    def grad(self) -> ndarray | None:
+        return None if self.memory.grad is None else self.shadow()
+
+    def protect(self) -> None:
+        self.memory.protected = True
+
+    def pin(self) -> ndarray:
+        """Return the shadow; the block's cotangent stays the same array from now on."""
+        self.memory.pin()
+        return self.shadow()
+
+    def shadow(self) -> ndarray:
+        """Return the view of the block's cotangent that belongs to this array."""
+        parent = self.parent
+        if parent is not None:
+            return parent.shadow()[self.index]
+        assert self.geometry is not None
+        shape, dtype, offset, strides = self.geometry
+        return ndarray(shape, dtype, _buffer(self.memory.like_owner()), offset, strides)
+
+    def take(self) -> ndarray | None:
+        """Return a copy of the cotangent and leave zero in its place."""
+        if self.memory.grad is None:
+            return None
+        shadow = self.shadow()
+        grad = shadow.copy()
+        shadow[...] = 0
+        return grad
+
+    def add(self, g: Any) -> None:
+        """Add into the block's cotangent in place."""
+        if self.overlaps:
+            _add_overlapping(self, g)
+        else:
+            shadow = self.shadow()
+            np.add(shadow, g, out=shadow)
+
+    add_shared = add
+
+
+class Registry:
+    """The blocks and views known to one differentiated call, by the id of the array."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, Memory | View] = {}
+
+    def fresh(self, a: ndarray) -> Memory | View:
+        """Register a newly computed active array."""
+        if a.base is None:
+            node = self.known[id(a)] = Memory(ref(a))
+            return node
+        owner = owner_of(a)
+        memory = self.known[id(owner)] = Memory(ref(owner))
+        return self.view(a, owner, memory)
+
+    def find(self, a: ndarray) -> Memory | View | None:
+        """Return the node of an active array, or None if it is constant."""
+        node = self.known.get(id(a))
+        if node is not None and node.ref() is a:
+            return node if node.active else None
+        if a.base is None:
+            return None
+        owner = owner_of(a)
+        memory = self.known.get(id(owner))
+        if memory is None or memory.ref() is not owner or not memory.active:
+            return None
+        assert type(memory) is Memory
+        return self.view(a, owner, memory)
+
+    def memory_of(self, a: ndarray) -> Memory:
+        """Return the block of any array, registering it as constant and visible if unknown."""
+        node = self.known.get(id(a))
+        if node is not None and node.ref() is a:
+            return node.memory
+        owner = a if a.base is None else owner_of(a)
+        memory = self.known.get(id(owner))
+        if memory is None or memory.ref() is not owner:
+            memory = self.known[id(owner)] = Memory(ref(owner))
+            memory.active = False
+            memory.protected = True
+        return memory.memory
+
+    def protect(self, a: ndarray) -> None:
+        """Note that the tape refers to the present contents of an array, active or not."""
+        node = self.known.get(id(a))
+        if node is None or node.ref() is not a:
+            base = a.base
+            if base is None:
+                return  # unknown memory: every write to it is logged anyway
+            owner = owner_of(a)
+            node = self.known.get(id(owner))
+            if node is None or node.ref() is not owner:
+                return
+        node.protect()
+
+    def activate(self, a: ndarray) -> Memory | View:
+        """Make the memory of an array active and return the array's node."""
+        memory = self.memory_of(a)
+        memory.active = True
+        if memory.shape is None:
+            memory.describe(a if a.base is None else owner_of(a))
+        node = self.find(a)
+        assert node is not None
+        return node
+
+    def view(self, a: ndarray, owner: ndarray, memory: Memory) -> View:
+        """Register an array that shares an active block, by byte offset and strides."""
+        if memory.shape is None:
+            memory.describe(owner)
+        offset = _address(a) - _address(owner) if a.size else 0
+        strides = a.strides
+        node = View(
+            ref(a), memory, None, None, (a.shape, a.dtype, offset, strides),
+            _overlaps(a.shape, strides, a.itemsize),
+        )
+        self.known[id(a)] = node
+        return node
+
+    def view_at(self, a: ndarray, parent: Memory | View, source: ndarray, index: Any) -> None:
+        """Register ``a = source[index]``, a view taken by a basic index."""
+        memory = parent.memory
+        if memory.shape is None:
+            memory.describe(source if source.base is None else owner_of(source))
+        overlaps = type(parent) is View and parent.overlaps
+        self.known[id(a)] = View(ref(a), memory, parent, index, None, overlaps)
+
+
+def undo_assign(entry: tuple[Any, ...]) -> None:
+    """Reverse of a write: put the old contents back."""
+    _, target, index, old = entry
+    target[index] = old
+
+
+def _address(a: ndarray) -> int:
+    return a.__array_interface__["data"][0]
+
+
+def _zeros(shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...]) -> ndarray:
+    zeros = np.zeros(shape, dtype)
+    if zeros.strides == strides or not zeros.size:
+        return zeros
+    order = sorted(range(len(shape)), key=lambda axis: -abs(strides[axis]))
+    zeros = np.zeros([shape[axis] for axis in order], dtype)
+    return zeros.transpose(np.argsort(order))
+
+
+def _buffer(shadow: ndarray) -> ndarray:
+    """Return the dense array, in memory order, whose bytes are the shadow's."""
+    if shadow.flags.c_contiguous:
+        return shadow
+    base = shadow.base
+    if type(base) is ndarray and base.flags.c_contiguous and base.nbytes == shadow.nbytes:
+        return base
+    order = sorted(range(shadow.ndim), key=lambda axis: -abs(shadow.strides[axis]))
+    return shadow.transpose(order)
+
+
+def _overlaps(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> bool:
+    """Tell whether two indices of such an array may be the same element (conservatively)."""
+    reach = itemsize
+    for stride, n in sorted((abs(s), n) for s, n in zip(strides, shape, strict=True) if n > 1):
+        if stride < reach:
+            return True
+        reach = stride * (n - 1) + reach
+    return False
+
+
+def _add_overlapping(view: View, g: Any) -> None:
+    """Add through a view in which elements repeat: broadcast, sliding windows."""
+    flat = _buffer(view.memory.like_owner()).reshape(-1)
+    np.add.at(flat, view_positions(view), g)
+
+
+def view_positions(view: View) -> ndarray:
+    """Return the position in the block, in memory order, of each element of a view."""
+    if view.parent is not None:
+        if type(view.parent) is View:
+            return view_positions(view.parent)[view.index]
+        count = int(np.prod(view.memory.shape or ()))
+        return np.arange(count).reshape(view.memory.shape or ())[view.index]
+    assert view.geometry is not None
+    shape, dtype, offset, strides = view.geometry
+    itemsize = np.dtype(dtype).itemsize
+    total = np.full(shape, offset // itemsize, dtype=np.intp)
+    for axis, (n, stride) in enumerate(zip(shape, strides, strict=True)):
+        steps = np.arange(n) * (stride // itemsize)
+        total += steps.reshape([-1 if k == axis else 1 for k in range(len(shape))])
+    return total

@@ -1,0 +1,67 @@
+"""What the global names of a function mean at the time of derivation.
+
+Only two facts are used: that a name is an unshadowed builtin, and that a dotted name leads to a
+module.  Each use is remembered in ``assumed``, so that a rewritten function is used again only
+where the facts still hold.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Container
+from types import ModuleType
+from typing import Any
+
+__all__ = ["MISSING", "Names"]
+
+MISSING: Any = object()
+
+
+class Names:
+    """Resolve global names.
+
+    Parameters
+    ----------
+    globals_ : dict
+        Of the function; read only.
+    bound : container of str
+        Names that are, or in some scope of the function may be, anything but global.
+    """
+
+    def __init__(self, globals_: dict[str, Any], bound: Container[str]) -> None:
+        self._globals = globals_
+        self._bound = bound
+        self.assumed: dict[str, object] = {}
+
+    def builtin(self, node: ast.AST) -> str | None:
+        """Return the name of the builtin that an expression surely refers to, or None."""
+        if not isinstance(node, ast.Name) or node.id in self._bound:
+            return None
+        if node.id in self._globals or not hasattr(builtins, node.id):
+            return None
+        self.assumed[node.id] = MISSING
+        return node.id
+
+    def calls_builtin(self, node: ast.AST, name: str) -> bool:
+        """Whether an expression is a call of the builtin `name`."""
+        return (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == name
+            and self.builtin(node.func) is not None
+        )
+
+    def module(self, node: ast.AST) -> ModuleType | None:
+        """Return the module that a name or a dotted name leads to, or None."""
+        if isinstance(node, ast.Name):
+            value = None if node.id in self._bound else self._globals.get(node.id)
+            if isinstance(value, ModuleType):
+                self.assumed[node.id] = value
+        elif isinstance(node, ast.Attribute):
+            parent = self.module(node.value)
+            # Through __dict__: a lazy module must not be loaded by looking.
+            value = None if parent is None else parent.__dict__.get(node.attr)
+        else:
+            value = None
+        return value if isinstance(value, ModuleType) else None

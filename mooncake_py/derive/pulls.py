@@ -1,0 +1,352 @@
+"""The reverse of each kind of tape entry.
+
+A tape entry is a tuple whose first element is one of these functions; the reverse pass calls it
+with the entry itself.  A function that undoes a change to primal state is marked by `undoes`:
+those alone run when a call is rolled back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.derive.active import Active
+from mooncake_py.derive.memory import undo_assign
+from mooncake_py.errors import InvalidTangentError
+from mooncake_py.rules.broadcasting import fit
+from mooncake_py.rules.kinds import NotImplementedDerivative, Wirtinger
+
+__all__ = ["UNDOES", "deliver", "product", "undoes"]
+
+Entry = tuple[Any, ...]
+Pull = Callable[[Entry], None]
+
+INFINITY = float("inf")
+
+UNDOES: set[Pull] = {undo_assign}
+
+
+def undoes(pull: Pull) -> Pull:
+    """Mark the reverse of a change to primal state."""
+    UNDOES.add(pull)
+    return pull
+
+
+# Scalars: the partial derivatives were computed on the way forward.
+
+
+def pull_scalar_one(entry: Entry) -> None:
+    _, y, a, pa = entry
+    g = y.grad
+    if g:
+        a.grad += g * pa
+
+
+def pull_scalar_two(entry: Entry) -> None:
+    _, y, a, pa, b, pb = entry
+    g = y.grad
+    if g:
+        a.grad += g * pa
+        b.grad += g * pb
+
+
+def pull_quotient(entry: Entry) -> None:
+    """y = a / b with either or both active; divides here, where a zero divisor is harmless."""
+    _, y, a, b, divisor = entry
+    g = y.grad
+    if g:
+        q = _divide(g, divisor)
+        if a is not None:
+            a.grad += q
+        if b is not None:
+            b.grad -= q * y.primal
+
+
+def _divide(g: Any, divisor: Any) -> Any:
+    try:
+        return g / divisor
+    except ZeroDivisionError:
+        return np.float64(g) / np.float64(divisor)
+
+
+# Elementwise functions: contribution = conj(partial) * dy.
+
+
+def pull_elementwise(entry: Entry) -> None:
+    _, y, partials, nodes, fits, saved = entry
+    g = y.take()
+    if g is not None:
+        add_contributions(g, partials, nodes, fits, saved)
+
+
+def pull_elementwise_out(entry: Entry) -> None:
+    """The same where the result was written into memory that existed before."""
+    _, out, where, partials, nodes, fits, saved = entry
+    if out.grad is None:
+        return
+    if where is None:
+        g = out.take() if type(out) is not Active else None
+    else:
+        shadow = out.shadow()
+        g = np.where(where, shadow, 0)
+        shadow[np.broadcast_to(where, shadow.shape)] = 0
+    if g is not None:
+        add_contributions(g, partials, nodes, fits, saved)
+
+
+def add_contributions(g: Any, partials: Any, nodes: Any, fits: Any, saved: Any) -> None:
+    """Add conj(partial) * g to each active input."""
+    for node, partial, spec in zip(nodes, partials, fits, strict=True):
+        if callable(partial):
+            c = product(g, evaluate(partial, saved))
+            if spec is None and type(c) is ndarray:
+                node.add(c)
+                continue
+        elif partial == 1:
+            if spec is None:
+                node.add_shared(g)
+                continue
+            c = g
+        elif partial == -1:
+            c = -g
+            if spec is None:
+                node.add(c)
+                continue
+        else:
+            c = product(g, partial)
+        deliver(node, c, spec, c is g)
+
+
+def evaluate(partial: Callable[..., Any], saved: Any) -> Any:
+    """Evaluate a partial derivative; plain floats fall back to NumPy's infinities."""
+    try:
+        return partial(*saved)
+    except (ZeroDivisionError, OverflowError, ValueError):
+        return partial(*map(_as_numpy_scalar, saved))
+
+
+def _as_numpy_scalar(value: Any) -> Any:
+    return np.asarray(value)[()] if isinstance(value, (float, int, complex)) else value
+
+
+def product(g: Any, p: Any) -> Any:
+    """Return conj(p) * g, exactly zero where g is zero even if p is infinite or nan."""
+    if type(p) is Wirtinger:
+        return product(g, p.dz) + np.conj(product(g, p.dzbar))
+    if isinstance(p, (complex, np.complexfloating)) or (
+        type(p) is ndarray and p.dtype.kind == "c"
+    ):
+        p = np.conj(p)
+    c = g * p
+    if type(c) is ndarray:
+        # One pass of BLAS tells whether all is finite; what follows is rare.
+        if c.size and not abs(np.vdot(c, c)) < INFINITY:
+            c[...] = np.where(g == 0, 0, c)
+    elif c != c and not g:  # a nan scalar
+        return 0.0
+    return c
+
+
+def deliver(node: Any, c: Any, spec: Any, shared: bool = False) -> None:
+    """Add a contribution to a node after fitting it to the node's shape and dtype."""
+    if type(node) is Active:
+        node.add(scalar_cotangent(node, c))
+        return
+    if spec is not None:
+        fitted = fit(c, *spec)
+        shared = shared and fitted is c
+        c = fitted
+    if shared or type(c) is ndarray and (c.base is not None or not c.flags.writeable):
+        node.add_shared(c)
+    else:
+        node.add(c)
+
+
+def scalar_cotangent(node: Active, c: Any) -> Any:
+    """Return the cotangent of an active scalar: summed, and real for a real scalar."""
+    if type(c) is ndarray:
+        c = c.sum()
+    if isinstance(c, (complex, np.complexfloating)) and not isinstance(
+        node.primal, (complex, np.complexfloating)
+    ):
+        return c.real
+    return c
+
+
+# Reads of elements.
+
+
+def pull_element(entry: Entry) -> None:
+    _, y, node, index = entry
+    g = y.grad
+    if g:
+        node.shadow()[index] += g
+
+
+def pull_gather(entry: Entry) -> None:
+    """y = x[index] with an index array, in which an element may be read more than once."""
+    _, y, node, index, boolean = entry
+    g = y.take()
+    if g is None:
+        return
+    shadow = node.shadow()
+    if type(node) is not Active and getattr(node, "overlaps", False):
+        scratch = np.zeros(shadow.shape, shadow.dtype)
+        np.add.at(scratch, index, g)
+        node.add(scratch)
+    elif boolean:
+        shadow[index] += g
+    else:
+        np.add.at(shadow, index, g)
+
+
+# Writes.
+
+
+def pull_assign(entry: Entry) -> None:
+    """x[index] = v: the slot's cotangent moves to v."""
+    _, node, index, value, spec = entry
+    if node.memory.grad is None:
+        return
+    shadow = node.shadow()
+    g = shadow[index]
+    if type(g) is ndarray:
+        if value is not None:
+            deliver_written(shadow, index, g, value, spec)
+            return
+    elif value is not None:
+        shadow[index] = 0
+        value.add(scalar_cotangent(value, g)) if type(value) is Active else value.add(
+            fit(g, *spec)
+        )
+        return
+    shadow[index] = 0
+
+
+def deliver_written(shadow: ndarray, index: Any, g: ndarray, value: Any, spec: Any) -> None:
+    """Move the cotangent of written elements to the value; the last of repeated writes counts."""
+    if g.base is not None:
+        g = g.copy()
+    else:
+        last = last_writes(shadow.shape, index)
+        if last is not None:
+            g = np.where(last, g, 0)
+    shadow[index] = 0
+    deliver(value, g, spec)
+
+
+def last_writes(shape: tuple[int, ...], index: Any) -> ndarray | None:
+    """Return which writes of ``x[index] = v`` survive, or None if no element repeats."""
+    marks = np.full(shape, -1, dtype=np.intp)
+    count = marks[index].size
+    order = np.arange(count).reshape(marks[index].shape)
+    marks[index] = order
+    survives = marks[index] == order
+    return None if survives.all() else survives
+
+
+def pull_inplace_linear(entry: Entry) -> None:
+    """x += v or x -= v: the cotangent of x stays, v receives a share."""
+    _, node, value, sign, spec = entry
+    if node.memory.grad is None:
+        return
+    g = node.shadow()
+    deliver(value, g if sign > 0 else -g, spec, sign > 0)
+
+
+def pull_inplace_element(entry: Entry) -> None:
+    """x[i] += v for a single element."""
+    _, node, index, value, sign = entry
+    if node.memory.grad is None:
+        return
+    g = node.shadow()[index]
+    if g:
+        value.add(scalar_cotangent(value, g if sign > 0 else -g))
+
+
+def pull_inplace_scale(entry: Entry) -> None:
+    """x *= c or x /= c with constant c."""
+    _, node, partial = entry
+    if node.memory.grad is None:
+        return
+    shadow = node.shadow()
+    shadow[...] = product(shadow, partial(1) if callable(partial) else partial)
+
+
+# Rules of the other kinds.
+
+
+def pull_linear(entry: Entry) -> None:
+    _, y, name, adjoint, nodes, fits, args, kwargs = entry
+    g = y.take()
+    if g is None:
+        return
+    cotangents = adjoint(g, *args, **kwargs)
+    if len(nodes) == 1 and type(cotangents) is not tuple:
+        cotangents = (cotangents,)
+    for position, (node, c, spec) in enumerate(zip(nodes, cotangents, fits, strict=True)):
+        hand_over(node, c, spec, g, name, position)
+
+
+def pull_bilinear(entry: Entry) -> None:
+    _, y, name, adjoints, nodes, fits, args, kwargs = entry
+    g = y.take()
+    if g is None:
+        return
+    for position in (0, 1):
+        if nodes[position] is not None:
+            c = adjoints[position]
+            if not isinstance(c, NotImplementedDerivative):
+                c = c(g, *args[position], **kwargs)
+            hand_over(nodes[position], c, fits[position], g, name, position)
+
+
+def pull_vjp(entry: Entry) -> None:
+    _, outputs, name, pullback, nodes, fits = entry
+    g = take_all(outputs)
+    if g is None:
+        return
+    cotangents = pullback(g)
+    if type(cotangents) is not tuple:
+        cotangents = (cotangents,)
+    if len(cotangents) < len(nodes):
+        raise InvalidTangentError(
+            f"the pullback of {name} returned {len(cotangents)} cotangents for "
+            f"{len(nodes)} arguments",
+            mend="return one cotangent for each positional argument, None for zero",
+        )
+    for position, (node, c, spec) in enumerate(zip(nodes, cotangents, fits, strict=False)):
+        hand_over(node, c, spec, g, name, position)
+
+
+def take_all(outputs: Any) -> Any:
+    """Take the cotangent of an output, or of each element of a tuple of outputs."""
+    if type(outputs) is not tuple:
+        return outputs.take()
+    taken = tuple(None if node is None else node.take() for node in outputs)
+    return None if all(g is None for g in taken) else taken
+
+
+def hand_over(node: Any, c: Any, spec: Any, g: Any, name: str, position: int) -> None:
+    """Give a rule's cotangent to its argument, which may be a sequence of arguments."""
+    if node is None or c is None:
+        return
+    if isinstance(c, NotImplementedDerivative):
+        raise c.fail(name, position)
+    if type(node) is list:
+        for inner, part, inner_spec in zip(node, c() if callable(c) else c, spec, strict=True):
+            hand_over(inner, part, inner_spec, g, name, position)
+        return
+    if callable(c):
+        c = c()
+    deliver(node, c, spec, c is g)
+
+
+@undoes
+def pull_state(entry: Entry) -> None:
+    """Undo a change to a container or an object: call the inverse operation."""
+    _, inverse, *arguments = entry
+    inverse(*arguments)

@@ -1,0 +1,304 @@
+"""Changes to containers, objects and names, each recorded with its inverse.
+
+Only what existed before the call needs to be undone, but what that is cannot be told cheaply,
+so every change is recorded.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import deque
+from collections.abc import Callable, Mapping
+from types import FunctionType, MappingProxyType
+from typing import Any
+
+from mooncake_py.derive import pulls
+from mooncake_py.derive.active import Active, primal_of
+
+__all__ = [
+    "MUTATORS", "call_container_method", "delete_attribute", "delete_item", "inplace_container",
+    "log_names", "read_dict", "set_attribute", "set_item",
+]
+
+_MISSING = object()
+
+
+def note(ctx: Any, inverse: Callable[..., Any], *arguments: Any) -> None:
+    """Record the inverse of a change that has been or is about to be made."""
+    ctx.record((pulls.pull_state, inverse, *arguments))
+
+
+# Attributes and items.
+
+
+def set_attribute(ctx: Any, o: Any, name: str, v: Any) -> None:
+    """Run ``o.name = v`` natively and record the old value."""
+    fields = getattr(o, "__dict__", None)
+    if type(fields) is dict:
+        old = fields.get(name, _MISSING)
+    elif isinstance(fields, MappingProxyType):
+        old = fields.get(name, _MISSING)
+    else:
+        old = getattr(o, name, _MISSING)
+    if old is _MISSING and hasattr(type(o), name):  # a slot, or a data descriptor in C
+        old = getattr(o, name, _MISSING)
+        if type(fields) is dict and not hasattr(type(getattr(type(o), name)), "__set__"):
+            old = _MISSING
+    setattr(o, name, v)
+    note(ctx, restore_attribute, o, name, old)
+
+
+def delete_attribute(ctx: Any, o: Any, name: str) -> None:
+    """Run ``del o.name`` natively and record the old value."""
+    old = getattr(o, name, _MISSING)
+    delattr(o, name)
+    note(ctx, restore_attribute, o, name, old)
+
+
+def restore_attribute(o: Any, name: str, old: Any) -> None:
+    setter, deleter = (
+        (type.__setattr__, type.__delattr__)
+        if isinstance(o, type)
+        else (object.__setattr__, object.__delattr__)
+    )
+    if old is not _MISSING:
+        setter(o, name, old)
+        return
+    try:
+        deleter(o, name)
+    except AttributeError:
+        pass  # deleted again by the code itself
+
+
+def set_item(ctx: Any, o: Any, i: Any, v: Any) -> None:
+    """Run ``o[i] = v`` for a container and record the old contents."""
+    i = primal_of(i)
+    if isinstance(o, dict):
+        old = o.get(i, _MISSING)
+        order = None if old is not _MISSING else None
+        o[i] = v
+        note(ctx, restore_key, o, i, old, order)
+    elif type(o) is list and type(i) is int:
+        old = o[i]
+        o[i] = v
+        note(ctx, list.__setitem__, o, i, old)
+    else:
+        if type(i) is slice:
+            v = ctx.iter(v) if not isinstance(v, (list, tuple)) else v
+        snapshot(ctx, o)
+        o[i] = v
+
+
+def delete_item(ctx: Any, o: Any, i: Any) -> None:
+    """Run ``del o[i]`` for a container."""
+    snapshot(ctx, o)
+    del o[primal_of(i)]
+
+
+def restore_key(o: dict[Any, Any], key: Any, old: Any, order: None) -> None:
+    if old is _MISSING:
+        dict.pop(o, key, None)
+    else:
+        dict.__setitem__(o, key, old)
+
+
+def read_dict(ctx: Any, o: Any, i: Any) -> Any:
+    """Run ``o[i]`` for a subclass of dict, which may add the missing key."""
+    missing = getattr(type(o), "__missing__", None)
+    if missing is not None and i not in o:
+        if type(missing) is FunctionType:
+            return ctx.call(missing, o, i)
+        factory = getattr(o, "default_factory", None)
+        if factory is not None:
+            value = ctx.call(factory)
+            set_item(ctx, o, i, value)
+            return value
+    return o[i]
+
+
+# Containers as wholes.
+
+
+def snapshot(ctx: Any, o: Any) -> None:
+    """Record the whole contents of a container that is about to change."""
+    if isinstance(o, (list, bytearray)):
+        note(ctx, restore_sequence, o, o[:])
+    elif isinstance(o, dict):
+        note(ctx, restore_dict, o, dict(o))
+    elif isinstance(o, set):
+        note(ctx, restore_set, o, set(o))
+    elif isinstance(o, deque):
+        note(ctx, restore_deque, o, list(o))
+
+
+def restore_sequence(o: Any, old: Any) -> None:
+    o[:] = old
+
+
+def restore_dict(o: dict[Any, Any], old: Mapping[Any, Any]) -> None:
+    dict.clear(o)
+    dict.update(o, old)
+
+
+def restore_set(o: set[Any], old: set[Any]) -> None:
+    o.clear()
+    o.update(old)
+
+
+def restore_deque(o: deque[Any], old: list[Any]) -> None:
+    o.clear()
+    o.extend(old)
+
+
+def inplace_container(ctx: Any, op: Any, x: Any, v: Any) -> Any:
+    """Run ``x op= v`` for a container."""
+    if isinstance(x, (list, dict, set, deque, bytearray)):
+        snapshot(ctx, x)
+        if op.name == "add":
+            v = ctx.iter(v)
+    return op.inplace(x, primal_of(v) if type(x) is not list else v)
+
+
+# Methods of containers.
+
+
+def list_append(ctx: Any, o: list[Any], v: Any) -> None:
+    o.append(v)
+    note(ctx, list.pop, o)
+
+
+def list_pop(ctx: Any, o: list[Any], i: int = -1) -> Any:
+    v = o.pop(i)
+    if i == -1:
+        note(ctx, list.append, o, v)
+    else:
+        note(ctx, list.insert, o, i if i >= 0 else len(o) + 1 + i, v)
+    return v
+
+
+def list_extend(ctx: Any, o: list[Any], values: Any) -> None:
+    n = len(o)
+    o.extend(ctx.iter(values))
+    note(ctx, truncate, o, n)
+
+
+def truncate(o: list[Any], n: int) -> None:
+    del o[n:]
+
+
+def list_sort(ctx: Any, o: list[Any], *, key: Any = None, reverse: bool = False) -> None:
+    ordered = ctx.call(sorted, list(o), key=key, reverse=reverse)
+    snapshot(ctx, o)
+    o[:] = ordered
+
+
+MUTATORS: dict[type, dict[str, Any]] = {
+    list: {
+        "append": list_append, "pop": list_pop, "extend": list_extend, "sort": list_sort,
+        **dict.fromkeys(
+            ("insert", "remove", "clear", "reverse", "__setitem__", "__delitem__", "__iadd__",
+             "__imul__")
+        ),
+    },
+    dict: dict.fromkeys(
+        ("pop", "popitem", "setdefault", "update", "clear", "__setitem__", "__delitem__",
+         "__ior__", "move_to_end", "subtract")
+    ),
+    set: dict.fromkeys(
+        ("add", "discard", "remove", "pop", "clear", "update", "difference_update",
+         "intersection_update", "symmetric_difference_update")
+    ),
+    deque: dict.fromkeys(
+        ("append", "appendleft", "pop", "popleft", "extend", "extendleft", "insert", "remove",
+         "clear", "reverse", "rotate", "__setitem__", "__delitem__", "__iadd__")
+    ),
+    bytearray: dict.fromkeys(
+        ("append", "extend", "insert", "pop", "remove", "clear", "reverse", "__setitem__")
+    ),
+}
+ITERATING = frozenset({"extend", "extendleft", "update", "fromkeys"})
+
+
+def call_container_method(ctx: Any, o: Any, name: str, args: Any, kwargs: Any) -> Any:
+    """Run a method of a built-in container; values pass by reference."""
+    mutators = next(table for base, table in MUTATORS.items() if isinstance(o, base))
+    if name not in mutators:
+        method = getattr(o, name)
+        if name in ("get", "index", "count", "__contains__", "__getitem__"):
+            args = (primal_of(args[0]), *args[1:]) if args and type(args[0]) is Active else args
+        return method(*args, **kwargs)
+    custom = mutators[name]
+    if custom is not None:
+        return custom(ctx, o, *args, **kwargs)
+    if name == "setdefault" and args[0] in o:
+        return o[args[0]]
+    if name == "setdefault":
+        set_item(ctx, o, args[0], args[1] if len(args) > 1 else None)
+        return o[args[0]]
+    method = getattr(o, name)
+    snapshot(ctx, o)
+    if name in ITERATING and args and not isinstance(args[0], Mapping):
+        args = (ctx.iter(args[0]), *args[1:])
+    return method(*args, **kwargs)
+
+
+# Names.
+
+
+def log_names(ctx: Any, derived: Any, f: FunctionType) -> None:
+    """Record the globals and captured variables that a function may rebind."""
+    for name in derived.stored_globals:
+        old = f.__globals__.get(name, _MISSING)
+        note(ctx, restore_key, f.__globals__, name, old, None)
+    if derived.stored_free:
+        cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
+        for name in derived.stored_free:
+            cell = cells[name]
+            try:
+                old = cell.cell_contents
+            except ValueError:
+                old = _MISSING
+            note(ctx, restore_cell, cell, old)
+
+
+def restore_cell(cell: Any, old: Any) -> None:
+    if old is _MISSING:
+        del cell.cell_contents
+    else:
+        cell.cell_contents = old
+
+
+def deep_copied(ctx: Any, value: Any, memo: Any = None) -> Any:
+    """Run ``copy.deepcopy``: arrays are copied with their derivative."""
+    return copied_inside(ctx, value, {} if memo is None else memo)
+
+
+def copied_inside(ctx: Any, value: Any, memo: dict[int, Any]) -> Any:
+    import numpy as np
+
+    if id(value) in memo:
+        return memo[id(value)]
+    t = type(value)
+    if t is np.ndarray:
+        result = ctx.call(np.ndarray.copy, value, "K")
+    elif t is list:
+        result = memo[id(value)] = []
+        result.extend(copied_inside(ctx, v, memo) for v in value)
+    elif t is tuple:
+        result = tuple(copied_inside(ctx, v, memo) for v in value)
+    elif t is dict:
+        result = memo[id(value)] = {}
+        result.update((k, copied_inside(ctx, v, memo)) for k, v in value.items())
+    elif t is Active or not hasattr(value, "__dict__") or isinstance(value, type):
+        result = copy.deepcopy(value, memo)
+    elif type(getattr(t, "__deepcopy__", None)) is FunctionType:
+        result = ctx.call(t.__deepcopy__, value, memo)
+    elif isinstance(value, FunctionType) or t.__reduce_ex__ is not object.__reduce_ex__:
+        result = copy.deepcopy(value, memo)
+    else:
+        result = memo[id(value)] = t.__new__(t)
+        for name, field in vars(value).items():
+            object.__setattr__(result, name, copied_inside(ctx, field, memo))
+    memo[id(value)] = result
+    memo.setdefault(id(memo), []).append(value)  # ids are reused once an object is gone
+    return result

@@ -1,0 +1,171 @@
+"""Every error that `mooncake_py` raises on purpose.
+
+Each class documents its cause and its mend, and derives from the built-in exception that a
+caller would expect as well as from :class:`MooncakeError`.  The text of every message is laid
+out by :func:`describe`: what happened, then where, why and how to mend it.
+"""
+
+from __future__ import annotations
+
+import linecache
+from dataclasses import dataclass
+
+__all__ = [
+    "DerivativeDropError",
+    "InvalidTangentError",
+    "Location",
+    "MissingRuleError",
+    "MooncakeError",
+    "MooncakeWarning",
+    "NestedDerivativeError",
+    "NonDifferentiableArgumentError",
+    "NonScalarOutputError",
+    "PullbackReuseError",
+    "RuleTestError",
+    "SourceUnavailableError",
+    "UnsupportedSyntaxError",
+    "describe",
+]
+
+
+@dataclass(frozen=True)
+class Location:
+    """A place in the user's source: file, line and, where known, the columns of an expression."""
+
+    file: str
+    line: int
+    function: str = ""
+    column: int | None = None
+    end_column: int | None = None
+
+    def __str__(self) -> str:
+        column = "" if self.column is None else f":{self.column + 1}"
+        function = f" in {self.function}" if self.function else ""
+        return f"{self.file}:{self.line}{column}{function}"
+
+    def excerpt(self) -> list[str]:
+        """Return the source line and a row of carets below the columns, if the source is there."""
+        text = linecache.getline(self.file, self.line).rstrip("\n")
+        if not text.strip():
+            return []
+        stripped = text.lstrip()
+        lines = [stripped]
+        if self.column is not None and self.end_column is not None:
+            # Columns count UTF-8 bytes; carets count characters.
+            raw = text.encode()
+            start = len(raw[: self.column].decode(errors="replace"))
+            stop = len(raw[: self.end_column].decode(errors="replace"))
+            indent = len(text) - len(stripped)
+            if stop > start >= indent:
+                lines.append(" " * (start - indent) + "^" * (stop - start))
+        return lines
+
+
+def describe(
+    what: str, *, where: Location | None = None, why: str = "", mend: str = ""
+) -> str:
+    """Lay out a message: what happened, where, why, and the mend, each on lines of its own."""
+    lines = [what]
+    if where is not None:
+        lines.append(f"  where: {where}")
+        lines.extend(f"         | {row}" for row in where.excerpt())
+    for label, text in (("why", why), ("mend", mend)):
+        if text:
+            first, *rest = text.split("\n")
+            lines.append(f"  {label + ':':<6} {first}")
+            lines.extend(f"         {row}" for row in rest)
+    return "\n".join(lines)
+
+
+class MooncakeError(Exception):
+    """Base of every error raised on purpose by `mooncake_py`.
+
+    Parameters
+    ----------
+    what : str
+        One line that says what happened.
+    where : Location, optional
+        The user's file and line.
+    why, mend : str, optional
+        The cause, and what to do about it.
+    """
+
+    def __init__(
+        self, what: str, *, where: Location | None = None, why: str = "", mend: str = ""
+    ) -> None:
+        super().__init__(describe(what, where=where, why=why, mend=mend))
+        self.what = what
+        self.where = where
+        self.why = why
+        self.mend = mend
+
+
+class MooncakeWarning(UserWarning):
+    """Something is allowed but is probably not what was meant."""
+
+
+class MissingRuleError(MooncakeError, NotImplementedError):
+    """A function without source (C code) was called, and no rule is registered for it.
+
+    Mend: register a rule with ``rrule.register``, ``from_vjp``, ``elementwise``, ``linear`` or,
+    where no derivative exists, ``zero_derivative``.
+    """
+
+
+class SourceUnavailableError(MissingRuleError):
+    """A Python function has no source to derive a rule from (text run by ``exec``, for example).
+
+    Mend: define the function in a file or a notebook cell, or register a rule for it.
+    """
+
+
+class UnsupportedSyntaxError(MooncakeError, SyntaxError):
+    """A function uses Python syntax that cannot be differentiated; all places are listed.
+
+    Mend: as the message says for each construct.
+    """
+
+
+class DerivativeDropError(MooncakeError, TypeError):
+    """An active value was handed to something that keeps only its number.
+
+    ``float()`` in C code, ``np.asarray`` in C code, ``memoryview`` and ``ctypes`` lose the
+    derivative in silence; `mooncake_py` raises instead.
+    Mend: compute with the value itself, or register a rule for the function that converts it.
+    """
+
+
+class NonDifferentiableArgumentError(MooncakeError, TypeError):
+    """A gradient was asked for with respect to something that has none: an int, a bool, a str.
+
+    Mend: pass floats (``x.astype(float)``), or choose other ``argnums``.
+    """
+
+
+class NonScalarOutputError(MooncakeError, TypeError):
+    """``grad`` or ``value_and_grad`` of a function that does not return one real number.
+
+    Mend: return a scalar, or use ``vjp`` with a cotangent of the output's shape.
+    """
+
+
+class PullbackReuseError(MooncakeError, RuntimeError):
+    """A pullback was called twice although its forward pass changed memory in place.
+
+    Mend: run the forward pass again to get a new pullback.
+    """
+
+
+class NestedDerivativeError(MooncakeError, NotImplementedError):
+    """A derivative was taken inside a function that is itself being differentiated."""
+
+
+class InvalidTangentError(MooncakeError, TypeError):
+    """A tangent, fdata or rdata does not have the type, dtype or shape its primal requires.
+
+    Mend: build it with ``zero_tangent`` or ``randn_tangent``.
+    """
+
+
+class RuleTestError(MooncakeError, AssertionError):
+    """``test_rule`` or ``test_tangent`` found a defect; the message names check and argument."""

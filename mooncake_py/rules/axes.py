@@ -1,0 +1,95 @@
+"""Axes of reductions: the cotangent of a reduced array spread again over what was reduced."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+__all__ = [
+    "Axes",
+    "backwards",
+    "count",
+    "from_lines",
+    "keep",
+    "normalize",
+    "reverse_cumsum",
+    "select",
+    "spread",
+    "to_lines",
+]
+
+Axes = int | tuple[int, ...] | None
+
+
+def normalize(axis: Axes, ndim: int) -> tuple[int, ...]:
+    """Return the axes meant by an `axis` argument, counted from 0 and sorted."""
+    if axis is None:
+        return tuple(range(ndim))
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    return tuple(sorted(int(k) % ndim for k in axes)) if ndim else ()
+
+
+def keep(dy: Any, axis: Axes, shape: tuple[int, ...]) -> ndarray:
+    """Return `dy` with the axes that were reduced from `shape` back as axes of length 1."""
+    dy = np.asarray(dy)
+    if dy.ndim == len(shape):  # keepdims=True, or nothing was reduced
+        return dy
+    axes = normalize(axis, len(shape))
+    return dy.reshape([1 if k in axes else n for k, n in enumerate(shape)])
+
+
+def spread(dy: Any, axis: Axes, shape: tuple[int, ...]) -> ndarray:
+    """Return `dy` repeated over the axes that were reduced: a read-only view of shape `shape`."""
+    dy = np.asarray(dy)
+    if dy.ndim:
+        return np.broadcast_to(keep(dy, axis, shape), shape)
+    # The common full reduction; as np.broadcast_to, at a tenth of its price.
+    view = np.ndarray(shape, dy.dtype, dy, 0, (0,) * len(shape))
+    view.flags.writeable = False
+    return view
+
+
+def count(shape: tuple[int, ...], axis: Axes, where: Any = True) -> Any:
+    """Return how many elements enter each result: an int, or an array with the axes kept."""
+    if where is True:
+        return prod(shape[k] for k in normalize(axis, len(shape)))
+    return np.sum(np.broadcast_to(where, shape), axis=axis, keepdims=True)
+
+
+def select(where: Any, dx: Any) -> Any:
+    """Return `dx` where the mask is true and zero elsewhere, even where `dx` is not finite."""
+    return dx if where is True else np.where(where, dx, 0)
+
+
+def to_lines(a: ndarray, axis: Axes) -> ndarray:
+    """Return `a` with the axes of a reduction moved to the end and merged into one."""
+    order, kept = _lines_order(axis, a.ndim)
+    shape = [a.shape[k] for k in order]
+    return a.transpose(order).reshape([*shape[:kept], prod(shape[kept:])])
+
+
+def from_lines(lines: ndarray, axis: Axes, shape: tuple[int, ...]) -> ndarray:
+    """Undo :func:`to_lines` for an array of shape `shape`."""
+    order, _ = _lines_order(axis, len(shape))
+    inverse = sorted(range(len(order)), key=order.__getitem__)
+    return lines.reshape([shape[k] for k in order]).transpose(inverse)
+
+
+def backwards(axis: int, ndim: int) -> tuple[slice, ...]:
+    """Return the index that reverses one axis."""
+    return (slice(None),) * (axis % ndim) + (slice(None, None, -1),)
+
+
+def reverse_cumsum(dy: ndarray, axis: int) -> ndarray:
+    """Return the sums of each element of `dy` and all that follow it along an axis."""
+    reverse = backwards(axis, dy.ndim)
+    return np.add.accumulate(dy[reverse], axis)[reverse]
+
+
+def _lines_order(axis: Axes, ndim: int) -> tuple[list[int], int]:
+    axes = normalize(axis, ndim)
+    rest = [k for k in range(ndim) if k not in axes]
+    return [*rest, *axes], len(rest)

@@ -1,0 +1,69 @@
+"""Fitting a cotangent to the shape and dtype of the argument it belongs to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.errors import InvalidTangentError
+
+__all__ = ["fit", "unbroadcast"]
+
+
+def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
+    """Sum a cotangent over the axes that broadcasting added or stretched.
+
+    Parameters
+    ----------
+    g : ndarray
+        Cotangent of the broadcast result.
+    shape : tuple of int
+        Shape of the argument, broadcastable to ``g.shape``.
+
+    Returns
+    -------
+    ndarray
+        Of shape `shape`; `g` itself if nothing was broadcast, otherwise a new array.
+
+    Raises
+    ------
+    InvalidTangentError
+        If `shape` does not broadcast to the shape of `g`.
+    """
+    if g.shape == shape:
+        return g
+    added = g.ndim - len(shape)
+    stretched = tuple(
+        axis + added for axis, n in enumerate(shape) if n == 1 and g.shape[axis + added] != 1
+    ) if added >= 0 else ()
+    summed = np.add.reduce(g, axis=tuple(range(added)) + stretched, keepdims=False)
+    result = np.reshape(summed, shape) if np.size(summed) == _size(shape) else summed
+    if np.shape(result) != shape:
+        raise InvalidTangentError(
+            f"a cotangent of shape {np.shape(g)} does not fit an argument of shape {shape}",
+            why="a rule returned a cotangent of another shape than its argument",
+            mend="run test_rule on the rule",
+        )
+    return result
+
+
+def fit(g: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ndarray:
+    """Return a cotangent with the shape and dtype of its argument (`g` itself if it has them)."""
+    if type(g) is not ndarray:
+        g = np.asarray(g)
+    if g.dtype.kind == "c" and dtype.kind != "c":
+        g = g.real
+    if g.shape != shape:
+        g = np.asarray(unbroadcast(g, shape))
+    if g.dtype != dtype:
+        g = g.astype(dtype)
+    return g
+
+
+def _size(shape: tuple[int, ...]) -> int:
+    size = 1
+    for n in shape:
+        size *= n
+    return size

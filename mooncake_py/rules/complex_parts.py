@@ -1,0 +1,76 @@
+"""Rules for the parts of a complex number and for functions that are not holomorphic.
+
+The gradient of a real loss is dL/dx + i dL/dy.  With Wirtinger derivatives the cotangent of z is
+``conj(dy/dz) g + (dy/dzbar) conj(g)``; see W. Wirtinger (1927) and, for this use, K. Kreutz-
+Delgado, "The complex gradient operator and the CR-calculus", arXiv:0906.4835.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.rules.declare import elementwise, linear, wirtinger
+
+__all__: list[str] = []
+
+
+def absolute_partial(x: Any, y: Any) -> Any:
+    """Return the direction of x, 0 at 0; for complex x half of it to each Wirtinger derivative."""
+    direction = np.sign(x)
+    if np.iscomplexobj(x):
+        return wirtinger(np.conj(direction) / 2, direction / 2)
+    return direction
+
+
+def scalar_absolute_partial(x: Any, y: Any) -> Any:
+    """Return the same for Python scalars, quickly; also for arrays."""
+    if isinstance(x, np.ndarray):
+        return absolute_partial(x, y)
+    if not y:
+        return 0.0
+    if isinstance(x, (complex, np.complexfloating)):
+        return wirtinger(x.conjugate() / (2 * y), x / (2 * y))
+    return math.copysign(1.0, x)
+
+
+def sign_partial(x: Any, y: Any) -> Any:
+    """Return 0 for real x; for complex x differentiate x / |x| (0 at 0)."""
+    if not np.iscomplexobj(x):
+        return 0
+    half = 0.5 / np.where(x == 0, np.inf, np.abs(x))
+    return wirtinger(half, -y * y * half)
+
+
+# Functions that are not holomorphic.
+
+elementwise(np.conjugate, wirtinger(0, 1))
+elementwise(complex.conjugate, wirtinger(0, 1))
+elementwise(float.conjugate, 1)
+elementwise(np.absolute, absolute_partial)
+elementwise(abs, scalar_absolute_partial)
+elementwise(operator.abs, scalar_absolute_partial)
+elementwise(np.sign, sign_partial)
+
+# Linear maps (over the reals).
+
+
+@linear(np.ndarray.conj, np.ndarray.conjugate)
+def conjugate_adjoint(dy, x):
+    """Conjugate."""
+    return np.conjugate(dy)
+
+
+@linear(np.real)
+def real_adjoint(dy, x):
+    """Return a cotangent without imaginary part."""
+    return dy
+
+
+@linear(np.imag)
+def imag_adjoint(dy, x):
+    """Return a cotangent without real part, so zero for a real argument."""
+    return 1j * dy

@@ -1,0 +1,256 @@
+"""Products that sum over shared axes: dot, matmul, inner, outer, tensordot, kron, cross.
+
+All are linear in each operand, so the cotangent of one operand is a product of the output's
+cotangent with the other operand.  With the inner product Re<., .> the factor is conjugated:
+for y = A b,  dA = dy b^H  and  db = A^H dy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.rules.declare import bilinear, not_implemented, overlay
+from mooncake_py.rules.kinds import Like
+
+__all__: list[str] = []
+
+
+def conj(x: Any) -> Any:
+    """Conjugate; unlike ``np.conj`` it returns a real array itself, not a copy."""
+    return x.conjugate()
+
+
+def adjoint_matrix(x: ndarray) -> ndarray:
+    """Conjugate transpose of a stack of matrices."""
+    return conj(x).swapaxes(-1, -2)
+
+
+# Vectors, whatever the shape of the operands.
+
+
+def vdot_left(dy: Any, a: Like, b: Any) -> Any:
+    return np.reshape(conj(dy) * b, a.shape)
+
+
+def vdot_right(dy: Any, a: Any, b: Like) -> Any:
+    return np.reshape(dy * a, b.shape)
+
+
+bilinear(np.vdot, left=vdot_left, right=vdot_right)
+
+
+def outer_left(dy: ndarray, a: Like, b: Any) -> Any:
+    return np.reshape(dy @ np.ravel(conj(b)), a.shape)
+
+
+def outer_right(dy: ndarray, a: Any, b: Like) -> Any:
+    return np.reshape(np.ravel(conj(a)) @ dy, b.shape)
+
+
+bilinear(np.outer, np.linalg.outer, left=outer_left, right=outer_right)
+
+
+# dot, inner and tensordot: the axes of the output are those of a, then those of b.
+
+
+def dot_left(dy: Any, a: Like, b: Any) -> Any:
+    b = conj(b)
+    if a.ndim == 0 or np.ndim(b) == 0:
+        return dy * b
+    if b.ndim == 1:
+        return np.multiply.outer(dy, b)
+    if b.ndim == 2:
+        return np.dot(dy, b.T)
+    kept = [*range(b.ndim - 2), b.ndim - 1]
+    return np.tensordot(dy, b, (range(1 - b.ndim, 0), kept))
+
+
+def dot_right(dy: Any, a: Any, b: Like) -> Any:
+    a = conj(a)
+    if np.ndim(a) == 0 or b.ndim == 0 or a.ndim == b.ndim == 1:
+        return a * dy
+    if a.ndim == 2 and b.ndim <= 2:
+        return np.dot(a.T, dy)
+    kept = range(a.ndim - 1)
+    summed = np.tensordot(a, dy, (kept, kept))
+    return np.moveaxis(summed, 0, -2) if b.ndim > 1 else summed
+
+
+bilinear(np.dot, np.ndarray.dot, left=dot_left, right=dot_right)
+
+
+def inner_left(dy: Any, a: Like, b: Any) -> Any:
+    b = conj(b)
+    if a.ndim == 0 or np.ndim(b) == 0:
+        return dy * b
+    return np.tensordot(dy, b, b.ndim - 1)
+
+
+def inner_right(dy: Any, a: Any, b: Like) -> Any:
+    a = conj(a)
+    if np.ndim(a) == 0 or b.ndim == 0:
+        return a * dy
+    kept = range(a.ndim - 1)
+    return np.tensordot(dy, a, (kept, kept))
+
+
+bilinear(np.inner, left=inner_left, right=inner_right)
+
+
+def contracted_axes(
+    axes: Any, a_ndim: int, b_ndim: int
+) -> tuple[list[int], list[int], list[int], list[int]]:
+    """Return for each operand of tensordot the axes summed over, then the axes kept."""
+    if isinstance(axes, (int, np.integer)):
+        in_a, in_b = list(range(a_ndim - int(axes), a_ndim)), list(range(int(axes)))
+    else:
+        in_a = [int(i) % a_ndim for i in np.atleast_1d(axes[0])]
+        in_b = [int(i) % b_ndim for i in np.atleast_1d(axes[1])]
+    kept_a = [i for i in range(a_ndim) if i not in in_a]
+    kept_b = [i for i in range(b_ndim) if i not in in_b]
+    return in_a, in_b, kept_a, kept_b
+
+
+def tensordot_left(dy: Any, a: Like, b: Any, axes: Any = 2) -> ndarray:
+    in_a, in_b, kept_a, kept_b = contracted_axes(axes, a.ndim, np.ndim(b))
+    shared = range(len(kept_a), len(kept_a) + len(kept_b))
+    g = np.tensordot(dy, conj(b), (shared, kept_b))
+    # The axes of g are kept_a, then the partners in a of the summed axes of b in rising order.
+    order = kept_a + [i for _, i in sorted(zip(in_b, in_a, strict=True))]
+    return np.transpose(g, np.argsort(order))
+
+
+def tensordot_right(dy: Any, a: Any, b: Like, axes: Any = 2) -> ndarray:
+    in_a, in_b, kept_a, kept_b = contracted_axes(axes, np.ndim(a), b.ndim)
+    g = np.tensordot(conj(a), dy, (kept_a, range(len(kept_a))))
+    order = [i for _, i in sorted(zip(in_a, in_b, strict=True))] + kept_b
+    return np.transpose(g, np.argsort(order))
+
+
+bilinear(np.tensordot, np.linalg.tensordot, left=tensordot_left, right=tensordot_right)
+
+
+# matmul and its kin: stacks of matrices and vectors, broadcast against each other.
+
+
+def matmul_left(dy: Any, a: Like, b: ndarray, **options: Any) -> Any:
+    if "axes" in options:
+        return not_implemented("np.matmul with axes=; move the axes with np.moveaxis instead")
+    if b.ndim == 1:
+        return np.multiply.outer(dy, conj(b))
+    if a.ndim == 1:
+        return np.matmul(conj(b), dy[..., None])[..., 0]
+    return np.matmul(dy, adjoint_matrix(b))
+
+
+def matmul_right(dy: Any, a: ndarray, b: Like, **options: Any) -> Any:
+    if "axes" in options:
+        return not_implemented("np.matmul with axes=; move the axes with np.moveaxis instead")
+    if a.ndim == 1:
+        return dy * conj(a) if b.ndim == 1 else conj(a)[:, None] * dy[..., None, :]
+    if b.ndim > 2 or a.ndim == 2:
+        return np.matmul(adjoint_matrix(a), dy)
+    # One matrix or vector for a whole stack: one product sums over the stack as well.
+    stack = range(a.ndim - 1)
+    return np.tensordot(conj(a), dy, (stack, stack))
+
+
+bilinear(np.matmul, np.linalg.matmul, left=matmul_left, right=matmul_right)
+
+
+def vecdot_left(dy: Any, a: Like, b: ndarray, *, axis: int = -1, **options: Any) -> Any:
+    """y = sum(conj(a) * b), linear in the real sense: da = conj(dy) * b."""
+    if axis >= 0 and a.ndim != b.ndim:
+        return not_implemented("np.vecdot with axis >= 0 of arrays that differ in ndim")
+    return np.expand_dims(conj(dy), axis) * b
+
+
+def vecdot_right(dy: Any, a: ndarray, b: Like, *, axis: int = -1, **options: Any) -> Any:
+    if axis >= 0 and a.ndim != b.ndim:
+        return not_implemented("np.vecdot with axis >= 0 of arrays that differ in ndim")
+    return np.expand_dims(dy, axis) * a
+
+
+bilinear(np.vecdot, np.linalg.vecdot, left=vecdot_left, right=vecdot_right)
+
+
+def matvec_left(dy: ndarray, a: Like, b: ndarray, **options: Any) -> ndarray:
+    return dy[..., :, None] * conj(b)[..., None, :]
+
+
+def matvec_right(dy: ndarray, a: ndarray, b: Like, **options: Any) -> ndarray:
+    return np.matmul(adjoint_matrix(a), dy[..., None])[..., 0]
+
+
+def vecmat_left(dy: ndarray, a: Like, b: ndarray, **options: Any) -> ndarray:
+    """y = a^H B, linear in the real sense: da = B conj(dy)."""
+    return np.matmul(b, conj(dy)[..., None])[..., 0]
+
+
+def vecmat_right(dy: ndarray, a: ndarray, b: Like, **options: Any) -> ndarray:
+    return a[..., :, None] * dy[..., None, :]
+
+
+if hasattr(np, "matvec"):  # NumPy 2.2 and newer
+    bilinear(np.matvec, left=matvec_left, right=matvec_right)
+    bilinear(np.vecmat, left=vecmat_left, right=vecmat_right)
+
+
+# The Kronecker product: axis i of the output is the pair (axis i of a, axis i of b).
+
+
+def pair_axes(
+    dy: ndarray, a_shape: tuple[int, ...], b_shape: tuple[int, ...]
+) -> tuple[ndarray, tuple[int, ...], tuple[int, ...]]:
+    """Split each axis of `dy` into its pair; return also both shapes padded to `dy.ndim`."""
+    a_shape = (1,) * (dy.ndim - len(a_shape)) + a_shape
+    b_shape = (1,) * (dy.ndim - len(b_shape)) + b_shape
+    pairs = [n for pair in zip(a_shape, b_shape, strict=True) for n in pair]
+    return np.reshape(dy, pairs), a_shape, b_shape
+
+
+def kron_left(dy: ndarray, a: Like, b: Any) -> ndarray:
+    paired, _, b_shape = pair_axes(dy, a.shape, np.shape(b))
+    b_axes = range(1, paired.ndim, 2)
+    g = np.tensordot(paired, np.reshape(conj(b), b_shape), (b_axes, range(dy.ndim)))
+    return np.reshape(g, a.shape)
+
+
+def kron_right(dy: ndarray, a: Any, b: Like) -> ndarray:
+    paired, a_shape, _ = pair_axes(dy, np.shape(a), b.shape)
+    a_axes = range(0, paired.ndim, 2)
+    g = np.tensordot(np.reshape(conj(a), a_shape), paired, (range(dy.ndim), a_axes))
+    return np.reshape(g, b.shape)
+
+
+bilinear(np.kron, left=kron_left, right=kron_right)
+
+
+# The cross product: y . (a x b) = a . (b x y) = b . (y x a).
+
+
+def cross_of_rows(a: ndarray, b: ndarray) -> ndarray:
+    """Cross product of vectors of length 3 along the last axes."""
+    return np.cross(a, b)
+
+
+bilinear(
+    cross_of_rows,
+    left=lambda dy, a, b: np.cross(conj(b), dy),
+    right=lambda dy, a, b: np.cross(dy, conj(a)),
+)
+
+
+@overlay(np.cross)
+def cross(
+    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Any:
+    """Bring the vectors to the last axis; vectors of length 2 go the way of NumPy's source."""
+    first = np.moveaxis(np.asarray(a), axisa if axis is None else axis, -1)
+    second = np.moveaxis(np.asarray(b), axisb if axis is None else axis, -1)
+    if first.shape[-1] == 3 and second.shape[-1] == 3:
+        return np.moveaxis(cross_of_rows(first, second), -1, axisc if axis is None else axis)
+    return np.cross.__wrapped__(a, b, axisa, axisb, axisc, axis)  # pyright: ignore

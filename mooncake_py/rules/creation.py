@@ -1,0 +1,151 @@
+"""Rules for functions that make arrays: conversions, copies, constants, ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.rules.declare import from_vjp, linear, overlay, zero_derivative
+from mooncake_py.rules.sequences import distribute, nesting
+
+__all__ = []
+
+zero_derivative(
+    *(np.zeros, np.ones, np.empty, np.eye, np.identity),
+    *(np.zeros_like, np.ones_like, np.empty_like),
+    because="the values do not depend on the arguments",
+)
+
+
+# Conversions and copies: the identity, or a change of dtype that the engine undoes.
+
+
+@linear(np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
+def asarray_adjoint(dy, a, dtype=None, *args, **kwargs):
+    return dy.reshape(a.shape)  # np.ascontiguousarray adds an axis to a number
+
+
+@linear(np.copy, np.ndarray.copy)
+def copy_adjoint(dy, a, order="K", subok=False):
+    return dy
+
+
+@linear(np.ndarray.__copy__)
+def shallow_copy_adjoint(dy, a):
+    return dy
+
+
+@linear(np.ndarray.__deepcopy__)
+def deep_copy_adjoint(dy, a, memo=None):
+    return dy
+
+
+@linear(np.ndarray.astype)
+def astype_method_adjoint(dy, a, dtype, order="K", casting="unsafe", subok=True, copy=True):
+    return dy
+
+
+@linear(np.astype)
+def astype_adjoint(dy, x, dtype, /, *, copy=True, device=None):
+    return dy
+
+
+@overlay(np.array)
+def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None):
+    if isinstance(object, (list, tuple)):
+        return assemble(object, dtype, order=order, ndmin=ndmin)
+    return convert(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
+
+
+def convert(object, dtype=None, *, copy=True, order: Any = "K", subok=False, ndmin=0):
+    """Make an array from an array or a number; without a copy it may be the very same one."""
+    return np.array(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
+
+
+@linear(convert)
+def convert_adjoint(dy, object, dtype=None, **options):
+    return dy.reshape(object.shape)  # ndmin adds axes in front
+
+
+def assemble(object, dtype=None, *, order: Any = "K", ndmin=0):
+    """Make an array from nested sequences of numbers and arrays."""
+    return np.array(object, dtype, order=order, ndmin=ndmin)
+
+
+@from_vjp(assemble)
+def assemble_rule(
+    object, dtype=None, *, order: Any = "K", ndmin=0
+) -> tuple[ndarray, Callable[[Any], Any]]:
+    def assemble_pullback(dy):
+        added = dy.ndim - nesting(object)
+        return (distribute(dy[(0,) * added], object),)
+
+    return assemble(object, dtype, order=order, ndmin=ndmin), assemble_pullback
+
+
+@overlay(np.fromiter)
+def fromiter(iter, dtype, count=-1, *, like=None):
+    items = []
+    if count != 0:
+        for item in iter:
+            items.append(item)
+            if len(items) == count:
+                break
+    if len(items) < count:
+        raise ValueError(
+            f"iterator too short: Expected {count} but iterator had only {len(items)} items."
+        )
+    return np.array(items, dtype)
+
+
+# Constant arrays.
+
+
+@linear(np.full, wrt=1)
+def full_adjoint(dy, shape, fill_value, dtype=None, order="C", **kwargs):
+    return dy  # the engine sums over all that fill_value was broadcast to
+
+
+@linear(np.full_like, wrt=1)
+def full_like_adjoint(dy, a, fill_value, dtype=None, order="K", subok=True, shape=None, **kwargs):
+    return dy
+
+
+# Ranges: y[i] = start + i * step, a linear map of both.
+
+
+@from_vjp(np.arange)
+def arange_rule(*args, **kwargs) -> tuple[ndarray, Callable[[Any], Any]]:
+    """Where a range begins and its step move the elements; where it stops only counts them."""
+
+    def arange_pullback(dy):
+        if len(args) == 1:
+            return (None,)
+        dstart, dstep = np.sum(dy), np.sum(dy * np.arange(dy.size, dtype=dy.real.dtype))
+        return (dstart, None, dstep)[: len(args)]
+
+    return np.arange(*args, **kwargs), arange_pullback
+
+
+@from_vjp(np.linspace)
+def linspace_rule(
+    start, stop, num=50, endpoint=True, retstep: Any = False, dtype=None, axis=0, *, device=None
+) -> tuple[Any, Callable[[Any], Any]]:
+    """Give each sample's cotangent to both ends, by its distance from them."""
+    intervals = num - 1 if endpoint else num
+
+    def linspace_pullback(dy):
+        dsamples, dstep = dy if retstep else (dy, None)
+        dstart = dstop = 0.0
+        if dsamples is not None:
+            dsamples = np.moveaxis(dsamples, axis, -1)
+            weights = np.arange(num, dtype=dsamples.real.dtype) / max(intervals, 1)
+            dstart, dstop = dsamples @ (1 - weights), dsamples @ weights
+        if dstep is not None and intervals > 0:
+            dstart, dstop = dstart - dstep / intervals, dstop + dstep / intervals
+        return dstart, dstop
+
+    return np.linspace(start, stop, num, endpoint, retstep, dtype, axis), linspace_pullback

@@ -1,0 +1,208 @@
+"""The declarations in which rules are written, from the plainest to the most general.
+
+>>> import numpy as np
+>>> from mooncake_py import elementwise
+>>> def logistic(x):
+...     return 1 / (1 + np.exp(-x))
+>>> _ = elementwise(logistic, lambda x, y: y * (1 - y))
+
+A rule never needs to undo broadcasting or to convert dtypes: the engine fits each cotangent to
+the shape and dtype of its argument (it sums over broadcast axes and takes the real part for a
+real argument).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+from mooncake_py.rules import registry
+from mooncake_py.rules.kinds import (
+    BilinearRule,
+    ElementwiseRule,
+    LinearRule,
+    NotImplementedDerivative,
+    OverlayRule,
+    Partial,
+    VjpRule,
+    Wirtinger,
+    ZeroDerivativeRule,
+)
+
+__all__ = [
+    "bilinear",
+    "elementwise",
+    "from_vjp",
+    "linear",
+    "not_implemented",
+    "overlay",
+    "wirtinger",
+    "zero_derivative",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def elementwise(function: Hashable, *partials: Partial, replace: bool = False) -> Hashable:
+    """Declare an elementwise function by its partial derivatives, one for each input.
+
+    From this one line come the rules for scalars, arrays and broadcasting, in reverse and in
+    forward mode, and for a ufunc also `out=`, `where=`, `dtype=` and in-place use.
+
+    Parameters
+    ----------
+    function : callable
+        A ufunc, a function of `math`, or a Python function that acts elementwise.
+    *partials : callable, number, Wirtinger, NotImplementedDerivative or None
+        Derivative of the output with respect to each input.  A callable receives the inputs and
+        the output, ``partial(*inputs, y)``; only what it reads is kept for the reverse pass.  A
+        number is a constant derivative.  None: the output does not depend on this input, or does
+        so in steps only.
+    replace : bool
+        Override a rule that exists.
+
+    Returns
+    -------
+    callable
+        `function`, unchanged.
+
+    Notes
+    -----
+    For complex inputs a partial is the complex derivative dy/dz, and the engine applies its
+    conjugate, so that gradients are dL/dx + i dL/dy.  A function that is not holomorphic returns
+    ``wirtinger(dy/dz, dy/dzbar)``.
+    """
+    origin = registry.calling_location(1)
+    registry.add(ElementwiseRule((function,), origin, partials), replace=replace)
+    return function
+
+
+def linear(
+    *functions: Hashable, wrt: int | tuple[int, ...] = 0, replace: bool = False
+) -> Callable[[F], F]:
+    """Declare functions that are linear in the arguments `wrt`; decorates their adjoint.
+
+    Parameters
+    ----------
+    *functions : callable
+        Functions (or method descriptors such as ``np.ndarray.sum``) that share a signature.
+    wrt : int or tuple of int
+        Positions of the arguments in which they are linear (jointly).
+    replace : bool
+        Override a rule that exists.
+
+    Returns
+    -------
+    decorator
+        For ``adjoint(dy, *args, **kwargs)``, with the signature of the function behind `dy`, in
+        which the linear arguments are :class:`Like` objects: shape and dtype without values.  It
+        returns the cotangent of the argument; for several `wrt` a tuple of them.  It may return
+        a view, also a read-only one, and `dy` itself; it must not change `dy`.
+    """
+    origin = registry.calling_location(1)
+    positions = (wrt,) if isinstance(wrt, int) else wrt
+
+    def declare(adjoint: F) -> F:
+        registry.add(LinearRule(functions, origin, adjoint, positions), replace=replace)
+        return adjoint
+
+    return declare
+
+
+def bilinear(
+    *functions: Hashable,
+    left: Callable[..., Any],
+    right: Callable[..., Any],
+    replace: bool = False,
+) -> None:
+    """Declare functions linear in the first and in the second argument.
+
+    Parameters
+    ----------
+    *functions : callable
+        Functions that share a signature.
+    left, right : callable
+        ``left(dy, a, b, ...)`` returns the cotangent of `a` and sees `a` as a :class:`Like`;
+        ``right(dy, a, b, ...)`` that of `b`, which it sees as a :class:`Like`.  Each is called
+        only if its argument is active, and only the other argument's values are kept for it.
+        The gradient convention Re<., .> asks for conjugates of complex factors.
+    replace : bool
+        Override a rule that exists.
+    """
+    origin = registry.calling_location(1)
+    registry.add(BilinearRule(functions, origin, (left, right)), replace=replace)
+
+
+def from_vjp(*functions: Hashable, replace: bool = False) -> Callable[[F], F]:
+    """Declare functions without side effects by a rule ``(*args) -> (output, pullback)``.
+
+    Parameters
+    ----------
+    *functions : callable
+        Functions that share a signature.
+    replace : bool
+        Override a rule that exists.
+
+    Returns
+    -------
+    decorator
+        For ``rule(*args, **kwargs)``, called with primals in the signature of the function
+        (parameters named as there).  ``pullback(dy)`` returns a tuple with the cotangent of each
+        positional argument: an array, a number, None for zero, a list for an argument that is a
+        sequence of arrays, or a function without parameters that computes it when it is wanted.
+        A cotangent for the first argument alone may stand without the tuple.  If the output is a
+        tuple, `dy` is a tuple with None for outputs that have no cotangent.
+    """
+    origin = registry.calling_location(1)
+
+    def declare(rule: F) -> F:
+        registry.add(VjpRule(functions, origin, rule), replace=replace)
+        return rule
+
+    return declare
+
+
+def overlay(*functions: Hashable, replace: bool = False) -> Callable[[F], F]:
+    """Declare functions by a Python function that computes the same; it is derived when called.
+
+    Use it for compiled functions that call back, and for those that change arguments in place:
+    written as assignments, they need no rule of their own.
+    """
+    origin = registry.calling_location(1)
+
+    def declare(replacement: F) -> F:
+        registry.add(OverlayRule(functions, origin, replacement), replace=replace)
+        return replacement
+
+    return declare
+
+
+def zero_derivative(*functions: Hashable, because: str = "", replace: bool = False) -> None:
+    """Declare pure functions without a derivative: they run as they are, on primals.
+
+    Parameters
+    ----------
+    *functions : callable
+        Functions that change no memory a caller can see.
+    because : str
+        The reason, shown in the coverage table: "piecewise constant", "returns indices".
+    replace : bool
+        Override a rule that exists.
+    """
+    origin = registry.calling_location(1)
+    registry.add(ZeroDerivativeRule(functions, origin, because), replace=replace)
+
+
+def not_implemented(info: str) -> NotImplementedDerivative:
+    """Return a marker for a derivative that exists but is not implemented.
+
+    It stands in place of a partial, an adjoint or a cotangent; it raises
+    :class:`~mooncake_py.errors.MissingRuleError` only if that argument is active, and the
+    message gives `info` and the place of this call.
+    """
+    return NotImplementedDerivative(info, registry.calling_location(1))
+
+
+def wirtinger(dz: Any, dzbar: Any) -> Wirtinger:
+    """Return the pair of partial derivatives of a function that is not holomorphic."""
+    return Wirtinger(dz, dzbar)

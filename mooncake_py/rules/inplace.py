@@ -1,0 +1,227 @@
+"""Functions and methods that change an array in place, written as assignments.
+
+An assignment saves what it overwrites, restores it on the reverse pass and handles overlapping
+memory, so these functions need no rule of their own.  What they check of their arguments beyond
+an assignment is checked on primals by the small functions without derivative.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.errors import MissingRuleError
+from mooncake_py.rules.declare import overlay, zero_derivative
+
+__all__: list[str] = []
+
+
+# Whole arrays and masks.
+
+
+@overlay(np.copyto)
+def copyto(dst: ndarray, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    check_copy(dst, src, casting, where)
+    if where is True:
+        dst[...] = src
+        return
+    mask = np.broadcast_to(np.asarray(where, dtype=bool), dst.shape)
+    dst[mask] = src if np.ndim(src) == 0 else np.broadcast_to(src, dst.shape)[mask]
+
+
+def check_copy(dst: Any, src: Any, casting: Any, where: Any) -> None:
+    """Raise what NumPy raises for a copy that the dtypes forbid, by a copy of no elements."""
+    if isinstance(dst, ndarray):
+        dst = np.empty(0, dst.dtype)
+        if not isinstance(src, (bool, int, float, complex)):  # scalars convert more freely
+            src = np.empty(0, np.asarray(src).dtype)
+    where = np.empty(0, where.dtype if isinstance(where, ndarray) else bool)
+    np.copyto(dst, src, casting=casting, where=where)
+
+
+@overlay(np.ndarray.fill)
+def fill(a: ndarray, value: Any) -> None:
+    check_fill(a, value)
+    a[...] = value
+
+
+def check_fill(a: ndarray, value: Any) -> None:
+    """Raise what NumPy raises for a value that is not a scalar."""
+    np.empty((), a.dtype).fill(value)
+
+
+@overlay(np.place)
+def place(arr: ndarray, mask: Any, vals: Any) -> None:
+    positions = masked_positions(arr, mask, "place")
+    values = np.reshape(np.asarray(vals), -1)
+    if len(positions) and not values.size:
+        raise ValueError("Cannot insert from an empty array!")
+    assign_in_turn(arr, positions, values)
+
+
+@overlay(np.putmask)
+def putmask(a: ndarray, mask: Any, values: Any) -> None:
+    """The value for element n is values[n], unlike in `np.place`."""
+    positions = masked_positions(a, mask, "putmask")
+    given = np.reshape(np.asarray(values), -1)
+    if given.size:
+        assign_in_turn(a, positions, given[positions % given.size])
+
+
+def masked_positions(a: Any, mask: Any, name: str) -> ndarray:
+    """Return the flat positions where a mask of the size of `a` is true."""
+    if not isinstance(a, ndarray):
+        raise TypeError(f"{name}: the first argument must be an array, not {type(a).__name__}")
+    flags = np.asarray(mask, dtype=bool)
+    if flags.size != a.size:
+        raise ValueError(f"{name}: mask and data must be the same size")
+    return np.flatnonzero(flags)
+
+
+# Elements by position.
+
+
+@overlay(np.ndarray.put)
+def put_method(a: ndarray, indices: Any, values: Any, mode: str = "raise") -> None:
+    assign_in_turn(a, flat_positions(a, indices, mode), np.reshape(np.asarray(values), -1))
+
+
+@overlay(np.put)
+def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
+    if not isinstance(a, ndarray):
+        raise TypeError(f"argument 1 must be numpy.ndarray, not {type(a).__name__}")
+    assign_in_turn(a, flat_positions(a, ind, mode), np.reshape(np.asarray(v), -1))
+
+
+def assign_in_turn(a: ndarray, positions: ndarray, values: ndarray) -> None:
+    """Write values to flat positions, from the start again when there are too few."""
+    count = len(positions)
+    if count and values.size:
+        if values.size != count:
+            values = values[np.arange(count) % values.size]
+        a[np.unravel_index(positions, a.shape)] = values
+
+
+def flat_positions(a: ndarray, indices: Any, mode: str) -> ndarray:
+    """Return flat positions for indices that may be negative or out of bounds, as `mode` says."""
+    if isinstance(indices, ndarray):
+        found = np.reshape(indices, -1).astype(np.intp, casting="safe")
+    else:
+        found = np.reshape(np.asarray(indices, np.intp), -1)
+    size = a.size
+    if mode == "clip":
+        return np.clip(found, 0, size - 1)
+    if mode not in ("raise", "wrap"):
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
+    if mode == "raise":
+        outside = (found < -size) | (found >= size)
+        if outside.any():
+            first = found[outside][0]
+            raise IndexError(f"index {first} is out of bounds for axis 0 with size {size}")
+    return found % size if found.size else found
+
+
+@overlay(np.put_along_axis)
+def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: int | None = -1) -> None:
+    if axis is None:
+        if np.ndim(indices) != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
+        put_method(arr, indices, values)
+    else:
+        arr[index_along_axis(arr.shape, indices, axis)] = values
+
+
+def index_along_axis(shape: tuple[int, ...], indices: Any, axis: int) -> tuple[Any, ...]:
+    """Return the index that picks ``indices`` along one axis and lines up all others."""
+    indices = np.asarray(indices)
+    if not np.issubdtype(indices.dtype, np.integer):
+        raise IndexError("`indices` must be an integer array")
+    if len(shape) != indices.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    grid = list(np.ogrid[tuple(slice(n) for n in shape)]) if len(shape) > 1 else [None]
+    grid[operator.index(axis)] = indices
+    return tuple(grid)
+
+
+@overlay(np.fill_diagonal)
+def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
+    assign_in_turn(a, diagonal_positions(a, wrap), np.reshape(np.asarray(val), -1))
+
+
+def diagonal_positions(a: ndarray, wrap: bool) -> ndarray:
+    """Return the flat positions of the main diagonal; with `wrap` it starts again below."""
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    if a.ndim == 2:
+        rows, columns = a.shape
+        end = rows * columns if wrap else min(rows * columns, columns * columns)
+        return np.arange(0, end, columns + 1)
+    if any(n != a.shape[0] for n in a.shape):
+        raise ValueError("All dimensions of input must be of equal length")
+    step = sum(a.shape[0] ** i for i in range(a.ndim))
+    return np.arange(0, a.size, step)
+
+
+zero_derivative(
+    check_copy, check_fill, masked_positions, flat_positions, index_along_axis, diagonal_positions,
+    because="returns positions, or nothing",
+)  # fmt: skip
+
+
+# Sorting: the function of the same name has the rule.
+
+
+@overlay(np.ndarray.sort)
+def sort(
+    a: ndarray, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> None:
+    a[...] = np.sort(a, axis=operator.index(axis), kind=kind, order=order, stable=stable)
+
+
+@overlay(np.ndarray.partition)
+def partition(
+    a: ndarray, kth: Any, axis: int = -1, kind: Any = "introselect", order: Any = None
+) -> None:
+    a[...] = np.partition(a, kth, axis=operator.index(axis), kind=kind, order=order)
+
+
+# Refused: what changes an array in ways that the reverse pass cannot undo.
+
+
+@overlay(np.ndarray.resize)
+def resize(a: ndarray, *new_shape: Any, refcheck: bool = True) -> NoReturn:
+    raise MissingRuleError(
+        "ndarray.resize cannot be differentiated",
+        why="it moves the array's memory, to which views and the record for the reverse pass refer",
+        mend="make a new array: np.resize(a, shape), or assign to part of np.zeros(shape)",
+    )
+
+
+@overlay(np.ndarray.setflags)
+def setflags(a: ndarray, write: Any = None, align: Any = None, uic: Any = None) -> NoReturn:
+    raise MissingRuleError(
+        "ndarray.setflags cannot be differentiated",
+        why="the reverse pass restores arrays in place, and must be free to write to them",
+        mend="set flags outside of the function that is differentiated",
+    )
+
+
+@overlay(np.ndarray.byteswap)
+def byteswap(a: ndarray, inplace: bool = False) -> NoReturn:
+    raise MissingRuleError(
+        "ndarray.byteswap cannot be differentiated",
+        why="it reinterprets the bytes of the numbers, which is not a smooth function of them",
+        mend="convert the byte order by value: a.astype(a.dtype.newbyteorder())",
+    )
+
+
+@overlay(np.ndarray.setfield)
+def setfield(a: ndarray, val: Any, dtype: Any, offset: int = 0) -> NoReturn:
+    raise MissingRuleError(
+        "ndarray.setfield cannot be differentiated",
+        why="it writes part of the bytes of each element",
+        mend="assign to the elements, or to a.real and a.imag",
+    )

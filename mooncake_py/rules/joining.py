@@ -1,0 +1,118 @@
+"""Rules for functions that join arrays, or put elements in and leave some out.
+
+The cotangents of the joined arrays are views of the cotangent of the whole: nothing is copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.rules.declare import from_vjp, linear
+from mooncake_py.rules.sequences import distribute_all
+
+__all__ = []
+
+Pullback = Callable[[Any], Any]
+Shapes = list[tuple[int, ...]]
+
+
+# Joining along an axis that exists.
+
+
+@from_vjp(np.concatenate)
+def concatenate_rule(arrays, /, axis=0, out=None, **options) -> tuple[ndarray, Pullback]:
+    shapes = _shapes(arrays)
+    if axis is None:
+        widths = [int(np.prod(shape)) for shape in shapes]
+    else:
+        widths = [shape[axis] for shape in shapes]
+    return np.concatenate(arrays, axis, **options), _cutting(arrays, shapes, axis or 0, widths)
+
+
+@from_vjp(np.vstack)
+def vstack_rule(tup, **options) -> tuple[ndarray, Pullback]:
+    shapes = _shapes(tup)
+    widths = [shape[0] if len(shape) > 1 else 1 for shape in shapes]
+    return np.vstack(tup, **options), _cutting(tup, shapes, 0, widths)
+
+
+@from_vjp(np.hstack)
+def hstack_rule(tup, **options) -> tuple[ndarray, Pullback]:
+    shapes = _shapes(tup)
+    axis = 0 if len(shapes[0]) <= 1 else 1
+    widths = [shape[axis] if shape else 1 for shape in shapes]
+    return np.hstack(tup, **options), _cutting(tup, shapes, axis, widths)
+
+
+@from_vjp(np.dstack)
+def dstack_rule(tup) -> tuple[ndarray, Pullback]:
+    shapes = _shapes(tup)
+    widths = [shape[2] if len(shape) > 2 else 1 for shape in shapes]
+    return np.dstack(tup), _cutting(tup, shapes, 2, widths)
+
+
+@from_vjp(np.column_stack)
+def column_stack_rule(tup) -> tuple[ndarray, Pullback]:
+    shapes = _shapes(tup)
+    widths = [shape[1] if len(shape) > 1 else 1 for shape in shapes]
+    return np.column_stack(tup), _cutting(tup, shapes, 1, widths)
+
+
+# Joining along a new axis.
+
+
+@from_vjp(np.stack)
+def stack_rule(arrays, axis=0, out=None, **options) -> tuple[ndarray, Pullback]:
+    shapes = _shapes(arrays)
+    return np.stack(arrays, axis, **options), _cutting(arrays, shapes, axis, [1] * len(shapes))
+
+
+def _shapes(arrays: Any) -> Shapes:
+    return [np.shape(array) for array in arrays]
+
+
+def _cutting(arrays: Any, shapes: Shapes, axis: int, widths: Sequence[int]) -> Pullback:
+    """Return the pullback that cuts `dy` along an axis into pieces of the given widths."""
+
+    def cut_pullback(dy):
+        before = (slice(None),) * (axis % dy.ndim)
+        pieces, start = [], 0
+        for shape, width in zip(shapes, widths, strict=True):
+            pieces.append(dy[(*before, slice(start, start + width))].reshape(shape))
+            start += width
+        return (distribute_all(pieces, arrays),)
+
+    return cut_pullback
+
+
+# Leaving out and putting in.
+
+
+@linear(np.delete)
+def delete_adjoint(dy, arr, obj, axis=None):
+    """Put the cotangent back where the elements stood, and zero where they were deleted."""
+    shape = (arr.size,) if axis is None else arr.shape
+    axis = 0 if axis is None else axis % arr.ndim
+    dx = np.zeros(shape, dy.dtype)
+    dx[(slice(None),) * axis + (np.delete(np.arange(shape[axis]), obj),)] = dy
+    return dx.reshape(arr.shape)
+
+
+@linear(np.insert, wrt=(0, 2))
+def insert_adjoint(dy, arr, obj, values, axis=None):
+    """Sort the elements of the result into old ones and new ones."""
+    n = arr.size if axis is None else arr.shape[axis]
+    k = 0 if axis is None else axis % arr.ndim
+    inserted = dy.shape[k] - n
+    # Label the old 0, 1, ... and the new -1, -2, ...: labels in order say where each one went.
+    labels = np.insert(np.arange(n), obj, -1 - np.arange(inserted))
+    places = np.argsort(labels)
+    darr = dy.take(places[inserted:], k).reshape(arr.shape)
+    dvalues = dy.take(places[:inserted][::-1], k)
+    if np.ndim(obj) == 0 and not isinstance(obj, slice):
+        dvalues = np.moveaxis(dvalues, k, 0)  # as arr[:, 0] = values, not arr[:, [0]] = values
+    return darr, dvalues

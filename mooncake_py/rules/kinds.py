@@ -1,0 +1,301 @@
+"""The kinds of rule that a declaration creates.
+
+A rule of any kind says the same thing: how the cotangent of an output becomes cotangents of the
+inputs.  The kinds differ in how much of the bookkeeping they leave to the engine, which handles
+activity, broadcasting, dtypes, `out=`, aliasing and the order of undoing for all but
+:class:`CoDualRule`.
+"""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from mooncake_py.errors import Location, MissingRuleError
+
+__all__ = [
+    "BilinearRule",
+    "CoDualRule",
+    "ElementwiseRule",
+    "Like",
+    "LinearRule",
+    "NotImplementedDerivative",
+    "OverlayRule",
+    "Partial",
+    "Rule",
+    "VjpRule",
+    "Wirtinger",
+    "ZeroDerivativeRule",
+    "read_arguments",
+]
+
+
+class Rule:
+    """What is common to all rules: the functions they are for, and the place of declaration."""
+
+    __slots__ = ("functions", "origin")
+
+    def __init__(self, functions: tuple[Hashable, ...], origin: Location) -> None:
+        self.functions = functions
+        self.origin = origin
+
+    @property
+    def name(self) -> str:
+        """Qualified name of the first function of the rule."""
+        return function_name(self.functions[0])
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} for {self.name}, declared at {self.origin}>"
+
+
+class Like:
+    """Stand-in for an array of which an adjoint may know the shape and dtype, not the values.
+
+    A linear map's adjoint needs no values of the input, and an engine that hands it none can
+    free them early.
+    """
+
+    __slots__ = ("dtype", "shape")
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+        self.shape = shape
+        self.dtype = dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        size = 1
+        for n in self.shape:
+            size *= n
+        return size
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"Like(shape={self.shape}, dtype={self.dtype})"
+
+
+class Wirtinger:
+    """Partial derivatives of a function of a complex variable that is not holomorphic.
+
+    Parameters
+    ----------
+    dz, dzbar : array_like or number
+        Derivatives with respect to z and to its conjugate: dy = dz * dx + dzbar * conj(dx).
+        The derivative along the real axis, used for real inputs, is their sum.
+    """
+
+    __slots__ = ("dz", "dzbar")
+
+    def __init__(self, dz: Any, dzbar: Any) -> None:
+        self.dz = dz
+        self.dzbar = dzbar
+
+
+class NotImplementedDerivative:
+    """Marks a derivative that exists but is not implemented; using it raises.
+
+    It stands where a partial, an adjoint or a cotangent would stand, and costs nothing as long
+    as that argument is constant.
+    """
+
+    __slots__ = ("info", "origin")
+
+    def __init__(self, info: str, origin: Location) -> None:
+        self.info = info
+        self.origin = origin
+
+    def fail(self, function: str, argument: int) -> MissingRuleError:
+        """Return the error for a use of this derivative."""
+        return MissingRuleError(
+            f"the derivative of {function} with respect to argument {argument} "
+            "is not implemented",
+            why=f"{self.info} (declared at {self.origin})",
+            mend="hold that argument constant, or register a rule of your own",
+        )
+
+
+Partial = Callable[..., Any] | float | complex | Wirtinger | NotImplementedDerivative | None
+
+
+class ElementwiseRule(Rule):
+    """An elementwise function with one partial derivative for each input.
+
+    Attributes
+    ----------
+    partials : tuple of Partial
+        One for each input.  A callable takes the inputs and the output, ``partial(*xs, y)``; a
+        number is a constant derivative; None means that no derivative exists.
+    reads : tuple of frozenset of int
+        For each partial the positions of the arguments that it reads; the output is position
+        ``len(partials)``.
+    """
+
+    __slots__ = ("_reads", "partials", "plans")
+
+    def __init__(
+        self, functions: tuple[Hashable, ...], origin: Location, partials: tuple[Partial, ...]
+    ) -> None:
+        super().__init__(functions, origin)
+        self.partials = partials
+        self.plans: dict[tuple[bool, ...], Any] = {}
+        self._reads: tuple[frozenset[int], ...] | None = None
+
+    @property
+    def reads(self) -> tuple[frozenset[int], ...]:
+        if self._reads is None:  # worked out at first use: import stays light
+            self._reads = tuple(read_arguments(p) for p in self.partials)
+        return self._reads
+
+    def make_plan(self, activity: tuple[bool, ...]) -> Any:
+        """Work out, for given active inputs, the partials wanted and the operands they read.
+
+        Returns
+        -------
+        tuple or None
+            ``(positions, partials, keep)``: positions of the active inputs that have a
+            derivative, their partials, and for each input and the output whether to keep it.
+            None if no active input has a derivative.  Kept in `plans`.
+        """
+        wanted = [i for i, on in enumerate(activity) if on and self.partials[i] is not None]
+        for i in wanted:
+            partial = self.partials[i]
+            if isinstance(partial, NotImplementedDerivative):
+                raise partial.fail(self.name, i)
+        read = frozenset().union(*(self.reads[i] for i in wanted))
+        keep = tuple(i in read for i in range(len(self.partials) + 1))
+        plan = (tuple(wanted), tuple(self.partials[i] for i in wanted), keep) if wanted else None
+        self.plans[activity] = plan
+        return plan
+
+
+class LinearRule(Rule):
+    """A function linear in the arguments `wrt`, with the adjoint of that linear map."""
+
+    __slots__ = ("adjoint", "wrt")
+
+    def __init__(
+        self,
+        functions: tuple[Hashable, ...],
+        origin: Location,
+        adjoint: Callable[..., Any],
+        wrt: tuple[int, ...],
+    ) -> None:
+        super().__init__(functions, origin)
+        self.adjoint = adjoint
+        self.wrt = wrt
+
+
+class BilinearRule(Rule):
+    """A function linear in each of its first two arguments, with one adjoint for each."""
+
+    __slots__ = ("adjoints",)
+
+    def __init__(
+        self,
+        functions: tuple[Hashable, ...],
+        origin: Location,
+        adjoints: tuple[Callable[..., Any], Callable[..., Any]],
+    ) -> None:
+        super().__init__(functions, origin)
+        self.adjoints = adjoints
+
+
+class VjpRule(Rule):
+    """A function without side effects, given by ``rule(*args) -> (output, pullback)``."""
+
+    __slots__ = ("rule",)
+
+    def __init__(
+        self, functions: tuple[Hashable, ...], origin: Location, rule: Callable[..., Any]
+    ) -> None:
+        super().__init__(functions, origin)
+        self.rule = rule
+
+
+class CoDualRule(Rule):
+    """A rule in the full interface of `rrule`, free to change its arguments in place.
+
+    Attributes
+    ----------
+    mutates : tuple of int or None
+        Positions of the arguments that the function may write; None means any of them.
+    """
+
+    __slots__ = ("mutates", "rule")
+
+    def __init__(
+        self,
+        functions: tuple[Hashable, ...],
+        origin: Location,
+        rule: Callable[..., Any],
+        mutates: tuple[int, ...] | None,
+    ) -> None:
+        super().__init__(functions, origin)
+        self.rule = rule
+        self.mutates = mutates
+
+
+class OverlayRule(Rule):
+    """A Python function that computes the same in terms of functions that have rules."""
+
+    __slots__ = ("replacement",)
+
+    def __init__(
+        self, functions: tuple[Hashable, ...], origin: Location, replacement: Callable[..., Any]
+    ) -> None:
+        super().__init__(functions, origin)
+        self.replacement = replacement
+
+
+class ZeroDerivativeRule(Rule):
+    """A pure function whose derivative is zero wherever it exists, or which has none."""
+
+    __slots__ = ("because",)
+
+    def __init__(
+        self, functions: tuple[Hashable, ...], origin: Location, because: str
+    ) -> None:
+        super().__init__(functions, origin)
+        self.because = because
+
+
+def function_name(function: Any) -> str:
+    """Return the name a user would write for a function, such as ``numpy.linalg.solve``."""
+    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
+    if name is None:
+        return repr(function)
+    module = getattr(function, "__module__", None)
+    owner = getattr(function, "__objclass__", None)
+    if owner is not None:
+        module = owner.__module__
+    elif module is None and type(function).__module__ == "numpy":
+        module = "numpy"  # ufuncs do not say which module they live in
+    return f"{module}.{name}" if module and module != "builtins" else name
+
+
+def read_arguments(partial: Partial) -> frozenset[int]:
+    """Return the positions of the arguments that a partial derivative reads.
+
+    The engine saves for the reverse pass only what is read.  Known from the bytecode for
+    functions with positional arguments; all arguments are assumed for any other callable.
+    """
+    if not callable(partial) or isinstance(partial, NotImplementedDerivative):
+        return frozenset()
+    code = getattr(partial, "__code__", None)
+    if code is None or code.co_flags & 0x0C:  # *args or **kwargs: all of them
+        return frozenset(range(16))
+    names = code.co_varnames[: code.co_argcount]
+    read = set(code.co_cellvars)
+    for instruction in dis.get_instructions(code):
+        if instruction.opname.startswith("LOAD_FAST"):
+            value = instruction.argval
+            read.update(value if isinstance(value, tuple) else (value,))
+    return frozenset(i for i, name in enumerate(names) if name in read)

@@ -1,0 +1,194 @@
+"""Rules for the `math` module: partials in plain Python arithmetic and `math` itself.
+
+A partial may divide an argument or the output by zero: the engine then evaluates it on NumPy
+scalars, which give the infinite slope (of ``sqrt``, say) instead of an exception.  Powers and
+roots are in `powers`, ``ldexp`` is in `elementwise`.  Derivatives after DLMF
+(https://dlmf.nist.gov), chapters 4, 5 and 7.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.rules.declare import elementwise, from_vjp, overlay
+from mooncake_py.rules.special_functions import digamma, reciprocal
+
+__all__ = ["log_base_partial", "log_partial"]
+
+LN_2 = math.log(2)
+LN_10 = math.log(10)
+ERF_SLOPE = 2 / math.sqrt(math.pi)
+
+
+def log_partial(x: Any, *rest: Any) -> Any:
+    """Return the derivative of ``log(x)`` or ``log(x, base)``; `rest` ends with the output."""
+    return 1 / (x * math.log(rest[0])) if len(rest) == 2 else 1 / x
+
+
+def log_base_partial(x: Any, base: Any, y: Any) -> Any:
+    """Return the derivative of ``log(x, base)`` with respect to the base."""
+    return -y / (base * math.log(base))
+
+
+def over_square(a: Any, x: Any, y: Any) -> Any:
+    """Return ``a / (x**2 + y**2)``, 0 at the origin."""
+    r = math.hypot(x, y)
+    return a / r / r if r else 0.0
+
+
+# Exponentials and logarithms.
+
+elementwise(math.exp,   lambda x, y: y)
+elementwise(math.exp2,  lambda x, y: y * LN_2)
+elementwise(math.expm1, lambda x, y: y + 1)
+elementwise(math.log, log_partial, log_base_partial)
+elementwise(math.log2,  lambda x, y: (1 / LN_2) / x)
+elementwise(math.log10, lambda x, y: (1 / LN_10) / x)
+elementwise(math.log1p, lambda x, y: 1 / (1 + x))
+
+# Circular functions.
+
+elementwise(math.sin,  lambda x, y: math.cos(x))
+elementwise(math.cos,  lambda x, y: -math.sin(x))
+elementwise(math.tan,  lambda x, y: 1 + y * y)
+elementwise(math.asin, lambda x, y: reciprocal(math.sqrt((1 - x) * (1 + x))))
+elementwise(math.acos, lambda x, y: -reciprocal(math.sqrt((1 - x) * (1 + x))))
+elementwise(math.atan, lambda x, y: 1 / (1 + x * x))
+elementwise(math.atan2, lambda a, b, y: over_square(b, a, b),
+                        lambda a, b, y: over_square(-a, a, b))
+elementwise(math.degrees, 180 / math.pi)
+elementwise(math.radians, math.pi / 180)
+
+# Hyperbolic functions.
+
+elementwise(math.sinh,  lambda x, y: math.cosh(x))
+elementwise(math.cosh,  lambda x, y: math.sinh(x))
+elementwise(math.tanh,  lambda x, y: 1 - y * y)
+elementwise(math.asinh, lambda x, y: 1 / math.cosh(y))
+elementwise(math.acosh, lambda x, y: reciprocal(math.sinh(y)))
+elementwise(math.atanh, lambda x, y: 1 / ((1 - x) * (1 + x)))
+
+# Special functions.
+
+elementwise(math.erf,    lambda x, y: ERF_SLOPE * math.exp(-x * x))
+elementwise(math.erfc,   lambda x, y: -ERF_SLOPE * math.exp(-x * x))
+elementwise(math.gamma,  lambda x, y: y * digamma(x))
+elementwise(math.lgamma, lambda x, y: digamma(x))
+
+# Signs, neighbours and remainders.
+
+elementwise(math.fabs, lambda x, y: math.copysign(1.0, x) if x else 0.0)
+elementwise(math.copysign, lambda a, b, y: math.copysign(1.0, a) * math.copysign(1.0, b)
+                                           if a else 0.0, None)
+elementwise(math.nextafter, 1, None)
+elementwise(math.fmod,      1, lambda a, b, y: (y - a) / b)
+elementwise(math.remainder, 1, lambda a, b, y: (y - a) / b)
+if sys.version_info >= (3, 13):
+    elementwise(math.fma, lambda a, b, c, y: b, lambda a, b, c, y: a, 1)
+
+# Functions of several numbers.
+
+
+@overlay(math.prod)
+def prod(iterable: Iterable[Any], /, *, start: Any = 1) -> Any:
+    """Multiply from left to right, as `math.prod` does."""
+    for x in iterable:
+        start = start * x
+    return start
+
+
+@overlay(math.fsum)
+def fsum(seq: Iterable[Any], /) -> Any:
+    """Sum the elements of any iterable."""
+    return fsum_of_list(list(seq))
+
+
+def fsum_of_list(values: list[Any]) -> float:
+    """Sum the numbers of a list without loss of precision."""
+    return math.fsum(values)
+
+
+@from_vjp(fsum_of_list)
+def fsum_vjp(values):
+    """Give each term the cotangent of the sum."""
+
+    def fsum_pullback(dy):
+        return [dy] * len(values)
+
+    return math.fsum(values), fsum_pullback
+
+
+@from_vjp(math.hypot)
+def hypot_vjp(*coordinates):
+    """Give each coordinate its share x / y; 0 at the origin (minimum-norm subgradient)."""
+    y = math.hypot(*coordinates)
+
+    def hypot_pullback(dy):
+        return tuple(dy * (x / y) if y else 0.0 for x in coordinates)
+
+    return y, hypot_pullback
+
+
+@from_vjp(math.dist)
+def dist_vjp(p, q):
+    """Give the cotangents dy (p - q) / y and its negative; 0 where the points coincide."""
+    y = math.dist(p, q)
+
+    def dist_pullback(dy):
+        dp = [dy * ((a - b) / y) if y else 0.0 for a, b in zip(p, q, strict=True)]
+        dq = [-d for d in dp]
+        return like_points(dp, p), like_points(dq, q)
+
+    return y, dist_pullback
+
+
+def like_points(values: list[float], points: Any) -> Any:
+    """Return an array for an argument that is an array, else the list."""
+    return np.array(values) if isinstance(points, np.ndarray) else values
+
+
+@from_vjp(math.modf)
+def modf_vjp(x):
+    """Split x = fraction + integer; only the fraction moves with x."""
+
+    def modf_pullback(dy):
+        return dy[0]
+
+    return math.modf(x), modf_pullback
+
+
+@from_vjp(math.frexp)
+def frexp_vjp(x):
+    """Split x = mantissa 2**exponent; the mantissa moves by 2**-exponent."""
+    mantissa, exponent = math.frexp(x)
+
+    def frexp_pullback(dy):
+        return None if dy[0] is None else np.ldexp(dy[0], -exponent)
+
+    return (mantissa, exponent), frexp_pullback
+
+
+if sys.version_info >= (3, 12):
+
+    @overlay(math.sumprod)
+    def sumprod(p: Iterable[Any], q: Iterable[Any], /) -> Any:
+        """Multiply and sum two iterables of one length."""
+        return sumprod_of_lists(list(p), list(q))
+
+    def sumprod_of_lists(p: list[Any], q: list[Any]) -> Any:
+        """Multiply and sum two lists with extended precision."""
+        return math.sumprod(p, q)
+
+    @from_vjp(sumprod_of_lists)
+    def sumprod_vjp(p, q):
+        """Give each factor the cotangent of the sum times its partner."""
+
+        def sumprod_pullback(dy):
+            return [dy * x for x in q], [dy * x for x in p]
+
+        return math.sumprod(p, q), sumprod_pullback

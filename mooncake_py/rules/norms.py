@@ -1,0 +1,91 @@
+"""`np.linalg.norm` of vectors and matrices.
+
+Where a norm has a kink the derivative is a subgradient: elements or columns that tie for the
+maximum share equally, and at zero the derivative is zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.rules.declare import from_vjp
+from mooncake_py.rules.linalg import inverse_or_zero
+
+__all__: list[str] = []
+
+
+@from_vjp(np.linalg.norm)
+def norm_rule(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> tuple[Any, Any]:
+    """Choose between the norm of everything, of vectors along an axis, and of matrices."""
+    x = np.asarray(x)
+    y = np.linalg.norm(x, ord, axis, keepdims)
+
+    def norm_pullback(dy: Any) -> Any:
+        axes = normed_axes(x.ndim, ord, axis)
+        dy = np.asarray(dy, np.asarray(y).dtype)
+        if keepdims or len(axes) == x.ndim:
+            shape = [1 if i in axes else n for i, n in enumerate(x.shape)]
+            dy_wide, y_wide = np.reshape(dy, shape), np.reshape(y, shape)
+        else:
+            dy_wide, y_wide = np.expand_dims(dy, axes), np.expand_dims(y, axes)
+        if ord is None or (isinstance(ord, str) and ord != "nuc"):
+            return x * (dy_wide * inverse_or_zero(y_wide))
+        if len(axes) == 1:
+            return vector_cotangent(x, y_wide, dy_wide, ord, axes[0])
+        return matrix_cotangent(x, y_wide, dy_wide, ord, axes)
+
+    return y, norm_pullback
+
+
+def normed_axes(ndim: int, ord: Any, axis: Any) -> tuple[int, ...]:
+    """Return the axes that a norm is taken over, none of them negative."""
+    if axis is None:
+        return tuple(range(ndim))
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    return tuple(int(i) % ndim for i in axes)
+
+
+def phase(x: ndarray) -> ndarray:
+    """Return x / abs(x), the derivative of abs in this inner product; zero at zero."""
+    return x * inverse_or_zero(np.abs(x)) if np.iscomplexobj(x) else np.sign(x)
+
+
+def shares(candidates: Any, best: Any, axis: Any) -> Any:
+    """Return equal weights for the candidates that attain the best, zero for the others."""
+    attained = candidates == best
+    count = np.maximum(attained.sum(axis=axis, keepdims=True), 1)
+    return attained / count.astype(np.asarray(candidates).dtype)
+
+
+def vector_cotangent(x: ndarray, y: Any, dy: Any, ord: Any, axis: int) -> Any:
+    """y = sum(abs(x)^p)^(1/p):  dx = dy phase(x) abs(x)^(p-1) y^(1-p)."""
+    if ord == 0:
+        return None  # a count
+    if np.isinf(ord):
+        return dy * phase(x) * shares(np.abs(x), y, axis)
+    if ord == 1:
+        return dy * phase(x)
+    if ord == 2:
+        return x * (dy * inverse_or_zero(y))
+    size = np.abs(x)
+    ratio = np.power(size * inverse_or_zero(y), ord - 1, out=np.zeros_like(size), where=size != 0)
+    return dy * phase(x) * ratio
+
+
+def matrix_cotangent(x: ndarray, y: Any, dy: Any, ord: Any, axes: tuple[int, ...]) -> Any:
+    """Sum norms (1, inf) share among the columns or rows; spectral norms use singular vectors."""
+    row, column = axes
+    if ord in (1, -1, np.inf, -np.inf):
+        summed, compared = (row, column) if abs(ord) == 1 else (column, row)
+        sums = np.abs(x).sum(axis=summed, keepdims=True)
+        return dy * phase(x) * shares(sums, y, compared)
+    u, s, vh = np.linalg.svd(np.moveaxis(x, axes, (-2, -1)), full_matrices=False)
+    if ord == "nuc":
+        weights = (s > 0).astype(s.dtype)
+    else:
+        extreme = s[..., :1] if ord == 2 else s[..., -1:]
+        weights = shares(s, extreme, -1) * (s > 0)
+    return dy * np.moveaxis((u * weights[..., None, :]) @ vh, (-2, -1), axes)

@@ -1,0 +1,103 @@
+"""Rules for functions that are smooth in pieces: maxima, remainders, selection.
+
+Conventions: inputs that tie in a maximum or minimum share the derivative equally; the jumps of a
+remainder count as flat.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.rules.declare import elementwise, from_vjp, linear
+
+__all__ = ["weight_above"]
+
+# Of type float32, in which 1/2 is exact: it does not turn float32 into float64.
+HALF = np.float32(0.5)
+
+
+def weight_above(a: Any, b: Any) -> Any:
+    """Return the share of `a` in ``maximum(a, b)``, and so that of `b` in ``minimum(a, b)``."""
+    return np.where(a == b, HALF, a > b)
+
+
+def weight_above_or_nan(a: Any, b: Any) -> Any:
+    """Return the share of `a` in ``fmax(a, b)``, which passes over nan."""
+    return np.where(a == b, HALF, (a > b) | np.isnan(b))
+
+
+def weight_below_or_nan(a: Any, b: Any) -> Any:
+    """Return the share of `a` in ``fmin(a, b)``, which passes over nan."""
+    return np.where(a == b, HALF, (a < b) | np.isnan(b))
+
+
+# Maxima and minima.
+
+elementwise(np.maximum, lambda a, b, y: weight_above(a, b),
+                        lambda a, b, y: weight_above(b, a))
+elementwise(np.minimum, lambda a, b, y: weight_above(b, a),
+                        lambda a, b, y: weight_above(a, b))
+elementwise(np.fmax, lambda a, b, y: weight_above_or_nan(a, b),
+                     lambda a, b, y: weight_above_or_nan(b, a))
+elementwise(np.fmin, lambda a, b, y: weight_below_or_nan(a, b),
+                     lambda a, b, y: weight_below_or_nan(b, a))
+
+# Signs and neighbours.
+
+elementwise(np.fabs, lambda x, y: np.sign(x))  # 0 at 0
+elementwise(np.copysign, lambda a, b, y: np.sign(a) * np.sign(y), None)
+elementwise(np.nextafter, 1, None)
+elementwise(np.heaviside, None, lambda x, h, y: x == 0)
+
+# Remainders.
+
+elementwise(np.remainder, 1, lambda a, b, y: -np.floor_divide(a, b))
+elementwise(np.fmod,      1, lambda a, b, y: (y - a) / b)
+
+# Linear maps.
+
+
+@linear(np.where, wrt=(1, 2))
+def where_adjoint(dy, condition, x, y):
+    """Select: a product with the condition would make nan of 0 times inf."""
+    return np.where(condition, dy, 0), np.where(condition, 0, dy)
+
+
+# Functions with two outputs.
+
+
+@from_vjp(np.modf)
+def modf_vjp(x):
+    """Split x = fraction + integer; only the fraction moves with x."""
+
+    def modf_pullback(dy):
+        return dy[0]
+
+    return np.modf(x), modf_pullback
+
+
+@from_vjp(np.frexp)
+def frexp_vjp(x):
+    """Split x = mantissa 2**exponent; the mantissa moves by 2**-exponent."""
+    mantissa, exponent = np.frexp(x)
+
+    def frexp_pullback(dy):
+        return None if dy[0] is None else np.ldexp(dy[0], -exponent)
+
+    return (mantissa, exponent), frexp_pullback
+
+
+@from_vjp(np.divmod)
+def divmod_vjp(a, b):
+    """Give q = floor(a / b), which is flat, and r = a - q b."""
+    q, r = np.divmod(a, b)
+
+    def divmod_pullback(dy):
+        dr = dy[1]
+        if dr is None:
+            return None, None
+        return dr, lambda: np.where(dr == 0, 0, -q * dr)  # q is infinite where b = 0
+
+    return (q, r), divmod_pullback

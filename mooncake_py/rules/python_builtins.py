@@ -1,0 +1,360 @@
+"""Python's own functions that call back or add up, as Python that can be derived.
+
+The functions in C would call user functions outside the engine's sight.  The generators keep the
+laziness of the originals; what the originals check when they are called, and not when they are
+first advanced, stands outside of the generators.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.rules.declare import from_vjp, overlay, zero_derivative
+
+__all__: list[str] = []
+
+MISSING = object()
+NUMBERS = (int, float, complex, np.number)
+
+
+# Sums.
+
+
+@overlay(sum)
+def sum_of(iterable: Iterable[Any], /, start: Any = 0) -> Any:
+    """Numbers are added by Python itself, which from 3.12 on compensates rounding errors."""
+    if isinstance(iterable, ndarray) and iterable.ndim and isinstance(start, NUMBERS):
+        return sum_of_rows(iterable, start)
+    items = list(iterable)
+    if isinstance(start, NUMBERS) and are_numbers(items):
+        return sum_of_numbers(items, start)
+    if isinstance(start, (str, bytes, bytearray)):
+        raise TypeError(f"sum() can't sum {type(start).__name__} objects; join them instead")
+    total = start
+    for item in items:
+        total = total + item
+    return total
+
+
+def are_numbers(items: list[Any]) -> bool:
+    """Tell whether all items are numbers, and none an array."""
+    return all(isinstance(item, NUMBERS) for item in items)
+
+
+def sum_of_numbers(items: list[Any], start: Any) -> Any:
+    """Add a list of numbers."""
+    return sum(items, start)
+
+
+@from_vjp(sum_of_numbers)
+def sum_of_numbers_rule(items: list[Any], start: Any) -> tuple[Any, Any]:
+    """Each number receives the whole cotangent."""
+    return sum(items, start), lambda dy: ([dy] * len(items), dy)
+
+
+def sum_of_rows(x: ndarray, start: Any) -> Any:
+    """Add the elements or rows of an array one by one."""
+    return sum(x, start)
+
+
+@from_vjp(sum_of_rows)
+def sum_of_rows_rule(x: ndarray, start: Any) -> tuple[Any, Any]:
+    """Each row receives the whole cotangent."""
+    shape = x.shape
+    return sum(x, start), lambda dy: (np.broadcast_to(dy, shape), dy)
+
+
+# The smallest, the largest, and order.
+
+
+@overlay(min)
+def min_of(*arguments: Any, key: Any = None, default: Any = MISSING) -> Any:
+    """Return the first smallest element: of several, it alone carries the derivative."""
+    if len(arguments) == 2 and key is None and default is MISSING:
+        first, second = arguments
+        return second if second < first else first  # noqa: FURB136  (this is min itself)
+    return extreme(min, arguments, key, default)
+
+
+@overlay(max)
+def max_of(*arguments: Any, key: Any = None, default: Any = MISSING) -> Any:
+    """Return the first largest element: of several, it alone carries the derivative."""
+    if len(arguments) == 2 and key is None and default is MISSING:
+        first, second = arguments
+        return second if second > first else first  # noqa: FURB136  (this is max itself)
+    return extreme(max, arguments, key, default)
+
+
+def extreme(choose: Callable[..., Any], arguments: Any, key: Any, default: Any) -> Any:
+    """Return the element whose key `choose`, min or max, takes."""
+    name = choose.__name__
+    if not arguments:
+        raise TypeError(f"{name} expected at least 1 argument, got 0")
+    if len(arguments) > 1 and default is not MISSING:
+        raise TypeError(f"Cannot specify a default for {name}() with multiple positional arguments")
+    items = arguments[0] if len(arguments) == 1 else arguments
+    if not isinstance(items, ndarray):  # one may be long, and is read at one place only
+        items = list(items)
+    if not len(items):
+        if default is MISSING:
+            raise ValueError(f"{name}() arg is an empty sequence")
+        return default
+    keys = items if key is None else [key(item) for item in items]
+    return items[position_of(choose, keys)]
+
+
+def position_of(choose: Callable[..., Any], keys: Any) -> int:
+    """Return the first position of the smallest or largest key."""
+    return choose(range(len(keys)), key=keys.__getitem__)
+
+
+@overlay(sorted)
+def sorted_list(iterable: Iterable[Any], /, *, key: Any = None, reverse: bool = False) -> list[Any]:
+    """Order the elements by their keys; where these tie, the order stays."""
+    items = list(iterable)
+    keys = items if key is None else [key(item) for item in items]
+    return [items[i] for i in order_of(keys, reverse)]
+
+
+def order_of(keys: list[Any], reverse: bool) -> list[int]:
+    """Return the positions of the keys in sorted order."""
+    return sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
+
+
+# Arithmetic with two results, or in steps.
+
+
+@overlay(divmod)
+def divmod_of(a: Any, b: Any, /) -> Any:
+    if isinstance(a, ndarray) or isinstance(b, ndarray):
+        return np.divmod(a, b)
+    if isinstance(a, NUMBERS) and isinstance(b, NUMBERS):
+        return a // b, a % b
+    return by_methods("divmod", a, b)
+
+
+def by_methods(name: str, a: Any, b: Any) -> Any:
+    """Ask the operand's method, then the reflected method of the other operand."""
+    result: Any = NotImplemented
+    if hasattr(a, f"__{name}__"):
+        result = getattr(type(a), f"__{name}__")(a, b)
+    if result is NotImplemented and hasattr(b, f"__r{name}__"):
+        result = getattr(type(b), f"__r{name}__")(b, a)
+    if result is NotImplemented:
+        raise TypeError(
+            f"unsupported operand type(s) for {name}(): "
+            f"{type(a).__name__!r} and {type(b).__name__!r}"
+        )
+    return result
+
+
+@overlay(pow)
+def pow_of(base: Any, exp: Any, mod: Any = None) -> Any:
+    if mod is None:
+        return base**exp
+    if isinstance(base, NUMBERS):
+        return modular_power(base, exp, mod)
+    return type(base).__pow__(base, exp, mod)
+
+
+def modular_power(base: Any, exp: Any, mod: Any) -> Any:
+    """Return base ** exp % mod, which Python computes for integers only."""
+    return pow(base, exp, mod)
+
+
+@overlay(round)
+def round_of(number: Any, ndigits: Any = None) -> Any:
+    if isinstance(number, NUMBERS) or not hasattr(number, "__round__"):
+        return rounded(number, ndigits)
+    if ndigits is None:
+        return type(number).__round__(number)
+    return type(number).__round__(number, ndigits)
+
+
+def rounded(number: Any, ndigits: Any) -> Any:
+    """Round a number."""
+    return round(number) if ndigits is None else round(number, ndigits)
+
+
+zero_derivative(are_numbers, order_of, position_of, because="returns positions or an answer")
+zero_derivative(modular_power, rounded, because="piecewise constant")
+
+
+# Functions applied to all elements.
+
+
+@overlay(map)
+def map_of(function: Callable[..., Any], /, *iterables: Iterable[Any]) -> Iterator[Any]:
+    if not iterables:
+        raise TypeError("map() must have at least two arguments.")
+    return applied(function, zip(*iterables))
+
+
+@overlay(itertools.starmap)
+def starmap(function: Callable[..., Any], iterable: Iterable[Any], /) -> Iterator[Any]:
+    return applied(function, iter(iterable))
+
+
+def applied(function: Callable[..., Any], rows: Iterator[Any]) -> Iterator[Any]:
+    """Yield the function's value for each row of arguments."""
+    for row in rows:
+        try:
+            value = function(*row)
+        except StopIteration:  # ends the originals; in a generator it would be an error
+            return
+        yield value
+
+
+@overlay(filter)
+def filter_of(function: Any, iterable: Iterable[Any], /) -> Iterator[Any]:
+    return selected(function, iter(iterable), True)
+
+
+@overlay(itertools.filterfalse)
+def filterfalse(function: Any, iterable: Iterable[Any], /) -> Iterator[Any]:
+    return selected(function, iter(iterable), False)
+
+
+def selected(function: Any, items: Iterator[Any], wanted: bool) -> Iterator[Any]:
+    """Yield the items that the function finds true, or those that it does not."""
+    for item in items:
+        if bool(item if function is None else function(item)) is wanted:
+            yield item
+
+
+@overlay(itertools.takewhile)
+def takewhile(predicate: Callable[[Any], Any], iterable: Iterable[Any], /) -> Iterator[Any]:
+    return taken(predicate, iter(iterable))
+
+
+def taken(predicate: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Any]:
+    for item in items:
+        if not predicate(item):
+            return
+        yield item
+
+
+@overlay(itertools.dropwhile)
+def dropwhile(predicate: Callable[[Any], Any], iterable: Iterable[Any], /) -> Iterator[Any]:
+    return remaining(predicate, iter(iterable))
+
+
+def remaining(predicate: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Any]:
+    for item in items:
+        if not predicate(item):
+            yield item
+            break
+    for item in items:
+        yield item
+
+
+# Functions applied to neighbours.
+
+
+@overlay(functools.reduce)
+def reduce(function: Callable[[Any, Any], Any], iterable: Iterable[Any], /, *initial: Any) -> Any:
+    if len(initial) > 1:
+        raise TypeError(f"reduce expected at most 3 arguments, got {len(initial) + 2}")
+    value = initial[0] if initial else MISSING
+    for item in iterable:
+        value = item if value is MISSING else function(value, item)
+    if value is MISSING:
+        raise TypeError("reduce() of empty iterable with no initial value")
+    return value
+
+
+@overlay(itertools.accumulate)
+def accumulate(
+    iterable: Iterable[Any], func: Any = None, *, initial: Any = None
+) -> Iterator[Any]:
+    return running(iter(iterable), func, initial)
+
+
+def running(items: Iterator[Any], function: Any, initial: Any) -> Iterator[Any]:
+    """Yield the initial value, if any, and the value after each item."""
+    value = MISSING
+    if initial is not None:
+        value = initial
+        yield value
+    for item in items:
+        if value is MISSING:
+            value = item
+        elif function is None:
+            value = value + item
+        else:
+            value = function(value, item)
+        yield value
+
+
+@overlay(itertools.groupby)
+def groupby(iterable: Iterable[Any], key: Any = None) -> Iterator[Any]:
+    return groups(iter(iterable), key)
+
+
+def groups(items: Iterator[Any], key: Any) -> Iterator[Any]:
+    """Yield each key with its group; what the caller leaves of a group is passed over."""
+    ahead: list[tuple[Any, Any]] = []  # at most one item that was read but belongs further on
+    read_ahead(items, key, ahead)
+    while ahead:
+        group_key = ahead[0][0]
+        group = group_of(items, key, ahead, group_key)
+        yield group_key, group
+        for _ in group:
+            pass
+
+
+def group_of(items: Iterator[Any], key: Any, ahead: list[Any], group_key: Any) -> Iterator[Any]:
+    """Yield items as long as their key stays the same."""
+    while ahead and (ahead[0][0] is group_key or ahead[0][0] == group_key):
+        yield ahead.pop()[1]
+        read_ahead(items, key, ahead)
+
+
+def read_ahead(items: Iterator[Any], key: Any, ahead: list[Any]) -> None:
+    """Read one item, if there is one."""
+    for item in items:
+        ahead.append((item if key is None else key(item), item))
+        return
+
+
+# Callable objects of the `operator` module; the engine looks up the `__call__` of their type.
+
+
+@overlay(operator.itemgetter.__call__)
+def itemgetter_call(getter: Any, obj: Any, /) -> Any:
+    found = [obj[item] for item in getter.__reduce__()[1]]
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+@overlay(operator.attrgetter.__call__)
+def attrgetter_call(getter: Any, obj: Any, /) -> Any:
+    found = [attribute(obj, path) for path in getter.__reduce__()[1]]
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def attribute(obj: Any, path: str) -> Any:
+    """Follow a dotted path of attributes."""
+    for name in path.split("."):
+        obj = getattr(obj, name)
+    return obj
+
+
+@overlay(operator.methodcaller.__call__)
+def methodcaller_call(caller: Any, obj: Any, /) -> Any:
+    name, args, kwargs = call_of(caller)
+    return getattr(obj, name)(*args, **kwargs)
+
+
+def call_of(caller: Any) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
+    """Return the method name and the arguments that a methodcaller was made with."""
+    maker, arguments = caller.__reduce__()[:2]
+    if isinstance(maker, functools.partial):  # made with keywords
+        return maker.args[0], arguments, maker.keywords
+    return arguments[0], arguments[1:], {}

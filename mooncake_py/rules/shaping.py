@@ -1,0 +1,176 @@
+"""Rules for functions that rearrange elements: reshape, transpose, flip, roll, diagonals.
+
+Most of these return views, of which the engine records nothing; their adjoints serve the calls
+that have to copy, such as a reshape across strides.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.rules.declare import linear, not_implemented, overlay, zero_derivative
+
+__all__ = []
+
+zero_derivative(np.tri, because="the argument is a number of rows")
+zero_derivative(np.broadcast, because="only the shapes matter")
+
+
+# The same elements in another shape.
+
+
+@linear(np.reshape)
+def reshape_adjoint(dy, a, shape=None, order="C", *, newshape=None, copy=None):
+    return _reshape_back(dy, a.shape, order)
+
+
+@linear(np.ndarray.reshape)
+def reshape_method_adjoint(dy, a, *shape, order="C", copy=None):
+    return _reshape_back(dy, a.shape, order)
+
+
+@linear(np.ravel, np.ndarray.ravel, np.ndarray.flatten)
+def ravel_adjoint(dy, a, order="C"):
+    return _reshape_back(dy, a.shape, order)
+
+
+@linear(np.expand_dims, np.squeeze, np.ndarray.squeeze)
+def squeeze_adjoint(dy, a, axis=None):
+    return dy.reshape(a.shape)
+
+
+@linear(np.broadcast_to)
+def broadcast_to_adjoint(dy, array, shape, subok=False):
+    return dy  # the engine sums over the axes that were added or stretched
+
+
+@overlay(np.broadcast_arrays)
+def broadcast_arrays(*args, subok=False):
+    arrays = [np.asanyarray(a) if subok else np.asarray(a) for a in args]
+    shape = np.broadcast_shapes(*[a.shape for a in arrays])
+    return tuple([a if a.shape == shape else np.broadcast_to(a, shape) for a in arrays])
+
+
+def _reshape_back(dy: ndarray, shape: tuple[int, ...], order: str) -> Any:
+    if order in ("C", "F"):
+        return dy.reshape(shape, order=order)  # type: ignore[call-overload]
+    return not_implemented(
+        f"a copy in order={order!r} depends on the strides of the array; use 'C' or 'F'"
+    )
+
+
+# The same axes in another order.
+
+
+@linear(np.transpose)
+def transpose_adjoint(dy, a, axes=None):
+    return dy.transpose(None if axes is None else _inverse(axes))
+
+
+@linear(np.ndarray.transpose)
+def transpose_method_adjoint(dy, a, *axes):
+    if len(axes) == 1 and not isinstance(axes[0], int):
+        axes = axes[0]
+    return dy.transpose(_inverse(axes) if axes else None)
+
+
+@linear(np.matrix_transpose)
+def matrix_transpose_adjoint(dy, x, /):
+    return dy.swapaxes(-1, -2)
+
+
+@linear(np.swapaxes, np.ndarray.swapaxes)
+def swapaxes_adjoint(dy, a, axis1, axis2):
+    return dy.swapaxes(axis1, axis2)
+
+
+@linear(np.moveaxis)
+def moveaxis_adjoint(dy, a, source, destination):
+    return np.moveaxis(dy, destination, source)
+
+
+@linear(np.rollaxis)
+def rollaxis_adjoint(dy, a, axis, start=0):
+    axis, start = axis % a.ndim, start + a.ndim if start < 0 else start
+    return np.moveaxis(dy, start - 1 if start > axis else start, axis)
+
+
+def _inverse(axes: Any) -> ndarray:
+    return np.argsort([k % len(axes) for k in axes])
+
+
+# The same elements in another order.
+
+
+@linear(np.flip)
+def flip_adjoint(dy, m, axis=None):
+    return np.flip(dy, axis)
+
+
+@linear(np.fliplr)
+def fliplr_adjoint(dy, m):
+    return dy[:, ::-1]
+
+
+@linear(np.flipud)
+def flipud_adjoint(dy, m):
+    return dy[::-1]
+
+
+@linear(np.rot90)
+def rot90_adjoint(dy, m, k=1, axes=(0, 1)):
+    return np.rot90(dy, -k, axes)
+
+
+@linear(np.roll)
+def roll_adjoint(dy, a, shift, axis=None):
+    return np.roll(dy, np.negative(shift), axis)
+
+
+# Diagonals and triangles.
+
+
+@linear(np.diagonal, np.ndarray.diagonal)
+def diagonal_adjoint(dy, a, offset=0, axis1=0, axis2=1):
+    return _on_diagonal(dy, a.shape, offset, axis1, axis2)
+
+
+@linear(np.trace, np.ndarray.trace)
+def trace_adjoint(dy, a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+    return _on_diagonal(np.expand_dims(dy, -1), a.shape, offset, axis1, axis2)
+
+
+@linear(np.diag)
+def diag_adjoint(dy, v, k=0):
+    return _on_diagonal(dy, v.shape, k, 0, 1) if v.ndim == 2 else dy.diagonal(k)
+
+
+@linear(np.diagflat)
+def diagflat_adjoint(dy, v, k=0):
+    return dy.diagonal(k).reshape(v.shape)
+
+
+@linear(np.tril)
+def tril_adjoint(dy, m, k=0):
+    return np.tril(dy, k)
+
+
+@linear(np.triu)
+def triu_adjoint(dy, m, k=0):
+    return np.triu(dy, k)
+
+
+def _on_diagonal(
+    dy: ndarray, shape: tuple[int, ...], offset: int, axis1: int, axis2: int
+) -> ndarray:
+    """Return zeros of the given shape with `dy` on a diagonal."""
+    dx = np.zeros(shape, dy.dtype)
+    planes = np.moveaxis(dx, (axis1, axis2), (-2, -1))
+    rows, columns = planes.shape[-2:]
+    first_row, first_column = max(-offset, 0), max(offset, 0)
+    k = np.arange(max(min(rows - first_row, columns - first_column), 0))
+    planes[..., k + first_row, k + first_column] = dy
+    return dx

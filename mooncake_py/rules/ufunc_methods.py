@@ -1,0 +1,278 @@
+"""The methods of ufuncs: reduce, accumulate, reduceat, outer and at.
+
+The overlays below work for any ufunc that has a rule, also one of the user's: they are loops of
+calls of the ufunc itself.  `np.add`, `np.subtract` and `np.multiply` have formulas where these
+are faster; their `reduce` and `accumulate` are with the reductions.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.rules import registry
+from mooncake_py.rules.contraction import conj
+from mooncake_py.rules.declare import bilinear, linear, overlay, zero_derivative
+from mooncake_py.rules.kinds import Like, ZeroDerivativeRule
+from mooncake_py.rules.no_value import NoValue
+
+__all__ = ["ufunc_accumulate", "ufunc_at", "ufunc_outer", "ufunc_reduce", "ufunc_reduceat"]
+
+
+# Formulas for the common ufuncs.
+
+
+@linear(np.add.reduceat)
+def add_reduceat_adjoint(
+    dy: ndarray, array: Like, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None
+) -> ndarray:
+    """Give each element the cotangent of the segments that it was added to."""
+    starts, stops = segments(indices, array.shape[axis])
+    dy = np.moveaxis(dy, axis, 0)
+    dx = np.zeros((array.shape[axis], *dy.shape[1:]), dy.dtype)
+    for start, stop, g in zip(starts, stops, dy, strict=True):
+        dx[start:stop] += g
+    return np.moveaxis(dx, 0, axis)
+
+
+def segments(indices: Any, length: int) -> tuple[list[int], list[int]]:
+    """Return where the segments of `reduceat` start and stop; one that cannot run has length 1."""
+    starts = [int(i) for i in indices]
+    ends = [*starts[1:], length]
+    return starts, [max(start + 1, end) for start, end in zip(starts, ends, strict=True)]
+
+
+bilinear(
+    np.multiply.outer,
+    left=lambda dy, a, b, **options: np.tensordot(dy, conj(b), np.ndim(b)),
+    right=lambda dy, a, b, **options: np.tensordot(conj(a), dy, np.ndim(a)),
+)
+
+
+def add_to_slots(slots: ndarray, which: ndarray, values: Any) -> ndarray:
+    """Return the slots with values added, several to one slot where `which` repeats."""
+    result = slots.copy()
+    np.add.at(result, which, values)
+    return result
+
+
+def subtract_from_slots(slots: ndarray, which: ndarray, values: Any) -> ndarray:
+    """Return the slots with values subtracted."""
+    result = slots.copy()
+    np.subtract.at(result, which, values)
+    return result
+
+
+linear(add_to_slots, wrt=(0, 2))(lambda dy, slots, which, values: (dy, dy[which]))
+linear(subtract_from_slots, wrt=(0, 2))(lambda dy, slots, which, values: (dy, -dy[which]))
+
+
+@overlay(np.add.at)
+def add_at(a: ndarray, indices: Any, b: Any) -> None:
+    a = a if a.ndim else np.reshape(a, 1)
+    index, which = slots_of(a.shape, indices)
+    a[index] = add_to_slots(a[index], which, b)
+
+
+@overlay(np.subtract.at)
+def subtract_at(a: ndarray, indices: Any, b: Any) -> None:
+    a = a if a.ndim else np.reshape(a, 1)
+    index, which = slots_of(a.shape, indices)
+    a[index] = subtract_from_slots(a[index], which, b)
+
+
+# Any ufunc.
+
+
+@overlay(np.ufunc.at)
+def ufunc_at(ufunc: np.ufunc, a: ndarray, indices: Any, *operand: Any) -> None:
+    """Apply in rounds: the first use of each element, then the second, and so on."""
+    a = a if a.ndim else np.reshape(a, 1)
+    index, which = slots_of(a.shape, indices)
+    slots = a[index]
+    values = [np.broadcast_to(b, which.shape + slots.shape[1:]) for b in operand]
+    for used in rounds(which):
+        chosen = which[used]
+        current = slots[chosen]
+        ufunc(current, *[b[used] for b in values], out=current)
+        slots[chosen] = current
+    a[index] = slots
+
+
+def slots_of(shape: tuple[int, ...], indices: Any) -> tuple[tuple[ndarray, ...], ndarray]:
+    """Return `index`, the distinct elements or rows in use, and `which` of them each use means.
+
+    ``x[index][which]`` equals ``x[indices]``.  Integer arrays select along the leading axes, and
+    the other axes stay as they are; with slices and masks the slots are single elements.
+    """
+    parts = indices if isinstance(indices, tuple) else (indices,)
+    plain = len(parts) > 0 and all(
+        isinstance(part, (int, list, np.integer, ndarray)) and np.asarray(part).dtype.kind in "iu"
+        for part in parts
+    )
+    leading = shape[: len(parts)] if plain else shape
+    size = int(np.prod(leading))
+    if plain and len(parts) == 1:
+        chosen = np.asarray(parts[0], np.intp)
+        if chosen.size and not -size <= chosen.min() <= chosen.max() < size:
+            np.empty((size, 0))[chosen]  # raises IndexError as NumPy does
+        chosen = chosen % size if size else chosen
+    else:
+        chosen = np.arange(size).reshape(leading)[indices]
+    distinct, which = np.unique(chosen, return_inverse=True)
+    return np.unravel_index(distinct, leading), which.reshape(np.shape(chosen))
+
+
+def rounds(which: ndarray) -> list[tuple[ndarray, ...]]:
+    """Split the uses into rounds in which each slot is used once; the order of uses is kept."""
+    flat = which.reshape(-1)
+    order = np.argsort(flat, kind="stable")
+    ordered = flat[order]
+    first = np.searchsorted(ordered, ordered)
+    turn = np.empty(flat.size, np.intp)
+    turn[order] = np.arange(flat.size) - first
+    turns = turn.reshape(which.shape)
+    return [np.nonzero(turns == i) for i in range(int(turn.max(initial=-1)) + 1)]
+
+
+@overlay(np.ufunc.outer)
+def ufunc_outer(ufunc: np.ufunc, A: Any, B: Any, /, **options: Any) -> Any:
+    a, b = np.asarray(A), np.asarray(B)
+    return ufunc(np.reshape(a, a.shape + (1,) * b.ndim), b, **options)
+
+
+@overlay(np.ufunc.reduce)
+def ufunc_reduce(
+    ufunc: np.ufunc,
+    array: Any,
+    axis: Any = 0,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = NoValue,
+    where: Any = True,
+) -> Any:
+    """Combine the elements one by one; several axes count as one in C order."""
+    if is_stepwise(ufunc):
+        result = natively(ufunc, "reduce", array, axis, dtype, None, keepdims, initial, where)
+        return result if out is None else written(out, result)
+    check_reduction(ufunc, array, axis, dtype, keepdims, initial, where)
+    x = np.asarray(array)
+    axes = reduced_axes(axis, x.ndim)
+    kept = [i for i in range(x.ndim) if i not in axes]
+    items = along_first(x, axes, kept)
+    masks = None if where is True else along_first(np.broadcast_to(where, x.shape), axes, kept)
+    start = starting_value(ufunc, initial, len(items), masks is not None)
+    result = folded(ufunc, items, masks, start, dtype)
+    if keepdims:
+        result = np.reshape(result, [1 if i in axes else n for i, n in enumerate(x.shape)])
+    return result if out is None else written(out, result)
+
+
+def along_first(x: Any, axes: Any, kept: Any) -> Any:
+    """Bring the axes of a reduction to the front and join them to one."""
+    moved = np.transpose(x, [*axes, *kept])
+    return np.reshape(moved, (-1 if moved.size else 0, *moved.shape[len(axes) :]))
+
+
+def folded(ufunc: np.ufunc, items: Any, masks: Any, start: Any, dtype: Any) -> Any:
+    """Combine items from the left, those that a mask excludes left out."""
+    options = {} if dtype is None else {"dtype": dtype}
+    if start is None:
+        result, first = np.array(items[0], dtype=dtype), 1
+    else:
+        result, first = np.full(items.shape[1:], start, dtype or items.dtype), 0
+    for i in range(first, len(items)):
+        combined = ufunc(result, items[i], **options)
+        result = combined if masks is None else np.where(masks[i], combined, result)
+    return result[()] if isinstance(result, ndarray) else result
+
+
+def starting_value(ufunc: np.ufunc, initial: Any, count: int, masked: bool) -> Any:
+    """Return what a reduction starts from; None if it starts from the first element."""
+    if initial is not NoValue:
+        return initial
+    return ufunc.identity if masked or not count else None
+
+
+def reduced_axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    """Return the axes of a reduction, none of them negative."""
+    if axis is None:
+        return tuple(range(ndim))
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    return tuple(operator.index(i) % ndim for i in axes) if ndim else ()
+
+
+def check_reduction(
+    ufunc: np.ufunc, array: Any, axis: Any, dtype: Any, keepdims: Any, initial: Any, where: Any
+) -> None:
+    """Raise what NumPy raises for a reduction that it refuses."""
+    with np.errstate(all="ignore"):
+        ufunc.reduce(array, axis, dtype, None, keepdims, initial, where)
+
+
+def is_stepwise(ufunc: np.ufunc) -> bool:
+    """Tell whether a ufunc has no derivative, so that its methods run as they are."""
+    return isinstance(registry.find(ufunc), ZeroDerivativeRule)
+
+
+def natively(ufunc: np.ufunc, method: str, *arguments: Any) -> Any:
+    """Run a method of a ufunc that has no derivative, or on no elements."""
+    return getattr(ufunc, method)(*arguments)
+
+
+def written(out: Any, result: Any) -> Any:
+    """Write a result to the array given as `out`, which may stand in a tuple."""
+    target = out[0] if isinstance(out, tuple) else out
+    target[...] = result
+    return target
+
+
+@overlay(np.ufunc.accumulate)
+def ufunc_accumulate(
+    ufunc: np.ufunc, array: Any, axis: int = 0, dtype: Any = None, out: Any = None
+) -> Any:
+    items = np.moveaxis(np.asarray(array), axis, 0)
+    if is_stepwise(ufunc) or not len(items):
+        result = natively(ufunc, "accumulate", array, axis, dtype)
+        return result if out is None else written(out, result)
+    options = {} if dtype is None else {"dtype": dtype}
+    results = [np.array(items[0], dtype=dtype)]
+    for i in range(1, len(items)):
+        results.append(ufunc(results[-1], items[i], **options))
+    result = np.stack(results, axis=axis)
+    return result if out is None else written(out, result)
+
+
+@overlay(np.ufunc.reduceat)
+def ufunc_reduceat(
+    ufunc: np.ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None
+) -> Any:
+    if is_stepwise(ufunc):
+        result = natively(ufunc, "reduceat", array, indices, axis, dtype)
+        return result if out is None else written(out, result)
+    x = np.asarray(array)
+    starts, stops = checked_segments(x, indices, axis)
+    items = np.moveaxis(x, axis, 0)
+    pieces = [
+        folded(ufunc, items[start:stop], None, None, dtype)
+        for start, stop in zip(starts, stops, strict=True)
+    ]
+    result = np.stack(pieces, axis=axis)
+    return result if out is None else written(out, result)
+
+
+def checked_segments(x: ndarray, indices: Any, axis: int) -> tuple[list[int], list[int]]:
+    """Return the segments of `reduceat` after NumPy has checked the indices."""
+    np.add.reduceat(np.empty(x.shape[axis]), indices)
+    return segments(indices, x.shape[axis])
+
+
+zero_derivative(
+    slots_of, rounds, reduced_axes, check_reduction, is_stepwise, natively,
+    checked_segments,
+    because="returns positions or checks; the values take another way",
+)  # fmt: skip

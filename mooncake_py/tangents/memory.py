@@ -1,0 +1,164 @@
+"""Memory of arrays: who owns it, and what the same view of its shadow is.
+
+NumPy views share memory without sharing identity.  Tangents keep the sharing: the array that owns
+the memory has one shadow, and every view of it gets the same view of that shadow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+__all__ = ["Shadows", "address", "cells", "owner", "shadow_view", "zeros_like_owner"]
+
+
+def owner(a: ndarray) -> ndarray:
+    """Return the array that owns the memory of `a`.
+
+    Parameters
+    ----------
+    a : ndarray
+
+    Returns
+    -------
+    ndarray
+        The last array that is reached by following ``.base``, also through objects that stand
+        between two arrays (``as_strided``, ``memoryview``).  Where the memory belongs to something
+        that is no array (bytes, a memory map), the last array before it.
+    """
+    base: Any = a.base
+    while base is not None:
+        if isinstance(base, ndarray):
+            a = base
+            base = a.base
+        elif type(base) is memoryview:
+            base = base.obj
+        else:
+            base = getattr(base, "base", None)
+    return a
+
+
+def address(a: ndarray) -> int:
+    """Return the address of the first element."""
+    return a.__array_interface__["data"][0]
+
+
+def zeros_like_owner(owner: ndarray) -> ndarray:
+    """Return a plain array of zeros with the shape, dtype and very strides of `owner`."""
+    zeros = np.zeros(owner.shape, owner.dtype, "F" if owner.flags.fnc else "C")
+    if zeros.strides == owner.strides:
+        return zeros
+    zeros = np.zeros_like(owner, order="K", subok=False)
+    if zeros.strides == owner.strides or not owner.size:
+        return zeros
+    low, high = _extent(owner)
+    store = np.zeros(high - low, np.uint8)
+    return ndarray(owner.shape, owner.dtype, store, address(owner) - low, owner.strides)
+
+
+def shadow_view(shadow: ndarray, owner: ndarray, view: ndarray) -> ndarray:
+    """Return the view of `shadow` that `view` is of `owner`.
+
+    Parameters
+    ----------
+    shadow : ndarray
+        Laid out like `owner`; from :func:`zeros_like_owner`.
+    owner, view : ndarray
+        `view` lies within the memory of `owner`.
+
+    Returns
+    -------
+    ndarray
+        Shares the memory of `shadow`; has the byte offset, strides, shape and dtype of `view`, and
+        may be written to even if `view` is read-only.  It is `shadow` itself if `view` covers all.
+    """
+    strides = view.strides
+    if strides == owner.strides and view.shape == owner.shape and view.dtype == owner.dtype:
+        return shadow
+    if not view.size:
+        return np.zeros(view.shape, view.dtype)
+    store, start = _store(shadow)
+    return ndarray(view.shape, view.dtype, store, address(view) - address(owner) + start, strides)
+
+
+class Shadows:
+    """The shadows of all the memory met during one operation, by its owner.
+
+    Parameters
+    ----------
+    make : callable, optional
+        Makes the shadow of an owner, laid out like it.
+    """
+
+    __slots__ = ("_foreign", "_make", "_shadows")
+
+    def __init__(self, make: Callable[[ndarray], ndarray] = zeros_like_owner) -> None:
+        self._make = make
+        # The owner is kept beside its shadow: an id is only good while its object lives.
+        self._shadows: dict[int, tuple[ndarray, ndarray]] = {}
+        self._foreign: list[ndarray] = []
+
+    def view(self, a: ndarray) -> ndarray:
+        """Return the shadow of `a`, overlapping other shadows as `a` overlaps other arrays."""
+        own = self.block(a)
+        entry = self._shadows.get(id(own))
+        if entry is None:
+            entry = self._shadows[id(own)] = (own, self._make(own))
+        return shadow_view(entry[1], own, a)
+
+    def block(self, a: ndarray) -> ndarray:
+        """Return one and the same array for all arrays that share memory with `a`."""
+        own = owner(a)
+        if own.base is None:
+            return own
+        low, high = _extent(own)
+        for known in self._foreign:
+            first, last = _extent(known)
+            if first <= low and high <= last:
+                return known
+        own = _whole_buffer(own)
+        self._foreign.append(own)
+        return own
+
+
+def cells(a: ndarray) -> ndarray:
+    """Return the addresses of the elements of `a`, an array of its shape."""
+    found = np.full(a.shape, address(a), dtype=np.intp)
+    for axis, (n, stride) in enumerate(zip(a.shape, a.strides, strict=True)):
+        shape = [1] * a.ndim
+        shape[axis] = n
+        found += (np.arange(n) * stride).reshape(shape)
+    return found
+
+
+def _store(shadow: ndarray) -> tuple[ndarray, int]:
+    """Return a dense array over the memory of a shadow, and the byte where the shadow begins."""
+    flags = shadow.flags
+    if flags.c_contiguous or flags.f_contiguous:
+        return shadow, 0
+    base = shadow.base
+    if isinstance(base, ndarray):  # the byte store made by zeros_like_owner
+        return base, address(shadow) - address(base)
+    return shadow.ravel("K"), 0
+
+
+def _extent(a: ndarray) -> tuple[int, int]:
+    """Return the addresses of the first byte of `a` and of the byte after its last."""
+    return np.lib.array_utils.byte_bounds(a)
+
+
+def _whole_buffer(last: ndarray) -> ndarray:
+    """Return the bytes of the object that a foreign array lies in, or the array itself."""
+    root: Any = last.base
+    while type(root) is memoryview and root.obj is not None:
+        root = root.obj
+    try:
+        whole = np.frombuffer(root, np.uint8)
+    except (TypeError, ValueError, BufferError):
+        return last
+    low, high = _extent(whole)
+    first, end = _extent(last)
+    return whole if low <= first and end <= high else last

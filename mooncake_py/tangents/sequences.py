@@ -1,0 +1,119 @@
+"""The specs of tuples, namedtuples, lists, dicts, their subclasses, and tangents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mooncake_py.errors import InvalidTangentError
+from mooncake_py.tangents.annotations import annotated_fields
+from mooncake_py.tangents.kinds import Fields, Tangent
+from mooncake_py.tangents.spec import TangentSpec
+
+__all__ = ["DictSpec", "FieldsSpec", "ListSpec", "NamedTupleSpec", "TupleSpec"]
+
+
+class TupleSpec(TangentSpec):
+    """Tuples: parts by index, the tangent is a tuple."""
+
+    mutable = False
+
+    @property
+    def container(self) -> type:
+        return tuple
+
+    def fields(self, x: Any) -> dict[int, Any]:
+        _refuse_attributes(x)
+        return dict(enumerate(x))
+
+    def build(self, x: Any, fields: Mapping[Any, Any]) -> Any:
+        return tuple.__new__(type(x), fields.values())
+
+
+class NamedTupleSpec(TupleSpec):
+    """Namedtuples: parts by name, the tangent is a `Tangent`."""
+
+    @property
+    def container(self) -> type:
+        return Tangent
+
+    def fields(self, x: Any) -> dict[Any, Any]:
+        _refuse_attributes(x)
+        return dict(zip(x._fields, x, strict=True))
+
+    def field_types(self, cls: type) -> Mapping[str, Any] | None:
+        return annotated_fields(cls)
+
+
+class FieldsSpec(TangentSpec):
+    """Tangents themselves, as values that are differentiated in their turn."""
+
+    def __init__(self, mutable: bool) -> None:
+        self.mutable = mutable
+
+    def fields(self, x: Fields) -> Mapping[str, Any]:
+        return x._fields
+
+    def blank(self, x: Fields) -> Fields:
+        return type(x)()
+
+    def fill(self, blank: Fields, fields: Mapping[str, Any]) -> None:
+        blank._fields.update(fields)
+
+
+class ListSpec(TangentSpec):
+    """Lists and deques: parts by index, the tangent is a list."""
+
+    @property
+    def container(self) -> type:
+        return list
+
+    def fields(self, x: Any) -> dict[int, Any]:
+        _refuse_attributes(x)
+        return dict(enumerate(x))
+
+    def blank(self, x: Any) -> Any:
+        if type(x) is list:
+            return []
+        import copy
+
+        new = copy.copy(x)
+        new.clear()
+        return new
+
+    def fill(self, blank: Any, fields: Mapping[Any, Any]) -> None:
+        blank.extend(fields.values())
+
+
+class DictSpec(TangentSpec):
+    """Dicts: values by key, the tangent is a dict; keys have no tangent."""
+
+    @property
+    def container(self) -> type:
+        return dict
+
+    def fields(self, x: Any) -> dict[Any, Any]:
+        _refuse_attributes(x)
+        return x
+
+    def blank(self, x: Any) -> Any:
+        if type(x) is dict:
+            return {}
+        import copy
+
+        return copy.copy(x)  # keeps a default_factory, which a plain dict has not
+
+    def fill(self, blank: Any, fields: Mapping[Any, Any]) -> None:
+        for key, value in fields.items():
+            dict.__setitem__(blank, key, value)
+
+
+def _refuse_attributes(x: Any) -> None:
+    """Refuse a subclass instance with attributes, which its tangent would leave out."""
+    if getattr(x, "__dict__", None):
+        raise InvalidTangentError(
+            f"a {type(x).__qualname__} with attributes {sorted(vars(x))} cannot have a tangent",
+            why="the tangent of a list, dict or tuple has no place for attributes",
+            mend="keep the container in an attribute of an ordinary object, "
+            "or register a spec with register_tangent",
+        )

@@ -1,0 +1,6 @@
+"""Checkers for rules and tangents, for use in tests of your own."""
+
+from __future__ import annotations
+
+from mooncake_py.testing.rule import test_rule as test_rule
+from mooncake_py.testing.tangents import test_tangent as test_tangent

@@ -1,0 +1,160 @@
+"""Copies of several values at once that keep what they share: objects, arrays and views."""
+
+from __future__ import annotations
+
+import copy
+import types
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mooncake_py.errors import InvalidTangentError
+from mooncake_py.rules import registry
+from mooncake_py.tangents.kinds import Fields, NoFData, NoRData, NoTangent
+from mooncake_py.tangents.lookup import spec_of
+from mooncake_py.tangents.memory import address, owner, zeros_like_owner
+from mooncake_py.testing.structure import is_number
+
+__all__ = ["Convert", "copy_jointly"]
+
+T = TypeVar("T")
+Convert = Callable[[Any], Any]
+"""Maps an array that owns its memory, or a scalar, to what replaces it in the copy."""
+
+_SHARED = (str, bytes, type, type(None), types.ModuleType, NoTangent, NoFData, NoRData)
+
+
+def copy_jointly(value: T, convert: Convert | None = None) -> T:
+    """Copy nested values; parts shared within `value` are shared in the copy, views included.
+
+    Parameters
+    ----------
+    value : object
+        Usually a tuple of all the values to be copied.
+    convert : callable, optional
+        Replaces an owner of memory by an array of the same shape and axis order (of another
+        dtype, say), and a scalar by a scalar.
+
+    Returns
+    -------
+    object
+        Of the same structure.  Functions that have a rule or capture nothing that can change,
+        classes, modules and other values without state are shared with `value`.
+    """
+    return _Copier(convert).copy(value)
+
+
+class _Copier:
+    """One joint copy: a memo that every part of it shares."""
+
+    def __init__(self, convert: Convert | None) -> None:
+        self.convert = convert
+        self.memo: dict[int, tuple[Any, Any]] = {}  # keeps the object beside its copy
+
+    def copy(self, value: Any) -> Any:
+        if isinstance(value, _SHARED):
+            return value
+        if is_number(value):
+            return value if self.convert is None else self.convert(value)
+        known = self.memo.get(id(value))
+        if known is not None:
+            return known[1]
+        if isinstance(value, np.ndarray):
+            return self.remember(value, self.copy_array(value))
+        if isinstance(value, Fields):
+            tangent = self.remember(value, type(value)())
+            tangent._fields.update((name, self.copy(value[name])) for name in value)
+            return tangent
+        return self.copy_object(value)
+
+    def remember(self, value: Any, new: Any) -> Any:
+        self.memo[id(value)] = value, new
+        return new
+
+    def copy_array(self, array: NDArray[Any]) -> NDArray[Any]:
+        root = owner(array)
+        known = self.memo.get(id(root))
+        if known is None:
+            new_root = self.remember(root, self.copy_owner(root))
+        else:
+            new_root = known[1]
+        return new_root if root is array else _same_view(array, root, new_root)
+
+    def copy_owner(self, root: NDArray[Any]) -> NDArray[Any]:
+        if self.convert is not None:
+            return self.convert(root)
+        new_root = zeros_like_owner(root)
+        new_root[...] = root
+        if not root.flags.writeable:
+            new_root.flags.writeable = False
+        return new_root
+
+    def copy_object(self, value: Any) -> Any:
+        spec = spec_of(value)
+        try:
+            fields = spec.fields(value)
+        except InvalidTangentError:  # nothing that tangents could look into
+            return self.remember(value, copy.deepcopy(value))
+        if fields is None:
+            return self.remember(value, _without_tangent(value))
+        if spec.mutable:
+            return self.copy_mutable(value, spec, fields)
+        if isinstance(value, types.FunctionType) and registry.find(value) is not None:
+            return value
+        parts = {name: self.copy(part) for name, part in fields.items()}
+        if all(parts[name] is part for name, part in fields.items()):
+            return self.remember(value, value)
+        return self.remember(value, spec.build(value, parts))
+
+    def copy_mutable(self, value: Any, spec: Any, fields: Any) -> Any:
+        new = self.remember(value, spec.blank(value))
+        parts = {name: self.copy(part) for name, part in fields.items()}
+        if isinstance(value, types.CellType) and _shareable(value, parts):
+            return self.remember(value, value)
+        spec.fill(new, parts)
+        return new
+
+
+def _shareable(cell: types.CellType, parts: dict[str, Any]) -> bool:
+    """Say whether a captured variable is such that nobody minds if copies of a function share it.
+
+    The identity of the function is then kept, by which rules are found.
+    """
+    contents = parts.get("cell_contents")
+    return not parts or (contents is cell.cell_contents and not is_number(contents))
+
+
+def _without_tangent(value: Any) -> Any:
+    """Copy what has no tangent but may have state, such as a random generator."""
+    if callable(value) or isinstance(value, (slice, range)):
+        return value
+    return copy.deepcopy(value)
+
+
+class _Window:
+    """Memory of an array seen with another offset, shape and strides; NumPy reads the interface."""
+
+    def __init__(self, base: NDArray[Any], interface: dict[str, Any]) -> None:
+        self.base = base
+        self.__array_interface__ = interface
+
+
+def _same_view(
+    view: NDArray[Any], root: NDArray[Any], new_root: NDArray[Any]
+) -> NDArray[Any]:
+    """Return the view of `new_root` that `view` is of `root`, also if the dtype has changed."""
+    new_unit, unit = new_root.dtype.itemsize, root.dtype.itemsize
+    dtype = view.dtype
+    if new_root.dtype != root.dtype:
+        dtype = new_root.dtype if view.dtype == root.dtype else new_root.real.dtype
+    offset = (address(view) - address(root)) * new_unit // unit
+    interface = {
+        "version": 3,
+        "typestr": dtype.str,
+        "shape": view.shape,
+        "strides": tuple(s * new_unit // unit for s in view.strides),
+        "data": (address(new_root) + offset, not view.flags.writeable),
+    }
+    return np.asarray(_Window(new_root, interface))

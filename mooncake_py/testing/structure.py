@@ -1,0 +1,74 @@
+"""Walks over nested values: what a value consists of, and the path to each part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.errors import InvalidTangentError
+from mooncake_py.tangents.kinds import Fields
+from mooncake_py.tangents.lookup import spec_of
+
+__all__ = ["Part", "children", "is_inexact", "is_number", "walk", "walk_all"]
+
+Part = tuple[str, Any]
+"""A path such as ``args[1]['w']``, and the value there."""
+
+_LEAVES = frozenset({int, bool, float, complex, str, bytes, type(None), np.ndarray, np.float64})
+
+
+def is_number(value: Any) -> bool:
+    """Say whether `value` is a scalar with a numeric value, bool included."""
+    return isinstance(value, (bool, int, float, complex, np.generic))
+
+
+def is_inexact(value: Any) -> bool:
+    """Say whether `value` is an array or a scalar of floats or complex numbers."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fc"
+    return isinstance(value, (float, complex, np.inexact))
+
+
+def children(value: Any) -> list[Part]:
+    """Return the parts directly inside `value`, each with the piece of path that leads to it.
+
+    For objects these are the fields that their tangent has.
+    """
+    if type(value) in _LEAVES or is_number(value) or isinstance(value, np.ndarray):
+        return []
+    if isinstance(value, Fields):
+        return [(f".{name}", value[name]) for name in value]
+    try:
+        fields = spec_of(value).fields(value)
+    except InvalidTangentError:  # opaque to tangents, and so to this walk
+        return []
+    if not fields:
+        return []
+    if isinstance(value, (list, dict)) or (type(value) is tuple):
+        return [(f"[{name!r}]", part) for name, part in fields.items()]
+    return [(f".{name}", part) for name, part in fields.items()]
+
+
+def walk(value: Any, path: str, seen: dict[int, Any] | None = None) -> Iterator[Part]:
+    """Yield `value` and every part inside it, outer parts first, in a fixed order.
+
+    A container that is met again is yielded again, but its inside is not.
+    """
+    seen = {} if seen is None else seen
+    yield path, value
+    if type(value) in _LEAVES or id(value) in seen:
+        return
+    parts = children(value)
+    if parts:
+        seen[id(value)] = value  # the reference keeps the id from being reused
+    for suffix, part in parts:
+        yield from walk(part, path + suffix, seen)
+
+
+def walk_all(roots: Iterable[Part]) -> Iterator[Part]:
+    """Walk over several values that may share parts."""
+    seen: dict[int, Any] = {}
+    for path, value in roots:
+        yield from walk(value, path, seen)

@@ -1,0 +1,43 @@
+"""Calls at which the rules are checked: a module for each family, lists of :class:`Case`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from mooncake_py.rules.kinds import function_name
+
+__all__ = ["Case"]
+
+
+@dataclass
+class Case:
+    """A function with arguments at which `test_rule` checks its rule.
+
+    Attributes
+    ----------
+    function : callable
+        The function whose rule is checked.
+    args, kwargs : tuple, dict
+        Its arguments; a check works on copies.
+    label : str
+        Tells apart the cases of one function.
+    interface_only : bool
+        The point is not smooth: check all but the derivative.
+    options : dict
+        Further keyword arguments of `test_rule`.
+    """
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    label: str = ""
+    interface_only: bool = False
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """Name of the case in test reports: function and label."""
+        name = function_name(self.function)
+        return f"{name}-{self.label}" if self.label else name

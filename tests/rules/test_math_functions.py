@@ -1,0 +1,20 @@
+"""Rules for the `math` and `cmath` modules."""
+
+from __future__ import annotations
+
+import pytest
+
+from mooncake_py.testing import test_rule
+from tests.rules.cases import Case
+from tests.rules.cases.math_functions import cases
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
+def test_math_functions(case: Case) -> None:
+    test_rule(
+        case.function,
+        *case.args,
+        kwargs=case.kwargs,
+        interface_only=case.interface_only,
+        **case.options,
+    )

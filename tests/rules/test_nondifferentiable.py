@@ -1,0 +1,20 @@
+"""Rules for functions without a derivative, at points away from their steps."""
+
+from __future__ import annotations
+
+import pytest
+
+from mooncake_py.testing import test_rule
+from tests.rules.cases import Case
+from tests.rules.cases.nondifferentiable import cases
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
+def test_nondifferentiable(case: Case) -> None:
+    test_rule(
+        case.function,
+        *case.args,
+        kwargs=case.kwargs,
+        interface_only=case.interface_only,
+        **case.options,
+    )

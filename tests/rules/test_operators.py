@@ -1,0 +1,20 @@
+"""Rules for the functions of the `operator` module, `abs` and conjugation of scalars."""
+
+from __future__ import annotations
+
+import pytest
+
+from mooncake_py.testing import test_rule
+from tests.rules.cases import Case
+from tests.rules.cases.operators import cases
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
+def test_operators(case: Case) -> None:
+    test_rule(
+        case.function,
+        *case.args,
+        kwargs=case.kwargs,
+        interface_only=case.interface_only,
+        **case.options,
+    )

@@ -1,0 +1,659 @@
+"""`test_rule` catches rules that are wrong on purpose, and says what is wrong with them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mooncake_py.errors import RuleTestError
+from mooncake_py.tangents import CoDual, NoFData, NoRData, increment, zero_codual, zero_tangent
+from mooncake_py.testing import test_rule
+
+RNG = np.random.default_rng(20240502)
+A = RNG.standard_normal((3, 4))
+B = RNG.standard_normal((3, 4))
+
+ONLY_BASE = {"layouts": False, "dtypes": False, "aliasing": False}
+
+Pull = Callable[[CoDual, CoDual, CoDual, Any], tuple[Any, ...]]
+NONE = NoRData()
+
+
+def multiply(a, b):
+    return a * b
+
+
+def product_rule(pull: Pull) -> Any:
+    """Make a rule for `multiply` from what its pullback does."""
+
+    def rule(_, a, b):
+        y = zero_codual(a.primal * b.primal)
+        return y, lambda dy: pull(a, b, y, dy)
+
+    return rule
+
+
+def right(a: CoDual, b: CoDual, y: CoDual, dy: Any) -> tuple[Any, ...]:
+    g = y.fdata.copy()
+    increment(a, g * b.primal)
+    increment(b, g * a.primal)
+    return NONE, NONE, NONE
+
+
+def expect(check: str, where: str, f: Any, *args: Any, rule: Any, **options: Any) -> str:
+    """Run `test_rule`, require that this check fails at this place, and return the message."""
+    with pytest.raises(RuleTestError) as info:
+        test_rule(f, *args, rule=rule, **{**ONLY_BASE, **options})
+    message = str(info.value)
+    assert re.search(rf"check '{check}' failed( at {re.escape(where)}$)?", message, re.M), message
+    assert where in message, message
+    assert re.search(r"^ +(why: +)?expected: ", message, re.M), message
+    assert re.search(r"^ +got: +", message, re.M), message
+    assert "  mend:  " in message, message
+    return message
+
+
+def test_the_frame_of_these_rules_is_right() -> None:
+    test_rule(multiply, A, B, rule=product_rule(right), **ONLY_BASE)
+
+
+def test_wrong_sign() -> None:
+    def pull(a, b, y, dy):
+        increment(a, y.fdata * b.primal)
+        increment(b, -y.fdata * a.primal)
+        return NONE, NONE, NONE
+
+    message = expect("derivative", "args[1]", multiply, A, B, rule=product_rule(pull))
+    assert "multiply" in message
+    for step in ("1e-02", "1e-03", "1e-04", "1e-05", "1e-06", "1e-07", "1e-08"):
+        assert f"step {step}" in message
+    expected, got = (float(x) for x in re.findall(r"(?:expected|got): +(\S+)  \(", message))
+    assert expected == pytest.approx(-got, rel=1e-6)
+
+
+def test_error_in_one_element_of_many() -> None:
+    def pull(a, b, y, dy):
+        wrong = y.fdata * b.primal
+        wrong[1, 2] *= 1.001
+        increment(a, wrong)
+        increment(b, y.fdata * a.primal)
+        return NONE, NONE, NONE
+
+    expect("derivative", "args[0]", multiply, A, B, rule=product_rule(pull))
+
+
+@pytest.mark.parametrize("error", [1e-4, 1e-5])
+def test_small_relative_error(error: float) -> None:
+    def pull(a, b, y, dy):
+        increment(a, y.fdata * b.primal)
+        increment(b, y.fdata * a.primal * (1 + error))
+        return NONE, NONE, NONE
+
+    expect("derivative", "args[1]", multiply, A, B, rule=product_rule(pull))
+
+
+def test_swapped_arguments() -> None:
+    def pull(a, b, y, dy):
+        increment(a, y.fdata * a.primal)
+        increment(b, y.fdata * b.primal)
+        return NONE, NONE, NONE
+
+    expect("derivative", "args[0]", multiply, A, B, rule=product_rule(pull))
+
+
+def test_missing_unbroadcast() -> None:
+    def pull(a, b, y, dy):
+        increment(a, y.fdata * b.primal)
+        increment(b, (y.fdata * a.primal)[0])
+        return NONE, NONE, NONE
+
+    expect("derivative", "args[1]", multiply, A, B[0], rule=product_rule(pull))
+
+
+def test_missing_unbroadcast_that_raises() -> None:
+    message = expect("reverse pass", "", multiply, A, B[0], rule=product_rule(right))
+    assert "ValueError" in message
+
+
+def test_missing_unbroadcast_found_by_a_variant() -> None:
+    def pull(a, b, y, dy):
+        g = dy if isinstance(y.fdata, NoFData) else y.fdata
+        increment(a, g * b.primal)
+        increment(b, g * a.primal)
+        return NONE, NONE, NONE
+
+    rule = product_rule(pull)
+    test_rule(multiply, A, B, rule=rule, **ONLY_BASE)
+    message = expect("reverse pass", "(args[0] 0-d)", multiply, A, B, rule=rule, layouts=True)
+    assert "ValueError" in message
+
+
+def test_overwrites_instead_of_incrementing() -> None:
+    def pull(a, b, y, dy):
+        increment(a, y.fdata * b.primal)
+        b.fdata[...] = y.fdata * a.primal
+        return NONE, NONE, NONE
+
+    message = expect("increments", "args[1]", multiply, A, B, rule=product_rule(pull))
+    assert "never overwrite" in message
+
+
+def test_wrong_count_of_rdata() -> None:
+    def pull(a, b, y, dy):
+        return right(a, b, y, dy)[1:]
+
+    message = expect("count of rdata", "", multiply, A, B, rule=product_rule(pull))
+    assert "a tuple of 3: the function first" in message
+
+
+def test_rdata_returned_for_an_array() -> None:
+    def pull(a, b, y, dy):
+        increment(a, y.fdata * b.primal)
+        return NONE, NONE, y.fdata * a.primal
+
+    expect("rdata type", "args[1]", multiply, A, B, rule=product_rule(pull))
+
+
+def test_incoming_cotangent_mutated() -> None:
+    def pull(a, b, y, dy):
+        increment(a, y.fdata * b.primal)
+        dy = y.fdata
+        dy *= a.primal
+        increment(b, dy)
+        return NONE, NONE, NONE
+
+    expect("incoming cotangent unchanged", "output", multiply, A, B, rule=product_rule(pull))
+    test_rule(multiply, A, B, rule=product_rule(pull), cotangent_kept=False, constants=False,
+              **ONLY_BASE)  # fmt: skip
+
+
+def test_constant_argument_ignored() -> None:
+    def pull(a, b, y, dy):
+        np.add(a.fdata, y.fdata * b.primal, out=a.fdata)
+        increment(b, y.fdata * a.primal)
+        return NONE, NONE, NONE
+
+    message = expect("reverse pass", "args[0] constant", multiply, A, B, rule=product_rule(pull))
+    assert "TypeError" in message
+    test_rule(multiply, A, B, rule=product_rule(pull), constants=False, **ONLY_BASE)
+
+
+def test_constant_argument_silences_the_other() -> None:
+    def pull(a, b, y, dy):
+        if not isinstance(a.fdata, NoFData):
+            right(a, b, y, dy)
+        return NONE, NONE, NONE
+
+    expect("constant args.0.", "args[1]", multiply, A, B, rule=product_rule(pull))
+
+
+def test_output_constant_although_an_input_is_active() -> None:
+    def rule(_, a, b):
+        y = a.primal * b.primal
+        if isinstance(a.fdata, NoFData):
+            return CoDual(y, NoFData()), lambda dy: (NONE, NONE, NONE)
+        y = zero_codual(y)
+        return y, lambda dy: right(a, b, y, dy)
+
+    expect("fdata of the output", "args[0] constant", multiply, A, B, rule=rule)
+
+
+def test_pullback_uses_up_what_it_saved() -> None:
+    def rule(_, a, b):
+        y = zero_codual(a.primal * b.primal)
+        saved = [b.primal.copy()]
+
+        def pullback(dy):
+            increment(a, y.fdata * saved[0])
+            saved[0] = saved[0] * 0
+            increment(b, y.fdata * a.primal)
+            return NONE, NONE, NONE
+
+        return y, pullback
+
+    expect("pullback called twice", "args[0]", multiply, A, B, rule=rule)
+
+
+# State between calls.
+
+
+def test_state_of_the_first_call_kept() -> None:
+    saved = {}
+
+    def rule(_, a, b):
+        y = zero_codual(a.primal * b.primal)
+        saved.setdefault("b", b.primal.copy())
+
+        def pullback(dy):
+            increment(a, y.fdata * saved["b"])
+            increment(b, y.fdata * a.primal)
+            return NONE, NONE, NONE
+
+        return y, pullback
+
+    message = expect("reuse", "args[0]", multiply, A, B, rule=rule)
+    assert "state kept between calls" in message
+
+
+def test_state_of_the_last_call_kept() -> None:
+    saved = {}
+
+    def rule(_, a, b):
+        y = zero_codual(a.primal * b.primal)
+        saved["b"] = b.primal.copy()
+
+        def pullback(dy):
+            increment(a, y.fdata * saved["b"])
+            increment(b, y.fdata * a.primal)
+            return NONE, NONE, NONE
+
+        return y, pullback
+
+    expect("reuse", "args[0]", multiply, A, B, rule=rule)
+
+
+def test_shadow_of_the_output_kept_between_calls() -> None:
+    shadow = np.zeros_like(A)
+
+    def rule(_, a, b):
+        y = CoDual(a.primal * b.primal, shadow)
+        return y, lambda dy: right(a, b, y, dy)
+
+    expect("reuse", "fdata of args[0]", multiply, A, B, rule=rule)
+
+
+# The forward pass.
+
+
+def test_fdata_of_the_output_not_zero() -> None:
+    def rule(_, a, b):
+        y = CoDual(a.primal * b.primal, np.ones_like(A))
+        return y, lambda dy: right(a, b, y, dy)
+
+    expect("zero fdata after the forward pass", "output", multiply, A, B, rule=rule)
+
+
+def test_wrong_value() -> None:
+    def rule(_, a, b):
+        y = zero_codual(a.primal * b.primal + 1e-9)
+        return y, lambda dy: right(a, b, y, dy)
+
+    expect("primal value", "output", multiply, A, B, rule=rule)
+
+
+def test_wrong_dtype_of_the_output() -> None:
+    def rule(_, a, b):
+        y = zero_codual((a.primal * b.primal).astype(np.float64))
+        return y, lambda dy: right(a, b, y, dy)
+
+    message = expect("primal value", "output", multiply, A, B, rule=rule, dtypes=True)
+    assert "expected: dtype float32" in message
+    assert "got:      dtype float64" in message
+    assert "(float32)" in message
+
+
+def test_wrong_type_of_the_output() -> None:
+    def total(a):
+        return np.sum(a)
+
+    def rule(_, a):
+        def pullback(dy):
+            a.fdata[...] += dy
+            return NONE, NONE
+
+        return CoDual(float(total(a.primal)), NoFData()), pullback
+
+    message = expect("primal value", "output", total, A, rule=rule)
+    assert "expected: float64" in message
+
+
+def test_wrong_dtype_of_the_fdata() -> None:
+    def rule(_, a, b):
+        y = CoDual(a.primal * b.primal, np.zeros(A.shape, np.float32))
+        return y, lambda dy: right(a, b, y, dy)
+
+    expect("fdata of the output", "output", multiply, A, B, rule=rule)
+
+
+def test_wrong_dtype_of_rdata() -> None:
+    def half(a):
+        return a / 2
+
+    def rule(_, a):
+        return CoDual(half(a.primal), NoFData()), lambda dy: (NONE, np.float64(dy / 2))
+
+    expect("rdata type", "args[0]", half, np.float32(3.0), rule=rule)
+
+
+def test_no_pair() -> None:
+    message = expect("forward pass", "", multiply, A, B, rule=lambda f, a, b: a.primal * b.primal)
+    assert "(CoDual, pullback)" in message
+
+
+def test_forward_pass_raises() -> None:
+    def rule(_, a, b):
+        raise IndexError("off the end")
+
+    message = expect("forward pass", "", multiply, A, B, rule=rule)
+    assert "IndexError: off the end" in message
+
+
+def test_forward_pass_changes_an_argument() -> None:
+    def rule(_, a, b):
+        y = zero_codual(a.primal * b.primal)
+        b.primal[0, 0] = 0.0
+        return y, lambda dy: right(a, b, y, dy)
+
+    expect("inputs after the call", "args[1]", multiply, A, B, rule=rule)
+
+
+# Changes in place.
+
+
+def halve(x):
+    x /= 2
+    return x
+
+
+def halve_rule(*, restore: bool = True, factor: float = 0.5, view: bool = True) -> Any:
+    def rule(_, x):
+        old = x.primal.copy()
+        halve(x.primal)
+        y = x if view else zero_codual(x.primal)
+
+        def pullback(dy):
+            if restore:
+                x.primal[...] = old
+            x.fdata[...] *= factor
+            return NONE, NONE
+
+        return y, pullback
+
+    return rule
+
+
+def test_in_place_frame_is_right() -> None:
+    test_rule(halve, A.copy(), rule=halve_rule(), dtypes=False)
+
+
+def test_argument_not_restored() -> None:
+    expect("inputs restored", "args[0]", halve, A.copy(), rule=halve_rule(restore=False))
+
+
+def test_restored_up_to_rounding_only() -> None:
+    def third(x):
+        x /= 3
+
+    def rule(_, x):
+        third(x.primal)
+
+        def pullback(dy):
+            x.primal[...] *= 3
+            x.fdata[...] /= 3
+            return NONE, NONE
+
+        return CoDual(None, NoFData()), pullback
+
+    expect("inputs restored", "args[0]", third, A.copy(), rule=rule)
+
+
+def test_argument_replaced_in_its_list_is_not_restored() -> None:
+    def replace(items):
+        items[1] = items[1] * 2.0
+
+    def rule(_, items):
+        old, old_shadow = items.primal[1], items.fdata[1]
+        replace(items.primal)
+        items.fdata[1] = np.zeros_like(old)
+
+        def pullback(dy):
+            items.primal[1] = old.copy()
+            old_shadow[...] += 2.0 * items.fdata[1]
+            items.fdata[1] = old_shadow
+            return NONE, NONE
+
+        return CoDual(None, NoFData()), pullback
+
+    message = expect("inputs restored", "args[0][1]", replace, [1.0, A.copy()], rule=rule)
+    assert "the same object" in message
+
+
+def test_exit_cotangent_of_a_changed_argument_dropped() -> None:
+    def overwrite(x, v):
+        x[...] = v
+
+    def rule(_, x, v):
+        old = x.primal.copy()
+        overwrite(x.primal, v.primal)
+
+        def pullback(dy):
+            x.primal[...] = old
+            x.fdata[...] = 0
+            return NONE, NONE, NONE
+
+        return CoDual(None, NoFData()), pullback
+
+    expect("derivative", "args[1]", overwrite, A.copy(), B, rule=rule)
+
+
+def test_cotangent_of_overwritten_memory_not_cleared() -> None:
+    def overwrite(x, v):
+        x[...] = v
+
+    def rule(_, x, v):
+        old = x.primal.copy()
+        overwrite(x.primal, v.primal)
+
+        def pullback(dy):
+            x.primal[...] = old
+            increment(v, x.fdata)
+            return NONE, NONE, NONE
+
+        return CoDual(None, NoFData()), pullback
+
+    expect("derivative", "args[0]", overwrite, A.copy(), B, rule=rule)
+
+
+# Sharing.
+
+
+def test_fresh_fdata_for_an_output_that_is_the_argument() -> None:
+    message = expect("aliasing of the fdata", "output", halve, A.copy(), rule=halve_rule(view=False))
+    assert "args[0]" in message
+
+
+def test_copy_returned_in_place_of_a_view() -> None:
+    def tail(x):
+        return x[1:]
+
+    def rule(_, x):
+        y = zero_codual(x.primal[1:].copy())
+
+        def pullback(dy):
+            increment(CoDual(None, x.fdata[1:]), y.fdata)
+            return NONE, NONE
+
+        return y, pullback
+
+    message = expect("aliasing of the output", "output", tail, A, rule=rule)
+    assert "a view 32 bytes on" in message
+
+
+def test_fdata_of_the_argument_for_a_fresh_output() -> None:
+    def same(x):
+        return x.copy()
+
+    def rule(_, x):
+        return CoDual(x.primal.copy(), x.fdata), lambda dy: (NONE, NONE)
+
+    expect("aliasing of the fdata", "output", same, A, rule=rule)
+
+
+def copy_to(x, v):
+    x[...] = v + 1.0
+
+
+def test_aliasing_of_arguments_ignored() -> None:
+    def rule(_, x, v):
+        old = x.primal.copy()
+        copy_to(x.primal, v.primal)
+
+        def pullback(dy):
+            x.primal[...] = old
+            increment(v, x.fdata)  # right only if v does not lie in x
+            x.fdata[...] = 0
+            return NONE, NONE, NONE
+
+        return CoDual(None, NoFData()), pullback
+
+    test_rule(copy_to, A.copy(), B, rule=rule, layouts=False, dtypes=False, aliasing=False)
+    message = expect("derivative", "args[0]", copy_to, A.copy(), B, rule=rule, aliasing=True)
+    assert "(args[0] is args[1])" in message
+
+
+def test_overlap_of_arguments_ignored() -> None:
+    def shift(x, v):
+        x[...] = v
+
+    def rule(_, x, v):
+        old = x.primal.copy()
+        shift(x.primal, v.primal)
+
+        def pullback(dy):
+            x.primal[...] = old
+            if v.primal.ctypes.data == x.primal.ctypes.data:
+                return NONE, NONE, NONE
+            increment(v, x.fdata)
+            x.fdata[...] = 0
+            return NONE, NONE, NONE
+
+        return CoDual(None, NoFData()), pullback
+
+    message = expect("derivative", "args[", shift, A.copy(), B, rule=rule, aliasing=True)
+    assert "overlaps" in message
+
+
+# Zero cotangents and kinks.
+
+
+def test_nan_at_zero_cotangent() -> None:
+    def rule(_, x):
+        y = zero_codual(np.sqrt(x.primal))
+
+        def pullback(dy):
+            with np.errstate(all="ignore"):
+                increment(x, y.fdata * (0.5 / y.primal))
+            return NONE, NONE
+
+        return y, pullback
+
+    x = np.array([0.0, 1.0, 4.0])
+    expect("zero cotangent", "args[0]", np.sqrt, x, rule=rule, interface_only=True)
+
+
+def test_constant_added_at_zero_cotangent() -> None:
+    def pull(a, b, y, dy):
+        right(a, b, y, dy)
+        increment(b, np.ones_like(B))
+        return NONE, NONE, NONE
+
+    expect("zero cotangent", "args[1]", multiply, A, B, rule=product_rule(pull))
+
+
+def test_nan_at_a_kink() -> None:
+    def rule(_, x):
+        y = zero_codual(np.abs(x.primal))
+
+        def pullback(dy):
+            with np.errstate(all="ignore"):
+                slope = x.primal / y.primal
+            increment(x, np.where(y.fdata == 0, 0.0, y.fdata * slope))
+            return NONE, NONE
+
+        return y, pullback
+
+    x = np.array([0.0, 1.0, -4.0])
+    expect("no nan at kinks", "args[0]", np.abs, x, rule=rule, interface_only=True)
+
+
+# Places in the message.
+
+
+def test_path_into_nested_arguments() -> None:
+    def weigh(x, parameters):
+        return parameters["w"][1] * x
+
+    def rule(_, x, parameters):
+        y = weigh(x.primal, parameters.primal)
+
+        def pullback(dy):
+            parameters.primal["w"][1] += 0.0
+            parameters.primal["w"] = list(parameters.primal["w"])
+            return NONE, dy * parameters.primal["w"][1], NONE
+
+        return CoDual(y, NoFData()), pullback
+
+    expect("inputs restored", "args[1]['w']", weigh, 2.0, {"w": [1.0, 3.0]}, rule=rule)
+
+
+def test_complex_conjugate_forgotten() -> None:
+    def pull(a, b, y, dy):
+        g = y.fdata
+        increment(a, g * b.primal if a.primal.dtype.kind == "c" else (g * b.primal).real)
+        increment(b, g * a.primal if b.primal.dtype.kind == "c" else (g * a.primal).real)
+        return NONE, NONE, NONE
+
+    rule = product_rule(pull)
+    test_rule(multiply, A, B, rule=rule, **ONLY_BASE)
+    message = expect("derivative", "args[0]", multiply, A, B, rule=rule, dtypes=True)
+    assert "complex" in message
+
+
+def test_wrong_for_a_layout() -> None:
+    def rule(_, a, b):
+        y = zero_codual(a.primal * b.primal)
+
+        def pullback(dy):
+            increment(a, y.fdata * b.primal)
+            flat = np.ravel(b.fdata, order="K")  # the memory itself only if it is dense
+            flat += np.ravel(y.fdata * a.primal, order="K")
+            return NONE, NONE, NONE
+
+        return y, pullback
+
+    test_rule(multiply, A, B, rule=rule, constants=False, **ONLY_BASE)
+    message = expect("derivative", "args[1]", multiply, A, B, rule=rule, constants=False,
+                     layouts=True)  # fmt: skip
+    assert "strided views" in message
+
+
+def test_no_differences_at_the_point_says_so() -> None:
+    def spike(x):
+        if x != 2.0:
+            raise ValueError("only at 2")
+        return x
+
+    def rule(_, x):
+        return CoDual(x.primal, NoFData()), lambda dy: (NONE, dy)
+
+    message = expect("finite differences", "args[0]", spike, 2.0, rule=rule)
+    assert "interface_only=True" in message
+
+
+def test_fdata_of_an_object_not_updated() -> None:
+    class Box:
+        def __init__(self, w):
+            self.w = w
+
+    def content(box):
+        return box.w * 2.0
+
+    def rule(_, box):
+        assert zero_tangent(box.primal).w == 0.0
+        return CoDual(content(box.primal), NoFData()), lambda dy: (NONE, NONE)
+
+    expect("derivative", "args[0]", content, Box(3.0), rule=rule)
