@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ from mooncake_py.rules.kinds import (
 )
 from mooncake_py.tangents.memory import owner as owner_of
 
-__all__ = ["APPLY"]
+__all__ = ["APPLY", "handler"]
 
 Context = Any
 
@@ -55,6 +55,51 @@ def apply_elementwise(
     primals, nodes, active = operands(ctx, args)
     y = f(*primals)
     return ctx.record_elementwise(rule, y, primals, nodes) if active else y
+
+
+def apply_unary(rule: ElementwiseRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
+    """Apply an elementwise rule of one input; the common case without detours."""
+    if kwargs or len(args) != 1:
+        return elementwise_with_options(rule, ctx, f, args, kwargs)
+    (x,) = args
+    t = type(x)
+    if t is ndarray:
+        node = ctx.find(x)
+        return f(x) if node is None else ctx.record_one(rule, f(x), x, node)
+    if t is Active:
+        return ctx.record_one(rule, f(x.primal), x.primal, x)
+    return apply_elementwise(rule, ctx, f, args, kwargs)
+
+
+def apply_math(rule: ElementwiseRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
+    """Apply the rule of a function of `math` of one float: its slope is a float, kept at once."""
+    if len(args) == 1 and type(args[0]) is Active:
+        x = args[0]
+        value = x.primal
+        y = f(value)
+        if type(y) is float and type(value) is not np.longdouble:
+            plan = rule.plan_for_one
+            if plan is False:
+                plan = rule.plan_one()
+            if plan is None:
+                return y
+            slope = plan[0]
+            try:
+                p = slope(value, y) if callable(slope) else slope
+            except (ArithmeticError, ValueError):
+                return ctx.record_one(rule, y, value, x)
+            y = Active(y, ctx)
+            ctx.record((pulls.pull_scalar_one, y, x, p))
+            return y
+    return apply_elementwise(rule, ctx, f, args, kwargs)
+
+
+def elementwise_handler(rule: ElementwiseRule) -> Callable[..., Any]:
+    """Return the quickest function that applies an elementwise rule."""
+    if len(rule.partials) != 1:
+        return apply_elementwise
+    function = rule.functions[0]
+    return apply_math if getattr(function, "__module__", "") == "math" else apply_unary
 
 
 def operands(ctx: Context, args: Any) -> tuple[Any, Any, bool]:
@@ -91,8 +136,7 @@ def elementwise_with_options(
         out = kwargs.pop("out", None)
         if len(args) > count:
             args, out = args[:count], args[count]
-    if type(out) is tuple:
-        (out,) = out
+    out = single_output(out)
     where = kwargs.get("where")
     primals, nodes, active = operands(ctx, args)
     if out is not None and isinstance(f, np.ufunc):
@@ -106,6 +150,13 @@ def elementwise_with_options(
     if where is not None and where is not True and type(y) is ndarray:
         mask_entry(ctx, where)
     return y
+
+
+def single_output(out: Any) -> Any:
+    """Return the array of `out=`, or None; NumPy also takes a tuple and, for ufuncs, `...`."""
+    if type(out) is tuple:
+        (out,) = out
+    return None if out is Ellipsis else out
 
 
 def mask_entry(ctx: Context, where: Any) -> None:
@@ -191,10 +242,6 @@ def write_into(ctx: Context, out: Any, y: Any, casting: str = "same_kind") -> An
             f"Cannot cast array data from {np.asarray(primal).dtype!r} to {out.dtype!r} "
             f"according to the rule {casting!r}"
         )
-    if np.shape(primal) != out.shape:
-        raise ValueError(
-            f"output array has shape {out.shape}, the result has shape {np.shape(primal)}"
-        )
     ctx.assign(out, Ellipsis, y)
     return out
 
@@ -203,12 +250,12 @@ def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
     """Serve `out=` by computing without it and writing the result."""
 
     def apply_and_write(rule: Rule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
-        out = kwargs.get("out")
+        if "out" not in kwargs:
+            return apply(rule, ctx, f, args, kwargs)
+        out = single_output(kwargs["out"])
+        kwargs = {name: v for name, v in kwargs.items() if name != "out"}
         if out is None:
             return apply(rule, ctx, f, args, kwargs)
-        if type(out) is tuple:
-            (out,) = out
-        kwargs = {name: v for name, v in kwargs.items() if name != "out"}
         return write_into(ctx, out, apply(rule, ctx, f, args, kwargs))
 
     return apply_and_write
@@ -395,6 +442,7 @@ def apply_vjp(rule: VjpRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> An
 def all_by_position(rule: VjpRule, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """Move keyword arguments of a rule to positions, as far as its signature allows."""
     bound = inspect.signature(rule.rule).bind(*args, **kwargs)
+    bound.apply_defaults()
     return bound.args, bound.kwargs
 
 
@@ -420,6 +468,7 @@ def register_outputs(ctx: Context, y: Any, nodes: Any) -> tuple[Any, Any]:
     if type(y) is ndarray:
         if ctx.find(y) is not None:
             return y, None  # a view of active memory
+        y = ctx.registry.independent(y)
         node = ctx.registry.fresh(y)
         node.protect()  # the pullback may have kept it
         return y, node
@@ -465,3 +514,10 @@ APPLY: dict[type[Rule], Callable[..., Any]] = {
     OverlayRule: apply_overlay,
     ZeroDerivativeRule: apply_zero,
 }
+
+
+def handler(rule: Rule) -> Callable[..., Any]:
+    """Return the function ``(context, function, args, kwargs)`` that applies a rule."""
+    if isinstance(rule, ElementwiseRule):
+        return partial(elementwise_handler(rule), rule)
+    return partial(APPLY[type(rule)], rule)

@@ -60,6 +60,7 @@ class AssignmentRewriter(ExpressionRewriter):
     in_class = False
 
     def visit_Assign(self, node: ast.Assign) -> Any:
+        """``o[i] = v`` to ``C.setitem(o, i, v)``, and so on for each target."""
         if all(isinstance(target, ast.Name) for target in node.targets):
             return replaced(node, value=self.visit(node.value))
         if len(node.targets) == 1:
@@ -73,6 +74,7 @@ class AssignmentRewriter(ExpressionRewriter):
         return result + used.delete(place)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        """As an assignment; a function never evaluates annotations."""
         if isinstance(node.target, ast.Name):
             return node if node.value is None else replaced(node, value=self.visit(node.value))
         if node.value is not None:
@@ -159,6 +161,7 @@ class AssignmentRewriter(ExpressionRewriter):
     # augmented assignment
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        """``x += v`` to ``x = C.iadd(x, v)``."""
         target = node.target
         place = place_of(node)
         if isinstance(target, ast.Name):
@@ -212,6 +215,7 @@ class AssignmentRewriter(ExpressionRewriter):
     # deletion
 
     def visit_Delete(self, node: ast.Delete) -> Any:
+        """``del o[i]`` to ``C.delitem(o, i)``."""
         result: list[ast.stmt] = []
         for target in node.targets:
             for leaf in leaves(target):

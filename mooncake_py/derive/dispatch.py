@@ -14,7 +14,7 @@ from numpy import ndarray
 
 from mooncake_py.derive import construct, natives, state
 from mooncake_py.derive.active import Active
-from mooncake_py.derive.apply import APPLY
+from mooncake_py.derive.apply import handler
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import Rule, function_name
@@ -39,16 +39,10 @@ def handlers() -> dict[Any, Handler]:
         _version = registry.version()
         table: dict[Any, Handler] = {}
         for function, rule in registry.registered():
-            table[function] = make_handler(rule)
+            table[function] = handler(rule)
         table.update(natives.HANDLERS)
         _handlers = table
     return _handlers
-
-
-def make_handler(rule: Rule) -> Handler:
-    """Return the handler that applies a rule."""
-    apply = APPLY[type(rule)]
-    return lambda ctx, f, args, kwargs: apply(rule, ctx, f, args, kwargs)
 
 
 def call_unregistered(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
@@ -104,11 +98,11 @@ def call_builtin(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         return f(*map(natives.unwrapped, args), **natives.unwrapped(kwargs))
     descriptor = getattr(type(receiver), f.__name__, None)
     try:
-        handler = ctx.handlers.get(descriptor)
+        known = ctx.handlers.get(descriptor)
     except TypeError:
-        handler = None
-    if handler is not None:
-        return handler(ctx, descriptor, (receiver, *args), kwargs)
+        known = None
+    if known is not None:
+        return known(ctx, descriptor, (receiver, *args), kwargs)
     return call_opaque(ctx, f, args, kwargs)
 
 
@@ -170,8 +164,8 @@ def call_scalar_method(ctx: Any, value: Active, name: str, args: Any, kwargs: An
     special = name.startswith("__") and name.endswith("__")
     if special and hasattr(ctx, name.strip("_")):
         return getattr(ctx, name.strip("_"))(value, *args)
-    handler = ctx.handlers.get(getattr(ndarray, name, None))
-    if handler is not None and isinstance(primal, np.generic):
+    known = ctx.handlers.get(getattr(ndarray, name, None))
+    if known is not None and isinstance(primal, np.generic):
         return ctx.method(ctx.call(np.asarray, value), name, *args, **kwargs)
     return getattr(primal, name)(*map(natives.unwrapped, args), **natives.unwrapped(kwargs))
 

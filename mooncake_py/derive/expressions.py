@@ -65,6 +65,7 @@ class ExpressionRewriter(Rebuilder):
     # operators
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        """``a + b`` to ``C.add(a, b)``."""
         if is_literal(node):
             return node
         if self.statics.holds(node):
@@ -73,6 +74,7 @@ class ExpressionRewriter(Rebuilder):
         return context_call(BINARY[type(node.op)], operands, place_of(node))
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        """``-a`` to ``C.neg(a)``."""
         if is_literal(node):
             return node
         if isinstance(node.op, ast.Not) or self.statics.holds(node):
@@ -82,12 +84,14 @@ class ExpressionRewriter(Rebuilder):
     # attributes and elements
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        """``o.name`` to ``C.getattr(o, "name")``."""
         if self.names.module(node.value) is not None:
             return node
         name = constant(self.mangled(node.attr), place_of(node))
         return context_call("getattr", [self.visit(node.value), name], attribute_place(node, node))
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        """``o[i]`` to ``C.getitem(o, i)``."""
         operands = [self.visit(node.value), self.index(node.slice)]
         return context_call("getitem", operands, place_of(node))
 
@@ -125,6 +129,7 @@ class ExpressionRewriter(Rebuilder):
     # calls
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
+        """``f(x)`` to ``C.call(f, x)``, ``o.m(x)`` to ``C.method(o, "m", x)``."""
         function = node.func
         builtin = self.names.builtin(function)
         plain = not node.args and not node.keywords
@@ -160,12 +165,14 @@ class ExpressionRewriter(Rebuilder):
         return attribute_place(function, node)
 
     def visit_Starred(self, node: ast.Starred) -> ast.expr:
+        """``*x`` to ``*C.iter(x)``."""
         value = context_call("iter", [self.visit(node.value)], place_of(node.value))
         return replaced(node, value=value)
 
     # scopes
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        """Defaults only."""
         return replaced(node, args=self.defaults(node.args))
 
     def defaults(self, node: ast.arguments) -> ast.arguments:
@@ -177,15 +184,19 @@ class ExpressionRewriter(Rebuilder):
         )
 
     def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
+        """Rewrite in place."""
         return self._comprehension(node)
 
     def visit_SetComp(self, node: ast.SetComp) -> ast.expr:
+        """Rewrite in place."""
         return self._comprehension(node)
 
     def visit_DictComp(self, node: ast.DictComp) -> ast.expr:
+        """Rewrite in place."""
         return self._comprehension(node)
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
+        """Rewrite in place."""
         return self._comprehension(node)
 
     def _comprehension(self, node: Any) -> ast.expr:
@@ -228,10 +239,12 @@ class ExpressionRewriter(Rebuilder):
     # the rest
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.expr:
+        """``yield from e`` to ``yield from C.delegate(e)``."""
         value = context_call("delegate", [self.visit(node.value)], place_of(node.value))
         return replaced(node, value=value)
 
     def visit_Await(self, node: ast.Await) -> ast.expr:
+        """Refuse."""
         self.refused.add(node, unsupported.ASYNCHRONOUS)
         return node
 

@@ -122,7 +122,7 @@ def derive(code: CodeType, globals_: dict[str, Any]) -> Derived:
 
 
 def _fits(derived: Derived, globals_: dict[str, Any]) -> bool:
-    for name, value in derived.assumed:
+    for name, value in derived.assumed:  # noqa: SIM110 - runs at each call; all() is slower
         if globals_.get(name, MISSING) is not value:
             return False
     return True

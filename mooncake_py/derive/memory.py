@@ -16,7 +16,7 @@ from numpy import ndarray
 
 from mooncake_py.tangents.memory import owner as owner_of
 
-__all__ = ["Memory", "Registry", "View", "undo_assign"]
+__all__ = ["IndexView", "Memory", "Registry", "View", "undo_assign"]
 
 
 class Memory:
@@ -106,40 +106,31 @@ class Memory:
         if self.grad is None:
             self.grad = g if type(g) is ndarray else np.array(g)
         else:
-            np.add(self.grad, g, out=self.grad)
+            self.grad += g
 
     def add_shared(self, g: Any) -> None:
         """Add an array that somebody else may hold."""
         if self.grad is None:
             self.grad = np.array(g)
         else:
-            np.add(self.grad, g, out=self.grad)
+            self.grad += g
 
 
 class View:
-    """An array that shares the memory of an active block.
+    """An array that shares the memory of an active block, known by byte offset and strides.
 
-    Its shadow is the same view of the block's shadow: by the index with which it was taken, or
-    by byte offset and strides where it was made in another way.
+    Its shadow is the same view of the block's shadow.
     """
 
-    __slots__ = ("geometry", "index", "memory", "overlaps", "parent", "ref")
+    __slots__ = ("geometry", "memory", "overlaps", "ref")
 
     active = True
 
     def __init__(
-        self,
-        reference: ref[ndarray],
-        memory: Memory,
-        parent: Memory | View | None,
-        index: Any,
-        geometry: tuple[Any, ...] | None,
-        overlaps: bool,
+        self, reference: ref[ndarray], memory: Memory, geometry: tuple[Any, ...], overlaps: bool
     ) -> None:
         self.ref = reference
         self.memory = memory
-        self.parent = parent
-        self.index = index
         self.geometry = geometry
         self.overlaps = overlaps
 
@@ -157,12 +148,22 @@ class View:
 
     def shadow(self) -> ndarray:
         """Return the view of the block's cotangent that belongs to this array."""
-        parent = self.parent
-        if parent is not None:
-            return parent.shadow()[self.index]
-        assert self.geometry is not None
         shape, dtype, offset, strides = self.geometry
         return ndarray(shape, dtype, _buffer(self.memory.like_owner()), offset, strides)
+
+    def dtype(self) -> np.dtype[Any]:
+        """Dtype of the array; float where it is the real part of a complex block."""
+        return self.geometry[1]
+
+    def positions(self) -> ndarray:
+        """Return the position in the block, in units of the dtype, of each element."""
+        shape, dtype, offset, strides = self.geometry
+        itemsize = np.dtype(dtype).itemsize
+        total = np.full(shape, offset // itemsize, dtype=np.intp)
+        for axis, (n, stride) in enumerate(zip(shape, strides, strict=True)):
+            steps = np.arange(n) * (stride // itemsize)
+            total += steps.reshape([-1 if k == axis else 1 for k in range(len(shape))])
+        return total
 
     def take(self) -> ndarray | None:
         """Return a copy of the cotangent and leave zero in its place."""
@@ -176,10 +177,55 @@ class View:
     def add(self, g: Any) -> None:
         """Add into the block's cotangent in place."""
         if self.overlaps:
-            _add_overlapping(self, g)
+            # Elements repeat (broadcast, sliding windows): a scatter that accumulates.
+            flat = _buffer(self.memory.like_owner()).reshape(-1)
+            np.add.at(flat.view(self.dtype()), self.positions(), g)
         else:
             shadow = self.shadow()
-            np.add(shadow, g, out=shadow)
+            shadow += g
+
+    add_shared = add
+
+
+class IndexView(View):
+    """A view taken by a basic index, the commonest kind: its shadow is taken the same way."""
+
+    __slots__ = ("index", "parent")
+
+    def __init__(
+        self, reference: ref[ndarray], memory: Memory, parent: Memory | View, index: Any
+    ) -> None:
+        self.ref = reference
+        self.memory = memory
+        self.parent = parent
+        self.index = index
+
+    @property
+    def overlaps(self) -> bool:  # type: ignore[override]
+        return type(self.parent) is not Memory and self.parent.overlaps
+
+    def shadow(self) -> ndarray:
+        grad = self.memory.grad
+        parent = self.parent
+        if parent is self.memory and grad is not None:
+            return grad[self.index]
+        return parent.shadow()[self.index]
+
+    def dtype(self) -> np.dtype[Any]:
+        assert isinstance(self.parent, View)
+        return self.parent.dtype()
+
+    def positions(self) -> ndarray:
+        assert isinstance(self.parent, View)  # blocks do not overlap
+        return self.parent.positions()[self.index]
+
+    def add(self, g: Any) -> None:
+        parent = self.parent
+        if type(parent) is not Memory and parent.overlaps:
+            View.add(self, g)
+        else:
+            shadow = self.shadow()
+            shadow += g
 
     add_shared = add
 
@@ -198,6 +244,12 @@ class Registry:
         owner = owner_of(a)
         memory = self.known[id(owner)] = Memory(ref(owner))
         return self.view(a, owner, memory)
+
+    def independent(self, y: ndarray) -> ndarray:
+        """Return an output whose elements are all different memory: a copy of a broadcast one."""
+        if y.base is not None and _overlaps(y.shape, y.strides, y.itemsize):
+            return y.copy()
+        return y
 
     def find(self, a: ndarray) -> Memory | View | None:
         """Return the node of an active array, or None if it is constant."""
@@ -256,7 +308,7 @@ class Registry:
         offset = _address(a) - _address(owner) if a.size else 0
         strides = a.strides
         node = View(
-            ref(a), memory, None, None, (a.shape, a.dtype, offset, strides),
+            ref(a), memory, (a.shape, a.dtype, offset, strides),
             _overlaps(a.shape, strides, a.itemsize),
         )
         self.known[id(a)] = node
@@ -267,8 +319,7 @@ class Registry:
         memory = parent.memory
         if memory.shape is None:
             memory.describe(source if source.base is None else owner_of(source))
-        overlaps = type(parent) is View and parent.overlaps
-        self.known[id(a)] = View(ref(a), memory, parent, index, None, overlaps)
+        self.known[id(a)] = IndexView(ref(a), memory, parent, index)
 
 
 def undo_assign(entry: tuple[Any, ...]) -> None:
@@ -309,26 +360,3 @@ def _overlaps(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -
             return True
         reach = stride * (n - 1) + reach
     return False
-
-
-def _add_overlapping(view: View, g: Any) -> None:
-    """Add through a view in which elements repeat: broadcast, sliding windows."""
-    flat = _buffer(view.memory.like_owner()).reshape(-1)
-    np.add.at(flat, view_positions(view), g)
-
-
-def view_positions(view: View) -> ndarray:
-    """Return the position in the block, in memory order, of each element of a view."""
-    if view.parent is not None:
-        if type(view.parent) is View:
-            return view_positions(view.parent)[view.index]
-        count = int(np.prod(view.memory.shape or ()))
-        return np.arange(count).reshape(view.memory.shape or ())[view.index]
-    assert view.geometry is not None
-    shape, dtype, offset, strides = view.geometry
-    itemsize = np.dtype(dtype).itemsize
-    total = np.full(shape, offset // itemsize, dtype=np.intp)
-    for axis, (n, stride) in enumerate(zip(shape, strides, strict=True)):
-        steps = np.arange(n) * (stride // itemsize)
-        total += steps.reshape([-1 if k == axis else 1 for k in range(len(shape))])
-    return total

@@ -25,6 +25,7 @@ Entry = tuple[Any, ...]
 Pull = Callable[[Entry], None]
 
 INFINITY = float("inf")
+FLOAT64 = np.dtype(np.float64)
 
 UNDOES: set[Pull] = {undo_assign}
 
@@ -75,6 +76,25 @@ def _divide(g: Any, divisor: Any) -> Any:
 # Elementwise functions: contribution = conj(partial) * dy.
 
 
+def pull_one(entry: Entry) -> None:
+    """A function of one input."""
+    _, out, node, partial, spec, x, y = entry
+    g = out.take()
+    if g is not None:
+        contribute(g, node, partial, spec, (x, y))
+
+
+def pull_two(entry: Entry) -> None:
+    """A function of two inputs, of which either may be constant."""
+    _, out, na, pa, spec_a, nb, pb, spec_b, saved = entry
+    g = out.take()
+    if g is not None:
+        if na is not None:
+            contribute(g, na, pa, spec_a, saved)
+        if nb is not None:
+            contribute(g, nb, pb, spec_b, saved)
+
+
 def pull_elementwise(entry: Entry) -> None:
     _, y, partials, nodes, fits, saved = entry
     g = y.take()
@@ -100,32 +120,36 @@ def pull_elementwise_out(entry: Entry) -> None:
 def add_contributions(g: Any, partials: Any, nodes: Any, fits: Any, saved: Any) -> None:
     """Add conj(partial) * g to each active input."""
     for node, partial, spec in zip(nodes, partials, fits, strict=True):
-        if callable(partial):
-            c = product(g, evaluate(partial, saved))
-            if spec is None and type(c) is ndarray:
-                node.add(c)
-                continue
-        elif partial == 1:
-            if spec is None:
-                node.add_shared(g)
-                continue
-            c = g
-        elif partial == -1:
-            c = -g
-            if spec is None:
-                node.add(c)
-                continue
+        contribute(g, node, partial, spec, saved)
+
+
+def contribute(g: Any, node: Any, partial: Any, spec: Any, saved: Any) -> None:
+    """Add conj(partial(*saved)) * g to one active input."""
+    if callable(partial):
+        try:
+            p = partial(*saved)
+        except (ZeroDivisionError, OverflowError, ValueError):
+            p = evaluate(partial, saved)
+        c = product(g, p)
+    elif partial == 1:
+        if spec is None:
+            node.add_shared(g)
         else:
-            c = product(g, partial)
-        deliver(node, c, spec, c is g)
+            deliver(node, g, spec, True)
+        return
+    elif partial == -1:
+        c = -g
+    else:
+        c = product(g, partial)
+    if spec is None and type(c) is ndarray:
+        node.add(c)
+    else:
+        deliver(node, c, spec)
 
 
 def evaluate(partial: Callable[..., Any], saved: Any) -> Any:
-    """Evaluate a partial derivative; plain floats fall back to NumPy's infinities."""
-    try:
-        return partial(*saved)
-    except (ZeroDivisionError, OverflowError, ValueError):
-        return partial(*map(_as_numpy_scalar, saved))
+    """Evaluate a partial derivative where plain floats raise: NumPy's scalars give infinities."""
+    return partial(*map(_as_numpy_scalar, saved))
 
 
 def _as_numpy_scalar(value: Any) -> Any:
@@ -134,20 +158,30 @@ def _as_numpy_scalar(value: Any) -> Any:
 
 def product(g: Any, p: Any) -> Any:
     """Return conj(p) * g, exactly zero where g is zero even if p is infinite or nan."""
-    if type(p) is Wirtinger:
+    t = type(p)
+    if t is ndarray:
+        c = g * (p if p.dtype is FLOAT64 else real_or_conjugate(p))
+    elif t is float or t is int:
+        c = g * p
+        if p - p == 0:  # finite: nothing to guard against
+            return c
+    elif t is Wirtinger:
         return product(g, p.dz) + np.conj(product(g, p.dzbar))
-    if isinstance(p, (complex, np.complexfloating)) or (
-        type(p) is ndarray and p.dtype.kind == "c"
-    ):
-        p = np.conj(p)
-    c = g * p
+    else:
+        c = g * real_or_conjugate(p)
     if type(c) is ndarray:
         # One pass of BLAS tells whether all is finite; what follows is rare.
-        if c.size and not abs(np.vdot(c, c)) < INFINITY:
+        flat = c.ravel("K")
+        if not abs(flat.dot(flat)) < INFINITY:
             c[...] = np.where(g == 0, 0, c)
     elif c != c and not g:  # a nan scalar
         return 0.0
     return c
+
+
+def real_or_conjugate(p: Any) -> Any:
+    """Return the conjugate of a complex factor, and a real one as it is."""
+    return np.conj(p) if np.iscomplexobj(p) else p
 
 
 def deliver(node: Any, c: Any, spec: Any, shared: bool = False) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import ref
 
 import numpy as np
 from numpy import ndarray
@@ -16,9 +17,10 @@ from numpy import ndarray
 from mooncake_py.derive import pulls
 from mooncake_py.derive.active import REAL_SCALARS, Active, primal_of
 from mooncake_py.derive.context import Context
-from mooncake_py.derive.memory import Memory, Registry, View, undo_assign
+from mooncake_py.derive.memory import IndexView, Memory, Registry, View, undo_assign
 from mooncake_py.derive.operators import BINARY, UNARY, BinaryOperator
 from mooncake_py.errors import DerivativeDropError
+from mooncake_py.rules import registry
 
 __all__ = ["ReverseContext"]
 
@@ -204,7 +206,7 @@ class ReverseContext(Context):
         if op is BINARY["matmul"]:
             return self.call(np.matmul, na if type(na) is Active else a,
                              nb if type(nb) is Active else b)
-        return self.record_elementwise(op.array_rule, op.function(a, b), (a, b), (na, nb))
+        return self.record_two(op.array_rule, op.function(a, b), a, b, na, nb)
 
     def unary(self, name: str, a: Any) -> Any:
         """Run a unary operator."""
@@ -216,7 +218,7 @@ class ReverseContext(Context):
                 return function(a)
             return self.call(ufunc, a)
         if t is Active:
-            return self.call(function, a)
+            return self.scalar_operation(registry.find(function), function, (a,))
         return self.unary_of_objects(function, method, a)
 
     def scalar_operation(
@@ -268,6 +270,71 @@ class ReverseContext(Context):
         self.record((pulls.pull_elementwise, node, partials, targets, fits, saved))
         return result
 
+    def record_one(self, rule: Any, y: Any, x: Any, node: Any) -> Any:
+        """Record ``y = f(x)``; the same as `record_elementwise`, at half the cost."""
+        plan = rule.plan_for_one
+        if plan is False:
+            plan = rule.plan_one()
+        if plan is None or not is_inexact(y):
+            return y
+        partial, keep_x, keep_y = plan
+        if type(y) is ndarray:
+            out = self.registry.fresh(y)
+            result = y
+            if keep_y:
+                out.protect()
+        else:
+            out = result = Active(y, self)
+        if keep_x:
+            node.protect()
+        self.record((
+            pulls.pull_one, out, node, partial, fit_to(x, y),
+            x if keep_x else None, y if keep_y else None,
+        ))
+        return result
+
+    def record_two(self, rule: Any, y: Any, a: Any, b: Any, na: Any, nb: Any) -> Any:
+        """Record ``y = f(a, b)``; the same as `record_elementwise`, at half the cost."""
+        if not is_inexact(y):
+            return y
+        active_a, active_b = na is not None, nb is not None
+        try:
+            plan = rule.plans[active_a, active_b]
+        except KeyError:
+            plan = rule.make_plan((active_a, active_b))
+        if plan is None:
+            return y
+        positions, partials, (keep_a, keep_b, keep_y) = plan
+        if type(y) is ndarray:
+            out = self.registry.fresh(y)
+            result = y
+            if keep_y:
+                out.protect()
+        else:
+            out = result = Active(y, self)
+        if keep_a:
+            if active_a:
+                na.protect()
+            elif type(a) is ndarray:
+                self.registry.protect(a)
+        if keep_b:
+            if active_b:
+                nb.protect()
+            elif type(b) is ndarray:
+                self.registry.protect(b)
+        pa = pb = spec_a = spec_b = None
+        if 0 in positions:
+            pa, spec_a = partials[0], fit_to(a, y)
+        else:
+            na = None
+        if 1 in positions:
+            pb, spec_b = partials[-1], fit_to(b, y)
+        else:
+            nb = None
+        saved = (a if keep_a else None, b if keep_b else None, y if keep_y else None)
+        self.record((pulls.pull_two, out, na, pa, spec_a, nb, pb, spec_b, saved))
+        return result
+
     def plan(self, rule: Any, nodes: tuple[Node | None, ...]) -> Any:
         """Return which partials are wanted and which operands they read, for this activity."""
         activity = tuple([node is not None for node in nodes])
@@ -294,33 +361,28 @@ class ReverseContext(Context):
     # Reading and writing elements.
 
     def getitem(self, o: Any, i: Any) -> Any:
-        if type(o) is ndarray:
-            y = o[i]
-            node = self.find(o)
-            if node is None:
-                return y
-            if type(y) is ndarray:
-                base = y.base
-                if base is not None and (base is o or base is o.base):
-                    if i is not Ellipsis or y is not o:
-                        self.registry.view_at(y, node, o, i)
-                    return y
-                return self.gather(o, node, i, y)
-            if type(y) in INEXACT_SCALARS:
-                y = Active(y, self)
-                self.record((pulls.pull_element, y, node, self.frozen_index(i)))
-                memory = node.memory
-                if memory.shape is None:
-                    memory.describe(o)
-                return y
+        if type(o) is not ndarray:
+            return self.item_of_object(o, i)
+        y = o[i]
+        node = self.find(o)
+        if node is None:
             return y
-        return self.item_of_object(o, i)
+        memory = node.memory
+        if memory.shape is None:
+            self.registry.activate(o)
+        if type(y) is ndarray:
+            base = y.base
+            if base is None or (base is not o and base is not o.base):
+                return self.gather(o, node, i, y)
+            if y is not o:
+                self.known[id(y)] = IndexView(ref(y), memory, node, i)
+        elif type(y) in INEXACT_SCALARS:
+            y = Active(y, self)
+            self.record((pulls.pull_element, y, node, self.frozen_index(i)))
+        return y
 
     def gather(self, o: ndarray, node: Node, index: Any, y: ndarray) -> ndarray:
         """Record a read by index arrays or masks, which copies."""
-        memory = node.memory
-        if memory.shape is None:
-            memory.describe(o)
         index = self.frozen_index(index)
         boolean = type(index) is ndarray and index.dtype.kind == "b"
         y_node = self.registry.fresh(y)
@@ -357,20 +419,22 @@ class ReverseContext(Context):
             value = self.find(v) if type(v) is ndarray else None
         else:
             value = None
-        memory = self.registry.memory_of(o)
-        if value is not None and not memory.active:
-            if not self.can_be_active(o):
-                value = None  # a write into integers rounds: the derivative is zero
-            else:
-                memory = self.registry.activate(o).memory
+        node = self.find(o)
+        if node is None:
+            memory = self.registry.memory_of(o)
+            if value is not None:
+                if self.can_be_active(o):
+                    node = self.registry.activate(o)
+                else:
+                    value = None  # a write into integers rounds: the derivative is zero
+        else:
+            memory = node.memory
         if memory.protected:
             self.log_write(memory, o, i)
         o[i] = v
-        if memory.active:
-            node = self.find(o)
-            assert node is not None
+        if node is not None:
             if memory.shape is None:
-                memory.describe(o)
+                self.registry.activate(o)
             spec = (v.shape, v.dtype) if type(v) is ndarray else None
             self.record((pulls.pull_assign, node, self.frozen_index(i), value, spec))
 
@@ -437,22 +501,25 @@ class ReverseContext(Context):
                 self.log_write(memory, x, Ellipsis)
             op.inplace(x, v)
         elif op is _ADD or op is _SUB:
-            self.inplace_linear(op, x, v, value)
+            self.inplace_linear(op, x, v, node, value)
         elif value is None and (op is _MUL or op is _DIV) and (tv in NUMBERS or tv is ndarray):
             self.inplace_scale(op, x, v, node)
         else:
             self.call(op.ufunc, x, v, out=x)
 
-    def inplace_linear(self, op: BinaryOperator, x: ndarray, v: Any, value: Node | None) -> None:
+    def inplace_linear(
+        self, op: BinaryOperator, x: ndarray, v: Any, node: Any, value: Node | None
+    ) -> None:
         """Run ``x += v`` or ``x -= v`` with active `x` or `v`."""
-        memory = self.registry.memory_of(x)
+        memory = self.registry.memory_of(x) if node is None else node.memory
         if memory.protected:
             self.log_write(memory, x, Ellipsis)
         op.inplace(x, primal_of(v))
         if value is not None:
             if not memory.active and not self.can_be_active(x):
                 return
-            node = self.registry.activate(x)
+            if node is None or memory.shape is None:
+                node = self.registry.activate(x)
             spec = 0 if type(value) is Active else fit_to(v, x)
             sign = 1 if op is _ADD else -1
             self.record((pulls.pull_inplace_linear, node, value, sign, spec))
@@ -482,7 +549,10 @@ class ReverseContext(Context):
                 if base is not None and (base is o or base is o.base):
                     node = self.find(o)
                     if node is not None:
-                        self.registry.view_at(slot, node, o, i)
+                        memory = node.memory
+                        if memory.shape is None:
+                            self.registry.activate(o)
+                        self.known[id(slot)] = IndexView(ref(slot), memory, node, i)
                     self.inplace_array(op, slot, v)
                     return
             elif type(v) is Active and (op is _ADD or op is _SUB) and o.dtype.kind in "fc":
@@ -531,6 +601,7 @@ class ReverseContext(Context):
     def fresh_output(self, y: Any) -> tuple[Any, Any]:
         """Register a new output; return it as the user sees it, and its node."""
         if type(y) is ndarray:
+            y = self.registry.independent(y)
             return y, self.registry.fresh(y)
         node = Active(y, self)
         return node, node
@@ -573,8 +644,14 @@ def _define_operators() -> None:
     def make_binary(op: BinaryOperator) -> Callable[..., Any]:
         return lambda self, a, b: self.binary(op, a, b)
 
-    def make_inplace(op: BinaryOperator) -> Callable[..., Any]:
-        return lambda self, x, v: self.inplace(op, x, v)
+    def make_inplace(op: BinaryOperator, binary: Callable[..., Any]) -> Callable[..., Any]:
+        def inplace(self: ReverseContext, x: Any, v: Any) -> Any:
+            t = type(x)
+            if t is Active or t in NUMBERS:
+                return binary(self, x, v)
+            return self.inplace(op, x, v)
+
+        return inplace
 
     def make_unary(name: str) -> Callable[..., Any]:
         return lambda self, a: self.unary(name, a)
@@ -582,7 +659,8 @@ def _define_operators() -> None:
     for name, op in BINARY.items():
         if name not in ReverseContext.__dict__:
             setattr(ReverseContext, name, make_binary(op))
-        setattr(ReverseContext, f"i{name.rstrip('_')}", make_inplace(op))
+        binary = getattr(ReverseContext, name)
+        setattr(ReverseContext, f"i{name.rstrip('_')}", make_inplace(op, binary))
     for name in UNARY:
         setattr(ReverseContext, name, make_unary(name))
 

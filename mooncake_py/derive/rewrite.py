@@ -21,7 +21,7 @@ Grammar left, by what is taken (operands are rewritten in turn; ``v'`` is a rewr
     for t in e                  for t in C.iter(e)    or C.iter(e, pattern) for a tuple of targets
     with e as t                 with C.manager(e) as t
     yield from e                yield from C.delegate(e)
-    @d def g(x=e): ...          @C.decorator(d) def g(x=e'): ...    body as it is: derived when called
+    @d def g(x=e): ...          @C.decorator(d) def g(x=e'): ...    body left: derived when called
     class A(B): ...             body rewritten in place, methods as nested functions
 
 Native, because they carry no data or leave its meaning to the values: ``not``, comparisons,
@@ -31,8 +31,9 @@ loops over ``range``, ``range()``, ``len()``, ``globals()``, ``breakpoint()`` an
 these are the builtins, arithmetic of literals and of names that are ints for certain
 (:mod:`~mooncake_py.derive.statics`), and dotted global names as deep as modules go.
 
-Refused, all places at once: ``await`` and other asynchronous syntax, ``locals``, ``eval``, ``exec``,
-``vars()`` and ``dir()``, comprehensions that store in elements, names that begin with ``_mk_``.
+Refused, all places at once: ``await`` and other asynchronous syntax, ``locals``, ``eval``,
+``exec``, ``vars()`` and ``dir()``, comprehensions that store in elements, names that begin with
+``_mk_``.
 
 Order of evaluation is Python's, with one exception: ``o.m`` in ``o.m(x)`` is looked up after ``x``
 is evaluated.  Constant slices and the builtin ``slice`` are free variables of the new function.
@@ -143,6 +144,7 @@ class FunctionRewriter(AssignmentRewriter):
     # loops and managers
 
     def visit_For(self, node: ast.For) -> Any:
+        """``for t in e`` to ``for t in C.iter(e)``."""
         iterable = self.iterable(node)
         target, stores = self.bind_loop(node.target)
         return replaced(
@@ -154,6 +156,7 @@ class FunctionRewriter(AssignmentRewriter):
         )
 
     def visit_With(self, node: ast.With) -> Any:
+        """``with e as t`` to ``with C.manager(e) as t``."""
         return self._with(node, node.items)
 
     def _with(self, node: ast.With, items: list[ast.withitem]) -> Any:
@@ -177,15 +180,18 @@ class FunctionRewriter(AssignmentRewriter):
         return replaced(node, items=new_items, body=self.visit_all(node.body))
 
     def visit_match_case(self, node: ast.match_case) -> Any:
+        """Guard and body only."""
         guard = None if node.guard is None else self.visit(node.guard)
         return replaced(node, guard=guard, body=self.visit_all(node.body))
 
     # definitions
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        """Decorators and defaults only."""
         return self._definition(node)
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> Any:
+        """Decorators and defaults only."""
         return self._definition(node)
 
     def _definition(self, node: Any) -> Any:
@@ -196,6 +202,7 @@ class FunctionRewriter(AssignmentRewriter):
         return [context_call("decorator", [self.visit(node)], place_of(node)) for node in nodes]
 
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
+        """Rewrite the body in place."""
         changes: dict[str, Any] = {
             "decorator_list": self._decorators(node.decorator_list),
             "bases": self.visit_all(node.bases),
@@ -210,12 +217,15 @@ class FunctionRewriter(AssignmentRewriter):
     # refused
 
     def visit_AsyncFor(self, node: ast.AsyncFor) -> Any:
+        """Refuse."""
         self.refused.add(node, unsupported.ASYNCHRONOUS)
         return node
 
     def visit_AsyncWith(self, node: ast.AsyncWith) -> Any:
+        """Refuse."""
         self.refused.add(node, unsupported.ASYNCHRONOUS)
         return node
 
     def visit_TypeAlias(self, node: Any) -> Any:
+        """Leave."""
         return node

@@ -5,6 +5,7 @@ other module holds the rules of one family of functions.
 """
 
 from mooncake_py.rules import (
+    clipping,
     cmath_functions,
     complex_parts,
     contraction,

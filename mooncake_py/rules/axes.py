@@ -12,6 +12,7 @@ __all__ = [
     "Axes",
     "backwards",
     "count",
+    "flatten",
     "from_lines",
     "keep",
     "normalize",
@@ -76,6 +77,11 @@ def from_lines(lines: ndarray, axis: Axes, shape: tuple[int, ...]) -> ndarray:
     order, _ = _lines_order(axis, len(shape))
     inverse = sorted(range(len(order)), key=order.__getitem__)
     return lines.reshape([shape[k] for k in order]).transpose(inverse)
+
+
+def flatten(a: ndarray, axis: int | None) -> tuple[ndarray, int]:
+    """Return the array and axis that an accumulation runs over: all in one line for None."""
+    return (a.reshape(-1), 0) if axis is None or a.ndim == 0 else (a, axis)
 
 
 def backwards(axis: int, ndim: int) -> tuple[slice, ...]:

@@ -109,9 +109,24 @@ def full_adjoint(dy, shape, fill_value, dtype=None, order="C", **kwargs):
     return dy  # the engine sums over all that fill_value was broadcast to
 
 
-@linear(np.full_like, wrt=1)
+@linear(np.full_like, wrt=(0, 1))
 def full_like_adjoint(dy, a, fill_value, dtype=None, order="K", subok=True, shape=None, **kwargs):
-    return dy
+    return None, dy  # only shape and dtype of the first argument matter
+
+
+@overlay(np.meshgrid)
+def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    axes = list(range(len(xi)))
+    if indexing == "xy" and len(xi) > 1:
+        axes[:2] = 1, 0
+    grids = []
+    for axis, x in zip(axes, xi, strict=True):
+        grids.append(np.reshape(x, [-1 if k == axis else 1 for k in range(len(xi))]))
+    if not sparse:
+        grids = np.broadcast_arrays(*grids, subok=True)
+    return tuple([grid.copy() for grid in grids] if copy else grids)
 
 
 # Ranges: y[i] = start + i * step, a linear map of both.

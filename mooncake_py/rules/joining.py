@@ -23,7 +23,7 @@ Shapes = list[tuple[int, ...]]
 # Joining along an axis that exists.
 
 
-@from_vjp(np.concatenate)
+@from_vjp(np.concatenate, np.concatenate.__wrapped__)  # type: ignore[attr-defined]
 def concatenate_rule(arrays, /, axis=0, out=None, **options) -> tuple[ndarray, Pullback]:
     shapes = _shapes(arrays)
     if axis is None:

@@ -138,7 +138,7 @@ class ElementwiseRule(Rule):
         ``len(partials)``.
     """
 
-    __slots__ = ("_reads", "partials", "plans")
+    __slots__ = ("_reads", "partials", "plan_for_one", "plans")
 
     def __init__(
         self, functions: tuple[Hashable, ...], origin: Location, partials: tuple[Partial, ...]
@@ -146,6 +146,7 @@ class ElementwiseRule(Rule):
         super().__init__(functions, origin)
         self.partials = partials
         self.plans: dict[tuple[bool, ...], Any] = {}
+        self.plan_for_one: Any = False  # not made yet
         self._reads: tuple[frozenset[int], ...] | None = None
 
     @property
@@ -153,6 +154,12 @@ class ElementwiseRule(Rule):
         if self._reads is None:  # worked out at first use: import stays light
             self._reads = tuple(read_arguments(p) for p in self.partials)
         return self._reads
+
+    def plan_one(self) -> Any:
+        """Return the plan for a single active input: partial, and whether to keep x and y."""
+        plan = self.make_plan((True,))
+        self.plan_for_one = None if plan is None else (plan[1][0], *plan[2])
+        return self.plan_for_one
 
     def make_plan(self, activity: tuple[bool, ...]) -> Any:
         """Work out, for given active inputs, the partials wanted and the operands they read.

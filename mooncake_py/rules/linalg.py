@@ -69,10 +69,12 @@ def pinv_rule(a: Any, rcond: Any = None, hermitian: bool = False, **options: Any
     p = np.linalg.pinv(a, rcond, hermitian, **options)
 
     def pinv_pullback(dp: ndarray) -> ndarray:
+        whole = complete_triangle(a) if hermitian else a
         ph, dph = adjoint_matrix(p), adjoint_matrix(dp)
         from_left = dph @ p @ ph  # dP^H P P^H
         from_right = ph @ p @ dph  # P^H P dP^H
-        da = -ph @ dp @ ph + from_left - a @ (p @ from_left) + from_right - from_right @ p @ a
+        da = from_left - whole @ (p @ from_left) + from_right - from_right @ p @ whole
+        da -= ph @ dp @ ph
         return fold_triangle(da, lower=True) if hermitian else da
 
     return p, pinv_pullback
@@ -151,6 +153,15 @@ def fold_triangle(s: ndarray, lower: bool) -> ndarray:
     n = s.shape[-1]
     triangle[..., range(n), range(n)] = np.einsum("...ii->...i", s).real
     return triangle
+
+
+def complete_triangle(a: ndarray) -> ndarray:
+    """Return the Hermitian matrix that the lower triangle stands for."""
+    below = np.tril(a, -1)
+    whole = below + adjoint_matrix(below)
+    n = a.shape[-1]
+    whole[..., range(n), range(n)] = np.einsum("...ii->...i", a).real
+    return whole
 
 
 @from_vjp(np.linalg.cholesky)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.rules.axes import Axes, reverse_cumsum, select, spread
+from mooncake_py.rules.axes import Axes, flatten, reverse_cumsum, select, spread
 from mooncake_py.rules.declare import from_vjp
 from mooncake_py.rules.no_value import NoValue, given
 from mooncake_py.rules.reductions import (
@@ -82,9 +82,7 @@ def nanprod_rule(
 @from_vjp(np.nancumprod)
 def nancumprod_rule(a, axis=None, dtype=None, out=None) -> Result:
     a = np.asarray(a)
-    factors = np.where(np.isnan(a), 1, a)
-    flat = factors.reshape(-1) if axis is None else factors
-    y, pullback = cumulative_product(flat, axis or 0, dtype)
+    y, pullback = cumulative_product(*flatten(np.where(np.isnan(a), 1, a), axis), dtype)
 
     def nancumprod_pullback(dy):
         return select(_counted(a), pullback(dy).reshape(a.shape))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.rules.declare import from_vjp
+from mooncake_py.rules.declare import from_vjp, not_implemented
 from mooncake_py.rules.linalg import inverse_or_zero
 
 __all__: list[str] = []
@@ -22,8 +22,12 @@ def norm_rule(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False)
     """Choose between the norm of everything, of vectors along an axis, and of matrices."""
     x = np.asarray(x)
     y = np.linalg.norm(x, ord, axis, keepdims)
+    of_order = not_implemented("the derivative with respect to the order of a norm")
 
     def norm_pullback(dy: Any) -> Any:
+        return cotangent(dy), of_order
+
+    def cotangent(dy: Any) -> Any:
         axes = normed_axes(x.ndim, ord, axis)
         dy = np.asarray(dy, np.asarray(y).dtype)
         if keepdims or len(axes) == x.ndim:

@@ -20,17 +20,18 @@ HALF = np.float32(0.5)
 
 def weight_above(a: Any, b: Any) -> Any:
     """Return the share of `a` in ``maximum(a, b)``, and so that of `b` in ``minimum(a, b)``."""
-    return np.where(a == b, HALF, a > b)
+    # The ufunc, not the operator: NumPy, unlike Python, orders complex numbers.
+    return np.where(a == b, HALF, np.greater(a, b))
 
 
 def weight_above_or_nan(a: Any, b: Any) -> Any:
     """Return the share of `a` in ``fmax(a, b)``, which passes over nan."""
-    return np.where(a == b, HALF, (a > b) | np.isnan(b))
+    return np.where(a == b, HALF, np.greater(a, b) | np.isnan(b))
 
 
 def weight_below_or_nan(a: Any, b: Any) -> Any:
     """Return the share of `a` in ``fmin(a, b)``, which passes over nan."""
-    return np.where(a == b, HALF, (a < b) | np.isnan(b))
+    return np.where(a == b, HALF, np.less(a, b) | np.isnan(b))
 
 
 # Maxima and minima.

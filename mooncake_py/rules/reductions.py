@@ -11,6 +11,7 @@ from numpy import ndarray
 from mooncake_py.rules.axes import (
     Axes,
     count,
+    flatten,
     from_lines,
     keep,
     reverse_cumsum,
@@ -88,10 +89,10 @@ def multiply_reduce_rule(
 @from_vjp(np.cumprod, np.ndarray.cumprod)
 def cumprod_rule(a, axis=None, dtype=None, out=None) -> Result:
     a = np.asarray(a)
-    y, flat_pullback = cumulative_product(a.reshape(-1) if axis is None else a, axis or 0, dtype)
+    y, line_pullback = cumulative_product(*flatten(a, axis), dtype)
 
     def cumprod_pullback(dy):
-        return flat_pullback(dy).reshape(a.shape)
+        return line_pullback(dy).reshape(a.shape)
 
     return y, cumprod_pullback
 

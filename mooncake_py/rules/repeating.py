@@ -15,8 +15,10 @@ __all__ = []
 @linear(np.repeat, np.ndarray.repeat)
 def repeat_adjoint(dy, a, repeats, axis=None):
     """Sum over the copies of each element."""
-    shape = (a.size,) if axis is None else a.shape
-    axis = 0 if axis is None else axis % a.ndim
+    if axis is None or a.ndim == 0:
+        shape, axis = (a.size,), 0
+    else:
+        shape, axis = a.shape, axis % a.ndim
     before, n, after = shape[:axis], shape[axis], shape[axis + 1 :]
     if np.size(repeats) == 1:
         times = int(np.reshape(repeats, ())[()])
@@ -77,6 +79,8 @@ def pad_with_copies(array, pad_width, mode):
 @linear(pad_with_zeros)
 def pad_with_zeros_adjoint(dy, array, pad_width):
     """Cut the padding off; returns a view of `dy`."""
+    if array.ndim == 0:
+        return dy
     # Where the first element of each axis ends up, found by NumPy's own reading of pad_width.
     first = np.pad(np.ones((1,) * array.ndim, bool), pad_width).nonzero()
     starts = [int(position[0]) for position in first]

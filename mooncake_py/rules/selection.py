@@ -19,15 +19,17 @@ __all__ = []
 
 @linear(np.take, np.ndarray.take)
 def take_adjoint(dy, a, indices, axis=None, out=None, mode="raise"):
-    n = a.size if axis is None else a.shape[axis]
+    if axis is None or a.ndim == 0:
+        shape, axis = (a.size,), 0
+    else:
+        shape, axis = a.shape, axis % a.ndim
+    n = shape[axis]
     indices = np.asarray(indices)
     if mode == "wrap":
         indices = indices % n
     elif mode == "clip":
         indices = indices.clip(0, n - 1)
-    if axis is None:
-        return _scatter(dy, (a.size,), (indices,)).reshape(a.shape)
-    return _scatter(dy, a.shape, (slice(None),) * (axis % a.ndim) + (indices,))
+    return _scatter(dy, shape, (slice(None),) * axis + (indices,)).reshape(a.shape)
 
 
 @linear(np.take_along_axis)
@@ -86,8 +88,10 @@ def extract_adjoint(dy, condition, arr):
 
 def _decompress(dy: ndarray, shape: tuple[int, ...], condition: Any, axis: int | None) -> ndarray:
     dx = np.zeros(shape, dy.dtype)
-    lines = dx.reshape(-1) if axis is None else np.moveaxis(dx, axis, 0)
-    lines[np.flatnonzero(condition)] = dy if axis is None else np.moveaxis(dy, axis, 0)
+    if axis is None or not shape:
+        dx.reshape(-1)[np.flatnonzero(condition)] = dy
+    else:
+        np.moveaxis(dx, axis, 0)[np.flatnonzero(condition)] = np.moveaxis(dy, axis, 0)
     return dx
 
 

@@ -42,8 +42,20 @@ def squeeze_adjoint(dy, a, axis=None):
     return dy.reshape(a.shape)
 
 
-@linear(np.broadcast_to)
-def broadcast_to_adjoint(dy, array, shape, subok=False):
+@overlay(np.broadcast_to)
+def broadcast_to(array, shape, subok=False):
+    if not isinstance(array, np.ndarray):
+        array = np.asanyarray(array)  # from here on the result is a view of active memory
+    return stretch(array, shape, subok)
+
+
+def stretch(array, shape, subok):
+    """Return np.broadcast_to of an array."""
+    return np.broadcast_to(array, shape, subok)
+
+
+@linear(stretch)
+def stretch_adjoint(dy, array, shape, subok):
     return dy  # the engine sums over the axes that were added or stretched
 
 

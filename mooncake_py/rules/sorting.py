@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.rules.axes import from_lines, keep, to_lines
+from mooncake_py.rules.axes import Axes, flatten, from_lines, keep, to_lines
 from mooncake_py.rules.declare import from_vjp
 
 __all__ = []
@@ -34,19 +34,47 @@ def partition_rule(
 def median_rule(
     a, axis=None, out=None, overwrite_input=False, keepdims=False
 ) -> tuple[Any, Pullback]:
-    """Give the cotangent to the middle element, or half of it to each of two."""
     a = np.asarray(a)
 
     def median_pullback(dy):
         lines = to_lines(a, axis)
-        n = lines.shape[-1]
-        middle = np.argsort(lines, -1, kind="stable")[..., (n - 1) // 2 : n // 2 + 1]
-        share = to_lines(keep(dy, axis, a.shape), axis) / middle.shape[-1]
-        dlines = np.zeros(lines.shape, share.dtype)
-        np.put_along_axis(dlines, middle, share, -1)
-        return from_lines(dlines, axis, a.shape)
+        number = np.full((*lines.shape[:-1], 1), lines.shape[-1])
+        return _middle_cotangent(dy, a, axis, lines, number)
 
     return np.median(a, axis, keepdims=keepdims), median_pullback
+
+
+@from_vjp(np.nanmedian)
+def nanmedian_rule(
+    a, axis=None, out=None, overwrite_input=False, keepdims=False
+) -> tuple[Any, Pullback]:
+    a = np.asarray(a)
+
+    def nanmedian_pullback(dy):
+        lines = to_lines(a, axis)
+        number = np.sum(~np.isnan(lines), axis=-1, keepdims=True)
+        return _middle_cotangent(dy, a, axis, lines, number)
+
+    return np.nanmedian(a, axis, keepdims=keepdims), nanmedian_pullback
+
+
+def _middle_cotangent(
+    dy: Any, a: ndarray, axis: Axes, lines: ndarray, number: ndarray
+) -> ndarray:
+    """Give half of the cotangent to each of the two middle elements, which may be the same.
+
+    `number` counts the elements of each line that take part; nan, sorted last, do not.
+    """
+    order = np.argsort(lines, -1, kind="stable")
+    share = np.where(number > 0, to_lines(keep(dy, axis, a.shape), axis) / 2, 0)
+    dlines = np.zeros(lines.shape, share.dtype)
+    if lines.size:
+        last = lines.shape[-1] - 1
+        for middle in (np.maximum(number - 1, 0) // 2, np.minimum(number // 2, last)):
+            place = np.take_along_axis(order, middle, -1)
+            total = np.take_along_axis(dlines, place, -1) + share
+            np.put_along_axis(dlines, place, total, -1)
+    return from_lines(dlines, axis, a.shape)
 
 
 def _unsorting(a: ndarray, y: ndarray, axis: int | None) -> Pullback:
@@ -57,7 +85,7 @@ def _unsorting(a: ndarray, y: ndarray, axis: int | None) -> Pullback:
     """
 
     def unsort_pullback(dy):
-        flat, k = (a.reshape(-1), 0) if axis is None else (a, axis)
+        flat, k = flatten(a, axis)
         before = np.argsort(flat, k, kind="stable")
         after = np.argsort(y, k, kind="stable")
         dx = np.empty(flat.shape, dy.dtype)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["bessel_i1", "digamma", "logistic", "reciprocal", "sinc_derivative"]
+__all__ = ["bessel_i1", "digamma", "inverse", "logistic", "reciprocal", "sinc_derivative"]
 
 # B(2k) / 2k for k = 1..7, with the Bernoulli numbers B.
 _DIGAMMA_COEFFICIENTS = (
@@ -42,6 +42,11 @@ def digamma(x: float) -> float:
 def reciprocal(x: Any) -> Any:
     """Return ``1 / x`` of a Python number, inf for zero."""
     return 1 / x if x else math.inf
+
+
+def inverse(x: Any) -> Any:
+    """Return ``1 / x`` of an array, inf where x = 0: also for complex x, where NumPy gives nan."""
+    return np.where(x == 0, np.inf, 1 / x) if np.iscomplexobj(x) else 1 / x
 
 
 def logistic(a: Any, b: Any, exp: Callable[[Any], Any]) -> Any:

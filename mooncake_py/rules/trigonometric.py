@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.rules.declare import elementwise
+from mooncake_py.rules.special_functions import inverse
 
 __all__ = ["ratio"]
 
@@ -27,12 +28,12 @@ def arcsin_partial(x: Any, y: Any) -> Any:
     For real x the product is exact up to rounding near -1 and 1; for complex x the cosine knows
     the side of the branch cut.
     """
-    return 1 / (np.cos(y) if np.iscomplexobj(x) else np.sqrt((1 - x) * (1 + x)))
+    return inverse(np.cos(y) if np.iscomplexobj(x) else np.sqrt((1 - x) * (1 + x)))
 
 
 def arccos_partial(x: Any, y: Any) -> Any:
     """Return ``-1 / sqrt(1 - x**2)``; see `arcsin_partial`."""
-    return -1 / (np.sin(y) if np.iscomplexobj(x) else np.sqrt((1 - x) * (1 + x)))
+    return -inverse(np.sin(y) if np.iscomplexobj(x) else np.sqrt((1 - x) * (1 + x)))
 
 
 # Circular functions.
@@ -54,7 +55,7 @@ elementwise(np.sinh, lambda x, y: np.cosh(x))
 elementwise(np.cosh, lambda x, y: np.sinh(x))
 elementwise(np.tanh, lambda x, y: 1 - y * y)
 elementwise(np.arcsinh, lambda x, y: 1 / np.cosh(y))
-elementwise(np.arccosh, lambda x, y: 1 / np.sinh(y))
+elementwise(np.arccosh, lambda x, y: inverse(np.sinh(y)))
 elementwise(np.arctanh, lambda x, y: 1 / ((1 - x) * (1 + x)))
 
 # Units of angle.

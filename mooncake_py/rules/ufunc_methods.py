@@ -55,15 +55,20 @@ bilinear(
 def add_to_slots(slots: ndarray, which: ndarray, values: Any) -> ndarray:
     """Return the slots with values added, several to one slot where `which` repeats."""
     result = slots.copy()
-    np.add.at(result, which, values)
+    np.add.at(result, which, value_of_each(values, which, slots))
     return result
 
 
 def subtract_from_slots(slots: ndarray, which: ndarray, values: Any) -> ndarray:
     """Return the slots with values subtracted."""
     result = slots.copy()
-    np.subtract.at(result, which, values)
+    np.subtract.at(result, which, value_of_each(values, which, slots))
     return result
+
+
+def value_of_each(values: Any, which: ndarray, slots: ndarray) -> ndarray:
+    """Broadcast the operand of `at`, which NumPy 2.4 misreads if it must broadcast it itself."""
+    return np.broadcast_to(values, which.shape + slots.shape[1:])
 
 
 linear(add_to_slots, wrt=(0, 2))(lambda dy, slots, which, values: (dy, dy[which]))
@@ -93,11 +98,11 @@ def ufunc_at(ufunc: np.ufunc, a: ndarray, indices: Any, *operand: Any) -> None:
     a = a if a.ndim else np.reshape(a, 1)
     index, which = slots_of(a.shape, indices)
     slots = a[index]
-    values = [np.broadcast_to(b, which.shape + slots.shape[1:]) for b in operand]
+    values = [value_of_each(b, which, slots) for b in operand]
     for used in rounds(which):
         chosen = which[used]
         current = slots[chosen]
-        ufunc(current, *[b[used] for b in values], out=current)
+        ufunc(current, *[b[used] for b in values], out=current, casting="unsafe")
         slots[chosen] = current
     a[index] = slots
 
@@ -123,7 +128,7 @@ def slots_of(shape: tuple[int, ...], indices: Any) -> tuple[tuple[ndarray, ...],
     else:
         chosen = np.arange(size).reshape(leading)[indices]
     distinct, which = np.unique(chosen, return_inverse=True)
-    return np.unravel_index(distinct, leading), which.reshape(np.shape(chosen))
+    return np.unravel_index(distinct, leading), which.reshape(np.shape(chosen) or 1)
 
 
 def rounds(which: ndarray) -> list[tuple[ndarray, ...]]:

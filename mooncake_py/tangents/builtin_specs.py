@@ -10,6 +10,7 @@ import types
 from typing import Any
 
 import numpy as np
+from typing_extensions import override
 
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.tangents.callables import (
@@ -50,6 +51,7 @@ class RefusedSpec(TangentSpec):
 
     mutable = False
 
+    @override
     def fields(self, x: Any) -> None:
         raise InvalidTangentError(
             f"a {type(x).__qualname__} cannot have a tangent",
@@ -61,6 +63,7 @@ class RefusedSpec(TangentSpec):
 class SetSpec(RefusedSpec):
     """Sets: harmless unless an element has a derivative."""
 
+    @override
     def fields(self, x: Any) -> None:
         from mooncake_py.tangents.build import zero_tangent
 

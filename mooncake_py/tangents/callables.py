@@ -11,6 +11,8 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
+from typing_extensions import override
+
 from mooncake_py.tangents.kinds import MutableTangent
 from mooncake_py.tangents.spec import TangentSpec
 
@@ -27,15 +29,18 @@ __all__ = [
 class CellSpec(TangentSpec):
     """The cell of a captured variable; empty before the variable is assigned."""
 
+    @override
     def fields(self, x: types.CellType) -> dict[str, Any]:
         try:
             return {"cell_contents": x.cell_contents}
         except ValueError:
             return {}
 
+    @override
     def blank(self, x: types.CellType) -> types.CellType:
         return types.CellType()
 
+    @override
     def fill(self, blank: types.CellType, fields: Mapping[str, Any]) -> None:
         for contents in fields.values():
             blank.cell_contents = contents
@@ -47,6 +52,7 @@ class _ImmutableCallable(TangentSpec):
     mutable = False
 
     @property
+    @override
     def container(self) -> type:
         return MutableTangent
 
@@ -54,11 +60,13 @@ class _ImmutableCallable(TangentSpec):
 class FunctionSpec(_ImmutableCallable):
     """Functions: captured variables by name; no tangent where nothing is captured."""
 
+    @override
     def fields(self, x: types.FunctionType) -> dict[str, Any] | None:
         if not x.__closure__:
             return None
         return dict(zip(x.__code__.co_freevars, x.__closure__, strict=True))
 
+    @override
     def build(self, x: types.FunctionType, fields: Mapping[str, Any]) -> types.FunctionType:
         closure = tuple(fields.values())
         new = types.FunctionType(x.__code__, x.__globals__, x.__name__, x.__defaults__, closure)
@@ -73,9 +81,11 @@ class FunctionSpec(_ImmutableCallable):
 class MethodSpec(_ImmutableCallable):
     """Bound methods: the object and the function."""
 
+    @override
     def fields(self, x: types.MethodType) -> dict[str, Any]:
         return {"__self__": x.__self__, "__func__": x.__func__}
 
+    @override
     def build(self, x: types.MethodType, fields: Mapping[str, Any]) -> types.MethodType:
         return types.MethodType(fields["__func__"], fields["__self__"])
 
@@ -83,12 +93,14 @@ class MethodSpec(_ImmutableCallable):
 class BuiltinMethodSpec(_ImmutableCallable):
     """Bound methods of built-in types, such as ``x.sum``; plain functions in C have no tangent."""
 
+    @override
     def fields(self, x: Any) -> dict[str, Any] | None:
         target = getattr(x, "__self__", None)
         if target is None or isinstance(target, (types.ModuleType, type)):
             return None
         return {"__self__": target}
 
+    @override
     def build(self, x: Any, fields: Mapping[str, Any]) -> Any:
         return getattr(fields["__self__"], x.__name__)
 
@@ -96,9 +108,11 @@ class BuiltinMethodSpec(_ImmutableCallable):
 class PartialSpec(_ImmutableCallable):
     """``functools.partial``: the function and the arguments it was given."""
 
+    @override
     def fields(self, x: functools.partial[Any]) -> dict[str, Any]:
         return {"func": x.func, "args": x.args, "keywords": x.keywords}
 
+    @override
     def build(self, x: functools.partial[Any], fields: Mapping[str, Any]) -> Any:
         return type(x)(fields["func"], *fields["args"], **fields["keywords"])
 
@@ -106,9 +120,11 @@ class PartialSpec(_ImmutableCallable):
 class WrapperSpec(_ImmutableCallable):
     """``functools.lru_cache``: the function inside."""
 
+    @override
     def fields(self, x: Any) -> dict[str, Any]:
         return {"__wrapped__": x.__wrapped__}
 
+    @override
     def build(self, x: Any, fields: Mapping[str, Any]) -> Any:
         parameters = x.cache_parameters()
         return functools.lru_cache(**parameters)(fields["__wrapped__"])

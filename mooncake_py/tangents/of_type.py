@@ -32,6 +32,9 @@ from mooncake_py.tangents.lookup import spec_of_class
 
 __all__ = ["fdata_type", "rdata_type", "tangent_type", "typeof"]
 
+# Scalar types of which no value is an instance itself.
+_ABSTRACT = (np.generic, np.number, np.inexact, np.floating, np.complexfloating)
+
 
 def typeof(x: Any) -> Any:
     """Return the type key of a value.
@@ -167,10 +170,7 @@ def _of_class(cls: type, outer: tuple[type, ...]) -> Any:
     if spec is ARRAY:
         return object
     if spec is NUMBER:
-        abstract = issubclass(cls, np.inexact) and cls in (
-            np.inexact, np.floating, np.complexfloating,
-        )  # fmt: skip
-        return object if abstract else _number_class(cls)
+        return object if cls in _ABSTRACT else _number_class(cls)
     container = spec.container
     if container in (list, dict):
         return container
@@ -197,8 +197,7 @@ def _number_class(cls: type) -> type:
 
 def _of_dtype(dtype_key: Any) -> Any:
     scalar = next(iter(typing.get_args(dtype_key)), None)
-    if scalar is Any or not isinstance(scalar, type) or scalar in (np.generic, np.inexact, np.floating,
-                                                  np.complexfloating, np.number):  # fmt: skip
+    if scalar is Any or not isinstance(scalar, type) or scalar in _ABSTRACT:
         return object
     if issubclass(scalar, (np.object_, np.void)):
         raise InvalidTangentError(

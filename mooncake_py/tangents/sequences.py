@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from typing_extensions import override
+
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.tangents.annotations import annotated_fields
 from mooncake_py.tangents.kinds import Fields, Tangent
@@ -19,13 +21,16 @@ class TupleSpec(TangentSpec):
     mutable = False
 
     @property
+    @override
     def container(self) -> type:
         return tuple
 
+    @override
     def fields(self, x: Any) -> dict[int, Any]:
         _refuse_attributes(x)
         return dict(enumerate(x))
 
+    @override
     def build(self, x: Any, fields: Mapping[Any, Any]) -> Any:
         return tuple.__new__(type(x), fields.values())
 
@@ -34,13 +39,16 @@ class NamedTupleSpec(TupleSpec):
     """Namedtuples: parts by name, the tangent is a `Tangent`."""
 
     @property
+    @override
     def container(self) -> type:
         return Tangent
 
+    @override
     def fields(self, x: Any) -> dict[Any, Any]:
         _refuse_attributes(x)
         return dict(zip(x._fields, x, strict=True))
 
+    @override
     def field_types(self, cls: type) -> Mapping[str, Any] | None:
         return annotated_fields(cls)
 
@@ -51,12 +59,15 @@ class FieldsSpec(TangentSpec):
     def __init__(self, mutable: bool) -> None:
         self.mutable = mutable
 
+    @override
     def fields(self, x: Fields) -> Mapping[str, Any]:
         return x._fields
 
+    @override
     def blank(self, x: Fields) -> Fields:
         return type(x)()
 
+    @override
     def fill(self, blank: Fields, fields: Mapping[str, Any]) -> None:
         blank._fields.update(fields)
 
@@ -65,13 +76,16 @@ class ListSpec(TangentSpec):
     """Lists and deques: parts by index, the tangent is a list."""
 
     @property
+    @override
     def container(self) -> type:
         return list
 
+    @override
     def fields(self, x: Any) -> dict[int, Any]:
         _refuse_attributes(x)
         return dict(enumerate(x))
 
+    @override
     def blank(self, x: Any) -> Any:
         if type(x) is list:
             return []
@@ -81,6 +95,7 @@ class ListSpec(TangentSpec):
         new.clear()
         return new
 
+    @override
     def fill(self, blank: Any, fields: Mapping[Any, Any]) -> None:
         blank.extend(fields.values())
 
@@ -89,13 +104,16 @@ class DictSpec(TangentSpec):
     """Dicts: values by key, the tangent is a dict; keys have no tangent."""
 
     @property
+    @override
     def container(self) -> type:
         return dict
 
+    @override
     def fields(self, x: Any) -> dict[Any, Any]:
         _refuse_attributes(x)
         return x
 
+    @override
     def blank(self, x: Any) -> Any:
         if type(x) is dict:
             return {}
@@ -103,6 +121,7 @@ class DictSpec(TangentSpec):
 
         return copy.copy(x)  # keeps a default_factory, which a plain dict has not
 
+    @override
     def fill(self, blank: Any, fields: Mapping[Any, Any]) -> None:
         for key, value in fields.items():
             dict.__setitem__(blank, key, value)

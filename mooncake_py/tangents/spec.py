@@ -10,6 +10,8 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from typing_extensions import override
+
 from mooncake_py.tangents.annotations import annotated_fields
 from mooncake_py.tangents.kinds import MutableTangent, Tangent
 
@@ -99,6 +101,7 @@ class ObjectSpec(TangentSpec):
     def __init__(self, mutable: bool = True) -> None:
         self.mutable = mutable
 
+    @override
     def field_types(self, cls: type) -> Mapping[str, Any] | None:
         return annotated_fields(cls)
 

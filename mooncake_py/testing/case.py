@@ -29,9 +29,10 @@ class Inputs:
         with np.errstate(all="ignore"):
             return self.values[0](*self.values[1:], **self.kwargs)
 
-    def copy(self, convert: Convert | None = None) -> Inputs:
-        """Copy all of it jointly."""
-        values, kwargs = copy_jointly((self.values, self.kwargs), convert)
+    def copy(self, convert: Convert | None = None, *, keep_views: bool = True) -> Inputs:
+        """Copy all of it jointly; see :func:`copy_jointly`."""
+        pair = (self.values, self.kwargs)
+        values, kwargs = copy_jointly(pair, convert, keep_views=keep_views)
         return Inputs(values, kwargs)
 
     def roots(self) -> list[Part]:
@@ -80,7 +81,7 @@ class Case:
         values = (value.copy() if repeats_cells(value) else value for value in inputs.values)
         return Inputs(tuple(values), inputs.kwargs)
 
-    def rng(self, stream: int = 0) -> np.random.Generator:
+    def rng(self, stream: int) -> np.random.Generator:
         """Return a new generator; different streams are independent."""
         return np.random.default_rng([self.seed, stream])
 

@@ -26,7 +26,7 @@ Convert = Callable[[Any], Any]
 _SHARED = (str, bytes, type, type(None), types.ModuleType, NoTangent, NoFData, NoRData)
 
 
-def copy_jointly(value: T, convert: Convert | None = None) -> T:
+def copy_jointly(value: T, convert: Convert | None = None, *, keep_views: bool = True) -> T:
     """Copy nested values; parts shared within `value` are shared in the copy, views included.
 
     Parameters
@@ -36,6 +36,8 @@ def copy_jointly(value: T, convert: Convert | None = None) -> T:
     convert : callable, optional
         Replaces an owner of memory by an array of the same shape and axis order (of another
         dtype, say), and a scalar by a scalar.
+    keep_views : bool
+        False hands each array to `convert` by itself, whatever memory it shares.
 
     Returns
     -------
@@ -43,14 +45,15 @@ def copy_jointly(value: T, convert: Convert | None = None) -> T:
         Of the same structure.  Functions that have a rule or capture nothing that can change,
         classes, modules and other values without state are shared with `value`.
     """
-    return _Copier(convert).copy(value)
+    return _Copier(convert, keep_views).copy(value)
 
 
 class _Copier:
     """One joint copy: a memo that every part of it shares."""
 
-    def __init__(self, convert: Convert | None) -> None:
+    def __init__(self, convert: Convert | None, keep_views: bool) -> None:
         self.convert = convert
+        self.keep_views = keep_views
         self.memo: dict[int, tuple[Any, Any]] = {}  # keeps the object beside its copy
 
     def copy(self, value: Any) -> Any:
@@ -74,7 +77,7 @@ class _Copier:
         return new
 
     def copy_array(self, array: NDArray[Any]) -> NDArray[Any]:
-        root = owner(array)
+        root = owner(array) if self.keep_views else array
         known = self.memo.get(id(root))
         if known is None:
             new_root = self.remember(root, self.copy_owner(root))
@@ -141,14 +144,12 @@ class _Window:
         self.__array_interface__ = interface
 
 
-def _same_view(
-    view: NDArray[Any], root: NDArray[Any], new_root: NDArray[Any]
-) -> NDArray[Any]:
+def _same_view(view: NDArray[Any], root: NDArray[Any], new_root: NDArray[Any]) -> NDArray[Any]:
     """Return the view of `new_root` that `view` is of `root`, also if the dtype has changed."""
     new_unit, unit = new_root.dtype.itemsize, root.dtype.itemsize
     dtype = view.dtype
     if new_root.dtype != root.dtype:
-        dtype = new_root.dtype if view.dtype == root.dtype else new_root.real.dtype
+        dtype = new_root.dtype if view.dtype == root.dtype else np.real(new_root).dtype
     offset = (address(view) - address(root)) * new_unit // unit
     interface = {
         "version": 3,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.errors import PullbackReuseError
+from mooncake_py.errors import MissingRuleError, PullbackReuseError, UnsupportedSyntaxError
 from mooncake_py.tangents import (
     CoDual,
     NoFData,
@@ -18,7 +18,7 @@ from mooncake_py.tangents import (
     rdata,
     zero_tangent,
 )
-from mooncake_py.testing.case import Case, Inputs, path
+from mooncake_py.testing.case import Case, path
 from mooncake_py.testing.compare import freeze
 from mooncake_py.testing.copying import copy_jointly
 from mooncake_py.testing.failure import failure
@@ -84,6 +84,9 @@ class Cycle:
         duals = [CoDual(primal, shadow) for primal, shadow in pairs]
         try:
             result = self.case.rule(*duals, **self.inputs.kwargs)
+        except (MissingRuleError, UnsupportedSyntaxError) as error:
+            error.add_note(f"test_rule: raised by the rule of {self.case.title}")
+            raise
         except Exception as error:
             raise self.raised("forward pass", error) from error
         match result:
@@ -107,19 +110,18 @@ class Cycle:
             hint="see the exception above, which the rule raised",
         )
 
-    def seed(self, positions: set[int], *, output: bool = True, stream: int = 0) -> None:
-        """Add random cotangents to the fdata of some inputs and of the output.
+    def seed(self, positions: set[int]) -> None:
+        """Add random cotangents to the output and to the fdata of some inputs.
 
-        They are drawn in the same order whatever is asked for, so that runs with fewer seeds
+        They are drawn in the same order whatever the positions, so that runs with fewer seeds
         get the same numbers where they have any.
         """
-        rng = self.case.rng(stream)
+        rng = self.case.rng(0)
         y = randn_tangent(rng, self.output.primal)
         values = self.case.differentiated(self.inputs).values
         xs = split_tangent(randn_tangent(rng, values), len(values))
-        if output:
-            add_fdata(self.output.fdata, fdata(y))
-            self.dy = rdata(y)
+        add_fdata(self.output.fdata, fdata(y))
+        self.dy = rdata(y)
         for i in positions:
             add_fdata(self.fdata[i], fdata(xs[i]))
 
@@ -130,10 +132,13 @@ class Cycle:
         self.rdata = self.call_pullback()
 
     def call_pullback(self) -> tuple[Any, ...]:
-        """Call the pullback; an exception of the rule becomes a failure, reuse errors pass."""
+        """Call the pullback; an exception of the rule becomes a failure.
+
+        That it cannot run twice, or that a derivative does not exist, passes as it is.
+        """
         try:
             result = self.pullback(self.dy)
-        except PullbackReuseError:
+        except (MissingRuleError, PullbackReuseError):
             raise
         except Exception as error:
             raise self.raised("reverse pass", error) from error

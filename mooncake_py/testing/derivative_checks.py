@@ -181,7 +181,7 @@ class DerivativeTest:
         hint: str,
     ) -> Exception:
         best = min(tried, key=lambda pair: pair[1] if math.isfinite(pair[1]) else math.inf)[0]
-        ladder = [f"  {e.label:<24} {e.value: .12e}  off by {off:.1e}" for e, off in tried]
+        ladder = [f"  {e.label:<27} {e.value: .12e}  off by {off:.1e}" for e, off in tried]
         rows = [
             f"tolerance: {self.tolerance.rtol:.0e} of the terms",
             "steps (central differences, relative step; pairs are extrapolated):",

@@ -81,7 +81,9 @@ class Direction:
         self.steps.remove(step)
         self.steps.insert(0, step)
 
-    def estimates(self, pair: Callable[[Any, Tangents], Pairing]) -> Iterator[tuple[float, Estimate]]:
+    def estimates(
+        self, pair: Callable[[Any, Tangents], Pairing]
+    ) -> Iterator[tuple[float, Estimate]]:
         """Yield estimates of ``pair(dy, dxs)`` per unit of the direction, with their steps.
 
         Each step gives one, and with each neighbour ten times larger or smaller that was

@@ -79,7 +79,7 @@ class Pairing:
         wide = np.result_type(cotangent, tangent, np.float64)
         left, right = cotangent.astype(wide), tangent.astype(wide)
         if fresh is None:
-            self._add_terms((left.conj() * right).real)
+            self._add_terms(np.conj(left) * right)
         else:
             terms = _components(left) * _components(right)
             self._add_terms(terms[..., : fresh.shape[-1]][fresh])
@@ -109,5 +109,5 @@ class Pairing:
 def _components(array: NDArray[Any]) -> NDArray[Any]:
     """Return the real and imaginary parts along a new last axis; the real part alone if real."""
     if array.dtype.kind == "c":
-        return np.stack([array.real, array.imag], axis=-1)
+        return np.stack([np.real(array), np.imag(array)], axis=-1)
     return array[..., None]

@@ -1,67 +1,25 @@
-"""`test_rule`: check a rule, hand-written or derived, in one call."""
+"""`test_rule`: check a rule, hand-written or derived, in one call.
+
+The machinery is imported at the first call, so that importing `mooncake_py` stays quick.
+"""
+# ruff: noqa: PT028
+# PT028 takes test_rule for a test, whose parameters would be fixtures.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from mooncake_py.rules import registry
-from mooncake_py.rules.kinds import CoDualRule, function_name
-from mooncake_py.testing.case import Case, Inputs, Rule
-from mooncake_py.testing.constant_checks import check_constants
-from mooncake_py.testing.cycle import Cycle
-from mooncake_py.testing.derivative_checks import DerivativeTest
-from mooncake_py.testing.forward_checks import Reference, check_forward
-from mooncake_py.testing.reuse_checks import check_reuse
-from mooncake_py.testing.reverse_checks import (
-    check_cotangent_kept,
-    check_no_nan,
-    check_pullback_twice,
-    check_rdata_type,
-    check_restored,
-    check_zero_cotangent,
-)
-from mooncake_py.testing.variants import (
-    Variant,
-    accept,
-    aliasing_variants,
-    dtype_variants,
-    layout_variants,
-)
-
 __all__ = ["test_rule"]
-
-_DERIVATIVE_HINT = (
-    "check signs, factors, conjugates, the order of the arguments, and that a cotangent is summed "
-    "over broadcast axes; for an argument changed in place, that its own cotangent on exit is used"
-)
-_INCREMENT_HINT = (
-    "right from zero fdata but wrong from other values: the pullback must increment "
-    "(`dx[...] += g`), never overwrite, and only clear the cotangent of what was overwritten"
-)
-
-
-@dataclass(frozen=True)
-class _Options:
-    interface_only: bool
-    cotangent_kept: bool
-    directions: int
-    rtol: float | None
-    atol: float
-
-    def derivative(self, directions: int) -> dict[str, Any]:
-        """Return the options of a derivative test."""
-        return {"directions": directions, "rtol": self.rtol, "atol": self.atol}
 
 
 def test_rule(
     f: Callable[..., Any],
     *args: Any,
     kwargs: Mapping[str, Any] | None = None,
-    rule: Rule | None = None,
+    rule: Callable[..., Any] | None = None,
     rng: int | np.random.Generator = 0,
     rtol: float | None = None,
     atol: float = 0.0,
@@ -112,6 +70,8 @@ def test_rule(
     ------
     RuleTestError
         Names the check, the argument, what was expected and got, and the likely cause.
+    MissingRuleError, UnsupportedSyntaxError
+        Passed on from the rule: there is no rule to check.
 
     Notes
     -----
@@ -132,107 +92,21 @@ def test_rule(
     ...     return y, double_pullback
     >>> test_rule(double, np.array([1.0, 2.0]), rule=double_rule, layouts=False)
     """
-    chosen, by_hand = (rule, not _is_derived(rule)) if rule else _default_rule(f, args)
-    seed = int(rng.integers(2**32)) if isinstance(rng, np.random.Generator) else rng
-    inputs = Inputs((f, *args), dict(kwargs or {}))
-    case = Case(inputs, chosen, function_name(f), seed, by_hand)
-    kept = by_hand if cotangent_kept is None else cotangent_kept
-    options = _Options(interface_only, kept, directions, rtol, atol)
-    reference = _call_primal(case)
-    _check_fully(case, reference, options, constants)
-    for label, variant in _variants(case, layouts, dtypes, aliasing):
-        accepted = accept(variant, reference)
-        if accepted is not None:
-            _check_variant(case.with_inputs(variant, label), accepted, options)
+    from mooncake_py.testing.checking import Options, check_rule
+
+    options = Options(
+        rtol=rtol,
+        atol=atol,
+        directions=directions,
+        interface_only=interface_only,
+        layouts=layouts,
+        dtypes=dtypes,
+        aliasing=aliasing,
+        constants=constants,
+        cotangent_kept=cotangent_kept,
+    )
+    check_rule(f, args, dict(kwargs or {}), rule, rng, options)
 
 
 # pytest must not collect it where it is imported.
 test_rule.__test__ = False  # pyright: ignore[reportFunctionMemberAccess]
-
-
-def _default_rule(f: Any, args: tuple[Any, ...]) -> tuple[Rule, bool]:
-    """Return the rule of `f`, and whether it is written by hand."""
-    registered = registry.find(f)
-    if registered is not None:
-        from mooncake_py.rules import rrule
-
-        return rrule, isinstance(registered, CoDualRule)
-    from mooncake_py.interface import build_rrule
-
-    return build_rrule(f, *args), False
-
-
-def _is_derived(rule: Any) -> bool:
-    module = getattr(rule, "__module__", None) or type(rule).__module__
-    return module.startswith(("mooncake_py.derive", "mooncake_py.interface"))
-
-
-def _call_primal(case: Case) -> Reference:
-    try:
-        return Reference.of(case.inputs)
-    except Exception as error:
-        error.add_note(f"test_rule: {case.name} itself raised this, called without its rule")
-        raise
-
-
-def _check_fully(case: Case, reference: Reference, options: _Options, constants: bool) -> None:
-    """Run every check at the arguments as they were given."""
-    _check_without_seeds(case, reference, options)
-    derivatives = None
-    if not options.interface_only:
-        derivatives = DerivativeTest(case, reference, **options.derivative(options.directions))
-        cycle = _finished(case, set(reference.mutated))
-        derivatives.check(cycle, "derivative", _DERIVATIVE_HINT)
-    seeded = _finished(case, set(range(len(case.inputs.values))))
-    check_restored(case, seeded)
-    if options.cotangent_kept:
-        check_cotangent_kept(case, seeded)
-    if derivatives is not None:
-        derivatives.check(seeded, "increments", _INCREMENT_HINT)
-    else:
-        check_no_nan(case, seeded)
-    if constants:
-        check_constants(case, reference, derivatives)
-    check_reuse(case, seeded, None if derivatives is None else options.derivative(1))
-    check_pullback_twice(case, seeded)
-
-
-def _check_without_seeds(case: Case, reference: Reference, options: _Options) -> None:
-    """Check the forward pass, and a reverse pass with zero cotangents."""
-    cycle = Cycle(case)
-    check_forward(case, reference, cycle)
-    cycle.reverse()
-    check_rdata_type(case, cycle)
-    check_restored(case, cycle)
-    check_zero_cotangent(case, cycle)
-
-
-def _finished(case: Case, seeded: set[int]) -> Cycle:
-    cycle = Cycle(case)
-    cycle.seed(seeded)
-    cycle.reverse()
-    return cycle
-
-
-def _variants(case: Case, layouts: bool, dtypes: bool, aliasing: bool) -> Iterator[Variant]:
-    if layouts:
-        yield from layout_variants(case.inputs)
-    if dtypes:
-        yield from dtype_variants(case.inputs, case.rng(3))
-    if aliasing:
-        yield from aliasing_variants(case.inputs)
-
-
-def _check_variant(case: Case, reference: Reference, options: _Options) -> None:
-    """Run the checks that the change of arguments may affect."""
-    cycle = Cycle(case)
-    check_forward(case, reference, cycle)
-    cycle.seed(set(range(len(case.inputs.values))))
-    cycle.reverse()
-    check_rdata_type(case, cycle)
-    check_restored(case, cycle)
-    if options.interface_only:
-        check_no_nan(case, cycle)
-    else:
-        test = DerivativeTest(case, reference, **options.derivative(1))
-        test.check(cycle, "derivative", _DERIVATIVE_HINT)

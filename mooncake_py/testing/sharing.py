@@ -88,9 +88,7 @@ def _arrays(path: str, primal: Any, shadow: Any, depth: int = 0) -> Iterator[Sha
             yield from _arrays(path + name, part, other, depth + 1)
 
 
-def _consistent(
-    a: NDArray[Any], da: NDArray[Any], b: NDArray[Any], db: NDArray[Any]
-) -> bool:
+def _consistent(a: NDArray[Any], da: NDArray[Any], b: NDArray[Any], db: NDArray[Any]) -> bool:
     """Say whether cells shared by `a` and `b` are shared by `da` and `db`, and only those."""
     if not np.may_share_memory(a, b):
         return not overlap(da, db)

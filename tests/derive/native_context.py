@@ -10,10 +10,9 @@ from typing import Any
 from mooncake_py.derive.load import derive, instantiate
 from mooncake_py.errors import SourceUnavailableError
 
-INPLACE = (
-    "iadd isub imul itruediv ifloordiv imod ipow imatmul ilshift irshift iand ior ixor".split()
-)
-BINARY = "add sub mul truediv floordiv mod pow matmul lshift rshift and_ or_ xor".split()
+BINARY = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"]
+BINARY += ["lshift", "rshift", "and_", "or_", "xor"]
+INPLACE = ["i" + name.rstrip("_") for name in BINARY]
 PLAIN = [*INPLACE, *BINARY, "neg", "pos", "invert", "getitem", "setitem", "delitem"]
 
 

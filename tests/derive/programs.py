@@ -2,7 +2,9 @@
 
 What is unusual about their style is the point of them.
 """
-# ruff: noqa
+# fmt: off
+# ruff: noqa: B007, B018, B905, C400, C408, C416, E501, E702, E731, F821, F841, F842, I001
+# ruff: noqa: ISC001, RET503, RUF021, RUF059, SIM117, UP050
 # pyright: basic, reportAttributeAccessIssue=false, reportIndexIssue=false, reportOperatorIssue=false
 # pyright: reportCallIssue=false, reportGeneralTypeIssues=false, reportOptionalMemberAccess=false
 # pyright: reportArgumentType=false, reportUndefinedVariable=false, reportUnboundVariable=false

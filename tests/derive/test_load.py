@@ -32,8 +32,7 @@ def test_derived_describes_the_function():
             nonlocal a
             global _unused
             a = _unused = x
-            b
-            yield x[1:2]
+            yield x[1:2], b
 
         return f
 
@@ -283,7 +282,8 @@ def test_shown_source_is_deterministic_and_complete(define):
 
 
 def test_tree_of_the_file_is_left_alone(define):
-    text = "def f(x):\n    x[0], y = x\n    x += 1\n    return [a for a in x[1:]], lambda b=x.c: b\n"
+    text = "def f(x):\n    x[0], y = x\n    x += 1\n"
+    text += "    return [a for a in x[1:]], lambda b=x.c: b\n"
     function = define(text)
     node = load.locate(function.__code__).node
     before = load.ast.dump(node, include_attributes=True)

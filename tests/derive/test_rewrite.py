@@ -149,12 +149,13 @@ def test_parameter_and_global_are_no_static_ints(define):
 
 def test_module_names_stay_native_as_deep_as_modules_go():
     def f(x):
-        np.random.seed, np.ndarray.sum, x.np.pi
-        return np.linalg.norm(x) + np.pi
+        names = np.random.seed, np.ndarray.sum, x.np.pi
+        return np.linalg.norm(x) + np.pi, names
 
     assert text_of(f).splitlines() == [
-        "(np.random.seed, C.getattr(np.ndarray, 'sum'), C.getattr(C.getattr(x, 'np'), 'pi'))",
-        "return C.add(C.call(np.linalg.norm, x), np.pi)",
+        "names = (np.random.seed, C.getattr(np.ndarray, 'sum'), "
+        "C.getattr(C.getattr(x, 'np'), 'pi'))",
+        "return (C.add(C.call(np.linalg.norm, x), np.pi), names)",
     ]
 
 

@@ -32,7 +32,7 @@ def test_function_with_decorators_and_comments(define):
 
 
 def test_lambdas_on_one_line_are_told_apart():
-    fs = [lambda x: x + 1, lambda x: x + 2, lambda x: (lambda y: x + y), lambda x: x + 1]
+    fs = [lambda x: x + 1, lambda x: x + 2, lambda x: lambda y: x + y, lambda x: x + 1]
     texts = [unparsed(f) for f in fs]
     assert texts == [
         "lambda x: x + 1",

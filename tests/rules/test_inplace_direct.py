@@ -33,7 +33,7 @@ CALLS: list[tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...], dict[
     (inplace.fill, np.ndarray.fill, (X, [1.0, 2.0, 3.0, 4.0]), {}),
     (inplace.fill, np.ndarray.fill, (X, np.array(2.0)), {}),
     (inplace.place, np.place, (X, MASK, [9.0, 8.0]), {}),
-    (inplace.place, np.place, (X, MASK.ravel(), X), {}),
+    (inplace.place, np.place, (X, MASK.ravel(), X.copy()), {}),
     (inplace.place, np.place, (X, MASK, []), {}),
     (inplace.place, np.place, (X, X < 0, []), {}),
     (inplace.place, np.place, (X, [True], [1.0]), {}),

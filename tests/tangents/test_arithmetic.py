@@ -1,6 +1,7 @@
 """increment, set_to_zero, scale, dot and add_to_primal against plain arithmetic."""
 
 import copy
+from typing import Any
 
 import numpy as np
 import pytest
@@ -150,7 +151,7 @@ def test_dot_counts_each_cell_once():
 
 
 def test_dot_of_complex_and_its_parts_counts_once():
-    c = np.array([1 + 2j, 3 + 4j])
+    c: Any = np.array([1 + 2j, 3 + 4j])
     assert dot((c, c.real, c.imag), (c, c.real, c.imag)) == 30.0
     assert dot((c.real, c), (c.real, c)) == 30.0
 

@@ -44,7 +44,7 @@ def test_nofdata_is_no_sequence():
     with pytest.raises(TypeError):
         iter(NoFData())
     with pytest.raises(TypeError):
-        _ = 1 in NoFData()
+        _ = 1 in NoFData()  # pyright: ignore[reportOperatorIssue]
 
 
 @pytest.mark.parametrize("kind", [Tangent, MutableTangent, FData, RData])

@@ -70,7 +70,7 @@ def test_zeros_like_owner_has_the_very_strides(make):
 def test_zeros_like_owner_of_foreign_memory_keeps_odd_strides():
     class Foreign:
         store = np.arange(20.0)
-        __array_interface__ = {  # noqa: RUF012
+        __array_interface__ = {
             **store[::-2].__array_interface__,
         }
 

@@ -7,7 +7,7 @@ import dataclasses
 import enum
 import types
 from collections.abc import Callable, Sequence, Sized
-from typing import Annotated, Any, ClassVar, Generic, Literal, NamedTuple, Optional, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import pytest
@@ -166,7 +166,7 @@ def test_types_of_parts(key, t, f, r):
 
 @pytest.mark.parametrize(
     "key",
-    [object, Any, np.ndarray, NDArray[Any], NDArray[np.floating], np.floating, Optional[float],
+    [object, Any, np.ndarray, NDArray[Any], NDArray[np.floating], np.floating,
      float | None, tuple[float, ...], T, tuple, types.FunctionType, Sequence, Callable, Sized],
     ids=str,
 )  # fmt: skip

@@ -52,7 +52,8 @@ def test_split_and_join(t, f, r):
     assert Tangent(part=fdata(t)) == Tangent(part=f)
     assert Tangent(part=rdata(t)) == Tangent(part=r)
     assert Tangent(part=tangent(f, r)) == Tangent(part=t)
-    assert all(a is b for a, b in zip(addressed(tangent(fdata(t), rdata(t))), addressed(t)))
+    joined = addressed(tangent(fdata(t), rdata(t)))
+    assert all(a is b for a, b in zip(joined, addressed(t), strict=True))
 
 
 def addressed(t):

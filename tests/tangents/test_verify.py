@@ -107,7 +107,7 @@ def test_sharing_of_objects_is_required():
     x = [1.0]
     d = [0.0]
     verify_tangent((x, x), (d, d))
-    with pytest.raises(InvalidTangentError, match="one tangent of an object met before|expected"):
+    with pytest.raises(InvalidTangentError, match=r"one tangent of an object met before"):
         verify_tangent((x, x), (d, [0.0]))
     with pytest.raises(InvalidTangentError) as caught:
         verify_tangent((x, [1.0]), (d, d))

@@ -90,6 +90,9 @@ def range_cases() -> list[Case]:
         Case(np.geomspace, (0.5, 8.5, 4), label="numbers"),
         Case(np.meshgrid, (draw(2), draw(3)), label="xy"),
         Case(np.meshgrid, (draw(2), draw(3)), {"indexing": "ij"}, "ij"),
+        Case(np.meshgrid, (draw(2), draw(3), 1.5), label="three"),
+        Case(np.meshgrid, (draw(2), draw(3)), {"sparse": True}, "sparse"),
+        Case(np.meshgrid, (draw(2),), label="one"),
         Case(np.vander, (draw(3),), label="square"),
         Case(np.vander, (draw(3), 4), {"increasing": True}, "increasing"),
     ]

@@ -174,23 +174,38 @@ def selection_cases() -> list[Case]:
 
 
 def kink_cases() -> list[Case]:
-    """Ties, kinks and poles: a documented choice, never an exception."""
+    """Ties and kinks: a documented choice, never nan and never an exception."""
     zero = np.array([0.0, -0.0])
-    tie = np.array([1.0, -np.inf])
+    tie = np.array([1.0, -2.0])
     points: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
         (np.absolute, (zero,)), (np.absolute, (np.zeros(2, complex),)), (np.fabs, (zero,)),
         (np.sign, (zero,)), (np.sign, (np.zeros(2, complex),)), (np.hypot, (zero, zero)),
-        (np.arctan2, (zero, zero)), (np.sqrt, (np.zeros(2),)), (np.cbrt, (zero,)),
-        (np.log, (np.zeros(2),)), (np.arcsin, (np.array([-1.0, 1.0]),)), (np.sinc, (zero,)),
-        (np.arccos, (np.array([-1.0, 1.0]),)), (np.arccosh, (np.ones(2),)), (np.i0, (zero,)),
-        (np.arctanh, (np.array([-1.0, 1.0]),)), (np.reciprocal, (np.array([0.0]),)),
+        (np.arctan2, (zero, zero)), (np.sinc, (zero,)), (np.i0, (zero,)),
         (np.maximum, (tie, tie)), (np.minimum, (tie, tie)), (np.fmax, (tie, tie)),
-        (np.fmin, (tie, tie)), (np.logaddexp, (tie, tie)), (np.logaddexp2, (tie, tie)),
-        (np.power, (zero, 2.0)), (np.power, (np.zeros(3), np.array([0.0, 1.0, 0.5]))),
-        (np.copysign, (zero, tie)), (clip_between, (np.array([0.0, 1.0]), 0.0, 1.0)),
-        (np.divmod, (np.ones(2), zero)), (np.frexp, (zero,)), (np.angle, (np.zeros(2, complex),)),
+        (np.fmin, (tie, tie)), (np.power, (zero, 2.0)), (np.power, (zero, zero)),
+        (np.power, (tie, 2.0)), (np.copysign, (zero, tie)),
+        (clip_between, (np.array([0.0, 1.0]), 0.0, 1.0)), (np.frexp, (zero,)),
+        (np.angle, (np.zeros(2, complex),)),
     ]
     return [Case(f, args, label="kink", interface_only=True) for f, args in points]
+
+
+def pole_cases() -> list[Case]:
+    """Infinite values and slopes; repeated elements would add inf to -inf."""
+    zero, one = np.zeros(2), np.ones(2)
+    infinite = np.array([np.inf, -np.inf])
+    points: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
+        (np.sqrt, (zero,)), (np.sqrt, (zero + 0j,)), (np.cbrt, (zero,)), (np.log, (zero,)),
+        (np.arcsin, (one,)), (np.arccos, (-one,)), (np.arccos, (one + 0j,)), (np.arccosh, (one,)),
+        (np.arctanh, (one,)), (np.reciprocal, (zero,)), (np.power, (zero, 0.5)),
+        (np.power, (zero + 0j, 0.5)), (np.divide, (one, zero)), (np.divmod, (one, zero)),
+        (np.maximum, (infinite, infinite)), (np.logaddexp, (infinite, infinite)),
+        (np.logaddexp2, (infinite, infinite)), (np.exp, (infinite,)),
+    ]
+    return [
+        Case(f, args, label="pole", interface_only=True, options={"layouts": False})
+        for f, args in points
+    ]
 
 
 def keyword_cases() -> list[Case]:
@@ -211,5 +226,5 @@ def cases() -> list[Case]:
     """All cases of the family."""
     return [
         *unary_cases(), *binary_cases(), *power_cases(), *selection_cases(), *kink_cases(),
-        *keyword_cases(),
+        *pole_cases(), *keyword_cases(),
     ]

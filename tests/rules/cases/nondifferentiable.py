@@ -26,7 +26,9 @@ def step_cases() -> list[Case]:
         *(Case(f, (x,)) for f in unary),
         *(Case(f, (1.3,)) for f in numbers),
         Case(np.round, (x * 10, -1)),
-        Case(np.floor_divide, (x, np.array([0.3, 0.4, 0.5, 0.6]))),
+        # Aliasing arguments would be divided by themselves, which is a step.
+        Case(np.floor_divide, (x, np.array([0.37, 0.43, 0.51, 0.59])),
+             options={"aliasing": False}),
         Case(np.rint, (x + 1j * x,)),
         Case(np.floor, (x,), {"out": np.ones(4)}),
     ]

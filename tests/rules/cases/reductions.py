@@ -130,6 +130,7 @@ def cumulative_cases() -> list[Case]:
             Case(function, (zeros,), label="zeros-flat"),
             Case(function, (z,), {"axis": 1}, "complex"),
             Case(function, (draw(2, 0),), {"axis": 1}, "empty"),
+            Case(function, (np.array(1.5),), {"axis": 0}, "0-d"),
         ]
     return [
         *found,
@@ -167,7 +168,10 @@ def nan_cases() -> list[Case]:
             for numbers, array in (("nan", x), ("plain", draw(3, 4)))
         ),
         *(
-            Case(function, (array,), {"axis": axis}, f"{axis}-{label}", interface_only=label == "nan")
+            Case(
+                function, (array,), {"axis": axis}, f"{axis}-{label}",
+                interface_only=label == "nan",
+            )
             for function in (np.nancumsum, np.nancumprod)
             for axis in (None, 1)
             for label, array in (("nan", x), ("plain", draw(3, 4)))

@@ -27,6 +27,7 @@ def take_cases() -> list[Case]:
         Case(np.take, (row, [7, -6, 1]), {"mode": "wrap"}, "wrap"),
         Case(np.take, (row, [7, -6, 1]), {"mode": "clip"}, "clip"),
         Case(np.take, (draw(4, dtype=complex), [1, 1]), label="complex"),
+        Case(np.take, (np.array(1.5), [0, 0], 0), label="0-d"),
         Case(np.ndarray.take, (x, [0, 2], 1), label="method"),
         Case(np.take_along_axis, (x, order, 1), label="axis"),
         Case(np.take_along_axis, (x, order[:, :1]), label="one-column"),
@@ -47,6 +48,7 @@ def condition_cases() -> list[Case]:
         Case(np.compress, ([True, False, True], row), label="short"),
         Case(np.compress, ([True, False, True, True], x, 1), label="axis"),
         Case(np.compress, ([0, 1, 0, 1, 1], x), label="flat"),
+        Case(np.compress, ([True], np.array(1.5), 0), label="0-d"),
         Case(np.ndarray.compress, (x, [True, False, True], 0), label="method"),
         Case(np.extract, (x > 0, x), label="mask"),
     ]

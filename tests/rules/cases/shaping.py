@@ -136,6 +136,7 @@ def repeat_cases() -> list[Case]:
         Case(np.repeat, (z, 2, 0), label="complex"),
         Case(np.repeat, (x, 0), label="none"),
         Case(np.repeat, (1.5, 3), label="number"),
+        Case(np.repeat, (np.array(1.5), 3, 0), label="0-d"),
         Case(np.ndarray.repeat, (x, 2, 0), label="method"),
         *(
             Case(np.tile, (x, reps), label=f"{reps}")
@@ -153,6 +154,7 @@ def pad_cases() -> list[Case]:
         *(Case(np.pad, (x, ((1, 2), (0, 3)), mode), label=mode) for mode in modes),
         *(Case(np.pad, (row, 6, mode), label=f"{mode}-far") for mode in modes[1:5]),
         Case(np.pad, (row, 2), label="default"),
+        Case(np.pad, (np.array(1.5), 2), label="0-d"),
         Case(np.pad, (x, (1, 0)), label="same-for-all-axes"),
         Case(np.pad, (row, 2), {"constant_values": (1.0, 2.0)}, "values"),
         Case(np.pad, (row, 2, "reflect"), {"reflect_type": "odd"}, "odd"),

@@ -13,6 +13,7 @@ __all__ = ["cases"]
 def cases() -> list[Case]:
     """Return all cases of this family."""
     x = draw(5, 4)
+    holes = np.where(draw(5, 4, seed=1) > 1, np.nan, x)
     ties = np.array([[2.0, 1.0, 2.0, 0.0], [1.0, 1.0, 1.0, 1.0]])
     return [
         *(Case(np.sort, (x,), {"axis": axis}, f"axis={axis}") for axis in (-1, 0, None)),
@@ -23,5 +24,7 @@ def cases() -> list[Case]:
         Case(np.partition, (ties, 1), label="ties", interface_only=True),
         *(Case(np.median, (x,), {"axis": axis}, f"axis={axis}") for axis in (None, 0, 1, (0, 1))),
         Case(np.median, (draw(3, 4, 5),), {"axis": (0, -1), "keepdims": True}, "keepdims"),
+        *(Case(np.nanmedian, (x,), {"axis": axis}, f"axis={axis}") for axis in (None, 0, 1)),
+        Case(np.nanmedian, (holes,), {"axis": 0, "keepdims": True}, "nan", interface_only=True),
         Case(np.median, (ties,), {"axis": 1}, "ties", interface_only=True),
     ]

@@ -1,0 +1,172 @@
+"""The order of the checks that `test_rule` runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.rules import registry
+from mooncake_py.rules.kinds import CoDualRule, function_name
+from mooncake_py.testing.case import Case, Inputs, Rule
+from mooncake_py.testing.constant_checks import check_constants
+from mooncake_py.testing.cycle import Cycle
+from mooncake_py.testing.derivative_checks import DerivativeTest
+from mooncake_py.testing.forward_checks import Reference, check_forward
+from mooncake_py.testing.reuse_checks import check_reuse
+from mooncake_py.testing.reverse_checks import (
+    check_cotangent_kept,
+    check_no_nan,
+    check_pullback_twice,
+    check_rdata_type,
+    check_restored,
+    check_zero_cotangent,
+)
+from mooncake_py.testing.variants import (
+    Variant,
+    accept,
+    aliasing_variants,
+    dtype_variants,
+    layout_variants,
+)
+
+__all__ = ["Options", "check_rule"]
+
+_DERIVATIVE_HINT = (
+    "check signs, factors, conjugates, the order of the arguments, and that a cotangent is summed "
+    "over broadcast axes; for an argument changed in place, that its own cotangent on exit is used"
+)
+_INCREMENT_HINT = (
+    "right from zero fdata but wrong from other values: the pullback must increment "
+    "(`dx[...] += g`), never overwrite, and only clear the cotangent of what was overwritten"
+)
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of `test_rule`, as documented there."""
+
+    rtol: float | None
+    atol: float
+    directions: int
+    interface_only: bool
+    layouts: bool
+    dtypes: bool
+    aliasing: bool
+    constants: bool
+    cotangent_kept: bool | None
+
+    def derivative(self, directions: int) -> dict[str, Any]:
+        """Return the options of a derivative test."""
+        return {"directions": directions, "rtol": self.rtol, "atol": self.atol}
+
+
+def check_rule(
+    f: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    rule: Rule | None,
+    rng: int | np.random.Generator,
+    options: Options,
+) -> None:
+    """Run all checks at the arguments given, then the checks of each variant of them."""
+    chosen, by_hand = (rule, not _is_derived(rule)) if rule else _default_rule(f, args)
+    seed = int(rng.integers(2**32)) if isinstance(rng, np.random.Generator) else rng
+    inputs = Inputs((f, *args), kwargs)
+    case = Case(inputs, chosen, function_name(f), seed, by_hand)
+    reference = _call_primal(case)
+    _check_fully(case, reference, options)
+    for label, variant in _variants(case, options):
+        accepted = accept(variant, reference)
+        if accepted is not None:
+            _check_variant(case.with_inputs(variant, label), accepted, options)
+
+
+def _default_rule(f: Any, args: tuple[Any, ...]) -> tuple[Rule, bool]:
+    """Return the rule of `f`, and whether it is written by hand."""
+    registered = registry.find(f)
+    if registered is not None:
+        from mooncake_py.rules.rrule import rrule
+
+        return rrule, isinstance(registered, CoDualRule)
+    from mooncake_py.interface import build_rrule
+
+    return build_rrule(f, *args), False
+
+
+def _is_derived(rule: Any) -> bool:
+    module = getattr(rule, "__module__", None) or type(rule).__module__
+    return module.startswith(("mooncake_py.derive", "mooncake_py.interface"))
+
+
+def _call_primal(case: Case) -> Reference:
+    try:
+        return Reference.of(case.inputs)
+    except Exception as error:
+        error.add_note(f"test_rule: {case.name} itself raised this, called without its rule")
+        raise
+
+
+def _check_fully(case: Case, reference: Reference, options: Options) -> None:
+    """Run every check at the arguments as they were given."""
+    _check_without_seeds(case, reference, options)
+    derivatives = None
+    if not options.interface_only:
+        derivatives = DerivativeTest(case, reference, **options.derivative(options.directions))
+        cycle = _finished(case, set(reference.mutated))
+        derivatives.check(cycle, "derivative", _DERIVATIVE_HINT)
+    seeded = _finished(case, set(range(len(case.inputs.values))))
+    check_restored(case, seeded)
+    if case.by_hand if options.cotangent_kept is None else options.cotangent_kept:
+        check_cotangent_kept(case, seeded)
+    if derivatives is not None:
+        derivatives.check(seeded, "increments", _INCREMENT_HINT)
+    else:
+        check_no_nan(case, seeded)
+    if options.constants:
+        check_constants(case, reference, derivatives)
+    check_reuse(case, seeded, None if derivatives is None else options.derivative(1))
+    check_pullback_twice(case, seeded)
+
+
+def _check_without_seeds(case: Case, reference: Reference, options: Options) -> None:
+    """Check the forward pass, and a reverse pass with zero cotangents."""
+    cycle = Cycle(case)
+    check_forward(case, reference, cycle)
+    cycle.reverse()
+    check_rdata_type(case, cycle)
+    check_restored(case, cycle)
+    check_zero_cotangent(case, cycle)
+
+
+def _finished(case: Case, seeded: set[int]) -> Cycle:
+    cycle = Cycle(case)
+    cycle.seed(seeded)
+    cycle.reverse()
+    return cycle
+
+
+def _variants(case: Case, options: Options) -> Iterator[Variant]:
+    if options.layouts:
+        yield from layout_variants(case.inputs)
+    if options.dtypes:
+        yield from dtype_variants(case.inputs, case.rng(3))
+    if options.aliasing:
+        yield from aliasing_variants(case.inputs)
+
+
+def _check_variant(case: Case, reference: Reference, options: Options) -> None:
+    """Run the checks that the change of arguments may affect."""
+    cycle = Cycle(case)
+    check_forward(case, reference, cycle)
+    cycle.seed(set(range(len(case.inputs.values))))
+    cycle.reverse()
+    check_rdata_type(case, cycle)
+    check_restored(case, cycle)
+    if options.interface_only:
+        check_no_nan(case, cycle)
+    else:
+        test = DerivativeTest(case, reference, **options.derivative(1))
+        test.check(cycle, "derivative", _DERIVATIVE_HINT)

@@ -1,0 +1,73 @@
+"""Cases for the methods of ufuncs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mooncake_py.rules import ufunc_methods
+from tests.rules.cases import Case
+from tests.rules.cases.drawing import draw
+
+__all__ = ["cases"]
+
+
+def cases() -> list[Case]:
+    """Return all cases of this family."""
+    return [*at_cases(), *reduction_cases(), *outer_cases()]
+
+
+def positive(*shape: int) -> np.ndarray:
+    """Return numbers between 1/2 and 3/2."""
+    return 1 + np.tanh(draw(*shape)) / 2
+
+
+def at_cases() -> list[Case]:
+    x, v = draw(3, 4), draw(4, seed=1)
+    rows, columns = [0, 0, 2], [1, 1, 3]
+    return [
+        Case(np.add.at, (draw(5), [0, 3, 0, -1], v)),
+        Case(np.add.at, (draw(5), [1, 1], 2.0), label="number"),
+        Case(np.add.at, (x, [0, 2, 0], v), label="rows"),
+        Case(np.add.at, (x, (rows, columns), v[:3]), label="elements"),
+        Case(np.add.at, (x, (slice(None), columns), draw(3, 3)), label="slice"),
+        Case(np.add.at, (x, x > 0, 1.5), label="mask"),
+        Case(np.subtract.at, (draw(5), [0, 3, 0, -1], v)),
+        Case(np.multiply.at, (draw(5), [0, 3, 0, 0], v), label="repeated"),
+        Case(np.divide.at, (x, (rows, columns), positive(3)), label="repeated"),
+        Case(np.maximum.at, (draw(5), [0, 3, 0], v[:3]), label="repeated"),
+        Case(np.negative.at, (draw(5), [0, 3, 0]), label="unary"),
+        Case(np.exp.at, (draw(5), [1, 1, 2]), label="unary"),
+        Case(ufunc_methods.add_to_slots, (x, np.array([0, 2, 0]), v)),
+        Case(ufunc_methods.subtract_from_slots, (x, np.array([0, 2, 0]), v)),
+    ]
+
+
+def reduction_cases() -> list[Case]:
+    x = positive(3, 4)
+    mask = x > 1
+    return [
+        Case(np.logaddexp.reduce, (x,)),
+        Case(np.logaddexp.reduce, (x,), {"axis": 1, "keepdims": True}, "keepdims"),
+        Case(np.logaddexp.reduce, (x,), {"axis": 1, "where": mask, "initial": 0.5}, "where"),
+        Case(np.hypot.reduce, (x,), {"axis": None}, "all"),
+        Case(np.subtract.reduce, (x[0],), label="vector"),
+        Case(np.divide.reduce, (x,), {"axis": -1}, "last-axis"),
+        Case(np.logical_or.reduce, (x,), label="stepwise"),
+        Case(np.subtract.accumulate, (x,)),
+        Case(np.divide.accumulate, (x, 1), label="axis"),
+        Case(np.maximum.accumulate, (x[0],), label="vector"),
+        Case(np.add.reduceat, (x[0], [0, 2, 1])),
+        Case(np.add.reduceat, (x, [1, 3]), {"axis": 1}, "axis"),
+        Case(np.multiply.reduceat, (x, [0, 2, 1]), {"axis": -1}, "loop"),
+    ]
+
+
+def outer_cases() -> list[Case]:
+    x, v = draw(2, 3), draw(2, seed=1)
+    return [
+        Case(np.multiply.outer, (x, v)),
+        Case(np.multiply.outer, (draw(2, dtype=complex), x), label="complex"),
+        Case(np.add.outer, (x, v)),
+        Case(np.subtract.outer, (v, v[:1]), label="size-1"),
+        Case(np.power.outer, (positive(3), v), label="power"),
+    ]

@@ -1,0 +1,144 @@
+"""Draws move the generators as the originals do; pathwise derivatives match differences."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.random import Generator, RandomState
+from numpy.testing import assert_allclose, assert_array_equal
+
+from mooncake_py.rules import random as rules
+from mooncake_py.rules import registry
+from mooncake_py.rules.kinds import NotImplementedDerivative, ZeroDerivativeRule
+from tests.rules.equal_calls import assert_same_call
+
+X = np.arange(24.0).reshape(4, 3, 2)
+
+
+def generator() -> Generator:
+    return np.random.default_rng(5)
+
+
+def legacy() -> RandomState:
+    return np.random.RandomState(5)
+
+
+CALLS: list[tuple[Any, Any, tuple[Any, ...], dict[str, Any]]] = [
+    (rules.shuffle, Generator.shuffle, (generator(), X[:, 0, 0].copy()), {}),
+    (rules.shuffle, Generator.shuffle, (generator(), X.astype(np.float32)), {}),
+    (rules.shuffle, Generator.shuffle, (generator(), X), {"axis": 1}),
+    (rules.shuffle, Generator.shuffle, (generator(), X[::-1, :, ::-1]), {"axis": -1}),
+    (rules.shuffle, Generator.shuffle, (generator(), [1.0, 2, 3, "a"]), {}),
+    (rules.shuffle, Generator.shuffle, (generator(), [1.0, 2, 3, "a"]), {"axis": 1}),
+    (rules.shuffle, Generator.shuffle, (generator(), (1, 2)), {}),
+    (rules.permutation, Generator.permutation, (generator(), 7), {}),
+    (rules.permutation, Generator.permutation, (generator(), X), {}),
+    (rules.permutation, Generator.permutation, (generator(), X[:, 0, 0].copy()), {}),
+    (rules.permutation, Generator.permutation, (generator(), X), {"axis": 1}),
+    (rules.permutation, Generator.permutation, (generator(), [1.5, 2.5, 3.5]), {}),
+    (rules.permuted, Generator.permuted, (generator(), X), {}),
+    (rules.permuted, Generator.permuted, (generator(), X), {"axis": 1}),
+    (rules.permuted, Generator.permuted, (generator(), X), {"axis": 0, "out": np.zeros_like(X)}),
+    (rules.choice, Generator.choice, (generator(), 9), {}),
+    (rules.choice, Generator.choice, (generator(), X), {}),
+    (rules.choice, Generator.choice, (generator(), X, (2, 2)), {"axis": 1}),
+    (rules.choice, Generator.choice, (generator(), X[:, 0, 0], 3, False), {"shuffle": False}),
+    (rules.choice, Generator.choice, (generator(), X[:2, 0, 0], 3), {"p": [0.3, 0.7]}),
+]
+
+
+@pytest.mark.parametrize(("ours", "theirs", "args", "kwargs"), CALLS)
+def test_order_equals_numpy_for_the_same_seed(ours: Any, theirs: Any, args: Any, kwargs: Any) -> None:
+    assert_same_call(ours, theirs, *args, **kwargs)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "args"),
+    [
+        (rules.legacy_shuffle, RandomState.shuffle, (X,)),
+        (rules.legacy_shuffle, RandomState.shuffle, (X[:, 0, 0].copy(),)),
+        (rules.legacy_shuffle, RandomState.shuffle, ([1.0, 2.0, 3.0],)),
+        (rules.legacy_permutation, RandomState.permutation, (X,)),
+        (rules.legacy_permutation, RandomState.permutation, (5,)),
+        (rules.legacy_choice, RandomState.choice, (X[:, 0, 0].copy(), 6)),
+        (rules.legacy_choice, RandomState.choice, (5, 3, False)),
+    ],
+)
+def test_legacy_order_equals_numpy(ours: Any, theirs: Any, args: tuple[Any, ...]) -> None:
+    a, b = legacy(), legacy()
+    x, y = ([v.copy() if hasattr(v, "copy") else v for v in args] for _ in range(2))
+    got, expected = ours(a, *x), theirs(b, *y)
+    assert_array_equal(got, expected)
+    assert_array_equal(x[0], y[0])
+    assert a.random_sample() == b.random_sample()
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "args"),
+    [
+        (rules.python_shuffle, random.Random.shuffle, ([1.0, 2.0, 3.0, 4.0],)),
+        (rules.python_shuffle, random.Random.shuffle, (X[:, 0, 0].copy(),)),
+        (rules.python_uniform, random.Random.uniform, (2.0, 5.0)),
+        (rules.python_gauss, random.Random.gauss, (2.0, 5.0)),
+        (rules.python_normalvariate, random.Random.normalvariate, (2.0, 5.0)),
+        (rules.python_choice, random.Random.choice, ([1.0, 2.0, 3.0],)),
+        (rules.python_choices, random.Random.choices, ([1.0, 2.0, 3.0], [1, 2, 3])),
+    ],
+)
+def test_python_draws_equal_the_originals(ours: Any, theirs: Any, args: tuple[Any, ...]) -> None:
+    a, b = random.Random(3), random.Random(3)
+    x, y = ([v.copy() if hasattr(v, "copy") else v for v in args] for _ in range(2))
+    got, expected = ours(a, *x), theirs(b, *y)
+    assert got == expected
+    assert_array_equal(x[0], y[0])
+    assert a.random() == b.random()
+
+
+FAMILIES: list[tuple[str, tuple[Any, ...]]] = [
+    ("normal", (1.5, 0.7)), ("normal", (np.array([1.0, 2.0]), 0.7)), ("laplace", (1.5, 0.7)),
+    ("logistic", (1.5, 0.7)), ("gumbel", (1.5, 0.7)), ("uniform", (1.5, 2.7)), ("exponential", (0.7,)),
+    ("rayleigh", (0.7,)), ("lognormal", (0.5, 0.7)), ("normal", (1.5, np.array([0.7, 0.8]))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", [generator, legacy], ids=["Generator", "RandomState"])
+@pytest.mark.parametrize(("name", "parameters"), FAMILIES, ids=str)
+def test_pathwise_derivatives_match_differences(name: str, parameters: Any, make: Any) -> None:
+    def draw(*values: Any) -> Any:
+        return getattr(make(), name)(*values, size=(3, 2))
+
+    rule = registry.find(getattr(type(make()), name)).rule  # type: ignore[union-attr]
+    y, pullback = rule(make(), *parameters, size=(3, 2))
+    assert_array_equal(y, draw(*parameters))
+    dy = np.random.default_rng(0).standard_normal((3, 2))
+    given = pullback(dy)
+    assert given[0] is None
+    for i, parameter in enumerate(parameters):
+        g = given[i + 1]() if callable(given[i + 1]) else given[i + 1]
+        h = 1e-6 * np.ones(np.shape(parameter))
+        others = [list(parameters), list(parameters)]
+        others[0][i], others[1][i] = parameter + h, parameter - h
+        expected = np.vdot(dy, draw(*others[0]) - draw(*others[1])) / 2e-6
+        assert_allclose(np.sum(g), expected, rtol=1e-7)
+
+
+def test_scale_of_zero_has_a_finite_derivative() -> None:
+    _, pullback = rules.normal_rule(generator(), 1.0, 0.0, 3)
+    assert_array_equal(pullback(np.ones(3))[2](), np.zeros(3))
+
+
+def test_other_parameters_must_be_constant() -> None:
+    y, pullback = registry.find(Generator.gamma).rule(generator(), 2.0, size=3)  # type: ignore
+    assert_array_equal(y, generator().gamma(2.0, size=3))
+    assert isinstance(pullback(y)[1], NotImplementedDerivative)
+
+
+def test_every_method_of_the_generators_is_declared() -> None:
+    for owner in (Generator, RandomState):
+        for name, method in vars(owner).items():
+            if not name.startswith("_") and callable(method):
+                assert registry.find(method) is not None, name
+    assert isinstance(registry.find(Generator.standard_normal), ZeroDerivativeRule)
