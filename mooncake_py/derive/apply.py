@@ -17,7 +17,6 @@ from numpy import ndarray
 from mooncake_py.derive import natives, pulls
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.codual_call import apply_codual
-from mooncake_py.derive.memory import Memory
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.kinds import (
     BilinearRule,
@@ -199,7 +198,7 @@ def elementwise_into(
                 for i in positions]
         targets = [nodes[i] for i in positions]
         ctx.record((pulls.pull_elementwise_out, node, where, partials, targets, fits, saved))
-    elif memory.active:
+    elif ctx.find(out) is not None:
         node = ctx.registry.activate(out)
         ctx.record((pulls.pull_elementwise_out, node, where, (), (), (), ()))
     if undo is not None:
@@ -492,9 +491,7 @@ def apply_zero(rule: ZeroDerivativeRule, ctx: Context, f: Any, args: Any, kwargs
         return apply_zero(rule, ctx, f, args[: f.nin], {**kwargs, "out": args[f.nin]})
     y = f(*map(natives.unwrapped, args), **natives.unwrapped(kwargs))
     if type(y) is ndarray and y.base is None and f in CREATES:
-        memory = ctx.registry.memory_of(y)
-        if type(memory) is Memory and not memory.active:
-            memory.protected = False
+        ctx.registry.memory_of(y).protected = False
     return y
 
 

@@ -57,8 +57,6 @@ class _Temporaries:
 class AssignmentRewriter(ExpressionRewriter):
     """Assignments of every form, and the targets of ``for`` and ``with``."""
 
-    in_class = False
-
     def visit_Assign(self, node: ast.Assign) -> Any:
         """``o[i] = v`` to ``C.setitem(o, i, v)``, and so on for each target."""
         if all(isinstance(target, ast.Name) for target in node.targets):
@@ -252,8 +250,7 @@ class AssignmentRewriter(ExpressionRewriter):
             case None | ast.Constant():
                 return True
             case ast.Name(id=name):
-                local = name in self.code.co_varnames and name not in self.code.co_cellvars
-                return local and not self.in_class
+                return name in self.steady
             case ast.Tuple(elts=elts):
                 return all(self._is_fixed(item) for item in elts)
             case ast.Slice(lower=lower, upper=upper, step=step):
@@ -266,13 +263,8 @@ class AssignmentRewriter(ExpressionRewriter):
 
 
 def _pairs_up(target: ast.Tuple | ast.List, value: ast.expr) -> bool:
-    """Whether a display gives each of a flat list of targets its value: nothing to take apart."""
-    return (
-        isinstance(value, ast.Tuple | ast.List)
-        and len(target.elts) == len(value.elts)
-        and not any(isinstance(item, ast.Starred) for item in value.elts)
-        and not any(isinstance(t, ast.Starred | ast.Tuple | ast.List) for t in target.elts)
-    )
+    """Whether a display gives its values to a flat list of targets: nothing to take apart."""
+    return isinstance(value, ast.Tuple | ast.List) and not any(map(pattern, target.elts))
 
 
 def _with_leaves(target: Any, names: Iterator[str]) -> Any:

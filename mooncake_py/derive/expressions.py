@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from types import CodeType
 from typing import Any
 
 from mooncake_py.derive import unsupported
@@ -47,15 +46,15 @@ class ExpressionRewriter(Rebuilder):
 
     def __init__(
         self,
-        code: CodeType,
         names: Names,
         statics: StaticInts,
+        steady: frozenset[str],
         source: SourceNode,
         refused: Unsupported,
     ) -> None:
-        self.code = code
         self.names = names
         self.statics = statics
+        self.steady = steady
         self.class_name = source.class_name
         self.imports = source.imports
         self.refused = refused

@@ -14,6 +14,7 @@ from weakref import ref
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.errors import DerivativeDropError
 from mooncake_py.tangents.memory import owner as owner_of
 
 __all__ = ["IndexView", "Memory", "Registry", "View", "undo_assign"]
@@ -28,13 +29,11 @@ class Memory:
         The owner; also guards against the reuse of its id.
     grad : ndarray or None
         The cotangent of the block, laid out like the owner; None while it is zero.
-    active : bool
-        Whether a derivative may flow through the block.
     protected : bool
         Whether a write must be logged: the caller can see the block, or the tape refers to its
         present contents.
     logged : int
-        Bytes logged since the last full copy.
+        Bytes logged since the last full copy; set when something is logged.
     pinned : bool
         Whether a hand-written rule holds the shadow, which must then stay the same array.
     shape, dtype, strides
@@ -42,15 +41,13 @@ class Memory:
     """
 
     __slots__ = (
-        "active", "dtype", "grad", "logged", "pinned", "protected", "ref", "shape", "strides",
+        "dtype", "grad", "logged", "pinned", "protected", "ref", "shape", "strides",
     )
 
     def __init__(self, reference: ref[ndarray]) -> None:
         self.ref = reference
         self.grad: ndarray | None = None
-        self.active = True
         self.protected = False
-        self.logged = 0
         self.pinned = False
         self.shape: tuple[int, ...] | None = None
 
@@ -123,8 +120,6 @@ class View:
     """
 
     __slots__ = ("geometry", "memory", "overlaps", "ref")
-
-    active = True
 
     def __init__(
         self, reference: ref[ndarray], memory: Memory, geometry: tuple[Any, ...], overlaps: bool
@@ -231,10 +226,20 @@ class IndexView(View):
 
 
 class Registry:
-    """The blocks and views known to one differentiated call, by the id of the array."""
+    """The blocks and views known to one differentiated call, by the id of the array.
+
+    Attributes
+    ----------
+    known : dict of int to Memory or View
+        Nodes of active arrays.
+    constants : dict of int to Memory
+        Blocks without a derivative of which something must be remembered.
+    """
 
     def __init__(self) -> None:
         self.known: dict[int, Memory | View] = {}
+        self.constants: dict[int, Memory] = {}
+        self.foreign: dict[int, tuple[Any, ndarray]] = {}
 
     def fresh(self, a: ndarray) -> Memory | View:
         """Register a newly computed active array."""
@@ -243,7 +248,7 @@ class Registry:
             return node
         owner = owner_of(a)
         memory = self.known[id(owner)] = Memory(ref(owner))
-        return self.view(a, owner, memory)
+        return memory if owner is a else self.view(a, owner, memory)
 
     def independent(self, y: ndarray) -> ndarray:
         """Return an output whose elements are all different memory: a copy of a broadcast one."""
@@ -255,48 +260,71 @@ class Registry:
         """Return the node of an active array, or None if it is constant."""
         node = self.known.get(id(a))
         if node is not None and node.ref() is a:
-            return node if node.active else None
+            return node
         if a.base is None:
             return None
-        owner = owner_of(a)
+        owner = self.owner(a)
         memory = self.known.get(id(owner))
-        if memory is None or memory.ref() is not owner or not memory.active:
+        if memory is None or memory.ref() is not owner:
             return None
         assert type(memory) is Memory
         return self.view(a, owner, memory)
+
+    def owner(self, a: ndarray) -> ndarray:
+        """Return the array that owns the memory of `a`."""
+        owner = owner_of(a)
+        return owner if owner.base is None else self.owner_of_buffer(owner)
+
+    def owner_of_buffer(self, a: ndarray) -> ndarray:
+        """Return the array that stands for memory that no array owns (``np.frombuffer``).
+
+        One array may stand for a buffer; what another one shares with it cannot be told.
+        """
+        buffer: Any = a.base
+        while isinstance(buffer, memoryview) and buffer.obj is not None:
+            buffer = buffer.obj
+        known = self.foreign.setdefault(id(buffer), (buffer, a))[1]
+        if known is not a and np.may_share_memory(known, a):
+            raise DerivativeDropError(
+                "two arrays are different views of one buffer that no array owns",
+                why="they were made from a buffer object, and how they overlap is not recorded",
+                mend="make one array from the buffer, and take views of that array",
+            )
+        return a
 
     def memory_of(self, a: ndarray) -> Memory:
         """Return the block of any array, registering it as constant and visible if unknown."""
         node = self.known.get(id(a))
         if node is not None and node.ref() is a:
             return node.memory
-        owner = a if a.base is None else owner_of(a)
-        memory = self.known.get(id(owner))
+        owner = a if a.base is None else self.owner(a)
+        memory: Any = self.known.get(id(owner))
+        if memory is not None and memory.ref() is owner:
+            return memory
+        memory = self.constants.get(id(owner))
         if memory is None or memory.ref() is not owner:
-            memory = self.known[id(owner)] = Memory(ref(owner))
-            memory.active = False
+            memory = self.constants[id(owner)] = Memory(ref(owner))
             memory.protected = True
-        return memory.memory
+        return memory
 
     def protect(self, a: ndarray) -> None:
         """Note that the tape refers to the present contents of an array, active or not."""
-        node = self.known.get(id(a))
-        if node is None or node.ref() is not a:
-            base = a.base
-            if base is None:
-                return  # unknown memory: every write to it is logged anyway
-            owner = owner_of(a)
-            node = self.known.get(id(owner))
-            if node is None or node.ref() is not owner:
-                return
-        node.protect()
+        owner = a if a.base is None else self.owner(a)
+        node = self.known.get(id(owner)) or self.constants.get(id(owner))
+        # Every write to memory that is not known is logged anyway.
+        if node is not None and node.ref() is owner:
+            node.protect()
 
     def activate(self, a: ndarray) -> Memory | View:
-        """Make the memory of an array active and return the array's node."""
-        memory = self.memory_of(a)
-        memory.active = True
+        """Make the memory of an array active and return the array's node, with its layout."""
+        owner = a if a.base is None else self.owner(a)
+        memory: Any = self.known.get(id(owner))
+        if memory is None or memory.ref() is not owner:
+            memory = self.memory_of(owner)
+            self.constants.pop(id(owner), None)
+            self.known[id(owner)] = memory
         if memory.shape is None:
-            memory.describe(a if a.base is None else owner_of(a))
+            memory.describe(owner)
         node = self.find(a)
         assert node is not None
         return node
@@ -313,13 +341,6 @@ class Registry:
         )
         self.known[id(a)] = node
         return node
-
-    def view_at(self, a: ndarray, parent: Memory | View, source: ndarray, index: Any) -> None:
-        """Register ``a = source[index]``, a view taken by a basic index."""
-        memory = parent.memory
-        if memory.shape is None:
-            memory.describe(source if source.base is None else owner_of(source))
-        self.known[id(a)] = IndexView(ref(a), memory, parent, index)
 
 
 def undo_assign(entry: tuple[Any, ...]) -> None:

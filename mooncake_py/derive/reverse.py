@@ -37,6 +37,7 @@ INEXACT_SCALARS = frozenset({
 })
 
 _ADD, _SUB, _MUL, _DIV = BINARY["add"], BINARY["sub"], BINARY["mul"], BINARY["truediv"]
+_MATMUL = BINARY["matmul"]
 _scalar_one, _scalar_two = pulls.pull_scalar_one, pulls.pull_scalar_two
 _quotient = pulls.pull_quotient
 
@@ -103,6 +104,8 @@ class ReverseContext(Context):
                 y = Active(y, self)
                 self.record((_scalar_one, y, b, 1.0))
                 return y
+        if ta is ndarray and (tb is ndarray or tb is float) or tb is ndarray and ta is float:
+            return self.array_operator(_ADD, a, b)
         return self.binary(_ADD, a, b)
 
     def sub(self, a: Any, b: Any) -> Any:
@@ -126,6 +129,8 @@ class ReverseContext(Context):
                 y = Active(y, self)
                 self.record((_scalar_one, y, b, -1.0))
                 return y
+        if ta is ndarray and (tb is ndarray or tb is float) or tb is ndarray and ta is float:
+            return self.array_operator(_SUB, a, b)
         return self.binary(_SUB, a, b)
 
     def mul(self, a: Any, b: Any) -> Any:
@@ -150,6 +155,8 @@ class ReverseContext(Context):
                 y = Active(y, self)
                 self.record((_scalar_one, y, b, a))
                 return y
+        if ta is ndarray and (tb is ndarray or tb is float) or tb is ndarray and ta is float:
+            return self.array_operator(_MUL, a, b)
         return self.binary(_MUL, a, b)
 
     def truediv(self, a: Any, b: Any) -> Any:
@@ -173,6 +180,8 @@ class ReverseContext(Context):
                 y = Active(y, self)
                 self.record((_quotient, y, None, b, b.primal))
                 return y
+        if ta is ndarray and (tb is ndarray or tb is float) or tb is ndarray and ta is float:
+            return self.array_operator(_DIV, a, b)
         return self.binary(_DIV, a, b)
 
     # Operators in general.
@@ -195,17 +204,27 @@ class ReverseContext(Context):
 
     def array_operator(self, op: BinaryOperator, a: Any, b: Any) -> Any:
         """Run an operator of which an operand is an array, the other one or a number."""
-        na = self.find(a) if type(a) is ndarray else None
-        nb = self.find(b) if type(b) is ndarray else None
-        if type(a) is Active:
+        na = nb = None
+        if type(a) is ndarray:
+            na = self.known.get(id(a))
+            if na is None or na.ref() is not a:
+                na = None if a.base is None else self.find(a)
+        elif type(a) is Active:
             na, a = a, a.primal
-        if type(b) is Active:
+        if type(b) is ndarray:
+            nb = self.known.get(id(b))
+            if nb is None or nb.ref() is not b:
+                nb = None if b.base is None else self.find(b)
+        elif type(b) is Active:
             nb, b = b, b.primal
         if na is None and nb is None:
             return op.function(a, b)
-        if op is BINARY["matmul"]:
-            return self.call(np.matmul, na if type(na) is Active else a,
-                             nb if type(nb) is Active else b)
+        if op is _MATMUL:
+            return self.call(
+                np.matmul,
+                na if type(na) is Active else a,
+                nb if type(nb) is Active else b,
+            )
         return self.record_two(op.array_rule, op.function(a, b), a, b, na, nb)
 
     def unary(self, name: str, a: Any) -> Any:
@@ -278,17 +297,21 @@ class ReverseContext(Context):
         if plan is None or not is_inexact(y):
             return y
         partial, keep_x, keep_y = plan
+        spec = None
         if type(y) is ndarray:
-            out = self.registry.fresh(y)
+            out = self.known[id(y)] = Memory(ref(y))  # a ufunc's output owns its memory
             result = y
             if keep_y:
-                out.protect()
+                out.protected = True
+            if type(x) is not ndarray or x.dtype is not y.dtype or x.shape != y.shape:
+                spec = fit_to(x, y)
         else:
             out = result = Active(y, self)
+            spec = fit_to(x, y)
         if keep_x:
             node.protect()
         self.record((
-            pulls.pull_one, out, node, partial, fit_to(x, y),
+            pulls.pull_one, out, node, partial, spec,
             x if keep_x else None, y if keep_y else None,
         ))
         return result
@@ -297,40 +320,38 @@ class ReverseContext(Context):
         """Record ``y = f(a, b)``; the same as `record_elementwise`, at half the cost."""
         if not is_inexact(y):
             return y
-        active_a, active_b = na is not None, nb is not None
-        try:
-            plan = rule.plans[active_a, active_b]
-        except KeyError:
-            plan = rule.make_plan((active_a, active_b))
+        plan = rule.plans_for_two[(na is not None) + 2 * (nb is not None)]
+        if plan is False:
+            plan = rule.plan_two(na is not None, nb is not None)
         if plan is None:
             return y
-        positions, partials, (keep_a, keep_b, keep_y) = plan
+        pa, pb, keep_a, keep_b, keep_y = plan
         if type(y) is ndarray:
-            out = self.registry.fresh(y)
+            out = self.known[id(y)] = Memory(ref(y))
             result = y
             if keep_y:
-                out.protect()
+                out.protected = True
         else:
             out = result = Active(y, self)
         if keep_a:
-            if active_a:
+            if na is not None:
                 na.protect()
             elif type(a) is ndarray:
                 self.registry.protect(a)
         if keep_b:
-            if active_b:
+            if nb is not None:
                 nb.protect()
             elif type(b) is ndarray:
                 self.registry.protect(b)
-        pa = pb = spec_a = spec_b = None
-        if 0 in positions:
-            pa, spec_a = partials[0], fit_to(a, y)
-        else:
+        spec_a = spec_b = None
+        if pa is None:
             na = None
-        if 1 in positions:
-            pb, spec_b = partials[-1], fit_to(b, y)
         else:
+            spec_a = fit_to(a, y)
+        if pb is None:
             nb = None
+        else:
+            spec_b = fit_to(b, y)
         saved = (a if keep_a else None, b if keep_b else None, y if keep_y else None)
         self.record((pulls.pull_two, out, na, pa, spec_a, nb, pb, spec_b, saved))
         return result
@@ -451,8 +472,8 @@ class ReverseContext(Context):
         old = o[i]
         size = old.nbytes
         owner = memory.ref()
-        memory.logged += size
-        if type(owner) is ndarray and memory.logged >= owner.nbytes and owner.nbytes:
+        memory.logged = logged = getattr(memory, "logged", 0) + size
+        if type(owner) is ndarray and logged >= owner.nbytes > 0:
             memory.protected = False
             memory.logged = 0
             return undo_assign, owner, Ellipsis, owner.copy()
@@ -516,7 +537,7 @@ class ReverseContext(Context):
             self.log_write(memory, x, Ellipsis)
         op.inplace(x, primal_of(v))
         if value is not None:
-            if not memory.active and not self.can_be_active(x):
+            if node is None and not self.can_be_active(x):
                 return
             if node is None or memory.shape is None:
                 node = self.registry.activate(x)

@@ -106,7 +106,7 @@ def rewrite(source: SourceNode, code: CodeType, globals_: dict[str, Any]) -> Rew
     statics = StaticInts.of(found, names)
     refused = Unsupported(code)
     refused.add_reserved_names(node)
-    rewriter = FunctionRewriter(code, names, statics, source, refused)
+    rewriter = FunctionRewriter(names, statics, found.steady(), source, refused)
     new = rewriter.function(node)
     refused.raise_if_any()
     return Rewritten(
@@ -208,10 +208,10 @@ class FunctionRewriter(AssignmentRewriter):
             "bases": self.visit_all(node.bases),
             "keywords": self.visit_all(node.keywords),
         }
-        outer = self.class_name, self.statics, self.in_class
-        self.class_name, self.statics, self.in_class = node.name, self.statics.nowhere(), True
+        outer = self.class_name, self.statics
+        self.class_name, self.statics = node.name, self.statics.nowhere()
         changes["body"] = self.visit_all(node.body)
-        self.class_name, self.statics, self.in_class = outer
+        self.class_name, self.statics = outer
         return replaced(node, **changes)
 
     # refused

@@ -46,6 +46,10 @@ class Bindings:
         """Return every name bound in the function's scope or one that is not a function."""
         return self.inner.union(self.own)
 
+    def steady(self) -> frozenset[str]:
+        """Return the local names that only the function's own statements bind."""
+        return frozenset(self.own) - self.global_names - self.nonlocal_names - self.rebound
+
     def add(self, name: str | None, value: Any, in_class: bool) -> None:
         """Record one binding."""
         if name is None:
@@ -165,8 +169,7 @@ class StaticInts:
     @classmethod
     def of(cls, found: Bindings, names: Names) -> StaticInts:
         """Find the known ints of a function: drop names until all their bindings are ints."""
-        spoiled = found.global_names | found.nonlocal_names | found.rebound
-        known = frozenset(found.own) - spoiled
+        known = found.steady()
         while True:
             ints = cls(known, names)
             kept = frozenset(

@@ -162,7 +162,7 @@ bilinear(np.matmul, np.linalg.matmul, left=matmul_left, right=matmul_right)
 
 
 def vecdot_left(dy: Any, a: Like, b: ndarray, *, axis: int = -1, **options: Any) -> Any:
-    """y = sum(conj(a) * b), linear in the real sense: da = conj(dy) * b."""
+    """Return da = conj(dy) * b: y = sum(conj(a) * b) is linear in the real sense."""
     if axis >= 0 and a.ndim != b.ndim:
         return not_implemented("np.vecdot with axis >= 0 of arrays that differ in ndim")
     return np.expand_dims(conj(dy), axis) * b
@@ -186,7 +186,7 @@ def matvec_right(dy: ndarray, a: ndarray, b: Like, **options: Any) -> ndarray:
 
 
 def vecmat_left(dy: ndarray, a: Like, b: ndarray, **options: Any) -> ndarray:
-    """y = a^H B, linear in the real sense: da = B conj(dy)."""
+    """Return da = B conj(dy): y = a^H B is linear in the real sense."""
     return np.matmul(b, conj(dy)[..., None])[..., 0]
 
 
@@ -244,6 +244,9 @@ bilinear(
 )
 
 
+numpy_cross: Any = getattr(np.cross, "__wrapped__", np.cross)
+
+
 @overlay(np.cross)
 def cross(
     a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
@@ -253,4 +256,4 @@ def cross(
     second = np.moveaxis(np.asarray(b), axisb if axis is None else axis, -1)
     if first.shape[-1] == 3 and second.shape[-1] == 3:
         return np.moveaxis(cross_of_rows(first, second), -1, axisc if axis is None else axis)
-    return np.cross.__wrapped__(a, b, axisa, axisb, axisc, axis)  # pyright: ignore
+    return numpy_cross(a, b, axisa, axisb, axisc, axis)

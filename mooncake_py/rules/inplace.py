@@ -14,7 +14,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.errors import MissingRuleError
-from mooncake_py.rules.declare import overlay, zero_derivative
+from mooncake_py.rules.declare import from_vjp, not_implemented, overlay, zero_derivative
 
 __all__: list[str] = []
 
@@ -102,7 +102,10 @@ def assign_in_turn(a: ndarray, positions: ndarray, values: ndarray) -> None:
     if count and values.size:
         if values.size != count:
             values = values[np.arange(count) % values.size]
-        a[np.unravel_index(positions, a.shape)] = values
+        if a.ndim == 0:
+            a[()] = values[-1]
+        else:
+            a[np.unravel_index(positions, a.shape)] = values
 
 
 def flat_positions(a: ndarray, indices: Any, mode: str) -> ndarray:
@@ -210,12 +213,25 @@ def setflags(a: ndarray, write: Any = None, align: Any = None, uic: Any = None) 
 
 
 @overlay(np.ndarray.byteswap)
-def byteswap(a: ndarray, inplace: bool = False) -> NoReturn:
-    raise MissingRuleError(
-        "ndarray.byteswap cannot be differentiated",
-        why="it reinterprets the bytes of the numbers, which is not a smooth function of them",
-        mend="convert the byte order by value: a.astype(a.dtype.newbyteorder())",
-    )
+def byteswap(a: ndarray, inplace: bool = False) -> ndarray:
+    if inplace:
+        raise MissingRuleError(
+            "ndarray.byteswap in place cannot be differentiated",
+            why="it reinterprets the bytes of the numbers, which is no smooth function of them",
+            mend="convert the byte order by value: a.astype(a.dtype.newbyteorder())",
+        )
+    return swapped_bytes(a)
+
+
+def swapped_bytes(a: ndarray) -> ndarray:
+    """Return a copy with the bytes of each element in reverse order."""
+    return a.byteswap()
+
+
+@from_vjp(swapped_bytes)
+def swapped_bytes_rule(a: ndarray) -> tuple[Any, Any]:
+    """Swap the bytes of constants; numbers with a derivative lose it."""
+    return a.byteswap(), lambda dy: not_implemented("the bytes of a number are not smooth in it")
 
 
 @overlay(np.ndarray.setfield)

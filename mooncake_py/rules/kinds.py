@@ -138,7 +138,7 @@ class ElementwiseRule(Rule):
         ``len(partials)``.
     """
 
-    __slots__ = ("_reads", "partials", "plan_for_one", "plans")
+    __slots__ = ("_reads", "partials", "plan_for_one", "plans", "plans_for_two")
 
     def __init__(
         self, functions: tuple[Hashable, ...], origin: Location, partials: tuple[Partial, ...]
@@ -147,6 +147,7 @@ class ElementwiseRule(Rule):
         self.partials = partials
         self.plans: dict[tuple[bool, ...], Any] = {}
         self.plan_for_one: Any = False  # not made yet
+        self.plans_for_two: list[Any] = [False] * 4  # by activity of the first and the second
         self._reads: tuple[frozenset[int], ...] | None = None
 
     @property
@@ -160,6 +161,15 @@ class ElementwiseRule(Rule):
         plan = self.make_plan((True,))
         self.plan_for_one = None if plan is None else (plan[1][0], *plan[2])
         return self.plan_for_one
+
+    def plan_two(self, first: bool, second: bool) -> Any:
+        """Return the plan for two inputs: both partials or None, and what to keep of a, b, y."""
+        plan = self.make_plan((first, second))
+        if plan is not None:
+            partials = dict(zip(plan[0], plan[1], strict=True))
+            plan = (partials.get(0), partials.get(1), *plan[2])
+        self.plans_for_two[first + 2 * second] = plan
+        return plan
 
     def make_plan(self, activity: tuple[bool, ...]) -> Any:
         """Work out, for given active inputs, the partials wanted and the operands they read.

@@ -69,6 +69,8 @@ def pinv_rule(a: Any, rcond: Any = None, hermitian: bool = False, **options: Any
     p = np.linalg.pinv(a, rcond, hermitian, **options)
 
     def pinv_pullback(dp: ndarray) -> ndarray:
+        if not a.size:
+            return np.zeros_like(a)
         whole = complete_triangle(a) if hermitian else a
         ph, dph = adjoint_matrix(p), adjoint_matrix(dp)
         from_left = dph @ p @ ph  # dP^H P P^H
@@ -125,7 +127,8 @@ def slogdet_rule(a: Any) -> Rule:
         factor = 0.0 if factor is None else factor
         if ds is not None and np.iscomplexobj(a):
             factor = factor - 1j * np.imag(np.conj(ds) * result[0])
-        return np.asarray(factor)[..., None, None] * adjoint_matrix(inverse_or_nan(a))
+        wide = np.asarray(factor)[..., None, None]
+        return np.where(wide == 0, 0, wide * adjoint_matrix(inverse_or_nan(a)))
 
     return result, slogdet_pullback
 
@@ -185,7 +188,7 @@ def cholesky_rule(a: Any, /, *, upper: bool = False) -> Rule:
 
 
 @from_vjp(np.linalg.eigh)
-def eigh_rule(a: Any, UPLO: str = "L") -> Rule:
+def eigh_rule(a: Any, UPLO: Any = "L") -> Rule:
     """A = V diag(w) V^H:  S = V (diag(dw) + F * (V^H dV)) V^H,  F_ij = 1 / (w_j - w_i).
 
     Giles 3.1.  F is zero on the diagonal, which fixes the phase of each vector, and between
@@ -208,7 +211,7 @@ def eigh_rule(a: Any, UPLO: str = "L") -> Rule:
 
 
 @from_vjp(np.linalg.eigvalsh)
-def eigvalsh_rule(a: Any, UPLO: str = "L") -> Rule:
+def eigvalsh_rule(a: Any, UPLO: Any = "L") -> Rule:
     """The eigenvalues of a Hermitian matrix; the vectors are computed when they are wanted."""
     a = np.asarray(a)
 
@@ -272,7 +275,8 @@ def svd_cotangent(u: ndarray, s: ndarray, vh: ndarray, du: Any, ds: Any, dvh: An
     """
     squares = s * s
     f = inverse_or_zero(squares[..., None, :] - squares[..., :, None])
-    column_s, row_s, row_inverse = s[..., :, None], s[..., None, :], inverse_or_zero(s)[..., None, :]
+    column_s, row_s = s[..., :, None], s[..., None, :]
+    row_inverse = inverse_or_zero(row_s)
     inner = np.zeros(f.shape, u.dtype)
     outside = 0
     if ds is not None:

@@ -65,7 +65,7 @@ def shares(candidates: Any, best: Any, axis: Any) -> Any:
 
 
 def vector_cotangent(x: ndarray, y: Any, dy: Any, ord: Any, axis: int) -> Any:
-    """y = sum(abs(x)^p)^(1/p):  dx = dy phase(x) abs(x)^(p-1) y^(1-p)."""
+    """Return dx = dy phase(x) abs(x)^(p-1) y^(1-p) for y = sum(abs(x)^p)^(1/p)."""
     if ord == 0:
         return None  # a count
     if np.isinf(ord):

@@ -21,7 +21,8 @@ HALF = np.float32(0.5)
 def weight_above(a: Any, b: Any) -> Any:
     """Return the share of `a` in ``maximum(a, b)``, and so that of `b` in ``minimum(a, b)``."""
     # The ufunc, not the operator: NumPy, unlike Python, orders complex numbers.
-    return np.where(a == b, HALF, np.greater(a, b))
+    above, ties = np.greater(a, b), np.equal(a, b)
+    return np.where(ties, HALF, above) if np.any(ties) else above
 
 
 def weight_above_or_nan(a: Any, b: Any) -> Any:

@@ -79,7 +79,7 @@ def min_of(*arguments: Any, key: Any = None, default: Any = MISSING) -> Any:
     """Return the first smallest element: of several, it alone carries the derivative."""
     if len(arguments) == 2 and key is None and default is MISSING:
         first, second = arguments
-        return second if second < first else first  # noqa: FURB136  (this is min itself)
+        return second if second < first else first
     return extreme(min, arguments, key, default)
 
 
@@ -88,7 +88,7 @@ def max_of(*arguments: Any, key: Any = None, default: Any = MISSING) -> Any:
     """Return the first largest element: of several, it alone carries the derivative."""
     if len(arguments) == 2 and key is None and default is MISSING:
         first, second = arguments
-        return second if second > first else first  # noqa: FURB136  (this is max itself)
+        return second if second > first else first
     return extreme(max, arguments, key, default)
 
 
@@ -135,7 +135,7 @@ def order_of(keys: list[Any], reverse: bool) -> list[int]:
 def divmod_of(a: Any, b: Any, /) -> Any:
     if isinstance(a, ndarray) or isinstance(b, ndarray):
         return np.divmod(a, b)
-    if isinstance(a, NUMBERS) and isinstance(b, NUMBERS):
+    if are_numbers([a, b]):
         return a // b, a % b
     return by_methods("divmod", a, b)
 
@@ -194,7 +194,7 @@ zero_derivative(modular_power, rounded, because="piecewise constant")
 def map_of(function: Callable[..., Any], /, *iterables: Iterable[Any]) -> Iterator[Any]:
     if not iterables:
         raise TypeError("map() must have at least two arguments.")
-    return applied(function, zip(*iterables))
+    return applied(function, zip(*iterables, strict=False))
 
 
 @overlay(itertools.starmap)
@@ -271,9 +271,7 @@ def reduce(function: Callable[[Any, Any], Any], iterable: Iterable[Any], /, *ini
 
 
 @overlay(itertools.accumulate)
-def accumulate(
-    iterable: Iterable[Any], func: Any = None, *, initial: Any = None
-) -> Iterator[Any]:
+def accumulate(iterable: Iterable[Any], func: Any = None, *, initial: Any = None) -> Iterator[Any]:
     return running(iter(iterable), func, initial)
 
 

@@ -8,7 +8,7 @@ generator on, as the primal does, and the reverse pass does not move it back.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from mooncake_py.rules.kinds import NotImplementedDerivative
 __all__ = ["CONSTANT_PARAMETERS", "WITHOUT_PARAMETERS"]
 
 GENERATORS = (Generator, RandomState)
+FILLING = (Generator.random, Generator.standard_normal, Generator.standard_exponential)
 
 WITHOUT_PARAMETERS = frozenset({
     "bytes", "get_state", "integers", "rand", "randint", "randn", "random", "random_integers",
@@ -33,7 +34,7 @@ CONSTANT_PARAMETERS = frozenset({
     "beta", "binomial", "chisquare", "dirichlet", "f", "gamma", "geometric", "hypergeometric",
     "logseries", "multinomial", "multivariate_hypergeometric", "multivariate_normal",
     "negative_binomial", "noncentral_chisquare", "noncentral_f", "pareto", "poisson", "power",
-    "standard_gamma", "standard_t", "triangular", "vonmises", "wald", "weibull", "zipf",
+    "standard_t", "triangular", "vonmises", "wald", "weibull", "zipf",
 })  # fmt: skip
 """Methods whose parameters must be constant."""
 
@@ -48,14 +49,64 @@ def methods(name: str) -> Iterator[Any]:
 # Draws without parameters, and the making of generators.
 
 zero_derivative(
-    *(method for name in sorted(WITHOUT_PARAMETERS) for method in methods(name)),
-    np.random.default_rng, np.random.seed, np.random.sample, np.random.ranf, np.random.SeedSequence, np.random.RandomState,
-    np.random.Generator, np.random.PCG64, np.random.MT19937, np.random.Philox, np.random.SFC64,
-    random.Random.random, random.Random.getrandbits, random.Random.randrange,
+    *(method for name in sorted(WITHOUT_PARAMETERS) for method in methods(name)
+      if method not in FILLING),
+    np.random.default_rng, np.random.seed, np.random.sample, np.random.ranf,
+    np.random.SeedSequence, np.random.RandomState, np.random.Generator, np.random.PCG64,
+    np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64,
+    random.Random, random.Random.random, random.Random.getrandbits, random.Random.randrange,
     random.Random.randint, random.Random.seed, random.Random.getstate, random.Random.setstate,
-    random.Random,
     because="draws without parameters that have a derivative",
 )  # fmt: skip
+
+
+# Draws that fill an array given as `out`.
+
+
+@overlay(Generator.random)
+def random_numbers(
+    self: Generator, size: Any = None, dtype: Any = np.float64, out: Any = None
+) -> Any:
+    return drawn_or_filled(self, "random", out, size=size, dtype=dtype)
+
+
+@overlay(Generator.standard_normal)
+def standard_normal(
+    self: Generator, size: Any = None, dtype: Any = np.float64, out: Any = None
+) -> Any:
+    return drawn_or_filled(self, "standard_normal", out, size=size, dtype=dtype)
+
+
+@overlay(Generator.standard_exponential)
+def standard_exponential(
+    self: Generator,
+    size: Any = None,
+    dtype: Any = np.float64,
+    method: str = "zig",
+    out: Any = None,
+) -> Any:
+    return drawn_or_filled(self, "standard_exponential", out, size=size, dtype=dtype, method=method)
+
+
+def drawn_or_filled(generator: Generator, name: str, out: Any, **options: Any) -> Any:
+    """Return a new array, or write the draws to the one that was given."""
+    if out is None:
+        return drawn(generator, name, **options)
+    out[...] = drawn_like(generator, name, out, **options)
+    return out
+
+
+def drawn(generator: Generator, name: str, **options: Any) -> Any:
+    """Draw natively."""
+    return getattr(generator, name)(**options)
+
+
+def drawn_like(generator: Generator, name: str, out: ndarray, **options: Any) -> ndarray:
+    """Draw into a new array like `out`, of which NumPy checks the dtype and the shape."""
+    return getattr(generator, name)(**options, out=np.empty(out.shape, out.dtype))
+
+
+zero_derivative(drawn, drawn_like, because="draws without parameters that have a derivative")
 
 
 # Draws whose parameters must be constant.
@@ -71,6 +122,25 @@ def declare_constant_parameters(method: Any, name: str) -> None:
         )
         return method(*args, **kwargs), lambda dy: (missing,) * len(args)
 
+
+@overlay(Generator.standard_gamma)
+def standard_gamma(
+    self: Generator, shape: Any, size: Any = None, dtype: Any = np.float64, out: Any = None
+) -> Any:
+    """Hand the shape on as the parameter of a gamma distribution, which must be constant."""
+    if out is None:
+        return gamma_numbers(self, shape, size, dtype)
+    out[...] = gamma_numbers(self, shape, out.shape if size is None else size, dtype)
+    return out
+
+
+def gamma_numbers(generator: Generator, shape: Any, size: Any, dtype: Any) -> Any:
+    """Draw natively."""
+    return generator.standard_gamma(shape, size, dtype)
+
+
+declare_constant_parameters(gamma_numbers, "standard_gamma")
+declare_constant_parameters(RandomState.standard_gamma, "standard_gamma")
 
 for _name in sorted(CONSTANT_PARAMETERS):
     for _method in methods(_name):
@@ -129,7 +199,7 @@ def rayleigh_rule(self: Any, scale: Any = 1.0, size: Any = None) -> tuple[Any, A
 
 @from_vjp(Generator.uniform, RandomState.uniform)
 def uniform_rule(self: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> tuple[Any, Any]:
-    """y = low + (high - low) u:  dlow = (1 - u) dy,  dhigh = u dy."""
+    """Return y = low + (high - low) u:  dlow = (1 - u) dy,  dhigh = u dy."""
     y = self.uniform(low, high, size)
 
     def uniform_pullback(dy: Any) -> tuple[Any, ...]:
@@ -141,7 +211,7 @@ def uniform_rule(self: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -
 
 @from_vjp(Generator.lognormal, RandomState.lognormal)
 def lognormal_rule(self: Any, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None) -> Any:
-    """y = exp(mean + sigma z):  dmean = y dy,  dsigma = y z dy."""
+    """Return y = exp(mean + sigma z):  dmean = y dy,  dsigma = y z dy."""
     y = self.lognormal(mean, sigma, size)
 
     def lognormal_pullback(dy: Any) -> tuple[Any, ...]:
@@ -179,153 +249,7 @@ def standard_normalvariate(generator: random.Random) -> float:
     return generator.normalvariate(0.0, 1.0)
 
 
-# Order at random: the same draws shuffle an array of positions, which is then an index.
-
-
-@overlay(Generator.shuffle)
-def shuffle(self: Generator, x: Any, axis: int = 0) -> None:
-    if isinstance(x, ndarray):
-        rows = np.moveaxis(x, axis, 0)
-        rows[...] = rows[shuffled(self, len(rows))]
-    else:
-        if axis != 0:
-            raise NotImplementedError("Axis argument is only supported on ndarray objects")
-        x[:] = [x[i] for i in shuffled(self, len(x)).tolist()]
-
-
-@overlay(RandomState.shuffle)
-def legacy_shuffle(self: RandomState, x: Any) -> None:
-    order = shuffled(self, len(x))
-    x[:] = x[order] if isinstance(x, ndarray) else [x[i] for i in order.tolist()]
-
-
-@overlay(random.Random.shuffle)
-def python_shuffle(self: random.Random, x: Any) -> None:
-    """Swap element by element, as the original: with rows of an array that is no permutation."""
-    for i, j in swaps(self, len(x)):
-        x[i], x[j] = x[j], x[i]
-
-
-@overlay(random.Random.choice)
-def python_choice(self: random.Random, seq: Any) -> Any:
-    return seq[python_chosen(self, len(seq))]
-
-
-@overlay(random.Random.choices)
-def python_choices(
-    self: random.Random, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1
-) -> list[Any]:
-    picked = python_chosen_several(self, len(population), weights, cum_weights, k)
-    return [population[i] for i in picked]
-
-
-@overlay(Generator.permutation)
-def permutation(self: Generator, x: Any, axis: int = 0) -> Any:
-    if isinstance(x, (int, np.integer)):
-        return shuffled(self, x, "permutation")
-    rows = np.moveaxis(np.asarray(x), axis, 0)
-    return np.moveaxis(rows[shuffled(self, len(rows))], 0, axis)
-
-
-@overlay(RandomState.permutation)
-def legacy_permutation(self: RandomState, x: Any) -> Any:
-    if isinstance(x, (int, np.integer)):
-        return shuffled(self, x, "permutation")
-    rows = np.asarray(x)
-    return rows[shuffled(self, len(rows))]
-
-
-@overlay(Generator.permuted)
-def permuted(self: Generator, x: Any, *, axis: Any = None, out: Any = None) -> Any:
-    values = np.asarray(x)
-    order = permuted_positions(self, values.shape, axis)
-    result = np.reshape(np.reshape(values, -1)[order], values.shape)
-    if out is None:
-        return result
-    out[...] = result
-    return out
-
-
-@overlay(Generator.choice)
-def choice(
-    self: Generator,
-    a: Any,
-    size: Any = None,
-    replace: bool = True,
-    p: Any = None,
-    axis: int = 0,
-    shuffle: bool = True,
-) -> Any:
-    if isinstance(a, (int, np.integer)):
-        return chosen(self, a, size, replace, p, shuffle=shuffle)
-    values = np.asarray(a)
-    picked = chosen(self, values.shape[axis], size, replace, p, shuffle=shuffle)
-    return np.take(values, picked, axis)
-
-
-@overlay(RandomState.choice)
-def legacy_choice(
-    self: RandomState, a: Any, size: Any = None, replace: bool = True, p: Any = None
-) -> Any:
-    if isinstance(a, (int, np.integer)):
-        return chosen(self, a, size, replace, p)
-    values = np.asarray(a)
-    return values[chosen(self, len(values), size, replace, p)]
-
-
-def shuffled(generator: Any, n: int, method: str = "shuffle") -> ndarray:
-    """Return the positions 0 to n - 1 as the generator orders them."""
-    if method == "permutation":
-        return generator.permutation(n)
-    order = np.arange(n)
-    generator.shuffle(order)
-    return order
-
-
-def swaps(generator: random.Random, n: int) -> list[tuple[int, int]]:
-    """Return the swaps that shuffling a list of length `n` makes."""
-    recorder = RecordedSwaps(range(n))
-    generator.shuffle(recorder)
-    return list(zip(recorder.writes[::2], recorder.writes[1::2], strict=True))
-
-
-class RecordedSwaps(list[int]):
-    """A list that notes where it is written; each swap makes two writes."""
-
-    def __init__(self, items: Iterable[int]) -> None:
-        super().__init__(items)
-        self.writes: list[int] = []
-
-    def __setitem__(self, i: Any, value: Any) -> None:
-        super().__setitem__(i, value)
-        self.writes.append(i)
-
-
-def permuted_positions(generator: Generator, shape: tuple[int, ...], axis: Any) -> ndarray:
-    """Return the flat positions that `permuted` puts in place of 0, 1, 2, ..."""
-    positions = np.arange(int(np.prod(shape))).reshape(shape)
-    return generator.permuted(positions, axis=axis).reshape(-1)
-
-
-def chosen(generator: Any, n: int, size: Any, replace: bool, p: Any, **options: Any) -> Any:
-    """Return the positions that `choice` picks."""
-    return generator.choice(n, size, replace, p, **options)
-
-
-def python_chosen(generator: random.Random, n: int) -> int:
-    """Return the position that `choice` picks."""
-    return generator.choice(range(n))
-
-
-def python_chosen_several(
-    generator: random.Random, n: int, weights: Any, cum_weights: Any, k: int
-) -> list[int]:
-    """Return the positions that `choices` picks."""
-    return generator.choices(range(n), weights, cum_weights=cum_weights, k=k)
-
-
 zero_derivative(
-    standard_gauss, standard_normalvariate, shuffled, swaps, permuted_positions, chosen,
-    python_chosen, python_chosen_several,
+    standard_gauss, standard_normalvariate,
     because="draws without parameters that have a derivative",
 )  # fmt: skip

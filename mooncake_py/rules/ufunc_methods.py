@@ -7,6 +7,7 @@ are faster; their `reduce` and `accumulate` are with the reductions.
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -119,7 +120,7 @@ def slots_of(shape: tuple[int, ...], indices: Any) -> tuple[tuple[ndarray, ...],
         for part in parts
     )
     leading = shape[: len(parts)] if plain else shape
-    size = int(np.prod(leading))
+    size = math.prod(leading)
     if plain and len(parts) == 1:
         chosen = np.asarray(parts[0], np.intp)
         if chosen.size and not -size <= chosen.min() <= chosen.max() < size:
@@ -145,6 +146,7 @@ def rounds(which: ndarray) -> list[tuple[ndarray, ...]]:
 
 @overlay(np.ufunc.outer)
 def ufunc_outer(ufunc: np.ufunc, A: Any, B: Any, /, **options: Any) -> Any:
+    """Apply the ufunc to all pairs of elements."""
     a, b = np.asarray(A), np.asarray(B)
     return ufunc(np.reshape(a, a.shape + (1,) * b.ndim), b, **options)
 
@@ -180,12 +182,15 @@ def ufunc_reduce(
 def along_first(x: Any, axes: Any, kept: Any) -> Any:
     """Bring the axes of a reduction to the front and join them to one."""
     moved = np.transpose(x, [*axes, *kept])
-    return np.reshape(moved, (-1 if moved.size else 0, *moved.shape[len(axes) :]))
+    count = math.prod(moved.shape[: len(axes)])
+    return np.reshape(moved, (count, *moved.shape[len(axes) :]))
 
 
 def folded(ufunc: np.ufunc, items: Any, masks: Any, start: Any, dtype: Any) -> Any:
     """Combine items from the left, those that a mask excludes left out."""
     options = {} if dtype is None else {"dtype": dtype}
+    if start is None and not len(items):
+        return np.zeros(items.shape[1:], dtype or items.dtype)  # nothing along another axis
     if start is None:
         result, first = np.array(items[0], dtype=dtype), 1
     else:
@@ -212,7 +217,7 @@ def reduced_axes(axis: Any, ndim: int) -> tuple[int, ...]:
 
 
 def check_reduction(
-    ufunc: np.ufunc, array: Any, axis: Any, dtype: Any, keepdims: Any, initial: Any, where: Any
+    ufunc: Any, array: Any, axis: Any, dtype: Any, keepdims: Any, initial: Any, where: Any
 ) -> None:
     """Raise what NumPy raises for a reduction that it refuses."""
     with np.errstate(all="ignore"):
@@ -240,6 +245,7 @@ def written(out: Any, result: Any) -> Any:
 def ufunc_accumulate(
     ufunc: np.ufunc, array: Any, axis: int = 0, dtype: Any = None, out: Any = None
 ) -> Any:
+    """Combine the elements one by one, and keep each result on the way."""
     items = np.moveaxis(np.asarray(array), axis, 0)
     if is_stepwise(ufunc) or not len(items):
         result = natively(ufunc, "accumulate", array, axis, dtype)
@@ -256,6 +262,7 @@ def ufunc_accumulate(
 def ufunc_reduceat(
     ufunc: np.ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None
 ) -> Any:
+    """Reduce the segments that start at the indices."""
     if is_stepwise(ufunc):
         result = natively(ufunc, "reduceat", array, indices, axis, dtype)
         return result if out is None else written(out, result)

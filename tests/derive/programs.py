@@ -114,7 +114,8 @@ def targets(v):
     v[1]: int = d
     nothing: str
     tell(v)[0]: int
-    return a, b, c, i, v, first, rest, x, y, z, p, q, r
+    s, t = *v[:1], 5
+    return a, b, c, i, v, first, rest, x, y, z, p, q, r, s, t
 
 
 @case([0] * 9)
@@ -125,7 +126,15 @@ def order_of_plain_assignment(v):
     v[bump()], v[bump()] = bump(), bump()
     v[tell(0)] = tell("value")
     k = 0
-    v[k] = (k := 1)
+    v[k] = (k := 6)
+    at = 7
+
+    def move():
+        nonlocal at
+        at = 8
+        return "moved"
+
+    v[at] = move()
     return v, k
 
 
@@ -388,6 +397,7 @@ def classes(x):
 @case(3)
 def class_body(n):
     base = Base
+    holder = type("Holder", (), {"_Local__secret": 5})
 
     @functools.total_ordering
     class Local(base, metaclass=type):
@@ -398,6 +408,7 @@ def class_body(n):
         (first, second), third = table[:2], table[2]
         for index in range(2):
             index + 1
+        secret = holder.__secret
 
         def __init__(self, v=n):
             super().__init__(v)

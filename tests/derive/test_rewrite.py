@@ -140,21 +140,30 @@ def test_any_other_binding_spoils_a_static_int(binding, define):
     assert text_of(function).endswith("return C.add(i, 1)")
 
 
-def test_parameter_and_global_are_no_static_ints(define):
+def test_parameter_global_and_nonlocal_are_no_static_ints(define):
     parameter = define("def f(i):\n    for i in range(3): pass\n    return i + 1\n")
     shared = define("def f():\n    global i\n    for i in range(3): pass\n    return i + 1\n")
     assert text_of(parameter).endswith("C.add(i, 1)")
     assert text_of(shared).endswith("C.add(i, 1)")
+    captured = define(
+        "def outer(i):\n"
+        "    def f():\n"
+        "        nonlocal i\n        for i in range(3): pass\n        return i + 1\n"
+        "    return f\n"
+        "f = outer(0)\n"
+    )
+    assert text_of(captured).endswith("C.add(i, 1)")
 
 
 def test_module_names_stay_native_as_deep_as_modules_go():
     def f(x):
-        names = np.random.seed, np.ndarray.sum, x.np.pi
+        names = np.random.seed, np.ndarray.sum
+        names = names, x.np.pi
         return np.linalg.norm(x) + np.pi, names
 
     assert text_of(f).splitlines() == [
-        "names = (np.random.seed, C.getattr(np.ndarray, 'sum'), "
-        "C.getattr(C.getattr(x, 'np'), 'pi'))",
+        "names = (np.random.seed, C.getattr(np.ndarray, 'sum'))",
+        "names = (names, C.getattr(C.getattr(x, 'np'), 'pi'))",
         "return (C.add(C.call(np.linalg.norm, x), np.pi), names)",
     ]
 
@@ -164,6 +173,28 @@ def test_local_module_name_is_an_ordinary_value():
         return np.sin(x), np.pi
 
     assert text_of(f) == "return (C.method(np, 'sin', x), C.getattr(np, 'pi'))"
+
+
+def test_free_variable_that_shadows_is_an_ordinary_value(define):
+    function = define(
+        "import math\n"
+        "def outer(math, len):\n"
+        "    def f(x):\n        return math.pi, len(x) + 1\n"
+        "    return f\n"
+        "f = outer(None, None)\n"
+    )
+    expected = "return (C.getattr(math, 'pi'), C.add(C.call(len, x), 1))"
+    assert text_of(function) == expected
+
+
+def test_comprehension_target_hides_a_static_int():
+    def f(x, n):
+        for i in range(n):
+            x[i] = [i + 1 for i in x], [j + i for j in range(i)]
+
+    assert text_of(f).splitlines()[1] == (
+        "    C.setitem(x, i, ([C.add(i, 1) for i in C.iter(x)], [j + i for j in range(i)]))"
+    )
 
 
 def test_constant_slices_are_built_once():

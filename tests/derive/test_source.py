@@ -65,6 +65,9 @@ def test_generator_expressions_on_one_line_are_told_apart():
     a, b = (x + 1 for x in []), (x + 2 for x in [])
     assert ast.unparse(locate(a.gi_code).node) == "(x + 1 for x in [])"
     assert ast.unparse(locate(b.gi_code).node) == "(x + 2 for x in [])"
+    outer = ((y for y in x) for x in [[]])
+    assert ast.unparse(locate(outer.gi_code).node) == "((y for y in x) for x in [[]])"
+    assert ast.unparse(locate(next(outer).gi_code).node) == "(y for y in x)"
 
 
 def test_innermost_class_is_known():
@@ -144,6 +147,7 @@ def test_text_run_by_exec_has_no_source():
     [
         "def f(x):\n    return x * 3\n",
         "def f(x):\n    return x / 2\n",
+        "def f(x):\n    return x * 2.0\n",
         "def f(x, y):\n    return x * 2\n",
         "def f(y):\n    return y * 2\n",
         "\ndef f(x):\n    return x * 2\n",

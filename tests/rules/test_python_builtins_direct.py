@@ -18,6 +18,7 @@ from mooncake_py.rules import registry
 from tests.rules.equal_calls import assert_same_call
 
 NAN = float("nan")
+GET_ITEM = operator.itemgetter.__call__
 
 
 class Modular:
@@ -44,7 +45,7 @@ CALLS: list[tuple[Any, Any, tuple[Any, ...], dict[str, Any]]] = [
     (overlays.sum_of, sum, ([1e16, 1.0, -1e16],), {}),
     (overlays.sum_of, sum, ([],), {}),
     (overlays.sum_of, sum, ([], 2.5), {}),
-    (overlays.sum_of, sum, ([1.0], ), {"start": 2}),
+    (overlays.sum_of, sum, ([1.0],), {"start": 2}),
     (overlays.sum_of, sum, ([[1], [2]], []), {}),
     (overlays.sum_of, sum, (["a"], ""), {}),
     (overlays.sum_of, sum, (["a"],), {}),
@@ -120,9 +121,9 @@ CALLS: list[tuple[Any, Any, tuple[Any, ...], dict[str, Any]]] = [
     (overlays.accumulate, itertools.accumulate, ([1, 2],), {"initial": 5}),
     (overlays.accumulate, itertools.accumulate, ([], operator.mul), {"initial": 5}),
     (overlays.accumulate, itertools.accumulate, ([],), {}),
-    (overlays.itemgetter_call, operator.itemgetter.__call__, (operator.itemgetter(1), "abc"), {}),
-    (overlays.itemgetter_call, operator.itemgetter.__call__, (operator.itemgetter(2, 0), "abc"), {}),
-    (overlays.itemgetter_call, operator.itemgetter.__call__, (operator.itemgetter(9), "abc"), {}),
+    (overlays.itemgetter_call, GET_ITEM, (operator.itemgetter(1), "abc"), {}),
+    (overlays.itemgetter_call, GET_ITEM, (operator.itemgetter(2, 0), "abc"), {}),
+    (overlays.itemgetter_call, GET_ITEM, (operator.itemgetter(9), "abc"), {}),
     (
         overlays.attrgetter_call,
         operator.attrgetter.__call__,
@@ -206,10 +207,10 @@ def test_dropwhile_leaves_the_rest_to_the_original_iterator() -> None:
 
 
 def test_sum_rules_give_each_item_the_cotangent() -> None:
-    y, pullback = registry.find(overlays.sum_of_numbers).rule([1.0, 2, 3.0], 0)  # type: ignore
+    y, pullback = registry.find(overlays.sum_of_numbers).rule([1.0, 2, 3.0], 0)  # type: ignore[union-attr]
     assert y == 6.0
     assert pullback(2.0) == ([2.0, 2.0, 2.0], 2.0)
     x = np.arange(6.0).reshape(2, 3)
-    y, pullback = registry.find(overlays.sum_of_rows).rule(x, 0)  # type: ignore
+    y, pullback = registry.find(overlays.sum_of_rows).rule(x, 0)  # type: ignore[union-attr]
     dy = np.array([1.0, 2.0, 3.0])
     assert (pullback(dy)[0] == np.stack([dy, dy])).all()

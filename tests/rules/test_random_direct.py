@@ -11,7 +11,7 @@ from numpy.random import Generator, RandomState
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py.rules import random as rules
-from mooncake_py.rules import registry
+from mooncake_py.rules import registry, shuffling
 from mooncake_py.rules.kinds import NotImplementedDerivative, ZeroDerivativeRule
 from tests.rules.equal_calls import assert_same_call
 
@@ -27,44 +27,49 @@ def legacy() -> RandomState:
 
 
 CALLS: list[tuple[Any, Any, tuple[Any, ...], dict[str, Any]]] = [
-    (rules.shuffle, Generator.shuffle, (generator(), X[:, 0, 0].copy()), {}),
-    (rules.shuffle, Generator.shuffle, (generator(), X.astype(np.float32)), {}),
-    (rules.shuffle, Generator.shuffle, (generator(), X), {"axis": 1}),
-    (rules.shuffle, Generator.shuffle, (generator(), X[::-1, :, ::-1]), {"axis": -1}),
-    (rules.shuffle, Generator.shuffle, (generator(), [1.0, 2, 3, "a"]), {}),
-    (rules.shuffle, Generator.shuffle, (generator(), [1.0, 2, 3, "a"]), {"axis": 1}),
-    (rules.shuffle, Generator.shuffle, (generator(), (1, 2)), {}),
-    (rules.permutation, Generator.permutation, (generator(), 7), {}),
-    (rules.permutation, Generator.permutation, (generator(), X), {}),
-    (rules.permutation, Generator.permutation, (generator(), X[:, 0, 0].copy()), {}),
-    (rules.permutation, Generator.permutation, (generator(), X), {"axis": 1}),
-    (rules.permutation, Generator.permutation, (generator(), [1.5, 2.5, 3.5]), {}),
-    (rules.permuted, Generator.permuted, (generator(), X), {}),
-    (rules.permuted, Generator.permuted, (generator(), X), {"axis": 1}),
-    (rules.permuted, Generator.permuted, (generator(), X), {"axis": 0, "out": np.zeros_like(X)}),
-    (rules.choice, Generator.choice, (generator(), 9), {}),
-    (rules.choice, Generator.choice, (generator(), X), {}),
-    (rules.choice, Generator.choice, (generator(), X, (2, 2)), {"axis": 1}),
-    (rules.choice, Generator.choice, (generator(), X[:, 0, 0], 3, False), {"shuffle": False}),
-    (rules.choice, Generator.choice, (generator(), X[:2, 0, 0], 3), {"p": [0.3, 0.7]}),
+    (shuffling.shuffle, Generator.shuffle, (generator(), X[:, 0, 0].copy()), {}),
+    (shuffling.shuffle, Generator.shuffle, (generator(), X.astype(np.float32)), {}),
+    (shuffling.shuffle, Generator.shuffle, (generator(), X), {"axis": 1}),
+    (shuffling.shuffle, Generator.shuffle, (generator(), X[::-1, :, ::-1]), {"axis": -1}),
+    (shuffling.shuffle, Generator.shuffle, (generator(), [1.0, 2, 3, "a"]), {}),
+    (shuffling.shuffle, Generator.shuffle, (generator(), [1.0, 2, 3, "a"]), {"axis": 1}),
+    (shuffling.shuffle, Generator.shuffle, (generator(), (1, 2)), {}),
+    (shuffling.permutation, Generator.permutation, (generator(), 7), {}),
+    (shuffling.permutation, Generator.permutation, (generator(), X), {}),
+    (shuffling.permutation, Generator.permutation, (generator(), X[:, 0, 0].copy()), {}),
+    (shuffling.permutation, Generator.permutation, (generator(), X), {"axis": 1}),
+    (shuffling.permutation, Generator.permutation, (generator(), [1.5, 2.5, 3.5]), {}),
+    (shuffling.permuted, Generator.permuted, (generator(), X), {}),
+    (shuffling.permuted, Generator.permuted, (generator(), X), {"axis": 1}),
+    (
+        shuffling.permuted,
+        Generator.permuted,
+        (generator(), X),
+        {"axis": 0, "out": np.zeros_like(X)},
+    ),
+    (shuffling.choice, Generator.choice, (generator(), 9), {}),
+    (shuffling.choice, Generator.choice, (generator(), X), {}),
+    (shuffling.choice, Generator.choice, (generator(), X, (2, 2)), {"axis": 1}),
+    (shuffling.choice, Generator.choice, (generator(), X[:, 0, 0], 3, False), {"shuffle": False}),
+    (shuffling.choice, Generator.choice, (generator(), X[:2, 0, 0], 3), {"p": [0.3, 0.7]}),
 ]
 
 
 @pytest.mark.parametrize(("ours", "theirs", "args", "kwargs"), CALLS)
-def test_order_equals_numpy_for_the_same_seed(ours: Any, theirs: Any, args: Any, kwargs: Any) -> None:
+def test_order_equals_numpy_with_equal_seed(ours: Any, theirs: Any, args: Any, kwargs: Any) -> None:
     assert_same_call(ours, theirs, *args, **kwargs)
 
 
 @pytest.mark.parametrize(
     ("ours", "theirs", "args"),
     [
-        (rules.legacy_shuffle, RandomState.shuffle, (X,)),
-        (rules.legacy_shuffle, RandomState.shuffle, (X[:, 0, 0].copy(),)),
-        (rules.legacy_shuffle, RandomState.shuffle, ([1.0, 2.0, 3.0],)),
-        (rules.legacy_permutation, RandomState.permutation, (X,)),
-        (rules.legacy_permutation, RandomState.permutation, (5,)),
-        (rules.legacy_choice, RandomState.choice, (X[:, 0, 0].copy(), 6)),
-        (rules.legacy_choice, RandomState.choice, (5, 3, False)),
+        (shuffling.legacy_shuffle, RandomState.shuffle, (X,)),
+        (shuffling.legacy_shuffle, RandomState.shuffle, (X[:, 0, 0].copy(),)),
+        (shuffling.legacy_shuffle, RandomState.shuffle, ([1.0, 2.0, 3.0],)),
+        (shuffling.legacy_permutation, RandomState.permutation, (X,)),
+        (shuffling.legacy_permutation, RandomState.permutation, (5,)),
+        (shuffling.legacy_choice, RandomState.choice, (X[:, 0, 0].copy(), 6)),
+        (shuffling.legacy_choice, RandomState.choice, (5, 3, False)),
     ],
 )
 def test_legacy_order_equals_numpy(ours: Any, theirs: Any, args: tuple[Any, ...]) -> None:
@@ -79,13 +84,13 @@ def test_legacy_order_equals_numpy(ours: Any, theirs: Any, args: tuple[Any, ...]
 @pytest.mark.parametrize(
     ("ours", "theirs", "args"),
     [
-        (rules.python_shuffle, random.Random.shuffle, ([1.0, 2.0, 3.0, 4.0],)),
-        (rules.python_shuffle, random.Random.shuffle, (X[:, 0, 0].copy(),)),
+        (shuffling.python_shuffle, random.Random.shuffle, ([1.0, 2.0, 3.0, 4.0],)),
+        (shuffling.python_shuffle, random.Random.shuffle, (X[:, 0, 0].copy(),)),
         (rules.python_uniform, random.Random.uniform, (2.0, 5.0)),
         (rules.python_gauss, random.Random.gauss, (2.0, 5.0)),
         (rules.python_normalvariate, random.Random.normalvariate, (2.0, 5.0)),
-        (rules.python_choice, random.Random.choice, ([1.0, 2.0, 3.0],)),
-        (rules.python_choices, random.Random.choices, ([1.0, 2.0, 3.0], [1, 2, 3])),
+        (shuffling.python_choice, random.Random.choice, ([1.0, 2.0, 3.0],)),
+        (shuffling.python_choices, random.Random.choices, ([1.0, 2.0, 3.0], [1, 2, 3])),
     ],
 )
 def test_python_draws_equal_the_originals(ours: Any, theirs: Any, args: tuple[Any, ...]) -> None:
@@ -99,7 +104,8 @@ def test_python_draws_equal_the_originals(ours: Any, theirs: Any, args: tuple[An
 
 FAMILIES: list[tuple[str, tuple[Any, ...]]] = [
     ("normal", (1.5, 0.7)), ("normal", (np.array([1.0, 2.0]), 0.7)), ("laplace", (1.5, 0.7)),
-    ("logistic", (1.5, 0.7)), ("gumbel", (1.5, 0.7)), ("uniform", (1.5, 2.7)), ("exponential", (0.7,)),
+    ("logistic", (1.5, 0.7)), ("gumbel", (1.5, 0.7)), ("uniform", (1.5, 2.7)),
+    ("exponential", (0.7,)),
     ("rayleigh", (0.7,)), ("lognormal", (0.5, 0.7)), ("normal", (1.5, np.array([0.7, 0.8]))),
 ]  # fmt: skip
 
@@ -131,7 +137,7 @@ def test_scale_of_zero_has_a_finite_derivative() -> None:
 
 
 def test_other_parameters_must_be_constant() -> None:
-    y, pullback = registry.find(Generator.gamma).rule(generator(), 2.0, size=3)  # type: ignore
+    y, pullback = registry.find(Generator.gamma).rule(generator(), 2.0, size=3)  # type: ignore[union-attr]
     assert_array_equal(y, generator().gamma(2.0, size=3))
     assert isinstance(pullback(y)[1], NotImplementedDerivative)
 
@@ -141,4 +147,21 @@ def test_every_method_of_the_generators_is_declared() -> None:
         for name, method in vars(owner).items():
             if not name.startswith("_") and callable(method):
                 assert registry.find(method) is not None, name
-    assert isinstance(registry.find(Generator.standard_normal), ZeroDerivativeRule)
+    assert isinstance(registry.find(Generator.integers), ZeroDerivativeRule)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "args"),
+    [
+        (rules.random_numbers, Generator.random, ()),
+        (rules.standard_normal, Generator.standard_normal, ()),
+        (rules.standard_exponential, Generator.standard_exponential, ()),
+        (rules.standard_gamma, Generator.standard_gamma, (2.5,)),
+    ],
+)
+def test_draws_fill_the_array_that_is_given(ours: Any, theirs: Any, args: tuple[Any, ...]) -> None:
+    assert_same_call(ours, theirs, generator(), *args)
+    assert_same_call(ours, theirs, generator(), *args, size=(2, 3), dtype=np.float32)
+    assert_same_call(ours, theirs, generator(), *args, out=np.zeros((2, 3)))
+    single = np.zeros(3, np.float32)
+    assert_same_call(ours, theirs, generator(), *args, dtype=np.float32, out=single)

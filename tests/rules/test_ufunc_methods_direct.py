@@ -26,7 +26,8 @@ def test_bound_methods_are_found_again() -> None:
 INDICES: list[tuple[Any, tuple[int, ...]]] = [
     ([0, 2, 0, 1], (4, 4)), ([0, 2, 0, -1], ()), (1, (4,)), (np.array([], int), ()), ([], ()),
     (([0, 0, 2], [1, 1, 3]), (3,)), ((np.array([[0], [2]]), [1, 1]), (2, 2)), (slice(0, 2), (4,)),
-    ((slice(None), [1, 1]), (3, 2)), (X > 1, ()), ((Ellipsis, 1), (3,)), ((1, slice(None, None, 2)), ()),
+    ((slice(None), [1, 1]), (3, 2)), (X > 1, ()), ((Ellipsis, 1), (3,)),
+    ((1, slice(None, None, 2)), ()),
     ([True, False, True], (4,)), ([5], ()), ((), (3, 4)), (None, ()),
 ]  # fmt: skip
 

@@ -44,7 +44,7 @@ def position_cases() -> list[Case]:
         Case(np.put, (x, [13, -20, 5], v), {"mode": "wrap"}, "wrap"),
         Case(np.ndarray.put, (x, [[0, 1], [2, 3]], 2.0), label="method"),
         Case(np.put_along_axis, (x, columns, draw(3, 2, seed=2), 1)),
-        Case(np.put_along_axis, (x, columns[:1], v[:2], 0), label="axis=0"),
+        Case(np.put_along_axis, (x, np.array([[0, 2, 1, 1]]), v[0], 0), label="axis=0"),
         Case(np.put_along_axis, (x, np.array([1, 5]), v[:2], None), label="flat"),
         Case(np.fill_diagonal, (x, v)),
         Case(np.fill_diagonal, (draw(7, 2), v, True), label="wrap"),

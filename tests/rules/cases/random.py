@@ -23,6 +23,7 @@ def cases() -> list[Case]:
         Case(chosen, (x,)),
         Case(shuffled_list, (x,)),
         Case(noisy, (x,)),
+        Case(refilled, (x,)),
         *(
             Case(drawn, (name, 0.25, scale), label=name)
             for name in ("normal", "laplace", "logistic", "gumbel", "lognormal")
@@ -70,6 +71,15 @@ def noisy(x: np.ndarray) -> Any:
     """Add noise that does not depend on the argument."""
     rng = np.random.default_rng(1)
     return x * rng.standard_normal(x.shape) + rng.normal(0.0, 0.1, x.shape)
+
+
+def refilled(x: np.ndarray) -> Any:
+    """Use one buffer for several draws."""
+    rng, noise = np.random.default_rng(1), np.empty(x.shape)
+    rng.random(out=noise)
+    y = x * noise
+    rng.standard_normal(out=noise)
+    return y * x * noise
 
 
 def drawn(name: str, *parameters: Any) -> Any:

@@ -1,0 +1,177 @@
+"""Order at random: shuffle, permutation, choice.
+
+The same draws that shuffle an array shuffle its positions, and these are then an index: values
+move by indexing, and the generator moves on as in the primal.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+from numpy.random import Generator, RandomState
+
+from mooncake_py.rules.declare import overlay, zero_derivative
+
+__all__: list[str] = []
+
+
+# NumPy's generators, new and old.
+
+
+@overlay(Generator.shuffle)
+def shuffle(self: Generator, x: Any, axis: int = 0) -> None:
+    if isinstance(x, ndarray):
+        rows = np.moveaxis(x, axis, 0)
+        rows[...] = rows[shuffled(self, len(rows))]
+    else:
+        if axis != 0:
+            raise NotImplementedError("Axis argument is only supported on ndarray objects")
+        x[:] = [x[i] for i in shuffled(self, len(x)).tolist()]
+
+
+@overlay(RandomState.shuffle)
+def legacy_shuffle(self: RandomState, x: Any) -> None:
+    order = shuffled(self, len(x))
+    x[:] = x[order] if isinstance(x, ndarray) else [x[i] for i in order.tolist()]
+
+
+@overlay(random.Random.shuffle)
+def python_shuffle(self: random.Random, x: Any) -> None:
+    """Swap element by element, as the original: with rows of an array that is no permutation."""
+    for i, j in swaps(self, len(x)):
+        x[i], x[j] = x[j], x[i]
+
+
+@overlay(random.Random.choice)
+def python_choice(self: random.Random, seq: Any) -> Any:
+    return seq[python_chosen(self, len(seq))]
+
+
+@overlay(random.Random.choices)
+def python_choices(
+    self: random.Random,
+    population: Any,
+    weights: Any = None,
+    *,
+    cum_weights: Any = None,
+    k: int = 1,
+) -> list[Any]:
+    picked = python_chosen_several(self, len(population), weights, cum_weights, k)
+    return [population[i] for i in picked]
+
+
+@overlay(Generator.permutation)
+def permutation(self: Generator, x: Any, axis: int = 0) -> Any:
+    if isinstance(x, (int, np.integer)):
+        return shuffled(self, x, "permutation")
+    rows = np.moveaxis(np.asarray(x), axis, 0)
+    return np.moveaxis(rows[shuffled(self, len(rows))], 0, axis)
+
+
+@overlay(RandomState.permutation)
+def legacy_permutation(self: RandomState, x: Any) -> Any:
+    if isinstance(x, (int, np.integer)):
+        return shuffled(self, x, "permutation")
+    rows = np.asarray(x)
+    return rows[shuffled(self, len(rows))]
+
+
+@overlay(Generator.permuted)
+def permuted(self: Generator, x: Any, *, axis: Any = None, out: Any = None) -> Any:
+    values = np.asarray(x)
+    order = permuted_positions(self, values.shape, axis)
+    result = np.reshape(np.reshape(values, -1)[order], values.shape)
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+@overlay(Generator.choice)
+def choice(
+    self: Generator,
+    a: Any,
+    size: Any = None,
+    replace: bool = True,
+    p: Any = None,
+    axis: int = 0,
+    shuffle: bool = True,
+) -> Any:
+    if isinstance(a, (int, np.integer)):
+        return chosen(self, a, size, replace, p, shuffle=shuffle)
+    values = np.asarray(a)
+    picked = chosen(self, values.shape[axis], size, replace, p, shuffle=shuffle)
+    return np.take(values, picked, axis)
+
+
+@overlay(RandomState.choice)
+def legacy_choice(
+    self: RandomState, a: Any, size: Any = None, replace: bool = True, p: Any = None
+) -> Any:
+    if isinstance(a, (int, np.integer)):
+        return chosen(self, a, size, replace, p)
+    values = np.asarray(a)
+    return values[chosen(self, len(values), size, replace, p)]
+
+
+def shuffled(generator: Any, n: Any, method: str = "shuffle") -> ndarray:
+    """Return the positions 0 to n - 1 as the generator orders them."""
+    if method == "permutation":
+        return generator.permutation(n)
+    order = np.arange(n)
+    generator.shuffle(order)
+    return order
+
+
+def swaps(generator: random.Random, n: int) -> list[tuple[int, int]]:
+    """Return the swaps that shuffling a list of length `n` makes."""
+    recorder = RecordedSwaps(range(n))
+    generator.shuffle(recorder)
+    return list(zip(recorder.writes[::2], recorder.writes[1::2], strict=True))
+
+
+class RecordedSwaps(list[int]):
+    """A list that notes where it is written; each swap makes two writes."""
+
+    def __init__(self, items: Iterable[int]) -> None:
+        super().__init__(items)
+        self.writes: list[int] = []
+
+    def __setitem__(self, i: Any, value: Any) -> None:
+        super().__setitem__(i, value)
+        self.writes.append(i)
+
+
+def permuted_positions(generator: Generator, shape: tuple[int, ...], axis: Any) -> ndarray:
+    """Return the flat positions that `permuted` puts in place of 0, 1, 2, ..."""
+    positions = np.arange(math.prod(shape)).reshape(shape)
+    return generator.permuted(positions, axis=axis).reshape(-1)
+
+
+def chosen(generator: Any, n: Any, size: Any, replace: bool, p: Any, **options: Any) -> Any:
+    """Return the positions that `choice` picks."""
+    return generator.choice(n, size, replace, p, **options)
+
+
+def python_chosen(generator: random.Random, n: int) -> int:
+    """Return the position that `choice` picks."""
+    return generator.choice(range(n))
+
+
+def python_chosen_several(
+    generator: random.Random, n: int, weights: Any, cum_weights: Any, k: int
+) -> list[int]:
+    """Return the positions that `choices` picks."""
+    return generator.choices(range(n), weights, cum_weights=cum_weights, k=k)
+
+
+zero_derivative(
+    shuffled, swaps, permuted_positions, chosen,
+    python_chosen, python_chosen_several,
+    because="draws without parameters that have a derivative",
+)  # fmt: skip

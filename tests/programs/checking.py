@@ -1,0 +1,207 @@
+"""Check one program: value, gradient, restored arguments, agreement of a second call."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mooncake_py import value_and_grad
+from mooncake_py.errors import MooncakeError
+from tests.programs.program import Bases, Program, defined
+from tests.programs.truth import Untestable, active_bases, difference, primal
+
+__all__ = ["Finding", "check"]
+
+RTOL, RTOL_SINGLE = 2e-6, 2e-3
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A defect that a program shows.
+
+    Attributes
+    ----------
+    kind : str
+        ``wrong gradient``, ``wrong value``, ``not restored``, ``unsteady``, ``spurious error`` or
+        ``refused`` (an error of the package itself, which may be a documented limit).
+    expected, got : str
+        What differs.
+    program : Program
+    """
+
+    kind: str
+    expected: str
+    got: str
+    program: Program
+
+    def __str__(self) -> str:
+        return (
+            f"{self.kind}\n  expected {self.expected}\n  got      {self.got}\n\n{self.program}\n"
+        )
+
+
+def check(program: Program, seed: int = 0) -> Finding | None:
+    """Return what is wrong with the derivative of a program, or None.
+
+    Raises
+    ------
+    Untestable
+        If the program itself fails, or has no derivative that differences could find.
+    """
+    value = _plain_value(program)
+    rng = np.random.default_rng(seed)
+    directions = [_direction(program, rng) for _ in range(2)]
+    slopes = [difference(program, d) for d in directions]
+    with defined(program.source) as f, np.errstate(all="ignore"):
+        differentiated = value_and_grad(f, program.argnums)
+        found = _one_call(program, differentiated, value)
+        if isinstance(found, Finding):
+            return found
+        again = _one_call(program, differentiated, value)
+    if isinstance(again, Finding):
+        return again
+    for direction, (slope, error) in zip(directions, slopes, strict=True):
+        got = _along(found, direction)
+        if not _close(got, slope, error, _tolerance(program)):
+            return _wrong_gradient(program, found)
+        if got != _along(again, direction):
+            return Finding("unsteady", str(found), str(again), program)
+    return None
+
+
+def _plain_value(program: Program) -> Any:
+    """Return the value of the primal, if it does not depend on memory nobody has written."""
+    values = []
+    for creator in ("np.empty", "np.zeros", "np.ones"):
+        with defined(program.source.replace("np.empty", creator)) as f:
+            try:
+                with np.errstate(all="ignore"):
+                    values.append(primal(program, f, program.bases))
+            except Exception as error:
+                raise Untestable(f"the primal raised {error!r}") from error
+    if not isinstance(values[0], float | np.floating) or values[1] != values[2]:
+        raise Untestable("the primal reads memory before it is written, or is no real number")
+    return values[1]
+
+
+def _direction(program: Program, rng: np.random.Generator) -> Bases:
+    return {
+        name: float(rng.uniform(0.3, 1.0))
+        if isinstance(program.bases[name], float)
+        else rng.uniform(0.3, 1.0, program.bases[name].shape)
+        * rng.choice([-1.0, 1.0], program.bases[name].shape)
+        for name in active_bases(program)
+    }
+
+
+def _one_call(program: Program, differentiated: Any, value: Any) -> Bases | Finding:
+    """Return the gradient by bases, or what went wrong."""
+    bases = copy.deepcopy(program.bases)
+    arguments = program.build(bases)
+    before = _frozen(arguments)
+    try:
+        got, gradients = differentiated(*arguments)
+    except Exception as error:
+        kind = "refused" if isinstance(error, MooncakeError) else "spurious error"
+        message = f"{type(error).__name__}: {error}"
+        return Finding(kind, f"value {value!r}", message, program)
+    if type(got) is not type(value) or not got == value:
+        return Finding("wrong value", repr(value), repr(got), program)
+    if _frozen(arguments) != before:
+        return Finding("not restored", str(program.build(program.bases)), str(arguments), program)
+    return _by_bases(program, gradients)
+
+
+def _frozen(value: Any) -> Any:
+    """Return an argument as bytes, types and identities, to be compared bit for bit."""
+    if isinstance(value, np.ndarray):
+        return id(value), value.dtype.str, value.shape, value.strides, value.tobytes()
+    if isinstance(value, dict):
+        return id(value), [(k, _frozen(v)) for k, v in value.items()]
+    if isinstance(value, list | tuple):
+        return type(value), [_frozen(v) for v in value]
+    return type(value), repr(value)
+
+
+class _Slot:
+    """Stands for a number among the bases, which has no address."""
+
+    def __init__(self) -> None:
+        self.gradient: Any = None
+
+
+def _by_bases(program: Program, gradients: Any) -> Bases | Finding:
+    """Put the gradients of the arguments together to gradients of the bases."""
+    names = active_bases(program)
+    slots: Bases = {
+        name: _Slot() if isinstance(v, float) else np.full(np.shape(v), np.nan)
+        for name, v in program.bases.items()
+    }
+    places = program.build(slots)
+    for i, gradient in zip(program.argnums, gradients, strict=True):
+        if not _put(places[i], gradient):
+            return Finding("wrong gradient", "one cotangent for shared memory", str(gradients),
+                           program)
+    return {n: s.gradient if isinstance(s, _Slot) else s for n, s in slots.items() if n in names}
+
+
+def _put(place: Any, gradient: Any) -> bool:
+    """Put a gradient into its place; tell whether it agrees with what is there already."""
+    if isinstance(place, _Slot):
+        consistent = place.gradient in (None, gradient)
+        place.gradient = gradient
+        return consistent
+    if isinstance(place, np.ndarray):
+        if np.shape(gradient) != place.shape:
+            return False
+        fresh = np.isnan(place)
+        consistent = bool(np.all(fresh | np.isnan(gradient) | (place == gradient)))
+        place[...] = gradient
+        return consistent
+    if isinstance(place, dict):
+        return all(_put(place[key], gradient[key]) for key in place)
+    if isinstance(place, list | tuple):
+        return all(_put(p, g) for p, g in zip(place, gradient, strict=True))
+    return True
+
+
+def _along(gradient: Bases, direction: Bases) -> float:
+    return float(sum(np.sum(np.nan_to_num(gradient[n], nan=1e300) * d)
+                     for n, d in direction.items()))
+
+
+def _tolerance(program: Program) -> float:
+    return RTOL_SINGLE if "F32" in program.source or "C64" in program.source else RTOL
+
+
+def _close(got: float, expected: float, error: float, rtol: float) -> bool:
+    return bool(abs(got - expected) <= rtol * max(1.0, abs(expected)) + 10 * error)
+
+
+def _wrong_gradient(program: Program, found: Bases) -> Finding:
+    """Return the finding with the whole gradient, element by element."""
+    expected = {name: _elements(program, name) for name in found}
+    return Finding("wrong gradient", _shown(expected), _shown(found), program)
+
+
+def _elements(program: Program, name: str) -> Any:
+    base = program.bases[name]
+    if isinstance(base, float):
+        return _element(program, {name: 1.0})
+    units = np.eye(base.size).reshape(base.size, *base.shape)
+    return np.array([_element(program, {name: unit}) for unit in units]).reshape(base.shape)
+
+
+def _element(program: Program, direction: Bases) -> float:
+    try:
+        return difference(program, direction)[0]
+    except Untestable:
+        return np.nan
+
+
+def _shown(gradient: Bases) -> str:
+    with np.printoptions(precision=6, suppress=True):
+        return ", ".join(f"{n}: {g}" for n, g in gradient.items())
