@@ -19,6 +19,7 @@ from mooncake_py.derive.active import Active
 from mooncake_py.derive.codual_call import apply_codual
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.kinds import (
+    AtOnce,
     BilinearRule,
     CoDualRule,
     ElementwiseRule,
@@ -178,10 +179,12 @@ def elementwise_into(
     plan = ctx.plan(rule, nodes) if active else None
     flows = plan is not None and ctx.can_be_active(out)
     saved: list[Any] = []
+    partials: Any = ()
     if flows:
         saved = ctx.saved_operands(primals, nodes, plan[2])
         if type(where) is ndarray:
             ctx.registry.protect(where)
+        partials = kept_at_once(plan[1], primals)
     undo = ctx.overwritten(memory, out, Ellipsis) if memory.protected else None
     try:
         f(*primals, out=out, **kwargs)
@@ -191,7 +194,7 @@ def elementwise_into(
         raise
     # On the way back the old contents return first: the partials may read them.
     if flows:
-        positions, partials, keep = plan
+        positions, _, keep = plan
         saved.append(out.copy() if keep[-1] else None)
         node = ctx.registry.activate(out)
         fits = [0 if type(nodes[i]) is Active else (primals[i].shape, primals[i].dtype)
@@ -204,6 +207,11 @@ def elementwise_into(
     if undo is not None:
         ctx.record(undo)
     return out
+
+
+def kept_at_once(partials: Any, primals: Any) -> Any:
+    """Evaluate, before the output overwrites an input, the partials that are kept as values."""
+    return [p.partial(*primals, None) if type(p) is AtOnce else p for p in partials]
 
 
 @lru_cache(maxsize=256)

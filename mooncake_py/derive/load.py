@@ -11,6 +11,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from operator import itemgetter
 from types import CellType, CodeType, FunctionType
 from typing import Any
@@ -74,8 +75,8 @@ class _Entry:
     __slots__ = ("code", "variants")
 
     def __init__(self, code: CodeType) -> None:
-        key = id(code)
-        self.code = weakref.ref(code, lambda ref: _forget(key, ref))
+        # All that the callback needs is bound to it: at exit the module may be empty already.
+        self.code = weakref.ref(code, partial(_forget, _entries, id(code)))
         self.variants: tuple[Derived, ...] = ()
 
 
@@ -128,11 +129,11 @@ def _fits(derived: Derived, globals_: dict[str, Any]) -> bool:
     return True
 
 
-def _forget(key: int, reference: weakref.ref[CodeType]) -> None:
+def _forget(entries: dict[int, _Entry], key: int, reference: weakref.ref[CodeType]) -> None:
     # No lock: this may run within any allocation, also one made under the lock by this thread.
-    entry = _entries.get(key)
+    entry = entries.get(key)
     if entry is not None and entry.code is reference:
-        del _entries[key]
+        del entries[key]
 
 
 def _derive(code: CodeType, globals_: dict[str, Any]) -> Derived:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.derive.active import Active
-from mooncake_py.derive.memory import undo_assign
+from mooncake_py.derive.memory import Memory, undo_assign
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.rules.broadcasting import fit
 from mooncake_py.rules.kinds import NotImplementedDerivative, Wirtinger
@@ -136,6 +136,8 @@ def contribute(g: Any, node: Any, partial: Any, spec: Any, saved: Any) -> None:
                 node.add(c)
                 return
         c = product(g, p)
+    elif type(partial) is ndarray:
+        c = product(g, partial)
     elif partial == 1:
         if spec is None:
             node.add_shared(g)
@@ -254,7 +256,10 @@ def pull_element(entry: Entry) -> None:
     _, y, node, index = entry
     g = y.grad
     if g:
-        node.shadow()[index] += g
+        shadow = node.grad if type(node) is Memory else None
+        if shadow is None:
+            shadow = node.shadow()
+        shadow[index] += g
 
 
 def pull_gather(entry: Entry) -> None:
@@ -283,18 +288,19 @@ def pull_assign(entry: Entry) -> None:
     if node.memory.grad is None:
         return
     shadow = node.shadow()
+    if value is None:
+        shadow[index] = 0
+        return
     g = shadow[index]
     if type(g) is ndarray:
-        if value is not None:
-            deliver_written(shadow, index, g, value, spec)
-            return
-    elif value is not None:
-        shadow[index] = 0
-        value.add(scalar_cotangent(value, g)) if type(value) is Active else value.add(
-            fit(g, *spec)
-        )
+        deliver_written(shadow, index, g, value, spec)
         return
     shadow[index] = 0
+    if type(value) is Active:
+        if g:
+            value.add(scalar_cotangent(value, g))
+    else:
+        value.add(fit(g, *spec))
 
 
 def deliver_written(shadow: ndarray, index: Any, g: ndarray, value: Any, spec: Any) -> None:

@@ -21,8 +21,9 @@ from mooncake_py.derive.memory import IndexView, Memory, Registry, View, undo_as
 from mooncake_py.derive.operators import BINARY, UNARY, BinaryOperator
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.rules import registry
+from mooncake_py.rules.kinds import AtOnce
 
-__all__ = ["ReverseContext"]
+__all__ = ["ReverseContext", "evaluated_at_once"]
 
 Node = Memory | View | Active
 
@@ -40,6 +41,7 @@ _ADD, _SUB, _MUL, _DIV = BINARY["add"], BINARY["sub"], BINARY["mul"], BINARY["tr
 _MATMUL = BINARY["matmul"]
 _scalar_one, _scalar_two = pulls.pull_scalar_one, pulls.pull_scalar_two
 _quotient = pulls.pull_quotient
+pull_element = pulls.pull_element
 
 
 class ReverseContext(Context):
@@ -284,6 +286,7 @@ class ReverseContext(Context):
         else:
             saved.append(y if keep[-1] else None)
             result = node = Active(y, self)
+        partials = evaluated_at_once(partials, args, y)
         fits = [fit_to(args[i], y) for i in positions]
         targets = [nodes[i] for i in positions]
         self.record((pulls.pull_elementwise, node, partials, targets, fits, saved))
@@ -310,6 +313,8 @@ class ReverseContext(Context):
             spec = fit_to(x, y)
         if keep_x:
             node.protect()
+        if type(partial) is AtOnce:
+            partial = partial.partial(x, y)
         self.record((
             pulls.pull_one, out, node, partial, spec,
             x if keep_x else None, y if keep_y else None,
@@ -348,10 +353,14 @@ class ReverseContext(Context):
             na = None
         else:
             spec_a = fit_to(a, y)
+            if type(pa) is AtOnce:
+                pa = pa.partial(a, b, y)
         if pb is None:
             nb = None
         else:
             spec_b = fit_to(b, y)
+            if type(pb) is AtOnce:
+                pb = pb.partial(a, b, y)
         saved = (a if keep_a else None, b if keep_b else None, y if keep_y else None)
         self.record((pulls.pull_two, out, na, pa, spec_a, nb, pb, spec_b, saved))
         return result
@@ -385,21 +394,23 @@ class ReverseContext(Context):
         if type(o) is not ndarray:
             return self.item_of_object(o, i)
         y = o[i]
-        node = self.find(o)
-        if node is None:
-            return y
-        memory = node.memory
-        if memory.shape is None:
+        node = self.known.get(id(o))
+        if node is None or node.ref() is not o:
+            node = None if o.base is None else self.find(o)
+            if node is None:
+                return y
+        if type(node) is Memory and node.shape is None:
             self.registry.activate(o)
-        if type(y) is ndarray:
+        t = type(y)
+        if t is ndarray:
             base = y.base
             if base is None or (base is not o and base is not o.base):
                 return self.gather(o, node, i, y)
             if y is not o:
-                self.known[id(y)] = IndexView(ref(y), memory, node, i)
-        elif type(y) in INEXACT_SCALARS:
+                self.known[id(y)] = IndexView(ref(y), node.memory, node, i)
+        elif t in INEXACT_SCALARS:
             y = Active(y, self)
-            self.record((pulls.pull_element, y, node, self.frozen_index(i)))
+            self.record((pull_element, y, node, i if type(i) is int else self.frozen_index(i)))
         return y
 
     def gather(self, o: ndarray, node: Node, index: Any, y: ndarray) -> ndarray:
@@ -413,9 +424,10 @@ class ReverseContext(Context):
     def frozen_index(self, index: Any) -> Any:
         """Return an index that later writes do not change: lists copied, arrays protected."""
         if type(index) is tuple:
-            return tuple(self.frozen_index(i) for i in index) if any(
-                type(i) is list or type(i) is ndarray for i in index
-            ) else index
+            for i in index:
+                if type(i) is list or type(i) is ndarray:
+                    return tuple(self.frozen_index(i) for i in index)
+            return index
         if type(index) is list:
             return np.array(index) if index else np.array(index, dtype=np.intp)
         if type(index) is ndarray:
@@ -451,13 +463,20 @@ class ReverseContext(Context):
         else:
             memory = node.memory
         if memory.protected:
-            self.log_write(memory, o, i)
+            if type(i) is int and o.ndim == 1:
+                self.log_element(memory, o, i, o[i])
+            else:
+                self.log_write(memory, o, i)
         o[i] = v
         if node is not None:
             if memory.shape is None:
                 self.registry.activate(o)
-            spec = (v.shape, v.dtype) if type(v) is ndarray else None
-            self.record((pulls.pull_assign, node, self.frozen_index(i), value, spec))
+            if type(i) is not int:
+                i = self.frozen_index(i)
+            if type(v) is ndarray:
+                self.record((pulls.pull_assign, node, i, value, (v.shape, v.dtype)))
+            else:
+                self.record((pulls.pull_assign, node, i, value, None))
 
     def log_write(self, memory: Memory, o: ndarray, i: Any) -> None:
         """Record what a write to ``o[i]`` is about to overwrite."""
@@ -585,13 +604,28 @@ class ReverseContext(Context):
         self, op: BinaryOperator, o: ndarray, i: Any, slot: Any, v: Active
     ) -> None:
         """Run ``o[i] += v`` for one element and an active number."""
-        memory = self.registry.memory_of(o)
+        node = self.find(o)
+        if node is None:
+            node = self.registry.activate(o)
+        memory = node.memory
+        if memory.shape is None:
+            self.registry.activate(o)
         if memory.protected:
-            self.log_write(memory, o, i)
+            self.log_element(memory, o, i, slot)
         o[i] = op.function(slot, v.primal)
-        node = self.registry.activate(o)
         sign = 1 if op is _ADD else -1
-        self.record((pulls.pull_inplace_element, node, self.frozen_index(i), v, sign))
+        if type(i) is not int:
+            i = self.frozen_index(i)
+        self.record((pulls.pull_inplace_element, node, i, v, sign))
+
+    def log_element(self, memory: Memory, o: ndarray, i: Any, old: Any) -> None:
+        """Record one element that is about to be overwritten."""
+        memory.logged = logged = getattr(memory, "logged", 0) + 8
+        owner = memory.ref()
+        if type(owner) is ndarray and logged >= owner.nbytes:
+            self.log_write(memory, o, i)
+        else:
+            self.record((undo_assign, o, i if type(i) is int else self.frozen_index(i), old))
 
     def storeback(self, o: Any, i: Any, v: Any) -> None:
         """Finish ``o[i] op= v``: a view was changed in place and need not be stored."""
@@ -626,6 +660,13 @@ class ReverseContext(Context):
             return y, self.registry.fresh(y)
         node = Active(y, self)
         return node, node
+
+
+def evaluated_at_once(partials: Any, args: Any, y: Any) -> Any:
+    """Return the partials, with the values of those that are to be kept instead of operands."""
+    if any(type(p) is AtOnce for p in partials):
+        return [p.partial(*args, y) if type(p) is AtOnce else p for p in partials]
+    return partials
 
 
 def is_inexact(y: Any) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 from mooncake_py.errors import Location, MissingRuleError
 
 __all__ = [
+    "AtOnce",
     "BilinearRule",
     "CoDualRule",
     "ElementwiseRule",
@@ -97,6 +98,22 @@ class Wirtinger:
     def __init__(self, dz: Any, dzbar: Any) -> None:
         self.dz = dz
         self.dzbar = dzbar
+
+
+class AtOnce:
+    """A partial derivative that is evaluated on the forward pass and kept in place of operands.
+
+    For functions that choose, such as ``maximum``: a mask of booleans takes an eighth of the
+    memory of an operand, and an operand that is not kept may be overwritten without a log.
+    """
+
+    __slots__ = ("partial",)
+
+    def __init__(self, partial: Callable[..., Any]) -> None:
+        self.partial = partial
+
+    def __call__(self, *args: Any) -> Any:
+        return self.partial(*args)
 
 
 class NotImplementedDerivative:
@@ -304,7 +321,7 @@ def read_arguments(partial: Partial) -> frozenset[int]:
     The engine saves for the reverse pass only what is read.  Known from the bytecode for
     functions with positional arguments; all arguments are assumed for any other callable.
     """
-    if not callable(partial) or isinstance(partial, NotImplementedDerivative):
+    if not callable(partial) or isinstance(partial, (NotImplementedDerivative, AtOnce)):
         return frozenset()
     code = getattr(partial, "__code__", None)
     if code is None or code.co_flags & 0x0C:  # *args or **kwargs: all of them

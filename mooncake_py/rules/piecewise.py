@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.rules.declare import elementwise, from_vjp, linear
+from mooncake_py.rules.kinds import AtOnce
 
 __all__ = ["weight_above"]
 
@@ -37,10 +38,10 @@ def weight_below_or_nan(a: Any, b: Any) -> Any:
 
 # Maxima and minima.
 
-elementwise(np.maximum, lambda a, b, y: weight_above(a, b),
-                        lambda a, b, y: weight_above(b, a))
-elementwise(np.minimum, lambda a, b, y: weight_above(b, a),
-                        lambda a, b, y: weight_above(a, b))
+elementwise(np.maximum, AtOnce(lambda a, b, y: weight_above(a, b)),
+                        AtOnce(lambda a, b, y: weight_above(b, a)))
+elementwise(np.minimum, AtOnce(lambda a, b, y: weight_above(b, a)),
+                        AtOnce(lambda a, b, y: weight_above(a, b)))
 elementwise(np.fmax, lambda a, b, y: weight_above_or_nan(a, b),
                      lambda a, b, y: weight_above_or_nan(b, a))
 elementwise(np.fmin, lambda a, b, y: weight_below_or_nan(a, b),

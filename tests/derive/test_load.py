@@ -5,6 +5,9 @@ from __future__ import annotations
 import functools
 import gc
 import math
+import os
+import subprocess
+import sys
 import threading
 import time
 import weakref
@@ -141,6 +144,20 @@ def test_memory_of_short_lived_code_is_freed(define):
         gc.collect()
         assert reference() is None
     assert len(load._entries) <= before
+
+
+def test_interpreter_exits_quietly_with_derived_functions_alive(tmp_path):
+    path = tmp_path / "quiet.py"
+    path.write_text(
+        "import builtins\n"
+        "from mooncake_py.derive.load import derive\n"
+        "def f(x):\n    return x + 1\n"
+        "derive(f.__code__, globals())\n"
+        "builtins.cleared_last = f\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, path], env=environment, capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 def test_nested_lambdas_do_not_grow_the_memory():
