@@ -308,7 +308,7 @@ class Context:
         """Run ``x op= v`` for anything but an array."""
         t = type(x)
         special = getattr(t, op.inplace_method, None)
-        if special is None or t is Active:
+        if special is None or t is Active or type(v) is ndarray:
             return getattr(self, op.name)(x, v)
         if type(special) is FunctionType:
             result = self.call(special, x, v)

@@ -67,7 +67,7 @@ def call_unregistered(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     if t is np.ufunc:
         return call_opaque(ctx, f, args, kwargs)
     method = getattr(t, "__call__", None)
-    if type(method) is FunctionType:
+    if type(method) is FunctionType or method in ctx.handlers:
         return ctx.call(method, f, *args, **kwargs)
     return call_opaque(ctx, f, args, kwargs)
 

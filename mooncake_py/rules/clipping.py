@@ -7,34 +7,36 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.rules.declare import elementwise, overlay
+from mooncake_py.rules.kinds import AtOnce
 from mooncake_py.rules.no_value import NoValue
 from mooncake_py.rules.piecewise import weight_above
 
 __all__: list[str] = []
 
 
-def clip_weights(x: Any, low: Any, high: Any) -> tuple[Any, Any]:
-    """Return the shares of `x` in ``maximum(x, low)`` and of that in the minimum with `high`."""
-    raised = x if low is None else np.maximum(x, low)
-    of_low = 1 if low is None else weight_above(x, low)
-    return of_low, 1 if high is None else weight_above(high, raised)
+def raised(x: Any, low: Any) -> Any:
+    """Return ``maximum(x, low)``, or `x` without a lower bound."""
+    return x if low is None else np.maximum(x, low)
+
+
+def share_below(x: Any, low: Any, high: Any) -> Any:
+    """Return the share of the raised value in the minimum with `high`."""
+    return True if high is None else weight_above(high, raised(x, low))
 
 
 def clip_partial(x: Any, low: Any, high: Any, y: Any) -> Any:
     """Return 1 between the bounds, 1/2 on them, 0 outside."""
-    above_low, below_high = clip_weights(x, low, high)
-    return above_low * below_high
+    return share_below(x, low, high) * (True if low is None else weight_above(x, low))
 
 
 def clip_low_partial(x: Any, low: Any, high: Any, y: Any) -> Any:
     """Return 1 where the lower bound is the result."""
-    above_low, below_high = clip_weights(x, low, high)
-    return (1 - above_low) * below_high
+    return share_below(x, low, high) * weight_above(low, x)
 
 
 def clip_high_partial(x: Any, low: Any, high: Any, y: Any) -> Any:
     """Return 1 where the upper bound is the result."""
-    return 1 - clip_weights(x, low, high)[1]
+    return weight_above(raised(x, low), high)
 
 
 def clip_between(x: Any, low: Any, high: Any, **options: Any) -> Any:
@@ -42,7 +44,9 @@ def clip_between(x: Any, low: Any, high: Any, **options: Any) -> Any:
     return np.clip(x, low, high, **options)
 
 
-elementwise(clip_between, clip_partial, clip_low_partial, clip_high_partial)
+elementwise(
+    clip_between, AtOnce(clip_partial), AtOnce(clip_low_partial), AtOnce(clip_high_partial)
+)
 
 # Overlays that bring the ways of calling it into that form.
 

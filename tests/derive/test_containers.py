@@ -25,7 +25,7 @@ def list_all_methods(v):
     last = v.pop()
     first = v.pop(0)
     middle = v.pop(-3)
-    v.remove(1.0)
+    v.remove(v[2])
     v.reverse()
     return first * last * middle + sum(w * k for k, w in enumerate(v))
 
@@ -54,8 +54,16 @@ def list_slices(v):
 @programs([3.0, 1.0], X)
 def list_slice_from_array(v, a):
     v[1:] = a
-    v += a
+    v.extend(a)
+    v += tuple(a)
     return sum(w * w * k for k, w in enumerate(v))
+
+
+@programs([3.0, 1.0, 2.0], X)
+def list_plus_array_is_array(v, a):
+    w = v
+    w += a
+    return np.sum(w * w) + v[0]
 
 
 @programs([3.0, 1.0])
@@ -69,7 +77,7 @@ def list_operators(v):
 
 @programs([3.0, 1.0, 2.0])
 def list_index_and_count(v):
-    return v[v.index(2.0)] * v.count(1.0) * v[0]
+    return v[v.index(v[1])] * v.count(v[2]) * v[0] + v[2] * v.count(7.0)
 
 
 @programs([3.0, 1.0])

@@ -186,7 +186,7 @@ def test_redefinition_after_an_edit_is_found(define):
     assert unparsed(namespace["f"]).endswith("x * 2 + 100")
 
 
-def test_file_is_parsed_once(define, monkeypatch):
+def test_file_is_parsed_once(define):
     function = define("def f(x):\n    def g(): return lambda: x\n    return g\n")
     first = locate(function.__code__)
     nested = locate(function(1).__code__)
