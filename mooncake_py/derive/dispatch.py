@@ -14,7 +14,7 @@ from numpy import ndarray
 
 from mooncake_py.derive import construct, natives, state
 from mooncake_py.derive.active import Active
-from mooncake_py.derive.apply import handler
+from mooncake_py.derive.apply import handler, unary_handler
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import Rule, function_name
@@ -25,6 +25,7 @@ __all__ = ["call_array_method", "call_scalar_method", "call_unregistered", "hand
 Handler = Callable[[Any, Any, Any, Any], Any]
 
 _handlers: dict[Any, Handler] = {}
+_unary_handlers: dict[Any, Callable[[Any, Any], Any]] = {}
 _version = -1
 
 DESCRIPTORS = (type(list.append), type(object.__init__), type(list().__init__))
@@ -34,15 +35,26 @@ NUMPY_DISPATCHER = type(np.sum)
 
 def handlers() -> dict[Any, Handler]:
     """Return the table from function to handler, up to date with the registered rules."""
-    global _version, _handlers
+    global _version, _handlers, _unary_handlers
     if _version != registry.version():
         _version = registry.version()
         table: dict[Any, Handler] = {}
         for function, rule in registry.registered():
             table[function] = handler(rule)
         table.update(natives.HANDLERS)
+        _unary_handlers = {
+            function: quick
+            for function, rule in registry.registered()
+            if function not in natives.HANDLERS
+            and (quick := unary_handler(rule, function)) is not None
+        }
         _handlers = table
     return _handlers
+
+
+def unary_handlers() -> dict[Any, Callable[[Any, Any], Any]]:
+    """Return the quick handlers ``(context, x)`` of functions of one number or array."""
+    return _unary_handlers
 
 
 def call_unregistered(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:

@@ -143,12 +143,15 @@ class ExpressionRewriter(Rebuilder):
         for keyword in keywords:
             if keyword.arg is not None and keyword.arg.startswith(PREFIX):
                 self.refused.add(keyword, unsupported.RESERVED)
+        # A single argument, the commonest call, needs no packing into tuple and dict.
+        single = len(args) == 1 and not keywords and not isinstance(args[0], ast.Starred)
+        call = "call_one" if single else "call"
         if not isinstance(function, ast.Attribute):
             args = [self.visit(function), *args]
-            return context_call("call", args, place_of(node), keywords)
+            return context_call(call, args, place_of(node), keywords)
         place = self._method_call_place(node, function)
         if self.names.module(function.value) is not None:
-            return context_call("call", [function, *args], place, keywords)
+            return context_call(call, [function, *args], place, keywords)
         name = constant(self.mangled(function.attr), place_of(function))
         args = [self.visit(function.value), name, *args]
         return context_call("method", args, place, keywords)

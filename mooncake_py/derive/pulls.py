@@ -130,11 +130,19 @@ def contribute(g: Any, node: Any, partial: Any, spec: Any, saved: Any) -> None:
             p = partial(*saved)
         except (ZeroDivisionError, OverflowError, ValueError):
             p = evaluate(partial, saved)
-        if spec is not None and type(p) is ndarray:
-            c = product_sum(g, p, spec)
-            if c is not None:
-                node.add(c)
-                return
+        if type(p) is ndarray and p.dtype is FLOAT64:
+            if spec is None:
+                c = g * p
+                flat = c if c.ndim == 1 else c.ravel("K")
+                # As in `product`, without the detours.
+                if c.dtype is FLOAT64 and flat.dot(flat) < INFINITY:
+                    node.add(c)
+                    return
+            else:
+                c = product_sum(g, p, spec)
+                if c is not None:
+                    node.add(c)
+                    return
         c = product(g, p)
     elif type(partial) is ndarray:
         c = product(g, partial)

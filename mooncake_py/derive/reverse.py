@@ -39,6 +39,7 @@ INEXACT_SCALARS = frozenset({
 
 _ADD, _SUB, _MUL, _DIV = BINARY["add"], BINARY["sub"], BINARY["mul"], BINARY["truediv"]
 _MATMUL = BINARY["matmul"]
+FLOAT64 = np.dtype(np.float64)
 _scalar_one, _scalar_two = pulls.pull_scalar_one, pulls.pull_scalar_two
 _quotient = pulls.pull_quotient
 pull_element = pulls.pull_element
@@ -323,7 +324,7 @@ class ReverseContext(Context):
 
     def record_two(self, rule: Any, y: Any, a: Any, b: Any, na: Any, nb: Any) -> Any:
         """Record ``y = f(a, b)``; the same as `record_elementwise`, at half the cost."""
-        if not is_inexact(y):
+        if (type(y) is not ndarray or y.dtype is not FLOAT64) and not is_inexact(y):
             return y
         plan = rule.plans_for_two[(na is not None) + 2 * (nb is not None)]
         if plan is False:
@@ -352,13 +353,15 @@ class ReverseContext(Context):
         if pa is None:
             na = None
         else:
-            spec_a = fit_to(a, y)
+            if type(a) is not ndarray or a.dtype is not y.dtype or a.shape != y.shape:
+                spec_a = fit_to(a, y)
             if type(pa) is AtOnce:
                 pa = pa.partial(a, b, y)
         if pb is None:
             nb = None
         else:
-            spec_b = fit_to(b, y)
+            if type(b) is not ndarray or b.dtype is not y.dtype or b.shape != y.shape:
+                spec_b = fit_to(b, y)
             if type(pb) is AtOnce:
                 pb = pb.partial(a, b, y)
         saved = (a if keep_a else None, b if keep_b else None, y if keep_y else None)

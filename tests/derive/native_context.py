@@ -38,6 +38,9 @@ class NativeContext:
         new = instantiate(derive(function.__code__, function.__globals__), function)
         return new(*args, **kwargs, _mk_ctx=self)
 
+    def call_one(self, f: Callable[..., Any], x: Any, /) -> Any:
+        return self.call(f, x)
+
     def call(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         if isinstance(f, MethodType):
             return self.call(f.__func__, f.__self__, *args, **kwargs)

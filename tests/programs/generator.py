@@ -1,0 +1,151 @@
+"""Random in-place programs: every choice comes from one source of randomness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from random import Random
+
+import numpy as np
+
+from tests.programs import bindings, containers, dtypes, writes
+from tests.programs.control import control_statements
+from tests.programs.functions import function_statements
+from tests.programs.program import Bases, Program
+from tests.programs.scope import Scope, Shape
+from tests.programs.writer import Writer
+
+__all__ = ["random_program"]
+
+Statement = Callable[[Writer], bool | None]
+LARGEST = 60  # lines of a function
+
+SHAPES: tuple[Shape, ...] = ((3,), (4,), (4,), (5,), (3, 4), (3, 3), (4, 3))
+SHARED = (  # arguments that share memory with the block m0, by its number of dimensions
+    ("m0", (1, 2)), ("m0[1:]", (1, 2)), ("m0[::-1]", (1, 2)), ("m0[:-1]", (1, 2)), ("m0.T", (2,)),
+    ("m0[:, 1:]", (2,)), ("m0[0]", (2,)), ("m0.ravel()", (1, 2)), ("m0[::2]", (1, 2)),
+)
+
+
+def random_program(rng: Random, size: int = 8, without: Collection[str] = ()) -> Program:
+    """Return a random program.
+
+    Parameters
+    ----------
+    rng : Random
+        Decides everything; the same state gives the same program.
+    size : int
+        The number of statements, not counting those in blocks.
+    without : collection of str
+        Names of kinds of statements to leave out.
+    """
+    table = statements(without)
+    kinds, weights = list(table), list(table.values())
+
+    def fill(w: Writer, count: int) -> None:
+        done = 0
+        for _ in range(4 * count):
+            if done == count or len(w.lines) > LARGEST:
+                break
+            done += rng.choices(kinds, weights)[0](w) is not False
+        if not done:
+            w.write("pass")
+
+    table.update({
+        kind: weight for family in (control_statements(fill), function_statements(fill))
+        for kind, weight in family.items() if kind.__name__ not in without
+    })
+    kinds, weights = list(table), list(table.values())
+    bases, arguments, argnums, scope, parameters = random_arguments(rng)
+    w = Writer(rng, scope, [])
+    fill(w, size)
+    w.write(f"return {result(w)}")
+    head = f"def f({', '.join(parameters)}):"
+    source = "\n\n\n".join([*w.prelude, "\n".join([head, *w.lines])]) + "\n"
+    return Program(source, bases, arguments, argnums)
+
+
+def statements(without: Collection[str]) -> dict[Statement, int]:
+    """Return the simple statements with their weights."""
+    families = (bindings.STATEMENTS, writes.STATEMENTS, containers.STATEMENTS, dtypes.STATEMENTS)
+    return {
+        kind: weight for family in families for kind, weight in family.items()
+        if kind.__name__ not in without
+    }
+
+
+def result(w: Writer) -> str:
+    """Return a number that depends on everything in sight."""
+    parts = [f"np.sum(np.sin({n.text}))" for n in w.scope.of("array", "single")]
+    parts += [f"np.sum({n.text} ** 2)" for n in w.scope.of("array")[:1]]
+    parts += [n.text for n in w.scope.of("float")]
+    parts += [f"np.sum(np.abs({n.text} + 0.1) ** 2)" for n in w.scope.of("complex")]
+    parts += [f"sum({n.text})" for n in w.scope.of("numbers")]
+    parts += [f"np.sum({n.text}[0] * {n.text}[1])" for n in w.scope.of("list")]
+    w.rng.shuffle(parts)
+    kept = parts[: w.rng.choice((1, 3, 30, 30))]
+    return " + ".join(kept) or "0.0"
+
+
+# Arguments.
+
+
+def random_arguments(
+    rng: Random,
+) -> tuple[Bases, tuple[str, ...], tuple[int, ...], Scope, list[str]]:
+    """Return bases, arguments, differentiated positions, the scope and the parameters."""
+    scope = Scope()
+    bases: Bases = {"m0": block(rng, rng.choice(SHAPES))}
+    arguments: list[str] = []
+    parameters: list[str] = []
+
+    def add(expression: str, kind: str, shape: Shape = ()) -> None:
+        name = "xyzpqr"[len(arguments)]
+        arguments.append(expression)
+        parameters.append(name)
+        scope.add(name, kind, shape)
+
+    add("m0", "array", bases["m0"].shape)
+    if rng.random() < 0.3:
+        expression = rng.choice([e for e, ndims in SHARED if bases["m0"].ndim in ndims])
+        add(expression, "array", eval(expression, dict(bases)).shape)
+    if rng.random() < 0.5:
+        bases["m1"] = block(rng, rng.choice((bases["m0"].shape, rng.choice(SHAPES))))
+        add("m1", "array", bases["m1"].shape)
+    if rng.random() < 0.5:
+        bases["c0"] = round(rng.uniform(0.2, 1.1), 3)
+        add("c0", "float")
+    if rng.random() < 0.15:
+        add_container(rng, bases, add, scope)
+    count = len(arguments)
+    argnums = tuple(range(count)) if rng.random() < 0.6 else (rng.randrange(count),)
+    if not covers(arguments, argnums):
+        argnums = (0, *argnums)
+    return bases, tuple(arguments), argnums, scope, parameters
+
+
+def covers(arguments: list[str], argnums: tuple[int, ...]) -> bool:
+    """Tell whether the differentiated arguments show every block that they touch as a whole."""
+    return "m0" in [arguments[i] for i in argnums] or not any(
+        arguments[i].startswith(("m0.", "m0[")) for i in argnums)
+
+
+def add_container(rng: Random, bases: Bases, add: Callable[..., None], scope: Scope) -> None:
+    """Add a list or a dict of an array and a number to the arguments."""
+    bases["m2"], bases["c1"] = block(rng, (3,)), round(rng.uniform(0.2, 0.9), 3)
+    if rng.random() < 0.5:
+        add("[m2, c1, m2]", "sequence")
+        text = scope.names[-1].text
+        first, second = f"{text}[0]", f"{text}[1]"
+    else:
+        add("{'a': m2, 's': c1}", "dict", (3,))
+        text = scope.names[-1].text
+        first, second = f"{text}['a']", f"{text}['s']"
+    scope.add(first, "array", (3,))
+    scope.add(second, "float")
+
+
+def block(rng: Random, shape: Shape) -> np.ndarray:
+    """Return numbers of both signs, away from zero and all different."""
+    values = np.random.default_rng(rng.randrange(2**32)).uniform(0.15, 0.95, shape)
+    signs = np.where(np.arange(values.size) % 3 == 1, -1.0, 1.0).reshape(shape)
+    return np.round(values * signs, 3)

@@ -1,0 +1,132 @@
+"""Make a program that shows a defect smaller, while it shows the same kind of defect."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tests.programs.program import Program
+
+__all__ = ["shrink"]
+
+Trial = Callable[[Program], bool]
+
+
+def shrink(program: Program, still_fails: Trial, attempts: int = 4000) -> Program:
+    """Return a small program for which `still_fails` holds as it does for the given one.
+
+    Parameters
+    ----------
+    program : Program
+        Shows a defect.
+    still_fails : callable
+        Tells whether a smaller program shows it as well; false for programs that do not run.
+    attempts : int
+        How many smaller programs to try at most.
+    """
+    changed = True
+    while changed and attempts > 0:
+        changed = False
+        for smaller in _smaller(program):
+            attempts -= 1
+            if attempts <= 0:
+                break
+            if len(smaller.source) < len(program.source) and still_fails(smaller):
+                program, changed = smaller, True
+                break
+    return _with_fewer_arguments(program, still_fails)
+
+
+def _with_fewer_arguments(program: Program, still_fails: Trial) -> Program:
+    """Differentiate with respect to one argument alone, if that suffices."""
+    for i in program.argnums if len(program.argnums) > 1 else ():
+        fewer = Program(program.source, program.bases, program.arguments, (i,))
+        if still_fails(fewer):
+            return fewer
+    return program
+
+
+def _smaller(program: Program) -> Iterator[Program]:
+    """Yield programs that lack something, those that lack much first."""
+    tree = ast.parse(program.source)
+    for edit in [*_statement_edits(tree), *_expression_edits(tree)]:
+        changed = copy.deepcopy(tree)
+        edit(changed)
+        try:
+            yield program.with_source(ast.unparse(ast.fix_missing_locations(changed)) + "\n")
+        except (ValueError, AttributeError):
+            continue
+
+
+Edit = Callable[[ast.Module], None]
+
+
+def _bodies(tree: ast.AST) -> list[list[ast.stmt]]:
+    """Return every list of statements, in a fixed order."""
+    found = []
+    for node in ast.walk(tree):
+        for name in ("body", "orelse", "finalbody"):
+            body = getattr(node, name, None)
+            if isinstance(body, list):
+                found.append(body)
+    return found
+
+
+def _statement_edits(tree: ast.Module) -> Iterator[Edit]:
+    """Yield edits that remove a statement, or put the body of a compound one in its place."""
+    for b, body in enumerate(_bodies(tree)):
+        for s in reversed(range(len(body))):
+            yield _replace_statement(b, s, None)
+            for part in ("body", "orelse"):
+                inner = getattr(body[s], part, None)
+                if inner and not isinstance(body[s], ast.FunctionDef | ast.ClassDef):
+                    yield _replace_statement(b, s, part)
+
+
+def _replace_statement(b: int, s: int, part: str | None) -> Edit:
+    def edit(tree: ast.Module) -> None:
+        body = _bodies(tree)[b]
+        body[s : s + 1] = getattr(body[s], part) if part else []
+        if not body and b:
+            body.append(ast.Pass())
+
+    return edit
+
+
+def _expressions(tree: ast.AST) -> list[tuple[ast.AST, str, int | None, ast.expr]]:
+    """Return every expression with the place where it stands."""
+    found: list[tuple[ast.AST, str, int | None, ast.expr]] = []
+    for node in ast.walk(tree):
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, ast.expr):
+                found.append((node, name, None, value))
+            elif isinstance(value, list):
+                found.extend(
+                    (node, name, i, v) for i, v in enumerate(value) if isinstance(v, ast.expr))
+    return found
+
+
+def _expression_edits(tree: ast.Module) -> Iterator[Edit]:
+    """Yield edits that put an operand, or a constant, in the place of an expression."""
+    for e, (_, _, _, value) in enumerate(_expressions(tree)):
+        inner = [v for _, _, _, v in _expressions(value)]
+        if isinstance(getattr(value, "ctx", None), ast.Store):
+            continue
+        for k in range(min(len(inner), 8)):
+            yield _replace_expression(e, k)
+        if not isinstance(value, ast.Constant):
+            yield _replace_expression(e, None)
+
+
+def _replace_expression(e: int, k: int | None) -> Edit:
+    def edit(tree: ast.Module) -> None:
+        node, name, i, value = _expressions(tree)[e]
+        new: Any = ast.Constant(1.0) if k is None else _expressions(value)[k][3]
+        if i is None:
+            setattr(node, name, new)
+        else:
+            getattr(node, name)[i] = new
+
+    return edit
