@@ -43,6 +43,10 @@ class Active:
     def protect(self) -> None:
         """Do nothing: a number cannot be overwritten."""
 
+    def keep(self, value: Any) -> Any:
+        """Return the number itself."""
+        return value
+
     def take(self) -> Any:
         """Return the cotangent, or None where it is zero."""
         grad = self.grad

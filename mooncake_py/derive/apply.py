@@ -304,21 +304,19 @@ def apply_linear(rule: LinearRule, ctx: Context, f: Any, args: Any, kwargs: Any)
 @without_out
 def apply_bilinear(rule: BilinearRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
     """Apply the rule of a function that is linear in each of its first two arguments."""
-    left = rule.adjoints[0]
-    args, kwargs = by_position(ctx, left, args, kwargs, 1)
+    if kwargs or len(args) != 2:
+        args, kwargs = by_position(ctx, rule.adjoints[0], args, kwargs, 1)
+        refuse_other_active(rule, ctx, args, kwargs, (0, 1))
     (a, b), nodes, active = operands(ctx, args[:2])
-    refuse_other_active(rule, ctx, args, kwargs, (0, 1))
     y = f(a, b, *args[2:], **kwargs)
     if not active or not produces_derivative(y):
         return y
     rest = args[2:]
     saved: list[Any] = [None, None]
     if nodes[0] is not None:
-        ctx.saved_operands((b,), (nodes[1],), (True,))
-        saved[0] = (like(a), b, *rest)
+        saved[0] = (like(a), *ctx.saved_operands((b,), (nodes[1],), (True,)), *rest)
     if nodes[1] is not None:
-        ctx.saved_operands((a,), (nodes[0],), (True,))
-        saved[1] = (a, like(b), *rest)
+        saved[1] = (*ctx.saved_operands((a,), (nodes[0],), (True,)), like(b), *rest)
     result, node = ctx.fresh_output(y)
     fits = (spec_of(a), spec_of(b))
     ctx.record(
@@ -438,7 +436,7 @@ def apply_vjp(rule: VjpRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> An
     y, pullback = rule.rule(*primals, **kwargs)
     protect_all(ctx, primals)
     result, outputs = register_outputs(ctx, y, nodes)
-    if outputs is None or type(outputs) is tuple and all(n is None for n in outputs):
+    if outputs is None or (type(outputs) is tuple and all(n is None for n in outputs)):
         return result
     fits = [specs(a, node) for a, node in zip(primals, nodes, strict=False)]
     ctx.record((pulls.pull_vjp, outputs, rule.name, pullback, nodes, fits))

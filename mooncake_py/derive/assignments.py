@@ -166,6 +166,9 @@ class AssignmentRewriter(ExpressionRewriter):
             old = load(target.id, place_of(target))
             if self.statics.holds(ast.BinOp(old, node.op, node.value)):
                 return replaced(node, value=self.visit(node.value))
+            fused = self.fused_augmented(node, old)
+            if fused is not None:
+                return assign(target, fused, place)
             args = [old, self.visit(node.value)]
             return assign(target, context_call(INPLACE[type(node.op)], args, place), place)
         owner = self.visit(target.value)

@@ -18,13 +18,14 @@ from mooncake_py.derive import shadows
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.codual_call import ArrayCoDual
 from mooncake_py.derive.collector import collector_paused
-from mooncake_py.derive.lift import Lifter, Mirror, Settler
+from mooncake_py.derive.lift import SCALARS, Lifter, Mirror, Settler
 from mooncake_py.derive.memory import Memory, View
 from mooncake_py.derive.notes import noting
 from mooncake_py.derive.reverse import ReverseContext
 from mooncake_py.errors import PullbackReuseError
 from mooncake_py.tangents import CoDual, NoFData
 from mooncake_py.tangents.containers import MUTABLE
+from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import owner as owner_of
 
 __all__ = ["derived_rule"]
@@ -84,7 +85,7 @@ class _Call:
     def admit(self, lifter: Lifter, codual: CoDual) -> tuple[Any, Any]:
         """Lift an argument; one whose fdata are ``NoFData()`` but need not be is constant."""
         primal = codual.primal
-        if type(codual.fdata) is NoFData and isinstance(primal, (ndarray, list, dict)):
+        if type(codual.fdata) is NoFData and has_address(primal):
             return primal, None
         value, mirror = lifter.visit(primal)
         if type(codual.fdata) is not NoFData:
@@ -179,6 +180,13 @@ class _Call:
             shadows.collect(mirror, data, seen)
         if type(self.output) is Active or type(self.output) is Mirror:
             shadows.seed(self.output, dy)
+
+
+def has_address(value: Any) -> bool:
+    """Tell whether a value, if it has a derivative, has fdata."""
+    if type(value) in SCALARS:
+        return False
+    return isinstance(value, ndarray) or spec_of(value).container in MUTABLE
 
 
 def offset(a: ndarray, owner: ndarray) -> int:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from enum import EnumMeta
+from enum import Enum, EnumMeta
 from types import FunctionType
 from typing import Any
 
 from numpy import ndarray
 
-from mooncake_py.derive import dispatch, natives
+from mooncake_py.derive import dispatch
+from mooncake_py.derive.native_modules import is_native_module
 
 __all__ = ["instance"]
 
 
 def instance(ctx: Any, cls: type, args: Any, kwargs: Any) -> Any:
     """Run ``cls(*args, **kwargs)``."""
-    maker = getattr(type(cls), "__call__", None)
+    maker = type(cls).__call__
     if type(maker) is FunctionType and not isinstance(cls, EnumMeta):
         return ctx.call(maker, cls, *args, **kwargs)
     new, init = cls.__new__, cls.__init__
@@ -25,7 +26,7 @@ def instance(ctx: Any, cls: type, args: Any, kwargs: Any) -> Any:
         return dispatch.call_opaque(ctx, cls, args, kwargs)
     if type(new) is not FunctionType and type(init) is not FunctionType:
         return native_instance(ctx, cls, args, kwargs)
-    if isinstance(cls, EnumMeta) or natives.is_native_module(cls.__module__):
+    if isinstance(cls, EnumMeta) or is_native_module(cls.__module__):
         return cls(*args, **kwargs)
     made = make(ctx, cls, new, args, kwargs)
     if isinstance(made, cls) and type(init) is FunctionType:
@@ -38,11 +39,9 @@ def instance(ctx: Any, cls: type, args: Any, kwargs: Any) -> Any:
 
 def native_instance(ctx: Any, cls: type, args: Any, kwargs: Any) -> Any:
     """Create an instance whose class has no Python code for it."""
-    heap_type = bool(cls.__flags__ & (1 << 9))
-    if heap_type and cls.__module__ != "numpy" or issubclass(cls, BaseException):
-        bases = (list, tuple, dict, set, frozenset)
-        if issubclass(cls, bases):
-            return cls(*map(ctx.iter, args), **kwargs)
+    if issubclass(cls, (list, tuple, dict, set, frozenset)):
+        return cls(*map(ctx.iter, args), **kwargs)
+    if cls.__new__ is object.__new__ or issubclass(cls, (BaseException, EnumMeta, Enum)):
         return cls(*args, **kwargs)
     return dispatch.call_opaque(ctx, cls, args, kwargs)
 
@@ -86,7 +85,7 @@ def initialize_dataclass(
         if kind == "_FIELD_CLASSVAR":
             continue
         given = field.init and name in values
-        if given and not type(values[name]).__name__ == "_HAS_DEFAULT_FACTORY_CLASS":
+        if given and type(values[name]).__name__ != "_HAS_DEFAULT_FACTORY_CLASS":
             value = values[name]
         elif field.default_factory is not dataclasses.MISSING:
             value = ctx.call(field.default_factory)

@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive import construct, natives, state
+from mooncake_py.derive import activity, construct, natives, nested, scatter, special, state
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.apply import handler, unary_handler
-from mooncake_py.errors import MissingRuleError
+from mooncake_py.derive.native_modules import is_native_module
+from mooncake_py.derive.places import current_place
+from mooncake_py.errors import DerivativeDropError, MissingRuleError
 from mooncake_py.rules import registry
-from mooncake_py.rules.kinds import Rule, function_name
+from mooncake_py.rules.kinds import function_name
 
 __all__ = ["call_array_method", "call_scalar_method", "call_unregistered", "handlers",
            "missing_rule", "scalar_attribute"]
@@ -28,7 +30,8 @@ _handlers: dict[Any, Handler] = {}
 _unary_handlers: dict[Any, Callable[[Any, Any], Any]] = {}
 _version = -1
 
-DESCRIPTORS = (type(list.append), type(object.__init__), type(list().__init__))
+DESCRIPTORS = (type(list.append), type(object.__init__), type([].__init__))
+CALL = "__call__"
 LRU_WRAPPER = type(functools.lru_cache(lambda: None))
 NUMPY_DISPATCHER = type(np.sum)
 
@@ -42,6 +45,7 @@ def handlers() -> dict[Any, Handler]:
         for function, rule in registry.registered():
             table[function] = handler(rule)
         table.update(natives.HANDLERS)
+        table.update(scatter.HANDLERS)
         _unary_handlers = {
             function: quick
             for function, rule in registry.registered()
@@ -78,7 +82,7 @@ def call_unregistered(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         return call_numpy(ctx, f, args, kwargs)
     if t is np.ufunc:
         return call_opaque(ctx, f, args, kwargs)
-    method = getattr(t, "__call__", None)
+    method = getattr(t, CALL, None)
     if type(method) is FunctionType or method in ctx.handlers:
         return ctx.call(method, f, *args, **kwargs)
     return call_opaque(ctx, f, args, kwargs)
@@ -86,9 +90,11 @@ def call_unregistered(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
 
 def call_python(ctx: Any, f: FunctionType, args: Any, kwargs: Any) -> Any:
     """Call a Python function: natively if its module has no part in derivatives."""
-    if natives.is_native_module(f.__module__):
+    if nested.is_derivative(f):
+        return nested.call_derivative(ctx, f, args, kwargs)
+    if is_native_module(f.__module__):
         if f.__module__.partition(".")[0] in ("logging", "warnings", "tqdm"):
-            return f(*map(natives.unwrapped, args), **natives.unwrapped(kwargs))
+            return f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
         if not any(map(ctx.contains_active, args)) and not ctx.contains_active(kwargs):
             return f(*args, **kwargs)
     return ctx.call_function(f, args, kwargs)
@@ -102,12 +108,12 @@ def call_builtin(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     if type(receiver) is ndarray:
         return ctx.method(receiver, f.__name__, *args, **kwargs)
     if isinstance(receiver, tuple(state.MUTATORS)):
-        return state.call_container_method(ctx, receiver, f.__name__, args, kwargs)
+        return state.call_container_method(ctx, receiver, f.__name__, args, kwargs, f)
     if isinstance(receiver, type):
         generic = ctx.handlers.get(getattr(receiver, f.__name__, None))
         return generic(ctx, f, args, kwargs) if generic else call_opaque(ctx, f, args, kwargs)
     if isinstance(receiver, (str, bytes)):
-        return f(*map(natives.unwrapped, args), **natives.unwrapped(kwargs))
+        return f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
     descriptor = getattr(type(receiver), f.__name__, None)
     try:
         known = ctx.handlers.get(descriptor)
@@ -125,12 +131,17 @@ def call_descriptor(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         if f.__name__ == "__setattr__":
             return natives.run_object_setattr(ctx, f, (receiver, *args), kwargs)
         if isinstance(receiver, tuple(state.MUTATORS)):
-            return state.call_container_method(ctx, receiver, f.__name__, args, kwargs)
+            return state.call_container_method(ctx, receiver, f.__name__, args, kwargs, f)
+        if has_operators(receiver) and f.__name__ in special.OPERATIONS:
+            return special.run(ctx, receiver, f.__name__, args)
         return f(*args, **kwargs)
     if args and type(args[0]) is ndarray:
         return ctx.method(args[0], f.__name__, *args[1:], **kwargs)
     if args and isinstance(args[0], tuple(state.MUTATORS)):
-        return state.call_container_method(ctx, args[0], f.__name__, args[1:], kwargs)
+        method = f.__get__(args[0])
+        return state.call_container_method(ctx, args[0], f.__name__, args[1:], kwargs, method)
+    if f.__name__ in special.OPERATIONS and args and has_operators(args[0]):
+        return special.run(ctx, args[0], f.__name__, args[1:])
     if f.__name__.startswith("__") or (args and isinstance(args[0], (str, bytes, tuple))):
         return f(*args, **kwargs)
     return call_opaque(ctx, f, args, kwargs)
@@ -148,8 +159,15 @@ def call_numpy(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     raise missing_rule(ctx, f, values)
 
 
+def has_operators(value: Any) -> bool:
+    """Tell whether special methods of a value are the operators of numbers and arrays."""
+    return type(value) in (ndarray, Active, float, complex, np.float64)
+
+
 def call_array_method(ctx: Any, o: ndarray, name: str, args: Any, kwargs: Any) -> Any:
     """Call a method of an array that has no rule."""
+    if name in special.OPERATIONS:
+        return special.run(ctx, o, name, args)
     method = getattr(o, name)
     values = (o, *args, *kwargs.values())
     if name in ("setflags", "resize", "byteswap", "tofile", "dump", "dumps", "tobytes", "getfield",
@@ -166,20 +184,32 @@ def call_scalar_method(ctx: Any, value: Active, name: str, args: Any, kwargs: An
     """Call a method of an active scalar."""
     primal = value.primal
     if name in ("conjugate", "conj"):
-        return ctx.call(np.conjugate, value) if np.iscomplexobj(primal) else value
+        if not np.iscomplexobj(primal):
+            return value
+        y = ctx.call(np.conjugate, value)
+        return ctx.call(complex, y) if type(primal) is complex else y
     if name in ("item", "tolist"):
         return ctx.call(complex if np.iscomplexobj(primal) else float, value)
+    if name == "as_integer_ratio":
+        raise ctx.failed(
+            DerivativeDropError(
+                "as_integer_ratio() of an active value has no derivative",
+                where=ctx.user_location(),
+                why="the two integers carry none",
+                mend="compute with the value itself (statistics.fmean instead of mean, "
+                "no Fraction)",
+            )
+        )
     if name in ("copy", "squeeze", "__copy__", "__deepcopy__", "__pos__"):
         return value
     if name == "astype":
         return ctx.call(np.dtype(args[0]).type, value)
-    special = name.startswith("__") and name.endswith("__")
-    if special and hasattr(ctx, name.strip("_")):
-        return getattr(ctx, name.strip("_"))(value, *args)
+    if name in special.OPERATIONS:
+        return special.run(ctx, value, name, args)
     known = ctx.handlers.get(getattr(ndarray, name, None))
     if known is not None and isinstance(primal, np.generic):
         return ctx.method(ctx.call(np.asarray, value), name, *args, **kwargs)
-    return getattr(primal, name)(*map(natives.unwrapped, args), **natives.unwrapped(kwargs))
+    return getattr(primal, name)(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
 
 
 def scalar_attribute(ctx: Any, value: Active, name: str) -> Any:
@@ -188,15 +218,21 @@ def scalar_attribute(ctx: Any, value: Active, name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
     if name == "real":
-        return ctx.call(np.real, value) if np.iscomplexobj(primal) else value
+        return part(ctx, np.real, value) if np.iscomplexobj(primal) else value
     if name == "imag":
-        return ctx.call(np.imag, value) if np.iscomplexobj(primal) else primal.imag
+        return part(ctx, np.imag, value) if np.iscomplexobj(primal) else primal.imag
     if name == "T":
         return value
     attribute = getattr(primal, name)
     if callable(attribute):
         return functools.partial(call_scalar_method_by_name, ctx, value, name)
     return attribute
+
+
+def part(ctx: Any, function: Any, value: Active) -> Any:
+    """Return the real or imaginary part of an active complex number, a float of Python's type."""
+    y = ctx.call(function, value)
+    return ctx.call(float, y) if type(value.primal) is complex else y
 
 
 def call_scalar_method_by_name(ctx: Any, value: Active, name: str, /, *args: Any, **kw: Any) -> Any:
@@ -244,21 +280,23 @@ def module_root(f: Any) -> str:
 def calls_back(value: Any) -> bool:
     """Tell whether a value is or holds Python code that compiled code could call."""
     t = type(value)
-    if t in natives.INERT or t is ndarray or t is Active:
+    if t in activity.INERT or t is ndarray or t is Active:
         return False
     if t is FunctionType or t is MethodType or t is functools.partial:
         return True
+    if t is BuiltinFunctionType:
+        return isinstance(value.__self__, tuple(state.MUTATORS))
     if t is list or t is tuple:
         return any(map(calls_back, value))
     if hasattr(t, "send"):
         return True
-    return type(getattr(t, "__call__", None)) is FunctionType and not isinstance(value, type)
+    return type(getattr(t, CALL, None)) is FunctionType and not isinstance(value, type)
 
 
 def can_be_written(value: Any) -> bool:
     """Tell whether compiled code could change a value in place."""
     t = type(value)
-    if t in natives.INERT or t is Active:
+    if t in activity.INERT or t is Active:
         return False
     if t is tuple:
         return any(map(can_be_written, value))
@@ -268,12 +306,14 @@ def can_be_written(value: Any) -> bool:
 def missing_rule(ctx: Any, f: Any, values: Any, why: str = "") -> MissingRuleError:
     """Return the error for a function that has neither a rule nor source to derive one from."""
     name = function_name(f)
-    kinds = ", ".join(map(describe_argument, values))
+    kinds = ", ".join(describe_argument(ctx, value) for value in values)
+    where, innermost = current_place()
+    inside = f", in {innermost}" if innermost != where else ""
     error = MissingRuleError(
         f"no rule for {name}",
-        where=ctx.user_location(),
-        why=f"{why or 'it is compiled, so there is no Python source to derive a rule from'}; "
-        f"called with ({kinds})",
+        where=where,
+        why=f"{why or 'it is compiled, so there is no Python source to derive a rule from'};\n"
+        f"called with ({kinds}){inside}",
         mend="register a rule, for example\n"
         f"    @from_vjp({name})\n"
         "    def rule(x):\n"
@@ -284,8 +324,9 @@ def missing_rule(ctx: Any, f: Any, values: Any, why: str = "") -> MissingRuleErr
     return error
 
 
-def describe_argument(value: Any) -> str:
-    """Return type, dtype and shape of an argument, for a message."""
+def describe_argument(ctx: Any, value: Any) -> str:
+    """Return activity, type, dtype and shape of an argument, for a message."""
+    active = "active " if ctx.contains_active(value) else ""
     if isinstance(value, ndarray):
-        return f"{value.dtype}[{', '.join(map(str, value.shape))}]"
-    return type(value.primal).__name__ if type(value) is Active else type(value).__name__
+        return f"{active}{value.dtype}[{', '.join(map(str, value.shape))}]"
+    return active + (type(value.primal) if type(value) is Active else type(value)).__name__

@@ -49,7 +49,7 @@ def container_gradient(value: Any, mirror: Mirror, memo: dict[int, Any]) -> Any:
     """Return the gradient of a container or an object."""
     fields = spec_of(value).fields(value)
     assert fields is not None
-    mutable = mutable_gradient(value, mirror)
+    mutable: Any = mutable_gradient(value, mirror)
     if mutable is not None:
         memo[id(mirror)] = mutable  # before its parts, which may lead back to it
     parts = {name: gradient_of(fields[name], m, memo) for name, m in mirror.parts.items()}

@@ -15,11 +15,13 @@ from typing import Any
 
 import numpy as np
 from numpy import ndarray
+from typing_extensions import override
 
-from mooncake_py.derive import natives, state
+from mooncake_py.derive import state
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.memory import Memory, View
-from mooncake_py.errors import NestedDerivativeError
+from mooncake_py.derive.native_modules import is_native_module
+from mooncake_py.derive.nested import nested_derivative
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.sequences import DictSpec, ListSpec
@@ -72,7 +74,7 @@ class _Walker:
         if known is not None:
             return known[1:]
         spec = spec_of(value)
-        if isinstance(spec, ObjectSpec) and natives.is_native_module(t.__module__):
+        if isinstance(spec, ObjectSpec) and is_native_module(t.__module__):
             return value, None  # a lock, a logger, a path
         fields = spec.fields(value)
         if fields is None:
@@ -87,6 +89,7 @@ class _Walker:
         return new, mirror
 
     def visit_immutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> Any:
+        """Return a tuple, a frozen dataclass or a method with its parts mapped."""
         parts = self.visit_parts(fields, mirror)
         changed = any(parts[name] is not part for name, part in fields.items())
         return spec.build(value, parts) if changed else value
@@ -99,12 +102,15 @@ class _Walker:
         return parts
 
     def visit_scalar(self, value: Any) -> tuple[Any, Any]:
+        """Map a number."""
         raise NotImplementedError
 
     def visit_array(self, value: ndarray) -> tuple[Any, Any]:
+        """Map an array."""
         raise NotImplementedError
 
     def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> None:
+        """Map the parts of a container or an object in place and fill in its mirror."""
         raise NotImplementedError
 
 
@@ -126,12 +132,14 @@ class Lifter(_Walker):
         super().__init__(ctx)
         self.locked = False
 
+    @override
     def visit_scalar(self, value: Any) -> tuple[Any, Any]:
         if type(value) is Active:
-            raise nested(self.ctx)
+            raise nested_derivative(self.ctx)
         node = Active(value, self.ctx)
         return node, node
 
+    @override
     def visit_array(self, value: ndarray) -> tuple[Any, Any]:
         if not differentiable_array(value):
             return value, None
@@ -139,6 +147,7 @@ class Lifter(_Walker):
             value = value.view(ndarray)
         return value, self.ctx.registry.activate(value)
 
+    @override
     def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> None:
         if not self.locked and not all(map(stays_as_it_is, fields.values())):
             in_containers.acquire()
@@ -162,16 +171,19 @@ class Lifter(_Walker):
 class Settler(_Walker):
     """Brings values to plain numbers after a forward pass; every number gets a node."""
 
+    @override
     def visit_scalar(self, value: Any) -> tuple[Any, Any]:
         if type(value) is Active:
             return value.primal, value
         return value, Active(value, self.ctx)
 
+    @override
     def visit_array(self, value: ndarray) -> tuple[Any, Any]:
         if type(value) is not ndarray or not differentiable_array(value):
             return value, None
         return value, self.ctx.registry.activate(value)
 
+    @override
     def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> None:
         old = dict(fields)
         new = self.visit_parts(old, mirror)
@@ -190,7 +202,7 @@ def stays_as_it_is(part: Any) -> bool:
 def replace_parts(value: Any, spec: TangentSpec, parts: Mapping[Any, Any]) -> None:
     """Replace parts of a container or an object in place, past its own methods."""
     if type(spec) is ListSpec:
-        setter = list.__setitem__ if isinstance(value, list) else deque.__setitem__
+        setter: Any = list.__setitem__ if isinstance(value, list) else deque.__setitem__
         for i, part in parts.items():
             setter(value, i, part)
     else:
@@ -216,16 +228,3 @@ def is_differentiable(mirror: Any, seen: set[int] | None = None) -> bool:
         return False
     seen.add(id(mirror))
     return any(is_differentiable(part, seen) for part in mirror.parts.values())
-
-
-def nested(ctx: Any) -> NestedDerivativeError:
-    """Return the error for a derivative of a derivative."""
-    error = NestedDerivativeError(
-        "a derivative was asked for inside a function that is being differentiated",
-        where=ctx.user_location(),
-        why="the inner derivative depends on what the outer one is taken with respect to, and "
-        "derivatives of derivatives are not supported by reverse mode",
-        mend="take the derivative outside, or write the inner derivative out by hand",
-    )
-    ctx.failed(error)
-    return error

@@ -54,8 +54,16 @@ def pull_scalar_two(entry: Entry) -> None:
         b.grad += g * pb
 
 
+def pull_scalar_many(entry: Entry) -> None:
+    _, y, pairs = entry
+    g = y.grad
+    if g:
+        for a, pa in pairs:
+            a.grad += g * pa
+
+
 def pull_quotient(entry: Entry) -> None:
-    """y = a / b with either or both active; divides here, where a zero divisor is harmless."""
+    """Y = a / b with either or both active; divides here, where a zero divisor is harmless."""
     _, y, a, b, divisor = entry
     g = y.grad
     if g:
@@ -240,7 +248,7 @@ def deliver(node: Any, c: Any, spec: Any, shared: bool = False) -> None:
         fitted = fit(c, *spec)
         shared = shared and fitted is c
         c = fitted
-    if shared or type(c) is ndarray and (c.base is not None or not c.flags.writeable):
+    if shared or (type(c) is ndarray and (c.base is not None or not c.flags.writeable)):
         node.add_shared(c)
     else:
         node.add(c)
@@ -271,7 +279,7 @@ def pull_element(entry: Entry) -> None:
 
 
 def pull_gather(entry: Entry) -> None:
-    """y = x[index] with an index array, in which an element may be read more than once."""
+    """Y = x[index] with an index array, in which an element may be read more than once."""
     _, y, node, index, boolean = entry
     g = y.take()
     if g is None:
@@ -334,7 +342,7 @@ def last_writes(shape: tuple[int, ...], index: Any) -> ndarray | None:
 
 
 def pull_inplace_linear(entry: Entry) -> None:
-    """x += v or x -= v: the cotangent of x stays, v receives a share."""
+    """X += v or x -= v: the cotangent of x stays, v receives a share."""
     _, node, value, sign, spec = entry
     if node.memory.grad is None:
         return
@@ -353,12 +361,27 @@ def pull_inplace_element(entry: Entry) -> None:
 
 
 def pull_inplace_scale(entry: Entry) -> None:
-    """x *= c or x /= c with constant c."""
+    """X *= c or x /= c with constant c."""
     _, node, partial = entry
     if node.memory.grad is None:
         return
     shadow = node.shadow()
     shadow[...] = product(shadow, partial(1) if callable(partial) else partial)
+
+
+def pull_inplace_scale_active(entry: Entry) -> None:
+    """x *= s or x /= s with an active number; a copy of the old or the new x was kept."""
+    _, node, kept, s, factor, multiplies = entry
+    if node.memory.grad is None:
+        return
+    shadow = node.shadow()
+    if multiplies:
+        s.add(product(shadow, kept).sum())
+        shadow[...] = product(shadow, factor)
+    else:
+        quotient = product(shadow, np.float64(1.0) / factor)
+        s.add(-product(quotient, kept).sum())
+        shadow[...] = quotient
 
 
 # Rules of the other kinds.

@@ -17,6 +17,7 @@ from numpy import ndarray
 from mooncake_py.derive import pulls
 from mooncake_py.derive.active import REAL_SCALARS, Active, primal_of
 from mooncake_py.derive.context import Context
+from mooncake_py.derive.fused_code import specialise
 from mooncake_py.derive.memory import IndexView, Memory, Registry, View, undo_assign
 from mooncake_py.derive.operators import BINARY, UNARY, BinaryOperator
 from mooncake_py.errors import DerivativeDropError
@@ -56,7 +57,13 @@ class ReverseContext(Context):
         ``tape.append``.
     registry : Registry
         Blocks of memory and their shadows.
+    fuses : bool
+        Whether expressions may be recorded as one entry; tests compare with the general way.
     """
+
+    fuses = True
+    specialise = staticmethod(specialise)
+    numbers = NUMBERS | {Active}
 
     def __init__(self) -> None:
         super().__init__()
@@ -107,7 +114,7 @@ class ReverseContext(Context):
                 y = Active(y, self)
                 self.record((_scalar_one, y, b, 1.0))
                 return y
-        if ta is ndarray and (tb is ndarray or tb is float) or tb is ndarray and ta is float:
+        if (ta is ndarray and (tb is ndarray or tb is float)) or (tb is ndarray and ta is float):
             return self.array_operator(_ADD, a, b)
         return self.binary(_ADD, a, b)
 
@@ -132,7 +139,7 @@ class ReverseContext(Context):
                 y = Active(y, self)
                 self.record((_scalar_one, y, b, -1.0))
                 return y
-        if ta is ndarray and (tb is ndarray or tb is float) or tb is ndarray and ta is float:
+        if (ta is ndarray and (tb is ndarray or tb is float)) or (tb is ndarray and ta is float):
             return self.array_operator(_SUB, a, b)
         return self.binary(_SUB, a, b)
 
@@ -158,7 +165,7 @@ class ReverseContext(Context):
                 y = Active(y, self)
                 self.record((_scalar_one, y, b, a))
                 return y
-        if ta is ndarray and (tb is ndarray or tb is float) or tb is ndarray and ta is float:
+        if (ta is ndarray and (tb is ndarray or tb is float)) or (tb is ndarray and ta is float):
             return self.array_operator(_MUL, a, b)
         return self.binary(_MUL, a, b)
 
@@ -183,7 +190,7 @@ class ReverseContext(Context):
                 y = Active(y, self)
                 self.record((_quotient, y, None, b, b.primal))
                 return y
-        if ta is ndarray and (tb is ndarray or tb is float) or tb is ndarray and ta is float:
+        if (ta is ndarray and (tb is ndarray or tb is float)) or (tb is ndarray and ta is float):
             return self.array_operator(_DIV, a, b)
         return self.binary(_DIV, a, b)
 
@@ -313,7 +320,7 @@ class ReverseContext(Context):
             out = result = Active(y, self)
             spec = fit_to(x, y)
         if keep_x:
-            node.protect()
+            x = node.keep(x)
         if type(partial) is AtOnce:
             partial = partial.partial(x, y)
         self.record((
@@ -341,12 +348,12 @@ class ReverseContext(Context):
             out = result = Active(y, self)
         if keep_a:
             if na is not None:
-                na.protect()
+                a = na.keep(a)
             elif type(a) is ndarray:
                 self.registry.protect(a)
         if keep_b:
             if nb is not None:
-                nb.protect()
+                b = nb.keep(b)
             elif type(b) is ndarray:
                 self.registry.protect(b)
         spec_a = spec_b = None
@@ -385,7 +392,7 @@ class ReverseContext(Context):
                 saved.append(None)
                 continue
             if node is not None:
-                node.protect()
+                arg = node.keep(arg)
             elif type(arg) is ndarray:
                 self.registry.protect(arg)
             saved.append(arg)
@@ -497,6 +504,7 @@ class ReverseContext(Context):
         memory.logged = logged = getattr(memory, "logged", 0) + size
         if type(owner) is ndarray and logged >= owner.nbytes > 0:
             memory.protected = False
+            memory.rewritten = True
             memory.logged = 0
             return undo_assign, owner, Ellipsis, owner.copy()
         if type(old) is ndarray and old.base is not None:
@@ -547,6 +555,10 @@ class ReverseContext(Context):
             self.inplace_linear(op, x, v, node, value)
         elif value is None and (op is _MUL or op is _DIV) and (tv in NUMBERS or tv is ndarray):
             self.inplace_scale(op, x, v, node)
+        elif tv is Active and node is not None and (op is _MUL or op is _DIV) and (
+            x.dtype is FLOAT64 and type(v.primal) in REAL_SCALARS
+        ):
+            self.inplace_scale_active(op, x, v, node)
         else:
             self.call(op.ufunc, x, v, out=x)
 
@@ -581,6 +593,20 @@ class ReverseContext(Context):
             self.record((pulls.pull_inplace_scale, node, v))
         else:
             self.record((pulls.pull_inplace_scale, node, lambda one: one / v))
+
+    def inplace_scale_active(self, op: BinaryOperator, x: ndarray, v: Active, node: Any) -> None:
+        """Run ``x *= s`` or ``x /= s`` with active `x` and an active number."""
+        memory = node.memory
+        if memory.shape is None:
+            self.registry.activate(x)
+        # The adjoint reads the old x for a product, the new x for a quotient.
+        kept = x.copy() if op is _MUL else None
+        if memory.protected:
+            self.log_write(memory, x, Ellipsis)
+        op.inplace(x, v.primal)
+        if kept is None:
+            kept = x.copy()
+        self.record((pulls.pull_inplace_scale_active, node, kept, v, v.primal, op is _MUL))
 
     def augitem(self, name: str, o: Any, i: Any, v: Any) -> None:
         """Run ``o[i] op= v``, where `v` has no side effects."""
@@ -633,6 +659,9 @@ class ReverseContext(Context):
     def storeback(self, o: Any, i: Any, v: Any) -> None:
         """Finish ``o[i] op= v``: a view was changed in place and need not be stored."""
         if type(o) is ndarray and type(v) is ndarray and v.base is not None:
+            node = self.known.get(id(v))
+            if type(node) is IndexView and node.ref() is v and node.index is i:
+                return
             slot = o[i]
             if same_view(slot, v):
                 return

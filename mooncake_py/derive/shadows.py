@@ -92,6 +92,7 @@ class Follower:
         return join_container(mirror.kind, parts)
 
     def mutable(self, mirror: Mirror, present: Any) -> Any:
+        """Return the fdata of a container or an object, the present object if there is one."""
         known = self.memo.get(id(mirror))
         if known is not None:
             return known

@@ -7,9 +7,10 @@ so every change is recorded.
 from __future__ import annotations
 
 import copy
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping
-from types import FunctionType, MappingProxyType
+from contextlib import suppress
+from types import FunctionType
 from typing import Any
 
 from mooncake_py.derive import pulls
@@ -33,19 +34,20 @@ def note(ctx: Any, inverse: Callable[..., Any], *arguments: Any) -> None:
 
 def set_attribute(ctx: Any, o: Any, name: str, v: Any) -> None:
     """Run ``o.name = v`` natively and record the old value."""
-    fields = getattr(o, "__dict__", None)
-    if type(fields) is dict:
-        old = fields.get(name, _MISSING)
-    elif isinstance(fields, MappingProxyType):
-        old = fields.get(name, _MISSING)
-    else:
-        old = getattr(o, name, _MISSING)
-    if old is _MISSING and hasattr(type(o), name):  # a slot, or a data descriptor in C
-        old = getattr(o, name, _MISSING)
-        if type(fields) is dict and not hasattr(type(getattr(type(o), name)), "__set__"):
-            old = _MISSING
+    old = old_attribute(o, name)
     setattr(o, name, v)
     note(ctx, restore_attribute, o, name, old)
+
+
+def old_attribute(o: Any, name: str) -> Any:
+    """Return what an object itself, not its class, holds under a name."""
+    for base in type(o).__mro__:
+        if name in base.__dict__:
+            if hasattr(type(base.__dict__[name]), "__set__"):  # a slot, or a descriptor in C
+                return getattr(o, name, _MISSING)
+            break
+    fields = getattr(o, "__dict__", None)
+    return _MISSING if fields is None else fields.get(name, _MISSING)
 
 
 def delete_attribute(ctx: Any, o: Any, name: str) -> None:
@@ -64,10 +66,8 @@ def restore_attribute(o: Any, name: str, old: Any) -> None:
     if old is not _MISSING:
         setter(o, name, old)
         return
-    try:
+    with suppress(AttributeError):  # deleted again by the code itself
         deleter(o, name)
-    except AttributeError:
-        pass  # deleted again by the code itself
 
 
 def set_item(ctx: Any, o: Any, i: Any, v: Any) -> None:
@@ -75,9 +75,8 @@ def set_item(ctx: Any, o: Any, i: Any, v: Any) -> None:
     i = primal_of(i)
     if isinstance(o, dict):
         old = o.get(i, _MISSING)
-        order = None if old is not _MISSING else None
         o[i] = v
-        note(ctx, restore_key, o, i, old, order)
+        note(ctx, restore_key, o, i, old)
     elif type(o) is list and type(i) is int:
         old = o[i]
         o[i] = v
@@ -95,11 +94,12 @@ def delete_item(ctx: Any, o: Any, i: Any) -> None:
     del o[primal_of(i)]
 
 
-def restore_key(o: dict[Any, Any], key: Any, old: Any, order: None) -> None:
+def restore_key(o: dict[Any, Any], key: Any, old: Any) -> None:
+    base = dict_methods(o)
     if old is _MISSING:
-        dict.pop(o, key, None)
+        base.pop(o, key, None)
     else:
-        dict.__setitem__(o, key, old)
+        base.__setitem__(o, key, old)
 
 
 def read_dict(ctx: Any, o: Any, i: Any) -> Any:
@@ -122,7 +122,7 @@ def read_dict(ctx: Any, o: Any, i: Any) -> Any:
 def snapshot(ctx: Any, o: Any) -> None:
     """Record the whole contents of a container that is about to change."""
     if isinstance(o, (list, bytearray)):
-        note(ctx, restore_sequence, o, o[:])
+        note(ctx, restore_sequence, o, list(o) if isinstance(o, list) else bytearray(o))
     elif isinstance(o, dict):
         note(ctx, restore_dict, o, dict(o))
     elif isinstance(o, set):
@@ -132,22 +132,29 @@ def snapshot(ctx: Any, o: Any) -> None:
 
 
 def restore_sequence(o: Any, old: Any) -> None:
-    o[:] = old
+    type(old).__setitem__(o, slice(None), old)
+
+
+def dict_methods(o: dict[Any, Any]) -> Any:
+    """Return the class in C whose methods keep a dict consistent."""
+    return OrderedDict if isinstance(o, OrderedDict) else dict
 
 
 def restore_dict(o: dict[Any, Any], old: Mapping[Any, Any]) -> None:
-    dict.clear(o)
-    dict.update(o, old)
+    base = dict_methods(o)
+    base.clear(o)
+    for key, value in old.items():
+        base.__setitem__(o, key, value)
 
 
 def restore_set(o: set[Any], old: set[Any]) -> None:
-    o.clear()
-    o.update(old)
+    set.clear(o)
+    set.update(o, old)
 
 
 def restore_deque(o: deque[Any], old: list[Any]) -> None:
-    o.clear()
-    o.extend(old)
+    deque.clear(o)
+    deque.extend(o, old)
 
 
 def inplace_container(ctx: Any, op: Any, x: Any, v: Any) -> Any:
@@ -163,12 +170,12 @@ def inplace_container(ctx: Any, op: Any, x: Any, v: Any) -> Any:
 
 
 def list_append(ctx: Any, o: list[Any], v: Any) -> None:
-    o.append(v)
+    list.append(o, v)
     note(ctx, list.pop, o)
 
 
 def list_pop(ctx: Any, o: list[Any], i: int = -1) -> Any:
-    v = o.pop(i)
+    v = list.pop(o, i)
     if i == -1:
         note(ctx, list.append, o, v)
     else:
@@ -178,7 +185,7 @@ def list_pop(ctx: Any, o: list[Any], i: int = -1) -> Any:
 
 def list_extend(ctx: Any, o: list[Any], values: Any) -> None:
     n = len(o)
-    o.extend(ctx.iter(values))
+    list.extend(o, ctx.iter(values))
     note(ctx, truncate, o, n)
 
 
@@ -219,11 +226,17 @@ MUTATORS: dict[type, dict[str, Any]] = {
 ITERATING = frozenset({"extend", "extendleft", "update", "fromkeys"})
 
 
-def call_container_method(ctx: Any, o: Any, name: str, args: Any, kwargs: Any) -> Any:
-    """Run a method of a built-in container; values pass by reference."""
+def call_container_method(
+    ctx: Any, o: Any, name: str, args: Any, kwargs: Any, method: Any = None
+) -> Any:
+    """Run a method of a built-in container; values pass by reference.
+
+    `method` is the bound method in C; by default the one that the object has.
+    """
+    if method is None:
+        method = getattr(o, name)
     mutators = next(table for base, table in MUTATORS.items() if isinstance(o, base))
     if name not in mutators:
-        method = getattr(o, name)
         if name in ("get", "index", "count", "__contains__", "__getitem__"):
             args = (primal_of(args[0]), *args[1:]) if args and type(args[0]) is Active else args
         return method(*args, **kwargs)
@@ -235,7 +248,6 @@ def call_container_method(ctx: Any, o: Any, name: str, args: Any, kwargs: Any) -
     if name == "setdefault":
         set_item(ctx, o, args[0], args[1] if len(args) > 1 else None)
         return o[args[0]]
-    method = getattr(o, name)
     snapshot(ctx, o)
     if name in ITERATING and args and not isinstance(args[0], Mapping):
         args = (ctx.iter(args[0]), *args[1:])
@@ -249,7 +261,7 @@ def log_names(ctx: Any, derived: Any, f: FunctionType) -> None:
     """Record the globals and captured variables that a function may rebind."""
     for name in derived.stored_globals:
         old = f.__globals__.get(name, _MISSING)
-        note(ctx, restore_key, f.__globals__, name, old, None)
+        note(ctx, restore_key, f.__globals__, name, old)
     if derived.stored_free:
         cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
         for name in derived.stored_free:
@@ -296,7 +308,7 @@ def copied_inside(ctx: Any, value: Any, memo: dict[int, Any]) -> Any:
     elif isinstance(value, FunctionType) or t.__reduce_ex__ is not object.__reduce_ex__:
         result = copy.deepcopy(value, memo)
     else:
-        result = memo[id(value)] = t.__new__(t)
+        result = memo[id(value)] = object.__new__(t)
         for name, field in vars(value).items():
             object.__setattr__(result, name, copied_inside(ctx, field, memo))
     memo[id(value)] = result

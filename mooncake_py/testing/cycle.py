@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mooncake_py.derive.copying import copy_jointly
 from mooncake_py.errors import MissingRuleError, PullbackReuseError, UnsupportedSyntaxError
 from mooncake_py.tangents import (
     CoDual,
@@ -20,7 +21,6 @@ from mooncake_py.tangents import (
 )
 from mooncake_py.testing.case import Case, path
 from mooncake_py.testing.compare import freeze
-from mooncake_py.testing.copying import copy_jointly
 from mooncake_py.testing.failure import failure
 from mooncake_py.testing.pairing import Pairing, holds_nothing
 from mooncake_py.testing.structure import Part, children, walk, walk_all

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from mooncake_py.derive.copying import copy_jointly
 from mooncake_py.errors import InvalidTangentError, PullbackReuseError
 from mooncake_py.tangents import verify_rdata
 from mooncake_py.testing.case import Case, path
 from mooncake_py.testing.compare import compare, first_change, is_zero
-from mooncake_py.testing.copying import copy_jointly
 from mooncake_py.testing.cycle import Cycle
 from mooncake_py.testing.failure import failure
 from mooncake_py.testing.sharing import overlap

@@ -25,6 +25,9 @@ class NativeContext:
         Python functions from this file are derived when they are called, as an engine would.
     """
 
+    fuses = False
+    numbers = frozenset({int, float, complex, bool})
+
     def __init__(self, within: str = "") -> None:
         self.within = within
         self.seen: list[str] = []

@@ -1,5 +1,5 @@
 """Functions, arguments, closures, decorators and generators against finite differences."""
-# ruff: noqa: B006, B008, B023, C417, E731, RUF005
+# ruff: noqa: B006
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def splat_dict(d, x):
 
 @programs(2.0)
 def splat_several(x):
-    return weighted(*[x, x], 1.0, *(x * x,), weight=2.0, **{"a": x}, **{"b": x})
+    return weighted(*[x, x], 1.0, *(x * x,), weight=2.0, a=x, b=x)
 
 
 @programs(2.0)

@@ -1,5 +1,4 @@
 """Control flow, names and expressions: each program against finite differences."""
-# ruff: noqa: B007, B018, B905, E701, E702, F841, RET503, RUF005, SIM102, SIM103, SIM114, SIM210
 
 from __future__ import annotations
 
@@ -508,7 +507,7 @@ def f_string_and_print(x):
 
 @programs(2.0)
 def percent_and_str_format(x):
-    text = "%.2f %s" % (x, x) + "{:.1f} {}".format(x, [x])
+    text = "%.2f %s" % (x, x) + f"{x:.1f} {[x]}"
     return x * (1 if text else 2)
 
 

@@ -1,5 +1,4 @@
 """The object model: classes, attributes, special methods, dataclasses and copies."""
-# ruff: noqa: PIE790, RUF012, B024, B027, PLR0124, SIM300
 
 from __future__ import annotations
 
@@ -207,7 +206,7 @@ def container_protocol(v):
     v[1] = v[0] * v[2]
     total = sum(w * w for w in v) * len(v)
     first, *rest = v
-    if v and 1.5 in v and v == Vector(*v) and Vector(0.1, 0.1) < v and f"{v:.1f}":
+    if v and v[2] in v and v == Vector(*v) and Vector(0.1, 0.1) < v and f"{v:.1f}":
         total += first * sum(rest) + list(reversed(v))[0]
     del v[0]
     return total * v[0]

@@ -168,7 +168,8 @@ def function_out(w: Writer) -> bool:
     if len(shape) == 1:
         n = shape[0]
         rows += [f"np.matmul({w.array((n, 2), 1)}, {w.array((2,), 1)}, out={text})",
-                 f"np.concatenate([{w.array((1,), 1)}, {w.array((n - 1,), 1)}], out={text})"
+                 f"np.concatenate([{w.array((1,), 1)}, "
+                 f"{w.array((n - 1,), 1)}], out={text})"
                  if n > 1 else "pass",
                  f"np.take({w.array((3,), 1)}, {[w.rng.randrange(3) for _ in range(n)]}, "
                  f"out={text}, mode='clip')"]

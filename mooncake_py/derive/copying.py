@@ -15,7 +15,6 @@ from mooncake_py.rules import registry
 from mooncake_py.tangents.kinds import Fields, NoFData, NoRData, NoTangent
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import address, owner, zeros_like_owner
-from mooncake_py.testing.structure import is_number
 
 __all__ = ["Convert", "copy_jointly"]
 
@@ -23,6 +22,7 @@ T = TypeVar("T")
 Convert = Callable[[Any], Any]
 """Maps an array that owns its memory, or a scalar, to what replaces it in the copy."""
 
+_NUMBERS = (bool, int, float, complex, np.generic)
 _SHARED = (str, bytes, type, type(None), types.ModuleType, NoTangent, NoFData, NoRData)
 
 
@@ -59,7 +59,7 @@ class _Copier:
     def copy(self, value: Any) -> Any:
         if isinstance(value, _SHARED):
             return value
-        if is_number(value):
+        if isinstance(value, _NUMBERS):
             return value if self.convert is None else self.convert(value)
         known = self.memo.get(id(value))
         if known is not None:
@@ -126,7 +126,7 @@ def _shareable(cell: types.CellType, parts: dict[str, Any]) -> bool:
     The identity of the function is then kept, by which rules are found.
     """
     contents = parts.get("cell_contents")
-    return not parts or (contents is cell.cell_contents and not is_number(contents))
+    return not parts or (contents is cell.cell_contents and not isinstance(contents, _NUMBERS))
 
 
 def _without_tangent(value: Any) -> Any:

@@ -1,0 +1,130 @@
+"""Items and operators of what is neither a number nor an array."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.derive import activity, iteration, state
+from mooncake_py.derive.active import Active, primal_of
+from mooncake_py.derive.core import Core
+
+__all__ = ["Objects"]
+
+
+class Objects(Core):
+    """Containers and instances of classes; special methods written in Python run derived."""
+
+    # Items.
+
+    def item_of_object(self, o: Any, i: Any) -> Any:
+        """Run ``o[i]`` for anything but an array."""
+        t = type(o)
+        if t is list or t is tuple or t is dict or t is str:
+            return o[i]
+        if t is np.flatiter:
+            return iteration.read_flat(self, o, i)
+        method = getattr(t, "__getitem__", None)
+        if type(method) is FunctionType:
+            return self.call(method, o, i)
+        if isinstance(o, dict):
+            return state.read_dict(self, o, i)
+        if isinstance(o, ndarray):
+            self.refuse_if_active(ndarray.__getitem__, (o,))
+        elif isinstance(o, memoryview):
+            iteration.refuse_unseen(self, o, "a memoryview")
+        return o[i]
+
+    def set_item_of_object(self, o: Any, i: Any, v: Any) -> None:
+        """Run ``o[i] = v`` for anything but an array."""
+        t = type(o)
+        if t is np.flatiter:
+            iteration.assign_flat(self, o.base, i, v)
+            return
+        method = getattr(t, "__setitem__", None)
+        if type(method) is FunctionType:
+            self.call(method, o, i, v)
+            return
+        if isinstance(o, ndarray):
+            self.setitem(o.view(ndarray), i, v)  # a memory map, a matrix
+            return
+        state.set_item(self, o, i, v)
+
+    def delitem(self, o: Any, i: Any) -> None:
+        """Run ``del o[i]``."""
+        method = getattr(type(o), "__delitem__", None)
+        if type(method) is FunctionType:
+            self.call(method, o, i)
+            return
+        state.delete_item(self, o, i)
+
+    # Operators.
+
+    def operator_of_objects(self, op: Any, a: Any, b: Any) -> Any:
+        """Run a binary operator for operands that are not numbers or arrays."""
+        ta, tb = type(a), type(b)
+        left = getattr(ta, op.method, None) if ta is not Active else None
+        right = getattr(tb, op.reflected, None) if tb is not Active else None
+        left_python = type(left) is FunctionType
+        right_python = type(right) is FunctionType
+        if left_python or right_python:
+            return self.special_methods(op, a, b, left, right, left_python, right_python)
+        if op.name == "mod" and isinstance(a, (str, bytes)):
+            return op.function(a, activity.unwrapped(b))
+        if ta is ndarray or tb is ndarray:
+            # An operand of another type: the array's own operator decides, unseen by the tape.
+            self.refuse_if_active(op.function, (a, b))
+        return op.function(primal_of(a), primal_of(b))
+
+    def special_methods(
+        self, op: Any, a: Any, b: Any, left: Any, right: Any, left_python: bool, right_python: bool
+    ) -> Any:
+        """Try ``a.__op__(b)`` and ``b.__rop__(a)`` in Python's order, deriving each."""
+        ta, tb = type(a), type(b)
+        attempts = [(left, a, b, left_python), (right, b, a, right_python)]
+        if ta is tb:
+            attempts.pop()
+        elif issubclass(tb, ta) and right is not getattr(ta, op.reflected, None):
+            attempts.reverse()
+        for function, first, second, python in attempts:
+            if function is None:
+                continue
+            if type(first) is ndarray and getattr(type(second), "__array_ufunc__", 0) is None:
+                continue
+            result = self.call(function, first, second) if python else function(
+                primal_of(first), second
+            )
+            if result is not NotImplemented:
+                return result
+        return op.function(primal_of(a), primal_of(b)) if not (
+            left_python or right_python
+        ) else unsupported_operands(op, ta, tb)
+
+    def unary_of_objects(self, function: Any, method: str, a: Any) -> Any:
+        """Run a unary operator for an operand that is not a number or an array."""
+        special = getattr(type(a), method, None)
+        if type(special) is FunctionType:
+            return self.call(special, a)
+        return function(a)
+
+    def inplace_of_objects(self, op: Any, x: Any, v: Any) -> Any:
+        """Run ``x op= v`` for anything but an array."""
+        t = type(x)
+        special = getattr(t, op.inplace_method, None)
+        if special is None or t is Active or type(v) is ndarray:
+            return getattr(self, op.name)(x, v)
+        if type(special) is FunctionType:
+            result = self.call(special, x, v)
+            return getattr(self, op.name)(x, v) if result is NotImplemented else result
+        return state.inplace_container(self, op, x, v)
+
+
+def unsupported_operands(op: Any, ta: type, tb: type) -> Any:
+    """Raise the error that Python raises when neither operand knows the operator."""
+    raise TypeError(
+        f"unsupported operand type(s) for {op.method.strip('_')}: "
+        f"{ta.__name__!r} and {tb.__name__!r}"
+    )

@@ -1,0 +1,59 @@
+"""Places in the user's source, found from the frames of rewritten code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import lru_cache
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.errors import Location
+
+__all__ = ["current_place", "definition_of", "is_library", "is_rewritten"]
+
+
+def is_rewritten(code: CodeType) -> bool:
+    """Tell whether code was rewritten by the engine."""
+    return "_mk_ctx" in code.co_varnames or "_mk_ctx" in code.co_freevars
+
+
+@lru_cache(maxsize=256)
+def is_library(file: str) -> bool:
+    """Tell whether a file belongs to Python or NumPy: whoever reads a message cannot mend it."""
+    return file.startswith((os.path.dirname(os.__file__), os.path.dirname(np.__file__))) and (
+        "site-packages" not in file or file.startswith(os.path.dirname(np.__file__))
+    )
+
+
+def current_place(depth: int = 1) -> tuple[Location | None, Location | None]:
+    """Return where rewritten code is being run: the user's line, and the innermost one."""
+    frame: FrameType | None = sys._getframe(depth)
+    innermost = None
+    while frame is not None:
+        if is_rewritten(frame.f_code):
+            innermost = innermost or place_in(frame)
+            if not is_library(frame.f_code.co_filename):
+                return place_in(frame), innermost
+        frame = frame.f_back
+    return innermost, innermost
+
+
+def place_in(frame: FrameType) -> Location:
+    """Return file, line and columns of what a frame is running."""
+    code = frame.f_code
+    positions = list(code.co_positions())[frame.f_lasti // 2]
+    line, end_line, column, end_column = positions
+    if end_line != line:
+        end_column = None
+    return Location(code.co_filename, line or frame.f_lineno, code.co_qualname, column, end_column)
+
+
+def definition_of(f: Any) -> Location | None:
+    """Return where a Python function is defined, or None if that is not known."""
+    code = getattr(f, "__code__", None)
+    if code is None:
+        return None
+    return Location(code.co_filename, code.co_firstlineno, code.co_qualname)

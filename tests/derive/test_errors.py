@@ -1,0 +1,437 @@
+"""Bad input: each message says what, where, why and the mend, and nothing is left changed."""
+# ruff: noqa: E722, SIM105
+
+from __future__ import annotations
+
+import array
+import ctypes
+import decimal
+import fractions
+import itertools
+import json
+import linecache
+import math
+import pickle
+import struct
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mooncake_py import grad, value_and_grad
+from mooncake_py.errors import (
+    DerivativeDropError,
+    MissingRuleError,
+    MooncakeError,
+    NonDifferentiableArgumentError,
+    NonScalarOutputError,
+    SourceUnavailableError,
+    UnsupportedSyntaxError,
+)
+
+X = np.array([0.3, -1.2, 0.7])
+
+
+def energy(x, n):
+    return np.sum(x * n)
+
+
+def refused(f: Any, *args: Any, **options: Any) -> MooncakeError:
+    """Return the error that a gradient raises; check that the arguments are restored."""
+    before = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+    with pytest.raises(MooncakeError) as caught:
+        grad(f, **options)(*args)
+    for a, b in zip(args, before, strict=True):
+        if isinstance(a, np.ndarray):
+            np.testing.assert_array_equal(a, b)
+    return caught.value
+
+
+def marked(error: MooncakeError) -> str:
+    """Return the text above the carets."""
+    where = error.where
+    assert where is not None
+    assert where.file == __file__
+    line, carets = where.excerpt()
+    assert line.strip() == linecache.getline(where.file, where.line).strip()
+    return line[carets.index("^"): carets.rindex("^") + 1]
+
+
+# What is asked for.
+
+
+@pytest.mark.parametrize(
+    ("argument", "text"),
+    [
+        (3, "it is 3 of type int"),
+        (True, "it is True of type bool"),
+        ("abc", "it is 'abc' of type str"),
+        (None, "it is None of type NoneType"),
+        (np.arange(3), "it is an array of dtype int64"),
+        (np.array([True]), "it is an array of dtype bool"),
+        ([1, 2], "it is a list without floats"),
+        ({}, "it is a dict without floats"),
+        (np.array([1.0, None]), "an array of objects"),
+        (np.zeros(2, [("a", float)]), "a structured array"),
+        (np.ma.array([1.0]), "an array of class MaskedArray"),
+        ((v for v in [1.0]), "a generator cannot have a tangent"),
+    ],
+)
+def test_argument_without_derivative(argument, text):
+    error = refused(energy, argument, 1)
+    assert type(error) is NonDifferentiableArgumentError
+    assert isinstance(error, TypeError)
+    assert error.what.startswith(
+        "cannot take the gradient of energy with respect to argument 0 ('x'): "
+    )
+    assert text in error.what
+    assert error.why
+    assert error.mend
+
+
+def test_argument_is_named_by_its_own_index():
+    error = refused(energy, X, np.arange(3), argnums=1)
+    assert "argument 1 ('n')" in error.what
+    assert "n.astype(float)" in error.mend
+    assert "pass a float: 2.0" in refused(energy, X, 2, argnums="n").mend
+
+
+@pytest.mark.parametrize(
+    ("argnums", "text"),
+    [
+        (2, "argnums=2 is out of range: energy was called with 2 positional arguments"),
+        (-3, "argnums=-3 is out of range"),
+        ((0, 5), "argnums=5 is out of range"),
+        ("z", "argnums names the argument 'z', which was not passed to energy"),
+        (1.5, "argnums=1.5 does not name arguments of energy"),
+        ((), "argnums=() does not name arguments of energy"),
+        ([0], r"argnums=[0] does not name arguments"),
+    ],
+)
+def test_argnums_that_name_nothing(argnums, text):
+    error = refused(energy, X, 1.0, argnums=argnums)
+    assert type(error) is NonDifferentiableArgumentError
+    assert text in error.what
+    assert error.mend
+
+
+def test_result_of_a_function_instead_of_the_function():
+    with pytest.raises(NonDifferentiableArgumentError, match="it is not a function") as caught:
+        grad(energy(X, 1.0))
+    assert "grad(f)(x)" in caught.value.mend
+
+
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        (lambda x: x * 2, r"an array of shape \(3,\) and dtype float64"),
+        (lambda x: (x, x), "a value of type tuple"),
+        (lambda x: x[0] * 1j, "a value of type complex128"),
+        (lambda x: None, "a value of type NoneType"),
+        (lambda x: x[0] > 0, "a value of type bool"),
+    ],
+)
+def test_output_that_is_not_one_real_number(output, text):
+    with pytest.raises(NonScalarOutputError, match=text) as caught:
+        grad(output)(X.copy())
+    error = caught.value
+    assert error.what.startswith("the lambda at test_errors.py:")
+    assert error.where is not None
+    assert error.where.file == __file__
+    assert "vjp" in error.mend
+
+
+def test_has_aux_without_a_pair():
+    error = refused(energy, X.copy(), 1.0, has_aux=True)
+    assert "(value, aux)" in error.what
+    assert "returned a float64" in error.why
+
+
+def test_wrong_number_of_arguments_is_pythons_error():
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'n'"):
+        grad(energy)(X.copy())
+
+
+# What the function does.
+
+
+def function_without_source():
+    namespace: dict[str, Any] = {}
+    exec("def squared(x):\n    return x * x", namespace)
+    return namespace["squared"]
+
+
+def test_function_without_source():
+    squared = function_without_source()
+    error = refused(squared, 2.0)
+    assert type(error) is SourceUnavailableError
+    assert "no Python source for squared" in error.what
+    inner = refused(lambda x: squared(x) * 2, 2.0)
+    assert marked(inner) == "squared(x)"
+    assert "register a rule" in inner.mend
+
+
+def pack(x):
+    y = x * 2
+    return struct.pack("d", y)[0] * y
+
+
+def test_compiled_function_without_rule():
+    error = refused(pack, 2.0)
+    assert type(error) is MissingRuleError
+    assert isinstance(error, NotImplementedError)
+    assert "struct.pack" in error.what
+    assert marked(error) == 'struct.pack("d", y)'
+    assert error.where.function == "pack"
+    assert "compiled" in error.why
+    assert "called with (str, active float)" in error.why
+    assert "from_vjp" in error.mend
+    assert "zero_derivative" in error.mend
+    text = str(error).split("\n")
+    assert [line.split(":")[0].strip() for line in text if line.startswith("  ") and ":" in line[:8]
+            ] == ["where", "why", "mend"]
+
+
+def test_compiled_function_inside_numpy_is_reported_at_the_users_line():
+    error = refused(lambda a: np.sum(np.nditer(a)), X.copy())
+    assert marked(error) == "np.nditer(a)"
+
+
+def drop_by_memoryview(x):
+    return memoryview(x)[0]
+
+
+def drop_by_data(x):
+    return np.frombuffer(x.data)[0]
+
+
+def drop_by_ctypes(x):
+    return x.ctypes.data_as(ctypes.POINTER(ctypes.c_double))[0]
+
+
+def drop_by_ctypes_number(x):
+    return ctypes.c_double(x[0]).value
+
+
+def drop_by_bytes(x):
+    return np.frombuffer(x.tobytes())[0]
+
+
+def drop_by_struct(x):
+    return struct.unpack("3d", struct.pack("3d", *x))[0]
+
+
+def drop_by_array_module(x):
+    return array.array("d", x)[0]
+
+
+def drop_by_pickle(x):
+    return pickle.loads(pickle.dumps(x))[0]
+
+
+def drop_by_json(x):
+    return json.loads(json.dumps(x.tolist()))[0]
+
+
+def drop_by_decimal(x):
+    return float(decimal.Decimal(x[0]))
+
+
+def drop_by_fraction(x):
+    return float(fractions.Fraction(x[0]))
+
+
+def drop_by_object_array(x):
+    a = np.empty(2, dtype=object)
+    a[0] = x[0]
+    return a[0]
+
+
+def drop_by_structured_array(x):
+    a = np.zeros(3, dtype=[("u", float)])
+    a["u"] = x
+    return a["u"][0]
+
+
+def drop_by_broadcast(x):
+    return sum(u * v for u, v in np.broadcast(x, 2.0))
+
+
+def drop_by_subclass(x):
+    return np.sum(x.view(np.recarray))
+
+
+def drop_by_matrix(x):
+    return np.sum(np.asmatrix(x))
+
+
+def drop_by_masked_array(x):
+    return np.ma.masked_array(x, [0, 1, 0]).sum()
+
+
+def drop_by_bits(x):
+    return np.sum(x.view(np.int64).view(float))
+
+
+def drop_by_record(x):
+    return np.sum(np.rec.fromarrays([x], names="u").u)
+
+
+def drop_by_frompyfunc(x):
+    return np.sum(np.frompyfunc(math.sin, 1, 1)(x))
+
+
+def drop_by_float_subclass(x):
+    class Degrees(float):
+        pass
+
+    return Degrees(x[0]) * 2
+
+
+def drop_by_flat_copy(x):
+    return x.flat.copy()[0]
+
+
+DROPS = [f for name, f in sorted(globals().items()) if name.startswith("drop_by_")]
+
+
+@pytest.mark.parametrize("f", DROPS, ids=lambda f: f.__name__)
+def test_what_would_drop_a_derivative_is_refused(f):
+    error = refused(f, X.copy())
+    assert isinstance(error, (DerivativeDropError, MissingRuleError))
+    assert error.why
+    assert error.mend
+    assert error.where is not None
+    assert error.where.file == __file__
+    assert error.where.function.startswith(f.__name__)
+
+
+def numbers_outside(a):
+    for i in range(len(a)):
+        yield a[i] * 2
+
+
+def test_generator_made_outside_is_refused():
+    x = X.copy()
+    values = numbers_outside(x)
+    error = refused(lambda a: next(values) * np.sum(a), x)
+    assert "numbers_outside was made outside" in error.what
+    assert refused(lambda a: sum(v for v in values), x).mend
+    assert refused(lambda a: values.send(None), x).mend
+    harmless = itertools.count(2)
+    np.testing.assert_array_equal(grad(lambda a: next(harmless) * np.sum(a))(x), 2.0)
+
+
+def test_setting_the_shape_is_refused():
+    def f(x):
+        x.shape = (3, 1)
+        return np.sum(x)
+
+    assert "'shape'" in refused(f, X.copy()).what
+
+
+def unsupported(x):
+    exec("y = 1")
+    z = eval("x")
+    return z * len(locals())
+
+
+async def asynchronous(x):
+    return x
+
+
+def test_unsupported_syntax_names_every_place():
+    error = refused(unsupported, 2.0)
+    assert type(error) is UnsupportedSyntaxError
+    first = unsupported.__code__.co_firstlineno
+    for k in range(1, 4):
+        assert f"{__file__}:{first + k}:" in str(error)
+    assert error.mend
+    assert "event loop" in refused(asynchronous, 2.0).why
+
+
+# Errors of the engine that user code catches.
+
+
+def swallows(x):
+    try:
+        return struct.pack("d", x)[0] * x
+    except Exception:
+        return x
+
+
+def swallows_everything(x):
+    try:
+        y = float(json.dumps(x))
+    except:
+        y = 1.0
+    return y * x
+
+
+def swallows_and_raises(x):
+    try:
+        struct.pack("d", x)
+    except Exception:
+        pass
+    raise KeyError("other")
+
+
+@pytest.mark.parametrize("f", [swallows, swallows_everything, swallows_and_raises])
+def test_error_of_the_engine_surfaces_though_caught(f):
+    assert type(refused(f, 2.0)) is MissingRuleError
+
+
+# Exceptions of user code.
+
+
+def divides(x):
+    y = x * 2
+    return y / (x - x)
+
+
+def raises_own(x):
+    x *= 2
+    raise LookupError("no such element")
+
+
+def calls_divides(x):
+    return divides(x)
+
+
+def test_exception_of_user_code_passes_with_a_note():
+    with pytest.raises(ZeroDivisionError) as caught:
+        value_and_grad(calls_divides)(2.0)
+    line = divides.__code__.co_firstlineno + 2
+    assert caught.value.__notes__ == [
+        f"mooncake_py: while differentiating, at {__file__}:{line} in divides"
+    ]
+    assert caught.value.args == ("float division by zero",)
+
+
+def test_exception_of_user_code_is_the_same_object_type_and_arguments_are_restored():
+    x = X.copy()
+    with pytest.raises(LookupError, match="no such element") as caught:
+        grad(raises_own)(x)
+    assert type(caught.value) is LookupError
+    np.testing.assert_array_equal(x, X)
+    assert len(caught.value.__notes__) == 1
+
+
+def test_exception_inside_numpy_is_noted_at_the_users_line():
+    def f(x):
+        return np.sum(np.stack([x, x[:2]]))
+
+    with pytest.raises(ValueError, match="same shape") as caught:
+        grad(f)(X.copy())
+    assert f"{__file__}:{f.__code__.co_firstlineno + 1}" in caught.value.__notes__[0]
+
+
+def test_base_exceptions_pass():
+    def f(x):
+        x[0] = 5.0
+        raise KeyboardInterrupt
+
+    x = X.copy()
+    with pytest.raises(KeyboardInterrupt):
+        grad(f)(x)
+    np.testing.assert_array_equal(x, X)

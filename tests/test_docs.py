@@ -1,0 +1,58 @@
+"""What the documentation says of the project is true."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import mooncake_py
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+
+
+def headings(page: Path) -> set[str]:
+    """Return the anchors of a page as they are made from its headings."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    titles = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if target.startswith("https://"):
+            continue
+        name, _, anchor = target.partition("#")
+        linked = (page.parent / name).resolve() if name else page
+        assert linked.exists(), target
+        if anchor:
+            assert anchor in headings(linked), target
+
+
+def test_reference_lists_the_public_names() -> None:
+    text = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
+    listed = {name for row in rows for name in re.findall(r"`(\w+)", row)}
+    modules = {path.stem for path in (ROOT / "mooncake_py").iterdir()}
+    public = {
+        name for name in vars(mooncake_py) if not name.startswith("_") and name not in modules
+    }
+    assert listed == public
+
+
+@pytest.mark.parametrize("name", ["example", "test"])
+def test_readme_commands_make_their_environment(name: str) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = re.search(rf"<!-- command: {name} -->\n```sh\n(.+)\n```\n", text)
+    assert found is not None
+    command = found[1]
+    assert command.startswith("python3 -m venv .venv && .venv/bin/pip install ")
+    extras = re.findall(r'"\.\[(\w+)\]"', command)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert len(extras) == 1
+    assert set(extras) <= set(project["optional-dependencies"])
+    for script in re.findall(r"\S+\.py", command):
+        assert (ROOT / script).exists()
