@@ -60,7 +60,7 @@ class Active:
 
     # isinstance(x, float) holds for an active float, in C code and match patterns too.
     @property
-    def __class__(self) -> type:
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
         return type(self.primal)
 
     def __getattr__(self, name: str) -> Any:

@@ -17,7 +17,7 @@ from numpy import ndarray
 from mooncake_py.derive import natives, pulls
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.codual_call import apply_codual
-from mooncake_py.errors import MissingRuleError
+from mooncake_py.errors import DerivativeDropError, MissingRuleError
 from mooncake_py.rules.kinds import (
     AtOnce,
     BilinearRule,
@@ -174,12 +174,16 @@ def elementwise_into(
     if where is True:
         where = None
     active = any(node is not None for node in nodes)
+    if type(out) is not ndarray:
+        ctx.refuse_subclass(out, *(n for n in nodes if n is not None))
+        elementwise_into(rule, ctx, f, primals, nodes, out.view(ndarray), kwargs)
+        return out
     memory = ctx.registry.memory_of(out)
     plan = ctx.plan(rule, nodes) if active else None
     flows = plan is not None and ctx.can_be_active(out)
     saved: list[Any] = []
     partials: Any = ()
-    if flows:
+    if plan is not None and flows:
         saved = ctx.saved_operands(primals, nodes, plan[2])
         if type(where) is ndarray:
             ctx.registry.protect(where)
@@ -192,7 +196,7 @@ def elementwise_into(
             ctx.record(undo)
         raise
     # On the way back the old contents return first: the partials may read them.
-    if flows:
+    if plan is not None and flows:
         positions, _, keep = plan
         saved.append(out.copy() if keep[-1] else None)
         node = ctx.registry.activate(out)
@@ -286,7 +290,10 @@ def apply_linear(rule: LinearRule, ctx: Context, f: Any, args: Any, kwargs: Any)
         active = active or node is not None
     refuse_other_active(rule, ctx, args, kwargs, rule.wrt)
     y = f(*primals, **kwargs)
-    if not active or not produces_derivative(y) or shares_memory(ctx, y, nodes, primals, rule.wrt):
+    if not active:
+        return y
+    refuse_objects(ctx, rule, y)
+    if not produces_derivative(y) or shares_memory(ctx, y, nodes, primals, rule.wrt):
         return y
     saved = list(primals)
     fits: list[Any] = []
@@ -404,6 +411,19 @@ def produces_derivative(y: Any) -> bool:
     return isinstance(y, (float, complex, np.inexact))
 
 
+def refuse_objects(ctx: Context, rule: Rule, y: Any) -> None:
+    """Raise if active data ended up in an array of objects, through which nothing can flow."""
+    if type(y) is ndarray and y.dtype.kind in "OV":
+        raise ctx.failed(
+            DerivativeDropError(
+                f"{rule.name} makes an array of dtype {y.dtype} from active data",
+                where=ctx.user_location(),
+                why="only float and complex arrays hold derivatives",
+                mend="keep the dtype float or complex, or use a list",
+            )
+        )
+
+
 def shares_memory(ctx: Context, y: Any, nodes: Any, primals: Any, wrt: Any) -> bool:
     """Tell whether an output is a view of an active argument: its shadow is a view as well."""
     if type(y) is not ndarray:
@@ -435,7 +455,7 @@ def apply_vjp(rule: VjpRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> An
     primals = [natives.unwrapped(a) for a in args]
     y, pullback = rule.rule(*primals, **kwargs)
     protect_all(ctx, primals)
-    result, outputs = register_outputs(ctx, y, nodes)
+    result, outputs = register_outputs(rule, ctx, y)
     if outputs is None or (type(outputs) is tuple and all(n is None for n in outputs)):
         return result
     fits = [specs(a, node) for a, node in zip(primals, nodes, strict=False)]
@@ -457,10 +477,10 @@ def specs(primal: Any, node: Any) -> Any:
     return spec_of(primal)
 
 
-def register_outputs(ctx: Context, y: Any, nodes: Any) -> tuple[Any, Any]:
+def register_outputs(rule: Rule, ctx: Context, y: Any) -> tuple[Any, Any]:
     """Register the output of a rule, or each of a tuple of outputs."""
     if isinstance(y, (tuple, list)):
-        pairs = [register_outputs(ctx, part, nodes) for part in y]
+        pairs = [register_outputs(rule, ctx, part) for part in y]
         values = [value for value, _ in pairs]
         if hasattr(y, "_fields"):
             result: Any = type(y)(*values)
@@ -468,6 +488,7 @@ def register_outputs(ctx: Context, y: Any, nodes: Any) -> tuple[Any, Any]:
             result = type(y)(values)
         return result, tuple(node for _, node in pairs)
     if not produces_derivative(y):
+        refuse_objects(ctx, rule, y)
         return y, None
     if type(y) is ndarray:
         if ctx.find(y) is not None:

@@ -26,10 +26,10 @@ class Attributes(Core):
         """Run ``o.name``."""
         t = type(o)
         if t is ndarray:
-            if name in EXPOSES_MEMORY and self.find(o) is not None:
+            if name in EXPOSES_MEMORY and (name == "ctypes" or self.find(o) is not None):
                 raise self.failed(
                     DerivativeDropError(
-                        f"the attribute {name!r} of an active array gives access to its memory",
+                        f"the attribute {name!r} of an array gives access to its memory",
                         where=self.user_location(),
                         why="reads and writes through it cannot be seen",
                         mend="use indexing, or register a rule for the function that needs it",
@@ -91,10 +91,9 @@ class Attributes(Core):
             self.call(setter, attribute, o, v)
             return
         custom = t.__setattr__
-        if type(custom) is FunctionType and custom.__module__ != "dataclasses":
-            if getattr(custom, "__code__", None) and custom.__code__.co_filename != "<string>":
-                self.call(custom, o, name, v)
-                return
+        if type(custom) is FunctionType and custom.__code__.co_filename != "<string>":
+            self.call(custom, o, name, v)
+            return
         state.set_attribute(self, o, name, v)
 
     def set_array_attribute(self, o: ndarray, name: str, v: Any) -> None:

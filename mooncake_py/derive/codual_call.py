@@ -132,7 +132,7 @@ def give_fdata(out: CoDual, node: Any) -> None:
             if g is not None:
                 data += g
         return
-    if node is None or type(node) is Active or type(node) is tuple:
+    if node is None or isinstance(node, tuple) or type(node) is Active:
         return
     g = node.take()
     if g is None:

@@ -21,7 +21,8 @@ def instance(ctx: Any, cls: type, args: Any, kwargs: Any) -> Any:
     maker = type(cls).__call__
     if type(maker) is FunctionType and not isinstance(cls, EnumMeta):
         return ctx.call(maker, cls, *args, **kwargs)
-    new, init = cls.__new__, cls.__init__
+    new: Any = cls.__new__
+    init: Any = cls.__init__
     if issubclass(cls, ndarray):
         return dispatch.call_opaque(ctx, cls, args, kwargs)
     if type(new) is not FunctionType and type(init) is not FunctionType:
@@ -31,10 +32,14 @@ def instance(ctx: Any, cls: type, args: Any, kwargs: Any) -> Any:
     made = make(ctx, cls, new, args, kwargs)
     if isinstance(made, cls) and type(init) is FunctionType:
         initialize(ctx, cls, init, made, args, kwargs)
-    elif isinstance(made, cls) and type(new) is FunctionType and not is_generated(new):
-        if init is not object.__init__:
-            init(made, *args, **kwargs)
+    elif isinstance(made, cls) and init is not object.__init__ and has_own_new(new):
+        init(made, *args, **kwargs)
     return made
+
+
+def has_own_new(new: Any) -> bool:
+    """Tell whether ``__new__`` was written by the user."""
+    return type(new) is FunctionType and not is_generated(new)
 
 
 def native_instance(ctx: Any, cls: type, args: Any, kwargs: Any) -> Any:

@@ -78,6 +78,10 @@ class Core:
         if any(self.contains_active(a) for a in args):
             raise dispatch.missing_rule(self, f, tuple(args))
 
+    def refuse(self, f: Any, args: Iterable[Any], why: str) -> None:
+        """Raise because a function cannot be run in the engine's sight."""
+        raise dispatch.missing_rule(self, f, tuple(args), why)
+
     # What the mode decides.
 
     def getitem(self, o: Any, i: Any) -> Any:

@@ -67,6 +67,8 @@ def call_unregistered(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     if t is FunctionType:
         return call_python(ctx, f, args, kwargs)
     if t is MethodType:
+        if type(f.__self__) is Active:
+            return f(*args, **kwargs)
         return ctx.call(f.__func__, f.__self__, *args, **kwargs)
     if isinstance(f, type):
         return construct.instance(ctx, f, args, kwargs)
@@ -93,11 +95,26 @@ def call_python(ctx: Any, f: FunctionType, args: Any, kwargs: Any) -> Any:
     if nested.is_derivative(f):
         return nested.call_derivative(ctx, f, args, kwargs)
     if is_native_module(f.__module__):
+        if runs_code(f, args):
+            raise missing_rule(ctx, f, args, "it runs other code out of sight")
         if f.__module__.partition(".")[0] in ("logging", "warnings", "tqdm"):
             return f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
         if not any(map(ctx.contains_active, args)) and not ctx.contains_active(kwargs):
             return f(*args, **kwargs)
     return ctx.call_function(f, args, kwargs)
+
+
+def runs_code(f: FunctionType, args: Any) -> bool:
+    """Tell whether a function of the standard library would run user code in its own way."""
+    if f.__module__.partition(".")[0] not in RUNS_CODE:
+        return False
+    return f.__name__ in STARTS or any(map(calls_back, args))
+
+
+RUNS_CODE = frozenset({
+    "atexit", "concurrent", "multiprocessing", "re", "signal", "threading", "timeit", "weakref",
+})
+STARTS = frozenset({"start", "submit"})
 
 
 def call_builtin(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
@@ -112,6 +129,8 @@ def call_builtin(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     if isinstance(receiver, type):
         generic = ctx.handlers.get(getattr(receiver, f.__name__, None))
         return generic(ctx, f, args, kwargs) if generic else call_opaque(ctx, f, args, kwargs)
+    if isinstance(receiver, property):
+        return f(*args, **kwargs)
     if isinstance(receiver, (str, bytes)):
         return f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
     descriptor = getattr(type(receiver), f.__name__, None)
@@ -254,6 +273,8 @@ def call_opaque(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     root = module_root(f)
     if any(map(calls_back, values)) and not isinstance(receiver, EnumMeta):
         raise missing_rule(ctx, f, values, "it may call back Python code, which would run unseen")
+    if f is np.nditer and any("write" in str(v) for v in values):
+        raise missing_rule(ctx, f, values, "what is written through it cannot be seen")
     if root == "numpy":
         out = kwargs.get("out")
         if out is None:
@@ -262,9 +283,12 @@ def call_opaque(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         ctx.assign(out[0] if type(out) is tuple else out, Ellipsis, y)
         return out
     if any(can_be_written(v) for v in values) and (
-        root not in sys.stdlib_module_names or any(type(v) is ndarray for v in values)
+        root not in sys.stdlib_module_names
+        or any(isinstance(v, (ndarray, memoryview, np.flatiter)) for v in values)
     ):
         raise missing_rule(ctx, f, values, "it may write memory that the reverse pass refers to")
+    for value in values:
+        state.snapshot(ctx, value)
     return f(*args, **kwargs)
 
 

@@ -178,9 +178,8 @@ class _Writer:
             if d is None:
                 continue
             for reference, text in self.contributions(k, d, times, name, arrays):
-                if reference[0] == "t" and flows[reference[1]] or (
-                    reference[0] == "v" and reference[1] in active
-                ):
+                kind, which = reference
+                if (kind == "t" and flows[which]) or (kind == "v" and which in active):
                     give(reference, name(text()))
         return lines, totals
 
@@ -270,10 +269,10 @@ class _Writer:
         value = f"t{len(self.fused.steps) - 1}"
         slopes = [totals[i] for i in sorted(active)]
         total = " + ".join([value, *slopes])
+        wrong_type = f"type({value}) is not float and type({value}) is not float64"
         body += [
             f"total = {total}",
-            f"if total - total != 0 or (type({value}) is not float and "
-            f"type({value}) is not float64):",
+            f"if total - total != 0 or ({wrong_type}):",
             "    return general(C, F, V)",
         ]
         for i in sorted(active):

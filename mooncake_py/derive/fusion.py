@@ -181,6 +181,7 @@ class Parts:
 
     @property
     def has_items(self) -> bool:
+        """Whether an operand is an element or a slice."""
         return any(type(part) is tuple for part in self.layout)
 
 

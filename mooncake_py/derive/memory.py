@@ -56,6 +56,7 @@ class Memory:
 
     @property
     def memory(self) -> Memory:
+        """The block itself; a view has the block it belongs to."""
         return self
 
     def describe(self, owner: ndarray) -> None:
@@ -141,9 +142,11 @@ class View:
 
     @property
     def grad(self) -> ndarray | None:
+        """The part of the block's cotangent that belongs to this array, or None while zero."""
         return None if self.memory.grad is None else self.shadow()
 
     def protect(self) -> None:
+        """Note that the tape refers to the present contents."""
         self.memory.protected = True
 
     def keep(self, a: ndarray) -> ndarray:
@@ -221,9 +224,11 @@ class IndexView(View):
 
     @property
     def overlaps(self) -> bool:  # type: ignore[override]
-        return type(self.parent) is not Memory and self.parent.overlaps
+        """Whether two elements may be the same memory; only views of such views have that."""
+        return isinstance(self.parent, View) and self.parent.overlaps
 
     def shadow(self) -> ndarray:
+        """Return the view of the parent's shadow by the same index."""
         grad = self.memory.grad
         parent = self.parent
         if parent is self.memory and grad is not None:
@@ -231,16 +236,19 @@ class IndexView(View):
         return parent.shadow()[self.index]
 
     def dtype(self) -> np.dtype[Any]:
+        """Dtype of the array."""
         assert isinstance(self.parent, View)
         return self.parent.dtype()
 
     def positions(self) -> ndarray:
+        """Return the position in the block of each element."""
         assert isinstance(self.parent, View)  # blocks do not overlap
         return self.parent.positions()[self.index]
 
     def add(self, g: Any) -> None:
+        """Add into the block's cotangent in place."""
         parent = self.parent
-        if type(parent) is not Memory and parent.overlaps:
+        if isinstance(parent, View) and parent.overlaps:
             View.add(self, g)
         else:
             shadow = self.shadow()

@@ -13,9 +13,10 @@ NAMES = """
     warnings weakref zoneinfo
 """
 NATIVE_MODULES = frozenset(NAMES.split())
+NUMPY_SETTINGS = frozenset({"numpy._core._ufunc_config", "numpy._core.arrayprint"})
 
 
 def is_native_module(module: str | None) -> bool:
     """Tell whether Python code of a module runs as it is."""
     root = (module or "").partition(".")[0]
-    return root in NATIVE_MODULES or module == "numpy._core._ufunc_config"
+    return root in NATIVE_MODULES or module in NUMPY_SETTINGS

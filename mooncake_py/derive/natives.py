@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bisect
 import collections
 import copy
 import functools
+import heapq
 import itertools
 import operator
 from collections.abc import Callable
@@ -14,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive import iteration, state
+from mooncake_py.derive import copies, iteration, state
 from mooncake_py.derive.active import Active, primal_of
 from mooncake_py.derive.activity import INERT, unwrapped
 
@@ -119,17 +121,12 @@ def run_deleter(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return ctx.delitem(*args)
 
 
-def run_deepcopy(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
-    return state.deep_copied(ctx, *args, **kwargs)
-
-
-def run_copy(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
-    if type(args[0]) is ndarray:
-        return ctx.call(ndarray.copy, args[0], "K")
-    method = getattr(type(args[0]), "__copy__", None)
-    if type(method) is FunctionType:
-        return ctx.call(method, args[0])
-    return copy.copy(*args)
+def run_rearranging(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function that compares the elements of a list and moves them."""
+    if kwargs.get("key") is not None:
+        ctx.refuse(f, (*args, kwargs["key"]), "it would call the key function unseen")
+    state.snapshot(ctx, args[0])
+    return f(*args, **kwargs)
 
 
 def run_call(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
@@ -181,8 +178,11 @@ def _table() -> dict[Any, Handler]:
     table[operator.getitem] = run_getter
     table[operator.setitem] = run_setter
     table[operator.delitem] = run_deleter
-    table[copy.deepcopy] = run_deepcopy
-    table[copy.copy] = run_copy
+    for f in (heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace, heapq.heappushpop,
+              bisect.bisect_left, bisect.bisect_right, bisect.insort_left, bisect.insort_right):
+        table[f] = run_rearranging
+    table[copy.deepcopy] = copies.run_deepcopy
+    table[copy.copy] = copies.run_copy
     table[operator.call if hasattr(operator, "call") else run_call] = run_call
     for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift",
                  "rshift", "and_", "or_", "xor", "neg", "pos", "invert"):

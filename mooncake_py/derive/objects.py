@@ -11,8 +11,12 @@ from numpy import ndarray
 from mooncake_py.derive import activity, iteration, state
 from mooncake_py.derive.active import Active, primal_of
 from mooncake_py.derive.core import Core
+from mooncake_py.errors import DerivativeDropError
 
 __all__ = ["Objects"]
+
+
+NUMBERS = (int, float, complex)
 
 
 class Objects(Core):
@@ -48,6 +52,15 @@ class Objects(Core):
         if type(method) is FunctionType:
             self.call(method, o, i, v)
             return
+        if isinstance(o, memoryview):
+            raise self.failed(
+                DerivativeDropError(
+                    "a write through a memoryview cannot be undone",
+                    where=self.user_location(),
+                    why="it changes memory that the reverse pass may refer to",
+                    mend="write through an array: np.frombuffer(view)[i] = value",
+                )
+            )
         if isinstance(o, ndarray):
             self.setitem(o.view(ndarray), i, v)  # a memory map, a matrix
             return
@@ -74,10 +87,16 @@ class Objects(Core):
             return self.special_methods(op, a, b, left, right, left_python, right_python)
         if op.name == "mod" and isinstance(a, (str, bytes)):
             return op.function(a, activity.unwrapped(b))
+        p, q = plain_number(a), plain_number(b)
+        if p is not a or q is not b:
+            return getattr(self, op.name)(p, q)
         if ta is ndarray or tb is ndarray:
             # An operand of another type: the array's own operator decides, unseen by the tape.
             self.refuse_if_active(op.function, (a, b))
-        return op.function(primal_of(a), primal_of(b))
+        y = op.function(primal_of(a), primal_of(b))
+        if (ta is Active or tb is Active) and isinstance(y, (float, complex, np.inexact)):
+            self.refuse_if_active(op.function, (a, b))  # a number of an unknown type
+        return y
 
     def special_methods(
         self, op: Any, a: Any, b: Any, left: Any, right: Any, left_python: bool, right_python: bool
@@ -120,6 +139,14 @@ class Objects(Core):
             result = self.call(special, x, v)
             return getattr(self, op.name)(x, v) if result is NotImplemented else result
         return state.inplace_container(self, op, x, v)
+
+
+def plain_number(value: Any) -> Any:
+    """Return a member of an enumeration of numbers, or the like, as a number of Python's own."""
+    if type(value) is Active or type(value) in NUMBERS or isinstance(value, np.generic):
+        return value
+    kind: Any = next((k for k in NUMBERS if isinstance(value, k)), None)
+    return value if kind is None else kind(value)
 
 
 def unsupported_operands(op: Any, ta: type, tb: type) -> Any:

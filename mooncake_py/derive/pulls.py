@@ -370,7 +370,7 @@ def pull_inplace_scale(entry: Entry) -> None:
 
 
 def pull_inplace_scale_active(entry: Entry) -> None:
-    """x *= s or x /= s with an active number; a copy of the old or the new x was kept."""
+    """Reverse ``x *= s`` or ``x /= s`` with an active number; a copy of x was kept."""
     _, node, kept, s, factor, multiplies = entry
     if node.memory.grad is None:
         return
@@ -445,7 +445,8 @@ def hand_over(node: Any, c: Any, spec: Any, g: Any, name: str, position: int) ->
     if isinstance(c, NotImplementedDerivative):
         raise c.fail(name, position)
     if type(node) is list:
-        for inner, part, inner_spec in zip(node, c() if callable(c) else c, spec, strict=True):
+        parts: Any = c() if callable(c) else c
+        for inner, part, inner_spec in zip(node, parts, spec, strict=True):
             hand_over(inner, part, inner_spec, g, name, position)
         return
     if callable(c):

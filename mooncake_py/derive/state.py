@@ -6,7 +6,6 @@ so every change is recorded.
 
 from __future__ import annotations
 
-import copy
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -199,6 +198,36 @@ def list_sort(ctx: Any, o: list[Any], *, key: Any = None, reverse: bool = False)
     o[:] = ordered
 
 
+def deque_append(ctx: Any, o: deque[Any], v: Any) -> None:
+    full = o.maxlen is not None and len(o) == o.maxlen
+    if full:
+        snapshot(ctx, o)
+    deque.append(o, v)
+    if not full:
+        note(ctx, deque.pop, o)
+
+
+def deque_appendleft(ctx: Any, o: deque[Any], v: Any) -> None:
+    full = o.maxlen is not None and len(o) == o.maxlen
+    if full:
+        snapshot(ctx, o)
+    deque.appendleft(o, v)
+    if not full:
+        note(ctx, deque.popleft, o)
+
+
+def deque_pop(ctx: Any, o: deque[Any]) -> Any:
+    v = deque.pop(o)
+    note(ctx, deque.append, o, v)
+    return v
+
+
+def deque_popleft(ctx: Any, o: deque[Any]) -> Any:
+    v = deque.popleft(o)
+    note(ctx, deque.appendleft, o, v)
+    return v
+
+
 MUTATORS: dict[type, dict[str, Any]] = {
     list: {
         "append": list_append, "pop": list_pop, "extend": list_extend, "sort": list_sort,
@@ -215,10 +244,14 @@ MUTATORS: dict[type, dict[str, Any]] = {
         ("add", "discard", "remove", "pop", "clear", "update", "difference_update",
          "intersection_update", "symmetric_difference_update")
     ),
-    deque: dict.fromkeys(
-        ("append", "appendleft", "pop", "popleft", "extend", "extendleft", "insert", "remove",
-         "clear", "reverse", "rotate", "__setitem__", "__delitem__", "__iadd__")
-    ),
+    deque: {
+        "append": deque_append, "appendleft": deque_appendleft, "pop": deque_pop,
+        "popleft": deque_popleft,
+        **dict.fromkeys(
+            ("extend", "extendleft", "insert", "remove", "clear", "reverse", "rotate",
+             "__setitem__", "__delitem__", "__iadd__")
+        ),
+    },
     bytearray: dict.fromkeys(
         ("append", "extend", "insert", "pop", "remove", "clear", "reverse", "__setitem__")
     ),
@@ -278,39 +311,3 @@ def restore_cell(cell: Any, old: Any) -> None:
         del cell.cell_contents
     else:
         cell.cell_contents = old
-
-
-def deep_copied(ctx: Any, value: Any, memo: Any = None) -> Any:
-    """Run ``copy.deepcopy``: arrays are copied with their derivative."""
-    return copied_inside(ctx, value, {} if memo is None else memo)
-
-
-def copied_inside(ctx: Any, value: Any, memo: dict[int, Any]) -> Any:
-    import numpy as np
-
-    if id(value) in memo:
-        return memo[id(value)]
-    t = type(value)
-    if t is np.ndarray:
-        result = ctx.call(np.ndarray.copy, value, "K")
-    elif t is list:
-        result = memo[id(value)] = []
-        result.extend(copied_inside(ctx, v, memo) for v in value)
-    elif t is tuple:
-        result = tuple(copied_inside(ctx, v, memo) for v in value)
-    elif t is dict:
-        result = memo[id(value)] = {}
-        result.update((k, copied_inside(ctx, v, memo)) for k, v in value.items())
-    elif t is Active or not hasattr(value, "__dict__") or isinstance(value, type):
-        result = copy.deepcopy(value, memo)
-    elif type(getattr(t, "__deepcopy__", None)) is FunctionType:
-        result = ctx.call(t.__deepcopy__, value, memo)
-    elif isinstance(value, FunctionType) or t.__reduce_ex__ is not object.__reduce_ex__:
-        result = copy.deepcopy(value, memo)
-    else:
-        result = memo[id(value)] = object.__new__(t)
-        for name, field in vars(value).items():
-            object.__setattr__(result, name, copied_inside(ctx, field, memo))
-    memo[id(value)] = result
-    memo.setdefault(id(memo), []).append(value)  # ids are reused once an object is gone
-    return result

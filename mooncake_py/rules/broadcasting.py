@@ -54,7 +54,7 @@ def fit(g: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ndarray:
     if type(g) is not ndarray:
         g = np.asarray(g)
     if g.dtype.kind == "c" and dtype.kind != "c":
-        g = g.real
+        g = np.real(g)
     if g.shape != shape:
         g = np.asarray(unbroadcast(g, shape))
     if g.dtype != dtype:

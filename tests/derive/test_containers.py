@@ -1,5 +1,6 @@
 """Lists, dicts, sets, deques and the like: contents carry derivatives, changes are undone."""
-# ruff: noqa: B905, C417
+# The unusual style of the programs is the point of them.
+# ruff: noqa: B905, C406, C417, RUF007, RUF059
 
 from __future__ import annotations
 

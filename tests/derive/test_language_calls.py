@@ -1,5 +1,6 @@
 """Functions, arguments, closures, decorators and generators against finite differences."""
-# ruff: noqa: B006
+# The unusual style of the programs is the point of them.
+# ruff: noqa: B006, RET504, UP033
 
 from __future__ import annotations
 
@@ -167,7 +168,7 @@ def doubled_square(v):
     return v * v
 
 
-@functools.lru_cache(maxsize=None)  # noqa: UP033
+@functools.lru_cache(maxsize=None)
 def cached_cube(v):
     return v**3
 

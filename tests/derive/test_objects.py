@@ -1,4 +1,6 @@
 """The object model: classes, attributes, special methods, dataclasses and copies."""
+# The unusual style of the programs is the point of them.
+# ruff: noqa: B009, B010, B905, RUF015
 
 from __future__ import annotations
 
@@ -92,7 +94,7 @@ def objects_in_containers(d):
 
 @programs(Spring(2.0, 0.5))
 def attributes_by_name(s):
-    setattr(s, "other", getattr(s, "stiffness") * 2)  # noqa: B009, B010
+    setattr(s, "other", getattr(s, "stiffness") * 2)
     y = getattr(s, "missing", s.other) * s.__dict__["position"] + vars(s)["other"]
     if hasattr(s, "other"):
         del s.other

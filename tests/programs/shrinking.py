@@ -4,28 +4,83 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
+import signal
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from tests.programs.checking import Finding, check
 from tests.programs.program import Program
+from tests.programs.truth import Untestable
 
 __all__ = ["shrink"]
 
 Trial = Callable[[Program], bool]
+SECONDS = 1.0  # a smaller program may lack what ends a loop
 
 
-def shrink(program: Program, still_fails: Trial, attempts: int = 4000) -> Program:
-    """Return a small program for which `still_fails` holds as it does for the given one.
+def shrink(finding: Finding, attempts: int = 2000) -> Finding:
+    """Return a small program that shows the same kind of defect.
 
     Parameters
     ----------
-    program : Program
-        Shows a defect.
-    still_fails : callable
-        Tells whether a smaller program shows it as well; false for programs that do not run.
+    finding : Finding
+        The defect, with the program that shows it.
     attempts : int
         How many smaller programs to try at most.
     """
+    smallest = finding
+
+    def still_fails(program: Program) -> bool:
+        nonlocal smallest
+        found = _finding(program)
+        if found is None or _defect(found) != _defect(finding):
+            return False
+        smallest = found
+        return True
+
+    _shrink(finding.program, still_fails, attempts)
+    return smallest
+
+
+def _defect(finding: Finding) -> str:
+    """Return what two findings have in common that show the same defect."""
+    if finding.kind not in ("refused", "spurious error"):
+        return finding.kind
+    return finding.kind + re.sub(r"[0-9]+", "0", finding.got.partition("\n")[0])
+
+
+class _TimedOut(BaseException):
+    pass
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    """Interrupt what takes too long."""
+
+    def interrupt(*_: Any) -> None:
+        raise _TimedOut
+
+    previous = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, previous)
+
+
+def _finding(program: Program) -> Finding | None:
+    try:
+        with _limited():
+            return check(program)
+    except (Untestable, SyntaxError, _TimedOut):
+        return None
+
+
+def _shrink(program: Program, still_fails: Trial, attempts: int) -> Program:
+    """Return a small program for which `still_fails` holds."""
     changed = True
     while changed and attempts > 0:
         changed = False

@@ -1,0 +1,132 @@
+"""Reverse mode: reading and writing elements of arrays.
+
+A view records nothing, for its shadow is a view.  A write saves what it overwrites, if that may
+be needed again, and moves the slot's cotangent to the value on the way back.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import ref
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.derive import pulls
+from mooncake_py.derive.active import Active
+from mooncake_py.derive.memory import IndexView, Memory
+from mooncake_py.derive.tape import INEXACT_SCALARS, Node, Tape
+
+__all__ = ["Indexing", "same_view"]
+
+pull_element = pulls.pull_element
+
+
+class Indexing(Tape):
+    """Elements, slices, index arrays and masks."""
+
+    def getitem(self, o: Any, i: Any) -> Any:
+        """Run ``o[i]``."""
+        if type(o) is not ndarray:
+            if isinstance(o, ndarray):
+                self.refuse_subclass(o)
+            return self.item_of_object(o, i)
+        y = o[i]
+        node = self.known.get(id(o))
+        if node is None or node.ref() is not o:
+            node = None if o.base is None else self.find(o)
+            if node is None:
+                return y
+        if type(node) is Memory and node.shape is None:
+            self.registry.activate(o)
+        t = type(y)
+        if t is ndarray:
+            base = y.base
+            if base is None or (base is not o and base is not o.base):
+                return self.gather(o, node, i, y)
+            if y is not o:
+                self.known[id(y)] = IndexView(ref(y), node.memory, node, i)
+        elif t in INEXACT_SCALARS:
+            y = Active(y, self)
+            self.record((pull_element, y, node, i if type(i) is int else self.frozen_index(i)))
+        return y
+
+    def gather(self, o: ndarray, node: Node, index: Any, y: ndarray) -> ndarray:
+        """Record a read by index arrays or masks, which copies."""
+        index = self.frozen_index(index)
+        boolean = type(index) is ndarray and index.dtype.kind == "b"
+        y_node = self.registry.fresh(y)
+        self.record((pulls.pull_gather, y_node, node, index, boolean))
+        return y
+
+    def setitem(self, o: Any, i: Any, v: Any) -> None:
+        """Run ``o[i] = v``."""
+        if type(o) is ndarray:
+            self.assign(o, i, v)
+        elif isinstance(o, np.memmap):
+            self.assign(o.view(ndarray), i, v)
+        elif isinstance(o, ndarray):
+            self.refuse_subclass(o, v)
+            self.assign(o.view(ndarray), i, v)
+        else:
+            self.set_item_of_object(o, i, v)
+
+    def assign(self, o: ndarray, i: Any, v: Any) -> None:
+        """Run ``o[i] = v`` for an array."""
+        tv = type(v)
+        if tv is ndarray:
+            value = self.find(v)
+        elif tv is Active:
+            value, v = v, v.primal
+        elif tv is list or tv is tuple:
+            v = self.as_operand(v)
+            value = self.find(v) if type(v) is ndarray else None
+        else:
+            value = None
+        node = self.find(o)
+        if node is None:
+            memory = self.registry.memory_of(o)
+            if value is not None:
+                if self.can_be_active(o):
+                    node = self.registry.activate(o)
+                else:
+                    value = None  # a write into integers rounds: the derivative is zero
+        else:
+            memory = node.memory
+        if memory.protected:
+            if type(i) is int and o.ndim == 1:
+                self.log_element(memory, o, i, o[i])
+            else:
+                self.log_write(memory, o, i)
+        o[i] = v
+        if node is not None:
+            if memory.shape is None:
+                self.registry.activate(o)
+            if type(i) is not int:
+                i = self.frozen_index(i)
+            if type(v) is ndarray:
+                self.record((pulls.pull_assign, node, i, value, (v.shape, v.dtype)))
+            else:
+                self.record((pulls.pull_assign, node, i, value, None))
+
+    def storeback(self, o: Any, i: Any, v: Any) -> None:
+        """Finish ``o[i] op= v``: a view was changed in place and need not be stored."""
+        if type(o) is ndarray and type(v) is ndarray and v.base is not None:
+            node = self.known.get(id(v))
+            if type(node) is IndexView and node.ref() is v and node.index is i:
+                return
+            slot = o[i]
+            if same_view(slot, v):
+                return
+        self.setitem(o, i, v)
+
+
+def same_view(a: Any, b: ndarray) -> bool:
+    """Tell whether two arrays are the same view of the same memory."""
+    return (
+        type(a) is ndarray
+        and a.shape == b.shape
+        and a.strides == b.strides
+        and a.dtype == b.dtype
+        and a.__array_interface__["data"] == b.__array_interface__["data"]
+    )
