@@ -135,6 +135,8 @@ def elementwise_with_options(
         out = kwargs.pop("out", None)
         if len(args) > count:
             args, out = args[:count], args[count]
+    if out is Ellipsis:
+        kwargs = {**kwargs, "out": out}  # the result is an array, also a 0-d one
     out = single_output(out)
     where = kwargs.get("where")
     primals, nodes, active = operands(ctx, args)
@@ -153,7 +155,7 @@ def elementwise_with_options(
 
 def single_output(out: Any) -> Any:
     """Return the array of `out=`, or None; NumPy also takes a tuple and, for ufuncs, `...`."""
-    if type(out) is tuple:
+    if type(out) is tuple and len(out) == 1:
         (out,) = out
     return None if out is Ellipsis else out
 
@@ -174,6 +176,8 @@ def elementwise_into(
     if where is True:
         where = None
     active = any(node is not None for node in nodes)
+    if not isinstance(out, ndarray):
+        return f(*primals, out=out, **kwargs)  # raises NumPy's own error
     if type(out) is not ndarray:
         ctx.refuse_subclass(out, *(n for n in nodes if n is not None))
         elementwise_into(rule, ctx, f, primals, nodes, out.view(ndarray), kwargs)
@@ -505,12 +509,10 @@ def register_outputs(rule: Rule, ctx: Context, y: Any) -> tuple[Any, Any]:
 
 def apply_zero(rule: ZeroDerivativeRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function without a derivative on primals."""
-    out = kwargs.get("out")
+    out = single_output(kwargs.get("out"))
     if out is not None:
         kwargs = {name: v for name, v in kwargs.items() if name != "out"}
         y = f(*map(natives.unwrapped, args), **natives.unwrapped(kwargs))
-        if type(out) is tuple and len(out) == 1:
-            (out,) = out
         return write_into(ctx, out, y, "unsafe" if kwargs.get("casting") == "unsafe" else
                           "same_kind")
     if isinstance(f, np.ufunc) and len(args) > f.nin:

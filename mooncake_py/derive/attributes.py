@@ -38,7 +38,7 @@ class Attributes(Core):
             return getattr(o, name)
         if t is ModuleType or t is Active or isinstance(o, type):
             return getattr(o, name)
-        attribute = getattr(t, name, _MISSING)
+        attribute: Any = getattr(t, name, _MISSING)
         kind = type(attribute)
         if kind is property:
             if attribute.fget is None:

@@ -49,25 +49,27 @@ def container_gradient(value: Any, mirror: Mirror, memo: dict[int, Any]) -> Any:
     """Return the gradient of a container or an object."""
     fields = spec_of(value).fields(value)
     assert fields is not None
-    mutable: Any = mutable_gradient(value, mirror)
+    mutable = mutable_gradient(value, mirror)
     if mutable is not None:
         memo[id(mirror)] = mutable  # before its parts, which may lead back to it
     parts = {name: gradient_of(fields[name], m, memo) for name, m in mirror.parts.items()}
+    if mutable is None:
+        return immutable_gradient(value, mirror, parts)
     if dataclasses.is_dataclass(value):
         for name, part in parts.items():
             object.__setattr__(mutable, name, part)
-        return mutable
-    if mirror.kind is list:
+    elif mirror.kind is list:
         mutable.extend(parts.values())
-    elif mirror.kind is dict:
-        mutable.update(parts)
-    elif mutable is not None:
-        mutable._fields.update(parts)
-    elif hasattr(value, "_fields"):
-        return type(value)(*parts.values())
     else:
-        return tuple(parts.values()) if mirror.kind is tuple else mirror.kind(**parts)
+        (mutable if mirror.kind is dict else mutable._fields).update(parts)
     return mutable
+
+
+def immutable_gradient(value: Any, mirror: Mirror, parts: dict[Any, Any]) -> Any:
+    """Return the gradient of a tuple, a namedtuple or what a user registered as immutable."""
+    if hasattr(value, "_fields"):
+        return type(value)(*parts.values())
+    return tuple(parts.values()) if mirror.kind is tuple else mirror.kind(**parts)
 
 
 def mutable_gradient(value: Any, mirror: Mirror) -> Any:

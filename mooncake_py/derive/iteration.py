@@ -12,6 +12,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.derive.activity import contains_active
+from mooncake_py.derive.places import PACKAGE
 from mooncake_py.errors import DerivativeDropError
 
 __all__ = ["assign_flat", "iterate_object", "read_flat", "run_generator_method", "run_iter",
@@ -61,7 +62,7 @@ def refuse_foreign(ctx: Any, generator: Any) -> None:
     if "_mk_ctx" in code.co_varnames or "_mk_ctx" in code.co_freevars:
         return
     frame = generator.gi_frame
-    if frame is None or frame.f_globals.get("__name__", "").startswith("mooncake_py."):
+    if frame is None or code.co_filename.startswith(PACKAGE):
         return  # exhausted, or an iterator of the engine itself
     if code.co_name == "<genexpr>" and not computes(code):
         return  # without operations nothing was rewritten: it may be of the function itself

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from types import CodeType, FunctionType
 from typing import Any
 
 from mooncake_py.derive.activity import contains_active
+from mooncake_py.derive.places import PACKAGE
 from mooncake_py.errors import NestedDerivativeError
 
 __all__ = ["call_derivative", "is_derivative", "nested_derivative"]
 
-PACKAGE = __name__.partition(".")[0]
-DIFFERENTIATED = f"{PACKAGE}.rules"  # replacements of built-in functions, in Python
+RULES = os.path.join(PACKAGE, "rules")  # with replacements of built-in functions, in Python
 
 
 def is_derivative(f: FunctionType) -> bool:
     """Tell whether a function is one of this package's own, ``grad(g)`` for example."""
-    module = f.__globals__.get("__name__", "")
-    return module.partition(".")[0] == PACKAGE and not module.startswith(DIFFERENTIATED)
+    file = f.__code__.co_filename
+    return file.startswith(PACKAGE) and not file.startswith(RULES)
 
 
 def call_derivative(ctx: Any, f: FunctionType, args: Any, kwargs: Any) -> Any:

@@ -12,7 +12,10 @@ import numpy as np
 
 from mooncake_py.errors import Location
 
-__all__ = ["current_place", "definition_of", "is_library", "is_rewritten"]
+__all__ = ["PACKAGE", "current_place", "definition_of", "is_library", "is_rewritten"]
+
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 def is_rewritten(code: CodeType) -> bool:

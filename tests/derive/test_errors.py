@@ -12,7 +12,9 @@ import json
 import linecache
 import math
 import pickle
+import re
 import struct
+import threading
 from typing import Any
 
 import numpy as np
@@ -348,6 +350,69 @@ def test_unsupported_syntax_names_every_place():
         assert f"{__file__}:{first + k}:" in str(error)
     assert error.mend
     assert "event loop" in refused(asynchronous, 2.0).why
+
+
+# Writes and callbacks that nobody would see, though only constants are involved.
+
+
+def unseen_by_memoryview(x):
+    p = np.ones(3)
+    y = np.sum(x * p)
+    p.data[0] = 5.0
+    return y
+
+
+def unseen_by_struct(x):
+    p = np.ones(3)
+    y = np.sum(x * p)
+    struct.pack_into("d", p.data, 0, 5.0)
+    return y
+
+
+def unseen_by_ctypes(x):
+    p = np.ones(3)
+    y = np.sum(x * p)
+    p.ctypes.data_as(ctypes.POINTER(ctypes.c_double))[0] = 5.0
+    return y
+
+
+def unseen_by_nditer(x):
+    p = np.ones(3)
+    y = np.sum(x * p)
+    for v in np.nditer(p, op_flags=[["readwrite"]]):
+        v[...] = 5.0
+    return y
+
+
+def unseen_by_thread(x):
+    p = np.ones(3)
+    y = np.sum(x * p)
+    thread = threading.Thread(target=lambda: p.__setitem__(0, 5.0))
+    thread.start()
+    return y
+
+
+def unseen_by_regular_expression(x):
+    p = np.ones(3)
+    y = np.sum(x * p)
+
+    def replaced(match):
+        p[0] = 5.0
+        return "b"
+
+    re.sub("a", replaced, "aaa")
+    return y
+
+
+UNSEEN = [f for name, f in sorted(globals().items()) if name.startswith("unseen_by_")]
+
+
+@pytest.mark.parametrize("f", UNSEEN, ids=lambda f: f.__name__)
+def test_what_would_write_unseen_is_refused(f):
+    error = refused(f, X.copy())
+    assert isinstance(error, (DerivativeDropError, MissingRuleError))
+    assert error.where is not None
+    assert error.where.function == f.__name__
 
 
 # Errors of the engine that user code catches.
