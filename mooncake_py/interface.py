@@ -12,7 +12,7 @@ from numpy import ndarray
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.arguments import ArgNums, choose_arguments, lift_chosen, require_callable
 from mooncake_py.derive.boundary import derived_rule
-from mooncake_py.derive.collector import collector_paused
+from mooncake_py.derive.limits import limits_raised
 from mooncake_py.derive.copying import copy_jointly
 from mooncake_py.derive.gradients import gradient_of
 from mooncake_py.derive.lift import Lifter
@@ -88,7 +88,7 @@ def value_and_grad(
         chosen = choose_arguments(f, argnums, args, kwargs)
         ctx = ReverseContext()
         lifter = Lifter(ctx)
-        with collector_paused(), noting(ctx):
+        with limits_raised(), noting(ctx):
             try:
                 args, kwargs, mirrors = lift_chosen(lifter, f, chosen, args, kwargs)
                 output, aux = run(ctx, f, args, kwargs, has_aux)
@@ -185,7 +185,7 @@ class _Vjp:
     def forward(self) -> Any:
         ctx = self.ctx = ReverseContext()
         lifter = Lifter(ctx)
-        with collector_paused(), noting(ctx):
+        with limits_raised(), noting(ctx):
             try:
                 lifted = [lifter.visit(a) for a in self.args]
                 self.mirrors = [mirror for _, mirror in lifted]
@@ -204,7 +204,7 @@ class _Vjp:
         ctx = self.ctx
         assert ctx is not None
         self.ctx = None
-        with collector_paused(), noting(ctx):
+        with limits_raised(), noting(ctx):
             try:
                 seed(ctx, self.output, cotangent, "dy")
                 ctx.run_backwards()

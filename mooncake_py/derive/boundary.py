@@ -17,7 +17,7 @@ from numpy import ndarray
 from mooncake_py.derive import shadows
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.codual_call import ArrayCoDual
-from mooncake_py.derive.collector import collector_paused
+from mooncake_py.derive.limits import limits_raised
 from mooncake_py.derive.lift import SCALARS, Lifter, Mirror, Settler
 from mooncake_py.derive.memory import Memory, View
 from mooncake_py.derive.notes import noting
@@ -67,7 +67,7 @@ class _Call:
     def forward(self) -> tuple[CoDual, Pullback]:
         ctx = self.ctx
         lifter = Lifter(ctx)
-        with collector_paused(), noting(ctx):
+        with limits_raised(), noting(ctx):
             try:
                 lifted = [self.admit(lifter, codual) for codual in self.inputs]
                 self.mirrors = [mirror for _, mirror in lifted]
@@ -154,7 +154,7 @@ class _Call:
             )
         self.done = True
         ctx = self.ctx
-        with collector_paused(), noting(ctx):
+        with limits_raised(), noting(ctx):
             try:
                 self.take_in(dy)
                 ctx.run_backwards()

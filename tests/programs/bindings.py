@@ -54,9 +54,9 @@ def bind_view(w: Writer) -> bool:
     array = w.name("array")
     if array is None:
         return False
-    view, shape = random_view(w.rng, array.shape, w.rng.choice((1, 1, 2)))
+    view, shape = random_view(w.rng, array.text, array.shape, w.rng.choice((1, 1, 2)))
     name = w.fresh("v")
-    w.write(f"{name} = {array.text}{view}")
+    w.write(f"{name} = {view}")
     w.scope.add(name, "array", shape)
     return True
 

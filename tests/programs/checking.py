@@ -90,7 +90,7 @@ def _plain_value(program: Program) -> Any:
 
 
 def _value(source: str, program: Program) -> Any:
-    with defined(source) as f, np.errstate(all="ignore"):
+    with defined(source) as f, np.errstate(all="raise", under="ignore"):
         try:
             return primal(program, f, program.bases)
         except Exception as error:

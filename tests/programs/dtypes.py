@@ -106,8 +106,8 @@ def change_complex(w: Writer) -> bool:
     known = w.name("complex")
     if known is None:
         return False
-    view, shape = random_view(w.rng, known.shape, w.rng.choice((0, 1)))
-    t, value = known.text + view, w.operand(shape, 1)
+    t, shape = random_view(w.rng, known.text, known.shape, w.rng.choice((0, 1)))
+    value = w.operand(shape, 1)
     whole = known.text
     w.write(w.pick(
         f"{t}.real[...] = {value}", f"{t}.imag[...] += {value}", f"{t}[...] *= 0.6 + 0.5j",

@@ -22,7 +22,7 @@ def function_statements(fill: Fill) -> dict[Callable[[Writer], bool | None], int
         if array is None or w.within != "f":
             return False
         name = f"helper{len(w.prelude)}"
-        shape = w.rng.choice((array.shape, random_view(w.rng, array.shape)[1]))
+        shape = w.rng.choice((array.shape, random_view(w.rng, array.text, array.shape)[1]))
         scope = Scope()
         scope.add("u", "array", shape)
         scope.add("v", "array", shape)

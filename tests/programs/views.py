@@ -1,4 +1,4 @@
-"""Random views of arrays: text to append to an expression, and the shape that results."""
+"""Random views of arrays: expressions, and the shapes that result."""
 
 from __future__ import annotations
 
@@ -24,33 +24,51 @@ MATRIX = (
 )
 SOLID = ("[0]", "[:, 0]", "[..., 0]", ".reshape(-1)", "[0, 0]", ".T", "[-1]")
 BY_NDIM = {1: VECTOR, 2: MATRIX, 3: SOLID}
+FUNCTIONS = (  # most of them return a view, some the array itself
+    "np.asarray({0})", "np.atleast_2d({0})", "np.squeeze({0})", "np.transpose({0})",
+    "np.expand_dims({0}, 0)", "np.moveaxis({0}, 0, -1)", "np.ravel({0})", "np.reshape({0}, -1)",
+    "np.flip({0})", "np.flip({0}, 0)", "{0}.real", "np.real({0})", "np.split({0}, 3)[1]",
+    "np.array_split({0}, 2)[0]", "np.ascontiguousarray({0})", "{0}.astype(float, copy=False)",
+    "np.swapaxes({0}, 0, -1)", "np.atleast_1d({0})", "np.rot90(np.atleast_2d({0}))",
+    "np.array({0}, copy=None)", "np.asarray({0}, dtype=float)", "np.require({0})",
+    "np.hsplit({0}, [1])[1]", "np.broadcast_arrays({0}, 1.0)[0]",
+    "np.lib.stride_tricks.sliding_window_view({0}, 2, axis=0)", "np.diagonal(np.atleast_2d({0}))",
+)
 
 
-def random_view(rng: Random, shape: Shape, links: int = 1) -> tuple[str, Shape]:
-    """Return a chain of at most `links` views that is not empty, with its shape."""
-    text, array = "", np.zeros(shape)
+def random_view(rng: Random, text: str, shape: Shape, links: int = 1) -> tuple[str, Shape]:
+    """Return an expression for a chain of at most `links` views of an array, and its shape."""
+    array = np.zeros(shape)
     for _ in range(links):
         for _ in range(4):
-            suffix = rng.choice(BY_NDIM.get(array.ndim, ("[()]",)))
-            result = _applied(array, suffix)
+            form = _form(rng, array.ndim)
+            result = _applied(array, form)
             if result is not None:
-                text, array = text + suffix, result
+                text, array = form.format(text), result
                 break
     return text, array.shape
 
 
-def view_of_shape(rng: Random, shape: Shape, wanted: Shape, tries: int = 8) -> str | None:
-    """Return a view of an array of a shape that has the wanted shape, if one is found."""
+def view_of_shape(
+    rng: Random, text: str, shape: Shape, wanted: Shape, tries: int = 8
+) -> str | None:
+    """Return a view of an array that has the wanted shape, if one is found."""
     for _ in range(tries):
-        text, got = random_view(rng, shape, rng.choice((1, 1, 2)))
+        view, got = random_view(rng, text, shape, rng.choice((1, 1, 2)))
         if got == wanted:
-            return text
+            return view
     return None
 
 
-def _applied(array: np.ndarray, suffix: str) -> np.ndarray | None:
+def _form(rng: Random, ndim: int) -> str:
+    if rng.random() < 0.15:
+        return rng.choice(FUNCTIONS)
+    return "{0}" + rng.choice(BY_NDIM.get(ndim, ("[()]",)))
+
+
+def _applied(array: np.ndarray, form: str) -> np.ndarray | None:
     try:
-        result = eval("a" + suffix, {"a": array})
+        result = eval(form.format("a"), {"a": array, "np": np})
     except (IndexError, ValueError):
         return None
     return result if result.size and 0 < result.ndim <= 3 else None

@@ -124,8 +124,8 @@ class Writer:
         name = self.name(*(kinds or ("array",)))
         if name is None:
             return None
-        view, shape = random_view(self.rng, name.shape, self.rng.choice((0, 1, 1, 1, 2)))
-        return name.text + view, shape, name.kind
+        text, shape = random_view(self.rng, name.text, name.shape, self.rng.choice((0, 1, 1, 1, 2)))
+        return text, shape, name.kind
 
     # Expressions.
 
@@ -174,8 +174,7 @@ class Writer:
         name = self.name("array")
         if name is None:
             return "np.ones(3)"
-        view, _ = random_view(self.rng, name.shape, self.rng.choice((0, 1)))
-        return name.text + view
+        return random_view(self.rng, name.text, name.shape, self.rng.choice((0, 1)))[0]
 
     def array(self, shape: Shape, depth: int = 2) -> str:
         """Return an expression for an array of float64 of a shape."""
@@ -211,9 +210,9 @@ class Writer:
         for name in names[:5]:
             if name.shape == shape and self.chance(0.6):
                 return name.text
-            view = view_of_shape(self.rng, name.shape, shape)
+            view = view_of_shape(self.rng, name.text, name.shape, shape)
             if view is not None:
-                return name.text + view
+                return view
         if self.chance(0.5):
             return f"np.full({shape}, {self.scalar(0)})"
         return f"np.linspace(0.1, 0.8, {_size(shape)}).reshape({shape})"
