@@ -127,9 +127,9 @@ def zero_dimensional(w: Writer) -> bool:
     if array is None:
         return False
     name, s = w.fresh("o"), w.scalar(1)
-    w.write(f"{name} = " + w.pick(f"np.array({s})", f"np.zeros(()) + {s}",
+    w.write(f"{name} = " + w.pick(f"np.array({s})", f"np.full((), {s})",
                                   f"{array.text}.reshape(-1)[0:1].reshape(())",
-                                  f"np.sum({array.text}, keepdims=True).reshape(())",
+                                  f"np.sum({array.text}, keepdims=True).reshape(1)[0, ...]",
                                   f"{array.text}[({'0, ' * len(array.shape)}...)]"),
             w.pick(f"{name}[...] = {name} * {s}", f"{name}[()] += {s}", f"{name} *= {s}",
                    f"np.add({name}, {s}, out={name})" if array else "pass", f"{name} += {name}"))
