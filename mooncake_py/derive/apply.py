@@ -17,13 +17,13 @@ from numpy import ndarray
 from mooncake_py.derive import natives, pulls
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.codual_call import apply_codual
+from mooncake_py.derive.values import like, produces_derivative, spec_of
 from mooncake_py.errors import DerivativeDropError, MissingRuleError
 from mooncake_py.rules.kinds import (
     AtOnce,
     BilinearRule,
     CoDualRule,
     ElementwiseRule,
-    Like,
     LinearRule,
     OverlayRule,
     Rule,
@@ -116,6 +116,9 @@ def operands(ctx: Context, args: Any) -> tuple[Any, Any, bool]:
         elif t is list or t is tuple:
             a = ctx.as_operand(a)
             node = ctx.find(a) if type(a) is ndarray else None
+        elif t is np.flatiter:
+            a = ctx.call(ndarray.flatten, a.base)
+            node = ctx.find(a)
         if node is not None:
             active = True
         primals.append(a)
@@ -307,7 +310,7 @@ def apply_linear(rule: LinearRule, ctx: Context, f: Any, args: Any, kwargs: Any)
     protect_all(ctx, saved)
     result, node = ctx.fresh_output(y)
     ctx.record(
-        (pulls.pull_linear, node, rule.name, rule.adjoint, nodes, fits, saved, kwargs)
+        (pulls.pull_linear, node, rule, rule.adjoint, nodes, fits, saved, kwargs)
     )
     return result
 
@@ -318,22 +321,11 @@ def apply_bilinear(rule: BilinearRule, ctx: Context, f: Any, args: Any, kwargs: 
     if kwargs or len(args) != 2:
         args, kwargs = by_position(ctx, rule.adjoints[0], args, kwargs, 1)
         refuse_other_active(rule, ctx, args, kwargs, (0, 1))
-    (a, b), nodes, active = operands(ctx, args[:2])
+    primals, nodes, active = operands(ctx, args[:2])
+    # A constant list becomes an array, which an adjoint may compute with.
+    a, b = (np.asarray(x) if type(x) is list or type(x) is tuple else x for x in primals)
     y = f(a, b, *args[2:], **kwargs)
-    if not active or not produces_derivative(y):
-        return y
-    rest = args[2:]
-    saved: list[Any] = [None, None]
-    if nodes[0] is not None:
-        saved[0] = (like(a), *ctx.saved_operands((b,), (nodes[1],), (True,)), *rest)
-    if nodes[1] is not None:
-        saved[1] = (*ctx.saved_operands((a,), (nodes[0],), (True,)), like(b), *rest)
-    result, node = ctx.fresh_output(y)
-    fits = (spec_of(a), spec_of(b))
-    ctx.record(
-        (pulls.pull_bilinear, node, rule.name, rule.adjoints, nodes, fits, saved, kwargs)
-    )
-    return result
+    return ctx.record_bilinear(rule, y, a, b, nodes, args[2:], kwargs) if active else y
 
 
 def by_position(
@@ -386,19 +378,6 @@ def no_derivative(rule: Rule, ctx: Context, argument: str) -> MissingRuleError:
     return error
 
 
-def like(primal: Any) -> Like:
-    """Return a stand-in with the shape and dtype of an operand."""
-    if type(primal) is ndarray:
-        return Like(primal.shape, primal.dtype)
-    a = np.asarray(primal)
-    return Like(a.shape, a.dtype)
-
-
-def spec_of(primal: Any) -> Any:
-    """Return shape and dtype to which a cotangent is fitted; 0 for a number."""
-    return (primal.shape, primal.dtype) if type(primal) is ndarray else 0
-
-
 def protect_all(ctx: Context, values: Any) -> None:
     """Protect the arrays among the saved arguments."""
     for value in values:
@@ -406,13 +385,6 @@ def protect_all(ctx: Context, values: Any) -> None:
             ctx.registry.protect(value)
         elif type(value) is tuple or type(value) is list:
             protect_all(ctx, value)
-
-
-def produces_derivative(y: Any) -> bool:
-    """Tell whether an output can carry a derivative."""
-    if type(y) is ndarray:
-        return y.dtype.kind in "fc"
-    return isinstance(y, (float, complex, np.inexact))
 
 
 def refuse_objects(ctx: Context, rule: Rule, y: Any) -> None:
@@ -449,6 +421,7 @@ def apply_vjp(rule: VjpRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> An
     """Apply a rule given by output and pullback."""
     if kwargs and ctx.contains_active(kwargs):
         args, kwargs = all_by_position(rule, args, kwargs)
+    args = [with_flat_copied(ctx, a) for a in args]
     nodes = [ctx.node_of(a) for a in args]
     while nodes and nodes[-1] is None:
         nodes.pop()
@@ -463,8 +436,18 @@ def apply_vjp(rule: VjpRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> An
     if outputs is None or (type(outputs) is tuple and all(n is None for n in outputs)):
         return result
     fits = [specs(a, node) for a, node in zip(primals, nodes, strict=False)]
-    ctx.record((pulls.pull_vjp, outputs, rule.name, pullback, nodes, fits))
+    ctx.record((pulls.pull_vjp, outputs, rule, pullback, nodes, fits))
     return result
+
+
+def with_flat_copied(ctx: Context, value: Any) -> Any:
+    """Return an argument with ``a.flat`` replaced by an array, in sequences too."""
+    t = type(value)
+    if t is np.flatiter:
+        return ctx.call(ndarray.flatten, value.base)
+    if t is list or t is tuple:
+        return t(with_flat_copied(ctx, v) for v in value)
+    return value
 
 
 def all_by_position(rule: VjpRule, args: Any, kwargs: Any) -> tuple[Any, Any]:

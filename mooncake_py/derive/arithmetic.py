@@ -14,7 +14,8 @@ from numpy import ndarray
 from mooncake_py.derive import pulls
 from mooncake_py.derive.active import REAL_SCALARS, Active, primal_of
 from mooncake_py.derive.operators import BINARY, UNARY, BinaryOperator
-from mooncake_py.derive.tape import NUMBERS, Tape
+from mooncake_py.derive.tape import Tape
+from mooncake_py.derive.values import NUMBERS
 from mooncake_py.rules import registry
 
 __all__ = ["Arithmetic"]
@@ -172,11 +173,7 @@ class Arithmetic(Tape):
         if na is None and nb is None:
             return op.function(a, b)
         if op is _MATMUL:
-            return self.call(
-                np.matmul,
-                na if type(na) is Active else a,
-                nb if type(nb) is Active else b,
-            )
+            return self.record_bilinear(op.array_rule, op.function(a, b), a, b, (na, nb), (), {})
         return self.record_two(op.array_rule, op.function(a, b), a, b, na, nb)
 
     def unary(self, name: str, a: Any) -> Any:

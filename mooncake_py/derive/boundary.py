@@ -17,8 +17,8 @@ from numpy import ndarray
 from mooncake_py.derive import shadows
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.codual_call import ArrayCoDual
-from mooncake_py.derive.limits import limits_raised
 from mooncake_py.derive.lift import SCALARS, Lifter, Mirror, Settler
+from mooncake_py.derive.limits import limits_raised
 from mooncake_py.derive.memory import Memory, View
 from mooncake_py.derive.notes import noting
 from mooncake_py.derive.reverse import ReverseContext

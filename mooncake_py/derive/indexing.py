@@ -15,7 +15,8 @@ from numpy import ndarray
 from mooncake_py.derive import pulls
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.memory import IndexView, Memory
-from mooncake_py.derive.tape import INEXACT_SCALARS, Node, Tape
+from mooncake_py.derive.tape import Node, Tape
+from mooncake_py.derive.values import INEXACT_SCALARS
 
 __all__ = ["Indexing", "same_view"]
 

@@ -13,7 +13,8 @@ from mooncake_py.derive.arithmetic import Arithmetic
 from mooncake_py.derive.indexing import Indexing
 from mooncake_py.derive.memory import IndexView
 from mooncake_py.derive.operators import BINARY, BinaryOperator
-from mooncake_py.derive.tape import FLOAT64, NUMBERS, Node, fit_to
+from mooncake_py.derive.tape import Node
+from mooncake_py.derive.values import FLOAT64, NUMBERS, fit_to
 
 __all__ = ["InPlace"]
 

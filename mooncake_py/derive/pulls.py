@@ -388,7 +388,7 @@ def pull_inplace_scale_active(entry: Entry) -> None:
 
 
 def pull_linear(entry: Entry) -> None:
-    _, y, name, adjoint, nodes, fits, args, kwargs = entry
+    _, y, rule, adjoint, nodes, fits, args, kwargs = entry
     g = y.take()
     if g is None:
         return
@@ -396,11 +396,11 @@ def pull_linear(entry: Entry) -> None:
     if len(nodes) == 1 and type(cotangents) is not tuple:
         cotangents = (cotangents,)
     for position, (node, c, spec) in enumerate(zip(nodes, cotangents, fits, strict=True)):
-        hand_over(node, c, spec, g, name, position)
+        hand_over(node, c, spec, g, rule, position)
 
 
 def pull_bilinear(entry: Entry) -> None:
-    _, y, name, adjoints, nodes, fits, args, kwargs = entry
+    _, y, rule, adjoints, nodes, fits, args, kwargs = entry
     g = y.take()
     if g is None:
         return
@@ -409,11 +409,11 @@ def pull_bilinear(entry: Entry) -> None:
             c = adjoints[position]
             if not isinstance(c, NotImplementedDerivative):
                 c = c(g, *args[position], **kwargs)
-            hand_over(nodes[position], c, fits[position], g, name, position)
+            hand_over(nodes[position], c, fits[position], g, rule, position)
 
 
 def pull_vjp(entry: Entry) -> None:
-    _, outputs, name, pullback, nodes, fits = entry
+    _, outputs, rule, pullback, nodes, fits = entry
     g = take_all(outputs)
     if g is None:
         return
@@ -422,12 +422,12 @@ def pull_vjp(entry: Entry) -> None:
         cotangents = (cotangents,)
     if len(cotangents) < len(nodes):
         raise InvalidTangentError(
-            f"the pullback of {name} returned {len(cotangents)} cotangents for "
+            f"the pullback of {rule.name} returned {len(cotangents)} cotangents for "
             f"{len(nodes)} arguments",
             mend="return one cotangent for each positional argument, None for zero",
         )
     for position, (node, c, spec) in enumerate(zip(nodes, cotangents, fits, strict=False)):
-        hand_over(node, c, spec, g, name, position)
+        hand_over(node, c, spec, g, rule, position)
 
 
 def take_all(outputs: Any) -> Any:
@@ -438,16 +438,16 @@ def take_all(outputs: Any) -> Any:
     return None if all(g is None for g in taken) else taken
 
 
-def hand_over(node: Any, c: Any, spec: Any, g: Any, name: str, position: int) -> None:
+def hand_over(node: Any, c: Any, spec: Any, g: Any, rule: Any, position: int) -> None:
     """Give a rule's cotangent to its argument, which may be a sequence of arguments."""
     if node is None or c is None:
         return
     if isinstance(c, NotImplementedDerivative):
-        raise c.fail(name, position)
+        raise c.fail(rule.name, position)
     if type(node) is list:
         parts: Any = c() if callable(c) else c
         for inner, part, inner_spec in zip(node, parts, spec, strict=True):
-            hand_over(inner, part, inner_spec, g, name, position)
+            hand_over(inner, part, inner_spec, g, rule, position)
         return
     if callable(c):
         c = c()

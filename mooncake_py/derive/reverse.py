@@ -13,7 +13,7 @@ from mooncake_py.derive.active import Active
 from mooncake_py.derive.fused_code import specialise
 from mooncake_py.derive.inplace import InPlace
 from mooncake_py.derive.operators import BINARY, UNARY, BinaryOperator
-from mooncake_py.derive.tape import NUMBERS
+from mooncake_py.derive.values import NUMBERS
 
 __all__ = ["ReverseContext"]
 

@@ -16,24 +16,21 @@ from mooncake_py.derive import pulls
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.context import Context
 from mooncake_py.derive.memory import Memory, Registry, View, undo_assign
+from mooncake_py.derive.values import (
+    FLOAT64,
+    fit_to,
+    is_inexact,
+    like,
+    produces_derivative,
+    spec_of,
+)
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.rules.kinds import AtOnce
 
-__all__ = ["INEXACT_SCALARS", "NUMBERS", "Node", "Tape", "fit_to", "is_inexact"]
+__all__ = ["Node", "Tape"]
 
 Node = Memory | View | Active
 
-NUMBERS = frozenset({
-    int, float, complex, bool, np.bool_, np.float16, np.float32, np.float64, np.longdouble,
-    np.complex64, np.complex128, np.clongdouble, np.int8, np.int16, np.int32, np.int64, np.uint8,
-    np.uint16, np.uint32, np.uint64, np.longlong, np.ulonglong,
-})
-INEXACT_SCALARS = frozenset({
-    float, complex, np.float16, np.float32, np.float64, np.longdouble, np.complex64,
-    np.complex128, np.clongdouble,
-})
-
-FLOAT64 = np.dtype(np.float64)
 
 
 class Tape(Context):
@@ -192,6 +189,22 @@ class Tape(Context):
         self.record((pulls.pull_two, out, na, pa, spec_a, nb, pb, spec_b, saved))
         return result
 
+    def record_bilinear(
+        self, rule: Any, y: Any, a: Any, b: Any, nodes: Any, rest: Any, kwargs: Any
+    ) -> Any:
+        """Record ``y = f(a, b, *rest)``, linear in a and in b; return `y`, active."""
+        if not produces_derivative(y):
+            return y
+        saved: list[Any] = [None, None]
+        if nodes[0] is not None:
+            saved[0] = (like(a), *self.saved_operands((b,), (nodes[1],), (True,)), *rest)
+        if nodes[1] is not None:
+            saved[1] = (*self.saved_operands((a,), (nodes[0],), (True,)), like(b), *rest)
+        result, node = self.fresh_output(y)
+        fits = (spec_of(a), spec_of(b))
+        self.record((pulls.pull_bilinear, node, rule, rule.adjoints, nodes, fits, saved, kwargs))
+        return result
+
     def plan(self, rule: Any, nodes: tuple[Node | None, ...]) -> Any:
         """Return which partials are wanted and which operands they read, for this activity."""
         activity = tuple([node is not None for node in nodes])
@@ -265,6 +278,8 @@ class Tape(Context):
         When as many bytes were logged as the block has, a full copy serves as a restore point:
         from there on nothing needs to be logged until the tape refers to the block again.
         """
+        if not o.flags.writeable:
+            raise ValueError("assignment destination is read-only")  # as NumPy is about to say
         old = o[i]
         size = old.nbytes
         owner = memory.ref()
@@ -325,20 +340,3 @@ def evaluated_at_once(partials: Any, args: Any, y: Any) -> Any:
     if any(type(p) is AtOnce for p in partials):
         return [p.partial(*args, y) if type(p) is AtOnce else p for p in partials]
     return partials
-
-
-def is_inexact(y: Any) -> bool:
-    """Tell whether a value can carry a derivative: a float or complex array or scalar."""
-    if type(y) is ndarray:
-        return y.dtype.kind in "fc"
-    return type(y) in INEXACT_SCALARS
-
-
-def fit_to(arg: Any, y: Any) -> Any:
-    """Return how a cotangent like `y` must be fitted to `arg`: None if it is like it already."""
-    if type(arg) is not ndarray:
-        return 0
-    shape, dtype = arg.shape, arg.dtype
-    if type(y) is ndarray and y.shape == shape and y.dtype is dtype:
-        return None
-    return shape, dtype

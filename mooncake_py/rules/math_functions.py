@@ -189,6 +189,6 @@ if sys.version_info >= (3, 12):
         """Give each factor the cotangent of the sum times its partner."""
 
         def sumprod_pullback(dy):
-            return [dy * x for x in q], [dy * x for x in p]
+            return [dy * x.conjugate() for x in q], [dy * x.conjugate() for x in p]
 
         return math.sumprod(p, q), sumprod_pullback

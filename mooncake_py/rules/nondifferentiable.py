@@ -19,7 +19,7 @@ __all__: list[str] = []
 # Piecewise constant.
 
 zero_derivative(
-    np.floor, np.ceil, np.rint, np.trunc, np.fix, np.round, np.around, np.ndarray.round,
+    np.floor, np.ceil, np.rint, np.trunc, np.round, np.around, np.ndarray.round,
     np.floor_divide, np.spacing,
     math.floor, math.ceil, math.trunc, math.ulp,
     because="piecewise constant",
@@ -68,9 +68,15 @@ zero_derivative(
     np.shape, np.ndim, np.size, np.broadcast_shapes, np.iterable, np.isscalar,
     np.iscomplexobj, np.isrealobj, np.isfortran, np.shares_memory, np.may_share_memory,
     np.result_type, np.can_cast, np.promote_types, np.min_scalar_type, np.common_type,
-    np.mintypecode, np.issubdtype, np.isdtype, np.typename, np.finfo, np.iinfo,
+    np.mintypecode, np.issubdtype, np.isdtype, np.finfo, np.iinfo,
     because="does not depend on values",
 )
+
+# Deprecated since NumPy 2.5; a later one may lack them.
+
+for deprecated, because in (("fix", "piecewise constant"), ("typename", "of types, not values")):
+    if hasattr(np, deprecated):
+        zero_derivative(getattr(np, deprecated), because=because)
 
 # Text, clocks and settings that are only read.
 

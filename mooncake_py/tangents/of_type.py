@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mooncake_py.errors import InvalidTangentError
+from mooncake_py.tangents.aliases import expanded, is_alias
 from mooncake_py.tangents.builtin_specs import ARRAY, NUMBER
 from mooncake_py.tangents.containers import IMMUTABLE
 from mooncake_py.tangents.kinds import (
@@ -132,9 +133,11 @@ def _tuple_key(keys: Iterable[Any]) -> Any:
     return types.GenericAlias(tuple, tuple(keys))
 
 
-def _tangent_type(key: Any, outer: tuple[type, ...]) -> Any:
+def _tangent_type(key: Any, outer: tuple[Any, ...]) -> Any:
     if key is None:
         return NoTangent
+    if is_alias(key):  # one that refers to itself is open within
+        return object if key in outer else _tangent_type(expanded(key), (*outer, key))
     if isinstance(key, FieldsKey):
         return key  # the tangent of a tangent has the same fields
     if isinstance(key, type) and not isinstance(key, types.GenericAlias):
@@ -159,7 +162,7 @@ def _tangent_type(key: Any, outer: tuple[type, ...]) -> Any:
     return object
 
 
-def _of_class(cls: type, outer: tuple[type, ...]) -> Any:
+def _of_class(cls: type, outer: tuple[Any, ...]) -> Any:
     if cls is NoTangent:
         return cls
     if cls in (object, Any) or _is_abstract(cls):
@@ -218,18 +221,19 @@ def _part_type(
     key: Any, fields_class: type[FData | RData], empty: type, part: Callable[[Any], Any]
 ) -> Any:
     by_address = fields_class is FData
+    meant = expanded(key)
     if key is object:
         return object
     if key is NoTangent:
         return empty
     if isinstance(key, FieldsKey) and key.origin is Tangent:
         return _collapsed(fields_class[{k: part(v) for k, v in key.fields.items()}], empty)
-    if typing.get_origin(key) is tuple:
-        return _collapsed(_tuple_key(part(a) for a in typing.get_args(key)), empty)
+    if typing.get_origin(meant) is tuple:
+        return _collapsed(_tuple_key(part(a) for a in typing.get_args(meant)), empty)
     if _is_addressed(key):
         return key if by_address else empty
-    if _is_number_key(key):
-        return empty if by_address else key
+    if _is_number_key(meant):
+        return empty if by_address else meant
     raise InvalidTangentError(
         f"{key_name(key)} is not the type of a tangent",
         why="fdata_type and rdata_type take the type of a tangent, not of a primal",
@@ -240,7 +244,7 @@ def _part_type(
 def _is_addressed(key: Any) -> bool:
     if isinstance(key, FieldsKey):
         return key.origin is MutableTangent
-    origin = typing.get_origin(key)
+    origin = typing.get_origin(expanded(key))
     return key in (list, dict, MutableTangent) or origin in (list, dict, np.ndarray)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mooncake_py.tangents.aliases import expanded
 from mooncake_py.tangents.kinds import (
     FData,
     Fields,
@@ -34,6 +35,7 @@ def instance_of(t: Any, key: Any) -> bool:
         return True
     if isinstance(key, FieldsKey):
         return _has_fields(t, key)
+    key = expanded(key)
     origin, args = typing.get_origin(key), typing.get_args(key)
     if origin is np.ndarray:
         return type(t) is np.ndarray and t.dtype.type is typing.get_args(args[1])[0]

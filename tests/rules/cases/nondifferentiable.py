@@ -18,7 +18,7 @@ def step_cases() -> list[Case]:
     """Piecewise constant functions."""
     x = np.array(X)
     unary: list[Callable[..., Any]] = [
-        np.floor, np.ceil, np.rint, np.trunc, np.fix, np.round, np.around, np.ndarray.round,
+        np.floor, np.ceil, np.rint, np.trunc, np.round, np.around, np.ndarray.round,
         np.spacing,
     ]
     numbers: list[Callable[..., Any]] = [math.floor, math.ceil, math.trunc, math.ulp]
@@ -133,13 +133,20 @@ def type_cases() -> list[Case]:
         Case(np.broadcast_shapes, ((2, 1), (3,))),
         Case(np.isdtype, (np.dtype(float), "real floating")),
         Case(np.mintypecode, ("fd",)),
-        Case(np.typename, ("d",)),
         Case(float.hex, (1.5,)),
     ]
+
+
+def deprecated_cases() -> list[Case]:
+    """Functions that warn when they are called, from NumPy 2.5 on."""
+    if np.lib.NumpyVersion(np.__version__) >= "2.5.0":
+        return []
+    return [Case(np.fix, (np.array(X),)), Case(np.typename, ("d",))]
 
 
 def cases() -> list[Case]:
     """All cases of the family."""
     return [
         *step_cases(), *question_cases(), *integer_cases(), *index_cases(), *type_cases(),
+        *deprecated_cases(),
     ]

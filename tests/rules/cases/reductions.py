@@ -187,6 +187,16 @@ def derived_cases() -> list[Case]:
         Case(np.average, (x,), label="plain"),
         Case(np.average, (x,), {"axis": 1, "weights": weights}, "weights"),
         Case(np.average, (x, 1), {"weights": weights, "keepdims": True}, "keepdims"),
+        *cumulative_cases(),
+    ]
+
+
+def cumulative_cases() -> list[Case]:
+    """Return cases of the functions of the array API standard."""
+    if not hasattr(np, "cumulative_sum"):  # NumPy 2.1 and newer
+        return []
+    x = draw(3, 4)
+    return [
         Case(np.cumulative_sum, (x,), {"axis": 1}, "axis"),
         Case(np.cumulative_sum, (draw(5),), {"include_initial": True}, "initial"),
         Case(np.cumulative_prod, (x,), {"axis": 1}, "axis"),

@@ -1,0 +1,63 @@
+"""What kind a value is: whether it can carry a derivative, and how cotangents fit it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.rules.kinds import Like
+
+__all__ = [
+    "FLOAT64", "INEXACT_SCALARS", "NUMBERS", "fit_to", "is_inexact", "like",
+    "produces_derivative", "spec_of",
+]
+
+FLOAT64 = np.dtype(np.float64)
+NUMBERS = frozenset({
+    int, float, complex, bool, np.bool_, np.float16, np.float32, np.float64, np.longdouble,
+    np.complex64, np.complex128, np.clongdouble, np.int8, np.int16, np.int32, np.int64, np.uint8,
+    np.uint16, np.uint32, np.uint64, np.longlong, np.ulonglong,
+})
+INEXACT_SCALARS = frozenset({
+    float, complex, np.float16, np.float32, np.float64, np.longdouble, np.complex64,
+    np.complex128, np.clongdouble,
+})
+
+
+def is_inexact(y: Any) -> bool:
+    """Tell whether a value can carry a derivative: a float or complex array or scalar."""
+    if type(y) is ndarray:
+        return y.dtype.kind in "fc"
+    return type(y) in INEXACT_SCALARS
+
+
+def fit_to(arg: Any, y: Any) -> Any:
+    """Return how a cotangent like `y` must be fitted to `arg`: None if it is like it already."""
+    if type(arg) is not ndarray:
+        return 0
+    shape, dtype = arg.shape, arg.dtype
+    if type(y) is ndarray and y.shape == shape and y.dtype is dtype:
+        return None
+    return shape, dtype
+
+
+def like(primal: Any) -> Like:
+    """Return a stand-in with the shape and dtype of an operand."""
+    if type(primal) is ndarray:
+        return Like(primal.shape, primal.dtype)
+    a = np.asarray(primal)
+    return Like(a.shape, a.dtype)
+
+
+def spec_of(primal: Any) -> Any:
+    """Return shape and dtype to which a cotangent is fitted; 0 for a number."""
+    return (primal.shape, primal.dtype) if type(primal) is ndarray else 0
+
+
+def produces_derivative(y: Any) -> bool:
+    """Tell whether an output can carry a derivative."""
+    if type(y) is ndarray:
+        return y.dtype.kind in "fc"
+    return isinstance(y, (float, complex, np.inexact))

@@ -1,0 +1,68 @@
+"""Random in-place programs: the derivative of each is compared with differences."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.programs.checking import Finding, check
+from tests.programs.generator import random_program
+from tests.programs.program import Program
+from tests.programs.shrinking import shrink
+from tests.programs.truth import Untestable
+
+BATCH = 10  # programs of a fast test
+SLOW_BATCH = 500
+
+
+def first_finding(programs: list[Program]) -> Finding | None:
+    """Return a defect that one of the programs shows; some of them must be testable."""
+    tested = 0
+    for program in programs:
+        try:
+            finding = check(program)
+        except Untestable:
+            continue
+        if finding is not None:
+            return finding
+        tested += 1
+    assert tested > len(programs) // 3
+    return None
+
+
+def verify(programs: list[Program]) -> None:
+    """Fail with the smallest program found that shows the defect of one of the programs."""
+    finding = first_finding(programs)
+    if finding is not None:
+        pytest.fail(str(shrink(finding)), pytrace=False)
+
+
+@pytest.mark.parametrize("batch", range(16))
+def test_random_programs(batch: int) -> None:
+    sizes = (3, 6, 9, 14)
+    verify([random_program(Random(seed), sizes[seed % 4])
+            for seed in range(batch * BATCH, (batch + 1) * BATCH)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("batch", range(24))
+def test_many_random_programs(batch: int) -> None:
+    sizes = (3, 6, 9, 14, 20)
+    first = 10_000 + batch * SLOW_BATCH
+    verify([random_program(Random(seed), sizes[seed % 5])
+            for seed in range(first, first + SLOW_BATCH)])
+
+
+@pytest.mark.slow
+@settings(max_examples=1500, deadline=None, derandomize=True, database=None,
+          suppress_health_check=list(HealthCheck))
+@given(st.randoms(use_true_random=False), st.integers(1, 10))
+def test_programs_drawn_by_hypothesis(rng: Random, size: int) -> None:
+    try:
+        finding = check(random_program(rng, size))
+    except Untestable:
+        return
+    assert finding is None, str(finding)
