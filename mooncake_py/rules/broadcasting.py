@@ -32,21 +32,29 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     InvalidTangentError
         If `shape` does not broadcast to the shape of `g`.
     """
-    if g.shape == shape:
+    full = g.shape
+    if full == shape:
         return g
-    added = g.ndim - len(shape)
-    stretched = tuple(
-        axis + added for axis, n in enumerate(shape) if n == 1 and g.shape[axis + added] != 1
-    ) if added >= 0 else ()
-    summed = np.add.reduce(g, axis=tuple(range(added)) + stretched, keepdims=False)
-    result = np.reshape(summed, shape) if np.size(summed) == _size(shape) else summed
-    if np.shape(result) != shape:
-        raise InvalidTangentError(
-            f"a cotangent of shape {np.shape(g)} does not fit an argument of shape {shape}",
-            why="a rule returned a cotangent of another shape than its argument",
-            mend="run test_rule on the rule",
-        )
-    return result
+    added = len(full) - len(shape)
+    if added < 0:
+        raise misfit(full, shape)
+    axes = list(range(added))
+    for axis, n in enumerate(shape, added):
+        if n != full[axis]:
+            if n != 1:
+                raise misfit(full, shape)
+            axes.append(axis)
+    summed = np.add.reduce(g, axis=tuple(axes))
+    return summed.reshape(shape) if type(summed) is ndarray else np.full(shape, summed)
+
+
+def misfit(full: tuple[int, ...], shape: tuple[int, ...]) -> InvalidTangentError:
+    """Return the error for a cotangent that does not belong to its argument."""
+    return InvalidTangentError(
+        f"a cotangent of shape {full} does not fit an argument of shape {shape}",
+        why="a rule returned a cotangent of another shape than its argument",
+        mend="run test_rule on the rule",
+    )
 
 
 def fit(g: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ndarray:
@@ -56,13 +64,13 @@ def fit(g: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ndarray:
     if g.dtype.kind == "c" and dtype.kind != "c":
         g = np.real(g)
     if g.shape != shape:
-        g = np.asarray(unbroadcast(g, shape))
+        g = g.reshape(shape) if g.size == 1 == _count(shape) else unbroadcast(g, shape)
     if g.dtype != dtype:
         g = g.astype(dtype)
     return g
 
 
-def _size(shape: tuple[int, ...]) -> int:
+def _count(shape: tuple[int, ...]) -> int:
     size = 1
     for n in shape:
         size *= n

@@ -23,7 +23,7 @@ def weight_above(a: Any, b: Any) -> Any:
     """Return the share of `a` in ``maximum(a, b)``, and so that of `b` in ``minimum(a, b)``."""
     # The ufunc, not the operator: NumPy, unlike Python, orders complex numbers.
     above, ties = np.greater(a, b), np.equal(a, b)
-    return np.where(ties, HALF, above) if np.any(ties) else above
+    return np.where(ties, HALF, above) if ties.any() else above
 
 
 def weight_above_or_nan(a: Any, b: Any) -> Any:
