@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for kernel in KERNELS:
         if options.filter not in kernel.name:
             continue
-        for size in kernel.sizes[:1] if options.quick else kernel.sizes:
+        for size in kernel.sizes[:1] if options.quick else (*kernel.tiny, *kernel.sizes):
             measurements.append(measure(kernel, size, budget))
             print(report.row(measurements[-1]), flush=True)
     print(*report.group_means(measurements), report.LEGEND, sep="\n")

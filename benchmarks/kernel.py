@@ -37,6 +37,9 @@ class Kernel:
     adjoint : callable, optional
         A hand-written adjoint: takes the arguments of `function`, may overwrite them, and returns
         the value and a tuple with one gradient for each of `argnums`.
+    tiny : tuple of int, optional
+        Sizes at which NumPy's operations take well under a microsecond, so that the ratio is that
+        of interpreters: timed, without a limit.
     """
 
     name: str
@@ -46,9 +49,16 @@ class Kernel:
     sizes: tuple[int, ...]
     argnums: tuple[int, ...] = (0,)
     adjoint: Callable[..., tuple[Any, tuple[Any, ...]]] | None = None
+    tiny: tuple[int, ...] = ()
+
+    def group_of(self, size: int) -> str:
+        """Return the group under which a size is reported."""
+        return "tiny" if size in self.tiny else self.group
 
     def limit(self, size: int) -> float | None:
         """Return the most that gradient / primal may be at this size, None if there is no limit."""
+        if size in self.tiny:
+            return None
         if self.group == "chain":
             return CHAIN_LIMITS.get(size)
         return GROUP_LIMITS[self.group]

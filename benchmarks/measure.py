@@ -100,7 +100,7 @@ def measure(kernel: Kernel, size: int, budget: float) -> Measurement:
     ratios = {name: taken / medians["primal"] for name, taken in medians.items()}
     return Measurement(
         kernel=kernel.name,
-        group=kernel.group,
+        group=kernel.group_of(size),
         size=size,
         primal=medians["primal"],
         gradient=ratios.get("gradient"),

@@ -50,6 +50,7 @@ def _network(size: int) -> tuple[Any, ...]:
 
 KERNELS = (
     Kernel(
-        "dense_layers", "vector", dense_layers, _network, (16, 128), (0, 1), dense_layers_adjoint
+        "dense_layers", "vector", dense_layers, _network, (48, 128), (0, 1), dense_layers_adjoint,
+        tiny=(16,),
     ),
 )

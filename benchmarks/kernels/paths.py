@@ -20,4 +20,4 @@ def _graph(size: int) -> tuple[Array]:
     return (0.1 + generator().random((size, size)),)
 
 
-KERNELS = (Kernel("shortest_paths", "vector", shortest_paths, _graph, (60, 250)),)
+KERNELS = (Kernel("shortest_paths", "vector", shortest_paths, _graph, (100, 250), tiny=(60,)),)

@@ -58,7 +58,8 @@ _BOTH = (0, 1)
 KERNELS = (
     Kernel("recurrence", "scalar", recurrence, _line, (2000,), _BOTH, recurrence_adjoint),
     Kernel(
-        "recurrence_rows", "vector", recurrence, _rows, (1000, 20_000), _BOTH, recurrence_adjoint
+        "recurrence_rows", "vector", recurrence, _rows, (4000, 20_000), _BOTH, recurrence_adjoint,
+        tiny=(1000,),
     ),
     Kernel("prefix_doubling", "vector", prefix_doubling, _long, (2000, 100_000)),
 )

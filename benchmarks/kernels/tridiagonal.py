@@ -66,5 +66,8 @@ def _many(size: int) -> tuple[Any, ...]:
 _EVERY = (0, 1, 2, 3)
 KERNELS = (
     Kernel("thomas", "scalar", thomas, _one, (100, 1000), _EVERY, thomas_adjoint),
-    Kernel("thomas_many", "vector", thomas, _many, (1000, 20_000), _EVERY, thomas_adjoint),
+    Kernel(
+        "thomas_many", "vector", thomas, _many, (20_000, 100_000), _EVERY, thomas_adjoint,
+        tiny=(1000,),
+    ),
 )

@@ -124,7 +124,7 @@ def slots_of(shape: tuple[int, ...], indices: Any) -> tuple[tuple[ndarray, ...],
     if plain and len(parts) == 1:
         chosen = np.asarray(parts[0], np.intp)
         if chosen.size and not -size <= chosen.min() <= chosen.max() < size:
-            np.empty((size, 0))[chosen]  # raises IndexError as NumPy does
+            np.arange(size)[chosen]  # raises IndexError as NumPy does
         chosen = chosen % size if size else chosen
     else:
         chosen = np.arange(size).reshape(leading)[indices]
