@@ -166,8 +166,8 @@ def single_output(out: Any) -> Any:
 def mask_entry(ctx: Context, where: Any) -> None:
     """Restrict the entry recorded last to the elements that were computed."""
     _, node, partials, targets, fits, saved = ctx.tape.pop()
-    if type(where) is ndarray:
-        ctx.registry.protect(where)
+    where = np.asarray(where, bool)
+    ctx.registry.protect(where)
     ctx.record((pulls.pull_elementwise_out, node, where, partials, targets, fits, saved))
 
 
@@ -176,8 +176,7 @@ def elementwise_into(
 ) -> ndarray:
     """Run a ufunc with `out=`, in place."""
     where = kwargs.get("where")
-    if where is True:
-        where = None
+    where = None if where is True or where is None else np.asarray(where, bool)
     active = any(node is not None for node in nodes)
     if not isinstance(out, ndarray):
         return f(*primals, out=out, **kwargs)  # raises NumPy's own error

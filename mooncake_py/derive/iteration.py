@@ -195,9 +195,15 @@ def run_reversed(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     method = getattr(type(args[0]), "__reversed__", None)
     if type(method) is FunctionType:
         return ctx.iter(ctx.call(method, args[0]))
-    if type(args[0]) is ndarray:
-        return reversed(list(ctx.iter(args[0])))
+    if type(args[0]) is ndarray and args[0].ndim:
+        return iterate_backwards(ctx, args[0])
     return reversed(*args)
+
+
+def iterate_backwards(ctx: Any, a: ndarray) -> Iterator[Any]:
+    """Yield the elements or rows of an array from the last one, each as it is by then."""
+    for i in range(len(a) - 1, -1, -1):
+        yield ctx.getitem(a, i)
 
 
 def run_generator_method(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:

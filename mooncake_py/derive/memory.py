@@ -342,10 +342,12 @@ class Registry:
     def protect(self, a: ndarray) -> None:
         """Note that the tape refers to the present contents of an array, active or not."""
         owner = a if a.base is None else self.owner(a)
-        node = self.known.get(id(owner)) or self.constants.get(id(owner))
+        for nodes in (self.known, self.constants):  # an entry may be of an array that is gone
+            node = nodes.get(id(owner))
+            if node is not None and node.ref() is owner:
+                node.protect()
+                return
         # Every write to memory that is not known is logged anyway.
-        if node is not None and node.ref() is owner:
-            node.protect()
 
     def activate(self, a: ndarray) -> Memory | View:
         """Make the memory of an array active and return the array's node, with its layout."""

@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 
-from tests.programs import bindings, containers, dtypes, idioms, writes
+from tests.programs import bindings, containers, dtypes, idioms, laziness, writes
 from tests.programs.control import control_statements
 from tests.programs.functions import function_statements
 from tests.programs.program import Bases, Program
@@ -67,7 +67,7 @@ def random_program(rng: Random, size: int = 8, without: Collection[str] = ()) ->
 def statements(without: Collection[str]) -> dict[Statement, int]:
     """Return the simple statements with their weights."""
     families = (bindings.STATEMENTS, writes.STATEMENTS, containers.STATEMENTS, dtypes.STATEMENTS,
-                idioms.STATEMENTS)
+                idioms.STATEMENTS, laziness.STATEMENTS)
     return {
         kind: weight for family in families for kind, weight in family.items()
         if kind.__name__ not in without
@@ -117,6 +117,8 @@ def random_arguments(
         add("c0", "float")
     if rng.random() < 0.15:
         add_container(rng, bases, add, scope)
+    elif rng.random() < 0.2:
+        add_other_dtype(rng, bases, add)
     count = len(arguments)
     argnums = tuple(range(count)) if rng.random() < 0.6 else (rng.randrange(count),)
     if not covers(arguments, argnums):
@@ -145,8 +147,19 @@ def add_container(rng: Random, bases: Bases, add: Callable[..., None], scope: Sc
     scope.add(second, "float")
 
 
+def add_other_dtype(rng: Random, bases: Bases, add: Callable[..., None]) -> None:
+    """Add an array of complex numbers or of single precision to the arguments."""
+    values = block(rng, bases["m0"].shape)
+    if rng.random() < 0.6:
+        bases["z0"] = values + 1j * block(rng, values.shape)
+        add("z0", "complex", values.shape)
+    else:
+        bases["h0"] = values.astype(np.float32)
+        add("h0", "single", values.shape)
+
+
 def block(rng: Random, shape: Shape) -> np.ndarray:
     """Return numbers of both signs, away from zero and all different."""
     values = np.random.default_rng(rng.randrange(2**32)).uniform(0.15, 0.95, shape)
     signs = np.where(np.arange(values.size) % 3 == 1, -1.0, 1.0).reshape(shape)
-    return np.round(values * signs, 3)
+    return np.array(np.round(values * signs, 3), order=rng.choice("CCF"))  # type: ignore[call-overload]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from tests.programs.program import Bases, Program, defined
 
-__all__ = ["Untestable", "active_bases", "difference", "moved", "primal"]
+__all__ = ["Untestable", "active_bases", "difference", "largest_number", "moved", "primal"]
 
 STEPS = (1e-3, 3e-4)
 WEIGHTS = ((1, 3 / 4), (2, -3 / 20), (3, 1 / 60))  # sixth order
@@ -78,3 +79,25 @@ def _two_sided(along: Callable[[float], float]) -> tuple[float, float]:
     if abs(right - left) > 1e-5 * scale or abs(right - fine) > 1e-4 * scale:
         raise Untestable("the function has a kink")
     return fine, error
+
+
+def largest_number(program: Program) -> float:
+    """Return the largest number that a variable of the program holds at any time."""
+    largest = 0.0
+
+    def look(frame: Any, event: str, argument: Any) -> Any:
+        nonlocal largest
+        if frame.f_code.co_filename.startswith("<program"):
+            for value in list(frame.f_locals.values()):
+                if isinstance(value, float | np.number | np.ndarray) and np.size(value):
+                    largest = max(largest, float(np.max(np.abs(value))))
+        return look
+
+    previous = sys.gettrace()
+    with defined(program.source) as f, np.errstate(all="ignore"):
+        sys.settrace(look)
+        try:
+            primal(program, f, program.bases)
+        finally:
+            sys.settrace(previous)
+    return largest

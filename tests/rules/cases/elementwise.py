@@ -9,6 +9,7 @@ import numpy as np
 
 from mooncake_py.rules.clipping import clip_between
 from tests.rules.cases import Case
+from tests.rules.cases.versions import since
 
 SHAPE = (2, 3)
 
@@ -149,8 +150,11 @@ def selection_cases() -> list[Case]:
     return [
         Case(np.clip, (x, -0.4, 0.8)),
         Case(np.clip, (0.3, -0.4, 0.8)),
-        Case(np.clip, (x,), {"min": low, "max": high}, label="keywords"),
-        Case(np.clip, (x,), {"min": -0.4}, label="keywords"),
+        *since(
+            "2.1.0",
+            Case(np.clip, (x,), {"min": low, "max": high}, label="keywords"),
+            Case(np.clip, (x,), {"min": -0.4}, label="keywords"),
+        ),
         Case(np.clip, (x,), {"a_min": low, "a_max": None}, label="keywords"),
         Case(np.ndarray.clip, (x,), {"max": high}, label="keywords"),
         Case(np.ndarray.clip, (x, low), label="lower bound"),

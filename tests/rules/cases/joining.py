@@ -6,6 +6,7 @@ import numpy as np
 
 from tests.rules.cases import Case
 from tests.rules.cases.drawing import draw
+from tests.rules.cases.versions import NUMPY
 
 __all__ = ["cases"]
 
@@ -56,14 +57,8 @@ def split_cases() -> list[Case]:
         Case(np.hsplit, (x, 2), label="hsplit"),
         Case(np.vsplit, (x, [2]), label="vsplit"),
         Case(np.dsplit, (x, 2), label="dsplit"),
-        *unstack_cases(),
+        *([Case(np.unstack, (draw(2, 3),), {"axis": 1}, "axis")] if NUMPY >= "2.1.0" else []),
     ]
-
-
-def unstack_cases() -> list[Case]:
-    if not hasattr(np, "unstack"):  # NumPy 2.1 and newer
-        return []
-    return [Case(np.unstack, (draw(2, 3),), {"axis": 1}, "axis")]
 
 
 def edit_cases() -> list[Case]:

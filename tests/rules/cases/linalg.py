@@ -71,12 +71,36 @@ def hermitian_cases() -> list[Case]:
     ]
 
 
+def singular_pairs(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the singular values, and for each of them its left times its right vector.
+
+    The vectors alone are determined up to a sign or a phase, which jumps between neighbouring
+    matrices; the products u_i conj(v_j) are not.
+    """
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    return s, u[..., :, :, None] * vh[..., None, :, :]
+
+
+def singular_projections(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return weighted sums of the projections on the left and on the right singular vectors."""
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    weights = np.arange(1.0, s.shape[-1] + 1)
+    left = (u * weights) @ np.conj(np.swapaxes(u, -1, -2))
+    return left, np.conj(np.swapaxes(vh, -1, -2)) @ (weights[:, None] * vh)
+
+
 def svd_cases() -> list[Case]:
     thin = {"full_matrices": False}
+    shapes = {"square": (3, 3), "tall": (4, 2), "wide": (2, 4), "stack": (2, 2, 3)}
     return [
-        Case(np.linalg.svd, (draw(3, 3),), label="square", options={"dtypes": False}),
-        Case(np.linalg.svd, (draw(4, 2),), thin, "tall", options={"dtypes": False}),
-        Case(np.linalg.svd, (draw(2, 2, 3),), thin, "stack", options={"dtypes": False}),
+        *(
+            Case(function, (draw(*shape, dtype=dtype),), label=f"{label}-{dtype.__name__}")
+            for function in (singular_pairs, singular_projections)
+            for label, shape in shapes.items()
+            for dtype in (float, complex)
+        ),
+        Case(np.linalg.svd, (draw(3, 3),), label="square", interface_only=True),
+        Case(np.linalg.svd, (draw(4, 2),), thin, "tall", interface_only=True),
         Case(np.linalg.svd, (draw(3, 2),), {"compute_uv": False}, "values"),
         Case(np.linalg.svdvals, (draw(2, 3),), label="derived"),
     ]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tests.rules.cases import Case
+from tests.rules.cases.versions import NUMPY
 
 X = (0.7, -1.3, 2.4, 0.2)
 
@@ -139,7 +140,7 @@ def type_cases() -> list[Case]:
 
 def deprecated_cases() -> list[Case]:
     """Functions that warn when they are called, from NumPy 2.5 on."""
-    if np.lib.NumpyVersion(np.__version__) >= "2.5.0":
+    if NUMPY >= "2.5.0":
         return []
     return [Case(np.fix, (np.array(X),)), Case(np.typename, ("d",))]
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from tests.rules.cases import Case
 from tests.rules.cases.drawing import draw
+from tests.rules.cases.versions import since
 
 __all__ = ["cases"]
 
@@ -30,7 +31,8 @@ def take_cases() -> list[Case]:
         Case(np.take, (np.array(1.5), [0, 0], 0), label="0-d"),
         Case(np.ndarray.take, (x, [0, 2], 1), label="method"),
         Case(np.take_along_axis, (x, order, 1), label="axis"),
-        Case(np.take_along_axis, (x, order[:, :1]), label="one-column"),
+        Case(np.take_along_axis, (x, order[:, :1], -1), label="one-column"),
+        *since("2.3.0", Case(np.take_along_axis, (x, order[:, :1]), label="default-axis")),
         Case(np.take_along_axis, (x, np.array([3, 3, 0]), None), label="flat"),
         Case(np.ndarray.item, (np.array(2.5),), label="0-d"),
         Case(np.ndarray.item, (row, 2), label="flat"),

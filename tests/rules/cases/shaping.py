@@ -6,6 +6,7 @@ import numpy as np
 
 from tests.rules.cases import Case
 from tests.rules.cases.drawing import draw
+from tests.rules.cases.versions import since
 
 __all__ = ["cases"]
 
@@ -30,7 +31,7 @@ def reshape_cases() -> list[Case]:
         Case(np.reshape, (x, -1), label="flat"),
         Case(np.reshape, (strided, (6, 2)), label="copy"),
         Case(np.reshape, (strided, (2, 6)), {"order": "F"}, "copy-F"),
-        Case(np.reshape, (x, (3, 4)), {"copy": True}, "forced-copy"),
+        *since("2.1.0", Case(np.reshape, (x, (3, 4)), {"copy": True}, "forced-copy")),
         Case(np.reshape, ([1.0, 2.0, 3.0, 4.0], (2, 2)), label="list"),
         Case(np.ndarray.reshape, (x, 4, 3), label="method"),
         Case(np.ndarray.reshape, (strided, (3, -1)), {"order": "F"}, "method-copy"),
