@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from types import MethodType
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
 from mooncake_py.derive.active import Active
-from mooncake_py.derive.arguments import ArgNums, choose_arguments, lift_chosen, require_callable
+from mooncake_py.derive.arguments import (
+    ArgNums,
+    choose_arguments,
+    lift_chosen,
+    name_of,
+    require_callable,
+)
 from mooncake_py.derive.boundary import derived_rule
-from mooncake_py.derive.limits import limits_raised
 from mooncake_py.derive.copying import copy_jointly
 from mooncake_py.derive.gradients import gradient_of
 from mooncake_py.derive.lift import Lifter
-from mooncake_py.derive.notes import noting
-from mooncake_py.derive.outputs import independent, run, scalar_value, seed
+from mooncake_py.derive.limits import limits_raised
+from mooncake_py.derive.notes import guarded
+from mooncake_py.derive.outgoing import independent
+from mooncake_py.derive.outputs import run, scalar_value, seed
 from mooncake_py.derive.reverse import ReverseContext
 
 __all__ = ["build_rrule", "grad", "value_and_grad", "vjp"]
@@ -36,7 +44,8 @@ def value_and_grad(
         The arguments to differentiate with respect to: positions (negative ones count from the
         end) or names.
     has_aux : bool, optional
-        If true, `f` returns ``(value, aux)``, and `aux` is passed on without a derivative.
+        If true, `f` returns ``(value, aux)``, and a copy of `aux` as it was at the end of `f` is
+        passed on, without a derivative.
 
     Returns
     -------
@@ -61,9 +70,11 @@ def value_and_grad(
     -----
     All arguments are afterwards as they were before the call, bit for bit, also after an
     exception.  The value is computed before they are restored; if it shares memory with an
-    argument it is a copy.  Arguments that share memory have one cotangent: the gradient is the
-    total derivative with respect to that memory, for each of them; pass a copy for the partial
-    one.  For complex arguments the gradient is dL/dx + i dL/dy.
+    argument it is a copy.  Restored are also the captured and global objects that `f` changes:
+    a list of the caller's that `f` fills is empty again afterwards; return it with `has_aux`.
+    Arguments that share memory have one cotangent: the gradient is the total derivative with
+    respect to that memory, for each of them; pass a copy for the partial one.  For complex
+    arguments the gradient is dL/dx + i dL/dy.
 
     Examples
     --------
@@ -82,31 +93,7 @@ def value_and_grad(
     array([0., 1., 0., 0.])
     """
     require_callable(f)
-
-    @functools.wraps(f)
-    def value_and_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        chosen = choose_arguments(f, argnums, args, kwargs)
-        ctx = ReverseContext()
-        lifter = Lifter(ctx)
-        with limits_raised(), noting(ctx):
-            try:
-                args, kwargs, mirrors = lift_chosen(lifter, f, chosen, args, kwargs)
-                output, aux = run(ctx, f, args, kwargs, has_aux)
-                value = scalar_value(f, output)
-                if type(output) is Active:
-                    output.add(1.0)
-                elif type(output) is ndarray and (node := ctx.find(output)) is not None:
-                    node.add_shared(np.ones(output.shape, output.dtype))
-                ctx.run_backwards()
-            finally:
-                ctx.roll_back()
-                lifter.release()
-        memo: dict[int, Any] = {}
-        gradients = tuple(gradient_of(v, m, memo) for v, m in mirrors)
-        result = (value, aux) if has_aux else value
-        return result, gradients if isinstance(argnums, tuple) else gradients[0]
-
-    return value_and_gradient
+    return _ValueAndGrad(f, argnums, has_aux)
 
 
 def grad(
@@ -126,14 +113,70 @@ def grad(
     >>> grad(lambda x: x * x)(3.0)
     6.0
     """
-    both = value_and_grad(f, argnums, has_aux)
+    require_callable(f)
+    return _Grad(f, argnums, has_aux)
 
-    @functools.wraps(f)
-    def gradient(*args: Any, **kwargs: Any) -> Any:
-        value, g = both(*args, **kwargs)
+
+class _Derivative:
+    """A function made of another; it can be pickled and sent to processes if the other can."""
+
+    def __init__(self, f: Callable[..., Any], argnums: ArgNums, has_aux: bool) -> None:
+        functools.update_wrapper(self, f)
+        self._parts = f, argnums, has_aux
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __reduce__(self) -> Any:
+        return type(self), self._parts
+
+    def __repr__(self) -> str:
+        f, argnums, _ = self._parts
+        return f"<{type(self).name} of {name_of(f)} with respect to {argnums!r}>"
+
+    name = ""
+
+
+class _ValueAndGrad(_Derivative):
+    """What :func:`value_and_grad` returns."""
+
+    name = "value and gradient"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        f, argnums, has_aux = self._parts
+        return _value_and_gradient(f, argnums, has_aux, args, kwargs)
+
+
+class _Grad(_Derivative):
+    """What :func:`grad` returns."""
+
+    name = "gradient"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        f, argnums, has_aux = self._parts
+        value, g = _value_and_gradient(f, argnums, has_aux, args, kwargs)
         return (g, value[1]) if has_aux else g
 
-    return gradient
+
+def _value_and_gradient(
+    f: Callable[..., Any], argnums: ArgNums, has_aux: bool, args: Any, kwargs: Any
+) -> tuple[Any, Any]:
+    """Run `f` forward and backward."""
+    chosen = choose_arguments(f, argnums, args, kwargs)
+    ctx = ReverseContext()
+    with limits_raised(), Lifter(ctx) as lifter, guarded(ctx):
+        args, kwargs, mirrors = lift_chosen(lifter, f, chosen, args, kwargs)
+        output, aux = run(ctx, f, args, kwargs, has_aux)
+        value = scalar_value(f, output)
+        if type(output) is Active:
+            output.add(1.0)
+        elif type(output) is ndarray and (node := ctx.find(output)) is not None:
+            node.add_shared(np.ones(output.shape, output.dtype))
+        ctx.run_backwards()
+    memo: dict[int, Any] = {}
+    gradients = tuple(gradient_of(v, m, memo) for v, m in mirrors)
+    result = (value, aux) if has_aux else value
+    return result, gradients if isinstance(argnums, tuple) else gradients[0]
 
 
 def vjp(f: Callable[..., Any], *args: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
@@ -180,21 +223,15 @@ class _Vjp:
         self.ctx: ReverseContext | None = None
 
     def start(self) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        return independent(self.forward()), self.pullback
+        output = self.forward()
+        return independent(self.ctx, output), self.pullback
 
     def forward(self) -> Any:
         ctx = self.ctx = ReverseContext()
-        lifter = Lifter(ctx)
-        with limits_raised(), noting(ctx):
-            try:
-                lifted = [lifter.visit(a) for a in self.args]
-                self.mirrors = [mirror for _, mirror in lifted]
-                self.output, _ = run(ctx, self.f, tuple(v for v, _ in lifted), {}, False)
-            except BaseException:
-                ctx.roll_back()
-                raise
-            finally:
-                lifter.release()
+        with limits_raised(), Lifter(ctx) as lifter, guarded(ctx):
+            lifted = [lifter.visit(a) for a in self.args]
+            self.mirrors = [mirror for _, mirror in lifted]
+            self.output, _ = run(ctx, self.f, tuple(v for v, _ in lifted), {}, False)
         return self.output
 
     def pullback(self, cotangent: Any) -> tuple[Any, ...]:
@@ -204,12 +241,9 @@ class _Vjp:
         ctx = self.ctx
         assert ctx is not None
         self.ctx = None
-        with limits_raised(), noting(ctx):
-            try:
-                seed(ctx, self.output, cotangent, "dy")
-                ctx.run_backwards()
-            finally:
-                ctx.roll_back()
+        with limits_raised(), guarded(ctx):
+            seed(ctx, self.output, cotangent, "dy")
+            ctx.run_backwards()
         memo: dict[int, Any] = {}
         return tuple(
             gradient_of(a, m, memo) for a, m in zip(self.args, self.mirrors, strict=True)

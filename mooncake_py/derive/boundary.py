@@ -20,7 +20,7 @@ from mooncake_py.derive.codual_call import ArrayCoDual
 from mooncake_py.derive.lift import SCALARS, Lifter, Mirror, Settler
 from mooncake_py.derive.limits import limits_raised
 from mooncake_py.derive.memory import Memory, View
-from mooncake_py.derive.notes import noting
+from mooncake_py.derive.notes import guarded
 from mooncake_py.derive.reverse import ReverseContext
 from mooncake_py.errors import PullbackReuseError
 from mooncake_py.tangents import CoDual, NoFData
@@ -66,20 +66,13 @@ class _Call:
 
     def forward(self) -> tuple[CoDual, Pullback]:
         ctx = self.ctx
-        lifter = Lifter(ctx)
-        with limits_raised(), noting(ctx):
-            try:
-                lifted = [self.admit(lifter, codual) for codual in self.inputs]
-                self.mirrors = [mirror for _, mirror in lifted]
-                y = ctx.call(*(value for value, _ in lifted), **self.kwargs)
-                if ctx.failure is not None:
-                    raise ctx.failure
-                out = self.leave([value for value, _ in lifted], y)
-            except BaseException:
-                ctx.roll_back()
-                raise
-            finally:
-                lifter.release()
+        with limits_raised(), Lifter(ctx) as lifter, guarded(ctx):
+            lifted = [self.admit(lifter, codual) for codual in self.inputs]
+            self.mirrors = [mirror for _, mirror in lifted]
+            y = ctx.call(*(value for value, _ in lifted), **self.kwargs)
+            if ctx.failure is not None:
+                raise ctx.failure
+            out = self.leave([value for value, _ in lifted], y)
         return out, self.pullback
 
     def admit(self, lifter: Lifter, codual: CoDual) -> tuple[Any, Any]:
@@ -154,13 +147,9 @@ class _Call:
             )
         self.done = True
         ctx = self.ctx
-        with limits_raised(), noting(ctx):
-            try:
-                self.take_in(dy)
-                ctx.run_backwards()
-            except BaseException:
-                ctx.roll_back()
-                raise
+        with limits_raised(), guarded(ctx):
+            self.take_in(dy)
+            ctx.run_backwards()
         for node, data in self.copies:
             if node.memory.grad is not None:
                 shadow = node.shadow()

@@ -10,6 +10,7 @@ from numpy import ndarray
 
 from mooncake_py.derive import activity, dispatch, state
 from mooncake_py.derive.load import derive, instantiate
+from mooncake_py.derive.notes import locate
 from mooncake_py.derive.places import current_place
 from mooncake_py.errors import Location, MooncakeError, SourceUnavailableError
 
@@ -67,7 +68,12 @@ class Core:
             raise self.failed(error) from None
         if derived.stored_globals or derived.stored_free:
             state.log_names(self, derived, f)
-        return instantiate(derived, f)(*args, **kwargs, _mk_ctx=self)
+        try:
+            return instantiate(derived, f)(*args, **kwargs, _mk_ctx=self)
+        except MooncakeError as error:  # raised by Python code that replaces a function
+            locate(error, self.user_location())
+            self.failed(error)
+            raise
 
     def contains_active(self, value: Any) -> bool:
         """Tell whether a value is active or is a container with active parts."""

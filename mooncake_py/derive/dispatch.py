@@ -16,13 +16,12 @@ from mooncake_py.derive import activity, construct, natives, nested, scatter, sp
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.apply import handler, unary_handler
 from mooncake_py.derive.native_modules import is_native_module
-from mooncake_py.derive.places import current_place
-from mooncake_py.errors import DerivativeDropError, MissingRuleError
+from mooncake_py.derive.refusals import missing_rule
+from mooncake_py.errors import DerivativeDropError
 from mooncake_py.rules import registry
-from mooncake_py.rules.kinds import function_name
 
 __all__ = ["call_array_method", "call_scalar_method", "call_unregistered", "handlers",
-           "missing_rule", "scalar_attribute"]
+           "scalar_attribute"]
 
 Handler = Callable[[Any, Any, Any, Any], Any]
 
@@ -329,32 +328,3 @@ def can_be_written(value: Any) -> bool:
     if t is tuple:
         return any(map(can_be_written, value))
     return t.__module__ != "builtins" or t in (list, dict, set, bytearray, memoryview)
-
-
-def missing_rule(ctx: Any, f: Any, values: Any, why: str = "") -> MissingRuleError:
-    """Return the error for a function that has neither a rule nor source to derive one from."""
-    name = function_name(f)
-    kinds = ", ".join(describe_argument(ctx, value) for value in values)
-    where, innermost = current_place()
-    inside = f", in {innermost}" if innermost != where else ""
-    error = MissingRuleError(
-        f"no rule for {name}",
-        where=where,
-        why=f"{why or 'it is compiled, so there is no Python source to derive a rule from'};\n"
-        f"called with ({kinds}){inside}",
-        mend=f"{'do it outside of the function, or ' if why else ''}register a rule, for example\n"
-        f"    @from_vjp({name})\n"
-        "    def rule(x):\n"
-        f"        return {name}(x), lambda dy: (dy * ...,)\n"
-        f"or, if it has no derivative, zero_derivative({name})",
-    )
-    ctx.failed(error)
-    return error
-
-
-def describe_argument(ctx: Any, value: Any) -> str:
-    """Return activity, type, dtype and shape of an argument, for a message."""
-    active = "active " if ctx.contains_active(value) else ""
-    if isinstance(value, ndarray):
-        return f"{active}{value.dtype}[{', '.join(map(str, value.shape))}]"
-    return active + (type(value.primal) if type(value) is Active else type(value)).__name__

@@ -124,8 +124,8 @@ class Lifter(_Walker):
 
     Notes
     -----
-    While floats in containers are replaced, other calls that would do so wait: `release` must
-    be called when the containers are restored.
+    While floats in containers are replaced, other calls that would do so wait: it is a context
+    manager, to be left when the containers are restored.
     """
 
     def __init__(self, ctx: Any) -> None:
@@ -161,8 +161,10 @@ class Lifter(_Walker):
             note_contents(self.ctx, value, spec, old, changed)
             replace_parts(value, spec, changed)
 
-    def release(self) -> None:
-        """Let other calls use the containers again."""
+    def __enter__(self) -> Lifter:
+        return self
+
+    def __exit__(self, *details: object) -> None:
         if self.locked:
             self.locked = False
             in_containers.release()

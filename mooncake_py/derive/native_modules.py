@@ -5,7 +5,7 @@ from __future__ import annotations
 __all__ = ["is_native_module"]
 
 NAMES = """
-    abc argparse ast asyncio atexit builtins collections concurrent contextvars csv datetime
+    abc argparse ast asyncio atexit builtins concurrent contextvars csv datetime
     dataclasses enum gc getpass glob hashlib importlib inspect io json linecache locale logging
     matplotlib multiprocessing numbers os pathlib pdb pickle platform posixpath pprint pytest
     _pytest queue random re reprlib selectors shutil signal socket string subprocess sys tempfile

@@ -24,7 +24,10 @@ def is_derivative(f: FunctionType) -> bool:
 def call_derivative(ctx: Any, f: FunctionType, args: Any, kwargs: Any) -> Any:
     """Run a function of this package if nothing active goes into it, else refuse."""
     seen: set[int] = set()
-    values = (f, *args, *kwargs.values(), *captured_globals(f, set()))
+    read: set[int] = set()
+    functions = [g for v in (f, *args) for g in (v, getattr(v, "__wrapped__", None))]
+    globals_read = [value for g in functions for value in captured_globals(g, read)]
+    values = (f, *args, *kwargs.values(), *globals_read)
     if any(contains_active(ctx, value, seen) for value in values):
         raise nested_derivative(ctx)
     return f(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""Notes on exceptions that pass through a differentiated call."""
+"""Exceptions that leave a differentiated call: they keep what they carry, and say where."""
 
 from __future__ import annotations
 
@@ -6,33 +6,83 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from mooncake_py.derive.outgoing import independent, own_attributes, set_own_attributes
 from mooncake_py.derive.places import is_library, is_rewritten
-from mooncake_py.errors import Location, MooncakeError
+from mooncake_py.errors import Location, MooncakeError, describe
 
-__all__ = ["noting"]
+__all__ = ["guarded", "locate"]
 
 MARK = "mooncake_py: while differentiating, at"
 
 
 @contextmanager
-def noting(ctx: Any) -> Iterator[None]:
-    """Add to an exception of user code a note that names the user's line.
+def guarded(ctx: Any) -> Iterator[None]:
+    """Roll a call back if an exception leaves it.
 
-    If the code has caught an error of the engine before, that one is raised instead.
+    The exception keeps its arguments and attributes, with numbers for active scalars.  One of
+    user code gets a note that names the user's line.  If the code has caught an error of the
+    engine before, that one is raised instead.
     """
     try:
         yield
-    except MooncakeError:
-        raise
-    except Exception as error:
+    except BaseException as error:
+        carried = [Carried(ctx, e) for e in related(error, ctx.failure)]
+        ctx.roll_back()
+        for state in carried:
+            state.give_back()
+        if not isinstance(error, Exception) or isinstance(error, MooncakeError):
+            raise
         if ctx.failure is not None:
             raise ctx.failure from error
-        place = user_place(error)
-        if place is not None and not any(
-            MARK in note for note in getattr(error, "__notes__", ())
-        ):
-            error.add_note(f"{MARK} {place}")
+        add_place(error)
         raise
+
+
+def related(*errors: BaseException | None) -> list[BaseException]:
+    """Return exceptions with their causes, contexts and members."""
+    found: dict[int, BaseException] = {}
+    todo = list(errors)
+    while todo:
+        error = todo.pop()
+        if error is None or id(error) in found:
+            continue
+        found[id(error)] = error
+        todo += [error.__cause__, error.__context__]
+        if isinstance(error, BaseExceptionGroup):
+            todo += error.exceptions
+    return list(found.values())
+
+
+class Carried:
+    """Copies of what an exception carries, to be given back to it after the roll-back."""
+
+    def __init__(self, ctx: Any, error: BaseException) -> None:
+        self.error = error
+        group = isinstance(error, BaseExceptionGroup)  # its members stay the same objects
+        held = (() if group else error.args), own_attributes(error)
+        try:
+            self.args, self.fields = independent(ctx, held)
+        except Exception:  # a class whose hash or equality fails: better bare than hidden
+            self.args, self.fields = held
+
+    def give_back(self) -> None:
+        if self.args:
+            self.error.args = self.args
+        set_own_attributes(self.error, self.fields)
+
+
+def add_place(error: Exception) -> None:
+    """Add a note with the user's line, unless there is one."""
+    place = user_place(error)
+    if place is not None and not any(MARK in note for note in getattr(error, "__notes__", ())):
+        error.add_note(f"{MARK} {place}")
+
+
+def locate(error: MooncakeError, where: Location | None) -> None:
+    """Say in an error of this package where it arose, unless it says so already."""
+    if error.where is None and where is not None:
+        error.where = where
+        error.args = (describe(error.what, where=where, why=error.why, mend=error.mend),)
 
 
 def user_place(error: BaseException) -> Location | None:

@@ -1,4 +1,4 @@
-"""What a differentiated function returned: its value, its copy, its cotangent."""
+"""What a differentiated function returned: its value, its cotangent."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from numpy import ndarray
 
 from mooncake_py.derive.active import Active, primal_of
 from mooncake_py.derive.arguments import name_of
+from mooncake_py.derive.outgoing import independent
 from mooncake_py.derive.places import definition_of
 from mooncake_py.derive.reverse import ReverseContext
 from mooncake_py.errors import InvalidTangentError, NonScalarOutputError
 from mooncake_py.rules.broadcasting import fit
 
-__all__ = ["independent", "run", "scalar_value", "seed"]
+__all__ = ["run", "scalar_value", "seed"]
 
 
 def run(
@@ -34,24 +35,7 @@ def run(
             why=f"it returned a {type(primal_of(output)).__name__}",
             mend="return a tuple of the value and anything else",
         )
-    return output[0], independent(output[1])
-
-
-def independent(value: Any) -> Any:
-    """Return an output with plain numbers, and copies of arrays, which restoring may change."""
-    t = type(value)
-    if t is Active:
-        return value.primal
-    if t is ndarray:
-        return value.copy()
-    if isinstance(value, tuple):
-        parts = [independent(v) for v in value]
-        return t(*parts) if hasattr(value, "_fields") else t(parts)
-    if t is list:
-        return [independent(v) for v in value]
-    if t is dict:
-        return {key: independent(v) for key, v in value.items()}
-    return value
+    return output[0], independent(ctx, output[1])
 
 
 def scalar_value(f: Callable[..., Any], output: Any) -> Any:

@@ -23,12 +23,14 @@ def is_rewritten(code: CodeType) -> bool:
     return "_mk_ctx" in code.co_varnames or "_mk_ctx" in code.co_freevars
 
 
+LIBRARIES = (PACKAGE, os.path.dirname(os.__file__) + os.sep, os.path.dirname(np.__file__) + os.sep)
+INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+
+
 @lru_cache(maxsize=256)
 def is_library(file: str) -> bool:
-    """Tell whether a file belongs to Python or NumPy: whoever reads a message cannot mend it."""
-    return file.startswith((os.path.dirname(os.__file__), os.path.dirname(np.__file__))) and (
-        "site-packages" not in file or file.startswith(os.path.dirname(np.__file__))
-    )
+    """Tell whether a file is installed, not written by whoever reads a message about it."""
+    return file.startswith(("<frozen ", *LIBRARIES)) or any(part in file for part in INSTALLED)
 
 
 def current_place(depth: int = 1) -> tuple[Location | None, Location | None]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import sys
 from collections.abc import Iterator
 from types import CodeType
 from typing import Any, NamedTuple
@@ -86,7 +87,7 @@ def locate(code: CodeType) -> SourceNode:
         If there is no text (C code, text run by ``exec``), or if the text is no longer the one
         that the code object was compiled from.
     """
-    file = code.co_filename
+    file = text_file(code)
     if not linecache.getlines(file):
         raise _no_text(code)
     found = _search(code)
@@ -99,8 +100,21 @@ def locate(code: CodeType) -> SourceNode:
     return found
 
 
+def text_file(code: CodeType) -> str:
+    """Return the name of the file with the text of a code object.
+
+    Modules that are frozen into the interpreter say ``<frozen name>``; their text is that of the
+    file from which the interpreter was built, where it is installed.
+    """
+    file = code.co_filename
+    if file.startswith("<frozen "):
+        module = sys.modules.get(file[len("<frozen "):-1])
+        return getattr(module, "__file__", None) or file
+    return file
+
+
 def _search(code: CodeType) -> SourceNode | None:
-    parsed = _parse(code.co_filename)
+    parsed = _parse(text_file(code))
     if parsed is None:
         return None
     candidates = parsed.functions.get((code.co_name, code.co_firstlineno), [])

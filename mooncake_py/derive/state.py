@@ -57,16 +57,19 @@ def delete_attribute(ctx: Any, o: Any, name: str) -> None:
 
 
 def restore_attribute(o: Any, name: str, old: Any) -> None:
-    setter, deleter = (
-        (type.__setattr__, type.__delattr__)
-        if isinstance(o, type)
-        else (object.__setattr__, object.__delattr__)
-    )
     if old is not _MISSING:
-        setter(o, name, old)
+        past_python(o, "__setattr__", setattr)(o, name, old)
         return
     with suppress(AttributeError):  # deleted again by the code itself
-        deleter(o, name)
+        past_python(o, "__delattr__", delattr)(o, name)
+
+
+def past_python(o: Any, method: str, builtin: Any) -> Any:
+    """Return what does the work of a special method, past those that are written in Python."""
+    if type(getattr(type(o), method)) is not FunctionType:
+        return builtin
+    methods = (base.__dict__.get(method) for base in type(o).__mro__)
+    return next(m for m in methods if m is not None and type(m) is not FunctionType)
 
 
 def set_item(ctx: Any, o: Any, i: Any, v: Any) -> None:

@@ -4,44 +4,31 @@
 other module holds the rules of one family of functions.
 """
 
-from mooncake_py.rules import (
-    clipping,
-    cmath_functions,
-    complex_parts,
-    contraction,
-    creation,
-    differences,
-    einsum,
-    elementwise,
-    inplace,
-    joining,
-    linalg,
-    math_functions,
-    nan_reductions,
-    nondifferentiable,
-    norms,
-    operators,
-    piecewise,
-    powers,
-    python_builtins,
-    random,
-    reductions,
-    repeating,
-    selection,
-    shaping,
-    shuffling,
-    sorting,
-    trigonometric,
-    ufunc_methods,
-)
-from mooncake_py.rules.declare import (
-    bilinear,
-    elementwise,
-    from_vjp,
-    linear,
-    not_implemented,
-    overlay,
-    wirtinger,
-    zero_derivative,
-)
-from mooncake_py.rules.rrule import rrule
+from mooncake_py.rules import clipping as clipping
+from mooncake_py.rules import cmath_functions as cmath_functions
+from mooncake_py.rules import complex_parts as complex_parts
+from mooncake_py.rules import contraction as contraction
+from mooncake_py.rules import creation as creation
+from mooncake_py.rules import differences as differences
+from mooncake_py.rules import einsum as einsum
+from mooncake_py.rules import elementwise as elementwise
+from mooncake_py.rules import inplace as inplace
+from mooncake_py.rules import joining as joining
+from mooncake_py.rules import linalg as linalg
+from mooncake_py.rules import math_functions as math_functions
+from mooncake_py.rules import nan_reductions as nan_reductions
+from mooncake_py.rules import nondifferentiable as nondifferentiable
+from mooncake_py.rules import norms as norms
+from mooncake_py.rules import operators as operators
+from mooncake_py.rules import piecewise as piecewise
+from mooncake_py.rules import powers as powers
+from mooncake_py.rules import python_builtins as python_builtins
+from mooncake_py.rules import random as random
+from mooncake_py.rules import reductions as reductions
+from mooncake_py.rules import repeating as repeating
+from mooncake_py.rules import selection as selection
+from mooncake_py.rules import shaping as shaping
+from mooncake_py.rules import shuffling as shuffling
+from mooncake_py.rules import sorting as sorting
+from mooncake_py.rules import trigonometric as trigonometric
+from mooncake_py.rules import ufunc_methods as ufunc_methods

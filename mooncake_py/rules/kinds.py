@@ -9,6 +9,7 @@ activity, broadcasting, dtypes, `out=`, aliasing and the order of undoing for al
 from __future__ import annotations
 
 import dis
+import sys
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -306,13 +307,21 @@ def function_name(function: Any) -> str:
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
     if name is None:
         return repr(function)
-    module = getattr(function, "__module__", None)
-    owner = getattr(function, "__objclass__", None)
-    if owner is not None:
-        module = owner.__module__
-    elif module is None and type(function).__module__ == "numpy":
+    owner = getattr(function, "__self__", None)
+    if type(owner).__module__ == "numpy" and hasattr(owner, "nin"):  # a method of one ufunc
+        return f"numpy.{owner.__name__}.{function.__name__}"
+    module = getattr(getattr(function, "__objclass__", function), "__module__", None)
+    if module is None and type(function).__module__ == "numpy":
         module = "numpy"  # ufuncs do not say which module they live in
-    return f"{module}.{name}" if module and module != "builtins" else name
+    return f"{public_module(module)}.{name}" if module and module != "builtins" else name
+
+
+def public_module(module: str) -> str:
+    """Return where users find what NumPy and the standard library keep in private modules."""
+    parts = module.split(".")
+    if parts[0] == "numpy":
+        return ".".join(part for part in parts if not part.startswith("_"))
+    return module.lstrip("_") if module in sys.stdlib_module_names else module
 
 
 def read_arguments(partial: Partial) -> frozenset[int]:

@@ -107,7 +107,7 @@ def random_arguments(
 
     add("m0", "array", bases["m0"].shape)
     if rng.random() < 0.3:
-        expression = rng.choice([e for e, ndims in SHARED if bases["m0"].ndim in ndims])
+        expression = rng.choice(shared_expressions(bases))
         add(expression, "array", eval(expression, dict(bases)).shape)
     if rng.random() < 0.5:
         bases["m1"] = block(rng, rng.choice((bases["m0"].shape, rng.choice(SHAPES))))
@@ -124,6 +124,13 @@ def random_arguments(
     if not covers(arguments, argnums):
         argnums = (0, *argnums)
     return bases, tuple(arguments), argnums, scope, parameters
+
+
+def shared_expressions(bases: Bases) -> list[str]:
+    """Return the expressions that give views of the block m0, not copies, in its layout."""
+    block = bases["m0"]
+    texts = [text for text, ndims in SHARED if block.ndim in ndims]
+    return [text for text in texts if np.shares_memory(eval(text, dict(bases)), block)]
 
 
 def covers(arguments: list[str], argnums: tuple[int, ...]) -> bool:

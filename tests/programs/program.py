@@ -54,8 +54,14 @@ class Program:
 
 def _literal(value: Any) -> str:
     if isinstance(value, np.ndarray):
-        return f"np.array({np.array2string(value, separator=', ', precision=17)})"
+        text = np.array2string(value, separator=", ", precision=17)
+        options = "" if value.dtype.kind == "c" or value.dtype == float else f", np.{value.dtype}"
+        return f"np.array({text}{options}{_order(value)})"
     return repr(value)
+
+
+def _order(value: np.ndarray) -> str:
+    return "" if value.flags.c_contiguous else ", order='F'"
 
 
 @contextmanager

@@ -35,8 +35,16 @@ def active_bases(program: Program) -> list[str]:
 
 
 def moved(bases: Bases, direction: Bases, t: float) -> Bases:
-    """Return the bases moved by `t` along a direction."""
-    return {n: v + t * direction[n] if n in direction else v for n, v in bases.items()}
+    """Return the bases moved by `t` along a direction, in double precision."""
+    return {n: _moved(v, t * direction[n]) if n in direction else v for n, v in bases.items()}
+
+
+def _moved(value: Any, step: Any) -> Any:
+    if not isinstance(value, np.ndarray):
+        return value + step
+    moved = value.astype(np.result_type(value, np.float64))  # in the order of the axes in memory
+    moved += step
+    return moved
 
 
 def difference(program: Program, direction: Bases) -> tuple[float, float]:

@@ -13,4 +13,5 @@ NUMPY = np.lib.NumpyVersion(np.__version__)
 
 def since(version: str, *cases: Case) -> tuple[Case, ...]:
     """Return the cases if NumPy is of this version or newer, else none."""
-    return cases if NUMPY >= version else ()
+    is_new = np.lib.NumpyVersion(np.__version__) >= version
+    return cases if is_new else ()

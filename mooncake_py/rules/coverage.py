@@ -1,0 +1,74 @@
+"""Which functions have a rule, by family, and of what kind each rule is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mooncake_py.rules import registry
+from mooncake_py.rules.kinds import (
+    BilinearRule,
+    CoDualRule,
+    ElementwiseRule,
+    LinearRule,
+    OverlayRule,
+    Rule,
+    VjpRule,
+    ZeroDerivativeRule,
+    function_name,
+)
+
+__all__ = ["Entry", "entries", "table"]
+
+_DECLARATIONS: dict[type[Rule], str] = {
+    BilinearRule: "bilinear",
+    CoDualRule: "rrule",
+    ElementwiseRule: "elementwise",
+    LinearRule: "linear",
+    OverlayRule: "overlay",
+    VjpRule: "from_vjp",
+    ZeroDerivativeRule: "zero_derivative",
+}
+
+
+class Entry(NamedTuple):
+    """A function with a rule: the file that declares it, the function, how it is declared."""
+
+    family: str
+    name: str
+    declaration: str
+
+
+def entries() -> list[Entry]:
+    """Return an entry for each function with a rule, sorted; without the parts of overlays."""
+    return sorted(
+        {
+            Entry(Path(rule.origin.file).stem, function_name(function), declaration(rule))
+            for function, rule in registry.registered()
+            if not is_part(function)
+        }
+    )
+
+
+def declaration(rule: Rule) -> str:
+    """Return the declaration that made a rule, and its reason if it states one."""
+    name = _DECLARATIONS[type(rule)]
+    because = rule.because if isinstance(rule, ZeroDerivativeRule) else ""
+    return f"{name}: {because}" if because else name
+
+
+def is_part(function: Any) -> bool:
+    """Tell whether a function belongs to this package: overlays are written in terms of them."""
+    return str(getattr(function, "__module__", "")).startswith(__package__ or "")
+
+
+def table() -> Iterator[str]:
+    """Yield the lines of a table of all entries, a section for each family."""
+    found = entries()
+    width = max(len(entry.name) for entry in found)
+    for family, members in groupby(found, key=lambda entry: entry.family):
+        yield family
+        for entry in members:
+            yield f"    {entry.name:{width}}  {entry.declaration}"

@@ -1,0 +1,60 @@
+"""Functions with a rule but without a case in this folder, and what checks them instead."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+import time
+import warnings
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.rules import random as drawing
+from mooncake_py.rules import shuffling
+from mooncake_py.rules.coverage import is_part
+from mooncake_py.rules.kinds import Rule
+from tests.rules.cases.versions import NUMPY
+
+__all__ = ["EXEMPTIONS", "reason"]
+
+UNDISPATCHED: Any = np.concatenate.__wrapped__  # type: ignore[attr-defined]
+
+EXEMPTIONS: dict[str, tuple[Hashable, ...]] = {
+    "clocks do not give the same value twice": (
+        time.time, time.time_ns, time.perf_counter, time.perf_counter_ns, time.monotonic,
+        time.monotonic_ns, time.process_time, time.process_time_ns, time.thread_time,
+        time.thread_time_ns, time.sleep,
+    ),
+    "a warning is an error in these tests": (warnings.warn,),
+    "returns an iterator, compared with the original in test_python_builtins_direct": (
+        map, filter, itertools.starmap, itertools.filterfalse, itertools.takewhile,
+        itertools.dropwhile, itertools.accumulate, itertools.groupby,
+    ),
+    "called through its instances, which have cases": (
+        operator.itemgetter.__call__, operator.attrgetter.__call__, operator.methodcaller.__call__,
+    ),
+    "called through the ufuncs, whose methods have cases": (
+        np.ufunc.at, np.ufunc.outer, np.ufunc.reduce, np.ufunc.accumulate, np.ufunc.reduceat,
+    ),
+    "refuses, as test_inplace_direct checks": (
+        np.ndarray.resize, np.ndarray.setflags, np.ndarray.byteswap, np.ndarray.setfield,
+    ),
+    "is what numpy.concatenate itself calls": (UNDISPATCHED,),
+    "makes an iterator without a derivative": (np.broadcast,),
+    **({"warns that it is deprecated": (np.fix, np.typename)} if NUMPY >= "2.5.0" else {}),
+}  # fmt: skip
+
+# A generator has state: the cases are programs that make one and draw, and each distribution is
+# checked in test_random_direct.
+_DRAWING = (drawing.__file__, shuffling.__file__)
+
+
+def reason(function: Hashable, rule: Rule) -> str | None:
+    """Return why a function needs no case of its own; None if it does."""
+    if is_part(function):
+        return "part of an overlay, reached by the cases of that"
+    if rule.origin.file in _DRAWING:
+        return "drawn by the programs in cases.random and test_random_direct"
+    return next((why for why, exempt in EXEMPTIONS.items() if function in exempt), None)

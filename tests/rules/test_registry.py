@@ -1,0 +1,125 @@
+"""The registry holds what it should: rules that are tested, declared once, for real functions."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import subprocess
+import sys
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mooncake_py
+from mooncake_py.rules import registry
+from mooncake_py.rules.coverage import is_part
+from mooncake_py.rules.kinds import Rule, function_name
+from mooncake_py.rules.registry import DuplicateRuleError
+from tests.rules import cases
+from tests.rules.cases.exemptions import EXEMPTIONS, reason
+
+PACKAGE = Path(mooncake_py.__file__).parent
+
+
+def package_rules() -> list[tuple[Hashable, Rule]]:
+    """Return the rules of the package, without those that other tests have registered."""
+    return [
+        (function, rule)
+        for function, rule in registry.registered()
+        if Path(rule.origin.file).is_relative_to(PACKAGE)
+    ]
+
+
+def functions_with_cases() -> set[Hashable]:
+    modules = (
+        importlib.import_module(f"{cases.__name__}.{module.name}")
+        for module in pkgutil.iter_modules(cases.__path__)
+    )
+    return {c.function for m in modules if hasattr(m, "cases") for c in m.cases()}
+
+
+def named(name: str) -> Any:
+    """Return what a dotted name means, importing the longest part of it that is a module."""
+    parts = name.split(".")
+    for depth in range(len(parts) - 1, -1, -1):
+        try:
+            found: Any = importlib.import_module(".".join(parts[:depth]) or "builtins")
+        except ImportError:
+            continue
+        for part in parts[depth:]:
+            found = getattr(found, part)
+        return found
+    raise AssertionError(name)
+
+
+def test_every_rule_has_a_case() -> None:
+    tested = functions_with_cases()
+    missing = [
+        function_name(function)
+        for function, rule in package_rules()
+        if function not in tested and reason(function, rule) is None
+    ]
+    assert missing == []
+
+
+def test_exemptions_are_needed() -> None:
+    tested = functions_with_cases()
+    for function in (function for exempt in EXEMPTIONS.values() for function in exempt):
+        assert registry.find(function) is not None, f"{function_name(function)} has no rule"
+        assert function not in tested, f"{function_name(function)} has a case"
+
+
+def test_no_rule_overrides_another() -> None:
+    for _, rule in package_rules():
+        assert len(set(rule.functions)) == len(rule.functions), rule
+        for function in rule.functions:
+            assert registry.find(function) is rule, function_name(function)
+
+
+def test_second_rule_is_refused() -> None:
+    with pytest.raises(DuplicateRuleError, match=r"numpy\.exp has a rule already"):
+        mooncake_py.elementwise(np.exp, lambda x, y: y)
+
+
+def test_functions_are_where_their_names_say() -> None:
+    for function, _ in package_rules():
+        if not is_part(function):
+            found = named(function_name(function))
+            assert function in (found, getattr(found, "__wrapped__", None)), function
+
+
+def test_rules_are_declared_in_their_families() -> None:
+    """In a fresh interpreter, as other tests register rules of their own."""
+    program = (
+        "import mooncake_py\n"
+        "from mooncake_py.rules import registry\n"
+        "print(*sorted({rule.origin.file for _, rule in registry.registered()}), sep='\\n')"
+    )
+    files = {Path(line) for line in run("-c", program)}
+    assert {file.parent for file in files} == {PACKAGE / "rules"}
+    assert files.isdisjoint(PACKAGE / "rules" / f"{name}.py" for name in ("declare", "registry"))
+
+
+def test_table_lists_all_functions_with_their_declarations() -> None:
+    lines = run("-m", "mooncake_py.rules")
+    words = [line.split() for line in lines]
+    assert ["numpy.exp", "elementwise"] in words
+    assert ["numpy.ndarray.sum", "linear"] in words
+    assert ["numpy.matmul", "bilinear"] in words
+    assert ["numpy.floor", "zero_derivative:", "piecewise", "constant"] in words
+    names = [parts[0] for parts in words]
+    assert len(set(names)) == len(names)
+    for function, _ in package_rules():
+        assert is_part(function) or function_name(function) in names
+
+
+def run(*arguments: str) -> list[str]:
+    """Run Python and return the lines that it prints."""
+    command = [sys.executable, *arguments]
+    finished = subprocess.run(
+        command, cwd=PACKAGE.parent, capture_output=True, text=True, check=True, timeout=60
+    )
+    return finished.stdout.splitlines()
