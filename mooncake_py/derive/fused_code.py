@@ -20,7 +20,7 @@ from numpy import ndarray
 
 from mooncake_py.derive import pulls
 from mooncake_py.derive.active import Active
-from mooncake_py.derive.fusion import Fused
+from mooncake_py.derive.fusion import Fused, define
 from mooncake_py.derive.memory import Memory
 from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import ElementwiseRule
@@ -74,6 +74,7 @@ class _Writer:
     def __init__(self, fused: Fused, functions: Any, partials: Any, kinds: Any) -> None:
         self.fused = fused
         self.kinds = kinds
+        self.written: list[tuple[str, str, list[str]]] = []
         self.scope: dict[str, Any] = {
             "Active": Active, "Memory": Memory, "ndarray": ndarray, "ref": ref, "FLOAT64": FLOAT64,
             "float64": np.float64, "general": fused.general, "finite": finite,
@@ -293,14 +294,15 @@ class _Writer:
             pairs = [f"({pair})" for pair in pairs]
             lines.append(f"C.record((pull_scalar_many, y, ({', '.join(pairs)})))")
         lines.append("return y")
-        return self.function("run", "C, F, V", lines)
+        return self.define("run", "C, F, V", lines)
 
-    def function(self, name: str, parameters: str, lines: list[str]) -> Callable[..., Any]:
-        """Compile a function from its lines."""
-        text = "\n    ".join([f"def {name}({parameters}):", *lines])
-        scope = dict(self.scope)
-        exec(compile(text, "<mooncake_py: fused expression>", "exec"), scope)
-        return scope[name]
+    def define(self, name: str, parameters: str, lines: list[str]) -> Callable[..., Any]:
+        """Return a function made from its lines, after what was written before it."""
+        text = "".join(
+            "\n    ".join([f"def {name}({parameters}):", *body]) + "\n"
+            for name, parameters, body in (*self.written, (name, parameters, lines))
+        )
+        return define(text, self.scope)[name]
 
 
 def scalar_times(d: str, factor: str) -> str:
@@ -351,7 +353,7 @@ class _ArrayForms:
         lines += ["except Exception:", "    return general(C, F, V)"]
         if not active:
             lines.append(f"return {value}")
-            return writer.function("run", "C, F, V", lines)
+            return writer.define("run", "C, F, V", lines)
         lines += [f"if type({value}) is not ndarray:", "    return general(C, F, V)"]
         for i in self.arrays:
             if f"v{i}" in saved:  # numbers cannot be overwritten
@@ -363,7 +365,7 @@ class _ArrayForms:
             lines.append("out.protected = True")
         entry = ", ".join(["pull", "out", *(f"n{i}" for i in active), *saved])
         lines += [f"C.record(({entry}))", f"return {value}"]
-        return writer.function("run", "C, F, V", lines)
+        return writer.define("run", "C, F, V", lines)
 
     def checks(self, activity: tuple[bool, ...]) -> list[str]:
         """Return the lines that look up the nodes, and see that dtypes, shapes and nodes fit."""
@@ -380,21 +382,26 @@ class _ArrayForms:
         return [*lines, f"if {' or '.join(differs)}:", "    return choose(C, F, V)"]
 
     def write_pull(self, writer: _Writer, active: list[int]) -> list[str]:
-        """Generate the adjoint, quick and careful; return the names of what it reads."""
+        """Write the adjoint; return the names of what it reads.
+
+        Where its result is not finite, a careful one runs, in which a zero cotangent stays zero.
+        """
         wanted = set(active)
         plain, totals = writer.adjoint_lines(wanted, "g", lambda d, p: f"{d} * {p}")
         plain = [_as_inner_product(line) for line in plain]
-        careful, careful_totals = writer.adjoint_lines(
-            wanted, "g", lambda d, p: f"product({d}, {p})"
-        )
         words = set(_words("\n".join(plain)))
         count = len(writer.fused.steps)
         saved = [f"v{i}" for i in range(writer.fused.count) if f"v{i}" in words]
         saved += [f"t{k}" for k in range(count) if f"t{k}" in words]
         unpack = ", ".join(["_", "out", *(f"n{i}" for i in active), *saved])
         head = [f"{unpack}, = entry"]
-        tail = _deliveries(active, careful_totals)
-        writer.scope["careful"] = writer.function("careful", "entry, g", head + careful + tail)
+
+        def careful(entry: Any, g: Any) -> None:
+            lines, totals = writer.adjoint_lines(wanted, "g", lambda d, p: f"product({d}, {p})")
+            body = [*head, *lines, *_deliveries(active, totals)]
+            writer.define("careful_pull", "entry, g", body)(entry, g)
+
+        writer.scope["careful"] = careful
         risky = _not_surely_finite(plain)
         checks = sorted({totals[i] for i in active} & risky)
         lines = head + ["g = out.take()", "if g is None:", "    return"] + plain
@@ -402,7 +409,7 @@ class _ArrayForms:
             test = " and ".join(f"finite({name})" for name in checks)
             lines += [f"if not ({test}):", "    return careful(entry, g)"]
         lines += _deliveries(active, totals)
-        writer.scope["pull"] = writer.function("pull", "entry", lines)
+        writer.written.append(("pull", "entry", lines))
         return saved
 
 

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 from numpy import ndarray
 
 from mooncake_py.derive.names import Names
 
-__all__ = ["Fused", "FusedItems", "Parts", "Step", "collect", "prepend"]
+__all__ = ["Fused", "FusedItems", "Parts", "Step", "collect", "define", "prepend"]
 
 Step = tuple[Any, ...]
 """An operation: ``(name, operand, ...)``.  An operand is ``("v", i)`` for the value of a name,
@@ -151,9 +153,20 @@ class FusedItems:
             "        return general(C, F, V)\n"
             f"    return core.run(C, F, ({operands},))\n"
         )
-        scope: dict[str, Any] = {"ndarray": ndarray, "general": self.general, "core": self.core}
-        exec(compile(text, "<mooncake_py: operands of a fused expression>", "exec"), scope)
-        return scope["run"]
+        return define(
+            text, {"ndarray": ndarray, "general": self.general, "core": self.core}
+        )["run"]
+
+
+def define(text: str, scope: dict[str, Any]) -> dict[str, Any]:
+    """Run generated definitions in a scope; equal texts are compiled once."""
+    exec(_compiled(text), scope)
+    return scope
+
+
+@lru_cache(maxsize=2048)
+def _compiled(text: str) -> CodeType:
+    return compile(text, "<mooncake_py: fused expression>", "exec")
 
 
 class Parts:

@@ -170,6 +170,7 @@ class ElementwiseRule(Rule):
 
     @property
     def reads(self) -> tuple[frozenset[int], ...]:
+        """For each partial the positions of the arguments that it reads."""
         if self._reads is None:  # worked out at first use: import stays light
             self._reads = tuple(read_arguments(p) for p in self.partials)
         return self._reads
