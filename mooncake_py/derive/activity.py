@@ -19,6 +19,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.derive.active import Active, primal_of
+from mooncake_py.derive.fields import own_attributes
 
 __all__ = ["INERT", "contains_active", "unwrapped"]
 
@@ -84,14 +85,7 @@ def parts(value: Any) -> Iterable[Any]:
         return ()
     if isinstance(value, GeneratorType):
         return list(value.gi_frame.f_locals.values()) if value.gi_frame is not None else ()
-    fields = getattr(value, "__dict__", None)
-    found = list(fields.values()) if type(fields) is dict else []
-    for base in type(value).__mro__:
-        slots = base.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            if hasattr(value, name):
-                found.append(getattr(value, name))
-    return found
+    return own_attributes(value).values()
 
 
 def windows(value: Any) -> list[Any]:

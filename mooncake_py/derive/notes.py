@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from mooncake_py.derive.outgoing import independent, own_attributes, set_own_attributes
+from mooncake_py.derive.fields import own_attributes, set_own_attributes
+from mooncake_py.derive.outgoing import independent
 from mooncake_py.derive.places import is_library, is_rewritten
 from mooncake_py.errors import Location, MooncakeError, describe
 

@@ -10,14 +10,7 @@ import functools
 from collections import OrderedDict, defaultdict, deque
 from contextlib import suppress
 from enum import Enum
-from types import (
-    CellType,
-    FunctionType,
-    MemberDescriptorType,
-    MethodType,
-    ModuleType,
-    SimpleNamespace,
-)
+from types import CellType, FunctionType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,9 +18,10 @@ from numpy import ndarray
 
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.activity import INERT
+from mooncake_py.derive.fields import own_attributes, set_own_attributes
 from mooncake_py.derive.native_modules import is_native_module
 
-__all__ = ["independent", "own_attributes", "set_own_attributes"]
+__all__ = ["independent"]
 
 BASES = frozenset({
     object, list, dict, OrderedDict, defaultdict, set, deque, SimpleNamespace,
@@ -182,38 +176,3 @@ def blank(value: Any, fields: dict[Any, Any]) -> Any:
         return base.__new__(t)
     except TypeError:  # a type in C, or with one among its bases
         return None
-
-
-# Attributes that an object itself holds.
-
-
-def own_attributes(value: Any) -> dict[Any, Any]:
-    """Return what an object holds in its ``__dict__`` and in slots; slots by their descriptor."""
-    fields: dict[Any, Any] = {}
-    for slot in slots(type(value)):
-        with suppress(AttributeError):  # a slot without a value
-            fields[slot] = slot.__get__(value, type(value))
-    held = getattr(value, "__dict__", None)
-    if type(held) is dict:
-        fields.update(held)
-    return fields
-
-
-def slots(t: type) -> list[Any]:
-    """Return the descriptors of a class's slots, those of private names too."""
-    return [
-        entry
-        for base in t.__mro__
-        if "__slots__" in base.__dict__
-        for entry in base.__dict__.values()
-        if type(entry) is MemberDescriptorType
-    ]
-
-
-def set_own_attributes(value: Any, fields: dict[Any, Any]) -> None:
-    """Set what :func:`own_attributes` returned, past every method of the class."""
-    for name, part in fields.items():
-        if type(name) is MemberDescriptorType:
-            name.__set__(value, part)
-        else:
-            value.__dict__[name] = part

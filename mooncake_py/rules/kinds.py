@@ -114,6 +114,7 @@ class AtOnce:
         self.partial = partial
 
     def __call__(self, *args: Any) -> Any:
+        """Evaluate the partial derivative, at the inputs and the output."""
         return self.partial(*args)
 
 

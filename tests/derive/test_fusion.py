@@ -221,7 +221,7 @@ def test_other_dtypes_take_the_general_way(dtype):
     def f(x):
         return np.sum(np.abs(np.sin(x) * x + x * 0.5) ** 2)
 
-    value, g = value_and_grad(f)(x)
+    _, g = value_and_grad(f)(x)
     assert g.dtype == dtype
     exact = np.sin(x) * x + 0.5 * x
     slope = np.cos(x) * x + np.sin(x) + 0.5
@@ -235,7 +235,7 @@ def test_the_same_line_serves_floats_and_arrays():
     def loss(x, y):
         return f(x, y) + np.sum(f(np.array([x, x]), y)) + f(x, 2)
 
-    value, (dx, dy) = value_and_grad(loss, (0, 1))(1.5, 0.5)
+    _, (dx, dy) = value_and_grad(loss, (0, 1))(1.5, 0.5)
     assert_allclose(dx, 3 * (0.5 + 2 - 2) + 0.5)
     assert_allclose(dy, 3 * (1.5 - 1.5 / 0.25))
 

@@ -76,7 +76,6 @@ def test_functions_of_scipy():
         (np.ndarray, "numpy.ndarray"),
         (np.add, "numpy.add"),
         (collections.deque.append, "collections.deque.append"),
-        (np.random.Generator.normal, "numpy.random.Generator.normal"),
         (len, "len"),
         (np.linalg._umath_linalg.eigvals, None),
         (lambda x: x, None),

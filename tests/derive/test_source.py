@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import collections.abc
 import doctest
 import linecache
 import math
 import os
+import sys
 from types import CodeType
 from typing import Any
 
@@ -219,6 +221,22 @@ def test_every_function_of_a_library_module_is_found(name):
         found = locate(code)
         assert not isinstance(found.node, ast.Lambda | ast.GeneratorExp)
         assert found.node.name == code.co_name
+
+
+def test_functions_of_frozen_modules_are_found():
+    code = collections.abc.MutableMapping.update.__code__
+    assert code.co_filename.startswith("<frozen")
+    found = locate(code)
+    assert os.path.basename(found.file) == "_collections_abc.py"
+    assert unparsed(collections.abc.Mapping.get).startswith("def get(self, key, default=None):")
+
+
+def test_text_of_a_frozen_module_must_be_that_of_the_code(tmp_path, monkeypatch):
+    other = tmp_path / "other.py"
+    other.write_text("\n" * 50 + "def update(self): pass\n")
+    monkeypatch.setattr(sys.modules["_collections_abc"], "__file__", str(other))
+    with pytest.raises(SourceUnavailableError, match="does not match"):
+        locate(collections.abc.MutableMapping.update.__code__)
 
 
 def test_c_function_has_no_code_to_locate():

@@ -125,7 +125,7 @@ def _one_call(program: Program, differentiated: Any, value: Any) -> Bases | Find
         kind = "refused" if isinstance(error, MooncakeError) else "spurious error"
         message = f"{type(error).__name__}: {error}"
         return Finding(kind, f"value {value!r}", message, program)
-    if type(got) is not type(value) or not got == value:
+    if type(got) is not type(value) or got != value:
         return Finding("wrong value", repr(value), repr(got), program)
     if _frozen(arguments) != before:
         return Finding("not restored", str(program.build(program.bases)), str(arguments), program)

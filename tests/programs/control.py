@@ -37,7 +37,8 @@ def control_statements(fill: Fill) -> dict[Callable[[Writer], bool | None], int]
             return False
         value, counter = w.fresh("e"), w.fresh("j")
         vector = w.rng.choice(vectors)
-        head = w.pick(f"for {value} in {vector}:", f"for {counter}, {value} in enumerate({vector}):",
+        head = w.pick(f"for {value} in {vector}:",
+                      f"for {counter}, {value} in enumerate({vector}):",
                       f"for {value} in {vector}.tolist():", f"for {value} in (0.3, {w.scalar(1)}):",
                       f"for {counter}, {value} in zip(range(2), {vector}):",
                       f"for {value} in sorted({vector}):", f"for {value} in {vector}[::-1].flat:")

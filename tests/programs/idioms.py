@@ -115,7 +115,8 @@ def index_by_value(w: Writer) -> bool:
         f"{t}[np.flatnonzero({t} > 0.05)] = {s}", f"{t}[int(np.argmax({t}))] *= {s}",
         f"{t}[np.int64(1)] += {s}", f"{t}[slice(0, 2)] *= {s}", f"{t}[(1,)] = {s}",
         f"{t}[np.array(1)] = {s}", f"{t}[[True] * {array.shape[0]}] *= {s}",
-        f"{t}[[]] = {s}", f"{t}[...,] += {s}", f"{t}[None] *= {s}", f"{t}[np.array([[0], [1]])] = {s}",
+        f"{t}[[]] = {s}", f"{t}[...,] += {s}", f"{t}[None] *= {s}",
+        f"{t}[np.array([[0], [1]])] = {s}",
         f"{t}[np.array([[0, 1], [1, 0]])] += {s}",
     ))
     return True

@@ -103,9 +103,8 @@ def keep_generator(w: Writer) -> bool:
     gen, total, s = w.fresh("gen"), w.fresh("s"), w.scalar(1)
     with w.block(f"def {gen}(b):"):
         w.write("total = b[0]")
-        with w.block("try:"):
-            with w.block("while total is not None:"):
-                w.write("b[1:] += 0.1 * total", "total = yield np.sum(b)")
+        with w.block("try:"), w.block("while total is not None:"):
+            w.write("b[1:] += 0.1 * total", "total = yield np.sum(b)")
         with w.block("finally:"):
             w.write("b[0] *= 0.5")
     it = gen + "it"

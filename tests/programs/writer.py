@@ -35,8 +35,9 @@ SAME_SHAPE = (  # functions that keep the shape of a vector or a matrix
     "np.cumprod(0.9 * {0}, axis=-1)", "np.pad({0}, 1)[tuple([slice(1, -1)] * {0}.ndim)]",
 )
 REDUCTIONS = (
-    "np.sum({0})", "np.mean({0})", "({0}).sum()", "np.max({0})", "np.dot(np.ravel({0}), "
-    "np.ravel({0}))", "np.linalg.norm(0.3 + {0} ** 2)", "np.min({0})", "np.var({0})", "np.sqrt(0.2 + np.var({0}))",
+    "np.sum({0})", "np.mean({0})", "({0}).sum()", "np.max({0})",
+    "np.dot(np.ravel({0}), np.ravel({0}))", "np.linalg.norm(0.3 + {0} ** 2)", "np.min({0})",
+    "np.var({0})", "np.sqrt(0.2 + np.var({0}))",
     "np.prod(0.9 + 0.1 * {0})", "np.sum({0}, where={0} > 0.1)", "np.add.reduce({0}, axis=None)",
     "np.median({0})", "sum(np.ravel({0}))", "max(np.ravel({0}))", "np.ravel({0})[-1]",
     "({0}).item(1)", "({0}).flat[1]", "sum(v * v for v in np.ravel({0}))", "np.ptp({0})",

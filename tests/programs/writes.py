@@ -171,8 +171,8 @@ def function_out(w: Writer) -> bool:
                  f"np.concatenate([{w.array((1,), 1)}, "
                  f"{w.array((n - 1,), 1)}], out={text})"
                  if n > 1 else "pass",
-                 f"np.take({w.array((3,), 1)}, {[w.rng.randrange(3) for _ in range(n)]}, "
-                 f"out={text}, mode='clip')"]
+                 (f"np.take({w.array((3,), 1)}, {[w.rng.randrange(3) for _ in range(n)]}, "
+                  f"out={text}, mode='clip')")]
     w.write(w.rng.choice(rows))
     return True
 

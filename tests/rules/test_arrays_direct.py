@@ -176,3 +176,10 @@ def test_rules_do_not_run_numpy_twice() -> None:
     y, pullback = rule.rule(np.array([2.0, 1.0]))
     assert_array_equal(y, [1.0, 2.0])
     assert_array_equal(pullback(np.array([1.0, 5.0])), [5.0, 1.0])
+
+
+def test_interpolation_at_no_place_has_cotangents_of_zero() -> None:
+    nodes = np.array([0.0, 1.0])
+    for period in (None, 3.0):
+        args = (np.empty(0), nodes, nodes, None, None, period)
+        assert cotangents(np.interp, args, {}, np.empty(0)) == [None] * 6

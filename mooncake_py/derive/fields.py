@@ -1,0 +1,41 @@
+"""What an object itself holds: its ``__dict__`` and its slots, read and set past all methods."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from types import MemberDescriptorType
+from typing import Any
+
+__all__ = ["own_attributes", "set_own_attributes"]
+
+
+def own_attributes(value: Any) -> dict[Any, Any]:
+    """Return what an object holds in its ``__dict__`` and in slots; slots by their descriptor."""
+    fields: dict[Any, Any] = {}
+    for slot in slots(type(value)):
+        with suppress(AttributeError):  # a slot without a value
+            fields[slot] = slot.__get__(value, type(value))
+    held = getattr(value, "__dict__", None)
+    if type(held) is dict:
+        fields.update(held)
+    return fields
+
+
+def slots(t: type) -> list[Any]:
+    """Return the descriptors of a class's slots, those of private names too."""
+    return [
+        entry
+        for base in t.__mro__
+        if "__slots__" in base.__dict__
+        for entry in base.__dict__.values()
+        if type(entry) is MemberDescriptorType
+    ]
+
+
+def set_own_attributes(value: Any, fields: dict[Any, Any]) -> None:
+    """Set what :func:`own_attributes` returned, past every method of the class."""
+    for name, part in fields.items():
+        if type(name) is MemberDescriptorType:
+            name.__set__(value, part)
+        else:
+            value.__dict__[name] = part
