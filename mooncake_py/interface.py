@@ -120,8 +120,11 @@ def grad(
 class _Derivative:
     """A function made of another; it can be pickled and sent to processes if the other can."""
 
+    name = ""
+
     def __init__(self, f: Callable[..., Any], argnums: ArgNums, has_aux: bool) -> None:
-        functools.update_wrapper(self, f)
+        wrapper: Any = self
+        functools.update_wrapper(wrapper, f)
         self._parts = f, argnums, has_aux
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -134,7 +137,9 @@ class _Derivative:
         f, argnums, _ = self._parts
         return f"<{type(self).name} of {name_of(f)} with respect to {argnums!r}>"
 
-    name = ""
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the derivative."""
+        raise NotImplementedError
 
 
 class _ValueAndGrad(_Derivative):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive import natives, pulls
+from mooncake_py.derive import activity, pulls
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.codual_call import apply_codual
 from mooncake_py.derive.values import like, produces_derivative, spec_of
@@ -272,6 +272,14 @@ def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
         kwargs = {name: v for name, v in kwargs.items() if name != "out"}
         if out is None:
             return apply(rule, ctx, f, args, kwargs)
+        if type(out) is tuple:
+            parts = apply(rule, ctx, f, args, kwargs)
+            return tuple(
+                part if into is None else write_into(ctx, into, part)
+                for into, part in zip(out, parts, strict=True)
+            )
+        if isinstance(out, ndarray) and out.dtype.kind not in "fcOV":
+            return write_steps(ctx, f, args, kwargs, out)
         return write_into(ctx, out, apply(rule, ctx, f, args, kwargs))
 
     return apply_and_write
@@ -285,6 +293,9 @@ def apply_linear(rule: LinearRule, ctx: Context, f: Any, args: Any, kwargs: Any)
     """Apply the rule of a function that is linear in some arguments."""
     args, kwargs = by_position(ctx, rule.adjoint, args, kwargs, max(rule.wrt))
     primals = list(args)
+    for i in rule.stepwise:
+        if i < len(args):
+            primals[i] = activity.unwrapped(args[i])
     nodes: list[Any] = []
     active = False
     for i in rule.wrt:
@@ -294,7 +305,7 @@ def apply_linear(rule: LinearRule, ctx: Context, f: Any, args: Any, kwargs: Any)
         primals[i] = primal
         nodes.append(node)
         active = active or node is not None
-    refuse_other_active(rule, ctx, args, kwargs, rule.wrt)
+    refuse_other_active(rule, ctx, args, kwargs, (*rule.wrt, *rule.stepwise))
     y = f(*primals, **kwargs)
     if not active:
         return y
@@ -358,10 +369,10 @@ def operand(ctx: Context, value: Any) -> tuple[Any, Any]:
 def refuse_other_active(rule: Rule, ctx: Context, args: Any, kwargs: Any, wrt: Any) -> None:
     """Raise if an argument is active for which the rule has no derivative."""
     for i, value in enumerate(args):
-        if i not in wrt and type(value) not in natives.INERT and ctx.contains_active(value):
+        if i not in wrt and type(value) not in activity.INERT and ctx.contains_active(value):
             raise no_derivative(rule, ctx, f"argument {i}")
     for name, value in kwargs.items():
-        if type(value) not in natives.INERT and ctx.contains_active(value):
+        if type(value) not in activity.INERT and ctx.contains_active(value):
             raise no_derivative(rule, ctx, f"argument {name!r}")
 
 
@@ -428,7 +439,7 @@ def apply_vjp(rule: VjpRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> An
     if not nodes:
         refuse_other_active(rule, ctx, args, kwargs, ())
         return f(*args, **kwargs)
-    primals = [natives.unwrapped(a) for a in args]
+    primals = [activity.unwrapped(a) for a in args]
     y, pullback = rule.rule(*primals, **kwargs)
     protect_all(ctx, primals)
     result, outputs = register_outputs(rule, ctx, y)
@@ -437,6 +448,15 @@ def apply_vjp(rule: VjpRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> An
     fits = [specs(a, node) for a, node in zip(primals, nodes, strict=False)]
     ctx.record((pulls.pull_vjp, outputs, rule, pullback, nodes, fits))
     return result
+
+
+def write_steps(ctx: Context, f: Any, args: Any, kwargs: Any, out: ndarray) -> ndarray:
+    """Run a function with an output of integers, in which no derivative is left."""
+    memory = ctx.registry.memory_of(out)
+    if memory.protected:
+        ctx.log_write(memory, out, Ellipsis)
+    args, kwargs = activity.unwrapped(tuple(args)), activity.unwrapped(kwargs)
+    return f(*args, out=out, **kwargs)
 
 
 def with_flat_copied(ctx: Context, value: Any) -> Any:
@@ -494,12 +514,17 @@ def apply_zero(rule: ZeroDerivativeRule, ctx: Context, f: Any, args: Any, kwargs
     out = single_output(kwargs.get("out"))
     if out is not None:
         kwargs = {name: v for name, v in kwargs.items() if name != "out"}
-        y = f(*map(natives.unwrapped, args), **natives.unwrapped(kwargs))
-        return write_into(ctx, out, y, "unsafe" if kwargs.get("casting") == "unsafe" else
-                          "same_kind")
+        y = f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
+        casting = kwargs.get("casting", "same_kind")
+        if type(out) is tuple:
+            return tuple(
+                part if into is None else write_into(ctx, into, part, casting)
+                for into, part in zip(out, y, strict=True)
+            )
+        return write_into(ctx, out, y, casting)
     if isinstance(f, np.ufunc) and len(args) > f.nin:
         return apply_zero(rule, ctx, f, args[: f.nin], {**kwargs, "out": args[f.nin]})
-    y = f(*map(natives.unwrapped, args), **natives.unwrapped(kwargs))
+    y = f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
     if type(y) is ndarray and y.base is None and f in CREATES:
         ctx.registry.memory_of(y).protected = False
     return y
@@ -507,7 +532,7 @@ def apply_zero(rule: ZeroDerivativeRule, ctx: Context, f: Any, args: Any, kwargs
 
 def apply_overlay(rule: OverlayRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
     """Run the Python replacement of a function, derived."""
-    if not kwargs and all(type(a) in natives.INERT for a in args):
+    if not kwargs and all(type(a) in activity.INERT for a in args):
         return f(*args)
     return ctx.call_function(rule.replacement, args, kwargs)
 

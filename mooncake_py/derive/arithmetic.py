@@ -149,10 +149,13 @@ class Arithmetic(Tape):
                 return self.array_operator(op, a, b)
             if ta is list or ta is tuple or tb is list or tb is tuple:
                 return self.array_operator(op, self.as_operand(a), self.as_operand(b))
-        elif (ta is Active or tb is Active) and (
-            (ta is Active or ta in NUMBERS) and (tb is Active or tb in NUMBERS)
-        ):
-            return self.scalar_operation(op.scalar_rule, op.function, (a, b))
+        elif ta is Active or tb is Active:
+            if (ta is Active or ta in NUMBERS) and (tb is Active or tb in NUMBERS):
+                return self.scalar_operation(op.scalar_rule, op.function, (a, b))
+            if is_sequence_beside_numpy_scalar(a, b) or is_sequence_beside_numpy_scalar(b, a):
+                # NumPy's scalars make an array of a sequence, Python's floats refuse it.
+                array = self.call(np.asarray, a if tb is Active else b)
+                return self.array_operator(op, *((array, b) if tb is Active else (a, array)))
         return self.operator_of_objects(op, a, b)
 
     def array_operator(self, op: BinaryOperator, a: Any, b: Any) -> Any:
@@ -198,3 +201,10 @@ class Arithmetic(Tape):
             return y
         nodes = tuple(a if type(a) is Active else None for a in args)
         return self.record_elementwise(rule, y, tuple(map(primal_of, args)), nodes)
+
+
+def is_sequence_beside_numpy_scalar(a: Any, b: Any) -> bool:
+    """Tell whether `a` is a list or tuple and `b` an active scalar of a NumPy type."""
+    return (type(a) is list or type(a) is tuple) and (
+        type(b) is Active and isinstance(b.primal, np.generic)
+    )

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy import ndarray
 
-from mooncake_py.derive import iteration, state
+from mooncake_py.derive import array_protocols, iteration, state
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.core import Core
 from mooncake_py.errors import DerivativeDropError
@@ -82,6 +82,7 @@ class Attributes(Core):
         if t is ndarray:
             self.set_array_attribute(o, name, v)
             return
+        array_protocols.watch(self, t)
         attribute = getattr(t, name, _MISSING)
         if type(attribute) is property and attribute.fset is not None:
             self.call(attribute.fset, o, v)

@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy import ndarray
 
-from mooncake_py.derive import dispatch
+from mooncake_py.derive import array_protocols, dispatch
 from mooncake_py.derive.native_modules import is_native_module
 
 __all__ = ["instance"]
@@ -29,6 +29,7 @@ def instance(ctx: Any, cls: type, args: Any, kwargs: Any) -> Any:
         return native_instance(ctx, cls, args, kwargs)
     if isinstance(cls, EnumMeta) or is_native_module(cls.__module__):
         return cls(*args, **kwargs)
+    array_protocols.watch(ctx, cls)
     made = make(ctx, cls, new, args, kwargs)
     if isinstance(made, cls) and type(init) is FunctionType:
         initialize(ctx, cls, init, made, args, kwargs)

@@ -13,7 +13,7 @@ from typing import Any
 
 from numpy import ndarray
 
-from mooncake_py.derive import dispatch, iteration, managers, state
+from mooncake_py.derive import array_protocols, dispatch, iteration, managers, state
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.attributes import Attributes
 from mooncake_py.derive.objects import Objects
@@ -26,6 +26,8 @@ class Context(Attributes, Objects):
 
     def call_one(self, f: Any, x: Any, /) -> Any:
         """Run ``f(x)``; functions of one number or array go straight to their rule."""
+        if self.watches:
+            array_protocols.check_call(self, f, x)
         try:
             handler = self.unary_handlers.get(f)
         except TypeError:
@@ -36,6 +38,8 @@ class Context(Attributes, Objects):
         """Run ``o.name(*args, **kwargs)``."""
         t = type(o)
         if t is ndarray:
+            if self.watches:
+                array_protocols.refuse(self, *args, *kwargs.values())
             descriptor = getattr(ndarray, name, None)
             handler = self.handlers.get(descriptor)
             if handler is not None:
@@ -63,7 +67,8 @@ class Context(Attributes, Objects):
 
     def iterate_array(self, a: ndarray) -> Iterable[Any]:
         """Iterate over the first axis; elements of an active vector are active."""
-        if a.ndim != 1 or self.find(a) is None:
+        # A constant vector may become active within the loop; integers cannot.
+        if a.ndim != 1 or a.dtype.kind not in "fc":
             return a
         return self.iterate_elements(a)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy import ndarray
 
-from mooncake_py.derive import activity, dispatch, state
+from mooncake_py.derive import activity, array_protocols, dispatch, state
 from mooncake_py.derive.load import derive, instantiate
 from mooncake_py.derive.notes import locate
 from mooncake_py.derive.places import current_place
@@ -25,6 +25,8 @@ class Core:
     failure : MooncakeError or None
         The first error that the engine raised.  User code that catches everything must not turn
         it into a wrong answer, so it is raised again at the end.
+    watches : bool
+        Whether objects exist that NumPy would turn into arrays unseen: see `array_protocols`.
     """
 
     record: Callable[[tuple[Any, ...]], None]
@@ -32,6 +34,7 @@ class Core:
 
     def __init__(self) -> None:
         self.failure: MooncakeError | None = None
+        self.watches = False
         self.handlers = dispatch.handlers()
         self.unary_handlers = dispatch.unary_handlers()
 
@@ -47,6 +50,8 @@ class Core:
 
     def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Run ``f(*args, **kwargs)``."""
+        if self.watches:
+            array_protocols.check_call(self, f, *args, *kwargs.values())
         try:
             handler = self.handlers.get(f)
         except TypeError:  # a callable that cannot be hashed

@@ -193,7 +193,7 @@ def call_array_method(ctx: Any, o: ndarray, name: str, args: Any, kwargs: Any) -
         return method(*args, **kwargs)
     if name == "view":
         y = method(*args, **kwargs)
-        if type(y) is ndarray and y.dtype.kind in "fc" and y.real.dtype == o.real.dtype:
+        if type(y) is ndarray and y.dtype.kind in "fc" and np.real(y).dtype == np.real(o).dtype:
             return y  # the shadow of a complex block reads as floats in the same way
     if name == "view" or any(ctx.contains_active(v) for v in values) or name in (
         "resize", "setfield"

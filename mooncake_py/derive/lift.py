@@ -17,7 +17,7 @@ import numpy as np
 from numpy import ndarray
 from typing_extensions import override
 
-from mooncake_py.derive import state
+from mooncake_py.derive import array_protocols, state
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.memory import Memory, View
 from mooncake_py.derive.native_modules import is_native_module
@@ -74,6 +74,7 @@ class _Walker:
         if known is not None:
             return known[1:]
         spec = spec_of(value)
+        array_protocols.watch(self.ctx, t)
         if isinstance(spec, ObjectSpec) and is_native_module(t.__module__):
             return value, None  # a lock, a logger, a path
         fields = spec.fields(value)

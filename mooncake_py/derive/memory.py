@@ -380,7 +380,12 @@ class Registry:
 def undo_assign(entry: tuple[Any, ...]) -> None:
     """Reverse of a write: put the old contents back."""
     _, target, index, old = entry
-    target[index] = old
+    if target.flags.writeable:
+        target[index] = old
+    else:  # made read-only by the code itself, after the write or before one that failed
+        target.flags.writeable = True
+        target[index] = old
+        target.flags.writeable = False
 
 
 def _address(a: ndarray) -> int:

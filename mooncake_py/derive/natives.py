@@ -102,7 +102,7 @@ def run_number(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
             return ctx.call(ndarray.astype, x, f)
         return run_number(ctx, f, (ctx.call(ndarray.item, x),), kwargs)
     if len(args) == 2 and any(type(a) is Active for a in args):  # complex(re, im)
-        return ctx.add(args[0], ctx.mul(1j, args[1]))
+        return run_number(ctx, f, (ctx.add(args[0], ctx.mul(1j, args[1])),), kwargs)
     method = getattr(type(x), "__float__", None)
     if f is float and type(method) is FunctionType:
         return ctx.call(method, x)

@@ -94,7 +94,9 @@ class Objects(Core):
             # An operand of another type: the array's own operator decides, unseen by the tape.
             self.refuse_if_active(op.function, (a, b))
         y = op.function(primal_of(a), primal_of(b))
-        if (ta is Active or tb is Active) and isinstance(y, (float, complex, np.inexact)):
+        if (ta is Active or tb is Active) and isinstance(
+            y, (float, complex, np.inexact, ndarray)
+        ):
             self.refuse_if_active(op.function, (a, b))  # a number of an unknown type
         return y
 

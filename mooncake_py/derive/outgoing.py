@@ -111,8 +111,9 @@ class _Copier:
         cells = tuple(CellType() for _ in f.__closure__)
         new = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, cells)
         self.remember(f, new)
-        functools.update_wrapper(new, f)
-        del new.__wrapped__
+        new.__dict__.update(f.__dict__)
+        new.__qualname__, new.__module__, new.__doc__ = f.__qualname__, f.__module__, f.__doc__
+        new.__annotations__ = f.__annotations__
         new.__kwdefaults__ = self.copy(f.__kwdefaults__)
         new.__defaults__ = self.copy(f.__defaults__)
         for cell, old in zip(cells, f.__closure__, strict=True):

@@ -25,6 +25,7 @@ Entry = tuple[Any, ...]
 Pull = Callable[[Entry], None]
 
 INFINITY = float("inf")
+BASIC = frozenset({int, slice, type(Ellipsis), type(None), np.int64, np.int32, np.intp})
 FLOAT64 = np.dtype(np.float64)
 
 UNDOES: set[Pull] = {undo_assign}
@@ -321,7 +322,7 @@ def pull_assign(entry: Entry) -> None:
 
 def deliver_written(shadow: ndarray, index: Any, g: ndarray, value: Any, spec: Any) -> None:
     """Move the cotangent of written elements to the value; the last of repeated writes counts."""
-    if g.base is not None:
+    if is_basic(index):
         g = g.copy()
     else:
         last = last_writes(shadow.shape, index)
@@ -329,6 +330,13 @@ def deliver_written(shadow: ndarray, index: Any, g: ndarray, value: Any, spec: A
             g = np.where(last, g, 0)
     shadow[index] = 0
     deliver(value, g, spec)
+
+
+def is_basic(index: Any) -> bool:
+    """Tell whether an index selects each element at most once by its form: no arrays or lists."""
+    if type(index) is tuple:
+        return all(type(i) in BASIC for i in index)
+    return type(index) in BASIC
 
 
 def last_writes(shape: tuple[int, ...], index: Any) -> ndarray | None:

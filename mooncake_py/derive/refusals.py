@@ -67,7 +67,7 @@ def mend(ctx: Any, f: Any, name: str, core: str, values: Any, unseen: bool) -> s
     other = other_way(f)
     if other:
         return other
-    if isinstance(f, type):
+    if isinstance(f, type) and not core:
         return f"keep the numbers in arrays, lists or objects instead of {name}"
     outside = "do it outside of the function, or " if unseen else ""
     if type(f) is np.ufunc and f.nout == 1 and not core and f.signature is None:

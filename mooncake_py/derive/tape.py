@@ -295,6 +295,8 @@ class Tape(Context):
 
     def log_element(self, memory: Memory, o: ndarray, i: Any, old: Any) -> None:
         """Record one element that is about to be overwritten."""
+        if not o.flags.writeable:
+            raise ValueError("assignment destination is read-only")
         memory.logged = logged = getattr(memory, "logged", 0) + 8
         owner = memory.ref()
         if type(owner) is ndarray and logged >= owner.nbytes:

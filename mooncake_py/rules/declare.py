@@ -78,7 +78,10 @@ def elementwise(function: Hashable, *partials: Partial, replace: bool = False) -
 
 
 def linear(
-    *functions: Hashable, wrt: int | tuple[int, ...] = 0, replace: bool = False
+    *functions: Hashable,
+    wrt: int | tuple[int, ...] = 0,
+    stepwise: tuple[int, ...] = (),
+    replace: bool = False,
 ) -> Callable[[F], F]:
     """Declare functions that are linear in the arguments `wrt`; decorates their adjoint.
 
@@ -88,6 +91,9 @@ def linear(
         Functions (or method descriptors such as ``np.ndarray.sum``) that share a signature.
     wrt : int or tuple of int
         Positions of the arguments in which they are linear (jointly).
+    stepwise : tuple of int
+        Positions of the arguments on which they depend in steps only, such as a condition: the
+        derivative is zero.  Any other active argument is an error.
     replace : bool
         Override a rule that exists.
 
@@ -103,7 +109,8 @@ def linear(
     positions = (wrt,) if isinstance(wrt, int) else wrt
 
     def declare(adjoint: F) -> F:
-        registry.add(LinearRule(functions, origin, adjoint, positions), replace=replace)
+        rule = LinearRule(functions, origin, adjoint, positions, stepwise)
+        registry.add(rule, replace=replace)
         return adjoint
 
     return declare

@@ -216,7 +216,7 @@ class ElementwiseRule(Rule):
 class LinearRule(Rule):
     """A function linear in the arguments `wrt`, with the adjoint of that linear map."""
 
-    __slots__ = ("adjoint", "wrt")
+    __slots__ = ("adjoint", "stepwise", "wrt")
 
     def __init__(
         self,
@@ -224,10 +224,12 @@ class LinearRule(Rule):
         origin: Location,
         adjoint: Callable[..., Any],
         wrt: tuple[int, ...],
+        stepwise: tuple[int, ...],
     ) -> None:
         super().__init__(functions, origin)
         self.adjoint = adjoint
         self.wrt = wrt
+        self.stepwise = stepwise
 
 
 class BilinearRule(Rule):
@@ -309,7 +311,7 @@ def function_name(function: Any) -> str:
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
     if name is None:
         return repr(function)
-    owner = getattr(function, "__self__", None)
+    owner: Any = getattr(function, "__self__", None)
     if type(owner).__module__ == "numpy" and hasattr(owner, "nin"):  # a method of one ufunc
         return f"numpy.{owner.__name__}.{function.__name__}"
     module = getattr(getattr(function, "__objclass__", function), "__module__", None)

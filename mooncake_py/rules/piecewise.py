@@ -62,7 +62,7 @@ elementwise(np.fmod,      1, lambda a, b, y: (y - a) / b)
 # Linear maps.
 
 
-@linear(np.where, wrt=(1, 2))
+@linear(np.where, wrt=(1, 2), stepwise=(0,))
 def where_adjoint(dy, condition, x, y):
     """Select: a product with the condition would make nan of 0 times inf."""
     return np.where(condition, dy, 0), np.where(condition, 0, dy)

@@ -1,5 +1,4 @@
 """Containers of the standard library that are written in Python, against finite differences."""
-# ruff: noqa: RUF015
 
 from __future__ import annotations
 

@@ -281,7 +281,7 @@ def iterators(x):
     next(it)
     y = next(it) * next(it) + next(it, x[0]) + first * rest[0]
     y = y + max(Doubling(x)) + dict(zip("abc", Doubling(x), strict=True))["b"]
-    y = y + sum(p * p for p in Doubling(x)) + sum(map(lambda p: p**3, Doubling(x)))
+    y = y + sum(p * p for p in Doubling(x)) + sum(map(np.exp, Doubling(x)))
     y = y + functools.reduce(lambda p, q: p * q, Doubling(x))
     return y + np.array([*Doubling(x)]).sum()
 
@@ -391,7 +391,7 @@ class Box(typing.Generic[T]):
         self.v = v
 
     def __class_getitem__(cls, key: Any) -> Any:
-        return super().__class_getitem__(key)  # pyright: ignore
+        return super().__class_getitem__(key)
 
 
 @programs(X)

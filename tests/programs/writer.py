@@ -131,7 +131,7 @@ class Writer:
     # Expressions.
 
     def constant(self) -> str:
-        return self.pick("0.5", "0.3", "1.2", "-0.7", "0.25", "0.9", "2.0", "0.1", "1")
+        return self.pick("0.5", "0.3", "1.2", "-0.7", "0.25", "0.9", "2.0", "0.1", "1.0")
 
     def scalar(self, depth: int = 1) -> str:
         """Return a real scalar expression."""
