@@ -419,6 +419,13 @@ def test_nested_derivative_that_reads_an_active_global_is_refused():
         grad(f)(2.0)
     assert table[0] == 0.0
 
+    def by_vjp(x):
+        table[0] = x
+        return vjp(lambda z: z * table[0], 3.0)[0]
+
+    with pytest.raises(NestedDerivativeError):
+        grad(by_vjp)(2.0)
+
 
 def test_nested_derivative_of_constants_is_a_constant():
     check(lambda x: grad(lambda z: z * z)(3.0) * x, 2.0)

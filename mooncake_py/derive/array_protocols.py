@@ -1,8 +1,9 @@
 """Classes whose objects NumPy turns into arrays by calling their methods, which nobody would see.
 
 ``__array__``, ``__array_ufunc__`` and ``__array_function__`` run natively, so that the derivative
-of what they return is lost.  As soon as an object of such a class may hold active data, a call
-looks at what it hands to NumPy; calls without such objects pay nothing.
+of what they return would be lost.  As soon as an object of such a class may hold active data, a
+call looks at what it hands to NumPy: ``__array__`` is called before, derived, and the two others
+are refused.  Calls without such objects pay nothing.
 """
 
 from __future__ import annotations
@@ -11,14 +12,12 @@ import functools
 from types import FunctionType
 from typing import Any
 
-from numpy import ndarray
-
 from mooncake_py.derive.natives import HANDLERS
 from mooncake_py.errors import DerivativeDropError
 
-__all__ = ["check_call", "refuse", "watch"]
+__all__ = ["arrays_for", "as_array", "watch"]
 
-PROTOCOLS = ("__array__", "__array_ufunc__", "__array_function__")
+PROTOCOLS = ("__array_ufunc__", "__array_function__", "__array__")
 
 
 @functools.lru_cache(maxsize=1024)
@@ -32,50 +31,41 @@ def protocol_of(cls: type) -> str:
 
 def watch(ctx: Any, cls: type) -> None:
     """Look at the operands of NumPy from now on, if objects of a class convert themselves."""
-    if ctx.watches or not protocol_of(cls):
-        return
-    ctx.watches = True
-    setitem, inplace = ctx.setitem, ctx.inplace
-
-    def watched_setitem(o: Any, i: Any, v: Any) -> None:
-        if type(o) is ndarray:
-            refuse(ctx, v)
-        setitem(o, i, v)
-
-    def watched_inplace(op: Any, x: Any, v: Any) -> Any:
-        if type(x) is ndarray:
-            refuse(ctx, v)
-        return inplace(op, x, v)
-
-    ctx.setitem, ctx.inplace = watched_setitem, watched_inplace
+    if protocol_of(cls):
+        ctx.watches = True
 
 
-def check_call(ctx: Any, f: Any, *values: Any) -> None:
-    """Raise if a function would use an active operand by a method of its own."""
-    if uses_protocols(ctx, f):
-        refuse(ctx, *values)
-
-
-def uses_protocols(ctx: Any, f: Any) -> bool:
-    """Tell whether a function has a rule, by which it runs natively on its operands."""
+def arrays_for(ctx: Any, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """Return arguments with arrays for active objects, if a function has a rule."""
     try:
-        return f in ctx.handlers and f not in HANDLERS
+        native = f not in ctx.handlers or f in HANDLERS
     except TypeError:  # a callable that cannot be hashed
-        return False
+        native = True
+    if native:
+        return args, kwargs
+    return (
+        tuple(as_array(ctx, v) for v in args),
+        {name: as_array(ctx, v) for name, v in kwargs.items()},
+    )
 
 
-def refuse(ctx: Any, *values: Any) -> None:
-    """Raise if an operand is active and would be converted by a method of its own."""
-    for value in values:
-        if type(value) is list or type(value) is tuple:
-            refuse(ctx, *value)
-        name = protocol_of(type(value))
-        if name and type(value) is not ndarray and ctx.contains_active(value):
-            raise ctx.failed(
-                DerivativeDropError(
-                    f"NumPy would use an active {type(value).__name__} by its {name}",
-                    where=ctx.user_location(),
-                    why="the method would run unseen, and the derivative of its result be lost",
-                    mend="hand the array itself to NumPy, for example an attribute of the object",
-                )
-            )
+def as_array(ctx: Any, value: Any) -> Any:
+    """Return the array that an active object stands for; any other value unchanged."""
+    t = type(value)
+    if t is list or t is tuple:
+        parts = [as_array(ctx, part) for part in value]
+        changed = any(new is not old for new, old in zip(parts, value, strict=True))
+        return t(parts) if changed else value
+    name = protocol_of(t)
+    if not name or not ctx.contains_active(value):
+        return value
+    if name == "__array__":
+        return ctx.call(t.__array__, value)
+    raise ctx.failed(
+        DerivativeDropError(
+            f"NumPy would use an active {t.__name__} by its {name}",
+            where=ctx.user_location(),
+            why="the method would run unseen, and the derivative of its result be lost",
+            mend="hand the array itself to NumPy, for example an attribute of the object",
+        )
+    )

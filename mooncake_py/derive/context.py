@@ -27,7 +27,7 @@ class Context(Attributes, Objects):
     def call_one(self, f: Any, x: Any, /) -> Any:
         """Run ``f(x)``; functions of one number or array go straight to their rule."""
         if self.watches:
-            array_protocols.check_call(self, f, x)
+            (x,), _ = array_protocols.arrays_for(self, f, (x,), {})
         try:
             handler = self.unary_handlers.get(f)
         except TypeError:
@@ -39,7 +39,7 @@ class Context(Attributes, Objects):
         t = type(o)
         if t is ndarray:
             if self.watches:
-                array_protocols.refuse(self, *args, *kwargs.values())
+                args = tuple(array_protocols.as_array(self, v) for v in args)
             descriptor = getattr(ndarray, name, None)
             handler = self.handlers.get(descriptor)
             if handler is not None:

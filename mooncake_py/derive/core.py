@@ -51,7 +51,7 @@ class Core:
     def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Run ``f(*args, **kwargs)``."""
         if self.watches:
-            array_protocols.check_call(self, f, *args, *kwargs.values())
+            args, kwargs = array_protocols.arrays_for(self, f, args, kwargs)
         try:
             handler = self.handlers.get(f)
         except TypeError:  # a callable that cannot be hashed

@@ -14,9 +14,11 @@ from numpy import ndarray
 
 from mooncake_py.derive import pulls
 from mooncake_py.derive.active import Active
+from mooncake_py.derive.array_protocols import as_array
 from mooncake_py.derive.memory import IndexView, Memory
 from mooncake_py.derive.tape import Node, Tape
-from mooncake_py.derive.values import INEXACT_SCALARS
+from mooncake_py.derive.values import INEXACT_SCALARS, NUMBERS
+from mooncake_py.errors import DerivativeDropError
 
 __all__ = ["Indexing", "same_view"]
 
@@ -72,6 +74,20 @@ class Indexing(Tape):
         else:
             self.set_item_of_object(o, i, v)
 
+    def as_value(self, v: Any) -> Any:
+        """Return an object that is written into an array as the array that it stands for."""
+        v = as_array(self, v)
+        if type(v) is not ndarray and self.contains_active(v):
+            raise self.failed(
+                DerivativeDropError(
+                    f"an active {type(v).__name__} was written into an array",
+                    where=self.user_location(),
+                    why="NumPy converts it in compiled code, where its derivative would be lost",
+                    mend="convert it before: np.asarray(list(v)), or write its parts",
+                )
+            )
+        return v
+
     def assign(self, o: ndarray, i: Any, v: Any) -> None:
         """Run ``o[i] = v`` for an array."""
         tv = type(v)
@@ -82,8 +98,11 @@ class Indexing(Tape):
         elif tv is list or tv is tuple:
             v = self.as_operand(v)
             value = self.find(v) if type(v) is ndarray else None
-        else:
+        elif tv in NUMBERS:
             value = None
+        else:
+            v = self.as_value(v)
+            value = self.find(v) if type(v) is ndarray else None
         node = self.find(o)
         if node is None:
             memory = self.registry.memory_of(o)

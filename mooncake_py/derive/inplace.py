@@ -42,6 +42,9 @@ class InPlace(Arithmetic, Indexing):
         if tv is list or tv is tuple:
             v = self.as_operand(v)
             tv = type(v)
+        elif tv is not ndarray and tv is not Active and tv not in NUMBERS:
+            v = self.as_value(v)
+            tv = type(v)
         value: Node | None = self.find(v) if tv is ndarray else v if tv is Active else None
         node = self.find(x)
         if node is None and value is None:

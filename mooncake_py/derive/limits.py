@@ -12,7 +12,7 @@ import gc
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 __all__ = ["limits_raised"]
 
@@ -56,7 +56,6 @@ def _restore() -> None:
     if gc.get_threshold()[0] == YOUNG_OBJECTS:
         gc.set_threshold(*_thresholds)
     if sys.getrecursionlimit() == _recursion * FRAMES_PER_CALL:
-        try:
+        # Refused at a depth that the old limit does not allow.
+        with suppress(RecursionError):
             sys.setrecursionlimit(_recursion)
-        except RecursionError:
-            pass  # called at a depth that the old limit does not allow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,6 +54,12 @@ def check(program: Program, seed: int = 0) -> Finding | None:
     Untestable
         If the program itself fails, or has no derivative that differences could find.
     """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a random program may well be odd
+        return _checked(program, seed)
+
+
+def _checked(program: Program, seed: int) -> Finding | None:
     value = _plain_value(program)
     found = _found(program, value, seed)
     if found is not None:

@@ -169,4 +169,5 @@ def block(rng: Random, shape: Shape) -> np.ndarray:
     """Return numbers of both signs, away from zero and all different."""
     values = np.random.default_rng(rng.randrange(2**32)).uniform(0.15, 0.95, shape)
     signs = np.where(np.arange(values.size) % 3 == 1, -1.0, 1.0).reshape(shape)
-    return np.array(np.round(values * signs, 3), order=rng.choice("CCF"))  # type: ignore[call-overload]
+    values = np.round(values * signs, 3)
+    return np.asfortranarray(values) if rng.random() < 0.3 else values

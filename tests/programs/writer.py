@@ -13,7 +13,7 @@ __all__ = ["Writer"]
 
 UNARY = (
     "np.sin({0})", "np.cos({0})", "np.tanh({0})", "np.exp(-{0} ** 2)", "np.arctan({0})",
-    "np.sqrt(1.1 + {0} ** 2)", "np.log1p({0} ** 2)", "({0}) ** 2", "-({0})", "np.abs({0})",
+    "np.sqrt(1.1 + {0} ** 2)", "np.log1p({0} ** 2)", "(({0}) ** 2)", "(-({0}))", "np.abs({0})",
     "np.square({0})", "np.maximum({0}, 0.11)", "np.clip({0}, -0.6, 0.7)", "np.sinh(0.3 * {0})",
     "np.where({0} > 0.07, {0}, 0.3)", "np.expm1(0.2 * {0})", "np.negative({0})", "({0}).copy()",
     "np.array({0})", "np.asarray({0})", "abs({0})", "np.reciprocal(1.5 + {0} ** 2)",
@@ -29,7 +29,7 @@ BINARY = (
 SAME_SHAPE = (  # functions that keep the shape of a vector or a matrix
     "np.cumsum({0}, axis=0)", "np.roll({0}, 1, axis=0)", "np.flip({0}, 0)", "np.sort({0}, axis=-1)",
     "({0})[::-1]", "np.roll({0}, -2)", "({0}).cumsum(axis=-1)", "np.flip({0})",
-    "np.tril({0}) if {0}.ndim == 2 else {0}", "np.diff({0}, axis=0, append=0.2)",
+    "(np.tril({0}) if {0}.ndim == 2 else {0})", "np.diff({0}, axis=0, append=0.2)",
     "({0} - np.mean({0}))", "({0} / (1.0 + np.sum({0} ** 2)))", "np.gradient({0}, axis=0)",
     "({0} - {0}.mean(axis=-1, keepdims=True))", "np.broadcast_to({0}, {0}.shape)",
     "np.cumprod(0.9 * {0}, axis=-1)", "np.pad({0}, 1)[tuple([slice(1, -1)] * {0}.ndim)]",
@@ -44,7 +44,7 @@ REDUCTIONS = (
     "math.fsum(np.ravel({0}))", "np.einsum('i,i', np.ravel({0}), np.ravel({0}))",
 )
 SCALAR = (
-    "math.sin({0})", "np.cos({0})", "math.tanh({0})", "({0}) ** 2", "-{0}", "math.exp(-({0}) ** 2)",
+    "math.sin({0})", "np.cos({0})", "math.tanh({0})", "(({0}) ** 2)", "(-{0})", "math.exp(-({0}) ** 2)",
     "abs({0})", "max({0}, 0.12)", "float({0})", "np.tanh({0})", "min({0}, 0.8)",
     "np.float64({0})", "math.sqrt(1.0 + ({0}) ** 2)", "({0} if {0} > 0.05 else 0.2)",
 )
