@@ -44,7 +44,8 @@ REDUCTIONS = (
     "math.fsum(np.ravel({0}))", "np.einsum('i,i', np.ravel({0}), np.ravel({0}))",
 )
 SCALAR = (
-    "math.sin({0})", "np.cos({0})", "math.tanh({0})", "(({0}) ** 2)", "(-{0})", "math.exp(-({0}) ** 2)",
+    "math.sin({0})", "np.cos({0})", "math.tanh({0})", "(({0}) ** 2)", "(-{0})",
+    "math.exp(-({0}) ** 2)",
     "abs({0})", "max({0}, 0.12)", "float({0})", "np.tanh({0})", "min({0}, 0.8)",
     "np.float64({0})", "math.sqrt(1.0 + ({0}) ** 2)", "({0} if {0} > 0.05 else 0.2)",
 )
