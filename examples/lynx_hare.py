@@ -138,6 +138,7 @@ def plot(file: Path, years: Array, observed: Array, fitted: Array) -> None:
         axes.plot(years, observed[:, column], "o", color=colour)
         axes.plot(time, trajectory[:, column], color=colour, label=name)
     axes.set(xlabel="year", ylabel="pelts, thousands", title="Hudson's Bay fur records")
+    axes.set_xticks(np.arange(years[0], years[-1] + 1, 5, dtype=int))
     axes.legend()
     figure.savefig(file, dpi=120, bbox_inches="tight")
     plt.close(figure)
