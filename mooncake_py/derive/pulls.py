@@ -64,7 +64,7 @@ def pull_scalar_many(entry: Entry) -> None:
 
 
 def pull_quotient(entry: Entry) -> None:
-    """Y = a / b with either or both active; divides here, where a zero divisor is harmless."""
+    """Reverse ``y = a / b``, either or both active; here a zero divisor does no harm."""
     _, y, a, b, divisor = entry
     g = y.grad
     if g:
@@ -280,7 +280,7 @@ def pull_element(entry: Entry) -> None:
 
 
 def pull_gather(entry: Entry) -> None:
-    """Y = x[index] with an index array, in which an element may be read more than once."""
+    """Reverse ``y = x[index]`` with an index array, which may read an element repeatedly."""
     _, y, node, index, boolean = entry
     g = y.take()
     if g is None:
@@ -350,7 +350,7 @@ def last_writes(shape: tuple[int, ...], index: Any) -> ndarray | None:
 
 
 def pull_inplace_linear(entry: Entry) -> None:
-    """X += v or x -= v: the cotangent of x stays, v receives a share."""
+    """Reverse ``x += v`` or ``x -= v``: the cotangent of x stays, v receives a share."""
     _, node, value, sign, spec = entry
     if node.memory.grad is None:
         return
@@ -369,7 +369,7 @@ def pull_inplace_element(entry: Entry) -> None:
 
 
 def pull_inplace_scale(entry: Entry) -> None:
-    """X *= c or x /= c with constant c."""
+    """Reverse ``x *= c`` or ``x /= c`` with constant c."""
     _, node, partial = entry
     if node.memory.grad is None:
         return

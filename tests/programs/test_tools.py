@@ -16,6 +16,7 @@ from mooncake_py import value_and_grad
 from tests.programs import checking
 from tests.programs.checking import Finding, check
 from tests.programs.generator import random_program
+from tests.programs.hunt import hunt
 from tests.programs.overlapping import with_sources_copied
 from tests.programs.program import Program, defined
 from tests.programs.shrinking import shrink
@@ -206,3 +207,13 @@ def test_a_finding_prints_a_program_that_runs() -> None:
     namespace: dict[str, Any] = {"np": np, "value_and_grad": lambda f, argnums: f}
     exec(text, namespace)
     assert namespace["c0"] == BASES["c0"]
+
+
+def test_hunt_counts_and_prints(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert hunt(0, 5, 2).total() == 5
+    assert capsys.readouterr().out == ""
+    monkeypatch.setattr(checking, "value_and_grad", wrong(shifted))
+    assert hunt(0, 2, 1)["wrong value"] > 0
+    assert "value_and_grad(f, (" in capsys.readouterr().out

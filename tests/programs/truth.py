@@ -96,8 +96,9 @@ def largest_number(program: Program) -> float:
     def look(frame: Any, event: str, argument: Any) -> Any:
         nonlocal largest
         if frame.f_code.co_filename.startswith("<program"):
-            for value in list(frame.f_locals.values()):
-                if isinstance(value, float | np.number | np.ndarray) and np.size(value):
+            numbers = (float, np.number, np.ndarray)
+            for value in [v for v in frame.f_locals.values() if isinstance(v, numbers)]:
+                if np.size(value) and np.asarray(value).dtype.kind in "fc":
                     largest = max(largest, float(np.max(np.abs(value))))
         return look
 

@@ -31,7 +31,7 @@ SAME_SHAPE = (  # functions that keep the shape of a vector or a matrix
     "({0})[::-1]", "np.roll({0}, -2)", "({0}).cumsum(axis=-1)", "np.flip({0})",
     "(np.tril({0}) if {0}.ndim == 2 else {0})", "np.diff({0}, axis=0, append=0.2)",
     "({0} - np.mean({0}))", "({0} / (1.0 + np.sum({0} ** 2)))", "np.gradient({0}, axis=0)",
-    "({0} - {0}.mean(axis=-1, keepdims=True))", "np.broadcast_to({0}, {0}.shape)",
+    "({0} - {0}.mean(axis=-1, keepdims=True))", "(np.broadcast_to({0}, {0}.shape) * 1.0)",
     "np.cumprod(0.9 * {0}, axis=-1)", "np.pad({0}, 1)[tuple([slice(1, -1)] * {0}.ndim)]",
 )
 REDUCTIONS = (
