@@ -17,7 +17,7 @@ from numpy import ndarray
 from mooncake_py.derive import activity, pulls
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.codual_call import apply_codual
-from mooncake_py.derive.values import like, produces_derivative, spec_of
+from mooncake_py.derive.values import is_inexact, like, spec_of
 from mooncake_py.errors import DerivativeDropError, MissingRuleError
 from mooncake_py.rules.kinds import (
     AtOnce,
@@ -251,7 +251,12 @@ def bound_arguments(f: Any, args: Any, kwargs: Any, count: int) -> tuple[Any, An
 
 
 def write_into(ctx: Context, out: Any, y: Any, casting: str = "same_kind") -> Any:
-    """Write a result into `out`, as a function with that argument does."""
+    """Write a result into `out`, as a function with that argument does; or each of several."""
+    if type(out) is tuple:
+        return tuple(
+            part if into is None else write_into(ctx, into, part, casting)
+            for into, part in zip(out, y, strict=True)
+        )
     primal = y.primal if type(y) is Active else y
     if not np.can_cast(np.asarray(primal).dtype, out.dtype, casting):  # type: ignore[arg-type]
         raise TypeError(
@@ -273,11 +278,7 @@ def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
         if out is None:
             return apply(rule, ctx, f, args, kwargs)
         if type(out) is tuple:
-            parts = apply(rule, ctx, f, args, kwargs)
-            return tuple(
-                part if into is None else write_into(ctx, into, part)
-                for into, part in zip(out, parts, strict=True)
-            )
+            return write_into(ctx, out, apply(rule, ctx, f, args, kwargs))
         if isinstance(out, ndarray) and out.dtype.kind not in "fcOV":
             return write_steps(ctx, f, args, kwargs, out)
         return write_into(ctx, out, apply(rule, ctx, f, args, kwargs))
@@ -310,7 +311,7 @@ def apply_linear(rule: LinearRule, ctx: Context, f: Any, args: Any, kwargs: Any)
     if not active:
         return y
     refuse_objects(ctx, rule, y)
-    if not produces_derivative(y) or shares_memory(ctx, y, nodes, primals, rule.wrt):
+    if not is_inexact(y) or shares_memory(ctx, y, nodes, primals, rule.wrt):
         return y
     saved = list(primals)
     fits: list[Any] = []
@@ -493,7 +494,7 @@ def register_outputs(rule: Rule, ctx: Context, y: Any) -> tuple[Any, Any]:
         else:
             result = type(y)(values)
         return result, tuple(node for _, node in pairs)
-    if not produces_derivative(y):
+    if not is_inexact(y):
         refuse_objects(ctx, rule, y)
         return y, None
     if type(y) is ndarray:
@@ -516,11 +517,6 @@ def apply_zero(rule: ZeroDerivativeRule, ctx: Context, f: Any, args: Any, kwargs
         kwargs = {name: v for name, v in kwargs.items() if name != "out"}
         y = f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
         casting = kwargs.get("casting", "same_kind")
-        if type(out) is tuple:
-            return tuple(
-                part if into is None else write_into(ctx, into, part, casting)
-                for into, part in zip(out, y, strict=True)
-            )
         return write_into(ctx, out, y, casting)
     if isinstance(f, np.ufunc) and len(args) > f.nin:
         return apply_zero(rule, ctx, f, args[: f.nin], {**kwargs, "out": args[f.nin]})

@@ -22,7 +22,6 @@ __all__ = ["Arithmetic"]
 
 _ADD, _SUB, _MUL, _DIV = BINARY["add"], BINARY["sub"], BINARY["mul"], BINARY["truediv"]
 _MATMUL = BINARY["matmul"]
-FLOAT64 = np.dtype(np.float64)
 _scalar_one, _scalar_two = pulls.pull_scalar_one, pulls.pull_scalar_two
 _quotient = pulls.pull_quotient
 

@@ -22,6 +22,7 @@ from mooncake_py.derive import pulls
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.fusion import Fused, define
 from mooncake_py.derive.memory import Memory
+from mooncake_py.derive.values import FLOAT64
 from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import ElementwiseRule
 
@@ -29,7 +30,6 @@ __all__ = ["specialise"]
 
 SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/"}
 NUMBERS = (float, int, np.float64)
-FLOAT64 = np.dtype(np.float64)
 
 
 def specialise(fused: Fused, functions: tuple[Any, ...], kinds: tuple[type, ...]) -> Any:

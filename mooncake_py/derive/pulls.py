@@ -15,6 +15,7 @@ from numpy import ndarray
 
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.memory import Memory, undo_assign
+from mooncake_py.derive.values import FLOAT64
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.rules.broadcasting import fit
 from mooncake_py.rules.kinds import NotImplementedDerivative, Wirtinger
@@ -26,7 +27,6 @@ Pull = Callable[[Entry], None]
 
 INFINITY = float("inf")
 BASIC = frozenset({int, slice, type(Ellipsis), type(None), np.int64, np.int32, np.intp})
-FLOAT64 = np.dtype(np.float64)
 
 UNDOES: set[Pull] = {undo_assign}
 

@@ -21,7 +21,6 @@ from mooncake_py.derive.values import (
     fit_to,
     is_inexact,
     like,
-    produces_derivative,
     spec_of,
 )
 from mooncake_py.errors import DerivativeDropError
@@ -98,6 +97,8 @@ class Tape(Context):
         positions, partials, keep = plan
         saved = self.saved_operands(args, nodes, keep)
         if type(y) is ndarray:
+            if y.base is not None or any(y is a for a in args):
+                y = y.copy()
             node = self.registry.fresh(y)
             if keep[-1]:
                 node.protect()
@@ -124,7 +125,9 @@ class Tape(Context):
         partial, keep_x, keep_y = plan
         spec = None
         if type(y) is ndarray:
-            out = self.known[id(y)] = Memory(ref(y))  # a ufunc's output owns its memory
+            if y.base is not None or y is x:  # not a ufunc, but a function declared elementwise
+                y = y.copy()
+            out = self.known[id(y)] = Memory(ref(y))
             result = y
             if keep_y:
                 out.protected = True
@@ -193,7 +196,7 @@ class Tape(Context):
         self, rule: Any, y: Any, a: Any, b: Any, nodes: Any, rest: Any, kwargs: Any
     ) -> Any:
         """Record ``y = f(a, b, *rest)``, linear in a and in b; return `y`, active."""
-        if not produces_derivative(y):
+        if not is_inexact(y):
             return y
         saved: list[Any] = [None, None]
         if nodes[0] is not None:

@@ -11,7 +11,7 @@ from mooncake_py.rules.kinds import Like
 
 __all__ = [
     "FLOAT64", "INEXACT_SCALARS", "NUMBERS", "fit_to", "is_inexact", "like",
-    "produces_derivative", "spec_of",
+    "spec_of",
 ]
 
 FLOAT64 = np.dtype(np.float64)
@@ -30,7 +30,7 @@ def is_inexact(y: Any) -> bool:
     """Tell whether a value can carry a derivative: a float or complex array or scalar."""
     if type(y) is ndarray:
         return y.dtype.kind in "fc"
-    return type(y) in INEXACT_SCALARS
+    return isinstance(y, (float, complex, np.inexact))
 
 
 def fit_to(arg: Any, y: Any) -> Any:
@@ -54,10 +54,3 @@ def like(primal: Any) -> Like:
 def spec_of(primal: Any) -> Any:
     """Return shape and dtype to which a cotangent is fitted; 0 for a number."""
     return (primal.shape, primal.dtype) if type(primal) is ndarray else 0
-
-
-def produces_derivative(y: Any) -> bool:
-    """Tell whether an output can carry a derivative."""
-    if type(y) is ndarray:
-        return y.dtype.kind in "fc"
-    return isinstance(y, (float, complex, np.inexact))

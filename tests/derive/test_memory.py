@@ -75,3 +75,28 @@ def test_real_and_imaginary_views_of_a_complex_block():
     registry.find(z.real).add(np.array([1.0, 2.0, 3.0]))
     registry.find(z.imag).add(np.array([4.0, 5.0, 6.0]))
     np.testing.assert_array_equal(registry.find(z).grad, [1 + 4j, 2 + 5j, 3 + 6j])
+
+
+def reshaped_exp(x):
+    return np.exp(x.ravel()).reshape(x.shape)
+
+
+def same(x):
+    return x
+
+
+def test_output_of_an_elementwise_function_may_be_a_view_or_the_input_itself():
+    from mooncake_py import elementwise, value_and_grad
+
+    elementwise(reshaped_exp, lambda x, y: y, replace=True)
+    elementwise(same, 1, replace=True)
+
+    def f(x):
+        total = 0.0
+        for row in reshaped_exp(x):
+            total += row[0] * row[1]
+        return total + np.sum(same(x) * x)
+
+    x = np.array([[0.1, 0.2], [0.3, -0.4]])
+    products = np.exp(x.sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(value_and_grad(f)(x)[1], products + 2 * x)
