@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,13 @@ from numpy import ndarray
 from mooncake_py.derive import activity, pulls
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.codual_call import apply_codual
+from mooncake_py.derive.out_argument import (
+    named_out,
+    signature_of,
+    single_output,
+    without_out,
+    write_into,
+)
 from mooncake_py.derive.values import is_inexact, like, spec_of
 from mooncake_py.errors import DerivativeDropError, MissingRuleError
 from mooncake_py.rules.kinds import (
@@ -130,14 +137,10 @@ def elementwise_with_options(
     rule: ElementwiseRule, ctx: Context, f: Any, args: Any, kwargs: Any
 ) -> Any:
     """Apply an elementwise rule with `out=`, `where=`, `dtype=` or arguments by keyword."""
-    count = len(rule.partials)
+    args, kwargs = named_out(f, args, kwargs)
+    out = kwargs.pop("out", None)
     if not isinstance(f, np.ufunc):
-        out = kwargs.pop("out", None)
-        args, kwargs = bound_arguments(f, args, kwargs, count)
-    else:
-        out = kwargs.pop("out", None)
-        if len(args) > count:
-            args, out = args[:count], args[count]
+        args, kwargs = bound_arguments(f, args, kwargs, len(rule.partials))
     if out is Ellipsis:
         kwargs = {**kwargs, "out": out}  # the result is an array, also a 0-d one
     out = single_output(out)
@@ -154,13 +157,6 @@ def elementwise_with_options(
     if where is not None and where is not True and type(y) is ndarray:
         mask_entry(ctx, where)
     return y
-
-
-def single_output(out: Any) -> Any:
-    """Return the array of `out=`, or None; NumPy also takes a tuple and, for ufuncs, `...`."""
-    if type(out) is tuple and len(out) == 1:
-        (out,) = out
-    return None if out is Ellipsis else out
 
 
 def mask_entry(ctx: Context, where: Any) -> None:
@@ -223,15 +219,6 @@ def kept_at_once(partials: Any, primals: Any) -> Any:
     return [p.partial(*primals, None) if type(p) is AtOnce else p for p in partials]
 
 
-@lru_cache(maxsize=256)
-def signature_of(f: Any) -> inspect.Signature | None:
-    """Return the signature of a function, or None if it has none to inspect."""
-    try:
-        return inspect.signature(f)
-    except (TypeError, ValueError):
-        return None
-
-
 def bound_arguments(f: Any, args: Any, kwargs: Any, count: int) -> tuple[Any, Any]:
     """Move the first `count` arguments to their positions, with defaults filled in."""
     signature = signature_of(f)
@@ -248,42 +235,6 @@ def bound_arguments(f: Any, args: Any, kwargs: Any, count: int) -> tuple[Any, An
         else:
             break
     return tuple(filled), kwargs
-
-
-def write_into(ctx: Context, out: Any, y: Any, casting: str = "same_kind") -> Any:
-    """Write a result into `out`, as a function with that argument does; or each of several."""
-    if type(out) is tuple:
-        return tuple(
-            part if into is None else write_into(ctx, into, part, casting)
-            for into, part in zip(out, y, strict=True)
-        )
-    primal = y.primal if type(y) is Active else y
-    if not np.can_cast(np.asarray(primal).dtype, out.dtype, casting):  # type: ignore[arg-type]
-        raise TypeError(
-            f"Cannot cast array data from {np.asarray(primal).dtype!r} to {out.dtype!r} "
-            f"according to the rule {casting!r}"
-        )
-    ctx.assign(out, Ellipsis, y)
-    return out
-
-
-def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
-    """Serve `out=` by computing without it and writing the result."""
-
-    def apply_and_write(rule: Rule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
-        if "out" not in kwargs:
-            return apply(rule, ctx, f, args, kwargs)
-        out = single_output(kwargs["out"])
-        kwargs = {name: v for name, v in kwargs.items() if name != "out"}
-        if out is None:
-            return apply(rule, ctx, f, args, kwargs)
-        if type(out) is tuple:
-            return write_into(ctx, out, apply(rule, ctx, f, args, kwargs))
-        if isinstance(out, ndarray) and out.dtype.kind not in "fcOV":
-            return write_steps(ctx, f, args, kwargs, out)
-        return write_into(ctx, out, apply(rule, ctx, f, args, kwargs))
-
-    return apply_and_write
 
 
 # Linear and bilinear.
@@ -318,7 +269,7 @@ def apply_linear(rule: LinearRule, ctx: Context, f: Any, args: Any, kwargs: Any)
     for i in rule.wrt[: len(nodes)]:
         saved[i] = like(primals[i])
         fits.append(spec_of(primals[i]))
-    protect_all(ctx, saved)
+    ctx.protect_all((saved, kwargs))
     result, node = ctx.fresh_output(y)
     ctx.record(
         (pulls.pull_linear, node, rule, rule.adjoint, nodes, fits, saved, kwargs)
@@ -389,15 +340,6 @@ def no_derivative(rule: Rule, ctx: Context, argument: str) -> MissingRuleError:
     return error
 
 
-def protect_all(ctx: Context, values: Any) -> None:
-    """Protect the arrays among the saved arguments."""
-    for value in values:
-        if type(value) is ndarray:
-            ctx.registry.protect(value)
-        elif type(value) is tuple or type(value) is list:
-            protect_all(ctx, value)
-
-
 def refuse_objects(ctx: Context, rule: Rule, y: Any) -> None:
     """Raise if active data ended up in an array of objects, through which nothing can flow."""
     if type(y) is ndarray and y.dtype.kind in "OV":
@@ -442,22 +384,13 @@ def apply_vjp(rule: VjpRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> An
         return f(*args, **kwargs)
     primals = [activity.unwrapped(a) for a in args]
     y, pullback = rule.rule(*primals, **kwargs)
-    protect_all(ctx, primals)
+    ctx.protect_all((primals, kwargs))
     result, outputs = register_outputs(rule, ctx, y)
     if outputs is None or (type(outputs) is tuple and all(n is None for n in outputs)):
         return result
     fits = [specs(a, node) for a, node in zip(primals, nodes, strict=False)]
     ctx.record((pulls.pull_vjp, outputs, rule, pullback, nodes, fits))
     return result
-
-
-def write_steps(ctx: Context, f: Any, args: Any, kwargs: Any, out: ndarray) -> ndarray:
-    """Run a function with an output of integers, in which no derivative is left."""
-    memory = ctx.registry.memory_of(out)
-    if memory.protected:
-        ctx.log_write(memory, out, Ellipsis)
-    args, kwargs = activity.unwrapped(tuple(args)), activity.unwrapped(kwargs)
-    return f(*args, out=out, **kwargs)
 
 
 def with_flat_copied(ctx: Context, value: Any) -> Any:
@@ -512,14 +445,14 @@ def register_outputs(rule: Rule, ctx: Context, y: Any) -> tuple[Any, Any]:
 
 def apply_zero(rule: ZeroDerivativeRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function without a derivative on primals."""
+    if len(args) > 1:
+        args, kwargs = named_out(f, args, kwargs)
     out = single_output(kwargs.get("out"))
     if out is not None:
         kwargs = {name: v for name, v in kwargs.items() if name != "out"}
         y = f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
         casting = kwargs.get("casting", "same_kind")
         return write_into(ctx, out, y, casting)
-    if isinstance(f, np.ufunc) and len(args) > f.nin:
-        return apply_zero(rule, ctx, f, args[: f.nin], {**kwargs, "out": args[f.nin]})
     y = f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
     if type(y) is ndarray and y.base is None and f in CREATES:
         ctx.registry.memory_of(y).protected = False

@@ -41,8 +41,7 @@ def apply_codual(rule: CoDualRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> 
     coduals = [
         codual_of(ctx, a, rule.mutates is None or i in rule.mutates) for i, a in enumerate(args)
     ]
-    for a in args:
-        protect_arrays(ctx, a)
+    protect_arrays(ctx, (*args, *kwargs.values()))
     out, pullback = rule.rule(CoDual(f, NoFData()), *coduals, **kwargs)
     result, node = output_of(ctx, out)
     ctx.record((pull_codual, node, pullback, out, list(args), coduals))

@@ -16,6 +16,7 @@ from mooncake_py.derive import activity, construct, natives, nested, scatter, sp
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.apply import handler, unary_handler
 from mooncake_py.derive.native_modules import is_native_module
+from mooncake_py.derive.out_argument import named_out, signature_of
 from mooncake_py.derive.refusals import missing_rule
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.rules import registry
@@ -169,12 +170,27 @@ def call_numpy(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """Call a NumPy function without a rule: derive its Python source if that is needed."""
     values = (*args, *kwargs.values())
     constant = not any(ctx.contains_active(v) for v in values)
-    if constant and kwargs.get("out") is None and not any(map(calls_back, values)):
+    if constant and not writes(f, args, kwargs) and not any(map(calls_back, values)):
         return f(*args, **kwargs)
     source = getattr(f, "__wrapped__", None)
     if type(source) is FunctionType:
         return ctx.call_function(source, args, kwargs)
     raise missing_rule(ctx, f, values)
+
+
+def writes(f: Any, args: Any, kwargs: Any) -> bool:
+    """Tell whether a NumPy function is asked to write into one of its arguments."""
+    signature = signature_of(f)
+    if signature is None or not WRITING.intersection(signature.parameters):
+        return False
+    try:
+        given = signature.bind(*args, **kwargs).arguments
+    except TypeError:
+        return False  # as NumPy is about to say
+    return given.get("out") is not None or bool(given.get("overwrite_input"))
+
+
+WRITING = frozenset({"out", "overwrite_input"})
 
 
 def has_operators(value: Any) -> bool:
@@ -276,9 +292,10 @@ def call_opaque(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     root = module_root(f)
     if any(map(calls_back, values)) and not isinstance(receiver, EnumMeta):
         raise missing_rule(ctx, f, values, "it may call back Python code, which would run unseen")
-    if f is np.nditer and any("write" in str(v) for v in values):
+    if f is np.nditer and any("write" in str(v) or holds_none(v) for v in values):
         raise missing_rule(ctx, f, values, "what is written through it cannot be seen")
     if root == "numpy":
+        args, kwargs = named_out(f, args, kwargs)
         out = kwargs.get("out")
         if out is None:
             return f(*args, **kwargs)
@@ -293,6 +310,11 @@ def call_opaque(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     for value in values:
         state.snapshot(ctx, value)
     return f(*args, **kwargs)
+
+
+def holds_none(operands: Any) -> bool:
+    """Tell whether `np.nditer` is to make one of its operands."""
+    return isinstance(operands, (list, tuple)) and any(v is None for v in operands)
 
 
 def module_root(f: Any) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from numpy import ndarray
+
 from mooncake_py.derive import unsupported
 from mooncake_py.derive.fusion import OPERATORS, Fused, FusedItems, Parts, collect, prepend
 from mooncake_py.derive.names import Names
@@ -14,6 +16,7 @@ from mooncake_py.derive.nodes import (
     INPLACE,
     PREFIX,
     SLICE,
+    STEADY_SLICE,
     UNARY,
     Place,
     Rebuilder,
@@ -158,9 +161,10 @@ class ExpressionRewriter(Rebuilder):
         args: list[ast.expr] = [
             constant(None, place) if part is None else self.visit(part) for part in parts
         ]
-        self.injected[SLICE] = slice
-        call = ast.Call(load(SLICE, place), args, [])
-        return ast.copy_location(call, node)
+        certain = all(part is None or self.statics.holds(part) for part in parts)
+        name, maker = (SLICE, slice) if certain else (STEADY_SLICE, steady_slice)
+        self.injected[name] = maker
+        return ast.copy_location(ast.Call(load(name, place), args, []), node)
 
     def _inject(self, value: object, node: ast.expr) -> ast.Name:
         text = repr(value)
@@ -317,6 +321,14 @@ def pattern(target: ast.expr) -> Any:
     if isinstance(target, ast.Tuple | ast.List):
         return tuple(pattern(item) for item in target.elts)
     return None
+
+
+def steady_slice(start: Any, stop: Any, step: Any = None) -> slice:
+    """Return a slice that stays as it is: a bound that is an array could change later."""
+    if type(start) is ndarray or type(stop) is ndarray or type(step) is ndarray:
+        bounds = (b.__index__() if type(b) is ndarray else b for b in (start, stop, step))
+        return slice(*bounds)
+    return slice(start, stop, step)
 
 
 def _has_slice(node: ast.Tuple) -> bool:

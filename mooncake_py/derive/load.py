@@ -211,7 +211,7 @@ def show_source(derived: Derived) -> str:
     """
     lines = [f"# {derived.qualname}, rewritten from {derived.file}:{derived.first_line}"]
     for name, value in derived.injected.items():
-        text = value.__name__ if isinstance(value, type) else repr(value)
+        text = value.__name__ if isinstance(value, type | FunctionType) else repr(value)
         lines.append(f"# {name} = {text}")
     node = derived.node
     if isinstance(node, ast.FunctionDef):

@@ -15,6 +15,7 @@ __all__ = [
     "INPLACE",
     "PREFIX",
     "SLICE",
+    "STEADY_SLICE",
     "UNARY",
     "Place",
     "Rebuilder",
@@ -34,6 +35,7 @@ __all__ = [
 PREFIX = "_mk_"
 CONTEXT = "_mk_ctx"
 SLICE = "_mk_slice"
+STEADY_SLICE = "_mk_steady_slice"
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "add",

@@ -203,6 +203,8 @@ class Tape(Context):
             saved[0] = (like(a), *self.saved_operands((b,), (nodes[1],), (True,)), *rest)
         if nodes[1] is not None:
             saved[1] = (*self.saved_operands((a,), (nodes[0],), (True,)), like(b), *rest)
+        if rest or kwargs:
+            self.protect_all((rest, kwargs))
         result, node = self.fresh_output(y)
         fits = (spec_of(a), spec_of(b))
         self.record((pulls.pull_bilinear, node, rule, rule.adjoints, nodes, fits, saved, kwargs))
@@ -229,6 +231,18 @@ class Tape(Context):
                 self.registry.protect(arg)
             saved.append(arg)
         return saved
+
+    def protect_all(self, value: Any) -> None:
+        """Protect the arrays in sequences and dicts of arguments that an adjoint may read."""
+        t = type(value)
+        if t is ndarray:
+            self.registry.protect(value)
+        elif t is tuple or t is list:
+            for part in value:
+                self.protect_all(part)
+        elif t is dict:
+            for part in value.values():
+                self.protect_all(part)
 
     def as_operand(self, value: Any) -> Any:
         """Return a list or tuple with active parts as an array; anything else unchanged."""

@@ -16,7 +16,14 @@ from numpy import ndarray
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.declare import from_vjp, not_implemented, overlay, zero_derivative
 
-__all__: list[str] = []
+__all__ = ["written"]
+
+
+def written(out: Any, result: Any) -> Any:
+    """Write a result to the array given as `out`, which may stand in a tuple."""
+    target = out[0] if isinstance(out, tuple) else out
+    target[...] = result
+    return target
 
 
 # Whole arrays and masks.

@@ -20,6 +20,7 @@ from mooncake_py.rules.axes import (
     to_lines,
 )
 from mooncake_py.rules.declare import from_vjp, linear, overlay
+from mooncake_py.rules.inplace import written
 from mooncake_py.rules.no_value import NoValue, given
 
 __all__ = [
@@ -197,7 +198,8 @@ def fmin_reduce_rule(
 
 @overlay(np.ptp)
 def ptp(a, axis=None, out=None, keepdims=False):
-    return np.max(a, axis, keepdims=keepdims) - np.min(a, axis, keepdims=keepdims)
+    result = np.max(a, axis, keepdims=keepdims) - np.min(a, axis, keepdims=keepdims)
+    return result if out is None else written(out, result)
 
 
 # The formulas.

@@ -9,6 +9,7 @@ from numpy import ndarray
 
 from mooncake_py.rules.broadcasting import unbroadcast
 from mooncake_py.rules.declare import from_vjp, linear, overlay
+from mooncake_py.rules.inplace import written
 from mooncake_py.rules.sequences import distribute
 
 __all__ = []
@@ -100,7 +101,8 @@ def _decompress(dy: ndarray, shape: tuple[int, ...], condition: Any, axis: int |
 
 @overlay(np.choose, np.ndarray.choose)
 def choose(a, choices, out=None, mode="raise"):
-    return choose_from(a, *choices, mode=mode)
+    result = choose_from(a, *choices, mode=mode)
+    return result if out is None else written(out, result)
 
 
 def choose_from(a, *choices, mode: Any = "raise"):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import unwrap
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
 from mooncake_py.rules.axes import Axes, flatten, from_lines, keep, to_lines
-from mooncake_py.rules.declare import from_vjp
+from mooncake_py.rules.declare import from_vjp, overlay
+from mooncake_py.rules.inplace import written
 
-__all__ = []
+__all__ = ["nanmedian_of"]
 
 Pullback = Callable[[Any], Any]
 
@@ -30,10 +32,38 @@ def partition_rule(
     return y, _unsorting(np.asarray(a), y, axis)
 
 
-@from_vjp(np.median)
-def median_rule(
-    a, axis=None, out=None, overwrite_input=False, keepdims=False
-) -> tuple[Any, Pullback]:
+# With `overwrite_input` NumPy's own source is derived, which partitions the array in place.
+
+median_source, nanmedian_source = unwrap(np.median), unwrap(np.nanmedian)
+
+
+@overlay(np.median)
+def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    if overwrite_input:
+        return median_source(a, axis, out, overwrite_input, keepdims)
+    result = median_of(a, axis, keepdims)
+    return result if out is None else written(out, result)
+
+
+@overlay(np.nanmedian)
+def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    if overwrite_input:
+        return nanmedian_source(a, axis, out, overwrite_input, keepdims)
+    result = nanmedian_of(a, axis, keepdims)
+    return result if out is None else written(out, result)
+
+
+def median_of(a: Any, axis: Axes, keepdims: bool) -> Any:
+    return np.median(a, axis, keepdims=keepdims)
+
+
+def nanmedian_of(a: Any, axis: Axes, keepdims: bool) -> Any:
+    """Return the median that passes over nan."""
+    return np.nanmedian(a, axis, keepdims=keepdims)
+
+
+@from_vjp(median_of)
+def median_rule(a, axis, keepdims) -> tuple[Any, Pullback]:
     a = np.asarray(a)
 
     def median_pullback(dy):
@@ -41,13 +71,11 @@ def median_rule(
         number = np.full((*lines.shape[:-1], 1), lines.shape[-1])
         return _middle_cotangent(dy, a, axis, lines, number)
 
-    return np.median(a, axis, keepdims=keepdims), median_pullback
+    return median_of(a, axis, keepdims), median_pullback
 
 
-@from_vjp(np.nanmedian)
-def nanmedian_rule(
-    a, axis=None, out=None, overwrite_input=False, keepdims=False
-) -> tuple[Any, Pullback]:
+@from_vjp(nanmedian_of)
+def nanmedian_rule(a, axis, keepdims) -> tuple[Any, Pullback]:
     a = np.asarray(a)
 
     def nanmedian_pullback(dy):
@@ -55,7 +83,7 @@ def nanmedian_rule(
         number = np.sum(~np.isnan(lines), axis=-1, keepdims=True)
         return _middle_cotangent(dy, a, axis, lines, number)
 
-    return np.nanmedian(a, axis, keepdims=keepdims), nanmedian_pullback
+    return nanmedian_of(a, axis, keepdims), nanmedian_pullback
 
 
 def _middle_cotangent(

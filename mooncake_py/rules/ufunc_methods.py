@@ -17,6 +17,7 @@ from numpy import ndarray
 from mooncake_py.rules import registry
 from mooncake_py.rules.contraction import conj
 from mooncake_py.rules.declare import bilinear, linear, overlay, zero_derivative
+from mooncake_py.rules.inplace import written
 from mooncake_py.rules.kinds import Like, ZeroDerivativeRule
 from mooncake_py.rules.no_value import NoValue
 
@@ -232,13 +233,6 @@ def is_stepwise(ufunc: np.ufunc) -> bool:
 def natively(ufunc: np.ufunc, method: str, *arguments: Any) -> Any:
     """Run a method of a ufunc that has no derivative, or on no elements."""
     return getattr(ufunc, method)(*arguments)
-
-
-def written(out: Any, result: Any) -> Any:
-    """Write a result to the array given as `out`, which may stand in a tuple."""
-    target = out[0] if isinstance(out, tuple) else out
-    target[...] = result
-    return target
 
 
 @overlay(np.ufunc.accumulate)
