@@ -15,13 +15,13 @@ from numpy import ndarray
 
 from mooncake_py.derive import array_protocols, dispatch, iteration, managers, state
 from mooncake_py.derive.active import Active
-from mooncake_py.derive.attributes import Attributes
+from mooncake_py.derive.comparisons import Comparisons
 from mooncake_py.derive.objects import Objects
 
 __all__ = ["Context"]
 
 
-class Context(Attributes, Objects):
+class Context(Comparisons, Objects):
     """The part of a differentiated call that does not depend on the mode."""
 
     def call_one(self, f: Any, x: Any, /) -> Any:

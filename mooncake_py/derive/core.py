@@ -99,6 +99,10 @@ class Core:
         """Run ``o[i]``; the mode says what it means for arrays."""
         raise NotImplementedError
 
+    def key(self, value: Any) -> Any:
+        """Return a value that Python is about to hash."""
+        raise NotImplementedError
+
     def setitem(self, o: Any, i: Any, v: Any) -> None:
         """Run ``o[i] = v``; the mode says what it means for arrays."""
         raise NotImplementedError

@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive import activity, construct, natives, nested, scatter, special, state
+from mooncake_py.derive import (
+    activity,
+    construct,
+    effects,
+    natives,
+    nested,
+    scatter,
+    special,
+    state,
+)
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.apply import handler, unary_handler
 from mooncake_py.derive.native_modules import is_native_module
@@ -132,6 +141,7 @@ def call_builtin(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     if isinstance(receiver, property):
         return f(*args, **kwargs)
     if isinstance(receiver, (str, bytes)):
+        effects.refuse_writers(ctx, (*args, *kwargs.values()), effects.PRINTING)
         return f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
     descriptor = getattr(type(receiver), f.__name__, None)
     try:

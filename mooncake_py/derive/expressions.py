@@ -8,6 +8,7 @@ from typing import Any
 from numpy import ndarray
 
 from mooncake_py.derive import unsupported
+from mooncake_py.derive.conditions import ConditionRewriter
 from mooncake_py.derive.fusion import OPERATORS, Fused, FusedItems, Parts, collect, prepend
 from mooncake_py.derive.names import Names
 from mooncake_py.derive.nodes import (
@@ -19,7 +20,6 @@ from mooncake_py.derive.nodes import (
     STEADY_SLICE,
     UNARY,
     Place,
-    Rebuilder,
     attribute_place,
     constant,
     context_call,
@@ -35,14 +35,14 @@ from mooncake_py.derive.unsupported import Unsupported
 __all__ = ["ExpressionRewriter"]
 
 # `globals` answers for the frame that calls it, so it must be called by the user's.
-_NATIVE_BUILTINS = frozenset({"range", "len", "globals", "breakpoint"})
+_NATIVE_BUILTINS = frozenset({"range", "globals", "breakpoint"})
 _SCOPE_BUILTINS = frozenset({"locals", "eval", "exec"})
 _SCOPE_BUILTINS_WITHOUT_ARGUMENTS = frozenset({"vars", "dir"})
 _NOT_CONSTANT: Any = object()
 FUSED = (Fused, FusedItems)
 
 
-class ExpressionRewriter(Rebuilder):
+class ExpressionRewriter(ConditionRewriter):
     """Expressions to expressions whose operations are calls of the context.
 
     Attributes
@@ -125,7 +125,9 @@ class ExpressionRewriter(Rebuilder):
         """``-a`` to ``C.neg(a)``."""
         if is_literal(node):
             return node
-        if isinstance(node.op, ast.Not) or self.statics.holds(node):
+        if isinstance(node.op, ast.Not):
+            return self.test(node)
+        if self.statics.holds(node):
             return self.rebuild(node)
         return context_call(UNARY[type(node.op)], [self.visit(node.operand)], place_of(node))
 
@@ -196,6 +198,8 @@ class ExpressionRewriter(Rebuilder):
         # A single argument, the commonest call, needs no packing into tuple and dict.
         single = len(args) == 1 and not keywords and not isinstance(args[0], ast.Starred)
         call = "call_one" if single else "call"
+        if builtin == "len" and single:
+            return context_call("len", args, place_of(node))
         if not isinstance(function, ast.Attribute):
             args = [self.visit(function), *args]
             return context_call(call, args, place_of(node), keywords)
@@ -256,16 +260,16 @@ class ExpressionRewriter(Rebuilder):
         # Python evaluates the first iterable outside the comprehension.
         first = self.iterable(node.generators[0])
         self.statics = outer.within(node.generators)
-        changes: dict[str, Any] = {
-            field: self.visit(getattr(node, field))
-            for field in ("elt", "key", "value")
-            if field in node._fields
-        }
+        hashed = "key" if isinstance(node, ast.DictComp) else "elt"
+        visit = self.key if isinstance(node, ast.DictComp | ast.SetComp) else self.visit
+        changes: dict[str, Any] = {hashed: visit(getattr(node, hashed))}
+        if isinstance(node, ast.DictComp):
+            changes["value"] = self.visit(node.value)
         changes["generators"] = [
             replaced(
                 generator,
                 iter=self.iterable(generator) if position else first,
-                ifs=self.visit_all(generator.ifs),
+                ifs=[self.test(condition) for condition in generator.ifs],
             )
             for position, generator in enumerate(node.generators)
         ]
@@ -289,6 +293,14 @@ class ExpressionRewriter(Rebuilder):
         return context_call("iter", args, place_of(loop.iter))
 
     # the rest
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
+        """``{x!r:>9}`` to ``{C.format(x, "r", ">9")}``."""
+        place = place_of(node.value)
+        conversion = constant("" if node.conversion == -1 else chr(node.conversion), place)
+        spec = constant("", place) if node.format_spec is None else self.visit(node.format_spec)
+        text = context_call("format", [self.visit(node.value), conversion, spec], place)
+        return replaced(node, value=text, conversion=-1, format_spec=None)
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.expr:
         """``yield from e`` to ``yield from C.delegate(e)``."""

@@ -9,16 +9,19 @@ import functools
 import heapq
 import itertools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import FunctionType, GeneratorType, MethodType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive import copies, iteration, state
+from mooncake_py.derive import copies, effects, iteration, state, texts
 from mooncake_py.derive.active import Active, primal_of
 from mooncake_py.derive.activity import INERT, unwrapped
+from mooncake_py.derive.comparisons import COMPARISONS
+from mooncake_py.derive.effects import is_generated
+from mooncake_py.rules.python_builtins import about_to_compare
 
 __all__ = ["HANDLERS", "INERT", "unwrapped"]
 
@@ -82,9 +85,43 @@ def run_object_setattr(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     state.note(ctx, state.restore_attribute, o, name, old)
 
 
-def run_len(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
-    method = getattr(type(args[0]), "__len__", None)
-    return ctx.call(method, args[0]) if type(method) is FunctionType else len(*args)
+def run_hasattr(ctx: Any, f: Any, args: Any, kwargs: Any) -> bool:
+    o, name = args
+    try:
+        ctx.getattr(o, name)
+    except AttributeError:
+        return False
+    return True
+
+
+def run_hash(ctx: Any, f: Any, args: Any, kwargs: Any) -> int:
+    method = getattr(type(args[0]), "__hash__", None)
+    if type(method) is FunctionType and not is_generated(method):
+        return ctx.call(method, *args)
+    return hash(ctx.key(*args))
+
+
+def run_about_to_compare(ctx: Any, f: Any, args: Any, kwargs: Any) -> None:
+    if not INERT.issuperset(map(type, args[0])):
+        effects.refuse_writers(ctx, args[0], effects.COMPARING)
+
+
+def run_bool(ctx: Any, f: Any, args: Any, kwargs: Any) -> bool:
+    return bool(*map(ctx.truth, args))
+
+
+def run_testing(ctx: Any, f: Any, args: Any, kwargs: Any) -> bool:
+    """Run ``any`` or ``all``."""
+    return f(map(ctx.truth, ctx.iter(*args)))
+
+
+def run_hashing(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function that makes a set or a dict of what it iterates over."""
+    items = [list(ctx.iter(a)) if not isinstance(a, Mapping) else a for a in args]
+    keys = [key for a in items for key in a]
+    if not INERT.issuperset(map(type, keys)):
+        effects.refuse_writers(ctx, keys, effects.HASHING)
+    return f(*items, **kwargs)
 
 
 def run_number(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
@@ -125,6 +162,7 @@ def run_rearranging(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that compares the elements of a list and moves them."""
     if kwargs.get("key") is not None:
         ctx.refuse(f, (*args, kwargs["key"]), "it would call the key function unseen")
+    effects.refuse_writers(ctx, args, effects.COMPARING)
     state.snapshot(ctx, args[0])
     return f(*args, **kwargs)
 
@@ -140,20 +178,31 @@ def _operator_handler(name: str) -> Handler:
 def _table() -> dict[Any, Handler]:
     table: dict[Any, Handler] = {}
     for f in (isinstance, issubclass, callable, id, slice, range, object, super, property,
-              staticmethod, classmethod, globals, repr, ascii, vars, dir, open, input,
+              staticmethod, classmethod, globals, vars, dir, open, input,
               functools.wraps, functools.update_wrapper, functools.partial, itertools.count,
               MethodType, SimpleNamespace, type(functools.lru_cache(len)),
               object.__new__, object.__init__, itertools.repeat, collections.namedtuple,
               np.lib.stride_tricks.as_strided, np.lib.stride_tricks.sliding_window_view):
         table[f] = run
-    for f in (hash, str, bytes, bytearray, format, print, bool, int, chr, ord, bin, hex, oct,
+    for f in (bytes, bytearray, int, chr, ord, bin, hex, oct,
               np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32,
               np.uint64, np.dtype, operator.index):
         table[f] = run_on_primals
-    for f in (list, tuple, set, frozenset, zip, any, all, itertools.chain, itertools.product,
+    for f in (list, tuple, zip, itertools.chain, itertools.product,
               itertools.zip_longest, itertools.pairwise, itertools.cycle,
-              itertools.chain.from_iterable, collections.Counter, collections.OrderedDict, dict):
+              itertools.chain.from_iterable, collections.OrderedDict, dict):
         table[f] = run_iterating
+    for f in (set, frozenset, collections.Counter):
+        table[f] = run_hashing
+    for f in (str, repr, ascii):
+        table[f] = texts.run_text
+    table[format] = texts.run_format
+    table[print] = texts.run_print
+    table[bool] = table[operator.truth] = run_bool
+    table[any] = table[all] = run_testing
+    table[hash] = run_hash
+    table[about_to_compare] = run_about_to_compare
+    table[hasattr] = run_hasattr
     for f in (enumerate, itertools.islice, itertools.permutations, itertools.combinations,
               itertools.combinations_with_replacement, itertools.tee, itertools.compress,
               collections.deque, dict.fromkeys):
@@ -167,11 +216,10 @@ def _table() -> dict[Any, Handler]:
     table[next] = iteration.run_next
     table[iter] = iteration.run_iter
     table[type] = run_type
-    table[len] = run_len
+    table[len] = _operator_handler("len")
     table[getattr] = run_getattr
     table[setattr] = run_setattr
     table[delattr] = run_delattr
-    table[hasattr] = run
     table[object.__setattr__] = run_object_setattr
     for f in (float, complex, np.float16, np.float32, np.float64, np.longdouble, np.complex64,
               np.complex128, np.clongdouble):
@@ -190,9 +238,11 @@ def _table() -> dict[Any, Handler]:
         table[getattr(operator, name)] = _operator_handler(name)
     for name in ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "imatmul"):
         table[getattr(operator, name)] = _operator_handler(name)
-    for f in (operator.lt, operator.le, operator.eq, operator.ne, operator.ge, operator.gt,
-              operator.is_, operator.is_not, operator.not_, operator.truth, operator.contains):
-        table[f] = run
+    for name in COMPARISONS:
+        table[getattr(operator, name)] = _operator_handler(name)
+    table[operator.contains] = lambda ctx, f, args, kwargs: ctx.contained(args[1], args[0])
+    table[operator.not_] = lambda ctx, f, args, kwargs: not ctx.truth(*args)
+    table[operator.is_] = table[operator.is_not] = run
     return table
 
 

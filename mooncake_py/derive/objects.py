@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive import activity, iteration, state
+from mooncake_py.derive import activity, effects, iteration, state
 from mooncake_py.derive.active import Active, primal_of
 from mooncake_py.derive.core import Core
 from mooncake_py.errors import DerivativeDropError
@@ -27,8 +27,10 @@ class Objects(Core):
     def item_of_object(self, o: Any, i: Any) -> Any:
         """Run ``o[i]`` for anything but an array."""
         t = type(o)
-        if t is list or t is tuple or t is dict or t is str:
+        if t is list or t is tuple or t is str:
             return o[i]
+        if t is dict:
+            return o[i if type(i) in activity.INERT else self.key(i)]
         if t is np.flatiter:
             return iteration.read_flat(self, o, i)
         method = getattr(t, "__getitem__", None)
@@ -86,6 +88,7 @@ class Objects(Core):
         if left_python or right_python:
             return self.special_methods(op, a, b, left, right, left_python, right_python)
         if op.name == "mod" and isinstance(a, (str, bytes)):
+            effects.refuse_writers(self, (b,), effects.PRINTING)
             return op.function(a, activity.unwrapped(b))
         p, q = plain_number(a), plain_number(b)
         if p is not a or q is not b:

@@ -19,16 +19,21 @@ Grammar left, by what is taken (operands are rewritten in turn; ``v'`` is a rewr
     a, (b, *c) = v              a, (b, *c) = C.unpack(v, (None, (None, "*")))
     a, b = v, w                 a, b = v', w'
     for t in e                  for t in C.iter(e)    or C.iter(e, pattern) for a tuple of targets
+    a < b    a in b    a < b < c    C.lt(a, b)    C.contained(a, b)    C.lt(a, b) and C.lt(b, c)
+    if a    while a    not a    assert a    b if a else c    ... if C.truth(a) ...
+    a or b                      C.chosen if C.choose(a) else b
+    len(x)    f"{x!r:>9}"       C.len(x)    f"{C.format(x, 'r', '>9')}"
+    {k: v}    {k}               {C.key(k): v}    {C.key(k)}
+    match s: case P if a: ...   m0 = C.matching(s); if <calls of m0> and C.truth(a): ...
     with e as t                 with C.manager(e) as t
     yield from e                yield from C.delegate(e)
     @d def g(x=e): ...          @C.decorator(d) def g(x=e'): ...    body left: derived when called
     class A(B): ...             body rewritten in place, methods as nested functions
 
-Native, because they carry no data or leave its meaning to the values: ``not``, comparisons,
-``and``/``or``, conditional expressions, displays, f-strings, assignment to names, ``if``,
-``while``, ``assert``, ``try``, ``raise``, ``return``, ``yield``, ``import``, ``match`` patterns,
-loops over ``range``, ``range()``, ``len()``, ``globals()``, ``breakpoint()`` and ``super()`` where
-these are the builtins, arithmetic of literals and of names that are ints for certain
+Native, because they carry no data or leave its meaning to the values: ``is``, displays,
+assignment to names, ``try``, ``raise``, ``return``, ``yield``, ``import``, loops over ``range``,
+``range()``, ``globals()``, ``breakpoint()`` and ``super()`` where these are the builtins,
+arithmetic, comparison and truth of literals and of names that are ints for certain
 (:mod:`~mooncake_py.derive.statics`), and dotted global names as deep as modules go.
 
 Refused, all places at once: ``await`` and other asynchronous syntax, ``locals``, ``eval``,
@@ -49,7 +54,19 @@ from mooncake_py.derive import unsupported
 from mooncake_py.derive.assignments import AssignmentRewriter
 from mooncake_py.derive.compiled import FunctionNode
 from mooncake_py.derive.names import Names
-from mooncake_py.derive.nodes import CONTEXT, context_call, located, place_of, replaced
+from mooncake_py.derive.nodes import (
+    CONTEXT,
+    PREFIX,
+    Place,
+    assign,
+    context_call,
+    load,
+    located,
+    place_of,
+    replaced,
+    store,
+)
+from mooncake_py.derive.patterns import case_test, chained, conjunction
 from mooncake_py.derive.source import SourceNode
 from mooncake_py.derive.statics import Bindings, StaticInts, bindings
 from mooncake_py.derive.unsupported import Unsupported
@@ -125,6 +142,8 @@ def _stored(found: Bindings, declared: set[str]) -> frozenset[str]:
 class FunctionRewriter(AssignmentRewriter):
     """Statements, and the function as a whole."""
 
+    depth = 0  # of match statements
+
     def function(self, node: FunctionNode) -> FunctionNode:
         """Rewrite the function itself; functions nested in it are visited as statements."""
         if isinstance(node, ast.AsyncFunctionDef):
@@ -179,10 +198,41 @@ class FunctionRewriter(AssignmentRewriter):
                 return replaced(node, items=new_items, body=body)
         return replaced(node, items=new_items, body=self.visit_all(node.body))
 
-    def visit_match_case(self, node: ast.match_case) -> Any:
-        """Guard and body only."""
-        guard = None if node.guard is None else self.visit(node.guard)
-        return replaced(node, guard=guard, body=self.visit_all(node.body))
+    def visit_Match(self, node: ast.Match) -> Any:
+        """``match`` to ``m0 = C.matching(subject)`` and a chain of ``if``."""
+        place = place_of(node.subject)
+        name = f"{PREFIX}m{self.depth}"
+        self.depth += 1
+        subject = context_call("matching", [self.visit(node.subject)], place)
+        cases: list[tuple[ast.expr | None, list[ast.stmt], Place]] = []
+        for case in node.cases:
+            where = place_of(case.pattern)
+            test = case_test(case, name, self.visit)
+            if case.guard is not None:
+                parts = [self.test(case.guard)] if test is None else [test, self.test(case.guard)]
+                test = conjunction(parts, where)
+            cases.append((test, self.visit_all(case.body), where))
+        self.depth -= 1
+        forget = located(ast.Delete([replaced(load(name, place), ctx=ast.Del())]), place)
+        return [assign(store(name, place), subject, place), *chained(cases), forget]
+
+    def visit_If(self, node: ast.If) -> Any:
+        """``if a`` to ``if C.truth(a)``."""
+        return self._conditional(node)
+
+    def visit_While(self, node: ast.While) -> Any:
+        """``while a`` to ``while C.truth(a)``."""
+        return self._conditional(node)
+
+    def _conditional(self, node: Any) -> Any:
+        test = self.test(node.test)
+        body, orelse = self.visit_all(node.body), self.visit_all(node.orelse)
+        return replaced(node, test=test, body=body, orelse=orelse)
+
+    def visit_Assert(self, node: ast.Assert) -> Any:
+        """``assert a`` to ``assert C.truth(a)``."""
+        message = None if node.msg is None else self.visit(node.msg)
+        return replaced(node, test=self.test(node.test), msg=message)
 
     # definitions
 

@@ -12,8 +12,9 @@ from contextlib import suppress
 from types import FunctionType
 from typing import Any
 
-from mooncake_py.derive import pulls
+from mooncake_py.derive import effects, pulls
 from mooncake_py.derive.active import Active, primal_of
+from mooncake_py.derive.activity import INERT
 
 __all__ = [
     "MUTATORS", "call_container_method", "delete_attribute", "delete_item", "inplace_container",
@@ -259,6 +260,7 @@ MUTATORS: dict[type, dict[str, Any]] = {
         ("append", "extend", "insert", "pop", "remove", "clear", "reverse", "__setitem__")
     ),
 }
+COMPARES = frozenset({"index", "count", "remove", "__contains__", "__eq__", "__lt__"})
 ITERATING = frozenset({"extend", "extendleft", "update", "fromkeys"})
 
 
@@ -271,6 +273,7 @@ def call_container_method(
     """
     if method is None:
         method = getattr(o, name)
+    guard_natives(ctx, o, name, args)
     mutators = next(table for base, table in MUTATORS.items() if isinstance(o, base))
     if name not in mutators:
         if name in ("get", "index", "count", "__contains__", "__getitem__"):
@@ -288,6 +291,16 @@ def call_container_method(
     if name in ITERATING and args and not isinstance(args[0], Mapping):
         args = (ctx.iter(args[0]), *args[1:])
     return method(*args, **kwargs)
+
+
+def guard_natives(ctx: Any, o: Any, name: str, args: Any) -> None:
+    """Refuse values that a container would hash or compare, and that change something then."""
+    if isinstance(o, (dict, set)):
+        if not INERT.issuperset(map(type, args)):
+            keys = [key for a in args for key in (a if isinstance(a, (dict, set)) else (a,))]
+            effects.refuse_writers(ctx, keys, effects.HASHING)
+    elif name in COMPARES and not INERT.issuperset(map(type, (*o, *args))):
+        effects.refuse_writers(ctx, (*o, *args), effects.COMPARING)
 
 
 # Names.

@@ -107,6 +107,7 @@ def extreme(choose: Callable[..., Any], arguments: Any, key: Any, default: Any) 
             raise ValueError(f"{name}() arg is an empty sequence")
         return default
     keys = items if key is None else [key(item) for item in items]
+    about_to_compare(keys)
     return items[position_of(choose, keys)]
 
 
@@ -115,11 +116,16 @@ def position_of(choose: Callable[..., Any], keys: Any) -> int:
     return choose(range(len(keys)), key=keys.__getitem__)
 
 
+def about_to_compare(values: Any) -> None:
+    """Tell the engine that compiled code compares values next."""
+
+
 @overlay(sorted)
 def sorted_list(iterable: Iterable[Any], /, *, key: Any = None, reverse: bool = False) -> list[Any]:
     """Order the elements by their keys; where these tie, the order stays."""
     items = list(iterable)
     keys = items if key is None else [key(item) for item in items]
+    about_to_compare(keys)
     return [items[i] for i in order_of(keys, reverse)]
 
 

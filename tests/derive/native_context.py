@@ -8,12 +8,14 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from mooncake_py.derive.load import derive, instantiate
+from mooncake_py.derive.matching import Matching
 from mooncake_py.errors import SourceUnavailableError
 
 BINARY = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"]
 BINARY += ["lshift", "rshift", "and_", "or_", "xor"]
 INPLACE = ["i" + name.rstrip("_") for name in BINARY]
-PLAIN = [*INPLACE, *BINARY, "neg", "pos", "invert", "getitem", "setitem", "delitem"]
+COMPARE = ["lt", "le", "eq", "ne", "gt", "ge"]
+PLAIN = [*INPLACE, *BINARY, *COMPARE, "neg", "pos", "invert", "getitem", "setitem", "delitem"]
 
 
 class NativeContext:
@@ -21,14 +23,16 @@ class NativeContext:
 
     Parameters
     ----------
-    within : str, optional
-        Python functions from this file are derived when they are called, as an engine would.
+    within : tuple of str, optional
+        Python functions from these files are derived when they are called, as an engine would.
     """
 
     fuses = False
+    chosen: Any = None
+    linked: Any = None
     numbers = frozenset({int, float, complex, bool})
 
-    def __init__(self, within: str = "") -> None:
+    def __init__(self, within: tuple[str, ...] = ()) -> None:
         self.within = within
         self.seen: list[str] = []
 
@@ -47,7 +51,7 @@ class NativeContext:
     def call(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         if isinstance(f, MethodType):
             return self.call(f.__func__, f.__self__, *args, **kwargs)
-        if isinstance(f, FunctionType) and f.__code__.co_filename == self.within:
+        if isinstance(f, FunctionType) and f.__code__.co_filename in self.within:
             try:
                 derived = derive(f.__code__, f.__globals__)
             except SourceUnavailableError:
@@ -79,6 +83,32 @@ class NativeContext:
     def manager(self, manager: Any) -> Any:
         return manager
 
+    def truth(self, value: Any) -> bool:
+        return bool(value)
+
+    def choose(self, value: Any) -> bool:
+        self.chosen = value
+        return bool(value)
+
+    def link(self, name: str, a: Any, b: Any) -> Any:
+        self.linked = b
+        return getattr(self, name)(a, b)
+
+    def contained(self, item: Any, container: Any) -> bool:
+        return item in container
+
+    def not_contained(self, item: Any, container: Any) -> bool:
+        return item not in container
+
+    def key(self, value: Any) -> Any:
+        return value
+
+    def format(self, value: Any, conversion: str, spec: str) -> str:
+        return format({"": lambda v: v, "r": repr, "s": str, "a": ascii}[conversion](value), spec)
+
+    def matching(self, subject: Any) -> Matching:
+        return Matching(self, subject)
+
     def delegate(self, iterable: Any) -> Any:
         return iterable
 
@@ -94,3 +124,6 @@ class NativeContext:
 
 for _name in PLAIN:
     setattr(NativeContext, _name, staticmethod(getattr(operator, _name)))
+NativeContext.len = staticmethod(len)  # type: ignore[attr-defined]
+NativeContext.identical = staticmethod(operator.is_)  # type: ignore[attr-defined]
+NativeContext.not_identical = staticmethod(operator.is_not)  # type: ignore[attr-defined]

@@ -16,10 +16,10 @@ import pytest
 
 from mooncake_py.derive.load import derive, instantiate, show_source
 from mooncake_py.errors import UnsupportedSyntaxError
-from tests.derive import programs
+from tests.derive import condition_programs, programs
 from tests.derive.native_context import BINARY, INPLACE, NativeContext
 
-FILE = programs.__file__
+FILES = (programs.__file__, condition_programs.__file__)
 
 
 def plain(value: Any) -> Any:
@@ -59,7 +59,7 @@ def outcome(call: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
         result: tuple[Any, ...] = "returned", plain(drive(call(*args)))
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)
-        lines = [(frame.lineno, frame.name) for frame in frames if frame.filename == FILE]
+        lines = [(frame.lineno, frame.name) for frame in frames if frame.filename in FILES]
         result = "raised", type(error), str(error), lines
     return *result, plain(list(args)), plain(list(programs.log)), programs.counter
 
@@ -67,7 +67,7 @@ def outcome(call: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
 IDS = [f"{function.__name__}-{k}" for k, (function, _) in enumerate(programs.CASES)]
 
 
-@pytest.mark.parametrize("within", ["", FILE], ids=["outermost", "all-calls"])
+@pytest.mark.parametrize("within", [(), FILES], ids=["outermost", "all-calls"])
 @pytest.mark.parametrize(("function", "args"), programs.CASES, ids=IDS)
 def test_rewritten_program_equals_original(function, args, within):
     context = NativeContext(within)
@@ -80,7 +80,7 @@ def test_rewritten_program_equals_original(function, args, within):
 def test_programs_cover_every_operation_of_the_context():
     seen: set[str] = set()
     for function, args in programs.CASES:
-        context = NativeContext(FILE)
+        context = NativeContext(FILES)
         outcome(lambda *a, f=function, c=context: c.run(f, *a), args)
         seen.update(context.seen)
     everything = {name for name in dir(NativeContext) if not name.startswith("_")}

@@ -1,0 +1,69 @@
+"""Turning values into text: ``__format__``, ``__str__`` and ``__repr__`` of classes run derived."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any
+
+from mooncake_py.derive import effects
+from mooncake_py.derive.active import Active
+from mooncake_py.derive.activity import INERT, unwrapped
+from mooncake_py.derive.effects import is_generated
+
+__all__ = ["formatted", "run_format", "run_print", "run_text", "text_of"]
+
+CONVERSIONS = {"r": repr, "s": str, "a": ascii}
+METHODS = {str: ("__str__", "__repr__"), repr: ("__repr__",), ascii: ("__repr__",)}
+
+
+def text_of(ctx: Any, function: Any, value: Any) -> str:
+    """Run ``str(value)``, ``repr(value)`` or ``ascii(value)``."""
+    t = type(value)
+    if t is Active or t in INERT:
+        return function(value)
+    for name in METHODS[function]:
+        method = getattr(t, name, None)
+        if type(method) is FunctionType and not is_generated(method):
+            result = ctx.call(method, value)
+            if not isinstance(result, str):
+                raise TypeError(f"{name} returned non-string (type {type(result).__name__})")
+            return ascii(result)[1:-1] if function is ascii else result
+        if method is not getattr(object, name):
+            break
+    effects.refuse_writers(ctx, (value,), effects.PRINTING)
+    return function(unwrapped(value))
+
+
+def formatted(ctx: Any, value: Any, spec: str) -> str:
+    """Run ``format(value, spec)``."""
+    t = type(value)
+    if t is Active or t in INERT:
+        return format(value, spec)
+    method = getattr(t, "__format__", None)
+    if type(method) is FunctionType:
+        return ctx.call(method, value, spec)
+    if method is object.__format__ and not spec:
+        return text_of(ctx, str, value)
+    effects.refuse_writers(ctx, (value,), effects.PRINTING)
+    return format(unwrapped(value), spec)
+
+
+# Handlers.
+
+
+def run_text(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``str(x)``, ``repr(x)``, ``ascii(x)``."""
+    if len(args) == 1 and not kwargs:
+        return text_of(ctx, f, args[0])
+    return f(*map(unwrapped, args), **unwrapped(kwargs))
+
+
+def run_format(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``format(x, spec)``."""
+    value, *spec = args
+    return formatted(ctx, value, *(spec or ("",)))
+
+
+def run_print(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``print(...)``."""
+    return print(*(text_of(ctx, str, a) for a in args), **unwrapped(kwargs))
