@@ -21,6 +21,7 @@ from mooncake_py.derive.arguments import (
 from mooncake_py.derive.boundary import derived_rule
 from mooncake_py.derive.copying import copy_jointly
 from mooncake_py.derive.gradients import gradient_of
+from mooncake_py.derive.inner import new_context
 from mooncake_py.derive.lift import Lifter
 from mooncake_py.derive.limits import limits_raised
 from mooncake_py.derive.notes import guarded
@@ -168,7 +169,7 @@ def _value_and_gradient(
 ) -> tuple[Any, Any]:
     """Run `f` forward and backward."""
     chosen = choose_arguments(f, argnums, args, kwargs)
-    ctx = ReverseContext()
+    ctx = new_context()
     with limits_raised(), Lifter(ctx) as lifter, guarded(ctx):
         args, kwargs, mirrors = lift_chosen(lifter, f, chosen, args, kwargs)
         output, aux = run(ctx, f, args, kwargs, has_aux)
@@ -232,7 +233,7 @@ class _Vjp:
         return independent(self.ctx, output), self.pullback
 
     def forward(self) -> Any:
-        ctx = self.ctx = ReverseContext()
+        ctx = self.ctx = new_context()
         with limits_raised(), Lifter(ctx) as lifter, guarded(ctx):
             lifted = [lifter.visit(a) for a in self.args]
             self.mirrors = [mirror for _, mirror in lifted]

@@ -17,11 +17,11 @@ from numpy import ndarray
 from mooncake_py.derive import shadows
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.codual_call import ArrayCoDual
+from mooncake_py.derive.inner import new_context
 from mooncake_py.derive.lift import SCALARS, Lifter, Mirror, Settler
 from mooncake_py.derive.limits import limits_raised
 from mooncake_py.derive.memory import Memory, View
 from mooncake_py.derive.notes import guarded
-from mooncake_py.derive.reverse import ReverseContext
 from mooncake_py.errors import PullbackReuseError
 from mooncake_py.tangents import CoDual, NoFData
 from mooncake_py.tangents.containers import MUTABLE
@@ -59,7 +59,7 @@ class _Call:
     def __init__(self, f: CoDual, args: tuple[CoDual, ...], kwargs: dict[str, Any]) -> None:
         self.inputs = (f, *args)
         self.kwargs = kwargs
-        self.ctx = ReverseContext()
+        self.ctx = new_context()
         self.copies: list[tuple[Any, ndarray]] = []  # nodes with fdata of another layout
         self.entries: list[tuple[Any, Any, Mirror]] = []  # fdata of containers, parts, mirror
         self.done = False
@@ -72,6 +72,7 @@ class _Call:
             y = ctx.call(*(value for value, _ in lifted), **self.kwargs)
             if ctx.failure is not None:
                 raise ctx.failure
+            ctx.leave(y)
             out = self.leave([value for value, _ in lifted], y)
         return out, self.pullback
 

@@ -1,18 +1,55 @@
-"""Derivatives taken inside a function that is itself being differentiated."""
+"""Derivatives taken inside a function that is itself being differentiated.
+
+An inner derivative of constants is a constant, and runs as it is.  What it reads shows only while
+it runs: a global, an attribute or a captured variable may hold what the outer derivative is taken
+with respect to.  So the contexts of such calls know those round them (see `inner`).
+"""
 
 from __future__ import annotations
 
 import os
-from types import CodeType, FunctionType
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FunctionType
 from typing import Any
 
 from mooncake_py.derive.activity import contains_active
 from mooncake_py.derive.places import PACKAGE
 from mooncake_py.errors import NestedDerivativeError
 
-__all__ = ["call_derivative", "is_derivative", "nested_derivative"]
+__all__ = ["call_derivative", "enclosed", "enclosing", "is_derivative", "nested_derivative"]
 
 RULES = os.path.join(PACKAGE, "rules")  # with replacements of built-in functions, in Python
+RUNS = (os.path.join(PACKAGE, "interface.py"), os.path.join(PACKAGE, "derive"))
+
+
+class _Thread(threading.local):
+    """The context, if any, whose rewritten code has just called for a derivative."""
+
+    context: Any = None
+
+
+_thread = _Thread()
+
+
+def enclosing() -> Any:
+    """Return the context round a derivative that begins now, or None."""
+    return _thread.context
+
+
+@contextmanager
+def enclosed(ctx: Any) -> Iterator[None]:
+    """Let derivatives that begin meanwhile in this thread be inner ones of a context, or of none.
+
+    Rules written by hand may take derivatives of their own, of the arrays that they are given.
+    """
+    before = _thread.context
+    _thread.context = ctx
+    try:
+        yield
+    finally:
+        _thread.context = before
 
 
 def is_derivative(f: FunctionType) -> bool:
@@ -23,49 +60,32 @@ def is_derivative(f: FunctionType) -> bool:
 
 def call_derivative(ctx: Any, f: FunctionType, args: Any, kwargs: Any) -> Any:
     """Run a function of this package if nothing active goes into it, else refuse."""
+    runs = f.__code__.co_filename.startswith(RUNS)
     seen: set[int] = set()
-    read: set[int] = set()
-    functions = [g for v in (f, *args) for g in (v, getattr(v, "__wrapped__", None))]
-    globals_read = [value for g in functions for value in captured_globals(g, read)]
-    values = (f, *args, *kwargs.values(), *globals_read)
-    if any(contains_active(ctx, value, seen) for value in values):
-        raise nested_derivative(ctx)
-    return f(*args, **kwargs)
+    for value in (*args, *kwargs.values()):
+        # What a function has captured, or a pullback holds, shows when the inner derivative runs.
+        if runs and (callable(value) or is_receiver(value, f)):
+            continue
+        if contains_active(ctx, value, seen):
+            raise nested_derivative(ctx)
+    with enclosed(ctx):
+        return f(*args, **kwargs)
 
 
-def captured_globals(f: Any, seen: set[int]) -> list[Any]:
-    """Return the global variables that a function and the functions it captured may read."""
-    if not isinstance(f, FunctionType) or id(f) in seen:
-        return []
-    seen.add(id(f))
-    found: list[Any] = []
-    if not is_derivative(f):
-        found += [f.__globals__[n] for n in names_of(f.__code__) if n in f.__globals__]
-    for cell in f.__closure__ or ():
-        try:
-            found += captured_globals(cell.cell_contents, seen)
-        except ValueError:
-            continue  # not assigned yet
-    return found
+def is_receiver(value: Any, f: FunctionType) -> bool:
+    """Tell whether a function is a method of the class of a value."""
+    return getattr(type(value), f.__name__, None) is f
 
 
-def names_of(code: CodeType) -> set[str]:
-    """Return the names that code reads, nested functions included."""
-    names = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            names |= names_of(constant)
-    return names
-
-
-def nested_derivative(ctx: Any) -> NestedDerivativeError:
-    """Return the error for a derivative of a derivative."""
-    return ctx.failed(
-        NestedDerivativeError(
-            "a derivative was asked for inside a function that is being differentiated",
-            where=ctx.user_location(),
-            why="the inner derivative depends on what the outer one is taken with respect to; "
-            "reverse mode does not differentiate derivatives",
-            mend="take the derivative outside, or write the inner one out by hand",
-        )
+def nested_derivative(*contexts: Any) -> NestedDerivativeError:
+    """Return the error for a derivative of a derivative; no context forgets it."""
+    error = NestedDerivativeError(
+        "a derivative was asked for inside a function that is being differentiated",
+        where=contexts[0].user_location(),
+        why="the inner derivative depends on what the outer one is taken with respect to; "
+        "reverse mode does not differentiate derivatives",
+        mend="take the derivative outside, or write the inner one out by hand",
     )
+    for ctx in contexts:
+        ctx.failed(error)
+    return error

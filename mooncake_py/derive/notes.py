@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from mooncake_py.derive.fields import own_attributes, set_own_attributes
+from mooncake_py.derive.nested import enclosed
 from mooncake_py.derive.outgoing import independent
 from mooncake_py.derive.places import is_library, is_rewritten
 from mooncake_py.errors import Location, MooncakeError, describe
@@ -25,10 +26,13 @@ def guarded(ctx: Any) -> Iterator[None]:
     engine before, that one is raised instead.
     """
     try:
-        yield
+        with enclosed(None):
+            yield
     except BaseException as error:
-        carried = [Carried(ctx, e) for e in related(error, ctx.failure)]
-        ctx.roll_back()
+        try:
+            carried = [Carried(ctx, e) for e in related(error, ctx.failure)]
+        finally:
+            ctx.roll_back()
         for state in carried:
             state.give_back()
         if not isinstance(error, Exception) or isinstance(error, MooncakeError):
@@ -61,6 +65,7 @@ class Carried:
         self.error = error
         group = isinstance(error, BaseExceptionGroup)  # its members stay the same objects
         held = (() if group else error.args), own_attributes(error)
+        ctx.leave(held)
         try:
             self.args, self.fields = independent(ctx, held)
         except Exception:  # a class whose hash or equality fails: better bare than hidden

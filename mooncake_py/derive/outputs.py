@@ -26,6 +26,7 @@ def run(
     output = ctx.call(f, *args, **kwargs)
     if ctx.failure is not None:
         raise ctx.failure
+    ctx.leave(output)
     if not has_aux:
         return output, None
     if type(output) is not tuple or len(output) != 2:

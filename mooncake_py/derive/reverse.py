@@ -25,11 +25,17 @@ class ReverseContext(InPlace):
     ----------
     fuses : bool
         Whether expressions may be recorded as one entry; tests compare with the general way.
+    outers : tuple of ReverseContext
+        The calls round this one, the nearest first: see `inner`.
     """
 
     fuses = True
+    outers: tuple[ReverseContext, ...] = ()
     specialise = staticmethod(specialise)
     numbers = NUMBERS | {Active}
+
+    def leave(self, value: Any) -> None:
+        """Note a value that the function returns or raises; one inside another may refuse."""
 
 
 def _define_operators() -> None:

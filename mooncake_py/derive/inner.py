@@ -1,0 +1,93 @@
+"""The context of a derivative that is taken while an outer one is under way.
+
+The inner derivative must not depend on anything that is active outside, or the outer derivative
+would lose it in silence.  Every way to such a value is watched: arrays where their node is looked
+up, numbers where they are recorded, and both where they are returned or raised.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy import ndarray
+from typing_extensions import override
+
+from mooncake_py.derive import activity
+from mooncake_py.derive.active import Active
+from mooncake_py.derive.memory import Memory, View, undo_assign
+from mooncake_py.derive.nested import enclosing, nested_derivative
+from mooncake_py.derive.pulls import pull_state
+from mooncake_py.derive.reverse import ReverseContext
+
+__all__ = ["new_context"]
+
+
+def new_context() -> ReverseContext:
+    """Return the context for a derivative that begins now."""
+    outer = enclosing()
+    return ReverseContext() if outer is None else InnerContext(outer)
+
+
+class InnerContext(ReverseContext):
+    """One reverse-mode call inside another.
+
+    Parameters
+    ----------
+    outer : ReverseContext
+        The context whose code called for the derivative.
+    """
+
+    def __init__(self, outer: ReverseContext) -> None:
+        super().__init__()
+        self.outers = (outer, *outer.outers)
+        self.registry.foreign = outer.registry.foreign
+        self.known = self.registry.known = _Known(self.outers)
+        del self.record  # the method below, not that of the tape
+
+    def record(self, entry: tuple[Any, ...]) -> None:
+        """Record an entry, unless it would give a cotangent to an active number of outside."""
+        if entry[0] is not pull_state and entry[0] is not undo_assign and self.is_foreign(entry):
+            raise nested_derivative(*self.outers)
+        self.tape.append(entry)
+
+    def is_foreign(self, part: Any) -> bool:
+        """Tell whether part of an entry is an active number of another context."""
+        if type(part) is Active:
+            return part.context is not self
+        return type(part) in (tuple, list) and any(map(self.is_foreign, part))
+
+    @override
+    def leave(self, value: Any) -> None:
+        if self.holds_foreign(value, set()):
+            raise nested_derivative(*self.outers)
+
+    def holds_foreign(self, value: Any, seen: set[int]) -> bool:
+        """Tell whether a value that leaves is or holds something that is active outside."""
+        if type(value) is Active:
+            return value.context is not self
+        if type(value) in activity.INERT or id(value) in seen:
+            return False
+        seen.add(id(value))
+        if isinstance(value, ndarray):
+            return any(outer.contains_active(value) for outer in self.outers)
+        return any(self.holds_foreign(part, seen) for part in activity.parts(value))
+
+
+class _Known(dict[int, Memory | View]):
+    """Nodes by id of the array; raises where an array is looked up that is active outside."""
+
+    __slots__ = ("outers",)
+
+    def __init__(self, outers: tuple[ReverseContext, ...]) -> None:
+        super().__init__()
+        self.outers = outers
+
+    @override
+    def get(self, key: int, default: Any = None, /) -> Any:
+        node = super().get(key)
+        if node is None or node.ref() is None:
+            for outer in self.outers:
+                active = outer.known.get(key)
+                if active is not None and active.ref() is not None:
+                    raise nested_derivative(*self.outers)
+        return default if node is None else node
