@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from types import MethodType
 from typing import Any
 
@@ -28,6 +30,7 @@ from mooncake_py.derive.notes import guarded
 from mooncake_py.derive.outgoing import independent
 from mooncake_py.derive.outputs import run, scalar_value, seed
 from mooncake_py.derive.reverse import ReverseContext
+from mooncake_py.derive.suspended import Suspended
 
 __all__ = ["build_rrule", "grad", "value_and_grad", "vjp"]
 
@@ -173,6 +176,7 @@ def _value_and_gradient(
     with limits_raised(), Lifter(ctx) as lifter, guarded(ctx):
         args, kwargs, mirrors = lift_chosen(lifter, f, chosen, args, kwargs)
         output, aux = run(ctx, f, args, kwargs, has_aux)
+        lifter.settle()
         value = scalar_value(f, output)
         if type(output) is Active:
             output.add(1.0)
@@ -227,33 +231,45 @@ class _Vjp:
         self.f = f
         self.args = copy_jointly(args)
         self.ctx: ReverseContext | None = None
+        self.waiting: Suspended | None = None
+        self.lock = threading.RLock()  # the copies serve one pass at a time
 
     def start(self) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        output = self.forward()
-        return independent(self.ctx, output), self.pullback
+        ctx, start, own = self.forward()
+        y = independent(ctx, self.output)
+        self.waiting = Suspended(ctx, start, own)
+        self.ctx = ctx if self.waiting.can_resume else None
+        return y, self.pullback
 
-    def forward(self) -> Any:
-        ctx = self.ctx = new_context()
+    def forward(self) -> tuple[ReverseContext, int, set[int]]:
+        """Run the function; tell what the tape and the memory are that come from lifting."""
+        ctx = new_context()
         with limits_raised(), Lifter(ctx) as lifter, guarded(ctx):
             lifted = [lifter.visit(a) for a in self.args]
             self.mirrors = [mirror for _, mirror in lifted]
+            start, own = len(ctx.tape), set(ctx.known)
             self.output, _ = run(ctx, self.f, tuple(v for v, _ in lifted), {}, False)
-        return self.output
+            lifter.settle()
+        return ctx, start, own
 
     def pullback(self, cotangent: Any) -> tuple[Any, ...]:
         """Return the gradients of the arguments for a cotangent of the output."""
-        if self.ctx is None:
-            self.forward()
-        ctx = self.ctx
-        assert ctx is not None
-        self.ctx = None
-        with limits_raised(), guarded(ctx):
-            seed(ctx, self.output, cotangent, "dy")
-            ctx.run_backwards()
-        memo: dict[int, Any] = {}
-        return tuple(
-            gradient_of(a, m, memo) for a, m in zip(self.args, self.mirrors, strict=True)
-        )
+        with self.lock:
+            ctx, self.ctx = self.ctx, None
+            state = nullcontext() if ctx is None or self.waiting is None else self.waiting.resumed()
+            if ctx is None:
+                ctx, *_ = self.forward()
+            with limits_raised(), state, guarded(ctx):
+                seed(ctx, self.output, cotangent, "dy")
+                ctx.run_backwards()
+            memo: dict[int, Any] = {}
+            return tuple(
+                gradient_of(a, m, memo) for a, m in zip(self.args, self.mirrors, strict=True)
+            )
+
+    def __del__(self) -> None:
+        if self.ctx is not None:
+            self.ctx.forget()
 
 
 def build_rrule(f: Callable[..., Any], *args: Any) -> Callable[..., Any]:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from threading import get_ident
 from typing import Any
 
 import numpy as np
 
+from mooncake_py.derive.places import current_place
 from mooncake_py.errors import DerivativeDropError
 
-__all__ = ["Active", "primal_of"]
+__all__ = ["Active", "primal_of", "shared_number"]
 
 
 class Active:
@@ -64,7 +66,7 @@ class Active:
         return type(self.primal)
 
     def __getattr__(self, name: str) -> Any:
-        return self.context.scalar_attribute(self, name)
+        return _context(self).scalar_attribute(self, name)
 
     def __bool__(self) -> bool:
         return bool(self.primal)
@@ -116,10 +118,10 @@ class Active:
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         function = ufunc if method == "__call__" else getattr(ufunc, method)
-        return self.context.call(function, *inputs, **kwargs)
+        return _context(self).call(function, *inputs, **kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return self.context.call(function, *args, **kwargs)
+        return _context(self).call(function, *args, **kwargs)
 
 
 def primal_of(value: Any) -> Any:
@@ -127,8 +129,26 @@ def primal_of(value: Any) -> Any:
     return value.primal if type(value) is Active else value
 
 
+def _context(value: Active) -> Any:
+    """Return the context of a number, in its own thread: others meet it in shared containers."""
+    if value.context.thread != get_ident():
+        raise shared_number(value)
+    return value.context
+
+
+def shared_number(value: Active) -> DerivativeDropError:
+    """Return the error for a number that another thread differentiates."""
+    return DerivativeDropError(
+        f"the number {value.primal!r} takes part in a derivative that another thread computes",
+        where=current_place()[0],
+        why="it is in a list, a dict or an object that is an argument there, and numbers in "
+        "containers\nare replaced while a derivative runs, visibly to all threads",
+        mend="give each thread a copy, for example by copy.deepcopy, or keep numbers in arrays",
+    )
+
+
 def _dropped(value: Active, what: str) -> DerivativeDropError:
-    return value.context.failed(
+    return _context(value).failed(
         DerivativeDropError(
             f"{what} would drop the derivative of an active value",
             where=value.context.user_location(),
@@ -141,21 +161,21 @@ def _dropped(value: Active, what: str) -> DerivativeDropError:
 
 def _forward(name: str) -> Callable[[Active, Any], Any]:
     def method(self: Active, other: Any) -> Any:
-        return getattr(self.context, name)(self, other)
+        return getattr(_context(self), name)(self, other)
 
     return method
 
 
 def _reflected(name: str) -> Callable[[Active, Any], Any]:
     def method(self: Active, other: Any) -> Any:
-        return getattr(self.context, name)(other, self)
+        return getattr(_context(self), name)(other, self)
 
     return method
 
 
 def _unary(name: str) -> Callable[[Active], Any]:
     def method(self: Active) -> Any:
-        return getattr(self.context, name)(self)
+        return getattr(_context(self), name)(self)
 
     return method
 
@@ -172,12 +192,12 @@ for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"
     setattr(Active, f"__r{_name}__", _reflected(_name))
 for _name in ("neg", "pos"):
     setattr(Active, f"__{_name}__", _unary(_name))
-setattr(Active, "__abs__", lambda self: self.context.call(abs, self))  # noqa: B010
+setattr(Active, "__abs__", lambda self: _context(self).call(abs, self))  # noqa: B010
 setattr(  # noqa: B010
-    Active, "__divmod__", lambda self, other: self.context.call(divmod, self, other)
+    Active, "__divmod__", lambda self, other: _context(self).call(divmod, self, other)
 )
 setattr(  # noqa: B010
-    Active, "__rdivmod__", lambda self, other: self.context.call(divmod, other, self)
+    Active, "__rdivmod__", lambda self, other: _context(self).call(divmod, other, self)
 )
 for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
     setattr(Active, f"__{_name}__", _comparison(getattr(operator, _name)))

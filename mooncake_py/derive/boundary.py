@@ -8,6 +8,7 @@ their fdata follow the structure that they then have.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -62,7 +63,7 @@ class _Call:
         self.ctx = new_context()
         self.copies: list[tuple[Any, ndarray]] = []  # nodes with fdata of another layout
         self.entries: list[tuple[Any, Any, Mirror]] = []  # fdata of containers, parts, mirror
-        self.done = False
+        self.used = threading.Lock()  # taken once, for good
 
     def forward(self) -> tuple[CoDual, Pullback]:
         ctx = self.ctx
@@ -73,6 +74,7 @@ class _Call:
             if ctx.failure is not None:
                 raise ctx.failure
             ctx.leave(y)
+            lifter.settle()
             out = self.leave([value for value, _ in lifted], y)
         return out, self.pullback
 
@@ -140,13 +142,12 @@ class _Call:
 
     def pullback(self, dy: Any) -> tuple[Any, ...]:
         """Undo, apply the adjoint, and return the rdata of the function and its arguments."""
-        if self.done:
+        if not self.used.acquire(blocking=False):
             raise PullbackReuseError(
                 "this pullback was called before",
                 why="it undid the forward pass, which changed state that it refers to",
                 mend="run the rule forward again",
             )
-        self.done = True
         ctx = self.ctx
         with limits_raised(), guarded(ctx):
             self.take_in(dy)
@@ -159,6 +160,9 @@ class _Call:
         for data, parts, mirror in self.entries:
             shadows.restore(data, parts, mirror)
         return tuple(map(shadows.rdata_of, self.mirrors))
+
+    def __del__(self) -> None:
+        self.ctx.forget()
 
     def take_in(self, dy: Any) -> None:
         """Give the cotangents of the state at the exit to the nodes."""

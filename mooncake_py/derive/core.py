@@ -35,8 +35,7 @@ class Core:
     def __init__(self) -> None:
         self.failure: MooncakeError | None = None
         self.watches = False
-        self.handlers = dispatch.handlers()
-        self.unary_handlers = dispatch.unary_handlers()
+        _, self.handlers, self.unary_handlers = dispatch.handlers()
 
     def failed(self, error: MooncakeError) -> MooncakeError:
         """Remember an error of the engine and return it, to be raised."""

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from enum import EnumMeta
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
@@ -30,14 +30,31 @@ from mooncake_py.derive.refusals import missing_rule
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.rules import registry
 
-__all__ = ["call_array_method", "call_scalar_method", "call_unregistered", "handlers",
+__all__ = ["Handlers", "call_array_method", "call_scalar_method", "call_unregistered", "handlers",
            "scalar_attribute"]
 
 Handler = Callable[[Any, Any, Any, Any], Any]
 
-_handlers: dict[Any, Handler] = {}
-_unary_handlers: dict[Any, Callable[[Any, Any], Any]] = {}
-_version = -1
+
+class Handlers(NamedTuple):
+    """How functions with a rule are called.
+
+    Attributes
+    ----------
+    version : int
+        Of the registry.
+    general : dict
+        From a function to its handler.
+    unary : dict
+        From a function of one number or array to its quick handler ``(context, x)``.
+    """
+
+    version: int
+    general: dict[Any, Handler]
+    unary: dict[Any, Callable[[Any, Any], Any]]
+
+
+_handlers = Handlers(-1, {}, {})
 
 DESCRIPTORS = (type(list.append), type(object.__init__), type([].__init__))
 CALL = "__call__"
@@ -45,29 +62,26 @@ LRU_WRAPPER = type(functools.lru_cache(lambda: None))
 NUMPY_DISPATCHER = type(np.sum)
 
 
-def handlers() -> dict[Any, Handler]:
-    """Return the table from function to handler, up to date with the registered rules."""
-    global _version, _handlers, _unary_handlers
-    if _version != registry.version():
-        _version = registry.version()
-        table: dict[Any, Handler] = {}
-        for function, rule in registry.registered():
-            table[function] = handler(rule)
-        table.update(natives.HANDLERS)
-        table.update(scatter.HANDLERS)
-        _unary_handlers = {
-            function: quick
-            for function, rule in registry.registered()
-            if function not in natives.HANDLERS
-            and (quick := unary_handler(rule, function)) is not None
-        }
-        _handlers = table
+def handlers() -> Handlers:
+    """Return the tables of handlers, up to date with the registered rules."""
+    global _handlers
+    version = registry.version()
+    if _handlers.version != version:
+        _handlers = make_handlers(version)  # at once: another thread sees the old or the new ones
     return _handlers
 
 
-def unary_handlers() -> dict[Any, Callable[[Any, Any], Any]]:
-    """Return the quick handlers ``(context, x)`` of functions of one number or array."""
-    return _unary_handlers
+def make_handlers(version: int) -> Handlers:
+    """Return the tables for the rules that are registered now."""
+    general: dict[Any, Handler] = {f: handler(rule) for f, rule in registry.registered()}
+    general.update(natives.HANDLERS)
+    general.update(scatter.HANDLERS)
+    unary = {
+        f: quick
+        for f, rule in registry.registered()
+        if f not in natives.HANDLERS and (quick := unary_handler(rule, f)) is not None
+    }
+    return Handlers(version, general, unary)
 
 
 def call_unregistered(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:

@@ -12,11 +12,9 @@ from typing import Any
 from numpy import ndarray
 from typing_extensions import override
 
-from mooncake_py.derive import activity
-from mooncake_py.derive.active import Active
-from mooncake_py.derive.memory import Memory, View, undo_assign
+from mooncake_py.derive.foreign import foreign_number, holds_foreign
+from mooncake_py.derive.memory import Memory, View
 from mooncake_py.derive.nested import enclosing, nested_derivative
-from mooncake_py.derive.pulls import pull_state
 from mooncake_py.derive.reverse import ReverseContext
 
 __all__ = ["new_context"]
@@ -46,31 +44,18 @@ class InnerContext(ReverseContext):
 
     def record(self, entry: tuple[Any, ...]) -> None:
         """Record an entry, unless it would give a cotangent to an active number of outside."""
-        if entry[0] is not pull_state and entry[0] is not undo_assign and self.is_foreign(entry):
+        if foreign_number(self, entry) is not None:
             raise nested_derivative(*self.outers)
         self.tape.append(entry)
 
-    def is_foreign(self, part: Any) -> bool:
-        """Tell whether part of an entry is an active number of another context."""
-        if type(part) is Active:
-            return part.context is not self
-        return type(part) in (tuple, list) and any(map(self.is_foreign, part))
-
     @override
     def leave(self, value: Any) -> None:
-        if self.holds_foreign(value, set()):
+        if holds_foreign(self, value, self.is_foreign, set()):
             raise nested_derivative(*self.outers)
 
-    def holds_foreign(self, value: Any, seen: set[int]) -> bool:
-        """Tell whether a value that leaves is or holds something that is active outside."""
-        if type(value) is Active:
-            return value.context is not self
-        if type(value) in activity.INERT or id(value) in seen:
-            return False
-        seen.add(id(value))
-        if isinstance(value, ndarray):
-            return any(outer.contains_active(value) for outer in self.outers)
-        return any(self.holds_foreign(part, seen) for part in activity.parts(value))
+    def is_foreign(self, a: ndarray) -> bool:
+        """Tell whether an array is active outside."""
+        return any(outer.contains_active(a) for outer in self.outers)
 
 
 class _Known(dict[int, Memory | View]):

@@ -12,7 +12,8 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.derive.activity import contains_active
-from mooncake_py.derive.places import PACKAGE
+from mooncake_py.derive.compiled import walk_code
+from mooncake_py.derive.places import PACKAGE, is_library
 from mooncake_py.errors import DerivativeDropError
 
 __all__ = ["assign_flat", "iterate_object", "read_flat", "run_generator_method", "run_iter",
@@ -66,7 +67,8 @@ def refuse_foreign(ctx: Any, generator: Any) -> None:
         return  # exhausted, or an iterator of the engine itself
     if code.co_name == "<genexpr>" and not computes(code):
         return  # without operations nothing was rewritten: it may be of the function itself
-    if any(type(v) is ndarray or contains_active(ctx, v, set()) for v in frame.f_locals.values()):
+    values = [*frame.f_locals.values(), *globals_read(code, frame.f_globals, set())]
+    if any(type(v) is ndarray or contains_active(ctx, v, set()) for v in values):
         raise ctx.failed(
             DerivativeDropError(
                 f"the generator {generator.__name__} was made outside of the function that is "
@@ -76,6 +78,19 @@ def refuse_foreign(ctx: Any, generator: Any) -> None:
                 mend="call the generator function inside, or take the values before the call",
             )
         )
+
+
+def globals_read(code: CodeType, scope: dict[str, Any], seen: set[int]) -> Iterator[Any]:
+    """Yield the global variables that code reads, and those of the functions among them."""
+    if id(code) in seen or is_library(code.co_filename):
+        return
+    seen.add(id(code))
+    for inner in walk_code(code):
+        for name in inner.co_names:
+            value = scope.get(name)
+            if type(value) is FunctionType:
+                yield from globals_read(value.__code__, value.__globals__, seen)
+            yield value
 
 
 def computes(code: CodeType) -> bool:

@@ -18,13 +18,14 @@ from numpy import ndarray
 from typing_extensions import override
 
 from mooncake_py.derive import array_protocols, state
-from mooncake_py.derive.active import Active
+from mooncake_py.derive.active import Active, shared_number
+from mooncake_py.derive.foreign import foreign_number
 from mooncake_py.derive.memory import Memory, View
 from mooncake_py.derive.native_modules import is_native_module
 from mooncake_py.derive.nested import nested_derivative
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.lookup import spec_of
-from mooncake_py.tangents.sequences import DictSpec, ListSpec
+from mooncake_py.tangents.sequences import ListSpec
 from mooncake_py.tangents.spec import ObjectSpec, TangentSpec
 
 __all__ = ["Lifter", "Mirror", "Settler", "is_differentiable"]
@@ -129,9 +130,13 @@ class Lifter(_Walker):
     manager, to be left when the containers are restored.
     """
 
+    liftings = 0  # containers of all threads that had numbers replaced so far,
+    lifted = 0  # and those that have now
+
     def __init__(self, ctx: Any) -> None:
         super().__init__(ctx)
         self.locked = False
+        self.before = Lifter.liftings, Lifter.lifted
 
     @override
     def visit_scalar(self, value: Any) -> tuple[Any, Any]:
@@ -153,6 +158,8 @@ class Lifter(_Walker):
         if not self.locked and not all(map(stays_as_it_is, fields.values())):
             in_containers.acquire()
             self.locked = True
+            Lifter.liftings += 1
+            Lifter.lifted += 1
             fields = spec.fields(value)  # another thread may have changed it until now
             assert fields is not None
         old = dict(fields)
@@ -168,7 +175,17 @@ class Lifter(_Walker):
     def __exit__(self, *details: object) -> None:
         if self.locked:
             self.locked = False
+            Lifter.lifted -= 1
             in_containers.release()
+
+    def settle(self) -> None:
+        """Raise if the forward pass has met a number that another thread had made active."""
+        if self.locked or self.before == (Lifter.liftings, 0):
+            return
+        for entry in self.ctx.tape:
+            number = foreign_number(self.ctx, entry)
+            if number is not None:
+                raise shared_number(number)
 
 
 class Settler(_Walker):
@@ -214,10 +231,8 @@ def replace_parts(value: Any, spec: TangentSpec, parts: Mapping[Any, Any]) -> No
 
 def note_contents(ctx: Any, value: Any, spec: TangentSpec, old: Any, changed: Any) -> None:
     """Record how to bring back what a container or an object held."""
-    if type(spec) is ListSpec or type(spec) is DictSpec:
-        state.snapshot(ctx, value)
-    else:
-        state.note(ctx, spec.fill, value, {name: old[name] for name in changed})
+    # Part by part: other threads, which look on, must not find the container empty meanwhile.
+    state.note(ctx, replace_parts, value, spec, {name: old[name] for name in changed})
 
 
 def is_differentiable(mirror: Any, seen: set[int] | None = None) -> bool:

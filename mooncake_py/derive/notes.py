@@ -29,18 +29,28 @@ def guarded(ctx: Any) -> Iterator[None]:
         with enclosed(None):
             yield
     except BaseException as error:
+        # No error may be held by what its traceback leads to: only the collector would free both.
+        failure, ctx.failure = ctx.failure, None
         try:
-            carried = [Carried(ctx, e) for e in related(error, ctx.failure)]
-        finally:
-            ctx.roll_back()
-        for state in carried:
-            state.give_back()
-        if not isinstance(error, Exception) or isinstance(error, MooncakeError):
+            undo(ctx, error, failure)
+            if not isinstance(error, Exception) or isinstance(error, MooncakeError):
+                raise
+            if failure is not None:
+                raise failure from error
+            add_place(error)
             raise
-        if ctx.failure is not None:
-            raise ctx.failure from error
-        add_place(error)
-        raise
+        finally:
+            del failure
+
+
+def undo(ctx: Any, *errors: BaseException | None) -> None:
+    """Roll a call back; exceptions keep what they carry."""
+    try:
+        carried = [Carried(ctx, error) for error in related(*errors)]
+    finally:
+        ctx.roll_back()
+    for state in carried:
+        state.give_back()
 
 
 def related(*errors: BaseException | None) -> list[BaseException]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from types import FunctionType
+from types import CellType, FunctionType
 from typing import Any
 
 from mooncake_py.derive import effects, pulls
@@ -77,7 +77,7 @@ def set_item(ctx: Any, o: Any, i: Any, v: Any) -> None:
     """Run ``o[i] = v`` for a container and record the old contents."""
     i = primal_of(i)
     if isinstance(o, dict):
-        old = o.get(i, _MISSING)
+        old = old_item(o, i)
         o[i] = v
         note(ctx, restore_key, o, i, old)
     elif type(o) is list and type(i) is int:
@@ -95,6 +95,11 @@ def delete_item(ctx: Any, o: Any, i: Any) -> None:
     """Run ``del o[i]`` for a container."""
     snapshot(ctx, o)
     del o[primal_of(i)]
+
+
+def old_item(o: dict[Any, Any], key: Any) -> Any:
+    """Return what a dict holds under a key."""
+    return o.get(key, _MISSING)
 
 
 def restore_key(o: dict[Any, Any], key: Any, old: Any) -> None:
@@ -124,14 +129,23 @@ def read_dict(ctx: Any, o: Any, i: Any) -> Any:
 
 def snapshot(ctx: Any, o: Any) -> None:
     """Record the whole contents of a container that is about to change."""
-    if isinstance(o, (list, bytearray)):
-        note(ctx, restore_sequence, o, list(o) if isinstance(o, list) else bytearray(o))
-    elif isinstance(o, dict):
-        note(ctx, restore_dict, o, dict(o))
-    elif isinstance(o, set):
-        note(ctx, restore_set, o, set(o))
-    elif isinstance(o, deque):
-        note(ctx, restore_deque, o, list(o))
+    restore = restorer(o)
+    if restore is not None:
+        note(ctx, restore, o, contents(o))
+
+
+def restorer(o: Any) -> Callable[[Any, Any], None] | None:
+    """Return what puts the whole contents of a container back, or None if it is none."""
+    for base, restore in RESTORERS.items():
+        if isinstance(o, base):
+            return restore
+    return None
+
+
+def contents(o: Any) -> Any:
+    """Return a copy of the contents of a container."""
+    base: Any = next(base for base in RESTORERS if isinstance(o, base))
+    return list(o) if base is deque else base(o)
 
 
 def restore_sequence(o: Any, old: Any) -> None:
@@ -158,6 +172,12 @@ def restore_set(o: set[Any], old: set[Any]) -> None:
 def restore_deque(o: deque[Any], old: list[Any]) -> None:
     deque.clear(o)
     deque.extend(o, old)
+
+
+RESTORERS: dict[type, Callable[[Any, Any], None]] = {
+    list: restore_sequence, dict: restore_dict, set: restore_set, deque: restore_deque,
+    bytearray: restore_sequence,
+}
 
 
 def inplace_container(ctx: Any, op: Any, x: Any, v: Any) -> Any:
@@ -309,17 +329,19 @@ def guard_natives(ctx: Any, o: Any, name: str, args: Any) -> None:
 def log_names(ctx: Any, derived: Any, f: FunctionType) -> None:
     """Record the globals and captured variables that a function may rebind."""
     for name in derived.stored_globals:
-        old = f.__globals__.get(name, _MISSING)
-        note(ctx, restore_key, f.__globals__, name, old)
+        note(ctx, restore_key, f.__globals__, name, old_item(f.__globals__, name))
     if derived.stored_free:
         cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
         for name in derived.stored_free:
-            cell = cells[name]
-            try:
-                old = cell.cell_contents
-            except ValueError:
-                old = _MISSING
-            note(ctx, restore_cell, cell, old)
+            note(ctx, restore_cell, cells[name], old_cell(cells[name]))
+
+
+def old_cell(cell: CellType) -> Any:
+    """Return what a captured variable is bound to."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return _MISSING
 
 
 def restore_cell(cell: Any, old: Any) -> None:

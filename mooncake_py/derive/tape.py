@@ -6,6 +6,7 @@ reverses it, the nodes of inputs and output, and what its adjoint reads.
 
 from __future__ import annotations
 
+from threading import get_ident
 from typing import Any
 from weakref import ref
 
@@ -43,10 +44,13 @@ class Tape(Context):
         ``tape.append``.
     registry : Registry
         Blocks of memory and their shadows.
+    thread : int
+        Of the thread that runs it forward.
     """
 
     def __init__(self) -> None:
         super().__init__()
+        self.thread = get_ident()
         self.tape: list[tuple[Any, ...]] = []
         self.record = self.tape.append
         self.registry = Registry()
@@ -70,6 +74,14 @@ class Tape(Context):
             entry = tape.pop()
             if entry[0] in pulls.UNDOES:
                 entry[0](entry)
+
+    def forget(self) -> None:
+        """Drop the tape of a call that will not be reversed.
+
+        Its numbers refer to the call and the call to them: without this they would stay until the
+        cyclic garbage collector comes by.
+        """
+        self.tape.clear()
 
     # Recording.
 

@@ -324,6 +324,29 @@ def test_generator_made_outside_is_refused():
     np.testing.assert_array_equal(grad(lambda a: next(harmless) * np.sum(a))(x), 2.0)
 
 
+WEIGHTS = np.zeros(3)
+
+
+def total_of_weights():
+    return float(np.sum(WEIGHTS))
+
+
+def totals():
+    while True:
+        yield total_of_weights()
+
+
+def test_generator_made_outside_that_reads_a_global_array_is_refused():
+    values = totals()
+    next(values)
+
+    def f(x):
+        WEIGHTS[:] = x
+        return next(values) * 2
+
+    assert "totals was made outside" in refused(f, X.copy()).what
+
+
 def test_setting_the_shape_is_refused():
     def f(x):
         x.shape = (3, 1)

@@ -1,0 +1,143 @@
+"""Between a `vjp` and its pullback: what the function changed outside does not show."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mooncake_py import CoDual, NoFData, NoRData, rrule, vjp
+from mooncake_py.errors import InvalidTangentError
+
+X = np.array([1.0, 2.0, 3.0])
+WORKSPACE = np.zeros(3)
+counter = 0.0
+
+
+class Holder:
+    __slots__ = ("total",)
+
+
+def into_workspace(x):
+    np.multiply(x, x, out=WORKSPACE)
+    WORKSPACE[0] += x[0]
+    return WORKSPACE * WORKSPACE
+
+
+def expected(x):
+    y = x * x
+    slope = 2 * x
+    y[0] += x[0]
+    slope[0] += 1
+    return y * y, 2 * y * slope
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
+def test_pullbacks_of_one_workspace_in_any_order(order):
+    calls = [vjp(into_workspace, X * k) for k in (1.0, 10.0, 0.5)]
+    np.testing.assert_array_equal(WORKSPACE, 0.0)
+    for k in order:
+        y, pullback = calls[k]
+        value, slope = expected(X * (1.0, 10.0, 0.5)[k])
+        np.testing.assert_allclose(y, value, rtol=1e-14)
+        for _ in range(2):
+            np.testing.assert_allclose(pullback(np.ones(3))[0], slope, rtol=1e-14)
+            np.testing.assert_array_equal(WORKSPACE, 0.0)
+
+
+def test_every_kind_of_state_is_as_it_was():
+    global counter
+    history: list[Any] = ["mine"]
+    by_name = {"a": 1.0}
+    recent: deque[Any] = deque([0.0], maxlen=2)
+    seen = {0}
+    holder, plain = Holder(), Exception()
+    count = 0.0
+
+    def f(x):
+        global counter
+        nonlocal count
+        history.append(x[0])
+        history[0] = x[1]
+        by_name["b"] = x * 2
+        by_name.pop("a")
+        recent.extend([x[0], x[1]])
+        seen.add(5)
+        holder.total = np.sum(x)
+        plain.total = x[2]
+        counter = counter + x[0]
+        count = count + x[1]
+        return history[1] * by_name["b"] * holder.total + plain.total * counter * count * recent[0]
+
+    def state():
+        return (
+            list(history), dict(by_name), list(recent), set(seen), hasattr(holder, "total"),
+            dict(vars(plain)), counter, count,
+        )
+
+    before = state()
+    _, pullback = vjp(f, X)
+    assert state() == before
+    history.append("added meanwhile")
+    by_name["a"] = 7.0
+    counter = 0.5
+    before = state()
+    # d/dx of x0 * 2 x * sum(x) + x2 * x0 * x1 * x0, summed
+    expected = np.full(3, 2 * X[0] * (2 * np.sum(X)))
+    expected[0] += 2 * np.sum(X) ** 2 + 3 * (2 * X[0] * X[1] * X[2])
+    expected[1] += 3 * X[0] ** 2 * X[2]
+    expected[2] += 3 * X[0] ** 2 * X[1]
+    np.testing.assert_allclose(pullback(np.ones(3))[0], expected, rtol=1e-14)
+    assert state() == before
+    counter = 0.0
+
+
+def test_noise_of_the_output_and_of_the_pullback_agree():
+    random = np.random.default_rng(0)
+
+    def noisy(x):
+        noise = []
+        noise.append(random.normal(size=3))
+        return x * noise[0]
+
+    y, pullback = vjp(noisy, np.ones(3))
+    np.testing.assert_array_equal(pullback(np.ones(3))[0], y)
+
+
+def test_wrong_cotangent_leaves_the_state_alone():
+    _, pullback = vjp(into_workspace, X)
+    with pytest.raises(InvalidTangentError):
+        pullback(np.ones(2))
+    np.testing.assert_array_equal(WORKSPACE, 0.0)
+    np.testing.assert_allclose(pullback(np.ones(3))[0], expected(X)[1], rtol=1e-14)
+
+
+def double(a):
+    a *= 2
+
+
+@rrule.register(double, mutates=0)
+def _(_, a):
+    a.primal[...] *= 2
+
+    def pullback(_):
+        a.primal[...] /= 2
+        a.fdata[...] *= 2
+        return NoRData(), NoRData()
+
+    return CoDual(None, NoFData()), pullback
+
+
+def test_rule_by_hand_that_writes_a_workspace():
+    def f(x):
+        WORKSPACE[:] = x
+        double(WORKSPACE)
+        return WORKSPACE * x
+
+    _, pullback = vjp(f, X)
+    np.testing.assert_array_equal(WORKSPACE, 0.0)
+    for _ in range(2):
+        np.testing.assert_allclose(pullback(np.ones(3))[0], 4 * X)
+        np.testing.assert_array_equal(WORKSPACE, 0.0)
