@@ -1,0 +1,1 @@
+"""Programs as scientists write them, by field, each compared with differences."""
