@@ -7,7 +7,16 @@ from random import Random
 
 import numpy as np
 
-from tests.programs import bindings, containers, dtypes, idioms, laziness, writes
+from tests.programs import (
+    bindings,
+    buffers,
+    containers,
+    dtypes,
+    idioms,
+    laziness,
+    numerics,
+    writes,
+)
 from tests.programs.control import control_statements
 from tests.programs.functions import function_statements
 from tests.programs.program import Bases, Program
@@ -67,7 +76,7 @@ def random_program(rng: Random, size: int = 8, without: Collection[str] = ()) ->
 def statements(without: Collection[str]) -> dict[Statement, int]:
     """Return the simple statements with their weights."""
     families = (bindings.STATEMENTS, writes.STATEMENTS, containers.STATEMENTS, dtypes.STATEMENTS,
-                idioms.STATEMENTS, laziness.STATEMENTS)
+                idioms.STATEMENTS, laziness.STATEMENTS, buffers.STATEMENTS, numerics.STATEMENTS)
     return {
         kind: weight for family in families for kind, weight in family.items()
         if kind.__name__ not in without

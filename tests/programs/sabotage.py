@@ -1,0 +1,310 @@
+"""The engine broken on purpose, one way at a time: the random programs must find each.
+
+``python -m tests.programs.sabotage [COUNT]`` tells after how many programs each is found.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mooncake_py.derive import (
+    apply,
+    dispatch,
+    expressions,
+    fused_code,
+    memory,
+    out_argument,
+    pulls,
+    scatter,
+    state,
+    tape,
+)
+from mooncake_py.derive.memory import IndexView, Memory, Registry, View
+from mooncake_py.derive.tape import Tape
+from tests.programs.checking import check
+from tests.programs.generator import random_program
+from tests.programs.truth import Untestable
+
+__all__ = ["BREAKS", "programs_until_found"]
+
+Patch = pytest.MonkeyPatch
+BREAKS: dict[str, Callable[[Patch], None]] = {}
+
+
+def breaks(change: Callable[[Patch], None]) -> Callable[[Patch], None]:
+    BREAKS[change.__name__] = change
+    return change
+
+
+def programs_until_found(change: Callable[[Patch], None], most: int = 1000) -> int | None:
+    """Return how many random programs it takes to find a break, or None."""
+    for seed in range(most):
+        program = random_program(Random(seed), (3, 6, 9, 14)[seed % 4])
+        with Patch.context() as patch:
+            change(patch)
+            try:
+                finding = check(program)
+            except Untestable:
+                continue
+        if finding is not None and finding.kind != "refused":
+            return seed + 1
+    return None
+
+
+# Undo, and what the tape keeps by reference.
+
+
+@breaks
+def writes_to_constants_are_not_undone(patch: Patch) -> None:
+    original = Tape.log_write
+
+    def log_write(self: Any, memory: Any, o: Any, i: Any) -> None:
+        if self.find(o) is not None:
+            original(self, memory, o, i)
+
+    patch.setattr(Tape, "log_write", log_write)
+
+
+@breaks
+def elements_are_not_undone(patch: Patch) -> None:
+    patch.setattr(Tape, "log_element", lambda self, memory, o, i, old: None)
+
+
+@breaks
+def active_operands_are_not_protected(patch: Patch) -> None:
+    patch.setattr(Memory, "keep", lambda self, a: a)
+    patch.setattr(View, "keep", lambda self, a: a)
+
+
+@breaks
+def constant_operands_are_not_protected(patch: Patch) -> None:
+    patch.setattr(Registry, "protect", lambda self, a: None)
+
+
+@breaks
+def fused_operands_are_not_protected(patch: Patch) -> None:
+    original = fused_code.define
+
+    def define(text: str, scope: Any) -> Any:
+        kept = (line for line in text.split("\n") if ".keep(" not in line and "protect" not in line)
+        return original("\n".join(kept), scope)
+
+    patch.setattr(fused_code, "define", define)
+
+
+@breaks
+def outputs_are_not_protected(patch: Patch) -> None:
+    patch.setattr(Memory, "protect", lambda self: None)
+
+
+@breaks
+def a_restore_point_saves_a_part(patch: Patch) -> None:
+    original = Tape.overwritten
+
+    def overwritten(self: Any, memory: Any, o: Any, i: Any) -> Any:
+        old = np.array(o[i])
+        entry = original(self, memory, o, i)
+        return entry if entry[2] is not Ellipsis else (entry[0], o, self.frozen_index(i), old)
+
+    patch.setattr(Tape, "overwritten", overwritten)
+
+
+@breaks
+def small_parts_are_kept_by_reference_unprotected(patch: Patch) -> None:
+    original = View.keep
+
+    def keep(self: Any, a: Any) -> Any:
+        if self.memory.rewritten and a.nbytes * 8 <= self.memory.nbytes:
+            return a
+        return original(self, a)
+
+    patch.setattr(View, "keep", keep)
+
+
+@breaks
+def index_arrays_are_not_protected(patch: Patch) -> None:
+    patch.setattr(Tape, "frozen_index", lambda self, index: index)
+
+
+@breaks
+def buffers_given_by_keyword_are_not_protected(patch: Patch) -> None:
+    patch.setattr(Tape, "protect_all", lambda self, value: None)
+
+
+@breaks
+def changes_of_containers_are_not_undone(patch: Patch) -> None:
+    patch.setattr(state, "note", lambda ctx, inverse, *arguments: None)
+
+
+@breaks
+def outputs_are_restored_after_their_adjoint(patch: Patch) -> None:
+    original = apply.elementwise_into
+
+    def elementwise_into(rule: Any, ctx: Any, *args: Any) -> Any:
+        start = len(ctx.tape)
+        result = original(rule, ctx, *args)
+        ctx.tape[start:] = reversed(ctx.tape[start:])
+        return result
+
+    patch.setattr(apply, "elementwise_into", elementwise_into)
+
+
+# Cotangents of what is written and read.
+
+
+@breaks
+def slots_are_not_zeroed(patch: Patch) -> None:
+    def deliver_written(shadow: Any, index: Any, g: Any, value: Any, spec: Any) -> None:
+        pulls.deliver(value, g.copy(), spec)
+
+    patch.setattr(pulls, "deliver_written", deliver_written)
+
+
+@breaks
+def slots_are_zeroed_after_delivery(patch: Patch) -> None:
+    def deliver_written(shadow: Any, index: Any, g: Any, value: Any, spec: Any) -> None:
+        pulls.deliver(value, g.copy(), spec)
+        shadow[index] = 0
+
+    patch.setattr(pulls, "deliver_written", deliver_written)
+
+
+@breaks
+def constants_leave_the_cotangent(patch: Patch) -> None:
+    original = pulls.pull_assign
+
+    def pull_assign(entry: Any) -> None:
+        if entry[3] is not None:
+            original(entry)
+
+    patch.setattr(pulls, "pull_assign", pull_assign)
+
+
+@breaks
+def every_repeated_write_counts(patch: Patch) -> None:
+    patch.setattr(pulls, "last_writes", lambda shape, index: None)
+
+
+@breaks
+def repeated_reads_count_once(patch: Patch) -> None:
+    def pull_gather(entry: Any) -> None:
+        _, y, node, index, _ = entry
+        g = y.take()
+        if g is not None:
+            shadow = node.shadow()
+            shadow[index] += g
+
+    patch.setattr(pulls, "pull_gather", pull_gather)
+
+
+@breaks
+def shared_cotangents_are_adopted(patch: Patch) -> None:
+    patch.setattr(Memory, "add_shared", Memory.add)
+
+
+@breaks
+def cotangents_are_taken_and_stay(patch: Patch) -> None:
+    patch.setattr(Memory, "take", lambda self: None if self.grad is None else self.grad.copy())
+
+
+@breaks
+def cotangents_are_not_summed_over_broadcast_axes(patch: Patch) -> None:
+    original = pulls.fit
+
+    def fit(c: Any, shape: Any, dtype: Any) -> Any:
+        if np.shape(c) != tuple(shape) and np.ndim(c) > len(shape):
+            c = c[(0,) * (np.ndim(c) - len(shape))]
+        return original(c, shape, dtype)
+
+    patch.setattr(pulls, "fit", fit)
+
+
+@breaks
+def numbers_receive_the_mean(patch: Patch) -> None:
+    patch.setattr(fused_code, "summed", lambda d: float(np.mean(d)))
+    patch.setattr(fused_code, "inner", lambda d, factor: float(np.mean(d * factor)))
+
+
+@breaks
+def masked_outputs_are_taken_whole(patch: Patch) -> None:
+    original = pulls.pull_elementwise_out
+    patch.setattr(pulls, "pull_elementwise_out", lambda e: original((e[0], e[1], None, *e[3:])))
+
+
+@breaks
+def scattered_values_are_not_gathered(patch: Patch) -> None:
+    original = scatter.pull_accumulate
+    patch.setattr(scatter, "pull_accumulate", lambda e: original((*e[:2], e[2] * 0, *e[3:])))
+
+
+# Memory: views and their shadows.
+
+
+@breaks
+def ids_are_trusted(patch: Patch) -> None:
+    original = Registry.find
+
+    def find(self: Any, a: Any) -> Any:
+        return self.known.get(id(a)) or original(self, a)
+
+    patch.setattr(Registry, "find", find)
+
+
+@breaks
+def shadows_are_in_the_order_of_c(patch: Patch) -> None:
+    patch.setattr(memory, "_zeros", lambda shape, dtype, strides: np.zeros(shape, dtype))
+
+
+@breaks
+def views_of_views_start_at_the_block(patch: Patch) -> None:
+    original = Registry.view
+
+    def view(self: Any, a: Any, owner: Any, block: Any) -> Any:
+        node = original(self, a, owner, block)
+        shape, dtype, offset, strides = node.geometry
+        if offset > 8:
+            node.geometry = shape, dtype, offset - 8, strides
+        return node
+
+    patch.setattr(Registry, "view", view)
+
+
+@breaks
+def overlapping_views_add_once(patch: Patch) -> None:
+    def add(self: Any, g: Any) -> None:
+        shadow = self.shadow()
+        shadow += g
+
+    patch.setattr(View, "add", add)
+    patch.setattr(IndexView, "add", add)
+
+
+@breaks
+def bounds_of_slices_are_read_late(patch: Patch) -> None:
+    patch.setattr(expressions, "steady_slice", slice)
+
+
+@breaks
+def out_by_position_is_not_seen(patch: Patch) -> None:
+    for module in (out_argument, apply, dispatch):
+        patch.setattr(module, "named_out", lambda f, args, kwargs: (args, kwargs))
+
+
+@breaks
+def undone_writes_are_left_at_the_end(patch: Patch) -> None:
+    def undo_assign(entry: Any) -> None:
+        pass
+
+    patch.setattr(tape, "undo_assign", undo_assign)
+
+
+if __name__ == "__main__":
+    most = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    for name, change in BREAKS.items():
+        print(f"{name:50} {programs_until_found(change, most)}", flush=True)
