@@ -104,7 +104,8 @@ def pass_buffers_by_keyword(w: Writer) -> bool:
     if index is not None:
         rows += [f"np.sum(np.take({t}, indices={index.text}) ** 2)",
                  f"np.sum({t}.take(axis=0, indices={index.text}) ** 2)",
-                 f"np.sum(np.repeat({t}.ravel()[:{index.shape[0]}], repeats={index.text}) ** 2)"] * 2
+                 f"np.sum(np.repeat({t}.ravel()[:{index.shape[0]}], "
+                 f"repeats={index.text}) ** 2)"] * 2
     w.write(f"{name} = {w.rng.choice(rows)}")
     w.scope.add(name, "float")
     return True
@@ -221,6 +222,7 @@ def hidden_buffers(w: Writer) -> bool:
 
 
 STATEMENTS = {
-    new_index_buffer: 2, reuse_index_buffer: 5, new_mask_buffer: 3, new_constant_buffer: 5, pass_buffers_by_keyword: 5,
-    out_by_position: 5, bound_of_a_slice: 1, double_buffering: 5, hidden_buffers: 2,
+    new_index_buffer: 2, reuse_index_buffer: 5, new_mask_buffer: 3, new_constant_buffer: 5,
+    pass_buffers_by_keyword: 5, out_by_position: 5, bound_of_a_slice: 1, double_buffering: 5,
+    hidden_buffers: 2,
 }

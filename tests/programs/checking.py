@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from mooncake_py.errors import MooncakeError
 from tests.programs.overlapping import with_sources_copied
 from tests.programs.program import Bases, Program, defined
 from tests.programs.truth import Untestable, active_bases, difference, largest_number, primal
+from tests.programs.ways import WAYS
 
 __all__ = ["Finding", "check"]
 
@@ -29,7 +30,8 @@ class Finding:
     ----------
     kind : str
         ``wrong gradient``, ``wrong value``, ``not restored``, ``unsteady``, ``spurious error`` or
-        ``refused`` (an error of the package itself, which may be a documented limit).
+        ``refused`` (an error of the package itself, which may be a documented limit); followed
+        by the name of another way to the gradient, if it is there that it shows.
     expected, got : str
         What differs.
     program : Program
@@ -80,14 +82,35 @@ def _found(program: Program, value: Any, seed: int) -> Finding | None:
         if isinstance(found, Finding):
             return found
         again = _one_call(program, differentiated, value)
-    if isinstance(again, Finding):
-        return again
+        if isinstance(again, Finding):
+            return again
+        others = {name: _one_call(program, _by(way, f, program), value)
+                  for name, way in WAYS.items()}
     for direction, (slope, error) in zip(directions, slopes, strict=True):
         got = _along(found, direction)
         if not _close(got, slope, error, _tolerance(program)):
             return _wrong_gradient(program, found)
         if got != _along(again, direction):
             return Finding("unsteady", str(found), str(again), program)
+    return _other_ways(program, found, others, directions)
+
+
+def _by(way: Any, f: Any, program: Program) -> Any:
+    return lambda *arguments: way(f, program.argnums, list(arguments))
+
+
+def _other_ways(
+    program: Program, found: Bases, others: dict[str, Any], directions: list[Bases]
+) -> Finding | None:
+    """Return in what the gradients found in other ways differ."""
+    for name, other in others.items():
+        if isinstance(other, Finding):
+            return replace(other, kind=f"{other.kind} {name}")
+        for direction in directions:
+            got, expected = _along(other, direction), _along(found, direction)
+            if not abs(got - expected) <= _tolerance(program) * max(1.0, abs(expected)):
+                kind = f"wrong gradient {name}"
+                return Finding(kind, _shown(found), _shown(other), program)
     return None
 
 

@@ -1,0 +1,20 @@
+"""The random programs find each way in which the engine is broken on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.programs.sabotage import BREAKS, programs_until_found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", BREAKS.values(), ids=BREAKS)
+def test_break_is_found(change: Callable[[Any], None]) -> None:
+    assert programs_until_found(change, most=500) is not None
+
+
+def test_the_engine_as_it_is_passes() -> None:
+    assert programs_until_found(lambda patch: None, most=20) is None
