@@ -17,6 +17,7 @@ from numpy import ndarray
 from mooncake_py.derive import activity, pulls
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.codual_call import apply_codual
+from mooncake_py.derive.methods import ANSWERED, derivable
 from mooncake_py.derive.out_argument import (
     named_out,
     signature_of,
@@ -60,6 +61,9 @@ def apply_elementwise(
     if kwargs or len(args) != len(rule.partials):
         return elementwise_with_options(rule, ctx, f, args, kwargs)
     primals, nodes, active = operands(ctx, args)
+    method = derivable(args[0], ANSWERED[f]) if not active and f in ANSWERED else None
+    if method is not None:
+        return ctx.call(method, *args)
     y = f(*primals)
     return ctx.record_elementwise(rule, y, primals, nodes) if active else y
 
@@ -453,6 +457,9 @@ def apply_zero(rule: ZeroDerivativeRule, ctx: Context, f: Any, args: Any, kwargs
         y = f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
         casting = kwargs.get("casting", "same_kind")
         return write_into(ctx, out, y, casting)
+    method = derivable(args[0], ANSWERED[f]) if f in ANSWERED else None
+    if method is not None:
+        return ctx.call(method, *args)
     y = f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
     if type(y) is ndarray and y.base is None and f in CREATES:
         ctx.registry.memory_of(y).protected = False

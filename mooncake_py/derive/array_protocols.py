@@ -12,6 +12,8 @@ import functools
 from types import FunctionType
 from typing import Any
 
+from mooncake_py.derive.active import Active
+from mooncake_py.derive.methods import ANSWERED, derivable
 from mooncake_py.derive.natives import HANDLERS
 from mooncake_py.errors import DerivativeDropError
 
@@ -31,7 +33,7 @@ def protocol_of(cls: type) -> str:
 
 def watch(ctx: Any, cls: type) -> None:
     """Look at the operands of NumPy from now on, if objects of a class convert themselves."""
-    if protocol_of(cls):
+    if protocol_of(cls) or type(getattr(cls, "__float__", None)) is FunctionType:
         ctx.watches = True
 
 
@@ -43,10 +45,20 @@ def arrays_for(ctx: Any, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         native = True
     if native:
         return args, kwargs
+    if f in ANSWERED:
+        return args, kwargs
+    if getattr(f, "__module__", None) == "math":
+        return tuple(as_float(ctx, v) for v in args), kwargs
     return (
         tuple(as_array(ctx, v) for v in args),
         {name: as_array(ctx, v) for name, v in kwargs.items()},
     )
+
+
+def as_float(ctx: Any, value: Any) -> Any:
+    """Return the number that an object stands for; any other value unchanged."""
+    method = derivable(value, "__float__")
+    return value if method is None else ctx.call(method, value)
 
 
 def as_array(ctx: Any, value: Any) -> Any:
@@ -57,10 +69,12 @@ def as_array(ctx: Any, value: Any) -> Any:
         changed = any(new is not old for new, old in zip(parts, value, strict=True))
         return t(parts) if changed else value
     name = protocol_of(t)
-    if not name or not ctx.contains_active(value):
+    if not name or t is Active:
         return value
     if name == "__array__":
         return ctx.call(t.__array__, value)
+    if not ctx.contains_active((value, getattr(t, name))):
+        return value
     raise ctx.failed(
         DerivativeDropError(
             f"NumPy would use an active {t.__name__} by its {name}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -20,7 +21,17 @@ EXPOSES_MEMORY = frozenset({"data", "ctypes", "__array_interface__", "__array_st
 
 
 class Attributes(Core):
-    """Reading, writing and deleting attributes of anything."""
+    """Reading, writing and deleting attributes of anything.
+
+    Attributes
+    ----------
+    namespaces : dict
+        Class to what it and its bases hold, in the order of lookup.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.namespaces: dict[type, tuple[Mapping[str, Any], ...]] = {}
 
     def getattr(self, o: Any, name: str) -> Any:
         """Run ``o.name``."""
@@ -36,9 +47,13 @@ class Attributes(Core):
                     )
                 )
             return getattr(o, name)
-        if t is ModuleType or t is Active or isinstance(o, type):
+        if t is Active:
             return getattr(o, name)
-        attribute: Any = getattr(t, name, _MISSING)
+        if t is ModuleType:
+            return self.module_attribute(o, name)
+        if isinstance(o, type):
+            return self.class_attribute(o, t, name)
+        attribute: Any = self.static(t, name)
         kind = type(attribute)
         if kind is property:
             if attribute.fget is None:
@@ -52,6 +67,38 @@ class Attributes(Core):
                 return getattr(o, name)
             return self.call_descriptor(attribute, getter, o, t)
         return self.plain_attribute(o, t, name)
+
+    def static(self, t: type, name: str) -> Any:
+        """Return what a class holds under a name, without running a descriptor's code."""
+        spaces = self.namespaces.get(t)
+        if spaces is None:
+            spaces = self.namespaces[t] = tuple(base.__dict__ for base in t.__mro__)
+        for space in spaces:
+            if name in space:
+                return space[name]
+        return _MISSING
+
+    def module_attribute(self, o: ModuleType, name: str) -> Any:
+        """Read an attribute of a module, whose ``__getattr__`` may be written in Python."""
+        fallback = o.__dict__.get("__getattr__")
+        known = name in o.__dict__ or hasattr(ModuleType, name)
+        if type(fallback) is FunctionType and not known:
+            return self.call(fallback, name)
+        return getattr(o, name)
+
+    def class_attribute(self, o: type, meta: type, name: str) -> Any:
+        """Read an attribute of a class: of its metaclass, its own, or through a descriptor."""
+        above = self.static(meta, name)
+        if type(above) is property and above.fget is not None:
+            return self.call(above.fget, o)
+        attribute = self.static(o, name)
+        getter = getattr(type(attribute), "__get__", None)
+        if type(getter) is FunctionType:
+            return self.call(getter, attribute, None, o)
+        fallback = getattr(meta, "__getattr__", None)
+        if attribute is _MISSING and above is _MISSING and type(fallback) is FunctionType:
+            return self.call(fallback, o, name)
+        return getattr(o, name)
 
     def call_descriptor(self, attribute: Any, getter: Any, o: Any, t: type) -> Any:
         """Read an attribute through a descriptor written in Python."""
@@ -83,7 +130,7 @@ class Attributes(Core):
             self.set_array_attribute(o, name, v)
             return
         array_protocols.watch(self, t)
-        attribute = getattr(t, name, _MISSING)
+        attribute = self.static(t, name)
         if type(attribute) is property and attribute.fset is not None:
             self.call(attribute.fset, o, v)
             return
@@ -109,9 +156,13 @@ class Attributes(Core):
     def delattr(self, o: Any, name: str) -> None:
         """Run ``del o.name``."""
         t = type(o)
-        attribute = getattr(t, name, _MISSING)
+        attribute = self.static(t, name)
         if type(attribute) is property and attribute.fdel is not None:
             self.call(attribute.fdel, o)
+            return
+        deleter = getattr(type(attribute), "__delete__", None)
+        if type(deleter) is FunctionType:
+            self.call(deleter, attribute, o)
             return
         custom = t.__delattr__
         if type(custom) is FunctionType and custom.__code__.co_filename != "<string>":

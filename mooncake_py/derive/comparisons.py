@@ -15,8 +15,8 @@ from numpy import ndarray
 from mooncake_py.derive import effects, texts
 from mooncake_py.derive.active import Active, primal_of
 from mooncake_py.derive.attributes import Attributes
-from mooncake_py.derive.effects import is_generated
 from mooncake_py.derive.matching import Matching
+from mooncake_py.derive.methods import derivable, is_generated
 
 __all__ = ["COMPARISONS", "Comparisons"]
 
@@ -186,6 +186,13 @@ class Comparisons(Attributes):
             raise ValueError("__len__() should return >= 0")
         return n
 
+    def mapping(self, value: Any) -> Any:
+        """Return what ``**value`` unpacks."""
+        if type(value) is dict or derivable(value, "keys") is None:
+            return value
+        keys = self.iter(self.method(value, "keys"))
+        return {key: self.getitem(value, key) for key in keys}
+
     def matching(self, subject: Any) -> Matching:
         """Begin a ``match`` statement."""
         return Matching(self, subject)
@@ -202,18 +209,13 @@ class Comparisons(Attributes):
         """Run ``a == b``."""
         raise NotImplementedError
 
+    def method(self, o: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        """Run ``o.name(*args, **kwargs)``."""
+        raise NotImplementedError
+
     def iter(self, iterable: Any, pattern: Any = None) -> Any:
         """Return what a loop over `iterable` runs over."""
         raise NotImplementedError
-
-
-def derivable(value: Any, name: str) -> FunctionType | None:
-    """Return a special method that is written in Python, by the user."""
-    t = type(value)
-    if t is Active or isinstance(value, type):
-        return None
-    method = getattr(t, name, None)
-    return method if type(method) is FunctionType and not is_generated(method) else None
 
 
 def derived_comparison(

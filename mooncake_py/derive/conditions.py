@@ -108,7 +108,13 @@ class ConditionRewriter(Rebuilder):
     def visit_Dict(self, node: ast.Dict) -> ast.expr:
         """Rewrite keys and values in the order of their evaluation."""
         keys = [None if key is None else self.key(key) for key in node.keys]
-        return replaced(node, keys=keys, values=self.visit_all(node.values))
+        values = [
+            context_call("mapping", [self.visit(value)], place_of(value))
+            if key is None
+            else self.visit(value)
+            for key, value in zip(node.keys, node.values, strict=True)
+        ]
+        return replaced(node, keys=keys, values=values)
 
     def visit_Set(self, node: ast.Set) -> ast.expr:
         """Rewrite the elements."""

@@ -11,7 +11,7 @@ from typing import Any
 from numpy import ndarray
 
 from mooncake_py.derive import array_protocols, dispatch, effects
-from mooncake_py.derive.effects import is_generated
+from mooncake_py.derive.methods import is_generated
 from mooncake_py.derive.native_modules import is_native_module
 
 __all__ = ["instance"]
@@ -24,13 +24,13 @@ def instance(ctx: Any, cls: type, args: Any, kwargs: Any) -> Any:
         return ctx.call(maker, cls, *args, **kwargs)
     new: Any = cls.__new__
     init: Any = cls.__init__
+    array_protocols.watch(ctx, cls)
     if issubclass(cls, ndarray):
         return dispatch.call_opaque(ctx, cls, args, kwargs)
     if type(new) is not FunctionType and type(init) is not FunctionType:
         return native_instance(ctx, cls, args, kwargs)
     if isinstance(cls, EnumMeta) or is_native_module(cls.__module__):
         return cls(*args, **kwargs)
-    array_protocols.watch(ctx, cls)
     effects.refuse_finalizer(ctx, cls)
     made = make(ctx, cls, new, args, kwargs)
     if isinstance(made, cls) and type(init) is FunctionType:

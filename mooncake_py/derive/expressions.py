@@ -191,7 +191,7 @@ class ExpressionRewriter(ConditionRewriter):
         if builtin in _SCOPE_BUILTINS or (builtin in _SCOPE_BUILTINS_WITHOUT_ARGUMENTS and plain):
             self.refused.add(node, unsupported.SCOPE)
         args = self.visit_all(node.args)
-        keywords = self.visit_all(node.keywords)
+        keywords = [self._keyword(keyword) for keyword in node.keywords]
         for keyword in keywords:
             if keyword.arg is not None and keyword.arg.startswith(PREFIX):
                 self.refused.add(keyword, unsupported.RESERVED)
@@ -209,6 +209,13 @@ class ExpressionRewriter(ConditionRewriter):
         name = constant(self.mangled(function.attr), place_of(function))
         args = [self.visit(function.value), name, *args]
         return context_call("method", args, place, keywords)
+
+    def _keyword(self, node: ast.keyword) -> ast.keyword:
+        """``**d`` to ``**C.mapping(d)``."""
+        if node.arg is not None:
+            return self.rebuild(node)
+        value = context_call("mapping", [self.visit(node.value)], place_of(node.value))
+        return replaced(node, value=value)
 
     def _method_call_place(self, node: ast.Call, function: ast.Attribute) -> Place:
         # CPython's short way of method calls names the line of the attribute; it is not taken

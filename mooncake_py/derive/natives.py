@@ -20,7 +20,8 @@ from mooncake_py.derive import copies, effects, iteration, state, texts
 from mooncake_py.derive.active import Active, primal_of
 from mooncake_py.derive.activity import INERT, unwrapped
 from mooncake_py.derive.comparisons import COMPARISONS
-from mooncake_py.derive.effects import is_generated
+from mooncake_py.derive.methods import derivable
+from mooncake_py.derive.native_modules import is_native_module
 from mooncake_py.rules.python_builtins import about_to_compare
 
 __all__ = ["HANDLERS", "INERT", "unwrapped"]
@@ -38,6 +39,12 @@ def run(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
 def run_on_primals(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """Run on numbers: printing, hashing, conversion to int."""
     return f(*map(unwrapped, args), **unwrapped(kwargs))
+
+
+def run_converting(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function whose result is an integer."""
+    effects.refuse_writers(ctx, args, effects.CONVERTING)
+    return run_on_primals(ctx, f, args, kwargs)
 
 
 def run_iterating(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
@@ -59,6 +66,18 @@ def run_type(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     if len(args) == 1 and type(args[0]) is Active:
         return type(args[0].primal)
     return type(*args, **kwargs)
+
+
+def run_isinstance(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``isinstance`` or ``issubclass``, which a metaclass may answer."""
+    value, classes = args
+    if type(classes) is tuple:
+        return any(run_isinstance(ctx, f, (value, cls), {}) for cls in classes)
+    name = "__instancecheck__" if f is isinstance else "__subclasscheck__"
+    check = getattr(type(classes), name, None)
+    if type(check) is FunctionType and not is_native_module(check.__module__):
+        return bool(ctx.truth(ctx.call(check, classes, value)))
+    return f(value, classes)
 
 
 def run_getattr(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
@@ -95,10 +114,8 @@ def run_hasattr(ctx: Any, f: Any, args: Any, kwargs: Any) -> bool:
 
 
 def run_hash(ctx: Any, f: Any, args: Any, kwargs: Any) -> int:
-    method = getattr(type(args[0]), "__hash__", None)
-    if type(method) is FunctionType and not is_generated(method):
-        return ctx.call(method, *args)
-    return hash(ctx.key(*args))
+    method = derivable(args[0], "__hash__")
+    return hash(ctx.key(*args)) if method is None else ctx.call(method, *args)
 
 
 def run_about_to_compare(ctx: Any, f: Any, args: Any, kwargs: Any) -> None:
@@ -140,9 +157,11 @@ def run_number(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         return run_number(ctx, f, (ctx.call(ndarray.item, x),), kwargs)
     if len(args) == 2 and any(type(a) is Active for a in args):  # complex(re, im)
         return run_number(ctx, f, (ctx.add(args[0], ctx.mul(1j, args[1])),), kwargs)
-    method = getattr(type(x), "__float__", None)
-    if f is float and type(method) is FunctionType:
-        return ctx.call(method, x)
+    for name in ("__complex__", "__float__") if f is complex else ("__float__",):
+        method = derivable(x, name)
+        if method is not None:
+            y = ctx.call(method, x)
+            return y if f is float or name == "__complex__" else run_number(ctx, f, (y,), {})
     return f(*map(primal_of, args), **kwargs)
 
 
@@ -177,16 +196,19 @@ def _operator_handler(name: str) -> Handler:
 
 def _table() -> dict[Any, Handler]:
     table: dict[Any, Handler] = {}
-    for f in (isinstance, issubclass, callable, id, slice, range, object, super, property,
+    table[isinstance] = table[issubclass] = run_isinstance
+    for f in (callable, id, slice, range, object, super, property,
               staticmethod, classmethod, globals, vars, dir, open, input,
               functools.wraps, functools.update_wrapper, functools.partial, itertools.count,
               MethodType, SimpleNamespace, type(functools.lru_cache(len)),
               object.__new__, object.__init__, itertools.repeat, collections.namedtuple,
               np.lib.stride_tricks.as_strided, np.lib.stride_tricks.sliding_window_view):
         table[f] = run
-    for f in (bytes, bytearray, int, chr, ord, bin, hex, oct,
+    for f in (int, operator.index, chr, bin, hex, oct):
+        table[f] = run_converting
+    for f in (bytes, bytearray, ord,
               np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32,
-              np.uint64, np.dtype, operator.index):
+              np.uint64, np.dtype):
         table[f] = run_on_primals
     for f in (list, tuple, zip, itertools.chain, itertools.product,
               itertools.zip_longest, itertools.pairwise, itertools.cycle,

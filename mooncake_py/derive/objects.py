@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,9 @@ class Objects(Core):
         method = getattr(t, "__getitem__", None)
         if type(method) is FunctionType:
             return self.call(method, o, i)
+        by_class = class_getitem(o)
+        if type(by_class) is MethodType:
+            return self.call(by_class, i)
         if isinstance(o, dict):
             return state.read_dict(self, o, i)
         if isinstance(o, ndarray):
@@ -144,6 +147,11 @@ class Objects(Core):
             result = self.call(special, x, v)
             return getattr(self, op.name)(x, v) if result is NotImplemented else result
         return state.inplace_container(self, op, x, v)
+
+
+def class_getitem(value: Any) -> Any:
+    """Return what ``value[...]`` calls where the value is a class, None otherwise."""
+    return getattr(value, "__class_getitem__", None) if isinstance(value, type) else None
 
 
 def plain_number(value: Any) -> Any:

@@ -23,7 +23,7 @@ Grammar left, by what is taken (operands are rewritten in turn; ``v'`` is a rewr
     if a    while a    not a    assert a    b if a else c    ... if C.truth(a) ...
     a or b                      C.chosen if C.choose(a) else b
     len(x)    f"{x!r:>9}"       C.len(x)    f"{C.format(x, 'r', '>9')}"
-    {k: v}    {k}               {C.key(k): v}    {C.key(k)}
+    {k: v}    {k}    {**d}      {C.key(k): v}    {C.key(k)}    {**C.mapping(d)}
     match s: case P if a: ...   m0 = C.matching(s); if <calls of m0> and C.truth(a): ...
     with e as t                 with C.manager(e) as t
     yield from e                yield from C.delegate(e)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from types import FunctionType
 from typing import Any
 
 from mooncake_py.derive import effects
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.activity import INERT, unwrapped
-from mooncake_py.derive.effects import is_generated
+from mooncake_py.derive.methods import derivable
 
 __all__ = ["formatted", "run_format", "run_print", "run_text", "text_of"]
 
@@ -22,13 +21,13 @@ def text_of(ctx: Any, function: Any, value: Any) -> str:
     if t is Active or t in INERT:
         return function(value)
     for name in METHODS[function]:
-        method = getattr(t, name, None)
-        if type(method) is FunctionType and not is_generated(method):
+        method = derivable(value, name)
+        if method is not None:
             result = ctx.call(method, value)
             if not isinstance(result, str):
                 raise TypeError(f"{name} returned non-string (type {type(result).__name__})")
             return ascii(result)[1:-1] if function is ascii else result
-        if method is not getattr(object, name):
+        if getattr(t, name) is not getattr(object, name):
             break
     effects.refuse_writers(ctx, (value,), effects.PRINTING)
     return function(unwrapped(value))
@@ -39,10 +38,10 @@ def formatted(ctx: Any, value: Any, spec: str) -> str:
     t = type(value)
     if t is Active or t in INERT:
         return format(value, spec)
-    method = getattr(t, "__format__", None)
-    if type(method) is FunctionType:
+    method = derivable(value, "__format__")
+    if method is not None:
         return ctx.call(method, value, spec)
-    if method is object.__format__ and not spec:
+    if t.__format__ is object.__format__ and not spec:
         return text_of(ctx, str, value)
     effects.refuse_writers(ctx, (value,), effects.PRINTING)
     return format(unwrapped(value), spec)
@@ -66,4 +65,16 @@ def run_format(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
 
 def run_print(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``print(...)``."""
-    return print(*(text_of(ctx, str, a) for a in args), **unwrapped(kwargs))
+    texts = [text_of(ctx, str, a) for a in args]
+    file = kwargs.get("file")
+    if derivable(file, "write") is None:
+        return print(*texts, **unwrapped(kwargs))
+    separator, end = kwargs.get("sep"), kwargs.get("end")
+    for position, text in enumerate(texts):
+        if position:
+            ctx.method(file, "write", " " if separator is None else separator)
+        ctx.method(file, "write", text)
+    ctx.method(file, "write", "\n" if end is None else end)
+    if kwargs.get("flush"):
+        ctx.method(file, "flush")
+    return None

@@ -149,7 +149,7 @@ def divmod_of(a: Any, b: Any, /) -> Any:
 def by_methods(name: str, a: Any, b: Any) -> Any:
     """Ask the operand's method, then the reflected method of the other operand."""
     result: Any = NotImplemented
-    if hasattr(a, f"__{name}__"):
+    if hasattr(a, f"__{name}__") and not isinstance(a, NUMBERS):
         result = getattr(type(a), f"__{name}__")(a, b)
     if result is NotImplemented and hasattr(b, f"__r{name}__"):
         result = getattr(type(b), f"__r{name}__")(b, a)

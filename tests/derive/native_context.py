@@ -106,6 +106,9 @@ class NativeContext:
     def format(self, value: Any, conversion: str, spec: str) -> str:
         return format({"": lambda v: v, "r": repr, "s": str, "a": ascii}[conversion](value), spec)
 
+    def mapping(self, value: Any) -> Any:
+        return value
+
     def matching(self, subject: Any) -> Matching:
         return Matching(self, subject)
 
