@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.derive import buffers
 from mooncake_py.derive.active import Active, primal_of
 from mooncake_py.derive.fields import own_attributes
 
@@ -52,6 +53,8 @@ def contains_active(ctx: Any, value: Any, seen: set[int]) -> bool:
     if isinstance(value, ndarray):
         base = value
         return ctx.find(base) is not None if t is ndarray else owner_active(ctx, value)
+    if isinstance(value, buffers.BUFFERS) and buffers.is_active(ctx, value):
+        return True
     if id(value) in seen:
         return False
     seen.add(id(value))

@@ -4,6 +4,7 @@
 of what they return would be lost.  As soon as an object of such a class may hold active data, a
 call looks at what it hands to NumPy: ``__array__`` is called before, derived, and the two others
 are refused.  Calls without such objects pay nothing.
+The same goes for buffers that arrays were made of.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ import functools
 from types import FunctionType
 from typing import Any
 
+from numpy import ndarray
+
+from mooncake_py.derive import buffers
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.methods import ANSWERED, derivable
 from mooncake_py.derive.natives import HANDLERS
 from mooncake_py.errors import DerivativeDropError
 
-__all__ = ["arrays_for", "as_array", "watch"]
+__all__ = ["arrays_for", "as_array", "watch", "watch_array"]
 
 PROTOCOLS = ("__array_ufunc__", "__array_function__", "__array__")
 
@@ -35,6 +39,13 @@ def watch(ctx: Any, cls: type) -> None:
     """Look at the operands of NumPy from now on, if objects of a class convert themselves."""
     if protocol_of(cls) or type(getattr(cls, "__float__", None)) is FunctionType:
         ctx.watches = True
+
+
+def watch_array(ctx: Any, a: Any) -> Any:
+    """Look at the operands of NumPy from now on, if an array uses the memory of a buffer."""
+    if type(a) is ndarray and isinstance(a.base, buffers.BUFFERS):
+        ctx.watches = True
+    return a
 
 
 def arrays_for(ctx: Any, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
@@ -68,6 +79,8 @@ def as_array(ctx: Any, value: Any) -> Any:
         parts = [as_array(ctx, part) for part in value]
         changed = any(new is not old for new, old in zip(parts, value, strict=True))
         return t(parts) if changed else value
+    if t in buffers.BUFFERS:
+        buffers.refuse_read(ctx, value)
     name = protocol_of(t)
     if not name or t is Active:
         return value

@@ -14,6 +14,7 @@ from numpy import ndarray
 
 from mooncake_py.derive import (
     activity,
+    array_protocols,
     construct,
     effects,
     natives,
@@ -322,7 +323,7 @@ def call_opaque(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         args, kwargs = named_out(f, args, kwargs)
         out = kwargs.get("out")
         if out is None:
-            return f(*args, **kwargs)
+            return array_protocols.watch_array(ctx, f(*args, **kwargs))
         y = f(*args, **{name: v for name, v in kwargs.items() if name != "out"})
         ctx.assign(out[0] if type(out) is tuple else out, Ellipsis, y)
         return out

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.derive import buffers
 from mooncake_py.derive.activity import contains_active
 from mooncake_py.derive.compiled import walk_code
 from mooncake_py.derive.places import PACKAGE, is_library
@@ -36,12 +37,9 @@ def iterate_object(ctx: Any, iterable: Any) -> Any:
         refuse_unseen(ctx, iterable, "an array of a subclass")
     elif t is GeneratorType:
         refuse_foreign(ctx, iterable)
-    elif t in WINDOWS:
+    elif t is np.broadcast or isinstance(iterable, buffers.BUFFERS):
         refuse_unseen(ctx, iterable, f"a {t.__name__}")
     return iterable
-
-
-WINDOWS = frozenset({np.broadcast, memoryview})
 
 
 def refuse_unseen(ctx: Any, iterable: Any, kind: str) -> None:

@@ -41,6 +41,12 @@ def run_on_primals(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return f(*map(unwrapped, args), **unwrapped(kwargs))
 
 
+def run_on_inactive(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function that keeps bytes only."""
+    ctx.refuse_if_active(f, args)
+    return f(*args, **kwargs)
+
+
 def run_converting(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function whose result is an integer."""
     effects.refuse_writers(ctx, args, effects.CONVERTING)
@@ -206,7 +212,8 @@ def _table() -> dict[Any, Handler]:
         table[f] = run
     for f in (int, operator.index, chr, bin, hex, oct):
         table[f] = run_converting
-    for f in (bytes, bytearray, ord,
+    table[bytes] = table[bytearray] = run_on_inactive
+    for f in (ord,
               np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32,
               np.uint64, np.dtype):
         table[f] = run_on_primals

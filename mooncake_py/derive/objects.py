@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive import activity, effects, iteration, state
+from mooncake_py.derive import activity, buffers, effects, iteration, state
 from mooncake_py.derive.active import Active, primal_of
 from mooncake_py.derive.core import Core
 from mooncake_py.errors import DerivativeDropError
@@ -43,8 +43,8 @@ class Objects(Core):
             return state.read_dict(self, o, i)
         if isinstance(o, ndarray):
             self.refuse_if_active(ndarray.__getitem__, (o,))
-        elif isinstance(o, memoryview):
-            iteration.refuse_unseen(self, o, "a memoryview")
+        elif isinstance(o, buffers.BUFFERS):
+            buffers.refuse_read(self, o)
         return o[i]
 
     def set_item_of_object(self, o: Any, i: Any, v: Any) -> None:
@@ -66,6 +66,8 @@ class Objects(Core):
                     mend="write through an array: np.frombuffer(view)[i] = value",
                 )
             )
+        if isinstance(o, buffers.BUFFERS):
+            buffers.refuse_write(self, o)
         if isinstance(o, ndarray):
             self.setitem(o.view(ndarray), i, v)  # a memory map, a matrix
             return

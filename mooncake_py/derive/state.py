@@ -6,6 +6,7 @@ so every change is recorded.
 
 from __future__ import annotations
 
+from array import array
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -145,7 +146,7 @@ def restorer(o: Any) -> Callable[[Any, Any], None] | None:
 def contents(o: Any) -> Any:
     """Return a copy of the contents of a container."""
     base: Any = next(base for base in RESTORERS if isinstance(o, base))
-    return list(o) if base is deque else base(o)
+    return list(o) if base is deque else o[:] if base is array else base(o)
 
 
 def restore_sequence(o: Any, old: Any) -> None:
@@ -176,13 +177,13 @@ def restore_deque(o: deque[Any], old: list[Any]) -> None:
 
 RESTORERS: dict[type, Callable[[Any, Any], None]] = {
     list: restore_sequence, dict: restore_dict, set: restore_set, deque: restore_deque,
-    bytearray: restore_sequence,
+    bytearray: restore_sequence, array: restore_sequence,
 }
 
 
 def inplace_container(ctx: Any, op: Any, x: Any, v: Any) -> Any:
     """Run ``x op= v`` for a container."""
-    if isinstance(x, (list, dict, set, deque, bytearray)):
+    if isinstance(x, tuple(RESTORERS)):
         snapshot(ctx, x)
         if op.name == "add":
             v = ctx.iter(v)

@@ -1,0 +1,62 @@
+"""Objects that lend their memory to arrays: ``bytearray``, ``array.array``, ``mmap``.
+
+An array made of such a buffer is followed like any other; the buffer itself is not.  Reading
+numbers from it that an array put there would lose their derivative, and writing to it would change
+what the reverse pass refers to.
+"""
+
+from __future__ import annotations
+
+from array import array
+from mmap import mmap
+from typing import Any
+
+from numpy import ndarray
+
+from mooncake_py.errors import DerivativeDropError
+
+__all__ = ["BUFFERS", "is_active", "refuse_read", "refuse_write"]
+
+BUFFERS = (bytearray, array, mmap, memoryview)
+
+
+def lent(ctx: Any, buffer: Any) -> Any:
+    """Return the array that uses the memory of a buffer, None if the engine knows of none."""
+    while isinstance(buffer, memoryview) and buffer.obj is not None:
+        buffer = buffer.obj
+    if isinstance(buffer, ndarray):
+        return buffer
+    known, owner = ctx.registry.foreign.get(id(buffer), (None, None))
+    return owner if known is buffer else None
+
+
+def is_active(ctx: Any, buffer: Any) -> bool:
+    """Tell whether an array has put active data into a buffer."""
+    owner = lent(ctx, buffer)
+    return owner is not None and ctx.find(owner) is not None
+
+
+def refuse_read(ctx: Any, buffer: Any) -> None:
+    """Raise if numbers that are read from a buffer would lose their derivative."""
+    if is_active(ctx, buffer):
+        raise ctx.failed(
+            DerivativeDropError(
+                f"an array has put active data into a {type(buffer).__name__}",
+                where=ctx.user_location(),
+                why="what is read from it directly are bare numbers, which carry no derivative",
+                mend="read from the array that was made of it",
+            )
+        )
+
+
+def refuse_write(ctx: Any, buffer: Any) -> None:
+    """Raise if a write to a buffer would change an array unseen."""
+    if lent(ctx, buffer) is not None:
+        raise ctx.failed(
+            DerivativeDropError(
+                f"a write to a {type(buffer).__name__} whose memory an array uses",
+                where=ctx.user_location(),
+                why="it changes memory that the reverse pass refers to, unseen",
+                mend="write through the array that was made of it",
+            )
+        )

@@ -1,0 +1,89 @@
+"""Buffers that lend their memory to arrays: what goes through the array counts, the rest raises."""
+
+from __future__ import annotations
+
+import array
+import mmap
+import struct
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mooncake_py import MooncakeError, grad
+from tests.support.gradients import Program, Programs
+
+programs = Programs()
+X = np.array([0.3, 1.2, 0.7])
+BUFFERS = [lambda: array.array("d", [0.0] * 3), lambda: bytearray(24), lambda: mmap.mmap(-1, 24)]
+
+
+@programs(X)
+def through_one_array(x):
+    y = np.frombuffer(array.array("d", [1.0, 2.0, 3.0]))
+    y *= x
+    return y.sum() * np.frombuffer(bytearray(8))[0] + y[0] * y[1]
+
+
+@programs(X)
+def constants_in_buffers(x):
+    a = array.array("d", [1.0, 2.0])
+    a.append(3.0)
+    a[0] = 5.0
+    a += array.array("d", [4.0])
+    return x[0] * sum(a) * len(a) + x[1] * a[0]
+
+
+@pytest.mark.parametrize("program", programs, ids=str)
+def test_gradient(program: Program) -> None:
+    program.check()
+
+
+READS = [
+    lambda a: a[0],
+    lambda a: sum(v for v in a),
+    lambda a: list(a)[0],  # noqa: RUF015
+    lambda a: np.array(a)[0],
+    lambda a: np.asarray(a)[0] + max(a),
+    lambda a: struct.unpack_from("d", a)[0],
+    lambda a: bytes(a)[0],
+    lambda a: a[:8][0],
+    lambda a: memoryview(a)[0],
+]
+
+
+@pytest.mark.parametrize("make", BUFFERS)
+@pytest.mark.parametrize("read", READS, ids=range(len(READS)))
+def test_a_read_past_the_array_is_refused(make: Any, read: Any) -> None:
+    def f(x: Any) -> Any:
+        buffer = make()
+        np.frombuffer(buffer)[:] = x
+        return read(buffer) * 1.0 + x[0]
+
+    with pytest.raises(MooncakeError):
+        grad(f)(X)
+
+
+@pytest.mark.parametrize("make", BUFFERS)
+def test_a_write_past_the_array_is_refused(make: Any) -> None:
+    def f(x: Any) -> Any:
+        buffer = make()
+        y = np.frombuffer(buffer)
+        z = x * y
+        buffer[0] = 1
+        return z.sum()
+
+    with pytest.raises(MooncakeError, match="whose memory an array uses"):
+        grad(f)(X)
+
+
+def test_a_captured_buffer_is_restored() -> None:
+    a = array.array("d", [1.0, 2.0])
+
+    def f(x: Any) -> Any:
+        a.append(3.0)
+        a[0] = 7.0
+        return x[0] * len(a)
+
+    assert grad(f)(X)[0] == 3.0
+    assert a == array.array("d", [1.0, 2.0])
