@@ -1,17 +1,21 @@
 """Automatic differentiation of ordinary Python and NumPy code, in-place mutation included."""
 
+from mooncake_py.derive.debug.mode import debug_mode as debug_mode
 from mooncake_py.errors import DerivativeDropError as DerivativeDropError
+from mooncake_py.errors import InvalidRuleError as InvalidRuleError
 from mooncake_py.errors import InvalidTangentError as InvalidTangentError
 from mooncake_py.errors import MissingRuleError as MissingRuleError
 from mooncake_py.errors import MooncakeError as MooncakeError
 from mooncake_py.errors import MooncakeWarning as MooncakeWarning
 from mooncake_py.errors import NestedDerivativeError as NestedDerivativeError
 from mooncake_py.errors import NonDifferentiableArgumentError as NonDifferentiableArgumentError
+from mooncake_py.errors import NonFiniteDerivativeError as NonFiniteDerivativeError
 from mooncake_py.errors import NonScalarOutputError as NonScalarOutputError
 from mooncake_py.errors import PullbackReuseError as PullbackReuseError
 from mooncake_py.errors import RuleTestError as RuleTestError
 from mooncake_py.errors import SourceUnavailableError as SourceUnavailableError
 from mooncake_py.errors import UnsupportedSyntaxError as UnsupportedSyntaxError
+from mooncake_py.errors import UntrackedWriteError as UntrackedWriteError
 from mooncake_py.interface import build_rrule as build_rrule
 from mooncake_py.interface import grad as grad
 from mooncake_py.interface import value_and_grad as value_and_grad

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 __all__ = [
     "DerivativeDropError",
+    "InvalidRuleError",
     "InvalidTangentError",
     "Location",
     "MissingRuleError",
@@ -19,11 +20,13 @@ __all__ = [
     "MooncakeWarning",
     "NestedDerivativeError",
     "NonDifferentiableArgumentError",
+    "NonFiniteDerivativeError",
     "NonScalarOutputError",
     "PullbackReuseError",
     "RuleTestError",
     "SourceUnavailableError",
     "UnsupportedSyntaxError",
+    "UntrackedWriteError",
     "describe",
 ]
 
@@ -169,3 +172,27 @@ class InvalidTangentError(MooncakeError, TypeError):
 
 class RuleTestError(MooncakeError, AssertionError):
     """``test_rule`` or ``test_tangent`` found a defect; the message names check and argument."""
+
+
+class InvalidRuleError(MooncakeError, TypeError):
+    """A rule does not keep to the contract of rules; debug mode found out.
+
+    Mend: as the message says; ``test_rule`` checks the rule by itself.
+    """
+
+
+class NonFiniteDerivativeError(MooncakeError, FloatingPointError):
+    """Debug mode: an adjoint turned finite cotangents into nan or infinity.
+
+    Mend: keep the function away from points without a derivative (the square root of 0, a norm
+    of 0), or pass ``check_finite=False`` to ``debug_mode`` if infinite derivatives are meant.
+    """
+
+
+class UntrackedWriteError(MooncakeError, RuntimeError):
+    """Debug mode: memory changed, and the engine has not seen the write.
+
+    The cause is compiled code that writes through a pointer, a thread, a ``__del__`` method, or
+    a rule that does not say what its function writes.
+    Mend: register a rule with ``mutates=``, or an ``overlay`` in Python.
+    """

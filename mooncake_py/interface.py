@@ -22,8 +22,8 @@ from mooncake_py.derive.arguments import (
 )
 from mooncake_py.derive.boundary import derived_rule
 from mooncake_py.derive.copying import copy_jointly
+from mooncake_py.derive.debug.mode import Settings, new_context, settings
 from mooncake_py.derive.gradients import gradient_of
-from mooncake_py.derive.inner import new_context
 from mooncake_py.derive.lift import Lifter
 from mooncake_py.derive.limits import limits_raised
 from mooncake_py.derive.notes import guarded
@@ -36,7 +36,7 @@ __all__ = ["build_rrule", "grad", "value_and_grad", "vjp"]
 
 
 def value_and_grad(
-    f: Callable[..., Any], argnums: ArgNums = 0, has_aux: bool = False
+    f: Callable[..., Any], argnums: ArgNums = 0, has_aux: bool = False, debug: bool = False
 ) -> Callable[..., tuple[Any, Any]]:
     """Return a function that computes the value and the gradient of `f`.
 
@@ -50,6 +50,8 @@ def value_and_grad(
     has_aux : bool, optional
         If true, `f` returns ``(value, aux)``, and a copy of `aux` as it was at the end of `f` is
         passed on, without a derivative.
+    debug : bool, optional
+        If true, run in :func:`debug_mode`: slowly, with checks of rules, memory and cotangents.
 
     Returns
     -------
@@ -97,11 +99,11 @@ def value_and_grad(
     array([0., 1., 0., 0.])
     """
     require_callable(f)
-    return _ValueAndGrad(f, argnums, has_aux)
+    return _ValueAndGrad(f, argnums, has_aux, debug)
 
 
 def grad(
-    f: Callable[..., Any], argnums: ArgNums = 0, has_aux: bool = False
+    f: Callable[..., Any], argnums: ArgNums = 0, has_aux: bool = False, debug: bool = False
 ) -> Callable[..., Any]:
     """Return a function that computes the gradient of `f`.
 
@@ -118,7 +120,7 @@ def grad(
     6.0
     """
     require_callable(f)
-    return _Grad(f, argnums, has_aux)
+    return _Grad(f, argnums, has_aux, debug)
 
 
 class _Derivative:
@@ -126,10 +128,12 @@ class _Derivative:
 
     name = ""
 
-    def __init__(self, f: Callable[..., Any], argnums: ArgNums, has_aux: bool) -> None:
+    def __init__(
+        self, f: Callable[..., Any], argnums: ArgNums, has_aux: bool, debug: bool
+    ) -> None:
         wrapper: Any = self
         functools.update_wrapper(wrapper, f)
-        self._parts = f, argnums, has_aux
+        self._parts = f, argnums, has_aux, debug
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else MethodType(self, instance)
@@ -138,7 +142,7 @@ class _Derivative:
         return type(self), self._parts
 
     def __repr__(self) -> str:
-        f, argnums, _ = self._parts
+        f, argnums, *_ = self._parts
         return f"<{type(self).name} of {name_of(f)} with respect to {argnums!r}>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -152,8 +156,7 @@ class _ValueAndGrad(_Derivative):
     name = "value and gradient"
 
     def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        f, argnums, has_aux = self._parts
-        return _value_and_gradient(f, argnums, has_aux, args, kwargs)
+        return _value_and_gradient(*self._parts, args, kwargs)
 
 
 class _Grad(_Derivative):
@@ -162,17 +165,17 @@ class _Grad(_Derivative):
     name = "gradient"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        f, argnums, has_aux = self._parts
-        value, g = _value_and_gradient(f, argnums, has_aux, args, kwargs)
+        value, g = _value_and_gradient(*self._parts, args, kwargs)
+        _, _, has_aux, _ = self._parts
         return (g, value[1]) if has_aux else g
 
 
 def _value_and_gradient(
-    f: Callable[..., Any], argnums: ArgNums, has_aux: bool, args: Any, kwargs: Any
+    f: Callable[..., Any], argnums: ArgNums, has_aux: bool, debug: bool, args: Any, kwargs: Any
 ) -> tuple[Any, Any]:
     """Run `f` forward and backward."""
     chosen = choose_arguments(f, argnums, args, kwargs)
-    ctx = new_context()
+    ctx = new_context(settings(debug), f, args, kwargs)
     with limits_raised(), Lifter(ctx) as lifter, guarded(ctx):
         args, kwargs, mirrors = lift_chosen(lifter, f, chosen, args, kwargs)
         output, aux = run(ctx, f, args, kwargs, has_aux)
@@ -189,7 +192,9 @@ def _value_and_gradient(
     return result, gradients if isinstance(argnums, tuple) else gradients[0]
 
 
-def vjp(f: Callable[..., Any], *args: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+def vjp(
+    f: Callable[..., Any], *args: Any, debug: bool = False
+) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """Return the output of `f` and its pullback.
 
     Parameters
@@ -198,6 +203,8 @@ def vjp(f: Callable[..., Any], *args: Any) -> tuple[Any, Callable[[Any], tuple[A
         Returns a number, an array, or a tuple, list or dict of these.
     *args
         Arguments; int and the like are constants.
+    debug : bool, optional
+        If true, run in :func:`debug_mode`, the pullback too.
 
     Returns
     -------
@@ -221,15 +228,18 @@ def vjp(f: Callable[..., Any], *args: Any) -> tuple[Any, Callable[[Any], tuple[A
     (array([ 2., 40.]),)
     """
     require_callable(f)
-    return _Vjp(f, args).start()
+    return _Vjp(f, args, settings(debug)).start()
 
 
 class _Vjp:
     """A forward pass on copies of the arguments, and its pullback."""
 
-    def __init__(self, f: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    def __init__(
+        self, f: Callable[..., Any], args: tuple[Any, ...], chosen: Settings | None
+    ) -> None:
         self.f = f
         self.args = copy_jointly(args)
+        self.settings = chosen
         self.ctx: ReverseContext | None = None
         self.waiting: Suspended | None = None
         self.lock = threading.RLock()  # the copies serve one pass at a time
@@ -243,7 +253,7 @@ class _Vjp:
 
     def forward(self) -> tuple[ReverseContext, int, set[int]]:
         """Run the function; tell what the tape and the memory are that come from lifting."""
-        ctx = new_context()
+        ctx = new_context(self.settings, None, self.args, {})
         with limits_raised(), Lifter(ctx) as lifter, guarded(ctx):
             lifted = [lifter.visit(a) for a in self.args]
             self.mirrors = [mirror for _, mirror in lifted]

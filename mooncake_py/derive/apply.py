@@ -25,6 +25,7 @@ from mooncake_py.derive.out_argument import (
     without_out,
     write_into,
 )
+from mooncake_py.derive.places import positions_running
 from mooncake_py.derive.values import is_inexact, like, spec_of
 from mooncake_py.errors import DerivativeDropError, MissingRuleError
 from mooncake_py.rules.kinds import (
@@ -393,7 +394,8 @@ def apply_vjp(rule: VjpRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> An
     if outputs is None or (type(outputs) is tuple and all(n is None for n in outputs)):
         return result
     fits = [specs(a, node) for a, node in zip(primals, nodes, strict=False)]
-    ctx.record((pulls.pull_vjp, outputs, rule, pullback, nodes, fits))
+    where = positions_running()[0]
+    ctx.record((pulls.pull_vjp, outputs, rule, pullback, nodes, fits, where))
     return result
 
 

@@ -18,7 +18,8 @@ from numpy import ndarray
 from mooncake_py.derive import shadows
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.codual_call import ArrayCoDual
-from mooncake_py.derive.inner import new_context
+from mooncake_py.derive.debug.coduals import checked_derived
+from mooncake_py.derive.debug.mode import new_context, settings
 from mooncake_py.derive.lift import SCALARS, Lifter, Mirror, Settler
 from mooncake_py.derive.limits import limits_raised
 from mooncake_py.derive.memory import Memory, View
@@ -51,6 +52,13 @@ def derived_rule(f: CoDual, *args: CoDual, **kwargs: Any) -> tuple[CoDual, Pullb
         From the rdata of the output to those of `f` and of each argument.  It can be called
         once; a second call raises `PullbackReuseError`.
     """
+    if settings() is not None:
+        return checked_derived(run_forward, f, args, kwargs)
+    return run_forward(f, *args, **kwargs)
+
+
+def run_forward(f: CoDual, *args: CoDual, **kwargs: Any) -> tuple[CoDual, Pullback]:
+    """Run the forward pass of a derived rule."""
     return _Call(f, args, kwargs).forward()
 
 
@@ -60,7 +68,7 @@ class _Call:
     def __init__(self, f: CoDual, args: tuple[CoDual, ...], kwargs: dict[str, Any]) -> None:
         self.inputs = (f, *args)
         self.kwargs = kwargs
-        self.ctx = new_context()
+        self.ctx = new_context(settings(), None, [codual.primal for codual in self.inputs], {})
         self.copies: list[tuple[Any, ndarray]] = []  # nodes with fdata of another layout
         self.entries: list[tuple[Any, Any, Mirror]] = []  # fdata of containers, parts, mirror
         self.used = threading.Lock()  # taken once, for good

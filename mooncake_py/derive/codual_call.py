@@ -9,6 +9,7 @@ from numpy import ndarray
 
 from mooncake_py.derive import pulls
 from mooncake_py.derive.active import Active
+from mooncake_py.derive.places import positions_running
 from mooncake_py.rules.kinds import CoDualRule
 from mooncake_py.tangents import CoDual, NoFData, NoRData, zero_rdata
 
@@ -44,7 +45,8 @@ def apply_codual(rule: CoDualRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> 
     protect_arrays(ctx, (*args, *kwargs.values()))
     out, pullback = rule.rule(CoDual(f, NoFData()), *coduals, **kwargs)
     result, node = output_of(ctx, out)
-    ctx.record((pull_codual, node, pullback, out, list(args), coduals))
+    where = positions_running()[0]
+    ctx.record((pull_codual, node, pullback, out, list(args), coduals, rule, where))
     return result
 
 
@@ -116,7 +118,7 @@ def parts_of(out: CoDual) -> Any:
 @pulls.undoes
 def pull_codual(entry: tuple[Any, ...]) -> None:
     """Run the pullback of a hand-written rule."""
-    _, node, pullback, out, args, coduals = entry
+    _, node, pullback, out, args, coduals, _, _ = entry
     give_fdata(out, node)
     rdata = pullback(rdata_of(node, out.primal))
     for value, codual, r in zip(args, coduals, rdata[1:], strict=True):

@@ -14,16 +14,10 @@ from typing_extensions import override
 
 from mooncake_py.derive.foreign import foreign_number, holds_foreign
 from mooncake_py.derive.memory import Memory, View
-from mooncake_py.derive.nested import enclosing, nested_derivative
+from mooncake_py.derive.nested import nested_derivative
 from mooncake_py.derive.reverse import ReverseContext
 
-__all__ = ["new_context"]
-
-
-def new_context() -> ReverseContext:
-    """Return the context for a derivative that begins now."""
-    outer = enclosing()
-    return ReverseContext() if outer is None else InnerContext(outer)
+__all__ = ["InnerContext"]
 
 
 class InnerContext(ReverseContext):

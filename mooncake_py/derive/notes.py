@@ -9,10 +9,11 @@ from typing import Any
 from mooncake_py.derive.fields import own_attributes, set_own_attributes
 from mooncake_py.derive.nested import enclosed
 from mooncake_py.derive.outgoing import independent
-from mooncake_py.derive.places import is_library, is_rewritten
+from mooncake_py.derive.places import Position, is_library, is_rewritten, place_at
 from mooncake_py.errors import Location, MooncakeError, describe
+from mooncake_py.rules.kinds import Rule
 
-__all__ = ["guarded", "locate"]
+__all__ = ["guarded", "locate", "name_adjoint", "note_adjoint"]
 
 MARK = "mooncake_py: while differentiating, at"
 
@@ -92,6 +93,25 @@ def add_place(error: Exception) -> None:
     place = user_place(error)
     if place is not None and not any(MARK in note for note in getattr(error, "__notes__", ())):
         error.add_note(f"{MARK} {place}")
+
+
+def name_adjoint(error: Exception, entry: tuple[Any, ...]) -> None:
+    """Say whose adjoint raised an exception, and where it was called if the entry knows."""
+    position = next((part for part in entry if type(part) is Position), None)
+    rule = next((part for part in entry if isinstance(part, Rule)), None)
+    where = place_at(position)
+    if isinstance(error, MooncakeError):
+        locate(error, where)
+    elif rule is not None:
+        note_adjoint(error, rule.name, where)
+    else:
+        error.add_note("mooncake_py: in an adjoint; debug=True names the line")
+
+
+def note_adjoint(error: Exception, operation: str, where: Location | None) -> None:
+    """Say which operation was being reversed when its adjoint raised an exception."""
+    place = f", run at {where}" if where is not None else "; debug=True names the line"
+    error.add_note(f"mooncake_py: in the adjoint of {operation}{place}")
 
 
 def locate(error: MooncakeError, where: Location | None) -> None:

@@ -6,13 +6,24 @@ import os
 import sys
 from functools import lru_cache
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mooncake_py.errors import Location
 
-__all__ = ["PACKAGE", "current_place", "definition_of", "is_library", "is_rewritten"]
+__all__ = [
+    "PACKAGE", "Position", "current_place", "definition_of", "is_library", "is_rewritten",
+    "place_at", "positions_running",
+]
+
+
+class Position(NamedTuple):
+    """Code and the offset of an instruction in it: a place that is cheap to remember."""
+
+    code: CodeType
+    offset: int
+
 
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -35,25 +46,35 @@ def is_library(file: str) -> bool:
 
 def current_place(depth: int = 1) -> tuple[Location | None, Location | None]:
     """Return where rewritten code is being run: the user's line, and the innermost one."""
+    position, innermost = positions_running(depth + 1)
+    return place_at(position), place_at(innermost)
+
+
+def positions_running(depth: int = 1) -> tuple[Position | None, Position | None]:
+    """Return what rewritten code is being run, in the user's files and innermost."""
     frame: FrameType | None = sys._getframe(depth)
     innermost = None
     while frame is not None:
         if is_rewritten(frame.f_code):
-            innermost = innermost or place_in(frame)
+            position = Position(frame.f_code, frame.f_lasti)
+            innermost = innermost or position
             if not is_library(frame.f_code.co_filename):
-                return place_in(frame), innermost
+                return position, innermost
         frame = frame.f_back
     return innermost, innermost
 
 
-def place_in(frame: FrameType) -> Location:
-    """Return file, line and columns of what a frame is running."""
-    code = frame.f_code
-    positions = list(code.co_positions())[frame.f_lasti // 2]
-    line, end_line, column, end_column = positions
+def place_at(position: Position | None) -> Location | None:
+    """Return file, line and columns of a position in code."""
+    if position is None:
+        return None
+    code, offset = position
+    line, end_line, column, end_column = list(code.co_positions())[offset // 2]
     if end_line != line:
         end_column = None
-    return Location(code.co_filename, line or frame.f_lineno, code.co_qualname, column, end_column)
+    return Location(
+        code.co_filename, line or code.co_firstlineno, code.co_qualname, column, end_column
+    )
 
 
 def definition_of(f: Any) -> Location | None:

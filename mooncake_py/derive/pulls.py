@@ -421,7 +421,7 @@ def pull_bilinear(entry: Entry) -> None:
 
 
 def pull_vjp(entry: Entry) -> None:
-    _, outputs, rule, pullback, nodes, fits = entry
+    _, outputs, rule, pullback, nodes, fits, _ = entry
     g = take_all(outputs)
     if g is None:
         return

@@ -17,6 +17,7 @@ from mooncake_py.derive import pulls
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.context import Context
 from mooncake_py.derive.memory import Memory, Registry, View, undo_assign
+from mooncake_py.derive.notes import name_adjoint
 from mooncake_py.derive.values import (
     FLOAT64,
     fit_to,
@@ -62,10 +63,15 @@ class Tape(Context):
     def run_backwards(self) -> None:
         """Reverse the tape: undo every change to primal state and apply every adjoint."""
         tape = self.tape
-        with np.errstate(all="ignore"):
-            while tape:
-                entry = tape.pop()
-                entry[0](entry)
+        entry: tuple[Any, ...] = ()
+        try:
+            with np.errstate(all="ignore"):
+                while tape:
+                    entry = tape.pop()
+                    entry[0](entry)
+        except Exception as error:
+            name_adjoint(error, entry)
+            raise
 
     def roll_back(self) -> None:
         """Undo every change to primal state, without derivatives."""

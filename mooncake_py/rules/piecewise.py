@@ -42,10 +42,10 @@ elementwise(np.maximum, AtOnce(lambda a, b, y: weight_above(a, b)),
                         AtOnce(lambda a, b, y: weight_above(b, a)))
 elementwise(np.minimum, AtOnce(lambda a, b, y: weight_above(b, a)),
                         AtOnce(lambda a, b, y: weight_above(a, b)))
-elementwise(np.fmax, lambda a, b, y: weight_above_or_nan(a, b),
-                     lambda a, b, y: weight_above_or_nan(b, a))
-elementwise(np.fmin, lambda a, b, y: weight_below_or_nan(a, b),
-                     lambda a, b, y: weight_below_or_nan(b, a))
+elementwise(np.fmax, AtOnce(lambda a, b, y: weight_above_or_nan(a, b)),
+                     AtOnce(lambda a, b, y: weight_above_or_nan(b, a)))
+elementwise(np.fmin, AtOnce(lambda a, b, y: weight_below_or_nan(a, b)),
+                     AtOnce(lambda a, b, y: weight_below_or_nan(b, a)))
 
 # Signs and neighbours.
 

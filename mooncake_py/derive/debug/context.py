@@ -1,0 +1,195 @@
+"""A differentiated call in which every step is checked."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from typing_extensions import override
+
+from mooncake_py.derive.debug.finite import Watch
+from mooncake_py.derive.debug.handlers import CheckedHandlers
+from mooncake_py.derive.debug.operands import Operand, changed, operands_of
+from mooncake_py.derive.debug.snapshot import CAUSES, MEND, Snapshot, untracked_write
+from mooncake_py.derive.debug.summaries import summary
+from mooncake_py.derive.inner import InnerContext
+from mooncake_py.derive.lift import in_containers
+from mooncake_py.derive.notes import locate, note_adjoint
+from mooncake_py.derive.operators import BINARY, UNARY
+from mooncake_py.derive.places import Position, place_at, positions_running
+from mooncake_py.derive.reverse import ReverseContext
+from mooncake_py.errors import InvalidRuleError, Location, MooncakeError, UntrackedWriteError
+
+__all__ = ["DebugContext", "InnerDebugContext"]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What is known of a tape entry beside it.
+
+    Attributes
+    ----------
+    operation : str
+        What was being run.
+    position : Position or None
+        Where in the user's code.
+    operands : list of Operand
+        What the adjoint reads, as it was.
+    """
+
+    operation: str
+    position: Position | None
+    operands: list[Operand]
+
+    @property
+    def where(self) -> Location | None:
+        """The place in the user's source."""
+        return place_at(self.position)
+
+
+class Checks(ReverseContext):
+    """What a reverse-mode call does more in debug mode: to be mixed into its class.
+
+    Parameters
+    ----------
+    check_finite : bool
+        Whether to raise where an adjoint turns finite cotangents into nan or infinity.
+    function : callable or None
+        What will be called; None if only the arguments are to be watched.
+    args, kwargs
+        Its arguments, not yet active.
+    *options
+        Of the class that it is mixed into.
+    """
+
+    fuses = False
+
+    def __init__(
+        self, check_finite: bool, function: Any, args: Any, kwargs: Any, *options: Any
+    ) -> None:
+        super().__init__(*options)
+        self.check_finite = check_finite
+        self.function = function
+        self.handlers: Any = CheckedHandlers(self.handlers)
+        self.unary_handlers = {}
+        self.record_plainly = self.record
+        self.record = self.record_with_place
+        self.records: list[Record] = []
+        self.operation = "a call"
+        with in_containers:  # no other call's active scalars are in them
+            self.before: Snapshot | None = Snapshot(function, args, kwargs)
+        self.reverses = False
+
+    def record_with_place(self, entry: tuple[Any, ...]) -> None:
+        """Put an entry on the tape, and beside it what messages about it say."""
+        del self.records[len(self.tape):]  # entries may have been taken back
+        self.record_plainly(entry)
+        position = positions_running(2)[0]
+        self.records.append(Record(self.operation, position, operands_of(entry)))
+
+    def run_as(self, operation: str, f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Run a function of the engine; entries recorded within are those of `operation`."""
+        outer, self.operation = self.operation, operation
+        try:
+            return f(*args, **kwargs)
+        finally:
+            self.operation = outer
+
+    # The reverse pass.
+
+    @override
+    def run_backwards(self) -> None:
+        self.reverses = True
+        del self.records[len(self.tape):]
+        with np.errstate(all="ignore"):
+            while self.tape:
+                self.reverse_entry(self.tape.pop(), self.records.pop())
+        found = self.difference()
+        if found is not None:
+            raise untracked_write(found, self.function)
+
+    def reverse_entry(self, entry: tuple[Any, ...], record: Record) -> None:
+        """Reverse one entry, with its checks."""
+        operand = changed(record.operands)
+        if operand is not None:
+            raise overwritten(record, operand)
+        watch = Watch(self.find, entry) if self.check_finite else None
+        try:
+            entry[0](entry)
+        except MooncakeError as error:
+            locate(error, record.where)
+            raise
+        except Exception as error:
+            note_adjoint(error, record.operation, record.where)
+            raise
+        if watch is not None:
+            watch.check(record.operation, record.where)
+
+    # Afterwards everything is as it was before.
+
+    def difference(self) -> str | None:
+        """Return once what is not as it was before the call, in words."""
+        before, self.before = self.before, None
+        with in_containers:
+            return None if before is None else before.difference()
+
+    @override
+    def roll_back(self) -> None:
+        super().roll_back()
+        cause = sys.exception()
+        found = self.difference()
+        if found is None:
+            return
+        # An adjoint that failed may have left its part undone.
+        explained = self.reverses or isinstance(cause, (InvalidRuleError, UntrackedWriteError))
+        if cause is None or (isinstance(cause, Exception) and not explained):
+            raise untracked_write(found, self.function) from cause
+        cause.add_note(f"mooncake_py: not everything was restored: {found}")
+
+
+class DebugContext(Checks):
+    """One reverse-mode call with checks of rules, memory and cotangents."""
+
+
+class InnerDebugContext(Checks, InnerContext):
+    """The same inside another call."""
+
+
+def overwritten(record: Record, operand: np.ndarray) -> UntrackedWriteError:
+    """Return the error for an operand that is not as it was when it was recorded."""
+    return UntrackedWriteError(
+        f"an operand of {record.operation} was overwritten, and the engine has not seen it",
+        where=record.where,
+        why=f"the derivative needs what it held here; it now holds {summary(operand)}\n"
+        f"likely causes: {CAUSES}",
+        mend=MEND,
+    )
+
+
+def _name_operations() -> None:
+    """Give entries recorded by operators and accesses to elements the name of what was run."""
+
+    def named(name: str, operation: str) -> None:
+        method = getattr(ReverseContext, name)
+
+        def run(self: Checks, *args: Any, **kwargs: Any) -> Any:
+            return self.run_as(operation, method, self, *args, **kwargs)
+
+        setattr(Checks, name, run)
+
+    for name, op in BINARY.items():
+        named(name, op.ufunc.__name__)
+        named(f"i{name.rstrip('_')}", f"{op.ufunc.__name__} in place")
+    for name, (function, _, _) in UNARY.items():
+        named(name, function.__name__)
+    for name, operation in (
+        ("getitem", "a read of elements"), ("setitem", "a write of elements"),
+        ("augitem", "a change of elements"), ("setattr", "a write of an attribute"),
+    ):
+        named(name, operation)
+
+
+_name_operations()

@@ -1,0 +1,146 @@
+"""All memory that a call can reach, as it was before: compared bit for bit afterwards.
+
+Arrays are compared byte by byte, with their owners; containers, attributes, captured variables
+and globals by the identity of what they hold.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.derive.arguments import describe, name_of
+from mooncake_py.derive.debug.reach import MISSING, is_opaque, parts_of
+from mooncake_py.errors import UntrackedWriteError
+from mooncake_py.tangents.memory import owner
+
+__all__ = ["Snapshot", "first_difference", "restore", "untracked_write"]
+
+CAUSES = (
+    "compiled code that writes through a pointer, a thread, a __del__ method,\n"
+    "or a rule that does not say what its function writes"
+)
+MEND = (
+    "register a rule for the function that writes, with rrule.register(..., mutates=...),\n"
+    "or an overlay in Python; or do the write outside of the function"
+)
+
+
+class Snapshot:
+    """What a call can reach, as it is now.
+
+    Parameters
+    ----------
+    f : callable or None
+        What is called; its globals and captured variables are followed, and so are those of
+        the functions found there.
+    args, kwargs
+        Its arguments.
+    """
+
+    def __init__(self, f: Any, args: Any, kwargs: Any) -> None:
+        self.kept: list[tuple[str, Any, Any]] = []  # path, what holds, what it held
+        self.known: dict[int, Any] = {}  # keeps the object whose id is the key
+        self.todo: list[tuple[str, Any]] = []
+        for i, a in enumerate(args):
+            self.todo.append((describe(f, i) if f else f"argument {i}", a))
+        for name, a in kwargs.items():
+            self.todo.append((f"argument {name!r}", a))
+        if f is not None:
+            self.todo.append((name_of(f), f))
+        self.todo.reverse()
+        while self.todo:
+            self.keep(*self.todo.pop())
+
+    def keep(self, path: str, value: Any) -> None:
+        """Remember one value, and put what it holds on the list of what is to be visited."""
+        if value is MISSING or is_opaque(value) or id(value) in self.known:
+            return
+        self.known[id(value)] = value
+        parts = list(parts_of(value))
+        if is_plain_array(value):
+            self.kept.append((path, value, np.array(value)))
+            base = owner(value)
+            if base is not value:
+                self.todo.append((f"{path}.base", base))
+        elif not isinstance(value, tuple):
+            self.kept.append((path, value, parts))
+        self.todo.extend((joined(path, text), part) for text, part in reversed(parts))
+
+    def difference(self) -> str | None:
+        """Return what is not as it was, in words, or None."""
+        for path, value, old in self.kept:
+            found = (
+                first_difference(value, old)
+                if is_plain_array(value)
+                else first_other_part(value, old)
+            )
+            if found is not None:
+                return f"{joined(path, found[0])} is {found[1]}, and was {found[2]}"
+        return None
+
+    def restore_arrays(self) -> None:
+        """Put back what the arrays held."""
+        for _, value, old in self.kept:
+            if is_plain_array(value):
+                restore(value, old)
+
+
+def is_plain_array(value: Any) -> bool:
+    """Tell whether a value is an array of numbers or records, not of objects."""
+    return isinstance(value, ndarray) and value.dtype != object
+
+
+def joined(path: str, text: str) -> str:
+    """Return the path to a part; variables are named by themselves."""
+    return f"{text.strip()} of {path}" if text.startswith(" ") else path + text
+
+
+def first_difference(value: ndarray, old: ndarray) -> tuple[str, str, str] | None:
+    """Return index and both values of the first element with other bits, or None."""
+    if value.dtype != old.dtype or value.shape != old.shape:
+        return "", f"{value.dtype}{value.shape}", f"{old.dtype}{old.shape}"
+    new_bytes, old_bytes = value.tobytes(), old.tobytes()
+    if new_bytes == old_bytes:
+        return None
+    other = np.frombuffer(new_bytes, np.uint8) != np.frombuffer(old_bytes, np.uint8)
+    first = int(np.argmax(other)) // value.itemsize
+    index = np.unravel_index(first, value.shape)
+    text = f"[{', '.join(map(str, index))}]" if index else ""
+    return text, str(value[index]), str(old[index])
+
+
+def restore(value: ndarray, old: ndarray) -> None:
+    """Put back what was overwritten unseen, so that nothing else is wrong."""
+    if value.flags.writeable:
+        value[...] = old
+
+
+def first_other_part(value: Any, old: list[tuple[str, Any]]) -> tuple[str, str, str] | None:
+    """Return path and both values of the first part that is another object, or None."""
+    before, now = dict(old), dict(parts_of(value))
+    for text, part in before.items():
+        new = now.get(text, MISSING)
+        if new is not part:
+            return text, shown(new), shown(part)
+    for text, part in now.items():
+        if text not in before:
+            return text, shown(part), shown(MISSING)
+    return None
+
+
+def shown(value: Any) -> str:
+    """Return a value for a message."""
+    return "not there" if value is MISSING else f"{value!r:.60}"
+
+
+def untracked_write(difference: str, function: Any) -> UntrackedWriteError:
+    """Return the error for memory that was not restored."""
+    return UntrackedWriteError(
+        f"memory was written that the engine has not seen: {difference} before the call",
+        why=f"after the derivative of {name_of(function)} everything must be as it was before\n"
+        f"likely causes: {CAUSES}",
+        mend=MEND,
+    )
