@@ -100,13 +100,14 @@ class CheckedAdjoint:
         """Run the adjoint."""
         result = self.adjoint(dy, *args, **kwargs)
         wrt = [i for i in self.wrt if i < len(args)]
-        parts = (result,) if len(wrt) == 1 and type(result) is not tuple else result
+        is_one = len(wrt) == 1 and type(result) is not tuple
+        parts = (result,) if is_one else result
         check_count(self.rule, parts, len(wrt), len(wrt))
-        checked = [
+        checked = tuple(
             checked_cotangent(self.rule, i, c, args[i], dy)
             for i, c in zip(wrt, parts, strict=True)
-        ]
-        return tuple(checked)
+        )
+        return checked[0] if is_one else checked
 
 
 def checked_linear(rule: LinearRule) -> LinearRule:
@@ -121,13 +122,7 @@ def checked_bilinear(rule: BilinearRule) -> BilinearRule:
     def one(position: int, adjoint: Any) -> Any:
         if isinstance(adjoint, NotImplementedDerivative):
             return adjoint
-        run = CheckedAdjoint(rule, adjoint, (position,))
-
-        @functools.wraps(adjoint)
-        def adjoint_alone(*args: Any, **kwargs: Any) -> Any:
-            return run(*args, **kwargs)[0]
-
-        return adjoint_alone
+        return CheckedAdjoint(rule, adjoint, (position,))
 
     left, right = rule.adjoints
     return BilinearRule(rule.functions, rule.origin, (one(0, left), one(1, right)))

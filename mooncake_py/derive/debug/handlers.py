@@ -16,6 +16,7 @@ from mooncake_py.derive.debug.operands import arrays_in
 from mooncake_py.derive.debug.snapshot import Snapshot, first_difference, restore
 from mooncake_py.derive.natives import HANDLERS as NATIVES
 from mooncake_py.derive.notes import locate
+from mooncake_py.derive.out_argument import named_out
 from mooncake_py.derive.scatter import HANDLERS as SCATTER
 from mooncake_py.errors import MooncakeError, UntrackedWriteError
 from mooncake_py.rules import registry
@@ -88,10 +89,8 @@ def checked_handler(rule: Rule) -> Handler:
 
 def contents(f: Any, args: Any, kwargs: Any) -> list[tuple[str, ndarray, ndarray]]:
     """Return the arrays among the arguments that must not change, with copies."""
-    outputs = list(arrays_in([kwargs.get("out")], set()))
-    if isinstance(f, np.ufunc) or isinstance(getattr(f, "__self__", None), np.ufunc):
-        nin = f.nin if isinstance(f, np.ufunc) else len(args)
-        outputs += arrays_in(args[nin:], set())
+    args, kwargs = named_out(f, args, kwargs)
+    outputs = list(arrays_in(kwargs.get("out"), set()))
     named = [(str(i), a) for i, a in enumerate(args)]
     named += [(repr(name), a) for name, a in kwargs.items()]
     return [

@@ -23,6 +23,7 @@ Part = tuple[str, Any]
 """How something is reached from its holder, and what it is."""
 
 MISSING = object()
+ENGINE = ("mooncake_py.interface", "mooncake_py.derive")  # whose objects change as they work
 HEAP_TYPE = 1 << 9  # made by a class statement, or by compiled code that allows changes
 WRAPPERS = (staticmethod, classmethod, type(functools.lru_cache(len)))
 HOLDERS = (MethodType, property, functools.partial, *WRAPPERS)  # of Python's own, with parts
@@ -37,6 +38,8 @@ def is_opaque(value: Any) -> bool:
         return is_installed_class(value)
     if isinstance(value, (FunctionType, ndarray, list, dict, set, deque, tuple, frozenset)):
         return isinstance(value, FunctionType) and is_library(value.__code__.co_filename)
+    if t.__module__.startswith(ENGINE):
+        return True
     return is_native_module(t.__module__) and not isinstance(value, HOLDERS)
 
 
