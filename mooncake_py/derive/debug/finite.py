@@ -63,22 +63,26 @@ class Watch:
 
     def error(self, g: Any, operation: str, where: Location | None) -> NonFiniteDerivativeError:
         """Return the error, with the cotangents and what the adjoint reads."""
-        operands = "\n".join(f"operand:   {text}" for text in self.operands())
+        values = "\n".join(f"{label + ':':<18}{text}" for label, text in self.values())
         incoming = "zero" if self.incoming is None else summary(self.incoming[()])
         return NonFiniteDerivativeError(
             f"the adjoint of {operation} made a cotangent that is not finite",
             where=where,
             why=f"cotangent before: {incoming}\ncotangent after:  {summary(g)}"
-            + (f"\n{operands}" if operands else "")
+            + (f"\n{values}" if values else "")
             + "\nthe derivative is infinite or undefined there, or overflows",
             mend="keep the operation away from such points: np.where(mask, x, 1.0) before it, not\n"
             "after it; if the infinity is meant, use debug_mode(check_finite=False)",
         )
 
-    def operands(self) -> list[str]:
+    def values(self) -> list[tuple[str, str]]:
         """Return what the adjoint reads, in words."""
-        numbers = [n for n in self.nodes if type(n) is Active]
-        return [summary(v) for v in (*numbers, *arrays_read(self.entry))][:6]
+        found: list[tuple[str, Any]] = [
+            ("output" if n is self.entry[1] else "operand", n)
+            for n in self.nodes if type(n) is Active
+        ]
+        found += [("operand", a) for a in arrays_read(self.entry)]
+        return [(label, summary(v)) for label, v in found[:6]]
 
 
 def indexed_part(entry: tuple[Any, ...]) -> tuple[Any, Any]:

@@ -16,7 +16,8 @@ def summary(value: Any) -> str:
     """Return type, shape, range and what is not finite of a value, on one line."""
     value = primal_of(value)
     if not isinstance(value, ndarray):
-        return f"{type(value).__name__} {value!r:.60}"
+        text = str(value) if isinstance(value, (float, complex, np.generic)) else repr(value)
+        return f"{type(value).__name__} {text:.60}"
     head = f"{value.dtype}[{', '.join(map(str, value.shape))}]"
     if value.dtype.kind not in "fciub" or not value.size:
         return head
