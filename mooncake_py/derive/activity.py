@@ -22,7 +22,7 @@ from mooncake_py.derive import buffers
 from mooncake_py.derive.active import Active, primal_of
 from mooncake_py.derive.fields import own_attributes
 
-__all__ = ["INERT", "contains_active", "unwrapped"]
+__all__ = ["INERT", "contains_active", "parts", "unwrapped"]
 
 INERT = frozenset({
     int, float, complex, bool, str, bytes, type(None), type, slice, range, type(Ellipsis),

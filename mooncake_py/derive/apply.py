@@ -26,6 +26,7 @@ from mooncake_py.derive.out_argument import (
     write_into,
 )
 from mooncake_py.derive.places import positions_running
+from mooncake_py.derive.sequences import readable
 from mooncake_py.derive.values import is_inexact, like, spec_of
 from mooncake_py.errors import DerivativeDropError, MissingRuleError
 from mooncake_py.rules.kinds import (
@@ -61,7 +62,7 @@ def apply_elementwise(
     """Apply an elementwise rule."""
     if kwargs or len(args) != len(rule.partials):
         return elementwise_with_options(rule, ctx, f, args, kwargs)
-    primals, nodes, active = operands(ctx, args)
+    primals, nodes, active = operands(ctx, f, args)
     method = derivable(args[0], ANSWERED[f]) if not active and f in ANSWERED else None
     if method is not None:
         return ctx.call(method, *args)
@@ -113,7 +114,7 @@ def math_handler(rule: ElementwiseRule, f: Any) -> Callable[[Context, Any], Any]
     return apply_math
 
 
-def operands(ctx: Context, args: Any) -> tuple[Any, Any, bool]:
+def operands(ctx: Context, f: Any, args: Any) -> tuple[Any, Any, bool]:
     """Return primals and nodes of operands, and whether one is active."""
     primals: list[Any] = []
     nodes: list[Any] = []
@@ -125,12 +126,9 @@ def operands(ctx: Context, args: Any) -> tuple[Any, Any, bool]:
             node = ctx.find(a)
         elif t is Active:
             node, a = a, a.primal
-        elif t is list or t is tuple:
-            a = ctx.as_operand(a)
+        elif t not in activity.INERT:
+            a = ctx.as_operand(readable(ctx, f, a))
             node = ctx.find(a) if type(a) is ndarray else None
-        elif t is np.flatiter:
-            a = ctx.call(ndarray.flatten, a.base)
-            node = ctx.find(a)
         if node is not None:
             active = True
         primals.append(a)
@@ -150,7 +148,7 @@ def elementwise_with_options(
         kwargs = {**kwargs, "out": out}  # the result is an array, also a 0-d one
     out = single_output(out)
     where = kwargs.get("where")
-    primals, nodes, active = operands(ctx, args)
+    primals, nodes, active = operands(ctx, f, args)
     if out is not None and isinstance(f, np.ufunc):
         return elementwise_into(rule, ctx, f, primals, nodes, out, kwargs)
     y = f(*primals, **kwargs)
@@ -258,7 +256,7 @@ def apply_linear(rule: LinearRule, ctx: Context, f: Any, args: Any, kwargs: Any)
     for i in rule.wrt:
         if i >= len(args):
             break
-        primal, node = operand(ctx, args[i])
+        primal, node = operand(ctx, f, args[i])
         primals[i] = primal
         nodes.append(node)
         active = active or node is not None
@@ -288,7 +286,7 @@ def apply_bilinear(rule: BilinearRule, ctx: Context, f: Any, args: Any, kwargs: 
     if kwargs or len(args) != 2:
         args, kwargs = by_position(ctx, rule.adjoints[0], args, kwargs, 1)
         refuse_other_active(rule, ctx, args, kwargs, (0, 1))
-    primals, nodes, active = operands(ctx, args[:2])
+    primals, nodes, active = operands(ctx, f, args[:2])
     # A constant list becomes an array, which an adjoint may compute with.
     a, b = (np.asarray(x) if type(x) is list or type(x) is tuple else x for x in primals)
     y = f(a, b, *args[2:], **kwargs)
@@ -317,9 +315,9 @@ def by_position(
     return tuple(filled), kwargs
 
 
-def operand(ctx: Context, value: Any) -> tuple[Any, Any]:
+def operand(ctx: Context, f: Any, value: Any) -> tuple[Any, Any]:
     """Return the primal and the node of one argument."""
-    (primal,), (node,), _ = operands(ctx, (value,))
+    (primal,), (node,), _ = operands(ctx, f, (value,))
     return primal, node
 
 
@@ -379,7 +377,7 @@ def apply_vjp(rule: VjpRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> An
     """Apply a rule given by output and pullback."""
     if kwargs and ctx.contains_active(kwargs):
         args, kwargs = all_by_position(rule, args, kwargs)
-    args = [with_flat_copied(ctx, a) for a in args]
+    args = [readable(ctx, f, a) for a in args]
     nodes = [ctx.node_of(a) for a in args]
     while nodes and nodes[-1] is None:
         nodes.pop()
@@ -397,16 +395,6 @@ def apply_vjp(rule: VjpRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> An
     where = positions_running()[0]
     ctx.record((pulls.pull_vjp, outputs, rule, pullback, nodes, fits, where))
     return result
-
-
-def with_flat_copied(ctx: Context, value: Any) -> Any:
-    """Return an argument with ``a.flat`` replaced by an array, in sequences too."""
-    t = type(value)
-    if t is np.flatiter:
-        return ctx.call(ndarray.flatten, value.base)
-    if t is list or t is tuple:
-        return t(with_flat_copied(ctx, v) for v in value)
-    return value
 
 
 def all_by_position(rule: VjpRule, args: Any, kwargs: Any) -> tuple[Any, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 from numpy import ndarray
 
 from mooncake_py.derive import array_protocols, dispatch, effects
+from mooncake_py.derive.mappings import filling
 from mooncake_py.derive.methods import is_generated
 from mooncake_py.derive.native_modules import is_native_module
 
@@ -47,7 +48,9 @@ def has_own_new(new: Any) -> bool:
 
 def native_instance(ctx: Any, cls: type, args: Any, kwargs: Any) -> Any:
     """Create an instance whose class has no Python code for it."""
-    if issubclass(cls, (list, tuple, dict, set, frozenset)):
+    if issubclass(cls, dict):
+        return cls(*[filling(ctx, a) for a in args], **kwargs)
+    if issubclass(cls, (list, tuple, set, frozenset)):
         return cls(*map(ctx.iter, args), **kwargs)
     if cls.__new__ is object.__new__ or issubclass(cls, (BaseException, EnumMeta, Enum)):
         return cls(*args, **kwargs)

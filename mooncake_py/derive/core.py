@@ -25,6 +25,8 @@ class Core:
     failure : MooncakeError or None
         The first error that the engine raised.  User code that catches everything must not turn
         it into a wrong answer, so it is raised again at the end.
+    caches : dict of int to Cache
+        What functions that `functools.lru_cache` made have returned, by the id of the function.
     watches : bool
         Whether objects exist that NumPy would turn into arrays unseen: see `array_protocols`.
     """
@@ -35,6 +37,7 @@ class Core:
     def __init__(self) -> None:
         self.failure: MooncakeError | None = None
         self.watches = False
+        self.caches: dict[int, Any] = {}
         _, self.handlers, self.unary_handlers = dispatch.handlers()
 
     def failed(self, error: MooncakeError) -> MooncakeError:

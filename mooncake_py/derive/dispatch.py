@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import gc
+import operator
 import sys
 from collections.abc import Callable
 from enum import EnumMeta
@@ -15,7 +17,10 @@ from numpy import ndarray
 from mooncake_py.derive import (
     activity,
     array_protocols,
+    caches,
+    callbacks,
     construct,
+    copies,
     effects,
     natives,
     nested,
@@ -25,6 +30,7 @@ from mooncake_py.derive import (
 )
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.apply import handler, unary_handler
+from mooncake_py.derive.caches import LRU_WRAPPER
 from mooncake_py.derive.native_modules import is_native_module
 from mooncake_py.derive.out_argument import named_out, signature_of
 from mooncake_py.derive.refusals import missing_rule
@@ -59,8 +65,11 @@ _handlers = Handlers(-1, {}, {})
 
 DESCRIPTORS = (type(list.append), type(object.__init__), type([].__init__))
 CALL = "__call__"
-LRU_WRAPPER = type(functools.lru_cache(lambda: None))
 NUMPY_DISPATCHER = type(np.sum)
+CALLERS = frozenset({
+    FunctionType, MethodType, functools.partial, LRU_WRAPPER, operator.methodcaller,
+    operator.attrgetter, operator.itemgetter,
+})
 
 
 def handlers() -> Handlers:
@@ -76,7 +85,8 @@ def make_handlers(version: int) -> Handlers:
     """Return the tables for the rules that are registered now."""
     general: dict[Any, Handler] = {f: handler(rule) for f, rule in registry.registered()}
     general.update(natives.HANDLERS)
-    general.update(scatter.HANDLERS)
+    for module in (scatter, callbacks, caches):
+        general.update(module.HANDLERS)
     unary = {
         f: quick
         for f, rule in registry.registered()
@@ -96,17 +106,18 @@ def call_unregistered(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         return ctx.call(f.__func__, f.__self__, *args, **kwargs)
     if isinstance(f, type):
         return construct.instance(ctx, f, args, kwargs)
-    if t is BuiltinFunctionType:
+    if issubclass(t, BuiltinFunctionType):  # the types of some bound methods are subclasses
         return call_builtin(ctx, f, args, kwargs)
     if t in DESCRIPTORS:
         return call_descriptor(ctx, f, args, kwargs)
     if t is functools.partial:
         return ctx.call(f.func, *f.args, *args, **{**f.keywords, **kwargs})
     if t is LRU_WRAPPER:
-        return ctx.call(f.__wrapped__, *args, **kwargs)
+        return caches.call_cached(ctx, f, args, kwargs)
     if t is NUMPY_DISPATCHER:
         return call_numpy(ctx, f, args, kwargs)
     if t is np.ufunc:
+        refuse_made_of_python(ctx, f, args)
         return call_opaque(ctx, f, args, kwargs)
     method = getattr(t, CALL, None)
     if type(method) is FunctionType or method in ctx.handlers:
@@ -118,10 +129,12 @@ def call_python(ctx: Any, f: FunctionType, args: Any, kwargs: Any) -> Any:
     """Call a Python function: natively if its module has no part in derivatives."""
     if nested.is_derivative(f):
         return nested.call_derivative(ctx, f, args, kwargs)
+    if f.__name__ == "__new__" and effects.is_generated(f):  # of a namedtuple
+        return f(*args, **kwargs)
     if is_native_module(f.__module__):
         if runs_code(f, args):
             raise missing_rule(ctx, f, args, "it runs other code out of sight")
-        if f.__module__.partition(".")[0] in ("logging", "warnings", "tqdm"):
+        if f.__module__.partition(".")[0] in TEXT:
             return f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
         if not any(map(ctx.contains_active, args)) and not ctx.contains_active(kwargs):
             return f(*args, **kwargs)
@@ -135,6 +148,7 @@ def runs_code(f: FunctionType, args: Any) -> bool:
     return f.__name__ in STARTS or any(map(calls_back, args))
 
 
+TEXT = frozenset({"logging", "pprint", "string", "textwrap", "tqdm", "warnings"})
 RUNS_CODE = frozenset({
     "atexit", "concurrent", "multiprocessing", "re", "signal", "threading", "timeit",
 })
@@ -146,6 +160,10 @@ def call_builtin(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     receiver = f.__self__
     if receiver is None or type(receiver) is ModuleType:
         return call_opaque(ctx, f, args, kwargs)
+    if type(receiver) is np.ufunc:
+        refuse_made_of_python(ctx, receiver, args)
+    if f.__name__ == "__reduce_ex__" and type(receiver).__reduce_ex__ is object.__reduce_ex__:
+        return copies.reduced(ctx, receiver, *args)
     if type(receiver) is ndarray:
         return ctx.method(receiver, f.__name__, *args, **kwargs)
     if isinstance(receiver, tuple(state.MUTATORS)):
@@ -306,6 +324,20 @@ def call_scalar_method_by_name(ctx: Any, value: Active, name: str, /, *args: Any
 # Compiled functions without a rule.
 
 
+def refuse_made_of_python(ctx: Any, f: np.ufunc, args: Any) -> None:
+    """Raise if a ufunc was made by ``np.frompyfunc``: what it calls would run unseen."""
+    if f.__name__.endswith("(vectorized)") and not all(map(is_plain, gc.get_referents(f))):
+        why = "it calls Python code unseen, for each element, and returns an array of objects"
+        raise missing_rule(ctx, np.frompyfunc, args, why)
+
+
+def is_plain(part: Any) -> bool:
+    """Tell whether what a ufunc refers to is a dict of its own or a function of a C module."""
+    return type(part) is dict or (
+        type(part) is BuiltinFunctionType and type(part.__self__) is ModuleType
+    )
+
+
 def call_opaque(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a compiled function without a rule if it can neither drop a derivative nor write."""
     values = (*args, *kwargs.values())
@@ -317,12 +349,10 @@ def call_opaque(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     root = module_root(f)
     if any(map(calls_back, values)) and not isinstance(receiver, EnumMeta):
         raise missing_rule(ctx, f, values, "it may call back Python code, which would run unseen")
-    if f is np.nditer and any("write" in str(v) or holds_none(v) for v in values):
-        raise missing_rule(ctx, f, values, "what is written through it cannot be seen")
     if root == "numpy":
         args, kwargs = named_out(f, args, kwargs)
         out = kwargs.get("out")
-        if out is None:
+        if out is None or out is Ellipsis:
             return array_protocols.watch_array(ctx, f(*args, **kwargs))
         y = f(*args, **{name: v for name, v in kwargs.items() if name != "out"})
         ctx.assign(out[0] if type(out) is tuple else out, Ellipsis, y)
@@ -335,11 +365,6 @@ def call_opaque(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     for value in values:
         state.snapshot(ctx, value)
     return f(*args, **kwargs)
-
-
-def holds_none(operands: Any) -> bool:
-    """Tell whether `np.nditer` is to make one of its operands."""
-    return isinstance(operands, (list, tuple)) and any(v is None for v in operands)
 
 
 def module_root(f: Any) -> str:
@@ -356,9 +381,9 @@ def calls_back(value: Any) -> bool:
     t = type(value)
     if t in activity.INERT or t is ndarray or t is Active:
         return False
-    if t is FunctionType or t is MethodType or t is functools.partial:
+    if t in CALLERS:
         return True
-    if t is BuiltinFunctionType:
+    if issubclass(t, BuiltinFunctionType):
         return isinstance(value.__self__, tuple(state.MUTATORS))
     if t is list or t is tuple:
         return any(map(calls_back, value))

@@ -16,6 +16,7 @@ from mooncake_py.derive import pulls
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.array_protocols import as_array
 from mooncake_py.derive.memory import IndexView, Memory
+from mooncake_py.derive.sequences import readable
 from mooncake_py.derive.tape import Node, Tape
 from mooncake_py.derive.values import INEXACT_SCALARS, NUMBERS
 from mooncake_py.errors import DerivativeDropError
@@ -76,7 +77,7 @@ class Indexing(Tape):
 
     def as_value(self, v: Any) -> Any:
         """Return an object that is written into an array as the array that it stands for."""
-        v = as_array(self, v)
+        v = self.as_operand(readable(self, np.array, as_array(self, v)))
         if type(v) is not ndarray and self.contains_active(v):
             raise self.failed(
                 DerivativeDropError(

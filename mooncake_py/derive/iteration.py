@@ -26,6 +26,8 @@ def iterate_object(ctx: Any, iterable: Any) -> Any:
     t = type(iterable)
     if t is np.flatiter:
         return iterate_flat(ctx, iterable)
+    if t is np.broadcast:
+        return iterate_broadcast(ctx, iterable)
     method = getattr(t, "__iter__", None)
     if type(method) is FunctionType:
         return iterate_derived(ctx, ctx.call(method, iterable))
@@ -37,7 +39,7 @@ def iterate_object(ctx: Any, iterable: Any) -> Any:
         refuse_unseen(ctx, iterable, "an array of a subclass")
     elif t is GeneratorType:
         refuse_foreign(ctx, iterable)
-    elif t is np.broadcast or isinstance(iterable, buffers.BUFFERS):
+    elif isinstance(iterable, buffers.BUFFERS):
         refuse_unseen(ctx, iterable, f"a {t.__name__}")
     return iterable
 
@@ -130,7 +132,22 @@ def iterate_by_index(ctx: Any, sequence: Any) -> Iterator[Any]:
         yield item
 
 
-# array.flat
+# array.flat and np.broadcast
+
+
+def iterate_broadcast(ctx: Any, broadcast: np.broadcast) -> Iterator[Any]:
+    """Yield the remaining tuples of elements of arrays that are broadcast together."""
+    while broadcast.index < broadcast.size:
+        yield next_broadcast(ctx, broadcast)
+
+
+def next_broadcast(ctx: Any, broadcast: np.broadcast) -> Any:
+    """Run ``next(np.broadcast(...))``."""
+    shape = broadcast.shape
+    index = np.unravel_index(broadcast.index, shape)
+    next(broadcast)
+    arrays = [np.broadcast_to(it.base, shape) for it in broadcast.iters]
+    return tuple(ctx.getitem(a, index) for a in arrays)
 
 
 def iterate_flat(ctx: Any, flat: np.flatiter[Any]) -> Iterator[Any]:
@@ -180,6 +197,8 @@ def run_next(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
             return ctx.call(step, iterator)
         if type(iterator) is np.flatiter:
             return next_flat(ctx, iterator)
+        if type(iterator) is np.broadcast and iterator.index < iterator.size:
+            return next_broadcast(ctx, iterator)
     except StopIteration:
         if len(args) > 1:
             return args[1]
@@ -208,14 +227,15 @@ def run_reversed(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     method = getattr(type(args[0]), "__reversed__", None)
     if type(method) is FunctionType:
         return ctx.iter(ctx.call(method, args[0]))
-    if type(args[0]) is ndarray and args[0].ndim:
+    indexed = type(getattr(type(args[0]), "__getitem__", None)) is FunctionType
+    if (type(args[0]) is ndarray and args[0].ndim) or (method is None and indexed):
         return iterate_backwards(ctx, args[0])
     return reversed(*args)
 
 
-def iterate_backwards(ctx: Any, a: ndarray) -> Iterator[Any]:
-    """Yield the elements or rows of an array from the last one, each as it is by then."""
-    for i in range(len(a) - 1, -1, -1):
+def iterate_backwards(ctx: Any, a: Any) -> Iterator[Any]:
+    """Yield the elements of an array or a sequence from the last one, each as it is by then."""
+    for i in range(ctx.call(len, a) - 1, -1, -1):
         yield ctx.getitem(a, i)
 
 

@@ -10,7 +10,7 @@ NAMES = """
     matplotlib multiprocessing numbers os pathlib pdb pickle platform posixpath pprint pytest
     _pytest queue random re reprlib selectors shutil signal socket string subprocess sys tempfile
     textwrap threading time timeit tokenize tqdm traceback typing typing_extensions unittest uuid
-    warnings weakref zoneinfo
+    warnings zoneinfo
 """
 NATIVE_MODULES = frozenset(NAMES.split())
 NUMPY_SETTINGS = frozenset({"numpy._core._ufunc_config", "numpy._core.arrayprint"})

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import bisect
 import collections
 import copy
 import functools
 import heapq
 import itertools
 import operator
-from collections.abc import Callable, Mapping
-from types import FunctionType, GeneratorType, MethodType, SimpleNamespace
+from collections.abc import Callable
+from types import FunctionType, GeneratorType, MappingProxyType, MethodType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive import copies, effects, iteration, state, texts
+from mooncake_py.derive import copies, effects, iteration, mappings, state, texts
 from mooncake_py.derive.active import Active, primal_of
 from mooncake_py.derive.activity import INERT, unwrapped
 from mooncake_py.derive.comparisons import COMPARISONS
 from mooncake_py.derive.methods import derivable
 from mooncake_py.derive.native_modules import is_native_module
+from mooncake_py.rules.bisection import WITH_KEY
 from mooncake_py.rules.python_builtins import about_to_compare
 
 __all__ = ["HANDLERS", "INERT", "unwrapped"]
@@ -140,11 +140,15 @@ def run_testing(ctx: Any, f: Any, args: Any, kwargs: Any) -> bool:
 
 def run_hashing(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that makes a set or a dict of what it iterates over."""
-    items = [list(ctx.iter(a)) if not isinstance(a, Mapping) else a for a in args]
+    items = [a if isinstance(a, dict) else list(ctx.iter(a)) for a in args]
     keys = [key for a in items for key in a]
     if not INERT.issuperset(map(type, keys)):
         effects.refuse_writers(ctx, keys, effects.HASHING)
     return f(*items, **kwargs)
+
+
+def run_counter(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    return run_hashing(ctx, f, [ctx.mapping(a) for a in args], kwargs)
 
 
 def run_number(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
@@ -186,7 +190,7 @@ def run_deleter(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
 def run_rearranging(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that compares the elements of a list and moves them."""
     if kwargs.get("key") is not None:
-        ctx.refuse(f, (*args, kwargs["key"]), "it would call the key function unseen")
+        return ctx.call_function(WITH_KEY[f], args, kwargs)
     effects.refuse_writers(ctx, args, effects.COMPARING)
     state.snapshot(ctx, args[0])
     return f(*args, **kwargs)
@@ -206,8 +210,10 @@ def _table() -> dict[Any, Handler]:
     for f in (callable, id, slice, range, object, super, property,
               staticmethod, classmethod, globals, vars, dir, open, input,
               functools.wraps, functools.update_wrapper, functools.partial, itertools.count,
-              MethodType, SimpleNamespace, type(functools.lru_cache(len)),
+              MethodType, MappingProxyType, SimpleNamespace, type(functools.lru_cache(len)),
               object.__new__, object.__init__, itertools.repeat, collections.namedtuple,
+              getattr(functools.partial, "__setstate__"), BaseException.__setstate__,  # noqa: B009
+              np.frompyfunc,
               np.lib.stride_tricks.as_strided, np.lib.stride_tricks.sliding_window_view):
         table[f] = run
     for f in (int, operator.index, chr, bin, hex, oct):
@@ -219,10 +225,11 @@ def _table() -> dict[Any, Handler]:
         table[f] = run_on_primals
     for f in (list, tuple, zip, itertools.chain, itertools.product,
               itertools.zip_longest, itertools.pairwise, itertools.cycle,
-              itertools.chain.from_iterable, collections.OrderedDict, dict):
+              itertools.chain.from_iterable):
         table[f] = run_iterating
-    for f in (set, frozenset, collections.Counter):
+    for f in (set, frozenset):
         table[f] = run_hashing
+    table[collections.Counter] = run_counter
     for f in (str, repr, ascii):
         table[f] = texts.run_text
     table[format] = texts.run_format
@@ -236,11 +243,14 @@ def _table() -> dict[Any, Handler]:
               itertools.combinations_with_replacement, itertools.tee, itertools.compress,
               collections.deque, dict.fromkeys):
         table[f] = run_iterating_first
-    table[collections.defaultdict] = run
+    table[dict] = table[collections.OrderedDict] = mappings.run_dict
+    table[collections.defaultdict] = mappings.run_defaultdict
     for f in (tuple.__new__, list.__new__, dict.__new__, set.__new__, frozenset.__new__):
         table[f] = run_new
     for f in (GeneratorType.send, GeneratorType.throw, GeneratorType.close):
         table[f] = iteration.run_generator_method
+    for t in (operator.itemgetter, operator.attrgetter, operator.methodcaller):
+        table[t] = table[t.__reduce__] = run
     table[reversed] = iteration.run_reversed
     table[next] = iteration.run_next
     table[iter] = iteration.run_iter
@@ -256,8 +266,11 @@ def _table() -> dict[Any, Handler]:
     table[operator.getitem] = run_getter
     table[operator.setitem] = run_setter
     table[operator.delitem] = run_deleter
-    for f in (heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace, heapq.heappushpop,
-              bisect.bisect_left, bisect.bisect_right, bisect.insort_left, bisect.insort_right):
+    for name in ("heappush", "heappop", "heapify", "heapreplace", "heappushpop"):
+        for f in (name, f"_{name}_max", f"{name}_max"):  # the last are public from Python 3.14 on
+            if hasattr(heapq, f):
+                table[getattr(heapq, f)] = run_rearranging
+    for f in WITH_KEY:
         table[f] = run_rearranging
     table[copy.deepcopy] = copies.run_deepcopy
     table[copy.copy] = copies.run_copy
@@ -267,6 +280,9 @@ def _table() -> dict[Any, Handler]:
         table[getattr(operator, name)] = _operator_handler(name)
     for name in ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "imatmul"):
         table[getattr(operator, name)] = _operator_handler(name)
+    table[operator.concat], table[operator.iconcat] = table[operator.add], table[operator.iadd]
+    for f in (operator.countOf, operator.indexOf):
+        table[f] = run_iterating_first
     for name in COMPARISONS:
         table[getattr(operator, name)] = _operator_handler(name)
     table[operator.contains] = lambda ctx, f, args, kwargs: ctx.contained(args[1], args[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import pickle
+import weakref
 from types import MethodType
 from typing import Any
 
@@ -26,8 +27,10 @@ OTHER_WAYS = {
     ndarray.view: "use z.real and z.imag for the parts of complex numbers, astype for values",
     pickle.dumps: "save it outside of the function; copy.deepcopy makes copies",
     pickle.dump: "return it with has_aux=True, and save it afterwards",
-    np.frompyfunc: "write a loop or an array expression",
-    np.nditer: "loop over the array or over its indices",
+    weakref.ref: "leave the callback out, or register it outside of the function",
+    weakref.proxy: "use weakref.ref(o) and call it, or the object itself",
+    np.frompyfunc: "use np.vectorize(f, otypes=[float]), which is differentiated, or write a loop "
+    "or an array expression",
 }
 COMPILED = "it is compiled, so there is no Python source to derive a rule from"
 

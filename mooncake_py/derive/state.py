@@ -16,6 +16,7 @@ from typing import Any
 from mooncake_py.derive import effects, pulls
 from mooncake_py.derive.active import Active, primal_of
 from mooncake_py.derive.activity import INERT
+from mooncake_py.derive.mappings import filling
 
 __all__ = [
     "MUTATORS", "call_container_method", "delete_attribute", "delete_item", "inplace_container",
@@ -185,8 +186,7 @@ def inplace_container(ctx: Any, op: Any, x: Any, v: Any) -> Any:
     """Run ``x op= v`` for a container."""
     if isinstance(x, tuple(RESTORERS)):
         snapshot(ctx, x)
-        if op.name == "add":
-            v = ctx.iter(v)
+        v = ctx.iter(v) if op.name == "add" else ctx.mapping(v)
     return op.inplace(x, primal_of(v) if type(x) is not list else v)
 
 
@@ -309,8 +309,8 @@ def call_container_method(
         set_item(ctx, o, args[0], args[1] if len(args) > 1 else None)
         return o[args[0]]
     snapshot(ctx, o)
-    if name in ITERATING and args and not isinstance(args[0], Mapping):
-        args = (ctx.iter(args[0]), *args[1:])
+    if name in ITERATING and args:
+        args = [filling(ctx, a) if isinstance(o, dict) else ctx.iter(a) for a in args]
     return method(*args, **kwargs)
 
 

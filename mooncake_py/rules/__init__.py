@@ -4,6 +4,8 @@
 other module holds the rules of one family of functions.
 """
 
+from mooncake_py.rules import averages as averages
+from mooncake_py.rules import binning as binning
 from mooncake_py.rules import clipping as clipping
 from mooncake_py.rules import cmath_functions as cmath_functions
 from mooncake_py.rules import complex_parts as complex_parts
@@ -17,6 +19,7 @@ from mooncake_py.rules import joining as joining
 from mooncake_py.rules import linalg as linalg
 from mooncake_py.rules import math_functions as math_functions
 from mooncake_py.rules import nan_reductions as nan_reductions
+from mooncake_py.rules import nditer as nditer
 from mooncake_py.rules import nondifferentiable as nondifferentiable
 from mooncake_py.rules import norms as norms
 from mooncake_py.rules import operators as operators
@@ -32,3 +35,4 @@ from mooncake_py.rules import shuffling as shuffling
 from mooncake_py.rules import sorting as sorting
 from mooncake_py.rules import trigonometric as trigonometric
 from mooncake_py.rules import ufunc_methods as ufunc_methods
+from mooncake_py.rules import vectorizing as vectorizing

@@ -317,14 +317,15 @@ def function_name(function: Any) -> str:
     module = getattr(getattr(function, "__objclass__", function), "__module__", None)
     if module is None and type(function).__module__ == "numpy":
         module = "numpy"  # ufuncs do not say which module they live in
-    return f"{public_module(module)}.{name}" if module and module != "builtins" else name
+    return f"{public_module(module, name)}.{name}" if module and module != "builtins" else name
 
 
-def public_module(module: str) -> str:
+def public_module(module: str, name: str) -> str:
     """Return where users find what NumPy and the standard library keep in private modules."""
     parts = module.split(".")
     if parts[0] == "numpy":
-        return ".".join(part for part in parts if not part.startswith("_"))
+        public = ".".join(part for part in parts if not part.startswith("_"))
+        return public if hasattr(sys.modules[public], name.partition(".")[0]) else "numpy"
     return module.lstrip("_") if module in sys.stdlib_module_names else module
 
 

@@ -16,7 +16,19 @@ from mooncake_py.rules.declare import linear, not_implemented, overlay, zero_der
 __all__ = []
 
 zero_derivative(np.tri, because="the argument is a number of rows")
-zero_derivative(np.broadcast, because="only the shapes matter")
+
+
+@overlay(np.broadcast)
+def broadcast(*args: Any) -> np.broadcast:
+    """Iteration reads the elements, so that numbers are brought into arrays before."""
+    return broadcast_of_arrays(*[np.asarray(a) for a in args])
+
+
+def broadcast_of_arrays(*arrays: ndarray) -> np.broadcast:
+    return np.broadcast(*arrays)
+
+
+zero_derivative(broadcast_of_arrays, because="only the shapes matter")
 
 
 # The same elements in another shape.

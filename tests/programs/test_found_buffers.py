@@ -9,8 +9,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mooncake_py import grad
-from mooncake_py.errors import MissingRuleError
 from tests.programs.test_found import MATRIX, verify
 
 BUFFERS = """
@@ -100,13 +98,11 @@ def test_bound_of_a_slice_changes(index: str) -> None:
     """)
 
 
-def test_read_by_nditer_into_memory_of_its_own_is_refused() -> None:
-    def doubled(x):
+def test_read_by_nditer_into_memory_of_its_own() -> None:
+    verify("""
         c = x.size + np.arange(3.0)
         with np.nditer([c, None]) as iterator:
             for a, b in iterator:
                 b[...] = 2 * a
-            return x @ iterator.operands[1]
-
-    with pytest.raises(MissingRuleError, match="written through it cannot be seen"):
-        grad(doubled)(np.ones(3))
+            return x[:3] @ iterator.operands[1]
+    """)

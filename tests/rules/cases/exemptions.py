@@ -42,7 +42,10 @@ EXEMPTIONS: dict[str, tuple[Hashable, ...]] = {
         np.ndarray.resize, np.ndarray.setflags, np.ndarray.byteswap, np.ndarray.setfield,
     ),
     "is what numpy.concatenate itself calls": (UNDISPATCHED,),
-    "makes an iterator without a derivative": (np.broadcast,),
+    "makes an iterator, checked in test_nditer": (np.broadcast, np.nditer, np.nested_iters),
+    "called through its instances, checked in test_callbacks_of_numpy": (
+        np.vectorize._vectorize_call,  # type: ignore[attr-defined]
+    ),
     **({"warns that it is deprecated": (np.fix, np.typename)} if NUMPY >= "2.5.0" else {}),
 }  # fmt: skip
 

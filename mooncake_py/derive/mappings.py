@@ -1,0 +1,23 @@
+"""What dicts are filled from: mappings written in Python are read in the engine's sight."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["filling", "run_defaultdict", "run_dict"]
+
+
+def run_dict(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``dict(mapping or pairs)``."""
+    return f(*[filling(ctx, a) for a in args], **kwargs)
+
+
+def run_defaultdict(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``defaultdict(factory, mapping or pairs)``."""
+    return f(*args[:1], *[filling(ctx, a) for a in args[1:]], **kwargs)
+
+
+def filling(ctx: Any, value: Any) -> Any:
+    """Return what a dict is filled from, as a mapping or an iterator of pairs."""
+    found = ctx.mapping(value)
+    return found if hasattr(found, "keys") else ctx.iter(found)

@@ -1,0 +1,89 @@
+"""Rules for the functions of `statistics` that add up exact fractions: means, variances.
+
+The others (``fmean``, ``median``, ``correlation``, ``NormalDist``) are derived from their source.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from mooncake_py.rules.declare import from_vjp, overlay
+
+__all__: list[str] = []
+
+
+@overlay(statistics.mean)
+def mean(data: Iterable[Any]) -> Any:
+    return mean_of_list(list(data))
+
+
+def mean_of_list(data: list[Any]) -> Any:
+    return statistics.mean(data)
+
+
+@from_vjp(mean_of_list)
+def mean_rule(data: list[Any]) -> tuple[Any, Any]:
+    return statistics.mean(data), lambda dy: ([dy / len(data)] * len(data),)
+
+
+@overlay(statistics.harmonic_mean)
+def harmonic_mean(data: Iterable[Any], weights: Any = None) -> Any:
+    return harmonic_mean_of_list(list(data), None if weights is None else list(weights))
+
+
+def harmonic_mean_of_list(data: list[Any], weights: Any) -> Any:
+    return statistics.harmonic_mean(data, weights)
+
+
+@from_vjp(harmonic_mean_of_list)
+def harmonic_mean_rule(data: list[Any], weights: Any) -> tuple[Any, Any]:
+    """With h = sum(w) / sum(w / x)."""
+    h = statistics.harmonic_mean(data, weights)
+
+    def harmonic_mean_pullback(dy):
+        if not h:  # a datum is zero, where the function has a kink
+            return None
+        ws = [1.0] * len(data) if weights is None else weights
+        scale = dy * h / sum(ws)
+        dweights = None if weights is None else [scale * (1 - h / x) for x in data]
+        return [scale * w * h / x**2 for w, x in zip(ws, data, strict=True)], dweights
+
+    return h, harmonic_mean_pullback
+
+
+# Spread about the mean or another centre.  Both forms share the derivative: about the mean, the
+# sum of squares is stationary in the centre.
+
+
+def declare_spread(function: Callable[..., Any], lost: int, root: bool) -> None:
+    """Declare a sum of squares over ``len(data) - lost``, or its square root."""
+
+    def spread(data: Iterable[Any], xbar: Any = None, *, mu: Any = None) -> Any:
+        return spread_of_list(list(data), xbar if mu is None else mu)
+
+    def spread_of_list(data: list[Any], center: Any) -> Any:
+        return function(data, center)
+
+    def spread_rule(data: list[Any], center: Any) -> tuple[Any, Any]:
+        y = function(data, center)
+
+        def spread_pullback(dy):
+            if not y:
+                return None
+            middle = statistics.fmean(data) if center is None else center
+            scale = dy / (len(data) - lost) * (1 / y if root else 2)
+            dx = [scale * (x - middle) for x in data]
+            return dx, None if center is None else -sum(dx)
+
+        return y, spread_pullback
+
+    overlay(function)(spread)
+    from_vjp(spread_of_list)(spread_rule)
+
+
+declare_spread(statistics.variance, 1, root=False)
+declare_spread(statistics.stdev, 1, root=True)
+declare_spread(statistics.pvariance, 0, root=False)
+declare_spread(statistics.pstdev, 0, root=True)

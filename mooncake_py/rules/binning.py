@@ -1,0 +1,15 @@
+"""Rules for functions that count or add up by bins."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mooncake_py.rules.declare import linear
+
+__all__: list[str] = []
+
+
+@linear(np.bincount, wrt=1)
+def bincount_adjoint(dy, x, weights, minlength=0):
+    """Each weight went into the bin of its number."""
+    return dy[np.asarray(x)]

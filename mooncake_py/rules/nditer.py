@@ -1,0 +1,233 @@
+"""``np.nditer`` in Python: the original hands out windows into memory that nobody would see.
+
+Here each window is a view of its operand, so that what is read through it carries the derivative
+and what is written through it is undone.  The way through the operands is that of the original,
+which is run once without touching them.  Buffers, which are copies, are refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.errors import MissingRuleError
+from mooncake_py.rules.declare import overlay, zero_derivative
+
+__all__: list[str] = []
+
+COPYING = frozenset({
+    "buffered", "common_dtype", "copy_if_overlap", "delay_bufalloc", "ranged",
+})  # fmt: skip
+
+
+@overlay(np.nditer)
+def nditer(
+    op: Any, flags: Any = None, op_flags: Any = None, op_dtypes: Any = None, order: Any = "K",
+    casting: Any = "safe", op_axes: Any = None, itershape: Any = None, buffersize: Any = 0,
+) -> Any:  # fmt: skip
+    """Return an iterator that hands out views."""
+    flags = tuple(flags or ())
+    copying = sorted(COPYING.intersection(flags)) or ["op_dtypes"] * (op_dtypes is not None)
+    if copying:
+        refuse(f"numpy.nditer with {', '.join(copying)}")
+    several = isinstance(op, (list, tuple))
+    operands = [x if x is None else np.asarray(x) for x in (op if several else [op])]
+    if op_flags is not None and not several and isinstance(op_flags[0], str):
+        op_flags = [op_flags]
+    steps = route(operands, flags, op_flags, order, casting, op_axes, itershape)
+    if steps is None:
+        refuse("numpy.nditer with op_flags that make copies")
+    allocated = [np.empty_like(like) for like in steps.allocated]
+    operands = [allocated.pop(0) if x is None else x for x in operands]
+    return Iterator(operands, steps)
+
+
+def refuse(what: str) -> NoReturn:
+    raise MissingRuleError(
+        f"{what} cannot be differentiated",
+        why="what it hands out is not the memory of the arrays itself, so that reads and writes "
+        "through it cannot be followed",
+        mend="leave that out, or loop over the arrays or their indices (np.ndindex)",
+    )
+
+
+def refuse_nested(*args: Any, **kwargs: Any) -> NoReturn:
+    refuse("numpy.nested_iters")
+
+
+overlay(np.nested_iters)(refuse_nested)
+
+
+class Window(NamedTuple):
+    """Where a view lies within its operand."""
+
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    writeable: bool
+
+
+class Route(NamedTuple):
+    """The steps of an iteration.
+
+    Attributes
+    ----------
+    windows : list
+        For each step the window into each operand.
+    indices, multi_indices : list
+        For each step, or empty where they were not asked for.
+    allocated : list of ndarray
+        Arrays like those that the iterator allocates.
+    shape : tuple of int
+        Of the iteration.
+    """
+
+    windows: list[list[Window]]
+    indices: list[int]
+    multi_indices: list[tuple[int, ...]]
+    allocated: list[ndarray]
+    shape: tuple[int, ...]
+
+
+def route(operands: Any, flags: Any, op_flags: Any, *options: Any) -> Route | None:
+    """Return the steps of the original, or None if it would iterate over copies."""
+    order, casting, op_axes, itershape = options
+    extra: dict[str, Any] = {}
+    if itershape is not None:
+        extra["itershape"] = itershape
+    native = np.nditer(
+        operands, flags, op_flags, order=order, casting=casting, op_axes=op_axes, **extra
+    )
+    windows: list[list[Window]] = []
+    indices: list[int] = []
+    multi_indices: list[tuple[int, ...]] = []
+    with native:
+        arrays, shape = native.operands, () if native.finished else native.shape
+        if any(x is not None and x is not a for x, a in zip(operands, arrays, strict=True)):
+            return None
+        for given in native:
+            views: Any = given if native.nop > 1 else (given,)
+            windows.append([window(v, a) for v, a in zip(views, arrays, strict=True)])
+            if native.has_index:
+                indices.append(native.index)
+            if native.has_multi_index:
+                multi_indices.append(native.multi_index)
+    allocated = [a for x, a in zip(operands, arrays, strict=True) if x is None]
+    return Route(windows, indices, multi_indices, allocated, shape)
+
+
+def window(view: ndarray, operand: ndarray) -> Window:
+    return Window(
+        address(view) - address(operand), view.shape, view.strides, view.flags.writeable
+    )
+
+
+def address(a: ndarray) -> int:
+    return a.__array_interface__["data"][0]
+
+
+zero_derivative(route, because="returns places in memory")
+
+
+class Memory:
+    """Stands between an operand and a window into it, for NumPy to read."""
+
+    def __init__(self, base: ndarray, interface: dict[str, Any]) -> None:
+        self.base = base
+        self.__array_interface__ = interface
+
+
+def view_of(operand: ndarray, place: Window) -> ndarray:
+    """Return a window into an operand."""
+    interface = {
+        **operand.__array_interface__,
+        "shape": place.shape,
+        "strides": place.strides,
+        "data": (address(operand) + place.offset, not place.writeable),
+    }
+    return np.asarray(Memory(operand, interface))
+
+
+zero_derivative(view_of, because="a view: its shadow is a view of the operand's")
+
+
+class Iterator:
+    """Do what ``np.nditer`` does."""
+
+    def __init__(self, operands: list[ndarray], steps: Route) -> None:
+        self.operands = tuple(operands)
+        self.steps = steps
+        self.shape = steps.shape
+        self.nop = len(operands)
+        self.ndim = len(steps.shape)
+        self.itersize = sum(
+            [int(np.prod(places[0].shape, dtype=int)) for places in steps.windows]
+        )
+        self.dtypes = tuple(a.dtype for a in operands)
+        self.has_index = bool(steps.indices)
+        self.has_multi_index = bool(steps.multi_indices)
+        self.iterindex = 0
+        self.finished = not steps.windows
+        self.started = False
+
+    def __iter__(self) -> Iterator:
+        return self
+
+    def __next__(self) -> Any:
+        if self.finished or (self.started and not self.iternext()):
+            raise StopIteration
+        self.started = True
+        return self.value
+
+    def iternext(self) -> bool:
+        if self.iterindex + 1 < len(self.steps.windows):
+            self.iterindex += 1
+            return True
+        self.finished = True
+        return False
+
+    def reset(self) -> None:
+        self.iterindex = 0
+        self.finished = not self.steps.windows
+        self.started = False
+
+    @property
+    def value(self) -> Any:
+        views = self[:]
+        return views if self.nop > 1 else views[0]
+
+    @property
+    def index(self) -> int:
+        return self.steps.indices[self.iterindex]
+
+    @property
+    def multi_index(self) -> tuple[int, ...]:
+        return self.steps.multi_indices[self.iterindex]
+
+    def __len__(self) -> int:
+        return self.nop
+
+    def __getitem__(self, i: Any) -> Any:
+        places = self.steps.windows[self.iterindex]
+        if isinstance(i, slice):
+            return tuple([view_of(a, p) for a, p in zip(self.operands[i], places[i], strict=True)])
+        return view_of(self.operands[i], places[i])
+
+    def __setitem__(self, i: Any, value: Any) -> None:
+        self[i][...] = value
+
+    def __enter__(self) -> Iterator:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(np.nditer, name):
+            refuse(f"numpy.nditer.{name}")
+        raise AttributeError(name)

@@ -1,0 +1,93 @@
+"""NumPy's functions that apply a Python function many times, as Python that can be derived."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.rules.declare import overlay, zero_derivative
+
+__all__: list[str] = []
+
+
+# np.vectorize.  Its other methods, which deal with signatures and excluded arguments, are derived.
+
+
+@overlay(np.vectorize._vectorize_call)  # pyright: ignore[reportAttributeAccessIssue]
+def vectorize_call(self: Any, func: Callable[..., Any], args: Any) -> Any:
+    """Call `func` for each element.
+
+    The original makes a ufunc of it, which calls back from compiled code and returns arrays of
+    objects.
+    """
+    if self.signature is not None:
+        return self._vectorize_call_with_signature(func, args)
+    if not args:
+        return func()
+    arrays = [np.asanyarray(a) for a in args]
+    if self.otypes is not None:
+        return called_for_each(func, arrays, self.otypes, len(self.otypes), [])
+    if any(a.size == 0 for a in arrays):
+        raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+    # The types are those of one call more than there are elements.
+    first = func(*[a.flat[0] for a in arrays])
+    outputs = first if isinstance(first, tuple) else (first,)
+    types = [np.asarray(y).dtype.char for y in outputs]
+    return called_for_each(func, arrays, types, len(types), [first] if self.cache else [])
+
+
+def called_for_each(func: Any, arrays: Any, types: Any, count: int, known: list[Any]) -> Any:
+    """Return one array for each of `count` outputs of `func`; `known` results are used first."""
+    arrays = [a if a.dtype == object else a.copy("K") for a in arrays]  # `func` may write to them
+    indices, like = path(arrays)
+    arrays = np.broadcast_arrays(*arrays) if len(arrays) > 1 else arrays
+    results = []
+    for index in indices:
+        result = known.pop() if known else func(*[a.item(index) for a in arrays])
+        results.append(result if count > 1 else (result,))
+    made = []
+    for k in range(count):
+        dtype = np.dtype(types[k])
+        flexible = dtype.itemsize == 0  # text: the width depends on the elements
+        y = np.empty_like(like, dtype=object if flexible else dtype)
+        for index, result in zip(indices, results, strict=True):
+            y[index] = result[k]
+        made.append(y.astype(dtype) if flexible else y)
+    return tuple(made) if count > 1 else made[0]
+
+
+def path(arrays: list[ndarray]) -> tuple[list[tuple[int, ...]], ndarray]:
+    """Return the indices of all elements in the order of a ufunc, and an array laid out alike."""
+    operands: Any = [*(np.empty_like(a, dtype=bool) for a in arrays), None]
+    access: Any = [["readonly"]] * len(arrays) + [["writeonly", "allocate"]]
+    like = np.nditer(operands, flags=["multi_index", "zerosize_ok"], op_flags=access)
+    with like:
+        return [like.multi_index for _ in like], like.operands[-1]
+
+
+zero_derivative(path, because="returns indices")
+
+
+# np.apply_along_axis.
+
+
+@overlay(np.apply_along_axis)
+def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call `func1d` for each vector along an axis."""
+    arr = np.asanyarray(arr)
+    axis = np.lib.array_utils.normalize_axis_index(axis, arr.ndim)
+    vectors = np.moveaxis(arr, axis, -1)
+    indices = [(*index, Ellipsis) for index in np.ndindex(vectors.shape[:-1])]
+    if not indices:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    first = np.asanyarray(func1d(vectors[indices[0]], *args, **kwargs))
+    results = np.zeros_like(first, shape=vectors.shape[:-1] + first.shape)
+    results[indices[0]] = first
+    for index in indices[1:]:
+        results[index] = np.asanyarray(func1d(vectors[index], *args, **kwargs))
+    order = list(range(results.ndim))
+    stop = results.ndim - first.ndim
+    return np.transpose(results, order[:axis] + order[stop:] + order[axis:stop])

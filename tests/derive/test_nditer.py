@@ -1,0 +1,595 @@
+"""Iterators of NumPy over the memory of arrays, against finite differences."""
+# The unusual style of the programs is the point of them.
+# ruff: noqa: B007, B905, C416, C417, E741
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from mooncake_py import grad, value_and_grad
+from mooncake_py.errors import MissingRuleError
+from tests.support.gradients import Program, Programs
+
+programs = Programs()
+X = np.array([0.3, -1.2, 0.7])
+M = np.array([[0.3, -1.2, 0.7], [1.1, 0.4, -0.6]])
+
+
+@programs(X)
+def nditer_read(x):
+    t = 0.0
+    for v in np.nditer(x):
+        t = t + v * v
+    return float(t)
+
+
+@programs(X)
+def nditer_rw(x):
+    y = x.copy()
+    with np.nditer(y, op_flags=["readwrite"]) as it:
+        for v in it:
+            v[...] = 2 * v * v
+    return y.sum()
+
+
+@programs(X)
+def nditer_rw2(x):
+    y = x * 2
+    for v in np.nditer(y, op_flags=["readwrite"]):
+        v *= v
+    return y.sum()
+
+
+@programs(M)
+def nditer_ext(m):
+    y = m.copy()
+    for v in np.nditer(y, flags=["external_loop"], op_flags=["readwrite"]):
+        v[...] = v * v
+    return y.sum()
+
+
+@programs(M)
+def nditer_multi(m):
+    it = np.nditer(m, flags=["multi_index"])
+    t = 0.0
+    for v in it:
+        t += m[it.multi_index] * it.multi_index[0]
+    return t
+
+
+@programs(M)
+def nditer_multi2(m):
+    it = np.nditer(m, flags=["multi_index"])
+    t = 0.0
+    while not it.finished:
+        t += it[0] * it[0] * (1 + it.multi_index[1])
+        it.iternext()
+    return float(t)
+
+
+@programs(X)
+def nditer_two(x):
+    t = 0.0
+    for a, b in np.nditer([x, x[::-1]]):
+        t = t + a * b * b
+    return float(t)
+
+
+@programs(X)
+def nditer_alloc(x):
+    it = np.nditer([x, None])
+    for a, b in it:
+        b[...] = a * a
+    return it.operands[1].sum()
+
+
+@programs(X)
+def nditer_const_active(x):
+    y = np.zeros(3)
+    for i, v in enumerate(np.nditer(y, op_flags=["writeonly"])):
+        v[...] = x[i] ** 2
+    return y.sum()
+
+
+@programs(M)
+def nditer_bcast(m):
+    t = 0.0
+    for a, b in np.nditer([m, m[0]]):
+        t = t + a * b
+    return float(t)
+
+
+@programs(M)
+def nditer_findex(m):
+    it = np.nditer(m, flags=["f_index"])
+    return float(sum(v * it.index for v in it))
+
+
+@programs(M)
+def nditer_c_index(m):
+    t = 0.0
+    it = np.nditer(m, flags=["c_index"], order="F")
+    for v in it:
+        t += v * v * it.index
+    return float(t)
+
+
+@programs(M)
+def ndenum(m):
+    return sum((v * v * (i + 2 * j) for (i, j), v in np.ndenumerate(m)))
+
+
+@programs(M)
+def ndenum_write(m):
+    a = m.copy()
+    for (i, j), v in np.ndenumerate(m):
+        a[i, j] = v * v * a[0, 0]
+    return a.sum()
+
+
+@programs(M)
+def ndidx(m):
+    t = 0.0
+    for i in np.ndindex(m.shape):
+        t += m[i] ** 2
+    return t
+
+
+@programs(M)
+def ndidx2(m):
+    t = 0.0
+    for i in np.ndindex(2, 3):
+        t += m[i] ** 2
+    return t
+
+
+@programs(X)
+def fromit(x):
+    return (np.fromiter((v * v for v in x), float) * x).sum()
+
+
+@programs(X)
+def fromit_count(x):
+    return np.fromiter((v * v for v in x), dtype=np.float64, count=2).prod()
+
+
+@programs(X)
+def fromit_map(x):
+    return (np.fromiter(map(lambda v: v * v, x), float, 3) * x).sum()
+
+
+@programs(X)
+def fromit_list(x):
+    return np.fromiter([x[0], x[1] * 2], float).prod()
+
+
+@programs(X)
+def fromit_arr(x):
+    return np.fromiter(x, float).prod()
+
+
+@programs(X)
+def fromit_const_write(x):
+    out = np.zeros(3)
+
+    def g():
+        for i in range(3):
+            out[i] = x[i] * x[i]
+            yield i
+
+    k = np.fromiter(g(), int)
+    return (out * k).sum()
+
+
+@programs(X)
+def sel(x):
+    return np.select([x < 0, x > 0.5], [x * x, x**3], default=x[0]).sum()
+
+
+@programs(X)
+def sel_nodef(x):
+    return np.select([x < 0, x > 0.5], [x * x, 2.0]).sum()
+
+
+@programs(X)
+def cho(x):
+    return np.choose([0, 1, 0], [x, x * x]).sum()
+
+
+@programs(X)
+def cho_m(x):
+    return np.array([0, 1, 2]).choose([x, x * x, 3.0]).sum()
+
+
+@programs(X)
+def where1(x):
+    return x[np.where(x > 0)].prod()
+
+
+@programs(M)
+def where1m(m):
+    i, j = np.where(m > 0)
+    return (m[i, j] * i).sum()
+
+
+@programs(X)
+def where1x(x):
+    return x[np.where(x)[0]].prod()
+
+
+@programs(X)
+def swv(x):
+    return np.lib.stride_tricks.sliding_window_view(x, 2).prod(axis=1).sum()
+
+
+@programs(M)
+def swv2(m):
+    return (np.lib.stride_tricks.sliding_window_view(m, (2, 2)) ** 2).sum()
+
+
+@programs(M)
+def swv_ax(m):
+    w = np.lib.stride_tricks.sliding_window_view(m, 2, axis=1)
+    return (w.mean(axis=-1) ** 3).sum()
+
+
+@programs(X)
+def swv_w(x):
+    y = x.copy()
+    w = np.lib.stride_tricks.sliding_window_view(y, 2, writeable=True)
+    w[0] = 2 * w[1]
+    return (y**2).sum()
+
+
+@programs(X)
+def swv_fresh(x):
+    w = np.lib.stride_tricks.sliding_window_view(x * x, 2)
+    return (w[0] * w[1]).sum()
+
+
+@programs(X)
+def asstr(x):
+    y = x * x
+    w = np.lib.stride_tricks.as_strided(y, (2, 2), (8, 8))
+    return (w**2).sum()
+
+
+@programs(X)
+def bto(x):
+    return (np.broadcast_to(x, (2, 3)) ** 2).sum()
+
+
+@programs(X)
+def barr(x):
+    a, b = np.broadcast_arrays(x, x[:, None])
+    return (a * b * b).sum()
+
+
+@programs(X)
+def flat_it(x):
+    t = 0.0
+    for v in x.reshape(3, 1).flat:
+        t += v * v
+    return t
+
+
+@programs(X)
+def np_bcast_obj(x):
+    b = np.broadcast(x, x[:, None])
+    t = 0.0
+    for u, v in b:
+        t += u * v
+    return t
+
+
+@programs(X)
+def c_(x):
+    return (np.r_[x, x**2, 1.0] * np.arange(7)).sum() + np.c_[x, x * x].prod()
+
+
+@programs(X)
+def interp_(x):
+    return np.interp(0.5, [0, 1, 2], x)
+
+
+@programs(X)
+def poly1d_(x):
+    return np.poly1d(x)(2.0)
+
+
+@programs(X)
+def poly1d_arr(x):
+    return np.poly1d([1.0, 2.0, 3.0])(x).sum()
+
+
+@programs(X)
+def polyn(x):
+    return np.polynomial.Polynomial(x)(0.7)
+
+
+@programs(X)
+def cheb(x):
+    return np.polynomial.Chebyshev([1.0, 2.0, 3.0])(x).sum()
+
+
+@programs(X)
+def trapz_(x):
+    return np.trapezoid(x * x, dx=0.1)
+
+
+@programs(X)
+def gradient_(x):
+    return (np.gradient(x) ** 2).sum()
+
+
+@programs(M)
+def einsum_path(m):
+    return np.einsum("ij,kj->", m, m, optimize=True)
+
+
+@programs(X)
+def ix(x):
+    return np.outer(x, x)[np.ix_([0, 2], [1, 2])].sum()
+
+
+@programs(X)
+def vsplit(x):
+    a, b, c = np.split(x, 3)
+    return (a * b * c).sum()
+
+
+@programs(X)
+def errst(x):
+    with np.errstate(all="ignore"):
+        return np.sqrt(np.abs(x)).sum()
+
+
+@programs(M)
+def histw(m):
+    return np.bincount([0, 1, 0], weights=m[0]).prod()
+
+
+@programs(X)
+def dgz(x):
+    return (x * np.digitize(x, [0.0, 0.5])).sum()
+
+
+@programs(X)
+def lookfor_map_astype(x):
+    return np.array(list(map(lambda v: v * v, x))).sum()
+
+
+@programs(M)
+def it_const_becomes_active(m):
+    y = np.zeros(6)
+    t = 0.0
+    for v in np.nditer(y):
+        y[:] = m.ravel()
+        t = t + v * v
+    return float(t)
+
+
+@programs(M)
+def it_keep(m):
+    y = m.copy()
+    l = [v for v in np.nditer(y)]
+    y *= 2
+    return float(sum(v * v for v in l))
+
+
+@programs(M)
+def it_ext2(m):
+    t = 0.0
+    for a, b in np.nditer([m, m * m], flags=["external_loop"]):
+        t += (a * b).sum()
+    return t
+
+
+@programs(M)
+def it_ext_T(m):
+    t = 0.0
+    for v in np.nditer(m.T, flags=["external_loop"], order="C"):
+        t += (v * np.arange(len(v))).sum()
+    return t
+
+
+@programs(M)
+def it_order(m):
+    return float(sum((i * v for i, v in enumerate(np.nditer(m, order="F")))))
+
+
+@programs(M)
+def it_neg(m):
+    return float(sum((i * v for i, v in enumerate(np.nditer(m[::-1, ::-1])))))
+
+
+@programs(M)
+def it_reduce(m):
+    s = np.zeros(2)
+    it = np.nditer(
+        [m, s], flags=["reduce_ok"], op_flags=[["readonly"], ["readwrite"]], op_axes=[None, [0, -1]]
+    )
+    with it:
+        for a, b in it:
+            b[...] += a * a
+    return s.prod()
+
+
+@programs(M)
+def it_outer(m):
+    a, b = (m[0], m[1])
+    it = np.nditer([a, b, None], flags=["external_loop"], op_axes=[[0, -1], [-1, 0], None])
+    with it:
+        for x, y, z in it:
+            z[...] = x * y
+        r = it.operands[2]
+    return (r * np.arange(9).reshape(3, 3)).sum()
+
+
+@programs(M)
+def it_setitem(m):
+    y = m.copy()
+    it = np.nditer(y, flags=["multi_index"], op_flags=["readwrite"])
+    while not it.finished:
+        it[0] = it[0] ** 2 * it.multi_index[1]
+        it.iternext()
+    return y.sum()
+
+
+@programs(M)
+def it_reset(m):
+    it = np.nditer(m)
+    t = 0.0
+    for v in it:
+        t += v
+    it.reset()
+    for v in it:
+        t += v * v
+    return float(t)
+
+
+@programs(M)
+def it_len(m):
+    it = np.nditer([m, m])
+    return m.sum() * len(it) * it.itersize * it.nop
+
+
+@programs(M)
+def it_readonly_error(m):
+    try:
+        for v in np.nditer(m):
+            v[...] = 2.0
+    except ValueError:
+        return m.sum()
+    return 0.0
+
+
+@programs(M)
+def it_value(m):
+    it = np.nditer(m, flags=["c_index"])
+    next(it)
+    next(it)
+    return float(it.value * it.index)
+
+
+@programs(M)
+def it_0d(m):
+    y = np.array(m[0, 0])
+    for v in np.nditer(y, op_flags=["readwrite"]):
+        v[...] = v * v
+    return float(y)
+
+
+@programs(M)
+def it_mixed_int(m):
+    return float(sum((a * b for a, b in np.nditer([m[0], np.arange(3)]))))
+
+
+@programs(M)
+def it_empty(m):
+    return float(sum(v for v in np.nditer(m[:0], flags=["zerosize_ok"]))) + m[0, 0]
+
+
+@programs(M)
+def it_break(m):
+    y = m.copy()
+    for v in np.nditer(y, op_flags=["readwrite"]):
+        v *= 3
+        if v > 1:
+            break
+    return (y * y).sum()
+
+
+@programs(M)
+def it_2d_slices(m):
+    y = m.copy()
+    for v in np.nditer(y[:, 1:], op_flags=["readwrite"], flags=["external_loop"], order="C"):
+        v[:] = v * v + y[0, 0]
+    return (y * y).sum()
+
+
+@programs(M)
+def it_unpack(m):
+    it = np.nditer([m[0], m[1], None])
+    with it:
+        for a, b, c in it:
+            np.multiply(a, b, out=c)
+        return it.operands[2].prod()
+
+
+@programs(M)
+def it_enum(m):
+    o = np.empty_like(m)
+    for v, w in np.nditer([m, o], op_flags=[["readonly"], ["writeonly"]]):
+        w[...] = math.sin(v)
+    return o.sum()
+
+
+@programs(M)
+def it_float(m):
+    return sum(float(v) ** 2 for v in np.nditer(m)) + sum(v.item() for v in np.nditer(m))
+
+
+@programs(M)
+def bc_next(m):
+    b = np.broadcast(m, m[0])
+    a = next(b)
+    t = 0.0
+    for u, v in b:
+        t += u * v * v
+    return t * a[0] + len(list(b))
+
+
+@programs(M)
+def bc_const(m):
+    y = np.zeros(3)
+    t = 0.0
+    for u, v in np.broadcast(y, 2.0):
+        y[:] = m[0]
+        t += u * v
+    return float(t)
+
+
+@programs(M)
+def bc_zip(m):
+    return sum((u * v for (u, v), k in zip(np.broadcast(m, m[:1]), range(4))))
+
+
+@programs(M)
+def bc_0d(m):
+    return sum((u * v for u, v in np.broadcast(m[0, 0], m[1])))
+
+
+@pytest.mark.parametrize("program", programs, ids=str)
+def test_gradient(program: Program) -> None:
+    program.check()
+
+
+REFUSED = {
+    "buffered": lambda x: sum(v for v in np.nditer(x, flags=["buffered"])),
+    "op_dtypes": lambda x: sum(v for v in np.nditer(x, op_dtypes=["float32"], casting="unsafe")),
+    "nested_iters": lambda x: sum(v for v in np.nested_iters(x, [[0]])[0]),
+    "remove_axis": lambda x: np.nditer(x, flags=["multi_index"]).remove_axis(0) or x[0],
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_iteration_over_copies_is_refused(name):
+    with pytest.raises(MissingRuleError, match=name) as caught:
+        grad(REFUSED[name])(X.copy())
+    assert caught.value.where is not None
+
+
+def test_iterator_has_the_attributes_of_the_original():
+    def look(x):
+        it = np.nditer([x, x[0]], flags=["multi_index"], order="C")
+        seen = [it.shape, it.itersize, it.nop, len(it), it.ndim, it.has_index, it.has_multi_index]
+        seen += [it.finished, it.iterindex, it.multi_index, [d.str for d in it.dtypes]]
+        seen += [[it.multi_index for _ in it], it.finished]
+        return x.sum(), seen
+
+    _, seen = value_and_grad(look, has_aux=True)(M)[0]
+    assert seen == look(M)[1]
