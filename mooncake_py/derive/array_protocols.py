@@ -75,8 +75,6 @@ def as_float(ctx: Any, value: Any) -> Any:
 def as_array(ctx: Any, value: Any) -> Any:
     """Return the array that an active object stands for; any other value unchanged."""
     t = type(value)
-    if t is Active:
-        return value
     if t is list or t is tuple:
         parts = [as_array(ctx, part) for part in value]
         changed = any(new is not old for new, old in zip(parts, value, strict=True))
@@ -87,7 +85,7 @@ def as_array(ctx: Any, value: Any) -> Any:
     if not name or t is Active:
         return value
     if name == "__array__":
-        return ctx.call(t.__array__, value)
+        return ctx.call(getattr(t, name), value)
     if not ctx.contains_active((value, getattr(t, name))):
         return value
     raise ctx.failed(
