@@ -25,6 +25,7 @@ from mooncake_py.derive import (
     natives,
     nested,
     scatter,
+    scipy_functions,
     special,
     state,
 )
@@ -48,20 +49,20 @@ class Handlers(NamedTuple):
 
     Attributes
     ----------
-    version : int
-        Of the registry.
+    version : tuple
+        Of the registry, and whether `scipy.optimize` is loaded.
     general : dict
         From a function to its handler.
     unary : dict
         From a function of one number or array to its quick handler ``(context, x)``.
     """
 
-    version: int
+    version: tuple[int, bool]
     general: dict[Any, Handler]
     unary: dict[Any, Callable[[Any, Any], Any]]
 
 
-_handlers = Handlers(-1, {}, {})
+_handlers = Handlers((-1, False), {}, {})
 
 DESCRIPTORS = (type(list.append), type(object.__init__), type([].__init__))
 CALL = "__call__"
@@ -75,18 +76,19 @@ CALLERS = frozenset({
 def handlers() -> Handlers:
     """Return the tables of handlers, up to date with the registered rules."""
     global _handlers
-    version = registry.version()
+    version = registry.version(), scipy_functions.is_loaded()
     if _handlers.version != version:
         _handlers = make_handlers(version)  # at once: another thread sees the old or the new ones
     return _handlers
 
 
-def make_handlers(version: int) -> Handlers:
+def make_handlers(version: tuple[int, bool]) -> Handlers:
     """Return the tables for the rules that are registered now."""
     general: dict[Any, Handler] = {f: handler(rule) for f, rule in registry.registered()}
     general.update(natives.HANDLERS)
     for module in (scatter, callbacks, caches):
         general.update(module.HANDLERS)
+    general.update(scipy_functions.handlers())
     unary = {
         f: quick
         for f, rule in registry.registered()
