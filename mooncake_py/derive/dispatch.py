@@ -279,8 +279,7 @@ def call_scalar_method(ctx: Any, value: Active, name: str, args: Any, kwargs: An
                 "as_integer_ratio() of an active value has no derivative",
                 where=ctx.user_location(),
                 why="the two integers carry none",
-                mend="compute with the value itself (statistics.fmean instead of mean, "
-                "no Fraction)",
+                mend="compute with the value itself, without fractions",
             )
         )
     if name in ("copy", "squeeze", "__copy__", "__deepcopy__", "__pos__"):
