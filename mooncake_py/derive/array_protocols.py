@@ -74,7 +74,7 @@ def as_float(ctx: Any, value: Any) -> Any:
 
 def as_array(ctx: Any, value: Any) -> Any:
     """Return the array that an active object stands for; any other value unchanged."""
-    t: Any = type(value)
+    t = type(value)
     if t is list or t is tuple:
         parts = [as_array(ctx, part) for part in value]
         changed = any(new is not old for new, old in zip(parts, value, strict=True))
