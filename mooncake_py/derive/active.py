@@ -75,13 +75,13 @@ class Active:
         return hash(self.primal)
 
     def __str__(self) -> str:
-        return str(self.primal)
+        return self.context.written(str(self.primal), whole=True)
 
     def __repr__(self) -> str:
-        return repr(self.primal)
+        return self.context.written(repr(self.primal), whole=True)
 
     def __format__(self, spec: str) -> str:
-        return format(self.primal, spec)
+        return self.context.written(format(self.primal, spec), whole=True)
 
     def __int__(self) -> int:
         return int(self.primal)
@@ -122,6 +122,10 @@ class Active:
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return _context(self).call(function, *args, **kwargs)
+
+
+# In the errors of CPython, an active number is what the user takes it for.
+Active.__name__ = Active.__qualname__ = "float"
 
 
 def primal_of(value: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive import activity, pulls
+from mooncake_py.derive import activity, numerals, pulls, texts
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.codual_call import apply_codual
 from mooncake_py.derive.methods import ANSWERED, derivable
@@ -263,7 +263,7 @@ def apply_linear(rule: LinearRule, ctx: Context, f: Any, args: Any, kwargs: Any)
     refuse_other_active(rule, ctx, args, kwargs, (*rule.wrt, *rule.stepwise))
     y = f(*primals, **kwargs)
     if not active:
-        return y
+        return y if ctx.numerals is None else numerals.checked(ctx, f, args, y)
     refuse_objects(ctx, rule, y)
     if not is_inexact(y) or shares_memory(ctx, y, nodes, primals, rule.wrt):
         return y
@@ -344,7 +344,12 @@ def no_derivative(rule: Rule, ctx: Context, argument: str) -> MissingRuleError:
 
 
 def refuse_objects(ctx: Context, rule: Rule, y: Any) -> None:
-    """Raise if active data ended up in an array of objects, through which nothing can flow."""
+    """Raise if active data ended up in an array of objects, through which nothing can flow.
+
+    Text is remembered: only what is read from it again would be wrong.
+    """
+    if type(y) is ndarray and y.dtype.kind in "SU":
+        ctx.written(y)
     if type(y) is ndarray and y.dtype.kind in "OV":
         raise ctx.failed(
             DerivativeDropError(
@@ -384,7 +389,7 @@ def apply_vjp(rule: VjpRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> An
     refuse_other_active(rule, ctx, args, kwargs, range(len(args)))
     if not nodes:
         refuse_other_active(rule, ctx, args, kwargs, ())
-        return f(*args, **kwargs)
+        return numerals.checked(ctx, f, args, f(*args, **kwargs))
     primals = [activity.unwrapped(a) for a in args]
     y, pullback = rule.rule(*primals, **kwargs)
     ctx.protect_all((primals, kwargs))
@@ -453,7 +458,7 @@ def apply_zero(rule: ZeroDerivativeRule, ctx: Context, f: Any, args: Any, kwargs
     y = f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
     if type(y) is ndarray and y.base is None and f in CREATES:
         ctx.registry.memory_of(y).protected = False
-    return y
+    return texts.remembered(ctx, y, (args, kwargs)) if type(y) is str else y
 
 
 def apply_overlay(rule: OverlayRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:

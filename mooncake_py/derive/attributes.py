@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import FunctionType, ModuleType
+from types import FunctionType, GetSetDescriptorType, ModuleType
 from typing import Any
 
 from numpy import ndarray
 
-from mooncake_py.derive import array_protocols, iteration, state
+from mooncake_py.derive import array_protocols, frames, iteration, state
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.core import Core
 from mooncake_py.errors import DerivativeDropError
@@ -61,6 +61,8 @@ class Attributes(Core):
             return self.call(attribute.fget, o)
         if kind is FunctionType or attribute is _MISSING:
             return self.plain_attribute(o, t, name)
+        if kind is GetSetDescriptorType and attribute in frames.VIEWS:
+            return frames.VIEWS[attribute](o)
         getter = getattr(kind, "__get__", None)
         if type(getter) is FunctionType:
             if name in getattr(o, "__dict__", ()) and not hasattr(kind, "__set__"):

@@ -13,7 +13,7 @@ from typing import Any
 
 from numpy import ndarray
 
-from mooncake_py.derive import array_protocols, dispatch, iteration, managers, state
+from mooncake_py.derive import array_protocols, dispatch, iteration, managers, numerals, state
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.comparisons import Comparisons
 from mooncake_py.derive.objects import Objects
@@ -116,6 +116,10 @@ class Context(Comparisons, Objects):
     def decorator(self, decorator: Any) -> Callable[[Any], Any]:
         """Return a function that applies a decorator by a derived call."""
         return lambda function: self.call(decorator, function)
+
+    def written(self, text: Any, *, whole: bool = False) -> Any:
+        """Return a text that was made of active values."""
+        return numerals.written(self, text, whole=whole)
 
     def scalar_attribute(self, value: Active, name: str) -> Any:
         """Return an attribute of an active scalar."""

@@ -10,7 +10,8 @@ from numpy import ndarray
 
 from mooncake_py.derive import activity, array_protocols, dispatch, state
 from mooncake_py.derive.load import derive, instantiate
-from mooncake_py.derive.notes import locate
+from mooncake_py.derive.notes import locate, without_context
+from mooncake_py.derive.numerals import Numerals
 from mooncake_py.derive.places import current_place
 from mooncake_py.errors import Location, MooncakeError, SourceUnavailableError
 
@@ -29,6 +30,8 @@ class Core:
         What functions that `functools.lru_cache` made have returned, by the id of the function.
     watches : bool
         Whether objects exist that NumPy would turn into arrays unseen: see `array_protocols`.
+    numerals : Numerals or None
+        Numbers that were written as text.
     """
 
     record: Callable[[tuple[Any, ...]], None]
@@ -38,6 +41,7 @@ class Core:
         self.failure: MooncakeError | None = None
         self.watches = False
         self.caches: dict[int, Any] = {}
+        self.numerals: Numerals | None = None
         _, self.handlers, self.unary_handlers = dispatch.handlers()
 
     def failed(self, error: MooncakeError) -> MooncakeError:
@@ -80,6 +84,9 @@ class Core:
         except MooncakeError as error:  # raised by Python code that replaces a function
             locate(error, self.user_location())
             self.failed(error)
+            raise
+        except TypeError as error:
+            without_context(error)
             raise
 
     def contains_active(self, value: Any) -> bool:

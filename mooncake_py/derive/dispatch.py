@@ -22,12 +22,15 @@ from mooncake_py.derive import (
     construct,
     copies,
     effects,
+    frames,
     natives,
     nested,
+    numerals,
     scatter,
     scipy_functions,
     special,
     state,
+    texts,
 )
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.apply import handler, unary_handler
@@ -136,10 +139,16 @@ def call_python(ctx: Any, f: FunctionType, args: Any, kwargs: Any) -> Any:
     if is_native_module(f.__module__):
         if runs_code(f, args):
             raise missing_rule(ctx, f, args, "it runs other code out of sight")
-        if f.__module__.partition(".")[0] in TEXT:
-            return f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
+        root = f.__module__.partition(".")[0]
+        if root == "logging":
+            return frames.run_logging(f, args, kwargs)
+        if root == "traceback":
+            return frames.run_traceback(f, args, kwargs)
+        if root in TEXT:
+            y = f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
+            return texts.remembered(ctx, y, (args, kwargs)) if type(y) is str else y
         if not any(map(ctx.contains_active, args)) and not ctx.contains_active(kwargs):
-            return f(*args, **kwargs)
+            return numerals.checked(ctx, f, args, f(*args, **kwargs))
     return ctx.call_function(f, args, kwargs)
 
 
@@ -150,7 +159,7 @@ def runs_code(f: FunctionType, args: Any) -> bool:
     return f.__name__ in STARTS or any(map(calls_back, args))
 
 
-TEXT = frozenset({"logging", "pprint", "string", "textwrap", "tqdm", "warnings"})
+TEXT = frozenset({"pprint", "string", "textwrap", "tqdm", "warnings"})
 RUNS_CODE = frozenset({
     "atexit", "concurrent", "multiprocessing", "re", "signal", "threading", "timeit",
 })
@@ -177,7 +186,8 @@ def call_builtin(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         return f(*args, **kwargs)
     if isinstance(receiver, (str, bytes)):
         effects.refuse_writers(ctx, (*args, *kwargs.values()), effects.PRINTING)
-        return f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
+        y = f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
+        return texts.remembered(ctx, y, (args, kwargs)) if args or kwargs else y
     descriptor = getattr(type(receiver), f.__name__, None)
     try:
         known = ctx.handlers.get(descriptor)
@@ -216,7 +226,7 @@ def call_numpy(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     values = (*args, *kwargs.values())
     constant = not any(ctx.contains_active(v) for v in values)
     if constant and not writes(f, args, kwargs) and not any(map(calls_back, values)):
-        return f(*args, **kwargs)
+        return numerals.checked(ctx, f, values, f(*args, **kwargs))
     source = getattr(f, "__wrapped__", None)
     if type(source) is FunctionType:
         return ctx.call_function(source, args, kwargs)
@@ -291,7 +301,8 @@ def call_scalar_method(ctx: Any, value: Active, name: str, args: Any, kwargs: An
     known = ctx.handlers.get(getattr(ndarray, name, None))
     if known is not None and isinstance(primal, np.generic):
         return ctx.method(ctx.call(np.asarray, value), name, *args, **kwargs)
-    return getattr(primal, name)(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
+    y = getattr(primal, name)(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
+    return ctx.written(y, whole=True) if isinstance(y, str) else y
 
 
 def scalar_attribute(ctx: Any, value: Active, name: str) -> Any:
@@ -354,7 +365,8 @@ def call_opaque(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         args, kwargs = named_out(f, args, kwargs)
         out = kwargs.get("out")
         if out is None or out is Ellipsis:
-            return array_protocols.watch_array(ctx, f(*args, **kwargs))
+            y = array_protocols.watch_array(ctx, f(*args, **kwargs))
+            return numerals.checked(ctx, f, values, y)
         y = f(*args, **{name: v for name, v in kwargs.items() if name != "out"})
         ctx.assign(out[0] if type(out) is tuple else out, Ellipsis, y)
         return out
@@ -365,7 +377,7 @@ def call_opaque(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         raise missing_rule(ctx, f, values, "it may write memory that the reverse pass refers to")
     for value in values:
         state.snapshot(ctx, value)
-    return f(*args, **kwargs)
+    return numerals.checked(ctx, f, values, f(*args, **kwargs))
 
 
 def module_root(f: Any) -> str:

@@ -89,7 +89,7 @@ class _Writer:
         """Return the lines that name the operands v0, v1, ... and see that their kinds fit."""
         names = [f"v{i}" for i in range(self.fused.count)]
         fits = [
-            f"type({name}) is {kind.__name__}"
+            f"type({name}) is {'Active' if kind is Active else kind.__name__}"
             for name, kind in zip(names, self.kinds, strict=True)
         ]
         fits += [f"F[{i}] is f{i}" for i in range(self.calls())]

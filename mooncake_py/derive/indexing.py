@@ -12,7 +12,7 @@ from weakref import ref
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive import pulls
+from mooncake_py.derive import numerals, pulls
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.array_protocols import as_array
 from mooncake_py.derive.memory import IndexView, Memory
@@ -97,11 +97,13 @@ class Indexing(Tape):
         elif tv is Active:
             value, v = v, v.primal
         elif tv is list or tv is tuple:
+            numerals.refuse_assigned(self, o, v)
             v = self.as_operand(v)
             value = self.find(v) if type(v) is ndarray else None
         elif tv in NUMBERS:
             value = None
         else:
+            numerals.refuse_assigned(self, o, v)
             v = self.as_value(v)
             value = self.find(v) if type(v) is ndarray else None
         node = self.find(o)

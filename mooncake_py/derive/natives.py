@@ -15,7 +15,16 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive import copies, effects, iteration, mappings, state, texts
+from mooncake_py.derive import (
+    copies,
+    effects,
+    frames,
+    iteration,
+    mappings,
+    numerals,
+    state,
+    texts,
+)
 from mooncake_py.derive.active import Active, primal_of
 from mooncake_py.derive.activity import INERT, unwrapped
 from mooncake_py.derive.comparisons import COMPARISONS
@@ -164,15 +173,17 @@ def run_number(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     if type(x) is ndarray and ctx.find(x) is not None:
         if issubclass(f, np.generic) and x.ndim:
             return ctx.call(ndarray.astype, x, f)
+        if x.ndim:
+            f(x)  # raises or warns, as NumPy's version has it
         return run_number(ctx, f, (ctx.call(ndarray.item, x),), kwargs)
-    if len(args) == 2 and any(type(a) is Active for a in args):  # complex(re, im)
+    if f is complex and len(args) == 2 and any(type(a) is Active for a in args):
         return run_number(ctx, f, (ctx.add(args[0], ctx.mul(1j, args[1])),), kwargs)
     for name in ("__complex__", "__float__") if f is complex else ("__float__",):
         method = derivable(x, name)
         if method is not None:
             y = ctx.call(method, x)
             return y if f is float or name == "__complex__" else run_number(ctx, f, (y,), {})
-    return f(*map(primal_of, args), **kwargs)
+    return numerals.checked(ctx, f, args, f(*map(primal_of, args), **kwargs))
 
 
 def run_getter(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
@@ -211,7 +222,7 @@ def _table() -> dict[Any, Handler]:
               staticmethod, classmethod, globals, vars, dir, open, input,
               functools.wraps, functools.update_wrapper, functools.partial, itertools.count,
               MethodType, MappingProxyType, SimpleNamespace, type(functools.lru_cache(len)),
-              object.__new__, object.__init__, itertools.repeat, collections.namedtuple,
+              object.__new__, object.__init__, itertools.repeat,
               getattr(functools.partial, "__setstate__"), BaseException.__setstate__,  # noqa: B009
               np.frompyfunc,
               np.lib.stride_tricks.as_strided, np.lib.stride_tricks.sliding_window_view):
@@ -263,6 +274,7 @@ def _table() -> dict[Any, Handler]:
     for f in (float, complex, np.float16, np.float32, np.float64, np.longdouble, np.complex64,
               np.complex128, np.clongdouble):
         table[f] = run_number
+    table.update(frames.HANDLERS)
     table[operator.getitem] = run_getter
     table[operator.setitem] = run_setter
     table[operator.delitem] = run_deleter

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,8 +14,13 @@ from mooncake_py.derive.places import Position, is_library, is_rewritten, place_
 from mooncake_py.errors import Location, MooncakeError, describe
 from mooncake_py.rules.kinds import Rule
 
-__all__ = ["guarded", "locate", "name_adjoint", "note_adjoint"]
+__all__ = ["guarded", "locate", "name_adjoint", "note_adjoint", "related", "without_context"]
 
+COUNTS = re.compile(
+    r"(?P<positional>\d+) positional arguments? "
+    r"\(and (?P<keyword_only>\d+) keyword-only arguments?\) were given"
+)
+ENGINE = re.compile(r"mooncake_py\.derive\.[\w.]+\(\)")  # who was called, by CPython
 MARK = "mooncake_py: while differentiating, at"
 
 
@@ -38,6 +44,7 @@ def guarded(ctx: Any) -> Iterator[None]:
                 raise
             if failure is not None:
                 raise failure from error
+            in_plain_words(error)
             add_place(error)
             raise
         finally:
@@ -88,6 +95,12 @@ class Carried:
         set_own_attributes(self.error, self.fields)
 
 
+def in_plain_words(error: Exception) -> None:
+    """Leave the engine's functions out of CPython's text for a call that does not fit."""
+    if isinstance(error, TypeError) and error.args and isinstance(error.args[0], str):
+        error.args = (ENGINE.sub("function", error.args[0]), *error.args[1:])
+
+
 def add_place(error: Exception) -> None:
     """Add a note with the user's line, unless there is one."""
     place = user_place(error)
@@ -119,6 +132,23 @@ def locate(error: MooncakeError, where: Location | None) -> None:
     if error.where is None and where is not None:
         error.where = where
         error.args = (describe(error.what, where=where, why=error.why, mend=error.mend),)
+
+
+def without_context(error: TypeError) -> None:
+    """Leave the context out of the error for a call with the wrong number of arguments."""
+    traceback = error.__traceback__
+    if error.args and traceback is not None and traceback.tb_next is None:
+        error.args = (COUNTS.sub(counted, str(error.args[0])),)
+
+
+def counted(match: re.Match[str]) -> str:
+    """Return the words of CPython for one keyword-only argument less."""
+    positional, rest = match["positional"], int(match["keyword_only"]) - 1
+    plural = "s" if positional != "1" else ""
+    if not rest:
+        return f"{positional} {'were' if plural else 'was'} given"
+    more = f"{rest} keyword-only argument{'s' if rest > 1 else ''}"
+    return f"{positional} positional argument{plural} (and {more}) were given"
 
 
 def user_place(error: BaseException) -> Location | None:

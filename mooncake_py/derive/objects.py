@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive import activity, buffers, effects, iteration, state
+from mooncake_py.derive import activity, buffers, effects, iteration, state, texts
 from mooncake_py.derive.active import Active, primal_of
 from mooncake_py.derive.core import Core
+from mooncake_py.derive.keys import refuse_other_key
 from mooncake_py.errors import DerivativeDropError
 
 __all__ = ["Objects"]
@@ -30,7 +31,10 @@ class Objects(Core):
         if t is list or t is tuple or t is str:
             return o[i]
         if t is dict:
-            return o[i if type(i) in activity.INERT else self.key(i)]
+            if type(i) in activity.INERT:
+                return o[i]
+            refuse_other_key(self, o, i)
+            return o[self.key(i)]
         if t is np.flatiter:
             return iteration.read_flat(self, o, i)
         method = getattr(t, "__getitem__", None)
@@ -94,7 +98,7 @@ class Objects(Core):
             return self.special_methods(op, a, b, left, right, left_python, right_python)
         if op.name == "mod" and isinstance(a, (str, bytes)):
             effects.refuse_writers(self, (b,), effects.PRINTING)
-            return op.function(a, activity.unwrapped(b))
+            return texts.remembered(self, op.function(a, activity.unwrapped(b)), b)
         p, q = plain_number(a), plain_number(b)
         if p is not a or q is not b:
             return getattr(self, op.name)(p, q)

@@ -14,8 +14,9 @@ from types import CellType, FunctionType
 from typing import Any
 
 from mooncake_py.derive import effects, pulls
-from mooncake_py.derive.active import Active, primal_of
+from mooncake_py.derive.active import primal_of
 from mooncake_py.derive.activity import INERT
+from mooncake_py.derive.keys import refuse_other_key
 from mooncake_py.derive.mappings import filling
 
 __all__ = [
@@ -77,7 +78,6 @@ def past_python(o: Any, method: str, builtin: Any) -> Any:
 
 def set_item(ctx: Any, o: Any, i: Any, v: Any) -> None:
     """Run ``o[i] = v`` for a container and record the old contents."""
-    i = primal_of(i)
     if isinstance(o, dict):
         old = old_item(o, i)
         o[i] = v
@@ -123,6 +123,7 @@ def read_dict(ctx: Any, o: Any, i: Any) -> Any:
             value = ctx.call(factory)
             set_item(ctx, o, i, value)
             return value
+    refuse_other_key(ctx, o, i)
     return o[i]
 
 
@@ -282,6 +283,7 @@ MUTATORS: dict[type, dict[str, Any]] = {
     ),
 }
 COMPARES = frozenset({"index", "count", "remove", "__contains__", "__eq__", "__lt__"})
+READING = frozenset({"get", "pop", "setdefault", "__getitem__"})
 ITERATING = frozenset({"extend", "extendleft", "update", "fromkeys"})
 
 
@@ -297,12 +299,14 @@ def call_container_method(
     guard_natives(ctx, o, name, args)
     mutators = next(table for base, table in MUTATORS.items() if isinstance(o, base))
     if name not in mutators:
-        if name in ("get", "index", "count", "__contains__", "__getitem__"):
-            args = (primal_of(args[0]), *args[1:]) if args and type(args[0]) is Active else args
+        if isinstance(o, dict) and name in READING and args:
+            refuse_other_key(ctx, o, args[0])
         return method(*args, **kwargs)
     custom = mutators[name]
     if custom is not None:
         return custom(ctx, o, *args, **kwargs)
+    if isinstance(o, dict) and name in READING:
+        refuse_other_key(ctx, o, args[0])
     if name == "setdefault" and args[0] in o:
         return o[args[0]]
     if name == "setdefault":

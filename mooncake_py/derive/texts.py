@@ -5,18 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 from mooncake_py.derive import effects
-from mooncake_py.derive.active import Active
+from mooncake_py.derive.active import Active, primal_of
 from mooncake_py.derive.activity import INERT, unwrapped
 from mooncake_py.derive.methods import derivable
 
-__all__ = ["formatted", "run_format", "run_print", "run_text", "text_of"]
+__all__ = ["formatted", "remembered", "run_format", "run_print", "run_text", "text_of"]
 
 CONVERSIONS = {"r": repr, "s": str, "a": ascii}
 METHODS = {str: ("__str__", "__repr__"), repr: ("__repr__",), ascii: ("__repr__",)}
 
 
+def remembered(ctx: Any, text: Any, values: Any) -> Any:
+    """Return a text, having remembered the numbers in it if `values`, told in it, are active."""
+    return ctx.written(text) if ctx.contains_active(values) else text
+
+
 def text_of(ctx: Any, function: Any, value: Any) -> str:
     """Run ``str(value)``, ``repr(value)`` or ``ascii(value)``."""
+    return remembered(ctx, shown(ctx, function, value), value)
+
+
+def shown(ctx: Any, function: Any, value: Any) -> str:
+    """Return the text of a value for people to read."""
     t = type(value)
     if t is Active or t in INERT:
         return function(value)
@@ -44,7 +54,7 @@ def formatted(ctx: Any, value: Any, spec: str) -> str:
     if t.__format__ is object.__format__ and not spec:
         return text_of(ctx, str, value)
     effects.refuse_writers(ctx, (value,), effects.PRINTING)
-    return format(unwrapped(value), spec)
+    return remembered(ctx, format(unwrapped(value), spec), value)
 
 
 # Handlers.
@@ -65,8 +75,10 @@ def run_format(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
 
 def run_print(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``print(...)``."""
-    texts = [text_of(ctx, str, a) for a in args]
     file = kwargs.get("file")
+    if file is None:  # for people: nothing in it is remembered
+        return print(*(shown(ctx, str, primal_of(a)) for a in args), **unwrapped(kwargs))
+    texts = [text_of(ctx, str, a) for a in args]
     if derivable(file, "write") is None:
         return print(*texts, **unwrapped(kwargs))
     separator, end = kwargs.get("sep"), kwargs.get("end")

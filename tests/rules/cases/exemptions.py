@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import operator
 import time
-import warnings
 from collections.abc import Hashable
 from typing import Any
 
@@ -27,7 +26,6 @@ EXEMPTIONS: dict[str, tuple[Hashable, ...]] = {
         time.monotonic_ns, time.process_time, time.process_time_ns, time.thread_time,
         time.thread_time_ns, time.sleep,
     ),
-    "a warning is an error in these tests": (warnings.warn,),
     "returns an iterator, compared with the original in test_python_builtins_direct": (
         map, filter, itertools.starmap, itertools.filterfalse, itertools.takewhile,
         itertools.dropwhile, itertools.accumulate, itertools.groupby,
