@@ -2,7 +2,8 @@
 
 What the original remembers of active numbers has no derivative, and what is remembered of them
 here must not outlive the call.  So the original is read, never written, and only where neither an
-argument nor what the function captured is active.  An active number is known by identity: equal ones may depend on different inputs.
+argument nor what the function captured is active.  An active number is known by identity: equal
+ones may depend on different inputs.
 """
 
 from __future__ import annotations
