@@ -25,7 +25,7 @@ from mooncake_py.derive.out_argument import (
     without_out,
     write_into,
 )
-from mooncake_py.derive.places import positions_running
+from mooncake_py.derive.places import position_for_rule
 from mooncake_py.derive.sequences import readable
 from mooncake_py.derive.values import is_inexact, like, spec_of
 from mooncake_py.errors import DerivativeDropError, MissingRuleError
@@ -397,7 +397,7 @@ def apply_vjp(rule: VjpRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> An
     if outputs is None or (type(outputs) is tuple and all(n is None for n in outputs)):
         return result
     fits = [specs(a, node) for a, node in zip(primals, nodes, strict=False)]
-    where = positions_running()[0]
+    where = position_for_rule(rule.origin)
     ctx.record((pulls.pull_vjp, outputs, rule, pullback, nodes, fits, where))
     return result
 

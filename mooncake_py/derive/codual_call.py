@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from mooncake_py.derive import pulls
 from mooncake_py.derive.active import Active
-from mooncake_py.derive.places import positions_running
+from mooncake_py.derive.places import position_for_rule
 from mooncake_py.rules.kinds import CoDualRule
 from mooncake_py.tangents import CoDual, NoFData, NoRData, zero_rdata
 
@@ -45,7 +45,7 @@ def apply_codual(rule: CoDualRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> 
     protect_arrays(ctx, (*args, *kwargs.values()))
     out, pullback = rule.rule(CoDual(f, NoFData()), *coduals, **kwargs)
     result, node = output_of(ctx, out)
-    where = positions_running()[0]
+    where = position_for_rule(rule.origin)
     ctx.record((pull_codual, node, pullback, out, list(args), coduals, rule, where))
     return result
 

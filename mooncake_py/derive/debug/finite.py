@@ -49,8 +49,9 @@ class Watch:
 
     def cotangents(self) -> list[Any]:
         """Return the cotangents, of elements where the entry works on elements."""
-        found = [] if self.node is None else [element(self.node, self.index)]
-        found += [node.grad for node in self.nodes]
+        found = [node.grad for node in self.nodes]
+        if self.node is not None:
+            found.append(element(self.node, self.index))
         return [g for g in found if g is not None]
 
     def check(self, operation: str, where: Location | None) -> None:

@@ -74,7 +74,8 @@ def checked_handler(rule: Rule) -> Handler:
             y = ctx.run_as(function_name(f), apply, ctx, f, args, kwargs)
         except MooncakeError as error:
             locate(error, ctx.user_location())
-            raise ctx.failed(error) from error.__cause__
+            ctx.failed(error)
+            raise
         for label, a, old in kept:
             found = first_difference(a, old)
             if found is not None:

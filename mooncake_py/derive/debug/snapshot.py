@@ -100,6 +100,7 @@ def joined(path: str, text: str) -> str:
 
 def first_difference(value: ndarray, old: ndarray) -> tuple[str, str, str] | None:
     """Return index and both values of the first element with other bits, or None."""
+    value = np.asarray(value)  # what a subclass returns for its elements may be something else
     if value.dtype != old.dtype or value.shape != old.shape:
         return "", f"{value.dtype}{value.shape}", f"{old.dtype}{old.shape}"
     new_bytes, old_bytes = value.tobytes(), old.tobytes()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import functools
+import math
 import re
 from collections import deque
 from typing import Any
@@ -349,6 +351,70 @@ def test_changes_of_all_kinds_that_are_tracked() -> None:
     assert flag == 0
     assert history == [1.0]
     assert root.label == "node"
+
+
+masked = np.ma.masked_array([1.0, 2.0, np.nan], mask=[0, 1, 0])
+records = np.zeros(2, dtype=[("a", float), ("b", object)])
+objects = np.array([1.0, [2.0], None], dtype=object)
+
+
+class Cached:
+    @functools.cached_property
+    def size(self) -> float:
+        return 2.0
+
+    @property
+    def double(self) -> float:
+        return 2 * self.size
+
+    @staticmethod
+    def plus(x: Any) -> Any:
+        return x + masked.shape[0]
+
+    @classmethod
+    def make(cls) -> Cached:
+        return cls()
+
+
+cached = Cached()
+partly = functools.partial(np.add, 1.0)
+
+
+def test_things_of_all_kinds_within_reach() -> None:
+    def f(x, table):
+        del table["gone"]
+        table["gone"] = 1.0
+        return (
+            np.sum(partly(x)) * cached.size + cached.double + Cached.plus(x[0])
+            + Cached.make().size + len(masked) + len(records) + len(objects)
+            + math.tau * len(subprocess_like.__name__)
+        )
+
+    table = {"gone": 2.0, "kept": {3, 4}, (1, 2): frozenset({5})}
+    g = grad(f, debug=True)(X.copy(), table)
+    np.testing.assert_array_equal(g, grad(f)(X.copy(), table))
+    assert list(table) == ["gone", "kept", (1, 2)]
+    assert "size" not in vars(cached)
+
+
+def subprocess_like() -> None:
+    """Stand for a function that is named and never called."""
+
+
+def test_change_of_an_array_of_objects() -> None:
+    def change(x):
+        objects[1] = None
+
+    zero_derivative(change)
+
+    def f(x):
+        change(x)
+        return np.sum(x) + len(objects)
+
+    try:
+        assert re.search(r"\.flat\[1\] is None, and was \[2\.0\]", message_of(f, X.copy()))
+    finally:
+        objects[1] = [2.0]
 
 
 def test_large_operands_are_compared_by_samples() -> None:
