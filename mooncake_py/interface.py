@@ -174,9 +174,18 @@ def _value_and_gradient(
     f: Callable[..., Any], argnums: ArgNums, has_aux: bool, debug: bool, args: Any, kwargs: Any
 ) -> tuple[Any, Any]:
     """Run `f` forward and backward."""
+    with limits_raised():  # also for the gradients, whose structure may be deep
+        result, gradients = _run(f, argnums, has_aux, debug, args, kwargs)
+    return result, gradients if isinstance(argnums, tuple) else gradients[0]
+
+
+def _run(
+    f: Callable[..., Any], argnums: ArgNums, has_aux: bool, debug: bool, args: Any, kwargs: Any
+) -> tuple[Any, tuple[Any, ...]]:
+    """Return the result, and the gradient for each of `argnums`."""
     chosen = choose_arguments(f, argnums, args, kwargs)
     ctx = new_context(settings(debug), f, args, kwargs)
-    with limits_raised(), Lifter(ctx) as lifter, guarded(ctx):
+    with Lifter(ctx) as lifter, guarded(ctx):
         args, kwargs, mirrors = lift_chosen(lifter, f, chosen, args, kwargs)
         output, aux = run(ctx, f, args, kwargs, has_aux)
         lifter.settle()
@@ -188,8 +197,7 @@ def _value_and_gradient(
         ctx.run_backwards()
     memo: dict[int, Any] = {}
     gradients = tuple(gradient_of(v, m, memo) for v, m in mirrors)
-    result = (value, aux) if has_aux else value
-    return result, gradients if isinstance(argnums, tuple) else gradients[0]
+    return (value, aux) if has_aux else value, gradients
 
 
 def vjp(
@@ -228,11 +236,14 @@ def vjp(
     (array([ 2., 40.]),)
     """
     require_callable(f)
-    return _Vjp(f, args, settings(debug)).start()
+    with limits_raised():
+        return _Vjp(f, args, settings(debug)).start()
 
 
 class _Vjp:
     """A forward pass on copies of the arguments, and its pullback."""
+
+    ctx: ReverseContext | None = None
 
     def __init__(
         self, f: Callable[..., Any], args: tuple[Any, ...], chosen: Settings | None
@@ -240,7 +251,6 @@ class _Vjp:
         self.f = f
         self.args = copy_jointly(args)
         self.settings = chosen
-        self.ctx: ReverseContext | None = None
         self.waiting: Suspended | None = None
         self.lock = threading.RLock()  # the copies serve one pass at a time
 
@@ -254,7 +264,7 @@ class _Vjp:
     def forward(self) -> tuple[ReverseContext, int, set[int]]:
         """Run the function; tell what the tape and the memory are that come from lifting."""
         ctx = new_context(self.settings, None, self.args, {})
-        with limits_raised(), Lifter(ctx) as lifter, guarded(ctx):
+        with Lifter(ctx) as lifter, guarded(ctx):
             lifted = [lifter.visit(a) for a in self.args]
             self.mirrors = [mirror for _, mirror in lifted]
             start, own = len(ctx.tape), set(ctx.known)
@@ -264,12 +274,12 @@ class _Vjp:
 
     def pullback(self, cotangent: Any) -> tuple[Any, ...]:
         """Return the gradients of the arguments for a cotangent of the output."""
-        with self.lock:
+        with self.lock, limits_raised():
             ctx, self.ctx = self.ctx, None
             state = nullcontext() if ctx is None or self.waiting is None else self.waiting.resumed()
             if ctx is None:
                 ctx, *_ = self.forward()
-            with limits_raised(), state, guarded(ctx):
+            with state, guarded(ctx):
                 seed(ctx, self.output, cotangent, "dy")
                 ctx.run_backwards()
             memo: dict[int, Any] = {}

@@ -156,18 +156,18 @@ class _Call:
                 why="it undid the forward pass, which changed state that it refers to",
                 mend="run the rule forward again",
             )
-        ctx = self.ctx
-        with limits_raised(), guarded(ctx):
-            self.take_in(dy)
-            ctx.run_backwards()
-        for node, data in self.copies:
-            if node.memory.grad is not None:
-                shadow = node.shadow()
-                data += shadow
-                shadow[...] = 0
-        for data, parts, mirror in self.entries:
-            shadows.restore(data, parts, mirror)
-        return tuple(map(shadows.rdata_of, self.mirrors))
+        with limits_raised():
+            with guarded(self.ctx):
+                self.take_in(dy)
+                self.ctx.run_backwards()
+            for node, data in self.copies:
+                if node.memory.grad is not None:
+                    shadow = node.shadow()
+                    data += shadow
+                    shadow[...] = 0
+            for data, parts, mirror in self.entries:
+                shadows.restore(data, parts, mirror)
+            return tuple(map(shadows.rdata_of, self.mirrors))
 
     def __del__(self) -> None:
         self.ctx.forget()
