@@ -7,12 +7,14 @@ import functools
 import inspect
 import multiprocessing
 import pickle
+import pydoc
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-from mooncake_py import grad, value_and_grad
+from mooncake_py import NoFData, NoRData, NoTangent, grad, value_and_grad
+from mooncake_py.errors import Location, MooncakeError
 from tests import pickled
 
 X = np.array([0.3, -1.2, 0.7, 2.0])
@@ -88,3 +90,59 @@ def test_processes():
     with spawn.Pool(2) as pool:
         results = pool.starmap(value_and_grad(pickled.energy), [(x, 5) for x in starts])
     np.testing.assert_array_equal([g for _, g in results], expected)
+
+
+def test_fork():
+    if "fork" not in multiprocessing.get_all_start_methods():
+        pytest.skip("this system has no fork")
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        results = pool.starmap(value_and_grad(pickled.energy), [(X * k, 5) for k in range(3)])
+    expected = [grad(pickled.energy)(X * k, 5) for k in range(3)]
+    np.testing.assert_array_equal([g for _, g in results], expected)
+
+
+def test_joblib():
+    joblib = pytest.importorskip("joblib")
+    jobs = [joblib.delayed(grad(lambda x, k: np.sum(x * x) * k))(X, k) for k in (1.0, 2.0)]
+    np.testing.assert_array_equal(joblib.Parallel(2)(jobs), [2 * X, 4 * X])
+
+
+def error_classes(base: type[MooncakeError] = MooncakeError) -> list[type[MooncakeError]]:
+    found = [base]
+    for inner in base.__subclasses__():
+        found += error_classes(inner)
+    return [c for c in found if c.__module__.startswith("mooncake_py.")]
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("cls", error_classes(), ids=lambda cls: cls.__name__)
+def test_errors(cls, protocol):
+    where = Location("model.py", 3, "energy", 4, 9)
+    error = cls("what", where=where, why="why", mend="mend")
+    error.add_note("a note")
+    for twin in (pickle.loads(pickle.dumps(error, protocol)), copy.copy(error),
+                 copy.deepcopy(error)):
+        assert type(twin) is cls
+        assert str(twin) == str(error)
+        assert vars(twin) == vars(error)
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_results(protocol):
+    for single in (NoTangent(), NoFData(), NoRData()):
+        assert pickle.loads(pickle.dumps(single, protocol)) is single
+        assert copy.deepcopy(single) is single
+    model = pickled.Weighted(2.0)
+    parts = model, X, {"k": 3.0, "n": 2}
+    gradient = grad(lambda p: p[0](p[1]) * p[2]["k"])(parts)
+    twin = pickle.loads(pickle.dumps(gradient, protocol))
+    assert repr(twin) == repr(gradient)
+    assert type(twin[0]) is pickled.Weighted
+    assert twin[2]["n"] is NoTangent()
+
+
+def test_partial_help_and_signature():
+    g = functools.partial(grad(pickled.energy), steps=2)
+    np.testing.assert_array_equal(g(X.copy()), grad(pickled.energy)(X.copy(), 2))
+    assert str(inspect.signature(grad(pickled.energy))) == str(inspect.signature(pickled.energy))
+    assert "energy(u: " in pydoc.plain(pydoc.render_doc(grad(pickled.energy)))

@@ -37,6 +37,9 @@ class _Single:
     def __new__(cls) -> Self:
         return cls._instance
 
+    def __reduce__(self) -> Any:
+        return type(self), ()
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
