@@ -50,7 +50,8 @@ class Context(Comparisons, Objects):
         mutators = state.MUTATORS.get(t)
         if mutators is not None:
             return state.call_container_method(self, o, name, args, kwargs)
-        return self.call(self.getattr(o, name), *args, **kwargs)
+        # From Python 3.12 on a starred call of a function takes no C stack; that of a method does.
+        return type(self).call(self, self.getattr(o, name), *args, **kwargs)
 
     def iter(self, iterable: Any, pattern: Any = None) -> Iterable[Any]:
         """Return what a loop over `iterable` runs over, with active elements active."""

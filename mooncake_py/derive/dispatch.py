@@ -108,7 +108,7 @@ def call_unregistered(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     if t is MethodType:
         if type(f.__self__) is Active:
             return f(*args, **kwargs)
-        return ctx.call(f.__func__, f.__self__, *args, **kwargs)
+        return type(ctx).call(ctx, f.__func__, f.__self__, *args, **kwargs)
     if isinstance(f, type):
         return construct.instance(ctx, f, args, kwargs)
     if issubclass(t, BuiltinFunctionType):  # the types of some bound methods are subclasses
@@ -126,7 +126,7 @@ def call_unregistered(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         return call_opaque(ctx, f, args, kwargs)
     method = getattr(t, CALL, None)
     if type(method) is FunctionType or method in ctx.handlers:
-        return ctx.call(method, f, *args, **kwargs)
+        return type(ctx).call(ctx, method, f, *args, **kwargs)
     return call_opaque(ctx, f, args, kwargs)
 
 
