@@ -37,6 +37,9 @@ class Objects(Core):
             return o[self.key(i)]
         if t is np.flatiter:
             return iteration.read_flat(self, o, i)
+        if t is Active:
+            o.primal[i]  # raises what the number itself raises
+            return self.getitem(self.call(np.asarray, o), i)
         method = getattr(t, "__getitem__", None)
         if type(method) is FunctionType:
             return self.call(method, o, i)

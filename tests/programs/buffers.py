@@ -104,8 +104,8 @@ def pass_buffers_by_keyword(w: Writer) -> bool:
     if index is not None:
         rows += [f"np.sum(np.take({t}, indices={index.text}) ** 2)",
                  f"np.sum({t}.take(axis=0, indices={index.text}) ** 2)",
-                 (f"np.sum(np.repeat({t}.ravel()[:{index.shape[0]}], "
-                  f"repeats={index.text}) ** 2)")] * 2
+                 f"np.sum(np.repeat({t}.ravel()[:2], {index.text}[:2]) ** 2)",
+                 f"np.sum(np.repeat({t}.ravel()[:2], repeats={index.text}[:2]) ** 2)"] * 2
     w.write(f"{name} = {w.rng.choice(rows)}")
     w.scope.add(name, "float")
     return True

@@ -171,6 +171,18 @@ def test_numpy_scalar_with_a_sequence(statement: str) -> None:
 # Values and errors other than the primal's.
 
 
+@pytest.mark.parametrize("index", ["()", "...", "None", "(None, ...)", "(..., None)"])
+def test_numpy_scalar_indexed(index: str) -> None:
+    verify(f"s = x[0]\nt = s[{index}] * x[1]\ns = s * 2.0\nreturn np.sum(t) + s")
+
+
+@pytest.mark.parametrize(
+    ("number", "error"), [("x[0]", "IndexError"), ("float(x[0])", "TypeError")]
+)
+def test_element_of_a_number(number: str, error: str) -> None:
+    verify(f"s = {number}\ntry:\n    s = s[1]\nexcept {error}:\n    s = s * x[1]\nreturn s + x[2]")
+
+
 def test_complex_of_numpy_scalars_is_complex() -> None:
     verify("""
         z = complex(x[0], x[1])
