@@ -205,6 +205,8 @@ def elementwise_into(
         positions, _, keep = plan
         saved.append(out.copy() if keep[-1] else None)
         node = ctx.registry.activate(out)
+        if node.overlaps:
+            ctx.refuse_overlap(node, Ellipsis)
         fits = [0 if type(nodes[i]) is Active else (primals[i].shape, primals[i].dtype)
                 for i in positions]
         targets = [nodes[i] for i in positions]

@@ -15,7 +15,7 @@ from numpy import ndarray
 from mooncake_py.derive import numerals, pulls
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.array_protocols import as_array
-from mooncake_py.derive.memory import IndexView, Memory
+from mooncake_py.derive.memory import IndexView, Memory, View
 from mooncake_py.derive.sequences import readable
 from mooncake_py.derive.tape import Node, Tape
 from mooncake_py.derive.values import INEXACT_SCALARS, NUMBERS
@@ -48,7 +48,9 @@ class Indexing(Tape):
             base = y.base
             if base is None or (base is not o and base is not o.base):
                 return self.gather(o, node, i, y)
-            if y is not o:
+            if type(node) is View and node.overlaps:
+                self.find(y)  # knows it by its own geometry
+            elif y is not o:
                 self.known[id(y)] = IndexView(ref(y), node.memory, node, i)
         elif t in INEXACT_SCALARS:
             y = Active(y, self)
@@ -125,6 +127,8 @@ class Indexing(Tape):
         if node is not None:
             if memory.shape is None:
                 self.registry.activate(o)
+            if node.overlaps and value is not None:
+                self.refuse_overlap(node, i)
             if type(i) is not int:
                 i = self.frozen_index(i)
             if type(v) is ndarray:

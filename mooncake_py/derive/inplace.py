@@ -76,6 +76,8 @@ class InPlace(Arithmetic, Indexing):
                 return
             if node is None or memory.shape is None:
                 node = self.registry.activate(x)
+            if node.overlaps:
+                self.refuse_overlap(node, Ellipsis)
             spec = 0 if type(value) is Active else fit_to(v, x)
             sign = 1 if op is _ADD else -1
             self.record((pulls.pull_inplace_linear, node, value, sign, spec))
@@ -88,6 +90,8 @@ class InPlace(Arithmetic, Indexing):
         op.inplace(x, v)
         if memory.shape is None:
             memory.describe(x)
+        if node.overlaps:
+            self.refuse_overlap(node, Ellipsis)
         if type(v) is ndarray:
             self.registry.protect(v)
         if op is _MUL:
@@ -100,6 +104,8 @@ class InPlace(Arithmetic, Indexing):
         memory = node.memory
         if memory.shape is None:
             self.registry.activate(x)
+        if node.overlaps:
+            self.refuse_overlap(node, Ellipsis)
         # The adjoint reads the old x for a product, the new x for a quotient.
         kept = x.copy() if op is _MUL else None
         if memory.protected:
@@ -118,7 +124,7 @@ class InPlace(Arithmetic, Indexing):
                 base = slot.base
                 if base is not None and (base is o or base is o.base):
                     node = self.find(o)
-                    if node is not None:
+                    if node is not None and not node.overlaps:
                         memory = node.memory
                         if memory.shape is None:
                             self.registry.activate(o)

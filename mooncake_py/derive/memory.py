@@ -46,6 +46,7 @@ class Memory:
         "dtype", "grad", "logged", "nbytes", "pinned", "protected", "ref", "rewritten", "shape",
         "strides",
     )
+    overlaps = False
 
     def __init__(self, reference: ref[ndarray]) -> None:
         self.ref = reference
@@ -128,6 +129,13 @@ class View:
     """An array that shares the memory of an active block, known by byte offset and strides.
 
     Its shadow is the same view of the block's shadow.
+
+    Attributes
+    ----------
+    geometry : tuple
+        Shape, dtype, byte offset in the block, strides.
+    overlaps : bool
+        Whether two elements may be the same memory (broadcast arrays, sliding windows).
     """
 
     __slots__ = ("geometry", "memory", "overlaps", "ref")
@@ -210,9 +218,13 @@ class View:
 
 
 class IndexView(View):
-    """A view taken by a basic index, the commonest kind: its shadow is taken the same way."""
+    """A view taken by a basic index, the commonest kind: its shadow is taken the same way.
+
+    Views of an array that overlaps itself are not of this kind: each may or may not overlap.
+    """
 
     __slots__ = ("index", "parent")
+    overlaps = False
 
     def __init__(
         self, reference: ref[ndarray], memory: Memory, parent: Memory | View, index: Any
@@ -222,11 +234,6 @@ class IndexView(View):
         self.parent = parent
         self.index = index
 
-    @property
-    def overlaps(self) -> bool:  # type: ignore[override]
-        """Whether two elements may be the same memory; only views of such views have that."""
-        return isinstance(self.parent, View) and self.parent.overlaps
-
     def shadow(self) -> ndarray:
         """Return the view of the parent's shadow by the same index."""
         grad = self.memory.grad
@@ -235,24 +242,10 @@ class IndexView(View):
             return grad[self.index]
         return parent.shadow()[self.index]
 
-    def dtype(self) -> np.dtype[Any]:
-        """Dtype of the array."""
-        assert isinstance(self.parent, View)
-        return self.parent.dtype()
-
-    def positions(self) -> ndarray:
-        """Return the position in the block of each element."""
-        assert isinstance(self.parent, View)  # blocks do not overlap
-        return self.parent.positions()[self.index]
-
     def add(self, g: Any) -> None:
         """Add into the block's cotangent in place."""
-        parent = self.parent
-        if isinstance(parent, View) and parent.overlaps:
-            View.add(self, g)
-        else:
-            shadow = self.shadow()
-            shadow += g
+        shadow = self.shadow()
+        shadow += g
 
     add_shared = add
 

@@ -90,6 +90,16 @@ def write_into(ctx: Any, out: Any, y: Any, casting: str = "same_kind") -> Any:
     return out
 
 
+def check_output(f: Any, out: Any, y: Any) -> None:
+    """Raise where NumPy does not take an array for a result; only ufuncs broadcast one."""
+    dot = getattr(f, "__name__", "") == "dot"
+    if np.shape(y) != np.shape(out) or (dot and not out.flags.c_contiguous):
+        raise ValueError(
+            f"output array is not acceptable: shape {np.shape(out)} and strides {out.strides} "
+            f"for a result of shape {np.shape(y)}"
+        )
+
+
 def write_steps(ctx: Any, f: Any, args: Any, kwargs: Any, out: ndarray) -> ndarray:
     """Run a function with an output of integers, in which no derivative is left."""
     memory = ctx.registry.memory_of(out)
@@ -116,6 +126,9 @@ def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
             return write_into(ctx, out, apply(rule, ctx, f, args, kwargs))
         if isinstance(out, ndarray) and out.dtype.kind not in "fcOV":
             return write_steps(ctx, f, args, kwargs, out)
-        return write_into(ctx, out, apply(rule, ctx, f, args, kwargs))
+        y = apply(rule, ctx, f, args, kwargs)
+        if not isinstance(f, np.ufunc):
+            check_output(f, out, y.primal if type(y) is Active else y)
+        return write_into(ctx, out, y)
 
     return apply_and_write

@@ -286,7 +286,7 @@ def pull_gather(entry: Entry) -> None:
     if g is None:
         return
     shadow = node.shadow()
-    if type(node) is not Active and getattr(node, "overlaps", False):
+    if node.overlaps:
         scratch = np.zeros(shadow.shape, shadow.dtype)
         np.add.at(scratch, index, g)
         node.add(scratch)

@@ -31,7 +31,7 @@ def readable(ctx: Any, f: Any, value: Any) -> Any:
     if t in KNOWN:
         return value
     if t is np.flatiter:
-        return ctx.call(ndarray.flatten, value.base)
+        return ctx.call(ndarray.reshape, value.base, -1)  # like NumPy's, a view where it can be
     if t is list or t is tuple:
         return value if all_known(value) else t(readable(ctx, f, v) for v in value)
     if is_sequence(value) and belongs_to_numpy(f) and ctx.contains_active(value):

@@ -49,6 +49,11 @@ def ravel_adjoint(dy, a, order="C"):
     return _reshape_back(dy, a.shape, order)
 
 
+@overlay(np.flatiter.copy)
+def copy_flat(flat):
+    return flat.base.flatten()
+
+
 @linear(np.expand_dims, np.squeeze, np.ndarray.squeeze)
 def squeeze_adjoint(dy, a, axis=None):
     return dy.reshape(a.shape)

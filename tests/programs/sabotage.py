@@ -25,7 +25,7 @@ from mooncake_py.derive import (
     state,
     tape,
 )
-from mooncake_py.derive.memory import IndexView, Memory, Registry, View
+from mooncake_py.derive.memory import Memory, Registry, View
 from mooncake_py.derive.tape import Tape
 from tests.programs.checking import check
 from tests.programs.generator import random_program
@@ -282,7 +282,6 @@ def overlapping_views_add_once(patch: Patch) -> None:
         shadow += g
 
     patch.setattr(View, "add", add)
-    patch.setattr(IndexView, "add", add)
 
 
 @breaks

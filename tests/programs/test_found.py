@@ -11,17 +11,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.programs.checking import check
+from tests.programs.checking import Finding, check
 from tests.programs.program import Program
 
 VECTOR = np.array([0.69, -0.646, 0.6, 0.727, -0.41])
 MATRIX = np.array([[0.5, -0.8, 0.4], [0.7, 0.2, 0.3], [0.9, -0.7, 0.2]])
 
 
+def found_in(body: str, base: Any = VECTOR, prelude: str = "") -> Finding | None:
+    """Return what is wrong with the derivative of ``def f(x)`` with a given body."""
+    source = f"{prelude}def f(x):\n{textwrap.indent(textwrap.dedent(body).strip(), '    ')}\n"
+    return check(Program(source, {"m0": base}, ("m0",), (0,)))
+
+
 def verify(body: str, base: Any = VECTOR, prelude: str = "") -> None:
     """Check the derivative of ``def f(x)`` with a given body."""
-    source = f"{prelude}def f(x):\n{textwrap.indent(textwrap.dedent(body).strip(), '    ')}\n"
-    finding = check(Program(source, {"m0": base}, ("m0",), (0,)))
+    finding = found_in(body, base, prelude)
     assert finding is None, str(finding)
 
 
@@ -201,6 +206,11 @@ def test_sum_of_constants_into_integers() -> None:
         np.sum(np.ones((2, 3)), axis=0, out=i)
         return np.sum(x[:3] * i)
     """)
+
+
+@pytest.mark.parametrize("elements", ["np.asarray(x.flat)", "np.ravel(x.flat)", "x.flat.copy()"])
+def test_elements_of_flat(elements: str) -> None:
+    verify(f"y = {elements}\ny *= 2.0\nx[0] *= y[1]\nreturn np.sum(x * x) + np.sum(y)")
 
 
 def test_float_array_as_condition() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.programs.test_found import MATRIX, verify
+from tests.programs.test_found import MATRIX, found_in, verify
 
 BUFFERS = """
 w = np.zeros(5); w[:] = [1.0, 2.0, 3.0, 4.0, 5.0]
@@ -63,6 +63,14 @@ def test_out_by_position(call: str, source: str, target: str) -> None:
     """, MATRIX)
 
 
+@pytest.mark.parametrize("call", [
+    "np.dot(x, x, x)", "np.dot(np.outer(x, x), x, out=x[::-1])", "np.sum(x, out=x)",
+    "np.take(x, [0, 1], out=x)", "np.concatenate([x, x], out=x)",
+])
+def test_output_that_numpy_does_not_accept(call: str) -> None:
+    verify(f"try:\n    {call}\nexcept ValueError:\n    x[0] *= 2.0\nreturn np.sum(x * x)")
+
+
 @pytest.mark.parametrize("call", ["np.argmax(a, 0, i)", "a.argmin(0, i)", "np.argmax(a, 0, out=i)"])
 def test_integers_written_by_position(call: str) -> None:
     verify(f"a = x * x\ni = np.zeros(3, int)\ni[:] = 4\nb = i * x\n{call}\nreturn np.sum(b * i)",
@@ -81,6 +89,31 @@ def test_input_that_is_overwritten(call: str, buffer: str) -> None:
         s = {call}
         return np.sum(z) + s * x[0, 0] + np.sum(a * x)
     """, MATRIX + np.arange(9.0).reshape(3, 3) / 50)
+
+
+# Arrays whose elements share memory with each other.
+
+WINDOWS = "w = np.lib.stride_tricks.as_strided(x, (4, 2), (x.strides[0],) * 2)\n"
+
+
+@pytest.mark.parametrize("write", [
+    "w[1] = w[0] * 2", "w[:, 1] += w[0, 0]", "w[2][:] = x[1]", "w[::2] *= x[2]",
+    "w[[0, 2]] = x[:2]", "v = w[1:][:, 0]; v *= v", "w[1:] = 0.5", "w[0, 1] += w[3, 1]",
+    "np.sin(w[0], out=w[0])",
+])
+def test_write_to_a_window(write: str) -> None:
+    verify(f"{WINDOWS}{write}\nreturn np.sum(x * x) + np.sum(w * np.arange(8.0).reshape(4, 2))")
+
+
+@pytest.mark.parametrize("write", [
+    "w[...] = np.arange(8.0).reshape(4, 2) * x[4]", "w += x[0]", "w *= x[0]", "w *= 2.0",
+    "w[1:] -= x[1:4, None]", "np.sin(w, out=w)", "v = w[1:]; v[...] = x[0]", "w[[0, 0]] = x[:2]",
+])
+def test_write_to_windows_that_overlap_is_refused(write: str) -> None:
+    found = found_in(f"{WINDOWS}{write}\nreturn np.sum(x * x)")
+    assert found is not None
+    assert found.kind == "refused"
+    assert "elements share memory with each other" in found.got
 
 
 # An array of no dimensions as a bound of a slice, which changes while the view is in use.
