@@ -353,7 +353,7 @@ class Tape(Context):
                 )
             )
 
-    def refuse_overlap(self, node: View, index: Any) -> None:
+    def refuse_overlap(self, node: Any, index: Any) -> None:
         """Raise if two of the elements that are written are the same memory."""
         written = node.positions()[index]
         if np.unique(written).size < written.size:

@@ -285,10 +285,6 @@ def drop_by_float_subclass(x):
     return Degrees(x[0]) * 2
 
 
-def drop_by_flat_copy(x):
-    return x.flat.copy()[0]
-
-
 DROPS = [f for name, f in sorted(globals().items()) if name.startswith("drop_by_")]
 
 
