@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import gc
 from collections.abc import Iterable
 from types import (
     BuiltinFunctionType,
@@ -69,7 +70,7 @@ def owner_active(ctx: Any, value: ndarray) -> bool:
 def parts(value: Any) -> Iterable[Any]:
     """Return what a container, object or function holds."""
     if isinstance(value, dict):
-        return list(value.values())
+        return [*value, *value.values()]
     if isinstance(value, (list, tuple, set, frozenset, collections.deque)):
         return list(value)
     if isinstance(value, FunctionType):
@@ -88,7 +89,17 @@ def parts(value: Any) -> Iterable[Any]:
         return ()
     if isinstance(value, GeneratorType):
         return list(value.gi_frame.f_locals.values()) if value.gi_frame is not None else ()
+    if is_iterator(type(value)) or isinstance(value, VIEWS):
+        return gc.get_referents(value)
     return own_attributes(value).values()
+
+
+VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+
+
+def is_iterator(t: type) -> bool:
+    """Tell whether a type is that of iterators in C, or of generators."""
+    return hasattr(t, "__next__") and type(t.__next__) is not FunctionType  # type: ignore[attr-defined]
 
 
 def windows(value: Any) -> list[Any]:

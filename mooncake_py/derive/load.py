@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import ast
+import linecache
 import threading
 import weakref
 from collections.abc import Callable
@@ -137,6 +138,7 @@ def _forget(entries: dict[int, _Entry], key: int, reference: weakref.ref[CodeTyp
 
 
 def _derive(code: CodeType, globals_: dict[str, Any]) -> Derived:
+    linecache.lazycache(code.co_filename, globals_)  # the text may be known to a loader only
     source = locate(code)
     if isinstance(source.node, ast.GeneratorExp):
         raise _generator_expression(source, code)

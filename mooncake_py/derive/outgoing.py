@@ -17,9 +17,10 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.derive.active import Active
-from mooncake_py.derive.activity import INERT
+from mooncake_py.derive.activity import INERT, VIEWS, is_iterator
 from mooncake_py.derive.fields import own_attributes, set_own_attributes
 from mooncake_py.derive.native_modules import is_native_module
+from mooncake_py.errors import DerivativeDropError
 
 __all__ = ["independent"]
 
@@ -76,6 +77,8 @@ class _Copier:
             return self.remember(value, MethodType(value.__func__, self.copy(value.__self__)))
         if t is functools.partial:
             return self.copy_partial(value)
+        if (is_iterator(t) or t in VIEWS) and self.ctx.contains_active(value):
+            raise unfinished(self.ctx, value)
         return self.copy_object(value)
 
     def remember(self, value: Any, new: Any) -> Any:
@@ -106,17 +109,18 @@ class _Copier:
         return {name: self.copy(part) for name, part in fields.items()}
 
     def copy_function(self, f: FunctionType) -> Any:
-        if not f.__closure__ or not self.ctx.contains_active(f):
+        if not self.ctx.contains_active((f, f.__kwdefaults__, f.__dict__)):
             return f
-        cells = tuple(CellType() for _ in f.__closure__)
-        new = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, cells)
+        closure = f.__closure__ or ()
+        cells = tuple(CellType() for _ in closure)
+        new = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, cells or None)
         self.remember(f, new)
-        new.__dict__.update(f.__dict__)
+        new.__dict__.update(self.copied(f.__dict__))
         new.__qualname__, new.__module__, new.__doc__ = f.__qualname__, f.__module__, f.__doc__
         new.__annotations__ = f.__annotations__
         new.__kwdefaults__ = self.copy(f.__kwdefaults__)
         new.__defaults__ = self.copy(f.__defaults__)
-        for cell, old in zip(cells, f.__closure__, strict=True):
+        for cell, old in zip(cells, closure, strict=True):
             with suppress(ValueError):  # a variable without a value
                 cell.cell_contents = self.copy(old.cell_contents)
         return new
@@ -163,6 +167,18 @@ class _Copier:
             set.update(new, map(self.copy, set.__iter__(value)))
         elif isinstance(value, deque):
             deque.__init__(new, map(self.copy, deque.__iter__(value)), value.maxlen)
+
+
+def unfinished(ctx: Any, value: Any) -> DerivativeDropError:
+    """Return the error for an iterator over active values that is handed out."""
+    return ctx.failed(
+        DerivativeDropError(
+            f"a {type(value).__name__} over active values leaves the differentiated call",
+            where=ctx.user_location(),
+            why="what it yields would be computed when the call and its record have ended",
+            mend="hand out a list: list(...)",
+        )
+    )
 
 
 def blank(value: Any, fields: dict[Any, Any]) -> Any:

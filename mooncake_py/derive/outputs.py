@@ -10,10 +10,11 @@ from numpy import ndarray
 
 from mooncake_py.derive.active import Active, primal_of
 from mooncake_py.derive.arguments import name_of
+from mooncake_py.derive.notes import locate
 from mooncake_py.derive.outgoing import independent
 from mooncake_py.derive.places import definition_of
 from mooncake_py.derive.reverse import ReverseContext
-from mooncake_py.errors import InvalidTangentError, NonScalarOutputError
+from mooncake_py.errors import InvalidTangentError, MooncakeError, NonScalarOutputError
 from mooncake_py.rules.broadcasting import fit
 
 __all__ = ["run", "scalar_value", "seed"]
@@ -36,7 +37,11 @@ def run(
             why=f"it returned a {type(primal_of(output)).__name__}",
             mend="return a tuple of the value and anything else",
         )
-    return output[0], independent(ctx, output[1])
+    try:
+        return output[0], independent(ctx, output[1])
+    except MooncakeError as error:
+        locate(error, definition_of(f))
+        raise
 
 
 def scalar_value(f: Callable[..., Any], output: Any) -> Any:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import functools
 import gc
+import importlib
 import math
 import sys
 import threading
 import time
 import weakref
+import zipfile
 from types import FunctionType
 from typing import Any
 
 import pytest
 
+from mooncake_py import grad
 from mooncake_py.derive import load
 from mooncake_py.derive.load import derive, instantiate, show_source
 from mooncake_py.errors import SourceUnavailableError
@@ -336,3 +339,27 @@ def test_instantiating_is_fast():
     assert isinstance(f, FunctionType)
     elapsed = best_time(lambda: [instantiate(derived, f) for _ in range(1000)], 5)
     assert elapsed / 1000 < 5e-6
+
+
+class Loader:
+    """Knows the text of a module that is in no file."""
+
+    text = "q = 3.0\n\ndef f(x):\n    return x * x * q\n"
+
+    def get_source(self, name):
+        return self.text
+
+
+def test_text_that_only_a_loader_knows():
+    name = "nowhere/virtual_module.py"
+    namespace = {"__name__": "virtual_module", "__loader__": Loader()}
+    exec(compile(Loader.text, name, "exec", dont_inherit=True), namespace)
+    assert grad(namespace["f"])(2.0) == 12.0
+
+
+def test_a_module_in_an_archive(tmp_path, monkeypatch):
+    with zipfile.ZipFile(tmp_path / "archive.zip", "w") as archive:
+        archive.writestr("module_in_archive.py", Loader.text)
+    monkeypatch.syspath_prepend(str(tmp_path / "archive.zip"))
+    module = importlib.import_module("module_in_archive")
+    assert grad(module.f)(2.0) == 12.0

@@ -6,6 +6,7 @@ import collections
 import dataclasses
 import enum
 import functools
+import itertools
 import threading
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ import pytest
 from mooncake_py import grad, value_and_grad, vjp
 from mooncake_py.derive.outgoing import independent
 from mooncake_py.derive.reverse import ReverseContext
+from mooncake_py.errors import DerivativeDropError
 
 X = np.array([0.3, -1.2, 0.7])
 
@@ -286,3 +288,47 @@ def test_history_filled_inside_is_empty_again_and_has_aux_hands_it_out():
     assert type(aux[0]) is np.float64
     grad(lambda x: recorded(x)[0])(X.copy())
     assert history == []
+
+
+def own_generator(x):
+    yield x
+    yield 2 * x
+
+
+@pytest.mark.parametrize("hand_out", [
+    own_generator,
+    lambda x: (x * i for i in range(3)),
+    lambda x: map(lambda i: x * i, [1, 2]),
+    lambda x: zip([x], [1], strict=True),
+    lambda x: enumerate([x]),
+    lambda x: iter([x]),
+    lambda x: itertools.chain([x], [x]),
+    lambda x: {"a": x}.values(),
+    lambda x: {"a": [x]}.items(),
+    lambda x: {x: 1}.keys(),
+])
+def test_an_iterator_over_active_values_cannot_leave(hand_out):
+    with pytest.raises(DerivativeDropError, match="leaves the differentiated call") as caught:
+        value_and_grad(lambda x: (x * x, {"held": hand_out(x)}), has_aux=True)(2.0)
+    assert caught.value.where is not None
+    (_, aux), g = value_and_grad(lambda x: (x * x, list(hand_out(x))), has_aux=True)(2.0)
+    assert g == 4.0
+    assert "float" in repr(type(aux[0])) or type(aux[0]) is tuple
+
+
+def test_an_iterator_over_constants_may_leave():
+    (_, aux), _ = value_and_grad(lambda x: (x, iter([1.0, 2.0])), has_aux=True)(2.0)
+    assert list(aux) == [1.0, 2.0]
+
+
+def test_functions_hand_out_numbers_from_defaults_and_attributes():
+    def f(x):
+        def plain(*, v=x * 3):
+            return v
+
+        plain.attached = [x]  # type: ignore[attr-defined]
+        return x * x, (plain, lambda v=x: v)
+
+    (_, (plain, other)), _ = value_and_grad(f, has_aux=True)(2.0)
+    assert [type(v) for v in (plain(), plain.attached[0], other())] == [float] * 3
+    assert (plain(), plain.attached, other()) == (6.0, [2.0], 2.0)
