@@ -1,6 +1,6 @@
 """Generators and decorators in all their states against finite differences."""
 # The unusual style of the programs is the point of them.
-# ruff: noqa: B007, B012, B018, B023, B905, C416, E501, E701, E702, E731, E741, E742, F722, F821, PIE804, PT018, RET503, RUF015, SIM105, UP034, W291
+# ruff: noqa: B905, E501, E701, E702, PT018, SIM105, UP034
 # pyright: basic, reportAttributeAccessIssue=false, reportArgumentType=false
 # pyright: reportCallIssue=false, reportIndexIssue=false, reportGeneralTypeIssues=false
 # pyright: reportOperatorIssue=false, reportOptionalMemberAccess=false
