@@ -5,11 +5,13 @@ from __future__ import annotations
 import collections
 import functools
 import gc
+import weakref
 from collections.abc import Iterable
 from types import (
     BuiltinFunctionType,
     FunctionType,
     GeneratorType,
+    MappingProxyType,
     MethodType,
     MethodWrapperType,
     ModuleType,
@@ -85,6 +87,10 @@ def parts(value: Any) -> Iterable[Any]:
         return [value.__self__]
     if isinstance(value, functools.partial):
         return [value.func, *value.args, *value.keywords.values()]
+    if isinstance(value, MappingProxyType):
+        return list(value.values())
+    if isinstance(value, weakref.ref):
+        return [value()]
     if isinstance(value, (type, ModuleType)):
         return ()
     if isinstance(value, GeneratorType):

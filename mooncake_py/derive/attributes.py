@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import FunctionType, GetSetDescriptorType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from numpy import ndarray
 
-from mooncake_py.derive import array_protocols, frames, iteration, state
+from mooncake_py.derive import array_protocols, attribute_lookup, iteration, state
 from mooncake_py.derive.active import Active
+from mooncake_py.derive.attribute_lookup import MISSING
 from mooncake_py.derive.core import Core
+from mooncake_py.derive.generated import has_no_source
 from mooncake_py.errors import DerivativeDropError
 
 __all__ = ["Attributes"]
-
-_MISSING = object()
 
 EXPOSES_MEMORY = frozenset({"data", "ctypes", "__array_interface__", "__array_struct__"})
 
@@ -25,60 +24,36 @@ class Attributes(Core):
 
     Attributes
     ----------
-    namespaces : dict
-        Class to what it and its bases hold, in the order of lookup.
+    readers, writers : dict
+        For a class and a name, the code in Python that runs; None where there is none.  They
+        hold until an attribute of a class is changed.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.namespaces: dict[type, tuple[Mapping[str, Any], ...]] = {}
+        self.readers: dict[Any, attribute_lookup.Reader | None] = {}
+        self.writers: dict[Any, Any] = {}
 
     def getattr(self, o: Any, name: str) -> Any:
         """Run ``o.name``."""
         t = type(o)
         if t is ndarray:
-            if name in EXPOSES_MEMORY and (name == "ctypes" or self.find(o) is not None):
-                raise self.failed(
-                    DerivativeDropError(
-                        f"the attribute {name!r} of an array gives access to its memory",
-                        where=self.user_location(),
-                        why="reads and writes through it cannot be seen",
-                        mend="use indexing, or register a rule for the function that needs it",
-                    )
-                )
+            self.refuse_exposure(o, name)
             return getattr(o, name)
         if t is Active:
             return getattr(o, name)
         if t is ModuleType:
             return self.module_attribute(o, name)
-        if isinstance(o, type):
-            return self.class_attribute(o, t, name)
-        attribute: Any = self.static(t, name)
-        kind = type(attribute)
-        if kind is property:
-            if attribute.fget is None:
-                return getattr(o, name)
-            return self.call(attribute.fget, o)
-        if kind is FunctionType or attribute is _MISSING:
-            return self.plain_attribute(o, t, name)
-        if kind is GetSetDescriptorType and attribute in frames.VIEWS:
-            return frames.VIEWS[attribute](o)
-        getter = getattr(kind, "__get__", None)
-        if type(getter) is FunctionType:
-            if name in getattr(o, "__dict__", ()) and not hasattr(kind, "__set__"):
-                return getattr(o, name)
-            return self.call_descriptor(attribute, getter, o, t)
-        return self.plain_attribute(o, t, name)
-
-    def static(self, t: type, name: str) -> Any:
-        """Return what a class holds under a name, without running a descriptor's code."""
-        spaces = self.namespaces.get(t)
-        if spaces is None:
-            spaces = self.namespaces[t] = tuple(base.__dict__ for base in t.__mro__)
-        for space in spaces:
-            if name in space:
-                return space[name]
-        return _MISSING
+        try:
+            read = self.readers[t, name]
+        except KeyError:
+            if issubclass(t, type):
+                read = attribute_lookup.class_reader(o, t, name)
+            elif t is super:
+                read = attribute_lookup.super_reader(o, name)
+            else:
+                read = self.readers[t, name] = attribute_lookup.instance_reader(t, name)
+        return getattr(o, name) if read is None else read(self, o)
 
     def module_attribute(self, o: ModuleType, name: str) -> Any:
         """Read an attribute of a module, whose ``__getattr__`` may be written in Python."""
@@ -88,42 +63,33 @@ class Attributes(Core):
             return self.call(fallback, name)
         return getattr(o, name)
 
-    def class_attribute(self, o: type, meta: type, name: str) -> Any:
-        """Read an attribute of a class: of its metaclass, its own, or through a descriptor."""
-        above = self.static(meta, name)
-        if type(above) is property and above.fget is not None:
-            return self.call(above.fget, o)
-        attribute = self.static(o, name)
-        getter = getattr(type(attribute), "__get__", None)
-        if type(getter) is FunctionType:
-            return self.call(getter, attribute, None, o)
-        fallback = getattr(meta, "__getattr__", None)
-        if attribute is _MISSING and above is _MISSING and type(fallback) is FunctionType:
-            return self.call(fallback, o, name)
-        return getattr(o, name)
+    def own_attribute(self, native: Any, o: Any, name: str) -> Any:
+        """Run ``object.__getattribute__(o, name)`` and the like."""
+        read = attribute_lookup.own_reader(type(o), name)
+        if isinstance(o, type):
+            read = attribute_lookup.class_reader(o, type, name)
+        return native(o, name) if read is None else read(self, o)
 
-    def call_descriptor(self, attribute: Any, getter: Any, o: Any, t: type) -> Any:
-        """Read an attribute through a descriptor written in Python."""
-        if type(attribute).__name__ == "cached_property":
-            value = self.call(attribute.func, o)
-            state.set_attribute(self, o, attribute.attrname, value)
-            return value
-        return self.call(getter, attribute, o, t)
+    def read_cached(self, descriptor: Any, o: Any) -> Any:
+        """Read a ``functools.cached_property``."""
+        held, name = o.__dict__, descriptor.attrname
+        value = held.get(name, MISSING)
+        if value is MISSING:
+            value = self.call(descriptor.func, o)
+            self.setitem(held, name, value)
+        return value
 
-    def plain_attribute(self, o: Any, t: type, name: str) -> Any:
-        """Read an attribute, through ``__getattribute__`` or ``__getattr__`` if there is one."""
-        if t.__getattribute__ is not object.__getattribute__:
-            custom = t.__getattribute__
-            if type(custom) is FunctionType:
-                return self.call(custom, o, name)
-            return getattr(o, name)
-        fallback = getattr(t, "__getattr__", None)
-        if type(fallback) is FunctionType:
-            try:
-                return object.__getattribute__(o, name)
-            except AttributeError:
-                return self.call(fallback, o, name)
-        return getattr(o, name)
+    def refuse_exposure(self, o: ndarray, name: str) -> None:
+        """Refuse attributes that give access to the memory of an array."""
+        if name in EXPOSES_MEMORY and (name == "ctypes" or self.find(o) is not None):
+            raise self.failed(
+                DerivativeDropError(
+                    f"the attribute {name!r} of an array gives access to its memory",
+                    where=self.user_location(),
+                    why="reads and writes through it cannot be seen",
+                    mend="use indexing, or register a rule for the function that needs it",
+                )
+            )
 
     def setattr(self, o: Any, name: str, v: Any) -> None:
         """Run ``o.name = v``."""
@@ -132,19 +98,30 @@ class Attributes(Core):
             self.set_array_attribute(o, name, v)
             return
         array_protocols.watch(self, t)
-        attribute = self.static(t, name)
-        if type(attribute) is property and attribute.fset is not None:
-            self.call(attribute.fset, o, v)
-            return
-        setter = getattr(type(attribute), "__set__", None)
-        if type(setter) is FunctionType:
-            self.call(setter, attribute, o, v)
-            return
-        custom = t.__setattr__
-        if type(custom) is FunctionType and custom.__code__.co_filename != "<string>":
+        custom: Any = t.__setattr__
+        if type(custom) is FunctionType and not has_no_source(custom):
             self.call(custom, o, name, v)
+        else:
+            self.set_own_attribute(setattr, o, name, v)
+
+    def set_own_attribute(self, native: Any, o: Any, name: str, v: Any) -> None:
+        """Run ``object.__setattr__(o, name, v)`` and the like."""
+        t = type(o)
+        try:
+            write = self.writers[t, name]
+        except KeyError:
+            write = self.writers[t, name] = attribute_lookup.writer(t, name)
+        if write is not None:
+            write(self, o, v)
             return
-        state.set_attribute(self, o, name, v)
+        state.set_attribute(self, native, o, name, v)
+        if isinstance(o, type):
+            self.forget_lookups()
+
+    def forget_lookups(self) -> None:
+        """Look attributes up anew, as those of a class have changed."""
+        self.readers.clear()
+        self.writers.clear()
 
     def set_array_attribute(self, o: ndarray, name: str, v: Any) -> None:
         """Run ``array.real = v`` and the like."""
@@ -157,20 +134,21 @@ class Attributes(Core):
 
     def delattr(self, o: Any, name: str) -> None:
         """Run ``del o.name``."""
-        t = type(o)
-        attribute = self.static(t, name)
-        if type(attribute) is property and attribute.fdel is not None:
-            self.call(attribute.fdel, o)
-            return
-        deleter = getattr(type(attribute), "__delete__", None)
-        if type(deleter) is FunctionType:
-            self.call(deleter, attribute, o)
-            return
-        custom = t.__delattr__
-        if type(custom) is FunctionType and custom.__code__.co_filename != "<string>":
+        custom: Any = type(o).__delattr__
+        if type(custom) is FunctionType and not has_no_source(custom):
             self.call(custom, o, name)
+        else:
+            self.delete_own_attribute(delattr, o, name)
+
+    def delete_own_attribute(self, native: Any, o: Any, name: str) -> None:
+        """Run ``object.__delattr__(o, name)`` and the like."""
+        delete = attribute_lookup.deleter(type(o), name)
+        if delete is not None:
+            delete(self, o)
             return
-        state.delete_attribute(self, o, name)
+        state.delete_attribute(self, native, o, name)
+        if isinstance(o, type):
+            self.forget_lookups()
 
     def augattr(self, name: str, o: Any, attribute: str, v: Any) -> None:
         """Run ``o.attribute op= v``, where `v` has no side effects."""

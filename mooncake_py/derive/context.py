@@ -13,9 +13,17 @@ from typing import Any
 
 from numpy import ndarray
 
-from mooncake_py.derive import array_protocols, dispatch, iteration, managers, numerals, state
+from mooncake_py.derive import (
+    array_protocols,
+    containers,
+    dispatch,
+    iteration,
+    managers,
+    numerals,
+)
 from mooncake_py.derive.active import Active
 from mooncake_py.derive.comparisons import Comparisons
+from mooncake_py.derive.containers import CONTAINERS
 from mooncake_py.derive.objects import Objects
 
 __all__ = ["Context"]
@@ -47,9 +55,8 @@ class Context(Comparisons, Objects):
             return dispatch.call_array_method(self, o, name, args, kwargs)
         if t is Active:
             return dispatch.call_scalar_method(self, o, name, args, kwargs)
-        mutators = state.MUTATORS.get(t)
-        if mutators is not None:
-            return state.call_container_method(self, o, name, args, kwargs)
+        if t in CONTAINERS:
+            return containers.call_method(self, o, name, args, kwargs)
         # From Python 3.12 on a starred call of a function takes no C stack; that of a method does.
         return type(self).call(self, self.getattr(o, name), *args, **kwargs)
 

@@ -28,6 +28,8 @@ class Core:
         it into a wrong answer, so it is raised again at the end.
     caches : dict of int to Cache
         What functions that `functools.lru_cache` made have returned, by the id of the function.
+    ordered : dict
+        Dicts, by id, of which the order of the keys is recorded: see `dicts`.
     watches : bool
         Whether objects exist that NumPy would turn into arrays unseen: see `array_protocols`.
     numerals : Numerals or None
@@ -40,6 +42,7 @@ class Core:
     def __init__(self) -> None:
         self.failure: MooncakeError | None = None
         self.watches = False
+        self.ordered: dict[int, Any] = {}
         self.caches: dict[int, Any] = {}
         self.numerals: Numerals | None = None
         _, self.handlers, self.unary_handlers = dispatch.handlers()

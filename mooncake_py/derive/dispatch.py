@@ -8,7 +8,7 @@ import operator
 import sys
 from collections.abc import Callable
 from enum import EnumMeta
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,16 +20,18 @@ from mooncake_py.derive import (
     caches,
     callbacks,
     construct,
+    containers,
     copies,
+    descriptor_calls,
     effects,
     frames,
+    generated,
     natives,
     nested,
     numerals,
     scatter,
     scipy_functions,
     special,
-    state,
     texts,
 )
 from mooncake_py.derive.active import Active
@@ -41,8 +43,8 @@ from mooncake_py.derive.refusals import missing_rule
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.rules import registry
 
-__all__ = ["Handlers", "call_array_method", "call_scalar_method", "call_unregistered", "handlers",
-           "scalar_attribute"]
+__all__ = ["Handlers", "call_array_method", "call_opaque", "call_scalar_method",
+           "call_unregistered", "handlers", "scalar_attribute"]
 
 Handler = Callable[[Any, Any, Any, Any], Any]
 
@@ -67,7 +69,9 @@ class Handlers(NamedTuple):
 
 _handlers = Handlers((-1, False), {}, {})
 
-DESCRIPTORS = (type(list.append), type(object.__init__), type([].__init__))
+CONTAINERS = tuple(containers.CONTAINERS)
+READ_ONLY = (tuple, frozenset, MappingProxyType, type({}.keys()), type({}.values()),
+             type({}.items()))
 CALL = "__call__"
 NUMPY_DISPATCHER = type(np.sum)
 CALLERS = frozenset({
@@ -113,8 +117,8 @@ def call_unregistered(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         return construct.instance(ctx, f, args, kwargs)
     if issubclass(t, BuiltinFunctionType):  # the types of some bound methods are subclasses
         return call_builtin(ctx, f, args, kwargs)
-    if t in DESCRIPTORS:
-        return call_descriptor(ctx, f, args, kwargs)
+    if t in descriptor_calls.DESCRIPTORS:
+        return descriptor_calls.call_descriptor(ctx, f, args, kwargs)
     if t is functools.partial:
         return ctx.call(f.func, *f.args, *args, **{**f.keywords, **kwargs})
     if t is LRU_WRAPPER:
@@ -132,10 +136,10 @@ def call_unregistered(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
 
 def call_python(ctx: Any, f: FunctionType, args: Any, kwargs: Any) -> Any:
     """Call a Python function: natively if its module has no part in derivatives."""
+    if generated.has_no_source(f):
+        return generated.call_generated(ctx, f, args, kwargs)
     if nested.is_derivative(f):
         return nested.call_derivative(ctx, f, args, kwargs)
-    if f.__name__ == "__new__" and effects.is_generated(f):  # of a namedtuple
-        return f(*args, **kwargs)
     if is_native_module(f.__module__):
         if runs_code(f, args):
             raise missing_rule(ctx, f, args, "it runs other code out of sight")
@@ -177,12 +181,12 @@ def call_builtin(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         return copies.reduced(ctx, receiver, *args)
     if type(receiver) is ndarray:
         return ctx.method(receiver, f.__name__, *args, **kwargs)
-    if isinstance(receiver, tuple(state.MUTATORS)):
-        return state.call_container_method(ctx, receiver, f.__name__, args, kwargs, f)
+    if isinstance(receiver, CONTAINERS):
+        return containers.call_method(ctx, receiver, f.__name__, args, kwargs, f)
     if isinstance(receiver, type):
         generic = ctx.handlers.get(getattr(receiver, f.__name__, None))
         return generic(ctx, f, args, kwargs) if generic else call_opaque(ctx, f, args, kwargs)
-    if isinstance(receiver, property):
+    if isinstance(receiver, (property, *READ_ONLY)):
         return f(*args, **kwargs)
     if isinstance(receiver, (str, bytes)):
         effects.refuse_writers(ctx, (*args, *kwargs.values()), effects.PRINTING)
@@ -195,29 +199,6 @@ def call_builtin(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         known = None
     if known is not None:
         return known(ctx, descriptor, (receiver, *args), kwargs)
-    return call_opaque(ctx, f, args, kwargs)
-
-
-def call_descriptor(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
-    """Call an unbound method of a compiled type, such as ``list.append`` or ``super()``'s."""
-    receiver = getattr(f, "__self__", None)
-    if receiver is not None and not isinstance(receiver, type):  # a bound special method
-        if f.__name__ == "__setattr__":
-            return natives.run_object_setattr(ctx, f, (receiver, *args), kwargs)
-        if isinstance(receiver, tuple(state.MUTATORS)):
-            return state.call_container_method(ctx, receiver, f.__name__, args, kwargs, f)
-        if has_operators(receiver) and f.__name__ in special.OPERATIONS:
-            return special.run(ctx, receiver, f.__name__, args)
-        return f(*args, **kwargs)
-    if args and type(args[0]) is ndarray:
-        return ctx.method(args[0], f.__name__, *args[1:], **kwargs)
-    if args and isinstance(args[0], tuple(state.MUTATORS)):
-        method = f.__get__(args[0])
-        return state.call_container_method(ctx, args[0], f.__name__, args[1:], kwargs, method)
-    if f.__name__ in special.OPERATIONS and args and has_operators(args[0]):
-        return special.run(ctx, args[0], f.__name__, args[1:])
-    if f.__name__.startswith("__") or (args and isinstance(args[0], (str, bytes, tuple))):
-        return f(*args, **kwargs)
     return call_opaque(ctx, f, args, kwargs)
 
 
@@ -246,11 +227,6 @@ def writes(f: Any, args: Any, kwargs: Any) -> bool:
 
 
 WRITING = frozenset({"out", "overwrite_input"})
-
-
-def has_operators(value: Any) -> bool:
-    """Tell whether special methods of a value are the operators of numbers and arrays."""
-    return type(value) in (ndarray, Active, float, complex, np.float64)
 
 
 def call_array_method(ctx: Any, o: ndarray, name: str, args: Any, kwargs: Any) -> Any:
@@ -376,7 +352,7 @@ def call_opaque(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     ):
         raise missing_rule(ctx, f, values, "it may write memory that the reverse pass refers to")
     for value in values:
-        state.snapshot(ctx, value)
+        containers.snapshot(ctx, value)
     return numerals.checked(ctx, f, values, f(*args, **kwargs))
 
 
@@ -397,7 +373,7 @@ def calls_back(value: Any) -> bool:
     if t in CALLERS:
         return True
     if issubclass(t, BuiltinFunctionType):
-        return isinstance(value.__self__, tuple(state.MUTATORS))
+        return isinstance(value.__self__, CONTAINERS)
     if t is list or t is tuple:
         return any(map(calls_back, value))
     if hasattr(t, "send"):

@@ -17,12 +17,13 @@ import numpy as np
 from numpy import ndarray
 from typing_extensions import override
 
-from mooncake_py.derive import array_protocols, state
+from mooncake_py.derive import array_protocols
 from mooncake_py.derive.active import Active, shared_number
 from mooncake_py.derive.foreign import foreign_number
 from mooncake_py.derive.memory import Memory, View
 from mooncake_py.derive.native_modules import is_native_module
 from mooncake_py.derive.nested import nested_derivative
+from mooncake_py.derive.undo import note
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.sequences import ListSpec
@@ -232,7 +233,7 @@ def replace_parts(value: Any, spec: TangentSpec, parts: Mapping[Any, Any]) -> No
 def note_contents(ctx: Any, value: Any, spec: TangentSpec, old: Any, changed: Any) -> None:
     """Record how to bring back what a container or an object held."""
     # Part by part: other threads, which look on, must not find the container empty meanwhile.
-    state.note(ctx, replace_parts, value, spec, {name: old[name] for name in changed})
+    note(ctx, replace_parts, value, spec, {name: old[name] for name in changed})
 
 
 def is_differentiable(mirror: Any, seen: set[int] | None = None) -> bool:

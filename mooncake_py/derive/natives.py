@@ -16,13 +16,13 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.derive import (
+    containers,
     copies,
     effects,
     frames,
     iteration,
     mappings,
     numerals,
-    state,
     texts,
 )
 from mooncake_py.derive.active import Active, primal_of
@@ -112,13 +112,6 @@ def run_delattr(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return ctx.delattr(*args)
 
 
-def run_object_setattr(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
-    o, name, v = args
-    old = state.old_attribute(o, name)
-    object.__setattr__(o, name, v)
-    state.note(ctx, state.restore_attribute, o, name, old)
-
-
 def run_hasattr(ctx: Any, f: Any, args: Any, kwargs: Any) -> bool:
     o, name = args
     try:
@@ -203,7 +196,7 @@ def run_rearranging(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     if kwargs.get("key") is not None:
         return ctx.call_function(WITH_KEY[f], args, kwargs)
     effects.refuse_writers(ctx, args, effects.COMPARING)
-    state.snapshot(ctx, args[0])
+    containers.snapshot(ctx, args[0])
     return f(*args, **kwargs)
 
 
@@ -270,7 +263,6 @@ def _table() -> dict[Any, Handler]:
     table[getattr] = run_getattr
     table[setattr] = run_setattr
     table[delattr] = run_delattr
-    table[object.__setattr__] = run_object_setattr
     for f in (float, complex, np.float16, np.float32, np.float64, np.longdouble, np.complex64,
               np.complex128, np.clongdouble):
         table[f] = run_number

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import deque
 from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive import activity, buffers, effects, iteration, state, texts
+from mooncake_py.derive import activity, buffers, containers, dicts, effects, iteration, texts
 from mooncake_py.derive.active import Active, primal_of
+from mooncake_py.derive.attribute_lookup import PROXIES, referent
 from mooncake_py.derive.core import Core
 from mooncake_py.derive.keys import refuse_other_key
 from mooncake_py.errors import DerivativeDropError
@@ -47,11 +49,13 @@ class Objects(Core):
         if type(by_class) is MethodType:
             return self.call(by_class, i)
         if isinstance(o, dict):
-            return state.read_dict(self, o, i)
+            return dicts.read_key(self, o, i)
         if isinstance(o, ndarray):
             self.refuse_if_active(ndarray.__getitem__, (o,))
         elif isinstance(o, buffers.BUFFERS):
             buffers.refuse_read(self, o)
+        elif t in PROXIES:
+            return self.getitem(referent(o), i)
         return o[i]
 
     def set_item_of_object(self, o: Any, i: Any, v: Any) -> None:
@@ -78,7 +82,7 @@ class Objects(Core):
         if isinstance(o, ndarray):
             self.setitem(o.view(ndarray), i, v)  # a memory map, a matrix
             return
-        state.set_item(self, o, i, v)
+        containers.set_item(self, o, i, v)
 
     def delitem(self, o: Any, i: Any) -> None:
         """Run ``del o[i]``."""
@@ -86,7 +90,7 @@ class Objects(Core):
         if type(method) is FunctionType:
             self.call(method, o, i)
             return
-        state.delete_item(self, o, i)
+        containers.delete_item(self, o, i)
 
     # Operators.
 
@@ -123,7 +127,9 @@ class Objects(Core):
         attempts = [(left, a, b, left_python), (right, b, a, right_python)]
         if ta is tb:
             attempts.pop()
-        elif issubclass(tb, ta) and right is not getattr(ta, op.reflected, None):
+        elif concatenates(op, a) or (
+            issubclass(tb, ta) and right is not getattr(ta, op.reflected, None)
+        ):
             attempts.reverse()
         for function, first, second, python in attempts:
             if function is None:
@@ -133,8 +139,11 @@ class Objects(Core):
             result = self.call(function, first, second) if python else function(
                 primal_of(first), second
             )
-            if result is not NotImplemented:
-                return result
+            if result is NotImplemented:
+                continue
+            if type(first) is ndarray:  # NumPy has asked the other operand, once for each element
+                self.refuse_if_active(op.function, (a, b))
+            return result
         return op.function(primal_of(a), primal_of(b)) if not (
             left_python or right_python
         ) else unsupported_operands(op, ta, tb)
@@ -155,12 +164,25 @@ class Objects(Core):
         if type(special) is FunctionType:
             result = self.call(special, x, v)
             return getattr(self, op.name)(x, v) if result is NotImplemented else result
-        return state.inplace_container(self, op, x, v)
+        reflected = getattr(type(v), op.reflected, None)
+        if type(reflected) is FunctionType and concatenates(op, x):
+            result = self.call(reflected, v, x)
+            if result is not NotImplemented:
+                return result
+        return containers.inplace_operator(self, op, x, v)
 
 
 def class_getitem(value: Any) -> Any:
     """Return what ``value[...]`` calls where the value is a class, None otherwise."""
     return getattr(value, "__class_getitem__", None) if isinstance(value, type) else None
+
+
+SEQUENCES = (list, tuple, str, bytes, bytearray, deque)
+
+
+def concatenates(op: Any, a: Any) -> bool:
+    """Tell whether an operand is a sequence, which Python asks after the other operand."""
+    return op.name in ("add", "mul") and isinstance(a, SEQUENCES)
 
 
 def plain_number(value: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from numpy import ndarray
 
-from mooncake_py.derive import pulls, state
+from mooncake_py.derive import containers, dicts, pulls, state
 from mooncake_py.derive.codual_call import pull_codual
 from mooncake_py.derive.fields import own_attributes, set_own_attributes
 from mooncake_py.derive.memory import undo_assign
@@ -98,16 +98,16 @@ def slot_of(entry: tuple[Any, ...]) -> tuple[Any, Slot]:
             lambda: state.old_attribute(o, name),
             lambda old: state.restore_attribute(o, name, old),
         )
-    if inverse is state.restore_key:
+    if inverse is dicts.restore_key:
         key = details[0]
         return (id(o), "key", key), Slot(
-            lambda: state.old_item(o, key), lambda old: state.restore_key(o, key, old)
+            lambda: dicts.value_at(o, key), lambda old: dicts.restore_key(o, key, old)
         )
     if inverse is state.restore_cell:
         return id(o), Slot(
             lambda: state.old_cell(o), lambda old: state.restore_cell(o, old)
         )
-    restore = state.restorer(o)
-    if restore is not None:
-        return id(o), Slot(lambda: state.contents(o), lambda old: restore(o, old))
+    module = containers.module_of(o)
+    if module is not None:
+        return id(o), Slot(lambda: module.contents(o), lambda old: module.restore(o, old))
     return id(o), Slot(lambda: own_attributes(o), lambda old: set_own_attributes(o, old))

@@ -1,0 +1,66 @@
+"""Methods that ``dataclass`` and ``namedtuple`` write: they have no source, but a known meaning."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from types import FunctionType
+from typing import Any
+
+__all__ = ["call_generated", "has_no_source"]
+
+
+def has_no_source(f: FunctionType) -> bool:
+    """Tell whether a method was written by ``dataclass`` or ``namedtuple``."""
+    inner = getattr(f, "__wrapped__", f)  # the repr of a dataclass guards against recursion
+    code = getattr(inner, "__code__", f.__code__)
+    if code.co_filename != "<string>":
+        return False
+    name = f.__globals__.get("__name__", "")
+    return code.co_qualname.startswith("__create_fn__.") or name.startswith("namedtuple_")
+
+
+def call_generated(ctx: Any, f: FunctionType, args: Any, kwargs: Any) -> Any:
+    """Call such a method; all but a dataclass's ``__init__`` compare, describe or refuse."""
+    owner = owner_of(f, args[0]) if f.__code__.co_name == "__init__" and args else None
+    if owner is None:
+        return f(*args, **kwargs)
+    return initialize_dataclass(ctx, owner, f, args, kwargs)
+
+
+def owner_of(init: FunctionType, made: Any) -> Any:
+    """Return the dataclass for which an ``__init__`` was written."""
+    return next((b for b in type(made).__mro__ if b.__dict__.get("__init__") is init), None)
+
+
+def initialize_dataclass(ctx: Any, cls: Any, init: FunctionType, args: Any, kwargs: Any) -> None:
+    """Do what the generated ``__init__`` does, with all code of the user's derived."""
+    bound = inspect.signature(init).bind(*args, **kwargs)
+    bound.apply_defaults()
+    made, values = args[0], bound.arguments
+    init_only: list[Any] = []
+    for name, field in cls.__dataclass_fields__.items():
+        kind = field._field_type.name
+        if kind == "_FIELD_CLASSVAR":
+            continue
+        if field.init and type(values[name]).__name__ != "_HAS_DEFAULT_FACTORY_CLASS":
+            value = values[name]
+        elif field.default_factory is not dataclasses.MISSING:
+            value = ctx.call(field.default_factory)
+        elif field.default is not dataclasses.MISSING and has_slots(cls):
+            value = field.default
+        else:
+            continue  # the default stays in the class, or __post_init__ sets it
+        if kind == "_FIELD_INITVAR":
+            init_only.append(value)
+        elif cls.__dataclass_params__.frozen:
+            ctx.set_own_attribute(object.__setattr__, made, name, value)
+        else:
+            ctx.setattr(made, name, value)
+    if hasattr(cls, "__post_init__"):
+        ctx.method(made, "__post_init__", *init_only)
+
+
+def has_slots(cls: Any) -> bool:
+    """Tell whether ``dataclass(slots=True)`` took the defaults away from the class."""
+    return "__slots__" in cls.__dict__
