@@ -40,6 +40,7 @@ EXEMPTIONS: dict[str, tuple[Hashable, ...]] = {
         np.ndarray.resize, np.ndarray.setflags, np.ndarray.byteswap, np.ndarray.setfield,
     ),
     "is what numpy.concatenate itself calls": (UNDISPATCHED,),
+    "takes an iterator, checked in test_found": (np.flatiter.copy,),
     "makes an iterator, checked in test_nditer": (np.broadcast, np.nditer, np.nested_iters),
     "called through its instances, checked in test_callbacks_of_numpy": (
         np.vectorize._vectorize_call,  # type: ignore[attr-defined]
