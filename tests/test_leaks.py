@@ -160,6 +160,15 @@ def by_rule_without_pullback(f):
 WAYS = [by_grad, by_vjp, by_vjp_without_pullback, by_rule, by_rule_without_pullback]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def only_new_objects() -> Iterator[None]:
+    """Collect what these tests make, not the whole session each time."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @contextmanager
 def without_collector() -> Iterator[None]:
     gc.collect()
