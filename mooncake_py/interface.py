@@ -12,25 +12,25 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive.active import Active
-from mooncake_py.derive.arguments import (
+from mooncake_py.derive.calls.limits import limits_raised
+from mooncake_py.derive.crossing.arguments import (
     ArgNums,
     choose_arguments,
     lift_chosen,
     name_of,
     require_callable,
 )
-from mooncake_py.derive.boundary import derived_rule
-from mooncake_py.derive.copying import copy_jointly
+from mooncake_py.derive.crossing.boundary import derived_rule
+from mooncake_py.derive.crossing.copying import copy_jointly
+from mooncake_py.derive.crossing.gradients import gradient_of
+from mooncake_py.derive.crossing.lift import Lifter
+from mooncake_py.derive.crossing.outgoing import independent
+from mooncake_py.derive.crossing.outputs import run, scalar_value, seed
+from mooncake_py.derive.crossing.suspended import Suspended
 from mooncake_py.derive.debug.mode import Settings, new_context, settings
-from mooncake_py.derive.gradients import gradient_of
-from mooncake_py.derive.lift import Lifter
-from mooncake_py.derive.limits import limits_raised
-from mooncake_py.derive.notes import guarded
-from mooncake_py.derive.outgoing import independent
-from mooncake_py.derive.outputs import run, scalar_value, seed
-from mooncake_py.derive.reverse import ReverseContext
-from mooncake_py.derive.suspended import Suspended
+from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.reverse import ReverseContext
+from mooncake_py.derive.reports.notes import guarded
 
 __all__ = ["build_rrule", "grad", "value_and_grad", "vjp"]
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import CoDual, NoFData, build_rrule, grad, value_and_grad, vjp
-from mooncake_py.derive import load, source
+from mooncake_py.derive.rewriting import load, source
 from mooncake_py.errors import NestedDerivativeError
 from tests.support.gradients import Programs
 

@@ -1,12 +1,12 @@
 """Derivation: rules for Python functions, from their source.
 
-`source`, `rewrite` and `load` turn a function into one whose operations go to a context;
-`context` and `reverse` say what the operations mean; `memory`, `active` and `pulls` are the
-shadows, the active scalars and the reverse of each operation; `boundary` and `lift` are where
-values enter and leave.
+A function is taken in the order of the packages: `rewriting` turns its source into code whose
+operations go to a context; `calls`, `language` and `containers` say what Python's part of them
+means, `recording` what happens to numbers and arrays; `crossing` is where values enter and leave,
+`reports` what users read when something fails, and `debug` a context that checks everything.
 """
 
-from mooncake_py.derive.boundary import derived_rule
+from mooncake_py.derive.crossing.boundary import derived_rule
 from mooncake_py.rules.rrule import rrule
 
 rrule.derive_with(derived_rule)

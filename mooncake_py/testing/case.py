@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.derive.copying import Convert, copy_jointly
+from mooncake_py.derive.crossing.copying import Convert, copy_jointly
 from mooncake_py.tangents.memory import cells
 from mooncake_py.testing.structure import Part
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
-from mooncake_py.derive.load import derive, instantiate
-from mooncake_py.derive.matching import Matching
+from mooncake_py.derive.language.matching import Matching
+from mooncake_py.derive.rewriting.load import derive, instantiate
 from mooncake_py.errors import SourceUnavailableError
 
 BINARY = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import grad, value_and_grad
-from mooncake_py.derive import reverse
+from mooncake_py.derive.recording import reverse
 from tests.support.gradients import Program, Programs
 
 programs = Programs()

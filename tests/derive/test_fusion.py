@@ -12,8 +12,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import value_and_grad
-from mooncake_py.derive import fusion
-from mooncake_py.derive.reverse import ReverseContext
+from mooncake_py.derive.recording import fusion
+from mooncake_py.derive.recording.reverse import ReverseContext
 
 
 def floats(a, b):
@@ -176,7 +176,7 @@ def test_each_pattern_of_activity(argnums, monkeypatch):
 
 def test_one_entry_records_a_float_expression():
     ctx = ReverseContext()
-    from mooncake_py.derive.active import Active
+    from mooncake_py.derive.recording.active import Active
 
     a, b = Active(0.7, ctx), Active(0.4, ctx)
     ctx.call(many_floats_body, a, b)
@@ -273,7 +273,7 @@ def test_operators_of_user_types_run_once_and_in_order():
 def test_collecting_leaves_out_what_may_have_effects():
     import ast
 
-    from mooncake_py.derive.names import Names
+    from mooncake_py.derive.rewriting.names import Names
 
     names = Names({"np": np}, {"x", "y"})
 

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from mooncake_py import grad
-from mooncake_py.derive import load
-from mooncake_py.derive.load import derive, instantiate, show_source
+from mooncake_py.derive.rewriting import load
+from mooncake_py.derive.rewriting.load import derive, instantiate, show_source
 from mooncake_py.errors import SourceUnavailableError
 from tests.derive.native_context import NativeContext
 

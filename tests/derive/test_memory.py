@@ -6,7 +6,7 @@ from weakref import ref
 
 import numpy as np
 
-from mooncake_py.derive.memory import Memory, Registry
+from mooncake_py.derive.recording.memory import Memory, Registry
 
 
 def test_protect_finds_a_constant_behind_an_entry_of_an_array_that_is_gone():

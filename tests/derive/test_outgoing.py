@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from mooncake_py import grad, value_and_grad, vjp
-from mooncake_py.derive.outgoing import independent
-from mooncake_py.derive.reverse import ReverseContext
+from mooncake_py.derive.crossing.outgoing import independent
+from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.errors import DerivativeDropError
 
 X = np.array([0.3, -1.2, 0.7])

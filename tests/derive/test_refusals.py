@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import grad
-from mooncake_py.derive.public_names import public_name
+from mooncake_py.derive.reports.public_names import public_name
 from mooncake_py.errors import MissingRuleError
 
 X = np.array([0.3, -1.2, 0.7])

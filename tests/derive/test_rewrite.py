@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py.derive.load import derive, instantiate, show_source
+from mooncake_py.derive.rewriting.load import derive, instantiate, show_source
 from mooncake_py.errors import UnsupportedSyntaxError
 from tests.derive import condition_programs, programs
 from tests.derive.native_context import BINARY, INPLACE, NativeContext

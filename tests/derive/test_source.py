@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from mooncake_py.derive.source import locate
+from mooncake_py.derive.rewriting.source import locate
 from mooncake_py.errors import SourceUnavailableError
 
 

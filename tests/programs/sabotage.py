@@ -13,20 +13,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py.derive import (
+from mooncake_py.derive.calls import dispatch
+from mooncake_py.derive.containers import state
+from mooncake_py.derive.recording import (
     apply,
-    dispatch,
-    expressions,
     fused_code,
     memory,
     out_argument,
     pulls,
     scatter,
-    state,
     tape,
 )
-from mooncake_py.derive.memory import Memory, Registry, View
-from mooncake_py.derive.tape import Tape
+from mooncake_py.derive.recording.memory import Memory, Registry, View
+from mooncake_py.derive.recording.tape import Tape
+from mooncake_py.derive.rewriting import expressions
 from tests.programs.checking import check
 from tests.programs.generator import random_program
 from tests.programs.truth import Untestable

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import CoDual, NoFData, build_rrule, tangent, value_and_grad, vjp
-from mooncake_py.derive.reverse import ReverseContext
+from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.tangents import zero_coduals
 
 __all__ = ["WAYS"]

@@ -14,7 +14,7 @@ from mooncake_py.derive.debug.broken import broken, misfit
 from mooncake_py.derive.debug.operands import arrays_in
 from mooncake_py.derive.debug.snapshot import first_difference, restore
 from mooncake_py.derive.debug.summaries import summary
-from mooncake_py.derive.places import definition_of
+from mooncake_py.derive.reports.places import definition_of
 from mooncake_py.errors import InvalidRuleError, InvalidTangentError, Location
 from mooncake_py.rules.kinds import CoDualRule
 from mooncake_py.tangents import CoDual, NoFData

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 from typing_extensions import override
 
+from mooncake_py.derive.calls.inner import InnerContext
+from mooncake_py.derive.crossing.lift import in_containers
 from mooncake_py.derive.debug.finite import Watch
 from mooncake_py.derive.debug.handlers import CheckedHandlers
 from mooncake_py.derive.debug.operands import Operand, changed, operands_of
 from mooncake_py.derive.debug.snapshot import CAUSES, MEND, Snapshot, untracked_write
 from mooncake_py.derive.debug.summaries import summary
-from mooncake_py.derive.inner import InnerContext
-from mooncake_py.derive.lift import in_containers
-from mooncake_py.derive.notes import locate, note_adjoint
-from mooncake_py.derive.operators import BINARY, UNARY
-from mooncake_py.derive.places import Position, place_at, positions_running
-from mooncake_py.derive.reverse import ReverseContext
+from mooncake_py.derive.recording.operators import BINARY, UNARY
+from mooncake_py.derive.recording.reverse import ReverseContext
+from mooncake_py.derive.reports.notes import locate, note_adjoint
+from mooncake_py.derive.reports.places import Position, place_at, positions_running
 from mooncake_py.errors import InvalidRuleError, Location, MooncakeError, UntrackedWriteError
 
 __all__ = ["DebugContext", "InnerDebugContext"]

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive import pulls
-from mooncake_py.derive.active import Active
-from mooncake_py.derive.codual_call import pull_codual
 from mooncake_py.derive.debug.operands import arrays_read
 from mooncake_py.derive.debug.summaries import summary
-from mooncake_py.derive.memory import Memory, View, undo_assign
+from mooncake_py.derive.recording import pulls
+from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.codual_call import pull_codual
+from mooncake_py.derive.recording.memory import Memory, View, undo_assign
 from mooncake_py.errors import Location, NonFiniteDerivativeError
 
 __all__ = ["Watch"]

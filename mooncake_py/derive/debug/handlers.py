@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive.apply import handler
+from mooncake_py.derive.calls.natives import HANDLERS as NATIVES
 from mooncake_py.derive.debug.checked import checked
 from mooncake_py.derive.debug.operands import arrays_in
 from mooncake_py.derive.debug.snapshot import Snapshot, first_difference, restore
-from mooncake_py.derive.natives import HANDLERS as NATIVES
-from mooncake_py.derive.notes import locate
-from mooncake_py.derive.out_argument import named_out
-from mooncake_py.derive.scatter import HANDLERS as SCATTER
+from mooncake_py.derive.recording.apply import handler
+from mooncake_py.derive.recording.out_argument import named_out
+from mooncake_py.derive.recording.scatter import HANDLERS as SCATTER
+from mooncake_py.derive.reports.notes import locate
 from mooncake_py.errors import MooncakeError, UntrackedWriteError
 from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import (

@@ -8,10 +8,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
+from mooncake_py.derive.calls.inner import InnerContext
+from mooncake_py.derive.calls.nested import enclosing
 from mooncake_py.derive.debug.context import DebugContext, InnerDebugContext
-from mooncake_py.derive.inner import InnerContext
-from mooncake_py.derive.nested import enclosing
-from mooncake_py.derive.reverse import ReverseContext
+from mooncake_py.derive.recording.reverse import ReverseContext
 
 __all__ = ["Settings", "debug_mode", "new_context", "settings"]
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from numpy import ndarray
 
-from mooncake_py.derive import pulls
-from mooncake_py.derive.codual_call import pull_codual
-from mooncake_py.derive.memory import undo_assign
+from mooncake_py.derive.recording import pulls
+from mooncake_py.derive.recording.codual_call import pull_codual
+from mooncake_py.derive.recording.memory import undo_assign
 from mooncake_py.tangents.memory import owner
 
 __all__ = ["Operand", "arrays_in", "arrays_read", "changed", "operands_of"]

@@ -11,11 +11,11 @@ from typing import Any
 
 from numpy import ndarray
 
-from mooncake_py.derive.active import Active
-from mooncake_py.derive.activity import INERT
-from mooncake_py.derive.fields import own_attributes
-from mooncake_py.derive.native_modules import is_native_module
-from mooncake_py.derive.places import is_library
+from mooncake_py.derive.calls.native_modules import is_native_module
+from mooncake_py.derive.language.fields import own_attributes
+from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.activity import INERT
+from mooncake_py.derive.reports.places import is_library
 
 __all__ = ["MISSING", "Part", "cell_contents", "is_opaque", "parts_of"]
 

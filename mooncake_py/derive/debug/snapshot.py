@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive.arguments import describe, name_of
+from mooncake_py.derive.crossing.arguments import describe, name_of
 from mooncake_py.derive.debug.reach import MISSING, is_opaque, parts_of
 from mooncake_py.errors import UntrackedWriteError
 from mooncake_py.tangents.memory import owner

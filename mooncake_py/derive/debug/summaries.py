@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive.active import primal_of
+from mooncake_py.derive.recording.active import primal_of
 
 __all__ = ["summary"]
 

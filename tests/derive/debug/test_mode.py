@@ -29,7 +29,7 @@ from mooncake_py import (
 )
 from mooncake_py.derive.debug.context import DebugContext
 from mooncake_py.derive.debug.mode import Settings, new_context, settings
-from mooncake_py.derive.reverse import ReverseContext
+from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.errors import NonFiniteDerivativeError
 
 ROOT = Path(__file__).parents[3]

@@ -1,0 +1,1 @@
+"""Values on their way into a differentiated call and out of it."""

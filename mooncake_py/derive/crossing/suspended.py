@@ -1,0 +1,114 @@
+"""Between a forward pass and its pullback: nothing outside shows that the forward pass has run.
+
+The tape of a `vjp` may refer to captured or global state that the function has changed, as it is
+at the end of the function.  When the forward pass is over that state is put back, and brought
+forth again while the pullback runs; whatever happened to it in between is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from numpy import ndarray
+
+from mooncake_py.derive.containers import containers, dicts, state
+from mooncake_py.derive.language.fields import own_attributes, set_own_attributes
+from mooncake_py.derive.recording import pulls
+from mooncake_py.derive.recording.codual_call import pull_codual
+from mooncake_py.derive.recording.memory import undo_assign
+from mooncake_py.tangents.memory import owner
+
+__all__ = ["Suspended"]
+
+
+class Slot(NamedTuple):
+    """A place whose contents the forward pass has changed.
+
+    Attributes
+    ----------
+    read : callable
+        Returns what is there now; the result does not change with the place.
+    write : callable
+        Puts such a result there.
+    """
+
+    read: Callable[[], Any]
+    write: Callable[[Any], None]
+
+
+class Suspended:
+    """A forward pass that waits for its pullback, with all changes undone that others could see.
+
+    Parameters
+    ----------
+    ctx : ReverseContext
+        At the end of the forward pass.
+    start : int
+        Entries of the tape before this one do not count: they are about the arguments.
+    own : container of int
+        The ids of arrays whose memory nobody else can see.
+    """
+
+    def __init__(self, ctx: Any, start: int, own: Iterable[int]) -> None:
+        changes = [e for e in ctx.tape[start:] if e[0] in pulls.UNDOES and is_visible(e, own)]
+        self.can_resume = not any(e[0] is pull_codual for e in changes)
+        if not self.can_resume:  # only the pullback of a rule by hand knows what to put back
+            ctx.roll_back()
+            return
+        slots = {key: slot for e in changes for key, slot in [slot_of(e)]}
+        self.at_exit = [(slot, slot.read()) for slot in slots.values()]
+        for entry in reversed(changes):
+            entry[0](entry)
+
+    @contextmanager
+    def resumed(self) -> Iterator[None]:
+        """Bring forth the state at the end of the forward pass; the tape undoes it meanwhile."""
+        before = [(slot, slot.read()) for slot, _ in self.at_exit]
+        for slot, contents in self.at_exit:
+            slot.write(contents)
+        try:
+            yield
+        finally:
+            for slot, contents in before:
+                slot.write(contents)
+
+
+def is_visible(entry: tuple[Any, ...], own: Iterable[int]) -> bool:
+    """Tell whether an entry undoes a change that may show outside of the call."""
+    if entry[0] is undo_assign:
+        return id(owner(entry[1])) not in own
+    if entry[0] is pull_codual:
+        arrays = [a for a in entry[4] if isinstance(a, ndarray)]
+        return any(id(owner(a)) not in own for a in arrays if a.flags.writeable)
+    return True
+
+
+def slot_of(entry: tuple[Any, ...]) -> tuple[Any, Slot]:
+    """Return the place that an entry is about, and what tells it from others."""
+    if entry[0] is undo_assign:
+        root = owner(entry[1])
+        return id(root), Slot(
+            root.copy, lambda old: undo_assign((undo_assign, root, Ellipsis, old))
+        )
+    _, inverse, o, *details = entry
+    if inverse is state.restore_attribute:
+        name = details[0]
+        return (id(o), name), Slot(
+            lambda: state.old_attribute(o, name),
+            lambda old: state.restore_attribute(o, name, old),
+        )
+    if inverse is dicts.restore_key:
+        key = details[0]
+        return (id(o), "key", key), Slot(
+            lambda: dicts.value_at(o, key), lambda old: dicts.restore_key(o, key, old)
+        )
+    if inverse is state.restore_cell:
+        return id(o), Slot(
+            lambda: state.old_cell(o), lambda old: state.restore_cell(o, old)
+        )
+    module = containers.module_of(o)
+    if module is not None:
+        return id(o), Slot(lambda: module.contents(o), lambda old: module.restore(o, old))
+    return id(o), Slot(lambda: own_attributes(o), lambda old: set_own_attributes(o, old))

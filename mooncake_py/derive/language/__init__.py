@@ -1,0 +1,1 @@
+"""What the language means while a function is differentiated: objects, containers, protocols."""

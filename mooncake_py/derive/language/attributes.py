@@ -1,0 +1,172 @@
+"""Attributes: properties, descriptors and special methods written in Python run derived."""
+
+from __future__ import annotations
+
+from types import FunctionType, ModuleType
+from typing import Any
+
+from numpy import ndarray
+
+from mooncake_py.derive.containers import state
+from mooncake_py.derive.language import array_protocols, attribute_lookup, iteration
+from mooncake_py.derive.language.attribute_lookup import MISSING
+from mooncake_py.derive.language.core import Core
+from mooncake_py.derive.language.generated import has_no_source
+from mooncake_py.derive.recording.active import Active
+from mooncake_py.errors import DerivativeDropError
+
+__all__ = ["Attributes"]
+
+EXPOSES_MEMORY = frozenset({"data", "ctypes", "__array_interface__", "__array_struct__"})
+
+
+class Attributes(Core):
+    """Reading, writing and deleting attributes of anything.
+
+    Attributes
+    ----------
+    readers, writers : dict
+        For a class and a name, the code in Python that runs; None where there is none.  They
+        hold until an attribute of a class is changed.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.readers: dict[Any, attribute_lookup.Reader | None] = {}
+        self.writers: dict[Any, Any] = {}
+
+    def getattr(self, o: Any, name: str) -> Any:
+        """Run ``o.name``."""
+        t = type(o)
+        if t is ndarray:
+            self.refuse_exposure(o, name)
+            return getattr(o, name)
+        if t is Active:
+            return getattr(o, name)
+        if t is ModuleType:
+            return self.module_attribute(o, name)
+        try:
+            read = self.readers[t, name]
+        except KeyError:
+            if issubclass(t, type):
+                read = attribute_lookup.class_reader(o, t, name)
+            elif t is super:
+                read = attribute_lookup.super_reader(o, name)
+            else:
+                read = self.readers[t, name] = attribute_lookup.instance_reader(t, name)
+        return getattr(o, name) if read is None else read(self, o)
+
+    def module_attribute(self, o: ModuleType, name: str) -> Any:
+        """Read an attribute of a module, whose ``__getattr__`` may be written in Python."""
+        fallback = o.__dict__.get("__getattr__")
+        known = name in o.__dict__ or hasattr(ModuleType, name)
+        if type(fallback) is FunctionType and not known:
+            return self.call(fallback, name)
+        return getattr(o, name)
+
+    def own_attribute(self, native: Any, o: Any, name: str) -> Any:
+        """Run ``object.__getattribute__(o, name)`` and the like."""
+        read = attribute_lookup.own_reader(type(o), name)
+        if isinstance(o, type):
+            read = attribute_lookup.class_reader(o, type, name)
+        return native(o, name) if read is None else read(self, o)
+
+    def read_cached(self, descriptor: Any, o: Any) -> Any:
+        """Read a ``functools.cached_property``."""
+        held, name = o.__dict__, descriptor.attrname
+        value = held.get(name, MISSING)
+        if value is MISSING:
+            value = self.call(descriptor.func, o)
+            self.setitem(held, name, value)
+        return value
+
+    def refuse_exposure(self, o: ndarray, name: str) -> None:
+        """Refuse attributes that give access to the memory of an array."""
+        if name in EXPOSES_MEMORY and (name == "ctypes" or self.find(o) is not None):
+            raise self.failed(
+                DerivativeDropError(
+                    f"the attribute {name!r} of an array gives access to its memory",
+                    where=self.user_location(),
+                    why="reads and writes through it cannot be seen",
+                    mend="use indexing, or register a rule for the function that needs it",
+                )
+            )
+
+    def setattr(self, o: Any, name: str, v: Any) -> None:
+        """Run ``o.name = v``."""
+        t = type(o)
+        if t is ndarray:
+            self.set_array_attribute(o, name, v)
+            return
+        array_protocols.watch(self, t)
+        custom: Any = t.__setattr__
+        if type(custom) is FunctionType and not has_no_source(custom):
+            self.call(custom, o, name, v)
+        else:
+            self.set_own_attribute(setattr, o, name, v)
+
+    def set_own_attribute(self, native: Any, o: Any, name: str, v: Any) -> None:
+        """Run ``object.__setattr__(o, name, v)`` and the like."""
+        t = type(o)
+        try:
+            write = self.writers[t, name]
+        except KeyError:
+            write = self.writers[t, name] = attribute_lookup.writer(t, name)
+        if write is not None:
+            write(self, o, v)
+            return
+        state.set_attribute(self, native, o, name, v)
+        if isinstance(o, type):
+            self.forget_lookups()
+
+    def forget_lookups(self) -> None:
+        """Look attributes up anew, as those of a class have changed."""
+        self.readers.clear()
+        self.writers.clear()
+
+    def set_array_attribute(self, o: ndarray, name: str, v: Any) -> None:
+        """Run ``array.real = v`` and the like."""
+        if name in ("real", "imag"):
+            self.setitem(getattr(o, name), Ellipsis, v)
+        elif name == "flat":
+            iteration.assign_flat(self, o, slice(None), v)
+        else:
+            refuse_metadata_write(self, name)
+
+    def delattr(self, o: Any, name: str) -> None:
+        """Run ``del o.name``."""
+        custom: Any = type(o).__delattr__
+        if type(custom) is FunctionType and not has_no_source(custom):
+            self.call(custom, o, name)
+        else:
+            self.delete_own_attribute(delattr, o, name)
+
+    def delete_own_attribute(self, native: Any, o: Any, name: str) -> None:
+        """Run ``object.__delattr__(o, name)`` and the like."""
+        delete = attribute_lookup.deleter(type(o), name)
+        if delete is not None:
+            delete(self, o)
+            return
+        state.delete_attribute(self, native, o, name)
+        if isinstance(o, type):
+            self.forget_lookups()
+
+    def augattr(self, name: str, o: Any, attribute: str, v: Any) -> None:
+        """Run ``o.attribute op= v``, where `v` has no side effects."""
+        old = self.getattr(o, attribute)
+        new = getattr(self, name)(old, v)
+        if type(o) is ndarray and new is old and attribute in ("real", "imag", "flat", "T"):
+            return
+        self.setattr(o, attribute, new)
+
+
+def refuse_metadata_write(ctx: Core, name: str) -> None:
+    """Refuse ``array.shape = ...`` and the like."""
+    raise ctx.failed(
+        DerivativeDropError(
+            f"setting the attribute {name!r} of an array is not supported",
+            where=ctx.user_location(),
+            why="it changes the layout of memory that the reverse pass refers to",
+            mend="use reshape, view or astype, which return a new array",
+        )
+    )

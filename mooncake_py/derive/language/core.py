@@ -1,0 +1,123 @@
+"""What every part of a differentiated call shares: calls, errors, activity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from types import FunctionType
+from typing import Any
+
+from numpy import ndarray
+
+from mooncake_py.derive.calls import dispatch
+from mooncake_py.derive.containers import state
+from mooncake_py.derive.language import array_protocols
+from mooncake_py.derive.language.numerals import Numerals
+from mooncake_py.derive.recording import activity
+from mooncake_py.derive.reports.notes import locate, without_context
+from mooncake_py.derive.reports.places import current_place
+from mooncake_py.derive.rewriting.load import derive, instantiate
+from mooncake_py.errors import Location, MooncakeError, SourceUnavailableError
+
+__all__ = ["Core"]
+
+
+class Core:
+    """The part of a context that the other parts build on.
+
+    Attributes
+    ----------
+    failure : MooncakeError or None
+        The first error that the engine raised.  User code that catches everything must not turn
+        it into a wrong answer, so it is raised again at the end.
+    caches : dict of int to Cache
+        What functions that `functools.lru_cache` made have returned, by the id of the function.
+    ordered : dict
+        Dicts, by id, of which the order of the keys is recorded: see `dicts`.
+    watches : bool
+        Whether objects exist that NumPy would turn into arrays unseen: see `array_protocols`.
+    numerals : Numerals or None
+        Numbers that were written as text.
+    """
+
+    record: Callable[[tuple[Any, ...]], None]
+    find: Callable[[ndarray], Any]
+
+    def __init__(self) -> None:
+        self.failure: MooncakeError | None = None
+        self.watches = False
+        self.ordered: dict[int, Any] = {}
+        self.caches: dict[int, Any] = {}
+        self.numerals: Numerals | None = None
+        _, self.handlers, self.unary_handlers = dispatch.handlers()
+
+    def failed(self, error: MooncakeError) -> MooncakeError:
+        """Remember an error of the engine and return it, to be raised."""
+        if self.failure is None:
+            self.failure = error
+        return error
+
+    def user_location(self) -> Location | None:
+        """Return the place in the user's source that is being run."""
+        return current_place()[0]
+
+    def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Run ``f(*args, **kwargs)``."""
+        if self.watches:
+            args, kwargs = array_protocols.arrays_for(self, f, args, kwargs)
+        try:
+            handler = self.handlers.get(f)
+        except TypeError:  # a callable that cannot be hashed
+            handler = None
+        if handler is not None:
+            return handler(self, f, args, kwargs)
+        return dispatch.call_unregistered(self, f, args, kwargs)
+
+    def call_function(self, f: FunctionType, args: Any, kwargs: Any) -> Any:
+        """Run a Python function by its derived form."""
+        try:
+            derived = derive(f.__code__, f.__globals__)
+        except SourceUnavailableError as error:
+            where = self.user_location() or error.where
+            raise self.failed(
+                SourceUnavailableError(error.what, where=where, why=error.why, mend=error.mend)
+            ) from None
+        except MooncakeError as error:
+            raise self.failed(error) from None
+        if derived.stored_globals or derived.stored_free:
+            state.log_names(self, derived, f)
+        try:
+            return instantiate(derived, f)(*args, **kwargs, _mk_ctx=self)
+        except MooncakeError as error:  # raised by Python code that replaces a function
+            locate(error, self.user_location())
+            self.failed(error)
+            raise
+        except TypeError as error:
+            without_context(error)
+            raise
+
+    def contains_active(self, value: Any) -> bool:
+        """Tell whether a value is active or is a container with active parts."""
+        return activity.contains_active(self, value, set())
+
+    def refuse_if_active(self, f: Any, args: Iterable[Any]) -> None:
+        """Raise if a function without a rule would receive active data."""
+        if any(self.contains_active(a) for a in args):
+            raise dispatch.missing_rule(self, f, tuple(args))
+
+    def refuse(self, f: Any, args: Iterable[Any], why: str) -> None:
+        """Raise because a function cannot be run in the engine's sight."""
+        raise dispatch.missing_rule(self, f, tuple(args), why)
+
+    # What the mode decides.
+
+    def getitem(self, o: Any, i: Any) -> Any:
+        """Run ``o[i]``; the mode says what it means for arrays."""
+        raise NotImplementedError
+
+    def key(self, value: Any) -> Any:
+        """Return a value that Python is about to hash."""
+        raise NotImplementedError
+
+    def setitem(self, o: Any, i: Any, v: Any) -> None:
+        """Run ``o[i] = v``; the mode says what it means for arrays."""
+        raise NotImplementedError

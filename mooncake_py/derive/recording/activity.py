@@ -1,0 +1,125 @@
+"""Which values are active, at any depth of containers, objects and functions."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import gc
+import weakref
+from collections.abc import Iterable
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GeneratorType,
+    MappingProxyType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+)
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.derive.language import buffers
+from mooncake_py.derive.language.fields import own_attributes
+from mooncake_py.derive.recording.active import Active, primal_of
+
+__all__ = ["INERT", "contains_active", "parts", "unwrapped"]
+
+INERT = frozenset({
+    int, float, complex, bool, str, bytes, type(None), type, slice, range, type(Ellipsis),
+    np.dtype, np.bool_, np.int64, np.int32, np.intp, np.float64, np.float32, np.complex128,
+    type(NotImplemented), np.ufunc, ModuleType,
+})
+
+
+def unwrapped(value: Any) -> Any:
+    """Return a value with active scalars replaced by their numbers, inside containers too."""
+    t = type(value)
+    if t is Active:
+        return value.primal
+    if t is tuple or t is list:
+        return t(unwrapped(v) for v in value)
+    if t is dict:
+        return {primal_of(k): unwrapped(v) for k, v in value.items()}
+    return value
+
+
+def contains_active(ctx: Any, value: Any, seen: set[int]) -> bool:
+    """Tell whether a value is active, or holds something active at any depth."""
+    t = type(value)
+    if t in INERT:
+        return False
+    if t is Active:
+        return True
+    if isinstance(value, ndarray):
+        base = value
+        return ctx.find(base) is not None if t is ndarray else owner_active(ctx, value)
+    if isinstance(value, buffers.BUFFERS) and buffers.is_active(ctx, value):
+        return True
+    if id(value) in seen:
+        return False
+    seen.add(id(value))
+    return any(contains_active(ctx, part, seen) for part in parts(value))
+
+
+def owner_active(ctx: Any, value: ndarray) -> bool:
+    """Tell whether an instance of a subclass of ndarray shares active memory."""
+    return value.dtype.kind in "fc" and ctx.find(value.view(ndarray)) is not None
+
+
+def parts(value: Any) -> Iterable[Any]:
+    """Return what a container, object or function holds."""
+    if isinstance(value, dict):
+        return [*value, *value.values()]
+    if isinstance(value, (list, tuple, set, frozenset, collections.deque)):
+        return list(value)
+    if isinstance(value, FunctionType):
+        return [c.cell_contents for c in value.__closure__ or () if _filled(c)] + list(
+            value.__defaults__ or ()
+        )
+    if isinstance(value, MethodType):
+        return [value.__self__, value.__func__]
+    if isinstance(value, (np.flatiter, np.broadcast, memoryview)):
+        return windows(value)
+    if isinstance(value, (BuiltinFunctionType, MethodWrapperType)):
+        return [value.__self__]
+    if isinstance(value, functools.partial):
+        return [value.func, *value.args, *value.keywords.values()]
+    if isinstance(value, MappingProxyType):
+        return list(value.values())
+    if isinstance(value, weakref.ref):
+        return [value()]
+    if isinstance(value, (type, ModuleType)):
+        return ()
+    if isinstance(value, GeneratorType):
+        return list(value.gi_frame.f_locals.values()) if value.gi_frame is not None else ()
+    if is_iterator(type(value)) or isinstance(value, VIEWS):
+        return gc.get_referents(value)
+    return own_attributes(value).values()
+
+
+VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+
+
+def is_iterator(t: type) -> bool:
+    """Tell whether a type is that of iterators in C, or of generators."""
+    return hasattr(t, "__next__") and type(t.__next__) is not FunctionType  # type: ignore[attr-defined]
+
+
+def windows(value: Any) -> list[Any]:
+    """Return the arrays whose elements an iterator or a buffer gives access to."""
+    if isinstance(value, np.flatiter):
+        return [value.base]
+    if isinstance(value, np.broadcast):
+        return [it.base for it in value.iters]
+    return [value.obj]
+
+
+def _filled(cell: Any) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,209 @@
+"""Reverse mode: operators on numbers and arrays.
+
+The four operators of arithmetic are quick on floats: their slopes are known on the way forward.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.derive.recording import pulls
+from mooncake_py.derive.recording.active import REAL_SCALARS, Active, primal_of
+from mooncake_py.derive.recording.operators import BINARY, UNARY, BinaryOperator
+from mooncake_py.derive.recording.tape import Tape
+from mooncake_py.derive.recording.values import NUMBERS
+from mooncake_py.rules import registry
+
+__all__ = ["Arithmetic"]
+
+_ADD, _SUB, _MUL, _DIV = BINARY["add"], BINARY["sub"], BINARY["mul"], BINARY["truediv"]
+_MATMUL = BINARY["matmul"]
+_scalar_one, _scalar_two = pulls.pull_scalar_one, pulls.pull_scalar_two
+_quotient = pulls.pull_quotient
+
+
+class Arithmetic(Tape):
+    """Operators that return a new value."""
+
+    # The four operators of arithmetic, quick for floats.
+
+    def add(self, a: Any, b: Any) -> Any:
+        """Run ``a + b``."""
+        ta, tb = type(a), type(b)
+        if ta is Active:
+            if tb is Active:
+                y = a.primal + b.primal
+                if type(y) in REAL_SCALARS:
+                    y = Active(y, self)
+                    self.record((_scalar_two, y, a, 1.0, b, 1.0))
+                    return y
+            elif tb in REAL_SCALARS or tb is int:
+                y = a.primal + b
+                if type(y) in REAL_SCALARS:
+                    y = Active(y, self)
+                    self.record((_scalar_one, y, a, 1.0))
+                    return y
+        elif tb is Active and (ta in REAL_SCALARS or ta is int):
+            y = a + b.primal
+            if type(y) in REAL_SCALARS:
+                y = Active(y, self)
+                self.record((_scalar_one, y, b, 1.0))
+                return y
+        if (ta is ndarray and (tb is ndarray or tb is float)) or (tb is ndarray and ta is float):
+            return self.array_operator(_ADD, a, b)
+        return self.binary(_ADD, a, b)
+
+    def sub(self, a: Any, b: Any) -> Any:
+        """Run ``a - b``."""
+        ta, tb = type(a), type(b)
+        if ta is Active:
+            if tb is Active:
+                y = a.primal - b.primal
+                if type(y) in REAL_SCALARS:
+                    y = Active(y, self)
+                    self.record((_scalar_two, y, a, 1.0, b, -1.0))
+                    return y
+            elif tb in REAL_SCALARS or tb is int:
+                y = a.primal - b
+                if type(y) in REAL_SCALARS:
+                    y = Active(y, self)
+                    self.record((_scalar_one, y, a, 1.0))
+                    return y
+        elif tb is Active and (ta in REAL_SCALARS or ta is int):
+            y = a - b.primal
+            if type(y) in REAL_SCALARS:
+                y = Active(y, self)
+                self.record((_scalar_one, y, b, -1.0))
+                return y
+        if (ta is ndarray and (tb is ndarray or tb is float)) or (tb is ndarray and ta is float):
+            return self.array_operator(_SUB, a, b)
+        return self.binary(_SUB, a, b)
+
+    def mul(self, a: Any, b: Any) -> Any:
+        """Run ``a * b``."""
+        ta, tb = type(a), type(b)
+        if ta is Active:
+            if tb is Active:
+                p, q = a.primal, b.primal
+                y = p * q
+                if type(y) in REAL_SCALARS:
+                    y = Active(y, self)
+                    self.record((_scalar_two, y, a, q, b, p))
+                    return y
+            elif tb in REAL_SCALARS or tb is int:
+                y = a.primal * b
+                if type(y) in REAL_SCALARS:
+                    y = Active(y, self)
+                    self.record((_scalar_one, y, a, b))
+                    return y
+        elif tb is Active and (ta in REAL_SCALARS or ta is int):
+            y = a * b.primal
+            if type(y) in REAL_SCALARS:
+                y = Active(y, self)
+                self.record((_scalar_one, y, b, a))
+                return y
+        if (ta is ndarray and (tb is ndarray or tb is float)) or (tb is ndarray and ta is float):
+            return self.array_operator(_MUL, a, b)
+        return self.binary(_MUL, a, b)
+
+    def truediv(self, a: Any, b: Any) -> Any:
+        """Run ``a / b``."""
+        ta, tb = type(a), type(b)
+        if ta is Active:
+            if tb is Active:
+                y = a.primal / b.primal
+                if type(y) in REAL_SCALARS:
+                    y = Active(y, self)
+                    self.record((_quotient, y, a, b, b.primal))
+                    return y
+            elif tb in REAL_SCALARS or tb is int:
+                y = a.primal / b
+                if type(y) in REAL_SCALARS:
+                    y = Active(y, self)
+                    self.record((_quotient, y, a, None, b))
+                    return y
+        elif tb is Active and (ta in REAL_SCALARS or ta is int):
+            y = a / b.primal
+            if type(y) in REAL_SCALARS:
+                y = Active(y, self)
+                self.record((_quotient, y, None, b, b.primal))
+                return y
+        if (ta is ndarray and (tb is ndarray or tb is float)) or (tb is ndarray and ta is float):
+            return self.array_operator(_DIV, a, b)
+        return self.binary(_DIV, a, b)
+
+    # Operators in general.
+
+    def binary(self, op: BinaryOperator, a: Any, b: Any) -> Any:
+        """Run a binary operator on values of any type."""
+        ta, tb = type(a), type(b)
+        if ta is ndarray or tb is ndarray:
+            if (ta is ndarray or ta is Active or ta in NUMBERS) and (
+                tb is ndarray or tb is Active or tb in NUMBERS
+            ):
+                return self.array_operator(op, a, b)
+            if ta is list or ta is tuple or tb is list or tb is tuple:
+                return self.array_operator(op, self.as_operand(a), self.as_operand(b))
+        elif ta is Active or tb is Active:
+            if (ta is Active or ta in NUMBERS) and (tb is Active or tb in NUMBERS):
+                return self.scalar_operation(op.scalar_rule, op.function, (a, b))
+            if is_sequence_beside_numpy_scalar(a, b) or is_sequence_beside_numpy_scalar(b, a):
+                # NumPy's scalars make an array of a sequence, Python's floats refuse it.
+                array = self.call(np.asarray, a if tb is Active else b)
+                return self.array_operator(op, *((array, b) if tb is Active else (a, array)))
+        return self.operator_of_objects(op, a, b)
+
+    def array_operator(self, op: BinaryOperator, a: Any, b: Any) -> Any:
+        """Run an operator of which an operand is an array, the other one or a number."""
+        na = nb = None
+        if type(a) is ndarray:
+            na = self.known.get(id(a))
+            if na is None or na.ref() is not a:
+                na = None if a.base is None else self.find(a)
+        elif type(a) is Active:
+            na, a = a, a.primal
+        if type(b) is ndarray:
+            nb = self.known.get(id(b))
+            if nb is None or nb.ref() is not b:
+                nb = None if b.base is None else self.find(b)
+        elif type(b) is Active:
+            nb, b = b, b.primal
+        if na is None and nb is None:
+            return op.function(a, b)
+        if op is _MATMUL:
+            return self.record_bilinear(op.array_rule, op.function(a, b), a, b, (na, nb), (), {})
+        return self.record_two(op.array_rule, op.function(a, b), a, b, na, nb)
+
+    def unary(self, name: str, a: Any) -> Any:
+        """Run a unary operator."""
+        function, ufunc, method = UNARY[name]
+        t = type(a)
+        if t is ndarray:
+            node = self.find(a)
+            if node is None:
+                return function(a)
+            return self.call(ufunc, a)
+        if t is Active:
+            return self.scalar_operation(registry.find(function), function, (a,))
+        return self.unary_of_objects(function, method, a)
+
+    def scalar_operation(
+        self, rule: Any, function: Callable[..., Any], args: tuple[Any, ...]
+    ) -> Any:
+        """Run a function of numbers of which at least one is active."""
+        y = function(*map(primal_of, args))
+        if rule is None:
+            return y
+        nodes = tuple(a if type(a) is Active else None for a in args)
+        return self.record_elementwise(rule, y, tuple(map(primal_of, args)), nodes)
+
+
+def is_sequence_beside_numpy_scalar(a: Any, b: Any) -> bool:
+    """Tell whether `a` is a list or tuple and `b` an active scalar of a NumPy type."""
+    return (type(a) is list or type(a) is tuple) and (
+        type(b) is Active and isinstance(b.primal, np.generic)
+    )

@@ -1,0 +1,302 @@
+"""Expressions recorded as one entry: which ones can be, and how they look.
+
+``s - 0.01 * math.sin(a)`` is three operations; recorded one by one each costs an object and a
+tape entry.  The rewriter finds such expressions: arithmetic and functions of one argument over
+names and numbers, whose evaluation has no effects, so that it may be done again.  What runs is
+chosen by the kinds of the operands (see `fused_code`); where no quick form serves, the expression
+runs operation by operation as everything else does.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from functools import lru_cache
+from types import CodeType
+from typing import Any
+
+from numpy import ndarray
+
+from mooncake_py.derive.rewriting.names import Names
+
+__all__ = ["Fused", "FusedItems", "Parts", "Step", "collect", "define", "prepend"]
+
+Step = tuple[Any, ...]
+"""An operation: ``(name, operand, ...)``.  An operand is ``("v", i)`` for the value of a name,
+``("c", number)``, or ``("t", k)`` for the result of step k; the operation ``call`` has the
+position of its function before the operand."""
+
+OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv",
+}
+
+
+class Fused:
+    """An expression of several operations, and its quick forms by the kinds of its operands.
+
+    Attributes
+    ----------
+    steps : tuple of Step
+        The operations in the order of evaluation; the last one is the value.
+    count : int
+        Number of operands.
+    inplace : str or None
+        For an augmented assignment ``x op= e``, the method of the context that runs it in place
+        where x is not a number; x is operand 0.
+    rest : Fused or None
+        For an augmented assignment, the expression `e` alone.
+    run : callable
+        ``run(C, F, V)`` with context, functions and operands: the quick form used last, which
+        hands over to :meth:`dispatch` where it does not fit.
+    """
+
+    __slots__ = ("_forms", "count", "inplace", "rest", "run", "steps")
+
+    def __init__(
+        self,
+        steps: tuple[Step, ...],
+        count: int,
+        inplace: str | None = None,
+        rest: Fused | None = None,
+    ) -> None:
+        self.steps = steps
+        self.count = count
+        self.inplace = inplace
+        self.rest = rest
+        self._forms: dict[Any, Callable[..., Any] | None] = {}
+        self.run: Callable[..., Any] = self.dispatch
+
+    def dispatch(self, ctx: Any, functions: Any, values: Any) -> Any:
+        """Run by the form for these kinds of operands, made when they are first met."""
+        if not ctx.fuses:
+            return self.general(ctx, functions, values)
+        key = functions, tuple(map(type, values))
+        try:
+            form = self._forms[key]
+        except KeyError:
+            form = self._forms[key] = ctx.specialise(self, *key)
+        if form is None:
+            return self.general(ctx, functions, values)
+        self.run = form
+        return form(ctx, functions, values)
+
+    def general(self, ctx: Any, functions: Any, values: Any) -> Any:
+        """Send each operation to the context; the reference for all quick forms."""
+        if self.inplace is not None and type(values[0]) not in ctx.numbers:
+            assert self.rest is not None
+            value = self.rest.run(ctx, functions, values[1:])
+            return getattr(ctx, self.inplace)(values[0], value)
+        results: list[Any] = []
+
+        def operand(reference: Any) -> Any:
+            kind, which = reference
+            return values[which] if kind == "v" else results[which] if kind == "t" else which
+
+        for name, *references in self.steps:
+            if name == "item":
+                results.append(ctx.getitem(*map(operand, references)))
+            elif name == "call":
+                which, reference = references
+                results.append(ctx.call_one(functions[which], operand(reference)))
+            else:
+                results.append(getattr(ctx, name)(*map(operand, references)))
+        return results[-1]
+
+    def __repr__(self) -> str:
+        return f"Fused({self.steps!r})"
+
+
+class FusedItems:
+    """An expression some of whose operands are elements or slices, such as ``u[1:] - u[:-1]``.
+
+    If all that is indexed are arrays, reading has no effects, and the expression runs on what was
+    read; otherwise everything runs in Python's order.
+
+    Attributes
+    ----------
+    core : Fused
+        The expression over values.
+    layout : tuple
+        For each operand of the core the position of its value among those passed, or the
+        positions of what is indexed and of the index.
+    order : tuple of Step
+        The operations, reads (``item``) included, in the order of evaluation.
+    """
+
+    __slots__ = ("core", "general", "layout", "run")
+
+    def __init__(self, core: Fused, order: tuple[Step, ...], layout: tuple[Any, ...]) -> None:
+        self.core = core
+        self.layout = layout
+        count = sum(2 if type(part) is tuple else 1 for part in layout)
+        self.general = Fused(order, count, core.inplace, core.rest).general
+        self.run = self.run_items
+
+    def run_items(self, ctx: Any, functions: Any, values: Any) -> Any:
+        """Read the elements and slices of arrays, and run the expression on them."""
+        self.run = self.unrolled()
+        return self.run(ctx, functions, values)
+
+    def unrolled(self) -> Callable[..., Any]:
+        """Return the function that does it, generated for the layout when first needed."""
+        count = 1 + max(max(part) if type(part) is tuple else part for part in self.layout)
+        bases = [part[0] for part in self.layout if type(part) is tuple]
+        arrays = " and ".join(f"type(v{i}) is ndarray" for i in bases)
+        operands = ", ".join(
+            f"C.getitem(v{part[0]}, v{part[1]})" if type(part) is tuple else f"v{part}"
+            for part in self.layout
+        )
+        text = (
+            "def run(C, F, V):\n"
+            f"    {''.join(f'v{i}, ' for i in range(count))}= V\n"
+            f"    if not ({arrays}):\n"
+            "        return general(C, F, V)\n"
+            f"    return core.run(C, F, ({operands},))\n"
+        )
+        return define(
+            text, {"ndarray": ndarray, "general": self.general, "core": self.core}
+        )["run"]
+
+
+def define(text: str, scope: dict[str, Any]) -> dict[str, Any]:
+    """Run generated definitions in a scope; equal texts are compiled once."""
+    exec(_compiled(text), scope)
+    return scope
+
+
+@lru_cache(maxsize=2048)
+def _compiled(text: str) -> CodeType:
+    return compile(text, "<mooncake_py: fused expression>", "exec")
+
+
+class Parts:
+    """What an expression consists of.
+
+    Attributes
+    ----------
+    steps : list of Step
+        Operations over the operands of the core.
+    order : list of Step
+        Operations with reads of elements, over the values that are passed.
+    values : list of expr
+        What is passed: names, and for each read the name and its index.
+    layout : list
+        As in :class:`FusedItems`.
+    functions : list of expr
+    """
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.order: list[Step] = []
+        self.values: list[ast.expr] = []
+        self.layout: list[Any] = []
+        self.functions: list[ast.expr] = []
+
+    @property
+    def has_items(self) -> bool:
+        """Whether an operand is an element or a slice."""
+        return any(type(part) is tuple for part in self.layout)
+
+
+class _Collector:
+    """Walks an expression; a reference is a pair: over the core's operands, and in order."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.parts = Parts()
+        self._known: dict[str, Any] = {}
+
+    def visit(self, node: ast.expr) -> Any:
+        """Return the references of a subexpression, or None if it cannot be part."""
+        if isinstance(node, ast.Name):
+            return self.name(node)
+        if isinstance(node, ast.Constant):
+            number = ("c", node.value)
+            return (number, number) if type(node.value) in (int, float) else None
+        if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
+            left = self.visit(node.left)
+            right = None if left is None else self.visit(node.right)
+            return None if right is None else self.add(OPERATORS[type(node.op)], (), left, right)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            operand = self.visit(node.operand)
+            return None if operand is None else self.add("neg", (), operand)
+        if isinstance(node, ast.Subscript):
+            return self.item(node)
+        return self.call(node)
+
+    def name(self, node: ast.Name) -> Any:
+        known = self._known.get(node.id)
+        if known is None:
+            core = self.operand(self.value(node))
+            known = self._known[node.id] = core, ("v", len(self.parts.values) - 1)
+        return known
+
+    def value(self, node: ast.expr) -> int:
+        self.parts.values.append(node)
+        return len(self.parts.values) - 1
+
+    def operand(self, part: Any) -> Any:
+        self.parts.layout.append(part)
+        return ("v", len(self.parts.layout) - 1)
+
+    def item(self, node: ast.Subscript) -> Any:
+        """An element or slice of what a name is bound to, by an index without effects."""
+        if not isinstance(node.value, ast.Name) or not is_plain_index(node.slice):
+            return None
+        base, index = self.value(node.value), self.value(node.slice)
+        core = self.operand((base, index))
+        self.parts.order.append(("item", ("v", base), ("v", index)))
+        return core, ("t", len(self.parts.order) - 1)
+
+    def call(self, node: ast.expr) -> Any:
+        """A call of a module's function with one argument, such as ``np.sin(x)``."""
+        if (
+            not isinstance(node, ast.Call)
+            or not isinstance(node.func, ast.Attribute)
+            or node.keywords
+            or len(node.args) != 1
+            or self.names.module(node.func.value) is None
+        ):
+            return None
+        operand = self.visit(node.args[0])
+        if operand is None:
+            return None
+        self.parts.functions.append(node.func)
+        return self.add("call", (len(self.parts.functions) - 1,), operand)
+
+    def add(self, name: str, which: tuple[int, ...], *operands: Any) -> Any:
+        parts = self.parts
+        parts.steps.append((name, *which, *(core for core, _ in operands)))
+        parts.order.append((name, *which, *(ordered for _, ordered in operands)))
+        return ("t", len(parts.steps) - 1), ("t", len(parts.order) - 1)
+
+
+def is_plain_index(node: ast.expr) -> bool:
+    """Tell whether an index is made of names, numbers and arithmetic on them, and slices."""
+    return all(isinstance(part, _PLAIN) for part in ast.walk(node))
+
+
+_PLAIN = (
+    ast.Name, ast.Constant, ast.Slice, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.operator,
+    ast.unaryop, ast.expr_context,
+)
+
+
+def collect(node: ast.expr, names: Names) -> Parts | None:
+    """Return the parts of an expression, or None if it cannot be fused."""
+    if node.lineno != node.end_lineno:
+        return None  # a traceback could not tell the line of the operation
+    collector = _Collector(names)
+    if collector.visit(node) is None or not collector.parts.values:
+        return None
+    return collector.parts
+
+
+def prepend(operation: str, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Return the steps of ``x op (...)``, with x as operand 0 before the others."""
+
+    def shift(ref: Any) -> Any:
+        return ("v", ref[1] + 1) if type(ref) is tuple and ref[0] == "v" else ref
+
+    shifted = tuple(tuple(map(shift, step)) for step in steps)
+    return (*shifted, (operation, ("v", 0), ("t", len(steps) - 1)))

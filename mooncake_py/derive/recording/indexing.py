@@ -1,0 +1,160 @@
+"""Reverse mode: reading and writing elements of arrays.
+
+A view records nothing, for its shadow is a view.  A write saves what it overwrites, if that may
+be needed again, and moves the slot's cotangent to the value on the way back.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import ref
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.derive.containers.sequences import readable
+from mooncake_py.derive.language import numerals
+from mooncake_py.derive.language.array_protocols import as_array
+from mooncake_py.derive.recording import pulls
+from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.memory import IndexView, Memory, View
+from mooncake_py.derive.recording.tape import Node, Tape
+from mooncake_py.derive.recording.values import INEXACT_SCALARS, NUMBERS
+from mooncake_py.errors import DerivativeDropError
+
+__all__ = ["Indexing", "same_view"]
+
+pull_element = pulls.pull_element
+
+
+class Indexing(Tape):
+    """Elements, slices, index arrays and masks."""
+
+    def getitem(self, o: Any, i: Any) -> Any:
+        """Run ``o[i]``."""
+        if type(o) is not ndarray:
+            if isinstance(o, ndarray):
+                self.refuse_subclass(o)
+            return self.item_of_object(o, i)
+        y = o[i]
+        node = self.known.get(id(o))
+        if node is None or node.ref() is not o:
+            node = None if o.base is None else self.find(o)
+            if node is None:
+                return y
+        if type(node) is Memory and node.shape is None:
+            self.registry.activate(o)
+        t = type(y)
+        if t is ndarray:
+            base = y.base
+            if base is None or (base is not o and base is not o.base):
+                return self.gather(o, node, i, y)
+            if type(node) is View and node.overlaps:
+                self.find(y)  # knows it by its own geometry
+            elif y is not o:
+                self.known[id(y)] = IndexView(ref(y), node.memory, node, i)
+        elif t in INEXACT_SCALARS:
+            y = Active(y, self)
+            self.record((pull_element, y, node, i if type(i) is int else self.frozen_index(i)))
+        return y
+
+    def gather(self, o: ndarray, node: Node, index: Any, y: ndarray) -> ndarray:
+        """Record a read by index arrays or masks, which copies."""
+        index = self.frozen_index(index)
+        boolean = type(index) is ndarray and index.dtype.kind == "b"
+        y_node = self.registry.fresh(y)
+        self.record((pulls.pull_gather, y_node, node, index, boolean))
+        return y
+
+    def setitem(self, o: Any, i: Any, v: Any) -> None:
+        """Run ``o[i] = v``."""
+        if type(o) is ndarray:
+            self.assign(o, i, v)
+        elif isinstance(o, np.memmap):
+            self.assign(o.view(ndarray), i, v)
+        elif isinstance(o, ndarray):
+            self.refuse_subclass(o, v)
+            self.assign(o.view(ndarray), i, v)
+        else:
+            self.set_item_of_object(o, i, v)
+
+    def as_value(self, v: Any) -> Any:
+        """Return an object that is written into an array as the array that it stands for."""
+        v = self.as_operand(readable(self, np.array, as_array(self, v)))
+        if type(v) is not ndarray and self.contains_active(v):
+            raise self.failed(
+                DerivativeDropError(
+                    f"an active {type(v).__name__} was written into an array",
+                    where=self.user_location(),
+                    why="NumPy converts it in compiled code, where its derivative would be lost",
+                    mend="convert it before: np.asarray(list(v)), or write its parts",
+                )
+            )
+        return v
+
+    def assign(self, o: ndarray, i: Any, v: Any) -> None:
+        """Run ``o[i] = v`` for an array."""
+        tv = type(v)
+        if tv is ndarray:
+            value = self.find(v)
+        elif tv is Active:
+            value, v = v, v.primal
+        elif tv is list or tv is tuple:
+            numerals.refuse_assigned(self, o, v)
+            v = self.as_operand(v)
+            value = self.find(v) if type(v) is ndarray else None
+        elif tv in NUMBERS:
+            value = None
+        else:
+            numerals.refuse_assigned(self, o, v)
+            v = self.as_value(v)
+            value = self.find(v) if type(v) is ndarray else None
+        node = self.find(o)
+        if node is None:
+            memory = self.registry.memory_of(o)
+            if value is not None:
+                if self.can_be_active(o):
+                    node = self.registry.activate(o)
+                else:
+                    value = None  # a write into integers rounds: the derivative is zero
+        else:
+            memory = node.memory
+        if memory.protected:
+            if type(i) is int and o.ndim == 1:
+                self.log_element(memory, o, i, o[i])
+            else:
+                self.log_write(memory, o, i)
+        o[i] = v
+        if node is not None:
+            if memory.shape is None:
+                self.registry.activate(o)
+            if node.overlaps and value is not None:
+                self.refuse_overlap(node, i)
+            if type(i) is not int:
+                i = self.frozen_index(i)
+            if type(v) is ndarray:
+                self.record((pulls.pull_assign, node, i, value, (v.shape, v.dtype)))
+            else:
+                self.record((pulls.pull_assign, node, i, value, None))
+
+    def storeback(self, o: Any, i: Any, v: Any) -> None:
+        """Finish ``o[i] op= v``: a view was changed in place and need not be stored."""
+        if type(o) is ndarray and type(v) is ndarray and v.base is not None:
+            node = self.known.get(id(v))
+            if type(node) is IndexView and node.ref() is v and node.index is i:
+                return
+            slot = o[i]
+            if same_view(slot, v):
+                return
+        self.setitem(o, i, v)
+
+
+def same_view(a: Any, b: ndarray) -> bool:
+    """Tell whether two arrays are the same view of the same memory."""
+    return (
+        type(a) is ndarray
+        and a.shape == b.shape
+        and a.strides == b.strides
+        and a.dtype == b.dtype
+        and a.__array_interface__["data"] == b.__array_interface__["data"]
+    )

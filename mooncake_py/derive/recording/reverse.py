@@ -1,0 +1,68 @@
+"""Reverse mode: what each operation of rewritten code means when cotangents are wanted.
+
+`tape` records, `arithmetic`, `indexing` and `inplace` are the operations on numbers and arrays,
+`apply` applies rules, and `context` is the language (calls, attributes, iteration).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.fused_code import specialise
+from mooncake_py.derive.recording.inplace import InPlace
+from mooncake_py.derive.recording.operators import BINARY, UNARY, BinaryOperator
+from mooncake_py.derive.recording.values import NUMBERS
+
+__all__ = ["ReverseContext"]
+
+
+class ReverseContext(InPlace):
+    """One reverse-mode call.
+
+    Attributes
+    ----------
+    fuses : bool
+        Whether expressions may be recorded as one entry; tests compare with the general way.
+    outers : tuple of ReverseContext
+        The calls round this one, the nearest first: see `inner`.
+    """
+
+    fuses = True
+    outers: tuple[ReverseContext, ...] = ()
+    specialise = staticmethod(specialise)
+    numbers = NUMBERS | {Active}
+
+    def leave(self, value: Any) -> None:
+        """Note a value that the function returns or raises; one inside another may refuse."""
+
+
+def _define_operators() -> None:
+    """Define the operators that have no quick path of their own, and the in-place ones."""
+
+    def make_binary(op: BinaryOperator) -> Callable[..., Any]:
+        return lambda self, a, b: self.binary(op, a, b)
+
+    def make_inplace(op: BinaryOperator, binary: Callable[..., Any]) -> Callable[..., Any]:
+        def inplace(self: ReverseContext, x: Any, v: Any) -> Any:
+            t = type(x)
+            if t is Active or t in NUMBERS:
+                return binary(self, x, v)
+            return self.inplace(op, x, v)
+
+        return inplace
+
+    def make_unary(name: str) -> Callable[..., Any]:
+        return lambda self, a: self.unary(name, a)
+
+    for name, op in BINARY.items():
+        if not hasattr(ReverseContext, name):
+            setattr(ReverseContext, name, make_binary(op))
+        binary = getattr(ReverseContext, name)
+        setattr(ReverseContext, f"i{name.rstrip('_')}", make_inplace(op, binary))
+    for name in UNARY:
+        setattr(ReverseContext, name, make_unary(name))
+
+
+_define_operators()

@@ -1,0 +1,392 @@
+"""The tape of a reverse-mode call, and the recording of operations on it.
+
+An operation on constants leaves no trace.  One on active data records an entry: the function that
+reverses it, the nodes of inputs and output, and what its adjoint reads.
+"""
+
+from __future__ import annotations
+
+from threading import get_ident
+from typing import Any
+from weakref import ref
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.derive.language.context import Context
+from mooncake_py.derive.recording import pulls
+from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.memory import Memory, Registry, View, undo_assign
+from mooncake_py.derive.recording.values import (
+    FLOAT64,
+    fit_to,
+    is_inexact,
+    like,
+    spec_of,
+)
+from mooncake_py.derive.reports.notes import name_adjoint
+from mooncake_py.errors import DerivativeDropError
+from mooncake_py.rules.kinds import AtOnce
+
+__all__ = ["Node", "Tape"]
+
+Node = Memory | View | Active
+
+
+
+class Tape(Context):
+    """One reverse-mode call: its tape, and the memory it knows.
+
+    Attributes
+    ----------
+    tape : list of tuple
+        Entries ``(pull, ...)`` in the order of execution.
+    record : callable
+        ``tape.append``.
+    registry : Registry
+        Blocks of memory and their shadows.
+    thread : int
+        Of the thread that runs it forward.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.thread = get_ident()
+        self.tape: list[tuple[Any, ...]] = []
+        self.record = self.tape.append
+        self.registry = Registry()
+        self.known = self.registry.known
+        self.find = self.registry.find
+
+    # The reverse pass.
+
+    def run_backwards(self) -> None:
+        """Reverse the tape: undo every change to primal state and apply every adjoint."""
+        tape = self.tape
+        entry: tuple[Any, ...] = ()
+        try:
+            with np.errstate(all="ignore"):
+                while tape:
+                    entry = tape.pop()
+                    entry[0](entry)
+        except Exception as error:
+            name_adjoint(error, entry)
+            raise
+
+    def roll_back(self) -> None:
+        """Undo every change to primal state, without derivatives."""
+        tape = self.tape
+        while tape:
+            entry = tape.pop()
+            if entry[0] in pulls.UNDOES:
+                entry[0](entry)
+
+    def forget(self) -> None:
+        """Drop the tape of a call that will not be reversed.
+
+        Its numbers refer to the call and the call to them: without this they would stay until the
+        cyclic garbage collector comes by.
+        """
+        self.tape.clear()
+
+    # Recording.
+
+    def record_elementwise(
+        self, rule: Any, y: Any, args: tuple[Any, ...], nodes: tuple[Node | None, ...]
+    ) -> Any:
+        """Record ``y = f(*args)`` for an elementwise rule; return `y`, active.
+
+        Parameters
+        ----------
+        rule : ElementwiseRule
+            With the partial derivatives.
+        y : array or number
+            The output.
+        args : tuple of arrays and numbers
+            The primal inputs.
+        nodes : tuple of node or None
+            One for each input; None where it is constant.
+        """
+        if not is_inexact(y):
+            return y
+        plan = self.plan(rule, nodes)
+        if plan is None:
+            return y
+        positions, partials, keep = plan
+        saved = self.saved_operands(args, nodes, keep)
+        if type(y) is ndarray:
+            if y.base is not None or any(y is a for a in args):
+                y = y.copy()
+            node = self.registry.fresh(y)
+            if keep[-1]:
+                node.protect()
+                saved.append(y)
+            else:
+                saved.append(None)
+            result = y
+        else:
+            saved.append(y if keep[-1] else None)
+            result = node = Active(y, self)
+        partials = evaluated_at_once(partials, args, y)
+        fits = [fit_to(args[i], y) for i in positions]
+        targets = [nodes[i] for i in positions]
+        self.record((pulls.pull_elementwise, node, partials, targets, fits, saved))
+        return result
+
+    def record_one(self, rule: Any, y: Any, x: Any, node: Any) -> Any:
+        """Record ``y = f(x)``; the same as `record_elementwise`, at half the cost."""
+        plan = rule.plan_for_one
+        if plan is False:
+            plan = rule.plan_one()
+        if plan is None or not is_inexact(y):
+            return y
+        partial, keep_x, keep_y = plan
+        spec = None
+        if type(y) is ndarray:
+            if y.base is not None or y is x:  # not a ufunc, but a function declared elementwise
+                y = y.copy()
+            out = self.known[id(y)] = Memory(ref(y))
+            result = y
+            if keep_y:
+                out.protected = True
+            if type(x) is not ndarray or x.dtype is not y.dtype or x.shape != y.shape:
+                spec = fit_to(x, y)
+        else:
+            out = result = Active(y, self)
+            spec = fit_to(x, y)
+        if keep_x:
+            x = node.keep(x)
+        if type(partial) is AtOnce:
+            partial = partial.partial(x, y)
+        self.record((
+            pulls.pull_one, out, node, partial, spec,
+            x if keep_x else None, y if keep_y else None,
+        ))
+        return result
+
+    def record_two(self, rule: Any, y: Any, a: Any, b: Any, na: Any, nb: Any) -> Any:
+        """Record ``y = f(a, b)``; the same as `record_elementwise`, at half the cost."""
+        if (type(y) is not ndarray or y.dtype is not FLOAT64) and not is_inexact(y):
+            return y
+        plan = rule.plans_for_two[(na is not None) + 2 * (nb is not None)]
+        if plan is False:
+            plan = rule.plan_two(na is not None, nb is not None)
+        if plan is None:
+            return y
+        pa, pb, keep_a, keep_b, keep_y = plan
+        if type(y) is ndarray:
+            out = self.known[id(y)] = Memory(ref(y))
+            result = y
+            if keep_y:
+                out.protected = True
+        else:
+            out = result = Active(y, self)
+        if keep_a:
+            if na is not None:
+                a = na.keep(a)
+            elif type(a) is ndarray:
+                self.registry.protect(a)
+        if keep_b:
+            if nb is not None:
+                b = nb.keep(b)
+            elif type(b) is ndarray:
+                self.registry.protect(b)
+        spec_a = spec_b = None
+        if pa is None:
+            na = None
+        else:
+            if type(a) is not ndarray or a.dtype is not y.dtype or a.shape != y.shape:
+                spec_a = fit_to(a, y)
+            if type(pa) is AtOnce:
+                pa = pa.partial(a, b, y)
+        if pb is None:
+            nb = None
+        else:
+            if type(b) is not ndarray or b.dtype is not y.dtype or b.shape != y.shape:
+                spec_b = fit_to(b, y)
+            if type(pb) is AtOnce:
+                pb = pb.partial(a, b, y)
+        saved = (a if keep_a else None, b if keep_b else None, y if keep_y else None)
+        self.record((pulls.pull_two, out, na, pa, spec_a, nb, pb, spec_b, saved))
+        return result
+
+    def record_bilinear(
+        self, rule: Any, y: Any, a: Any, b: Any, nodes: Any, rest: Any, kwargs: Any
+    ) -> Any:
+        """Record ``y = f(a, b, *rest)``, linear in a and in b; return `y`, active."""
+        if not is_inexact(y):
+            return y
+        saved: list[Any] = [None, None]
+        if nodes[0] is not None:
+            saved[0] = (like(a), *self.saved_operands((b,), (nodes[1],), (True,)), *rest)
+        if nodes[1] is not None:
+            saved[1] = (*self.saved_operands((a,), (nodes[0],), (True,)), like(b), *rest)
+        if rest or kwargs:
+            self.protect_all((rest, kwargs))
+        result, node = self.fresh_output(y)
+        fits = (spec_of(a), spec_of(b))
+        self.record((pulls.pull_bilinear, node, rule, rule.adjoints, nodes, fits, saved, kwargs))
+        return result
+
+    def plan(self, rule: Any, nodes: tuple[Node | None, ...]) -> Any:
+        """Return which partials are wanted and which operands they read, for this activity."""
+        activity = tuple([node is not None for node in nodes])
+        try:
+            return rule.plans[activity]
+        except KeyError:
+            return rule.make_plan(activity)
+
+    def saved_operands(self, args: Any, nodes: Any, keep: Any) -> list[Any]:
+        """Return the operands that the adjoint reads, protected against being overwritten."""
+        saved: list[Any] = []
+        for arg, node, kept in zip(args, nodes, keep, strict=False):
+            if not kept:
+                saved.append(None)
+                continue
+            if node is not None:
+                arg = node.keep(arg)
+            elif type(arg) is ndarray:
+                self.registry.protect(arg)
+            saved.append(arg)
+        return saved
+
+    def protect_all(self, value: Any) -> None:
+        """Protect the arrays in sequences and dicts of arguments that an adjoint may read."""
+        t = type(value)
+        if t is ndarray:
+            self.registry.protect(value)
+        elif t is tuple or t is list:
+            for part in value:
+                self.protect_all(part)
+        elif t is dict:
+            for part in value.values():
+                self.protect_all(part)
+
+    def as_operand(self, value: Any) -> Any:
+        """Return a list or tuple with active parts as an array; anything else unchanged."""
+        if (type(value) is list or type(value) is tuple) and self.contains_active(value):
+            return self.call(np.array, value)
+        return value
+
+    def node_of(self, value: Any) -> Any:
+        """Return the node of an array or scalar, a list of nodes for a sequence, or None."""
+        t = type(value)
+        if t is ndarray:
+            return self.find(value)
+        if t is Active:
+            return value
+        if t is list or t is tuple:
+            nodes = [self.node_of(v) for v in value]
+            return nodes if any(node is not None for node in nodes) else None
+        return None
+
+    def fresh_output(self, y: Any) -> tuple[Any, Any]:
+        """Register a new output; return it as the user sees it, and its node."""
+        if type(y) is ndarray:
+            y = self.registry.independent(y)
+            return y, self.registry.fresh(y)
+        node = Active(y, self)
+        return node, node
+
+    # The log of writes.
+
+    def frozen_index(self, index: Any) -> Any:
+        """Return an index that later writes do not change: lists copied, arrays protected."""
+        if type(index) is tuple:
+            for i in index:
+                if type(i) is list or type(i) is ndarray:
+                    return tuple(self.frozen_index(i) for i in index)
+            return index
+        if type(index) is list:
+            return np.array(index) if index else np.array(index, dtype=np.intp)
+        if type(index) is ndarray:
+            self.registry.protect(index)
+        return index
+
+    def log_write(self, memory: Memory, o: ndarray, i: Any) -> None:
+        """Record what a write to ``o[i]`` is about to overwrite."""
+        self.record(self.overwritten(memory, o, i))
+
+    def overwritten(self, memory: Memory, o: ndarray, i: Any) -> tuple[Any, ...]:
+        """Save what a write to ``o[i]`` will overwrite, or once the whole block if that is less.
+
+        When as many bytes were logged as the block has, a full copy serves as a restore point:
+        from there on nothing needs to be logged until the tape refers to the block again.
+        """
+        if not o.flags.writeable:
+            raise ValueError("assignment destination is read-only")  # as NumPy is about to say
+        old = o[i]
+        size = old.nbytes
+        owner = memory.ref()
+        memory.logged = logged = getattr(memory, "logged", 0) + size
+        if type(owner) is ndarray and logged >= owner.nbytes > 0:
+            memory.protected = False
+            memory.rewritten = True
+            memory.logged = 0
+            return undo_assign, owner, Ellipsis, owner.copy()
+        if type(old) is ndarray and old.base is not None:
+            old = old.copy()
+        return undo_assign, o, self.frozen_index(i), old
+
+    def log_element(self, memory: Memory, o: ndarray, i: Any, old: Any) -> None:
+        """Record one element that is about to be overwritten."""
+        if not o.flags.writeable:
+            raise ValueError("assignment destination is read-only")
+        memory.logged = logged = getattr(memory, "logged", 0) + 8
+        owner = memory.ref()
+        if type(owner) is ndarray and logged >= owner.nbytes:
+            self.log_write(memory, o, i)
+        else:
+            self.record((undo_assign, o, i if type(i) is int else self.frozen_index(i), old))
+
+    def refuse_subclass(self, *values: Any) -> None:
+        """Raise if an instance of a subclass of ndarray meets active data."""
+        if any(self.contains_active(v) for v in values):
+            name = next(type(v).__name__ for v in values if isinstance(v, ndarray))
+            raise self.failed(
+                DerivativeDropError(
+                    f"active data in an array of type {name}",
+                    where=self.user_location(),
+                    why="subclasses of ndarray change what operations mean, so that they cannot "
+                    "be differentiated",
+                    mend="use a plain array: np.asarray(x), or x.view(np.ndarray)",
+                )
+            )
+
+    def refuse_overlap(self, node: Any, index: Any) -> None:
+        """Raise if two of the elements that are written are the same memory."""
+        written = node.positions()[index]
+        if np.unique(written).size < written.size:
+            raise self.failed(
+                DerivativeDropError(
+                    "a write to an array whose elements share memory with each other",
+                    where=self.user_location(),
+                    why="which of the values stays depends on the order in which NumPy writes",
+                    mend="write to the array of which this is a view, or to a copy",
+                )
+            )
+
+    def can_be_active(self, o: ndarray) -> bool:
+        """Tell whether an array may hold a derivative; objects cannot be decided and raise."""
+        kind = o.dtype.kind
+        if kind in "OV":
+            raise self.failed(
+                DerivativeDropError(
+                    f"an active value was written into an array of dtype {o.dtype}",
+                    where=self.user_location(),
+                    why="only float and complex arrays hold derivatives",
+                    mend="use an array of dtype float, or a list",
+                )
+            )
+        return kind in "fc"
+
+    def convert_scalar(self, y: Active, x: Active) -> None:
+        """Record that `y` is `x` in another type."""
+        self.record((pulls.pull_scalar_one, y, x, 1.0))
+
+
+def evaluated_at_once(partials: Any, args: Any, y: Any) -> Any:
+    """Return the partials, with the values of those that are to be kept instead of operands."""
+    if any(type(p) is AtOnce for p in partials):
+        return [p.partial(*args, y) if type(p) is AtOnce else p for p in partials]
+    return partials

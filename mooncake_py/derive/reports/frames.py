@@ -1,0 +1,167 @@
+"""The stack as user code sees it: frames of the engine between its own are passed over.
+
+Python code asks for its callers in order to name them (warnings, logging, tracebacks, named
+tuples).  The answers are those of the undifferentiated call.
+"""
+
+from __future__ import annotations
+
+import collections
+import inspect
+import sys
+import traceback
+import warnings
+from types import FrameType, TracebackType
+from typing import Any
+
+from mooncake_py.derive.recording.activity import unwrapped
+from mooncake_py.derive.reports.notes import related
+from mooncake_py.derive.reports.places import PACKAGE, is_rewritten
+
+__all__ = ["HANDLERS", "VIEWS", "run_logging", "run_traceback"]
+
+LOGGING = frozenset({
+    "critical", "debug", "error", "exception", "fatal", "info", "log", "warn", "warning",
+})
+
+
+def is_visible(frame: FrameType) -> bool:
+    """Tell whether a frame would be there without differentiation."""
+    code = frame.f_code
+    return is_rewritten(code) or not code.co_filename.startswith(PACKAGE)
+
+
+def caller(frame: FrameType | None) -> FrameType | None:
+    """Return the innermost frame of user code from a frame outwards."""
+    while frame is not None and not is_visible(frame):
+        frame = frame.f_back
+    return frame
+
+
+def user_frame(depth: int = 0) -> FrameType:
+    """Run ``sys._getframe(depth)``."""
+    frame = caller(sys._getframe(1))
+    for _ in range(depth):
+        frame = frame and caller(frame.f_back)
+    if frame is None:
+        raise ValueError("call stack is not deep enough")
+    return frame
+
+
+def stack_level(level: int) -> int:
+    """Return the stack level that counts the engine's frames too, seen from the caller of this.
+
+    A level is that of :func:`warnings.warn`: 1 is the frame that calls it.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    raw = 0
+    while frame is not None and level > 0:
+        raw += 1
+        level -= is_visible(frame)
+        frame = frame.f_back
+    return raw
+
+
+# Tracebacks.
+
+
+def without_engine(error: BaseException) -> TracebackType | None:
+    """Take the engine's frames out of the traceback of an exception, and return it."""
+    kept = None
+    entries = []
+    entry = error.__traceback__
+    while entry is not None:
+        entries.append(entry)
+        entry = entry.tb_next
+    for entry in reversed(entries):
+        if is_visible(entry.tb_frame):
+            entry.tb_next = kept
+            kept = entry
+    error.__traceback__ = kept
+    return kept
+
+
+# What the engine's frames would show in, by the descriptor of the attribute.
+VIEWS = {
+    FrameType.__dict__["f_back"]: lambda frame: caller(frame.f_back),
+    BaseException.__dict__["__traceback__"]: without_engine,
+}
+
+
+def hide_engine(*values: Any) -> None:
+    """Clean the tracebacks of the exception that is being handled, and of others."""
+    errors = [v for v in (sys.exception(), *values) if isinstance(v, BaseException)]
+    for error in related(*errors):
+        without_engine(error)
+
+
+# Calls of modules that run as they are.
+
+
+def run_logging(f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function of :mod:`logging`, which records who called it."""
+    hide_engine()
+    if f.__name__ in LOGGING:
+        kwargs = {**kwargs, "stacklevel": stack_level(kwargs.get("stacklevel", 1))}
+    return f(*map(unwrapped, args), **unwrapped(kwargs))
+
+
+def run_traceback(f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function of :mod:`traceback`."""
+    hide_engine(*args, *kwargs.values())
+    return f(*args, **kwargs)
+
+
+# Handlers: (context, function, args, kwargs) -> result.
+
+
+def run_getframe(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    return user_frame(*args)
+
+
+def run_stack(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    found = inspect.getouterframes(user_frame(), *args, **kwargs)
+    return [info for info in found if is_visible(info.frame)]
+
+
+def run_warn(ctx: Any, f: Any, args: Any, kwargs: Any) -> None:
+    """Run ``warnings.warn``: it names the line of the user's code that its level says."""
+    names = ("message", "category", "stacklevel", "source")
+    given = {**dict(zip(names, map(unwrapped, args), strict=False)), **unwrapped(kwargs)}
+    if "skip_file_prefixes" in given:
+        given["skip_file_prefixes"] = (*given["skip_file_prefixes"], PACKAGE)
+    else:
+        given["stacklevel"] = stack_level(given.get("stacklevel", 1))
+    warnings.warn(**given)
+
+
+def run_exc_info(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    hide_engine()
+    return f(*args)
+
+
+def run_namedtuple(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    module = user_frame().f_globals.get("__name__", "__main__")
+    return f(*args, **{"module": module, **kwargs})
+
+
+def run_extract_stack(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    found = traceback.extract_stack(user_frame(), *args[1:], **kwargs)
+    kept = [entry for entry in found if not entry.filename.startswith(PACKAGE)]
+    return traceback.StackSummary.from_list(kept)
+
+
+def run_format_stack(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    return traceback.format_list(run_extract_stack(ctx, f, args, kwargs))
+
+
+HANDLERS = {
+    sys._getframe: run_getframe,
+    sys.exc_info: run_exc_info,
+    inspect.currentframe: lambda ctx, f, args, kwargs: user_frame(),
+    inspect.stack: run_stack,
+    warnings.warn: run_warn,
+    collections.namedtuple: run_namedtuple,
+    traceback.extract_stack: run_extract_stack,
+    traceback.format_stack: run_format_stack,
+}

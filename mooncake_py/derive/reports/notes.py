@@ -1,0 +1,166 @@
+"""Exceptions that leave a differentiated call: they keep what they carry, and say where."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from mooncake_py.derive.calls.nested import enclosed
+from mooncake_py.derive.crossing.outgoing import independent
+from mooncake_py.derive.language.fields import own_attributes, set_own_attributes
+from mooncake_py.derive.reports.places import Position, is_library, is_rewritten, place_at
+from mooncake_py.errors import Location, MooncakeError, describe
+from mooncake_py.rules.kinds import Rule
+
+__all__ = ["guarded", "locate", "name_adjoint", "note_adjoint", "related", "without_context"]
+
+COUNTS = re.compile(
+    r"(?P<positional>\d+) positional arguments? "
+    r"\(and (?P<keyword_only>\d+) keyword-only arguments?\) were given"
+)
+ENGINE = re.compile(r"mooncake_py\.derive\.[\w.]+\(\)")  # who was called, by CPython
+MARK = "mooncake_py: while differentiating, at"
+
+
+@contextmanager
+def guarded(ctx: Any) -> Iterator[None]:
+    """Roll a call back if an exception leaves it.
+
+    The exception keeps its arguments and attributes, with numbers for active scalars.  One of
+    user code gets a note that names the user's line.  If the code has caught an error of the
+    engine before, that one is raised instead.
+    """
+    try:
+        with enclosed(None):
+            yield
+    except BaseException as error:
+        # No error may be held by what its traceback leads to: only the collector would free both.
+        failure, ctx.failure = ctx.failure, None
+        try:
+            undo(ctx, error, failure)
+            if not isinstance(error, Exception) or isinstance(error, MooncakeError):
+                raise
+            if failure is not None:
+                raise failure from error
+            in_plain_words(error)
+            add_place(error)
+            raise
+        finally:
+            del failure
+
+
+def undo(ctx: Any, *errors: BaseException | None) -> None:
+    """Roll a call back; exceptions keep what they carry."""
+    try:
+        carried = [Carried(ctx, error) for error in related(*errors)]
+    finally:
+        ctx.roll_back()
+    for state in carried:
+        state.give_back()
+
+
+def related(*errors: BaseException | None) -> list[BaseException]:
+    """Return exceptions with their causes, contexts and members."""
+    found: dict[int, BaseException] = {}
+    todo = list(errors)
+    while todo:
+        error = todo.pop()
+        if error is None or id(error) in found:
+            continue
+        found[id(error)] = error
+        todo += [error.__cause__, error.__context__]
+        if isinstance(error, BaseExceptionGroup):
+            todo += error.exceptions
+    return list(found.values())
+
+
+class Carried:
+    """Copies of what an exception carries, to be given back to it after the roll-back."""
+
+    def __init__(self, ctx: Any, error: BaseException) -> None:
+        self.error = error
+        group = isinstance(error, BaseExceptionGroup)  # its members stay the same objects
+        held = (() if group else error.args), own_attributes(error)
+        ctx.leave(held)
+        try:
+            self.args, self.fields = independent(ctx, held)
+        except Exception:  # a class whose hash or equality fails: better bare than hidden
+            self.args, self.fields = held
+
+    def give_back(self) -> None:
+        if self.args:
+            self.error.args = self.args
+        set_own_attributes(self.error, self.fields)
+
+
+def in_plain_words(error: Exception) -> None:
+    """Leave the engine's functions out of CPython's text for a call that does not fit."""
+    if isinstance(error, TypeError) and error.args and isinstance(error.args[0], str):
+        error.args = (ENGINE.sub("function", error.args[0]), *error.args[1:])
+
+
+def add_place(error: Exception) -> None:
+    """Add a note with the user's line, unless there is one."""
+    place = user_place(error)
+    if place is not None and not any(MARK in note for note in getattr(error, "__notes__", ())):
+        error.add_note(f"{MARK} {place}")
+
+
+def name_adjoint(error: Exception, entry: tuple[Any, ...]) -> None:
+    """Say whose adjoint raised an exception, and where it was called if the entry knows."""
+    position = next((part for part in entry if type(part) is Position), None)
+    rule = next((part for part in entry if isinstance(part, Rule)), None)
+    where = place_at(position)
+    if isinstance(error, MooncakeError):
+        locate(error, where)
+    elif rule is not None:
+        note_adjoint(error, rule.name, where)
+    else:
+        error.add_note("mooncake_py: in an adjoint; debug=True names the line")
+
+
+def note_adjoint(error: Exception, operation: str, where: Location | None) -> None:
+    """Say which operation was being reversed when its adjoint raised an exception."""
+    place = f", run at {where}" if where is not None else "; debug=True names the line"
+    error.add_note(f"mooncake_py: in the adjoint of {operation}{place}")
+
+
+def locate(error: MooncakeError, where: Location | None) -> None:
+    """Say in an error of this package where it arose, unless it says so already."""
+    if error.where is None and where is not None:
+        error.where = where
+        error.args = (describe(error.what, where=where, why=error.why, mend=error.mend),)
+
+
+def without_context(error: TypeError) -> None:
+    """Leave the context out of the error for a call with the wrong number of arguments."""
+    traceback = error.__traceback__
+    if error.args and traceback is not None and traceback.tb_next is None:
+        error.args = (COUNTS.sub(counted, str(error.args[0])),)
+
+
+def counted(match: re.Match[str]) -> str:
+    """Return the words of CPython for one keyword-only argument less."""
+    positional, rest = match["positional"], int(match["keyword_only"]) - 1
+    plural = "s" if positional != "1" else ""
+    if not rest:
+        return f"{positional} {'were' if plural else 'was'} given"
+    more = f"{rest} keyword-only argument{'s' if rest > 1 else ''}"
+    return f"{positional} positional argument{plural} (and {more}) were given"
+
+
+def user_place(error: BaseException) -> Location | None:
+    """Return the innermost place in the user's code that an exception passed through."""
+    place = None
+    found_own = False
+    traceback = error.__traceback__
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        own = not is_library(code.co_filename)
+        if is_rewritten(code) and (own or not found_own):
+            place = Location(code.co_filename, traceback.tb_lineno, code.co_qualname)
+            found_own = own
+        traceback = traceback.tb_next
+    return place

@@ -1,0 +1,108 @@
+"""The error for a function that can be neither derived nor run as it is."""
+
+from __future__ import annotations
+
+import array
+import pickle
+import weakref
+from types import MethodType
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.reports.places import current_place
+from mooncake_py.derive.reports.public_names import entrance, public_name
+from mooncake_py.errors import MissingRuleError
+from mooncake_py.rules.kinds import function_name
+
+__all__ = ["missing_rule"]
+
+OTHER_WAYS = {
+    memoryview: "index the array itself",
+    array.array: "use a list or a NumPy array",
+    ndarray.tobytes: "index the array itself, or convert it outside of the function",
+    ndarray.tofile: "return the array with has_aux=True, and write it afterwards",
+    ndarray.view: "use z.real and z.imag for the parts of complex numbers, astype for values",
+    pickle.dumps: "save it outside of the function; copy.deepcopy makes copies",
+    pickle.dump: "return it with has_aux=True, and save it afterwards",
+    weakref.ref: "leave the callback out, or register it outside of the function",
+    weakref.proxy: "use weakref.ref(o) and call it, or the object itself",
+    np.frompyfunc: "use np.vectorize(f, otypes=[float]), which is differentiated, or write a loop "
+    "or an array expression",
+}
+COMPILED = "it is compiled, so there is no Python source to derive a rule from"
+
+
+def missing_rule(ctx: Any, f: Any, values: Any, why: str = "") -> MissingRuleError:
+    """Return the error for a function that has neither a rule nor source to derive one from."""
+    where, innermost = current_place()
+    name, core = names(f)
+    reason = why or (f"it calls {core}, which is compiled" if core else COMPILED)
+    kinds = ", ".join(describe_argument(ctx, value) for value in values)
+    inside = f", in {innermost}" if innermost != where else ""
+    error = MissingRuleError(
+        f"no rule for {name}",
+        where=where,
+        why=f"{reason};\ncalled with ({kinds}){inside}",
+        mend=mend(ctx, f, name, core, values, bool(why)),
+    )
+    ctx.failed(error)
+    return error
+
+
+def names(f: Any) -> tuple[str, str]:
+    """Return the name by which users call a function, and that of the compiled one behind it.
+
+    The second is empty if users call the compiled function itself.
+    """
+    public = public_name(f)
+    if public:
+        return public, ""
+    own = f"the ufunc {f.__name__}" if type(f) is np.ufunc else function_name(f)
+    within = entrance()
+    return (within, own) if within else (function_name(f), "")
+
+
+def mend(ctx: Any, f: Any, name: str, core: str, values: Any, unseen: bool) -> str:
+    """Return what to do about a function without a rule."""
+    other = other_way(f)
+    if other:
+        return other
+    if isinstance(f, type) and not core:
+        return f"keep the numbers in arrays, lists or objects instead of {name}"
+    outside = "do it outside of the function, or " if unseen else ""
+    if type(f) is np.ufunc and f.nout == 1 and not core and f.signature is None:
+        operands = ", ".join("xyzuvw"[: f.nin])
+        partials = ", ".join(f"lambda {operands}, out: ..." for _ in range(f.nin))
+        return f"{outside}declare its partial derivatives:\n    elementwise({name}, {partials})"
+    if not any(map(ctx.contains_active, values)):
+        return (
+            f"{outside}give it a replacement in Python:\n    @overlay({name})\n"
+            "    def replacement(...): ...\n"
+            f"or, if it has no derivative and changes nothing, zero_derivative({name})"
+        )
+    return (
+        f"{outside}register a rule, for example\n    @from_vjp({name})\n"
+        f"    def rule(x):\n        return {name}(x), lambda dy: (dy * ...,)\n"
+        f"or, if it has no derivative, zero_derivative({name})"
+    )
+
+
+def other_way(f: Any) -> str:
+    """Return what serves in place of a function for which no rule is possible."""
+    if type(f) is MethodType:
+        f = f.__func__
+    try:
+        return OTHER_WAYS.get(f, "")
+    except TypeError:  # a callable that cannot be hashed
+        return ""
+
+
+def describe_argument(ctx: Any, value: Any) -> str:
+    """Return activity, type, dtype and shape of an argument, for a message."""
+    active = "active " if ctx.contains_active(value) else ""
+    if isinstance(value, ndarray):
+        return f"{active}{value.dtype}[{', '.join(map(str, value.shape))}]"
+    return active + (type(value.primal) if type(value) is Active else type(value)).__name__

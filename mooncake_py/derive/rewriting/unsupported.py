@@ -1,0 +1,105 @@
+"""Collect every construct of a function that cannot be rewritten, and raise one error for all."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any, NamedTuple
+
+from mooncake_py.derive.rewriting.compiled import walk_code
+from mooncake_py.derive.rewriting.nodes import PREFIX
+from mooncake_py.errors import Location, UnsupportedSyntaxError
+
+__all__ = ["Unsupported"]
+
+ASYNCHRONOUS = "an event loop runs other code in between, whose effects could not be undone"
+SCOPE = "it reads or writes local variables by name, which the rewritten code cannot follow"
+TARGET = "a comprehension that assigns to an element or an attribute"
+RESERVED = f"names that begin with {PREFIX!r} are reserved for generated code"
+
+_MENDS = {
+    ASYNCHRONOUS: "make the differentiated part an ordinary function and await outside it",
+    SCOPE: "name the variables, or use a dict of your own",
+    TARGET: "write a for statement",
+    RESERVED: "rename them",
+}
+_NAMED = ("id", "arg", "name", "asname", "rest")
+
+
+class Unsupported:
+    """Places of one function that cannot be rewritten.
+
+    Parameters
+    ----------
+    code : CodeType
+        Of the function; names it in the error.
+    """
+
+    def __init__(self, code: CodeType) -> None:
+        self._code = code
+        self._places: list[_Place] = []
+
+    def add(self, node: Any, why: str) -> None:
+        """Record a place; `why` is one of the reasons of this module."""
+        place = _Place(node.lineno, node.col_offset, node, why)
+        self._places.append(place)
+
+    def add_reserved_names(self, node: ast.AST) -> None:
+        """Record names of the user's that generated names could clash with, at any depth."""
+        names = {
+            name
+            for code in walk_code(self._code)
+            for name in code.co_names + code.co_varnames + code.co_freevars + code.co_cellvars
+        }
+        if any(name.startswith(PREFIX) for name in names):
+            for item in _reserved(node):
+                self.add(item, RESERVED)
+
+    def raise_if_any(self) -> None:
+        """Raise one error that lists all places, in the order of the source."""
+        if not self._places:
+            return
+        places = sorted(self._places)
+        name = self._code.co_qualname
+        lines: list[str] = []
+        for why in dict.fromkeys(place.why for place in places):
+            lines.append(why + ":")
+            for place in places:
+                if place.why == why:
+                    where = self._location(place)
+                    lines.append(f"  {where}")
+                    lines.extend(f"    {row}" for row in where.excerpt())
+        raise UnsupportedSyntaxError(
+            f"{name} uses syntax that cannot be differentiated ({len(places)} places)"
+            if len(places) > 1
+            else f"{name} uses syntax that cannot be differentiated",
+            where=self._location(places[0]),
+            why="\n".join(lines) if len(places) > 1 else places[0].why,
+            mend="\n".join(dict.fromkeys(_MENDS[place.why] for place in places)),
+        )
+
+    def _location(self, place: _Place) -> Location:
+        node = place.node
+        end = node.end_col_offset if node.end_lineno == node.lineno else None
+        return Location(
+            self._code.co_filename, place.line, self._code.co_qualname, place.column, end
+        )
+
+
+class _Place(NamedTuple):
+    line: int
+    column: int
+    node: Any
+    why: str
+
+    def __lt__(self, other: tuple[Any, ...]) -> bool:
+        return self[:2] < other[:2]
+
+
+def _reserved(node: ast.AST) -> Iterator[ast.AST]:
+    for item in ast.walk(node):
+        names = [getattr(item, field, None) for field in _NAMED]
+        names += getattr(item, "names", [])
+        if any(isinstance(name, str) and name.startswith(PREFIX) for name in names):
+            yield item
