@@ -12,8 +12,11 @@ from mooncake_py.rules import complex_parts as complex_parts
 from mooncake_py.rules import contraction as contraction
 from mooncake_py.rules import creation as creation
 from mooncake_py.rules import differences as differences
+from mooncake_py.rules import eigen as eigen
 from mooncake_py.rules import einsum as einsum
 from mooncake_py.rules import elementwise as elementwise
+from mooncake_py.rules import factorizations as factorizations
+from mooncake_py.rules import fft as fft
 from mooncake_py.rules import inplace as inplace
 from mooncake_py.rules import joining as joining
 from mooncake_py.rules import linalg as linalg
@@ -32,6 +35,7 @@ from mooncake_py.rules import repeating as repeating
 from mooncake_py.rules import selection as selection
 from mooncake_py.rules import shaping as shaping
 from mooncake_py.rules import shuffling as shuffling
+from mooncake_py.rules import singular_values as singular_values
 from mooncake_py.rules import sorting as sorting
 from mooncake_py.rules import trigonometric as trigonometric
 from mooncake_py.rules import ufunc_methods as ufunc_methods

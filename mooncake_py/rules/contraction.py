@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.rules.declare import bilinear, not_implemented, overlay
+from mooncake_py.rules.broadcasting import unbroadcast
+from mooncake_py.rules.declare import bilinear, overlay
 from mooncake_py.rules.kinds import Like
 
 __all__: list[str] = []
@@ -138,7 +139,7 @@ bilinear(np.tensordot, np.linalg.tensordot, left=tensordot_left, right=tensordot
 
 def matmul_left(dy: Any, a: Like, b: ndarray, **options: Any) -> Any:
     if "axes" in options:
-        return not_implemented("np.matmul with axes=; move the axes with np.moveaxis instead")
+        return along_axes(matmul_left, 0, dy, a, b, options["axes"])
     if b.ndim == 1:
         return np.multiply.outer(dy, conj(b))
     if a.ndim == 1:
@@ -148,7 +149,7 @@ def matmul_left(dy: Any, a: Like, b: ndarray, **options: Any) -> Any:
 
 def matmul_right(dy: Any, a: ndarray, b: Like, **options: Any) -> Any:
     if "axes" in options:
-        return not_implemented("np.matmul with axes=; move the axes with np.moveaxis instead")
+        return along_axes(matmul_right, 1, dy, a, b, options["axes"])
     if a.ndim == 1:
         return dy * conj(a) if b.ndim == 1 else conj(a)[:, None] * dy[..., None, :]
     if b.ndim > 2 or a.ndim == 2:
@@ -161,42 +162,82 @@ def matmul_right(dy: Any, a: ndarray, b: Like, **options: Any) -> Any:
 bilinear(np.matmul, np.linalg.matmul, left=matmul_left, right=matmul_right)
 
 
-def vecdot_left(dy: Any, a: Like, b: ndarray, *, axis: int = -1, **options: Any) -> Any:
+def vecdot_left(dy: Any, a: Like, b: ndarray, **options: Any) -> Any:
     """Return da = conj(dy) * b: y = sum(conj(a) * b) is linear in the real sense."""
-    if axis >= 0 and a.ndim != b.ndim:
-        return not_implemented("np.vecdot with axis >= 0 of arrays that differ in ndim")
-    return np.expand_dims(conj(dy), axis) * b
+    if options:
+        dy, axes = vecdot_axes(dy, **options)
+        return along_axes(vecdot_left, 0, dy, a, b, axes)
+    return conj(np.asarray(dy))[..., None] * b
 
 
-def vecdot_right(dy: Any, a: ndarray, b: Like, *, axis: int = -1, **options: Any) -> Any:
-    if axis >= 0 and a.ndim != b.ndim:
-        return not_implemented("np.vecdot with axis >= 0 of arrays that differ in ndim")
-    return np.expand_dims(dy, axis) * a
+def vecdot_right(dy: Any, a: ndarray, b: Like, **options: Any) -> Any:
+    if options:
+        dy, axes = vecdot_axes(dy, **options)
+        return along_axes(vecdot_right, 1, dy, a, b, axes)
+    return np.asarray(dy)[..., None] * a
+
+
+def vecdot_axes(
+    dy: Any, axis: int = -1, axes: Any = None, keepdims: bool = False, **options: Any
+) -> tuple[Any, list[Any]]:
+    """Return `dy` without the axis that `vecdot` kept, and the axes that it sums over."""
+    in_a, in_b, *out = [axis, axis, axis] if axes is None else axes
+    if keepdims:
+        dy = np.squeeze(dy, *(out or [-1]))
+    return dy, [in_a, in_b, ()]
 
 
 bilinear(np.vecdot, np.linalg.vecdot, left=vecdot_left, right=vecdot_right)
 
 
 def matvec_left(dy: ndarray, a: Like, b: ndarray, **options: Any) -> ndarray:
+    if "axes" in options:
+        return along_axes(matvec_left, 0, dy, a, b, options["axes"])
     return dy[..., :, None] * conj(b)[..., None, :]
 
 
 def matvec_right(dy: ndarray, a: ndarray, b: Like, **options: Any) -> ndarray:
+    if "axes" in options:
+        return along_axes(matvec_right, 1, dy, a, b, options["axes"])
     return np.matmul(adjoint_matrix(a), dy[..., None])[..., 0]
 
 
 def vecmat_left(dy: ndarray, a: Like, b: ndarray, **options: Any) -> ndarray:
     """Return da = B conj(dy): y = a^H B is linear in the real sense."""
+    if "axes" in options:
+        return along_axes(vecmat_left, 0, dy, a, b, options["axes"])
     return np.matmul(b, conj(dy)[..., None])[..., 0]
 
 
 def vecmat_right(dy: ndarray, a: ndarray, b: Like, **options: Any) -> ndarray:
+    if "axes" in options:
+        return along_axes(vecmat_right, 1, dy, a, b, options["axes"])
     return a[..., :, None] * dy[..., None, :]
 
 
 if hasattr(np, "matvec"):  # NumPy 2.2 and newer
     bilinear(np.matvec, left=matvec_left, right=matvec_right)
     bilinear(np.vecmat, left=vecmat_left, right=vecmat_right)
+
+
+def along_axes(adjoint: Any, side: int, dy: Any, a: Any, b: Any, axes: Any) -> ndarray:
+    """Apply an adjoint for the last axes where vectors and matrices lie along other axes.
+
+    `axes` names those of both operands and of the output, in the form that the ufuncs take.
+    """
+    of_a, of_b, of_y = (core if isinstance(core, tuple) else (core,) for core in axes)
+    moved = [to_the_end(a, of_a), to_the_end(b, of_b)]
+    g = adjoint(to_the_end(dy, of_y), *moved)
+    g = unbroadcast(np.asarray(g), moved[side].shape)
+    core = (of_a, of_b)[side]
+    return np.moveaxis(g, range(-len(core), 0), core)
+
+
+def to_the_end(x: Any, axes: tuple[int, ...]) -> ndarray:
+    """Move axes to the end; of an array without values, that of another one of its shape."""
+    if isinstance(x, Like):
+        x = np.broadcast_to(np.zeros((), x.dtype), x.shape)
+    return np.moveaxis(x, axes, range(-len(axes), 0))
 
 
 # The Kronecker product: axis i of the output is the pair (axis i of a, axis i of b).

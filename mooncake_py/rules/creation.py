@@ -28,6 +28,11 @@ def asarray_adjoint(dy, a, dtype=None, *args, **kwargs):
     return dy.reshape(a.shape)  # np.ascontiguousarray adds an axis to a number
 
 
+@linear(np.ndarray.__array_wrap__, wrt=1, stepwise=(0,))
+def array_wrap_adjoint(dy, self, array, *args, **kwargs):
+    return dy
+
+
 @linear(np.copy, np.ndarray.copy)
 def copy_adjoint(dy, a, order="K", subok=False):
     return dy

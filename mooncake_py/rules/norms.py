@@ -1,4 +1,4 @@
-"""`np.linalg.norm` of vectors and matrices.
+"""`np.linalg.norm` of vectors and matrices, and condition numbers.
 
 Where a norm has a kink the derivative is a subgradient: elements or columns that tie for the
 maximum share equally, and at zero the derivative is zero.
@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.rules.contraction import adjoint_matrix
 from mooncake_py.rules.declare import from_vjp, not_implemented
-from mooncake_py.rules.linalg import inverse_or_zero
+from mooncake_py.rules.matrices import inverse_or_nan, inverse_or_zero
 
 __all__: list[str] = []
 
@@ -35,13 +36,18 @@ def norm_rule(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False)
             dy_wide, y_wide = np.reshape(dy, shape), np.reshape(y, shape)
         else:
             dy_wide, y_wide = np.expand_dims(dy, axes), np.expand_dims(y, axes)
-        if ord is None or (isinstance(ord, str) and ord != "nuc"):
-            return x * (dy_wide * inverse_or_zero(y_wide))
-        if len(axes) == 1:
-            return vector_cotangent(x, y_wide, dy_wide, ord, axes[0])
-        return matrix_cotangent(x, y_wide, dy_wide, ord, axes)
+        return norm_cotangent(x, y_wide, dy_wide, ord, axes)
 
     return y, norm_pullback
+
+
+def norm_cotangent(x: ndarray, y: Any, dy: Any, ord: Any, axes: tuple[int, ...]) -> Any:
+    """Return the cotangent of `x` for its norm `y`, with the axes kept in `y` and `dy`."""
+    if ord is None or (isinstance(ord, str) and ord != "nuc"):
+        return x * (dy * inverse_or_zero(y))
+    if len(axes) == 1:
+        return vector_cotangent(x, y, dy, ord, axes[0])
+    return matrix_cotangent(x, y, dy, ord, axes)
 
 
 def normed_axes(ndim: int, ord: Any, axis: Any) -> tuple[int, ...]:
@@ -93,3 +99,42 @@ def matrix_cotangent(x: ndarray, y: Any, dy: Any, ord: Any, axes: tuple[int, ...
         extreme = s[..., :1] if ord == 2 else s[..., -1:]
         weights = shares(s, extreme, -1) * (s > 0)
     return dy * np.moveaxis((u * weights[..., None, :]) @ vh, (-2, -1), axes)
+
+
+# Condition numbers.
+
+
+@from_vjp(np.linalg.cond)
+def cond_rule(x: Any, p: Any = None) -> tuple[Any, Any]:
+    """Return norm(X) norm(X^-1), for p of 2 or -2 the ratio of the outermost singular values.
+
+    Where the matrix is singular, and the condition number infinite, the derivative is zero.
+    """
+    x = np.asarray(x)
+    y = np.linalg.cond(x, p)
+
+    def cond_pullback(dy: Any) -> tuple[ndarray, None]:
+        # Before NumPy 2.3 some are complex numbers without an imaginary part.
+        wide = np.where(np.isfinite(y), np.real(dy), 0)[..., None, None]
+        if p is None or p in (2, -2):
+            return spectral_cotangent(x, wide, -1 if p == -2 else 0), None
+        inverse = inverse_or_nan(x)
+        size, inverse_size = (np.linalg.norm(m, p, (-2, -1), keepdims=True) for m in (x, inverse))
+        of_x = norm_cotangent(x, size, wide * inverse_size, p, (-2, -1))
+        of_inverse = norm_cotangent(inverse, inverse_size, wide * size, p, (-2, -1))
+        adjoint = adjoint_matrix(inverse)
+        return np.where(wide == 0, 0, of_x - adjoint @ of_inverse @ adjoint), None
+
+    return y, cond_pullback
+
+
+def spectral_cotangent(x: ndarray, dy: ndarray, over: int) -> ndarray:
+    """Return the cotangent of X for the ratio of its first and last singular value (`over` = 0).
+
+    With `over` = -1 it is the ratio of the last and the first.
+    """
+    u, s, vh = np.linalg.svd(x, full_matrices=False)
+    upper, lower = s[..., over, None], s[..., -1 - over, None]
+    inverse = inverse_or_zero(lower)
+    slope = inverse * (shares(s, upper, -1) - upper * inverse * shares(s, lower, -1))
+    return dy * ((u * np.where(s > 0, slope, 0)[..., None, :]) @ vh)

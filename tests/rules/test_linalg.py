@@ -7,6 +7,7 @@ import pytest
 from mooncake_py.testing import test_rule
 from tests.rules.cases import Case
 from tests.rules.cases.linalg import cases
+from tests.rules.written import between_writes
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
@@ -17,4 +18,16 @@ def test_linalg_follow_their_rules(case: Case) -> None:
         kwargs=case.kwargs,
         interface_only=case.interface_only,
         **case.options,
+    )
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
+def test_linalg_between_writes(case: Case) -> None:
+    test_rule(
+        between_writes(case.function),
+        *case.args,
+        kwargs=case.kwargs,
+        interface_only=case.interface_only,
+        layouts=False,
+        dtypes=False,
     )

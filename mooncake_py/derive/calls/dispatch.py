@@ -270,7 +270,8 @@ def call_scalar_method(ctx: Any, value: Active, name: str, args: Any, kwargs: An
         return special.run(ctx, value, name, args)
     known = ctx.handlers.get(getattr(ndarray, name, None))
     if known is not None and isinstance(primal, np.generic):
-        return ctx.method(ctx.call(np.asarray, value), name, *args, **kwargs)
+        y = ctx.method(ctx.call(np.asarray, value), name, *args, **kwargs)
+        return ctx.getitem(y, ()) if type(y) is ndarray and y.ndim == 0 else y
     y = getattr(primal, name)(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
     return ctx.written(y, whole=True) if isinstance(y, str) else y
 

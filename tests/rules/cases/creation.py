@@ -46,6 +46,7 @@ def conversion_cases() -> list[Case]:
         Case(np.array, (x,), {"ndmin": 4}, "ndmin"),
         Case(np.copy, (x.T,), {"order": "C"}, "order"),
         Case(np.ndarray.copy, (x,), label="method"),
+        Case(np.ndarray.__array_wrap__, (x, draw(3)), label="of-another"),
         Case(np.ndarray.__copy__, (x,), label="copy"),
         Case(np.ndarray.__deepcopy__, (x, {}), label="deepcopy"),
         Case(np.ndarray.astype, (x, complex), label="to-complex"),

@@ -1,0 +1,172 @@
+"""Eigenvalues and eigenvectors, of Hermitian and of general matrices.
+
+Sources: M. B. Giles, "Collected matrix derivative results for forward and reverse mode
+algorithmic differentiation" (2008), section 3.1; C. Boeddeker, P. Hanebrink, L. Drude, J. Heymann
+and R. Haeb-Umbach, "On the computation of complex-valued gradients with application to
+statistically optimum beamforming" (arXiv:1701.00392), section 4, for complex matrices.
+
+`eigh` and `eigvalsh` read one triangle of their argument, and the derivative is zero in the other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.rules.contraction import adjoint_matrix, conj
+from mooncake_py.rules.declare import from_vjp, not_implemented
+from mooncake_py.rules.gauge import (
+    ON_PHASE,
+    UNDETERMINED,
+    depends_on_phase,
+    inverse_differences,
+    undetermined,
+    used,
+)
+from mooncake_py.rules.matrices import diagonal, fold_triangle, inverse_or_nan
+
+__all__ = ["hermitian_cotangent"]
+
+Rule = tuple[Any, Any]
+
+
+# Hermitian matrices.
+
+
+@from_vjp(np.linalg.eigh)
+def eigh_rule(a: Any, UPLO: Any = "L") -> Rule:
+    """A = V diag(w) V^H:  S = V (diag(dw) + F * (V^H dV)) V^H,  F_ij = 1 / (w_j - w_i).
+
+    Giles 3.1.  F is zero on the diagonal and between equal eigenvalues.
+    """
+    result = np.linalg.eigh(a, UPLO)
+    w, v = result
+
+    def eigh_pullback(dy: tuple[Any, Any]) -> Any:
+        return hermitian_cotangent(w, v, *dy, lower=UPLO.upper() == "L"), None
+
+    return result, eigh_pullback
+
+
+def hermitian_cotangent(w: ndarray, v: ndarray, dw: Any, dv: Any, *, lower: bool) -> Any:
+    """Return the cotangent of one triangle of A = V diag(w) V^H; `dw` or `dv` may be None."""
+    inner = np.zeros(v.shape, v.dtype)
+    if dv is not None:
+        projected = adjoint_matrix(v) @ dv
+        inverses, coincide = inverse_differences(w)
+        if np.iscomplexobj(v) and depends_on_phase(diagonal(projected).imag, dv):
+            return ON_PHASE
+        if undetermined(coincide, dw, used(dv)):
+            return UNDETERMINED
+        inner += inverses * projected
+    if dw is not None:
+        diagonal(inner)[...] += dw
+    return fold_triangle(v @ inner @ adjoint_matrix(v), lower)
+
+
+@from_vjp(np.linalg.eigvalsh)
+def eigvalsh_rule(a: Any, UPLO: Any = "L") -> Rule:
+    """The eigenvalues of a Hermitian matrix; the vectors are computed when they are wanted."""
+    a = np.asarray(a)
+
+    def eigvalsh_pullback(dw: ndarray) -> tuple[ndarray, None]:
+        v = np.linalg.eigh(a, UPLO).eigenvectors
+        s = (v * dw[..., None, :]) @ adjoint_matrix(v)
+        return fold_triangle(s, lower=UPLO.upper() == "L"), None
+
+    return np.linalg.eigvalsh(a, UPLO), eigvalsh_pullback
+
+
+# General matrices.
+
+DEFECTIVE = not_implemented(
+    "the matrix has no basis of eigenvectors to working precision, and the derivative of its "
+    "eigenvalues is infinite there"
+)
+
+
+@from_vjp(np.linalg.eig)
+def eig_rule(a: Any) -> Rule:
+    """A = V diag(w) V^-1:  dA = V^-H (diag(dw) + conj(F) * (V^H dU)) V^H,  F_ij = 1 / (w_j - w_i).
+
+    dU is the cotangent of the vectors before they are normalized (see :func:`unnormalized`).
+    """
+    result = np.linalg.eig(a)
+    w, v = result
+
+    def eig_pullback(dy: tuple[Any, Any]) -> Any:
+        dw, dv = dy
+        inner = np.zeros(v.shape, v.dtype)
+        if dv is not None:
+            inverses, coincide = inverse_differences(w)
+            if undetermined(coincide, dw, used(dv)):
+                return UNDETERMINED
+            inner += conj(inverses) * (adjoint_matrix(v) @ unnormalized(v, dv))
+        if dw is not None:
+            diagonal(inner)[...] += dw
+        return in_basis(v, inner)
+
+    return result, eig_pullback
+
+
+def unnormalized(v: ndarray, dv: ndarray) -> ndarray:
+    """Return the cotangent of vectors u that v = u / norm(u), turned in phase, comes from.
+
+    LAPACK turns a complex vector so that its largest component e is real.  Where u is v, a change
+    of u along v has no effect, and one of e by i t turns v by -t/e.
+    """
+    along = np.sum(conj(v) * dv, axis=-2, keepdims=True)
+    du = dv - v * along.real
+    if np.iscomplexobj(v):
+        largest = np.abs(v).argmax(axis=-2)[..., None, :]
+        e = np.real(np.take_along_axis(v, largest, axis=-2))
+        turned = np.take_along_axis(du, largest, axis=-2) - 1j * along.imag / e
+        np.put_along_axis(du, largest, turned, axis=-2)
+    return du
+
+
+def in_basis(v: ndarray, inner: ndarray) -> Any:
+    """Return V^-H X V^H, zero where X is."""
+    wanted = np.asarray(inner.any(axis=(-2, -1)))
+    if np.any(wanted & (np.linalg.cond(v) > 0.01 / np.finfo(v.dtype).eps)):
+        return DEFECTIVE
+    da = inverse_or_nan(adjoint_matrix(v)) @ inner @ adjoint_matrix(v)
+    return np.where(wanted[..., None, None], da, 0)
+
+
+@from_vjp(np.linalg.eigvals)
+def eigvals_rule(a: Any) -> Rule:
+    """The eigenvalues alone; the vectors are computed when they are wanted."""
+    a = np.asarray(a)
+    y = np.linalg.eigvals(a)
+
+    def eigvals_pullback(dw: ndarray) -> Any:
+        if not a.size:
+            return np.zeros_like(a)
+        w, v = np.linalg.eig(a)
+        dw = np.take_along_axis(dw, order_like(w, y), axis=-1)
+        inner = np.zeros(v.shape, np.result_type(v, dw))
+        diagonal(inner)[...] = dw
+        return in_basis(v, inner)
+
+    return y, eigvals_pullback
+
+
+def order_like(w: ndarray, y: ndarray) -> ndarray:
+    """Return for each of the eigenvalues `w` the index in `y`, which may have another order.
+
+    LAPACK uses other steps for the values alone than for values with vectors.
+    """
+    distance = np.abs(w[..., :, None] - y[..., None, :])
+    order = distance.argmin(axis=-1)
+    expected = np.arange(w.shape[-1])
+    for index in np.ndindex(order.shape[:-1]):
+        if np.array_equal(np.sort(order[index]), expected):
+            continue
+        left = distance[index]  # of values that coincide each takes one that is left
+        for i in expected:
+            order[*index, i] = left[i].argmin()
+            left[:, order[*index, i]] = np.inf
+    return order

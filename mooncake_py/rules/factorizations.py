@@ -1,0 +1,97 @@
+"""Cholesky and QR factorizations.
+
+Sources: I. Murray, "Differentiation of the Cholesky decomposition" (arXiv:1602.07527);
+S. F. Walter, L. Lehmann and R. Lamour, "On evaluating higher-order derivatives of the QR
+decomposition of tall matrices" (2012), and D. A. O. Roberts and L. R. Roberts, "QR and LQ
+decomposition matrix backpropagation algorithms for square, wide, and deep matrices"
+(arXiv:2009.10071), for QR.
+
+`cholesky` reads one triangle of its argument.  The derivative is that of what it computes: it is
+zero in the triangle that is not read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.rules.contraction import adjoint_matrix
+from mooncake_py.rules.declare import from_vjp, not_implemented
+from mooncake_py.rules.gauge import ON_BASIS, depends_on_basis, rounding, without_complement
+from mooncake_py.rules.matrices import complete_triangle, diagonal, fold_triangle
+
+__all__: list[str] = []
+
+Rule = tuple[Any, Any]
+
+
+@from_vjp(np.linalg.cholesky)
+def cholesky_rule(a: Any, /, *, upper: bool = False) -> Rule:
+    """A = L L^H:  S = L^-H F(L^H dL) L^-1, where F keeps the lower triangle, half the diagonal.
+
+    Murray (2016), equation 9.
+    """
+    y = np.linalg.cholesky(a, upper=upper)
+
+    def cholesky_pullback(dy: ndarray) -> ndarray:
+        factor, df = (adjoint_matrix(y), adjoint_matrix(dy)) if upper else (y, dy)
+        adjoint = adjoint_matrix(factor)
+        inner = np.tril(adjoint @ np.tril(df))
+        diagonal(inner)[...] *= 0.5
+        half = np.linalg.solve(adjoint, inner)
+        s = adjoint_matrix(np.linalg.solve(adjoint, adjoint_matrix(half)))
+        return fold_triangle(s, lower=not upper)
+
+    return y, cholesky_pullback
+
+
+@from_vjp(np.linalg.qr)
+def qr_rule(a: Any, mode: Any = "reduced") -> Rule:
+    """A = Q R, with the phases in which LAPACK returns it: the diagonal of R is real."""
+    a = np.asarray(a)
+    result = np.linalg.qr(a, mode)
+
+    def qr_pullback(dy: Any) -> Any:
+        if mode == "raw":
+            return not_implemented("np.linalg.qr with mode='raw'; use mode='reduced'"), None
+        dq, dr = (None, dy) if mode == "r" else dy
+        q, r = np.linalg.qr(a) if mode == "r" else result
+        return qr_cotangent(a, q, r, dq, dr), None
+
+    return result, qr_pullback
+
+
+def qr_cotangent(a: ndarray, q: ndarray, r: ndarray, dq: Any, dr: Any) -> Any:
+    """Return the cotangent of A = Q R from those of Q and R, either of which may be None.
+
+    For square R, with H(X) the Hermitian matrix that has the upper triangle of X,
+    dA = (dQ + Q H(dR R^H - Q^H dQ)) R^-H.
+
+    Further columns of a wide A are A_2 = Q R_2, so that dA_2 = Q dR_2 and dQ += A_2 dR_2^H.
+    """
+    k = min(a.shape[-2:])
+    dq = np.zeros_like(q) if dq is None else dq
+    dr = np.zeros_like(r) if dr is None else np.triu(dr)
+    if depends_on_basis(q[..., k:], dq[..., k:]):
+        return ON_BASIS
+    dq = without_complement(q, dq, k)
+    q, r, dr, dr_2 = q[..., :k], r[..., :k, :k], dr[..., :k, :k], dr[..., :k, k:]
+    dq = dq + a[..., k:] @ adjoint_matrix(dr_2)
+    hermitian = complete_triangle(dr @ adjoint_matrix(r) - adjoint_matrix(q) @ dq, lower=False)
+    da = dq + q @ hermitian
+    wanted = da.any(axis=(-2, -1))
+    pivots = np.abs(diagonal(r))
+    singular = (pivots <= rounding(pivots)).any(axis=-1)
+    if np.any(wanted & singular):
+        return DEPENDENT
+    r = np.where(singular[..., None, None], np.eye(k, dtype=r.dtype), r)
+    da = adjoint_matrix(np.linalg.solve(r, adjoint_matrix(da)))
+    return np.concatenate([da, q @ dr_2], axis=-1)
+
+
+DEPENDENT = not_implemented(
+    "the first columns of the matrix are linearly dependent to working precision, and the "
+    "derivative of its QR factors is infinite there"
+)

@@ -1,0 +1,82 @@
+"""Discrete Fourier transforms along one axis; the rest of `np.fft` is derived from its source.
+
+With a factor c and W_jk = exp(-2 pi i j k / n) the transform is y = c W x, so its adjoint is
+dx = c W^H dy: the transform in the other direction with the same factor.  NumPy puts the factor
+1/n on the inverse ("backward"), on the forward transform ("forward") or half on each ("ortho"),
+so the same factor in the other direction goes by the opposite name.
+
+A real transform has only the non-negative frequencies.  Those between 0 and n/2 stand for a
+conjugate pair each, and count twice in `irfft`, once in `rfft`.
+
+Transforming to a length n crops or pads with zeros first; the adjoint pads or crops at the end.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.rules.declare import linear
+from mooncake_py.rules.kinds import Like
+
+__all__: list[str] = []
+
+SAME_FACTOR: dict[Any, Any] = {
+    None: "forward",
+    "backward": "forward",
+    "ortho": "ortho",
+    "forward": "backward",
+}
+
+
+@linear(np.fft.fft)
+def fft_adjoint(
+    dy: ndarray, a: Like, n: int | None = None, axis: int = -1, norm: Any = None
+) -> ndarray:
+    return with_length(np.fft.ifft(dy, axis=axis, norm=SAME_FACTOR[norm]), a.shape[axis], axis)
+
+
+@linear(np.fft.ifft)
+def ifft_adjoint(
+    dy: ndarray, a: Like, n: int | None = None, axis: int = -1, norm: Any = None
+) -> ndarray:
+    return with_length(np.fft.fft(dy, axis=axis, norm=SAME_FACTOR[norm]), a.shape[axis], axis)
+
+
+@linear(np.fft.rfft)
+def rfft_adjoint(
+    dy: ndarray, a: Like, n: int | None = None, axis: int = -1, norm: Any = None
+) -> ndarray:
+    n = a.shape[axis] if n is None else n
+    halved = np.array(dy)  # irfft counts the pairs twice
+    pairs(halved, n, axis)[...] *= 0.5
+    return with_length(np.fft.irfft(halved, n, axis, SAME_FACTOR[norm]), a.shape[axis], axis)
+
+
+@linear(np.fft.irfft)
+def irfft_adjoint(
+    dy: ndarray, a: Like, n: int | None = None, axis: int = -1, norm: Any = None
+) -> ndarray:
+    da = np.fft.rfft(dy, axis=axis, norm=SAME_FACTOR[norm])
+    pairs(da, dy.shape[axis], axis)[...] *= 2
+    return with_length(da, a.shape[axis], axis)
+
+
+def pairs(y: ndarray, n: int, axis: int) -> ndarray:
+    """Return the view of the frequencies that stand for two in a real transform of length n."""
+    return np.moveaxis(y, axis, -1)[..., 1 : (n + 1) // 2]
+
+
+def with_length(x: ndarray, n: int, axis: int) -> ndarray:
+    """Crop `x`, or pad it with zeros, to length `n` along an axis."""
+    length = x.shape[axis]
+    if length == n:
+        return x
+    kept = (slice(None),) * (axis % x.ndim) + (slice(min(n, length)),)
+    if length > n:
+        return x[kept]
+    padded = np.zeros((*x.shape[: axis % x.ndim], n, *x.shape[axis % x.ndim + 1 :]), x.dtype)
+    padded[kept] = x
+    return padded

@@ -1,0 +1,71 @@
+"""What the rules of linear algebra share: stacks of matrices, triangles and safe inverses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.rules.contraction import adjoint_matrix
+
+__all__ = [
+    "complete_triangle",
+    "diagonal",
+    "fold_triangle",
+    "inverse_or_nan",
+    "inverse_or_zero",
+    "quiet",
+]
+
+
+def diagonal(x: ndarray) -> Any:
+    """Return the diagonals of a stack of matrices, as a view that can be written."""
+    return np.einsum("...ii->...i", x)
+
+
+def fold_triangle(s: ndarray, lower: bool) -> ndarray:
+    """Turn the cotangent of a Hermitian matrix into that of the triangle that was read.
+
+    An element off the diagonal stands for two, and the diagonal counts by its real part.
+    """
+    both = s + adjoint_matrix(s)
+    triangle = np.tril(both, -1) if lower else np.triu(both, 1)
+    diagonal(triangle)[...] = diagonal(s).real
+    return triangle
+
+
+def complete_triangle(a: ndarray, lower: bool = True) -> ndarray:
+    """Return the Hermitian matrix that one triangle stands for."""
+    strict = np.tril(a, -1) if lower else np.triu(a, 1)
+    whole = strict + adjoint_matrix(strict)
+    diagonal(whole)[...] = diagonal(a).real
+    return whole
+
+
+def inverse_or_zero(x: Any) -> ndarray:
+    """Return 1 / x, and zero where x is zero."""
+    x = np.asarray(x)
+    return np.divide(1, x, out=np.zeros_like(x), where=x != 0)
+
+
+def inverse_or_nan(a: ndarray) -> ndarray:
+    """Invert a stack of matrices, with nan in place of those that have no inverse."""
+    try:
+        return np.linalg.inv(a)
+    except np.linalg.LinAlgError:
+        if a.ndim == 2:
+            return np.full_like(a, np.nan)
+        return np.stack([inverse_or_nan(matrix) for matrix in a])
+
+
+def quiet(da: ndarray, dy: Any) -> ndarray:
+    """Return `da` with zero for the matrices of a stack whose cotangent in `dy` is zero.
+
+    Only what is not finite can need it: the product of a zero cotangent and an infinite slope.
+    """
+    if np.isfinite(da).all():
+        return da
+    dy = np.asarray(dy)
+    used = dy.reshape((*da.shape[:-2], -1)).any(axis=-1)
+    return np.where(used[..., None, None], da, 0)
