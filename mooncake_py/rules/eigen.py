@@ -22,6 +22,7 @@ from mooncake_py.rules.gauge import (
     UNDETERMINED,
     depends_on_phase,
     inverse_differences,
+    norms,
     undetermined,
     used,
 )
@@ -119,7 +120,7 @@ def unnormalized(v: ndarray, dv: ndarray) -> ndarray:
     """
     along = np.sum(conj(v) * dv, axis=-2, keepdims=True)
     du = dv - v * along.real
-    if np.iscomplexobj(v):
+    if np.iscomplexobj(v) and v.size:
         largest = np.abs(v).argmax(axis=-2)[..., None, :]
         e = np.real(np.take_along_axis(v, largest, axis=-2))
         turned = np.take_along_axis(du, largest, axis=-2) - 1j * along.imag / e
@@ -129,11 +130,13 @@ def unnormalized(v: ndarray, dv: ndarray) -> ndarray:
 
 def in_basis(v: ndarray, inner: ndarray) -> Any:
     """Return V^-H X V^H, zero where X is."""
+    adjoint = adjoint_matrix(v)
+    inverse = inverse_or_nan(adjoint)
     wanted = np.asarray(inner.any(axis=(-2, -1)))
-    if np.any(wanted & (np.linalg.cond(v) > 0.01 / np.finfo(v.dtype).eps)):
+    condition = norms(inverse) * norms(v)
+    if np.any(wanted & ~(condition < 0.01 / np.finfo(v.dtype).eps)):
         return DEFECTIVE
-    da = inverse_or_nan(adjoint_matrix(v)) @ inner @ adjoint_matrix(v)
-    return np.where(wanted[..., None, None], da, 0)
+    return np.where(wanted[..., None, None], inverse @ inner @ adjoint, 0)
 
 
 @from_vjp(np.linalg.eigvals)
@@ -143,8 +146,6 @@ def eigvals_rule(a: Any) -> Rule:
     y = np.linalg.eigvals(a)
 
     def eigvals_pullback(dw: ndarray) -> Any:
-        if not a.size:
-            return np.zeros_like(a)
         w, v = np.linalg.eig(a)
         dw = np.take_along_axis(dw, order_like(w, y), axis=-1)
         inner = np.zeros(v.shape, np.result_type(v, dw))
@@ -159,6 +160,8 @@ def order_like(w: ndarray, y: ndarray) -> ndarray:
 
     LAPACK uses other steps for the values alone than for values with vectors.
     """
+    if not y.size:
+        return np.zeros(y.shape, np.intp)
     distance = np.abs(w[..., :, None] - y[..., None, :])
     order = distance.argmin(axis=-1)
     expected = np.arange(w.shape[-1])

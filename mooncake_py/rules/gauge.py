@@ -29,6 +29,7 @@ __all__ = [
     "depends_on_basis",
     "depends_on_phase",
     "inverse_differences",
+    "norms",
     "rounding",
     "undetermined",
     "undetermined_at_zero",

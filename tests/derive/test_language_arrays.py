@@ -463,6 +463,11 @@ def printarr(a):
     return np.sum(a)
 
 
+@programs(X)
+def scalar_reshaped_to_no_axes(a):
+    return np.sum(a * a).reshape(())
+
+
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program, capsys: pytest.CaptureFixture[str]) -> None:
     program.check()

@@ -72,5 +72,9 @@ def general_cases() -> list[Case]:
             for label, a in matrices.items()
             for function in (np.linalg.eig, np.linalg.eigvals, spectral_projections)
         ),
-        Case(np.linalg.eigvals, (draw(0, 0),), label="empty"),
+        *(
+            Case(function, (draw(*shape),), label=f"empty-{shape}")
+            for function in (np.linalg.eig, np.linalg.eigvals)
+            for shape in ((0, 0), (0, 2, 2))
+        ),
     ]
