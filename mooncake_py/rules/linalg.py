@@ -37,9 +37,9 @@ def solve_rule(a: Any, b: Any) -> Rule:
     def solve_pullback(dy: ndarray) -> tuple[ndarray, ndarray]:
         if b.ndim == 1:  # one vector for each matrix of the stack
             db = np.linalg.solve(adjoint_matrix(a), dy[..., None])[..., 0]
-            return -db[..., :, None] * conj(y)[..., None, :], db
+            return quiet(-db[..., :, None] * conj(y)[..., None, :], dy), db
         db = np.linalg.solve(adjoint_matrix(a), dy)
-        return -db @ adjoint_matrix(y), db
+        return quiet(-db @ adjoint_matrix(y), dy), db
 
     return y, solve_pullback
 
@@ -85,7 +85,7 @@ def det_rule(a: Any) -> Rule:
     y = np.linalg.det(a)
 
     def det_pullback(dy: Any) -> ndarray:
-        return np.asarray(dy)[..., None, None] * conj(cofactors(a, y))
+        return quiet(np.asarray(dy)[..., None, None] * conj(cofactors(a, y)), dy)
 
     return y, det_pullback
 

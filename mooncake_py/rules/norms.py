@@ -36,7 +36,8 @@ def norm_rule(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False)
             dy_wide, y_wide = np.reshape(dy, shape), np.reshape(y, shape)
         else:
             dy_wide, y_wide = np.expand_dims(dy, axes), np.expand_dims(y, axes)
-        return norm_cotangent(x, y_wide, dy_wide, ord, axes)
+        dx = norm_cotangent(x, y_wide, dy_wide, ord, axes)
+        return dx if dx is None or np.isfinite(y).all() else np.where(dy_wide == 0, 0, dx)
 
     return y, norm_pullback
 

@@ -71,7 +71,7 @@ def svd_cotangent(u: ndarray, s: ndarray, v: ndarray, du: Any, ds: Any, dv: Any)
     """Return the cotangent of A = U diag(s) V^H, where `du`, `ds` and `dv` may be None."""
     k = s.shape[-1]
     for q, dq in ((u, du), (v, dv)):
-        if dq is not None and depends_on_basis(q[..., k:], dq[..., k:]):
+        if dq is not None and q.shape[-1] > k and depends_on_basis(q[..., k:], dq[..., k:]):
             return ON_BASIS
     thin_u, thin_v = u[..., :k], v[..., :k]
     if du is None and dv is None:
@@ -84,8 +84,8 @@ def svd_cotangent(u: ndarray, s: ndarray, v: ndarray, du: Any, ds: Any, dv: Any)
 def vectors_cotangent(u: ndarray, s: ndarray, v: ndarray, du: ndarray, ds: Any, dv: ndarray) -> Any:
     """Return the cotangent of A = U diag(s) V^H for the thin factors.
 
-    The vectors of a pair turn together or against each other.  With skew X = (X - X^H) / 2,
-    P = skew(U^H dU) and Q = skew(V^H dV),
+    The vectors of a pair turn together or against each other.  With P and Q the skew-Hermitian
+    parts of U^H dU and V^H dV,
 
     dA = U (diag(ds) + (P + Q)_ij / (s_j - s_i) + (P - Q)_ij / (s_j + s_i)) V^H
          + (1 - U U^H) dU s^-1 V^H + U s^-1 dV^H (1 - V V^H).
@@ -94,8 +94,8 @@ def vectors_cotangent(u: ndarray, s: ndarray, v: ndarray, du: ndarray, ds: Any, 
     common to a pair.  Only the first fraction grows where singular values coincide.
     """
     in_u, in_v = adjoint_matrix(u) @ du, adjoint_matrix(v) @ dv
-    p, q = (0.5 * (x - adjoint_matrix(x)) for x in (in_u, in_v))
-    if np.iscomplexobj(u) and depends_on_phase(diagonal(p + q).imag, du, dv):
+    together, against = skew_part(in_u + in_v), skew_part(in_u - in_v)
+    if np.iscomplexobj(u) and depends_on_phase(diagonal(together).imag, du, dv):
         return ON_PHASE
     positive = np.where(s > rounding(s), s, 0)
     differences, coincide = inverse_differences(s)
@@ -105,13 +105,24 @@ def vectors_cotangent(u: ndarray, s: ndarray, v: ndarray, du: ndarray, ds: Any, 
         turns_out and undetermined_at_zero(positive, ds, in_use)
     ):
         return UNDETERMINED
-    sums = inverse_or_zero(positive[..., None, :] + positive[..., :, None])
-    inner = differences * (p + q) + sums * (p - q)
+    together *= differences
+    against *= inverse_or_zero(positive[..., None, :] + positive[..., :, None])
+    inner = together + against
     if ds is not None:
         diagonal(inner)[...] += ds
     inverse = inverse_or_zero(positive)[..., None, :]
-    out_of_u, out_of_v = (du - u @ in_u) * inverse, (dv - v @ in_v) * inverse
-    return (u @ inner + out_of_u) @ adjoint_matrix(v) + u @ adjoint_matrix(out_of_v)
+    left = u @ inner
+    if u.shape[-2] > u.shape[-1]:
+        left += (du - u @ in_u) * inverse
+    da = left @ adjoint_matrix(v)
+    if v.shape[-2] > v.shape[-1]:
+        da += u @ adjoint_matrix((dv - v @ in_v) * inverse)
+    return da
+
+
+def skew_part(x: ndarray) -> ndarray:
+    """Return the skew-Hermitian part of a stack of matrices."""
+    return 0.5 * (x - adjoint_matrix(x))
 
 
 # Functions of the singular values.

@@ -168,3 +168,29 @@ def test_fold_triangle_keeps_one_triangle() -> None:
     s = draw((3, 3), complex)
     assert_allclose(np.triu(matrices.fold_triangle(s, lower=True), 1), 0)
     assert_allclose(np.tril(matrices.fold_triangle(s, lower=False), -1), 0)
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (np.linalg.norm, (np.array([np.inf, 1.0]),)),
+        (np.linalg.norm, (np.array([np.inf, 1.0]), 3)),
+        (np.linalg.solve, (np.eye(2), np.array([np.inf, 1.0]))),
+        (np.linalg.solve, (np.eye(2), np.array([[np.inf], [1.0]]))),
+        (np.linalg.det, (np.array([[np.inf, 1.0], [1.0, 2.0]]),)),
+        (np.linalg.slogdet, (np.zeros((2, 2)),)),
+        (np.linalg.cond, (np.zeros((2, 2)), 1)),
+        (np.linalg.eigvals, (np.array([[0.0, 1.0], [0.0, 0.0]]),)),
+        (np.linalg.qr, (np.zeros((2, 2)),)),
+    ],
+)
+def test_zero_cotangent_gives_zero_where_the_derivative_is_infinite(
+    function: Any, args: Any
+) -> None:
+    rule: Any = registry.find(function)
+    with np.errstate(all="ignore"):
+        y, pullback = rule.rule(*args)
+        dy = tuple(map(np.zeros_like, y)) if isinstance(y, tuple) else np.zeros_like(y)
+        cotangents = pullback(dy)
+    da = cotangents[0] if isinstance(cotangents, tuple) else cotangents
+    assert_allclose(da, np.zeros(np.shape(args[0])))
