@@ -20,6 +20,7 @@ from numpy import ndarray
 from mooncake_py.rules.contraction import adjoint_matrix
 from mooncake_py.rules.declare import from_vjp, not_implemented
 from mooncake_py.rules.gauge import ON_BASIS, depends_on_basis, rounding, without_complement
+from mooncake_py.rules.householder import raw_cotangent
 from mooncake_py.rules.matrices import complete_triangle, diagonal, fold_triangle
 
 __all__: list[str] = []
@@ -53,14 +54,17 @@ def qr_rule(a: Any, mode: Any = "reduced") -> Rule:
     a = np.asarray(a)
     result = np.linalg.qr(a, mode)
 
-    def qr_pullback(dy: Any) -> Any:
-        if mode == "raw":
-            return not_implemented("np.linalg.qr with mode='raw'; use mode='reduced'"), None
+    def raw_pullback(dy: tuple[Any, Any]) -> tuple[Any, None]:
+        h, t = result  # h is transposed
+        dh, dt = (np.zeros_like(x) if dx is None else dx for x, dx in zip(result, dy, strict=True))
+        return raw_cotangent(h.swapaxes(-1, -2), t, dh.swapaxes(-1, -2), dt), None
+
+    def qr_pullback(dy: Any) -> tuple[Any, None]:
         dq, dr = (None, dy) if mode == "r" else dy
         q, r = np.linalg.qr(a) if mode == "r" else result
         return qr_cotangent(a, q, r, dq, dr), None
 
-    return result, qr_pullback
+    return result, raw_pullback if mode == "raw" else qr_pullback
 
 
 def qr_cotangent(a: ndarray, q: ndarray, r: ndarray, dq: Any, dr: Any) -> Any:

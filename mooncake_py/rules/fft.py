@@ -66,7 +66,7 @@ def irfft_adjoint(
 
 def pairs(y: ndarray, n: int, axis: int) -> ndarray:
     """Return the view of the frequencies that stand for two in a real transform of length n."""
-    return np.moveaxis(y, axis, -1)[..., 1 : (n + 1) // 2]
+    return y[(*before(axis, y), slice(1, (n + 1) // 2))]
 
 
 def with_length(x: ndarray, n: int, axis: int) -> ndarray:
@@ -74,9 +74,16 @@ def with_length(x: ndarray, n: int, axis: int) -> ndarray:
     length = x.shape[axis]
     if length == n:
         return x
-    kept = (slice(None),) * (axis % x.ndim) + (slice(min(n, length)),)
+    kept = (*before(axis, x), slice(min(n, length)))
     if length > n:
         return x[kept]
-    padded = np.zeros((*x.shape[: axis % x.ndim], n, *x.shape[axis % x.ndim + 1 :]), x.dtype)
+    shape = list(x.shape)
+    shape[axis] = n
+    padded = np.zeros(shape, x.dtype)
     padded[kept] = x
     return padded
+
+
+def before(axis: int, x: ndarray) -> tuple[slice, ...]:
+    """Return the part of an index that leads to an axis."""
+    return (slice(None),) * (axis % x.ndim)

@@ -50,7 +50,7 @@ def qr_cases() -> list[Case]:
             Case(np.linalg.qr, (draw(*shape, dtype=dtype), mode),
                  label=f"{label}-{mode}-{dtype.__name__}", options=plain)
             for label, shape in shapes.items()
-            for mode in ("reduced", "r")
+            for mode in ("reduced", "r", "raw")
             for dtype in (float, complex)
         ),
         Case(np.linalg.qr, (draw(2, 4),), {"mode": "complete"}, "complete-wide", options=plain),
