@@ -65,6 +65,14 @@ def test_every_rule_has_a_case() -> None:
     assert missing == []
 
 
+@pytest.mark.parametrize("module", [np.linalg, np.fft], ids=lambda module: module.__name__)
+def test_every_function_of_the_module_has_a_case(module: Any) -> None:
+    tested = functions_with_cases()
+    public = (getattr(module, name) for name in module.__all__)
+    functions = [f for f in public if not isinstance(f, type)]
+    assert [function_name(f) for f in functions if f not in tested] == []
+
+
 def test_exemptions_are_needed() -> None:
     tested = functions_with_cases()
     for function in (function for exempt in EXEMPTIONS.values() for function in exempt):

@@ -26,7 +26,9 @@ LENGTHS = (
 
 def cases() -> list[Case]:
     """Return all cases of this family."""
-    return [*axis_cases(), *axes_cases(), *shift_cases(), *composed_cases()]
+    return [
+        *axis_cases(), *axes_cases(), *shift_cases(), *frequency_cases(), *composed_cases(),
+    ]  # fmt: skip
 
 
 def operand(function: Any, *shape: int) -> np.ndarray:
@@ -84,6 +86,15 @@ def shift_cases() -> list[Case]:
         labelled(function, draw(4, 5), **kwargs)
         for function in (np.fft.fftshift, np.fft.ifftshift)
         for kwargs in ({}, {"axes": 0}, {"axes": (0, -1)})
+    ]
+
+
+def frequency_cases() -> list[Case]:
+    """Return the frequencies, which depend on the spacing of the samples."""
+    return [
+        Case(function, (n, 0.5), label=str(n))
+        for function in (np.fft.fftfreq, np.fft.rfftfreq)
+        for n in (4, 5)
     ]
 
 
