@@ -45,10 +45,19 @@ def entries() -> list[Entry]:
     """Return an entry for each function with a rule, sorted; without the parts of overlays."""
     return sorted(
         {
-            Entry(Path(rule.origin.file).stem, function_name(function), declaration(rule))
+            Entry(family(rule), function_name(function), declaration(rule))
             for function, rule in registry.registered()
             if not is_part(function)
         }
+    )
+
+
+def family(rule: Rule) -> str:
+    """Return the name of the file that declares a rule, with the folder inside this package."""
+    file = Path(rule.origin.file)
+    here = Path(__file__).parent
+    return ".".join(file.relative_to(here).with_suffix("").parts) if here in file.parents else (
+        file.stem
     )
 
 

@@ -316,16 +316,24 @@ def function_name(function: Any) -> str:
         return f"numpy.{owner.__name__}.{function.__name__}"
     module = getattr(getattr(function, "__objclass__", function), "__module__", None)
     if module is None and type(function).__module__ == "numpy":
-        module = "numpy"  # ufuncs do not say which module they live in
+        module = ufunc_module(function)
     return f"{public_module(module, name)}.{name}" if module and module != "builtins" else name
 
 
+def ufunc_module(ufunc: Any) -> str:
+    """Return the module that a ufunc lives in, which it does not say."""
+    for module in ("numpy", "scipy.special"):
+        if getattr(sys.modules.get(module), ufunc.__name__, None) is ufunc:
+            return module
+    return "numpy"
+
+
 def public_module(module: str, name: str) -> str:
-    """Return where users find what NumPy and the standard library keep in private modules."""
+    """Return where users find what NumPy, SciPy and the standard library keep in private."""
     parts = module.split(".")
-    if parts[0] == "numpy":
+    if parts[0] in ("numpy", "scipy"):
         public = ".".join(part for part in parts if not part.startswith("_"))
-        return public if hasattr(sys.modules[public], name.partition(".")[0]) else "numpy"
+        return public if hasattr(sys.modules[public], name.partition(".")[0]) else parts[0]
     return module.lstrip("_") if module in sys.stdlib_module_names else module
 
 

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator
 from typing import Any
 
 from mooncake_py.errors import Location, MooncakeError
+from mooncake_py.rules import optional
 from mooncake_py.rules.kinds import Rule, function_name
 
 __all__ = ["DuplicateRuleError", "add", "calling_location", "find", "registered", "version"]
@@ -47,18 +48,24 @@ def add(rule: Rule, *, replace: bool = False) -> None:
 def find(function: Any) -> Rule | None:
     """Return the rule registered for `function`, or None (also for an unhashable callable)."""
     try:
-        return _rules.get(function)
+        rule = _rules.get(function)
     except TypeError:
         return None
+    if rule is None:
+        optional.load_imported()
+        rule = _rules.get(function)
+    return rule
 
 
 def registered() -> Iterator[tuple[Hashable, Rule]]:
     """Iterate over all functions that have a rule, with their rules."""
+    optional.load_imported()
     yield from list(_rules.items())
 
 
 def version() -> int:
     """Return a number that changes with each registration; caches of lookups depend on it."""
+    optional.load_imported()
     return _version
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.derive.crossing.copying import Convert, copy_jointly
+from mooncake_py.rules import registry
+from mooncake_py.tangents import add_to_primal
 from mooncake_py.tangents.memory import cells
 from mooncake_py.testing.structure import Part
 
@@ -34,6 +36,13 @@ class Inputs:
         pair = (self.values, self.kwargs)
         values, kwargs = copy_jointly(pair, convert, keep_views=keep_views)
         return Inputs(values, kwargs)
+
+    def moved(self, step: Any) -> Inputs:
+        """Return the inputs displaced by a tangent; a function with a rule stays the same."""
+        function, *arguments = add_to_primal(self.values, step)
+        if registry.find(self.values[0]) is not None:
+            function = self.values[0]
+        return Inputs((function, *arguments), self.kwargs)
 
     def roots(self) -> list[Part]:
         """Return each input with its name in messages."""

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from mooncake_py.tangents import add_to_primal, difference, increment, randn_tangent, scale
+from mooncake_py.tangents import difference, increment, randn_tangent, scale
 from mooncake_py.tangents import zero_tangent as zero
 from mooncake_py.testing.case import Inputs
 from mooncake_py.testing.compare import largest_number
@@ -70,9 +70,7 @@ class Direction:
         return dy, split_tangent(dxs, len(self.tangents))
 
     def _results(self, h: float) -> tuple[Any, Tangents]:
-        copied = self.inputs.copy()
-        values = add_to_primal(copied.values, scale(h, self.tangents))
-        moved = Inputs(values, copied.kwargs)
+        moved = self.inputs.copy().moved(scale(h, self.tangents))
         y = moved.call()
         return y, moved.values
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mooncake_py.tangents import add_to_primal, scale
-from mooncake_py.testing.case import Case, Inputs
+from mooncake_py.tangents import scale
+from mooncake_py.testing.case import Case
 from mooncake_py.testing.cycle import Cycle
 from mooncake_py.testing.derivative_checks import DerivativeTest
 from mooncake_py.testing.finite_differences import random_direction
@@ -28,7 +28,7 @@ def nearby(case: Case) -> Case | None:
         return None
     try:
         step = scale(1e-2 * direction.size, direction.tangents)
-        moved = Inputs(add_to_primal(copied.values, step), copied.kwargs)
+        moved = copied.moved(step)
         moved.copy().call()
     except Exception:
         return None  # outside the domain: the other checks of reuse still run

@@ -311,7 +311,7 @@ REFUSED = {
     "scipy.linalg.solve": lambda x: sl.solve(M, x)[0],
     "scipy.linalg.lu_factor": lambda x: sl.lu_factor(np.outer(x, x) + M)[0][0, 0],
     "scipy.linalg.norm": lambda x: sl.norm(x),
-    "scipy.special.erf": lambda x: ss.erf(x).sum(),
+    "scipy.special.kolmogi": lambda x: ss.kolmogi(x).sum(),
 }
 
 

@@ -100,6 +100,9 @@ def make_handlers(version: tuple[int, bool]) -> Handlers:
 
 def call_unregistered(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """Call something for which neither rule nor native handler is registered."""
+    if handlers().version is not ctx.rules_version:  # the program has imported more
+        ctx.load_handlers()
+        return ctx.call(f, *args, **kwargs)
     t = type(f)
     if t is FunctionType:
         return call_python(ctx, f, args, kwargs)

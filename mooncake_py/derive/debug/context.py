@@ -73,8 +73,6 @@ class Checks(ReverseContext):
         super().__init__(*options)
         self.check_finite = check_finite
         self.function = function
-        self.handlers: Any = CheckedHandlers(self.handlers)
-        self.unary_handlers = {}
         self.record_plainly = self.record
         self.record = self.record_with_place
         self.records: list[Record] = []
@@ -82,6 +80,12 @@ class Checks(ReverseContext):
         with in_containers:  # no other call's active scalars are in them
             self.before: Snapshot | None = Snapshot(function, args, kwargs)
         self.reverses = False
+
+    def load_handlers(self) -> None:
+        """Take the tables of handlers, with checks round each rule."""
+        super().load_handlers()
+        self.handlers: Any = CheckedHandlers(self.handlers)
+        self.unary_handlers = {}
 
     def record_with_place(self, entry: tuple[Any, ...]) -> None:
         """Put an entry on the tape, and beside it what messages about it say."""

@@ -48,7 +48,11 @@ class Core:
         self.ordered: dict[int, Any] = {}
         self.caches: dict[int, Any] = {}
         self.numerals: Numerals | None = None
-        _, self.handlers, self.unary_handlers = dispatch.handlers()
+        self.load_handlers()
+
+    def load_handlers(self) -> None:
+        """Take the tables of handlers for the rules that are registered now."""
+        self.rules_version, self.handlers, self.unary_handlers = dispatch.handlers()
 
     def failed(self, error: MooncakeError) -> MooncakeError:
         """Remember an error of the engine and return it, to be raised."""

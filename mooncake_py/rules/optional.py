@@ -1,0 +1,40 @@
+"""Rules for packages that need not be installed: read once the user has imported the package.
+
+Nothing is imported on the user's behalf.  Whoever asks the registry a question calls
+:func:`load_imported` first, which costs next to nothing as long as no module was imported.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import sys
+
+__all__ = ["MODULES", "import_installed", "load_imported"]
+
+# From a module that users import to the one with its rules.
+MODULES = {
+    f"scipy.{part}": f"mooncake_py.rules.scipy.{part.replace('.', '_')}"
+    for part in ("special",)
+}
+_waiting = dict(MODULES)
+_seen = 0
+
+
+def import_installed() -> None:
+    """Import the modules that there are rules for, as far as they are installed."""
+    for module in MODULES:
+        with contextlib.suppress(ModuleNotFoundError):
+            importlib.import_module(module)
+
+
+def load_imported() -> None:
+    """Read the rules for all modules that the program has imported since the last call."""
+    global _seen
+    count = len(sys.modules)
+    if count == _seen:
+        return
+    for module in [module for module in _waiting if module in sys.modules]:
+        importlib.import_module(_waiting[module])
+        _waiting.pop(module, None)  # only now: another thread waits for the import as well
+    _seen = len(sys.modules)

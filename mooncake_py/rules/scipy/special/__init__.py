@@ -1,0 +1,16 @@
+"""Rules for `scipy.special`, a module for each family of functions.
+
+An order or a parameter in which the derivative has no closed form is refused where it is active.
+Functions written in Python (`logsumexp`, `softmax`, `comb`) are derived, and need no rule.
+Equation numbers are those of the DLMF, https://dlmf.nist.gov.
+"""
+
+from mooncake_py.rules.scipy.special import bessel as bessel
+from mooncake_py.rules.scipy.special import elementary as elementary
+from mooncake_py.rules.scipy.special import elliptic as elliptic
+from mooncake_py.rules.scipy.special import errors as errors
+from mooncake_py.rules.scipy.special import gammas as gammas
+from mooncake_py.rules.scipy.special import hypergeometric as hypergeometric
+from mooncake_py.rules.scipy.special import incomplete as incomplete
+from mooncake_py.rules.scipy.special import information as information
+from mooncake_py.rules.scipy.special import polynomials as polynomials

@@ -1,0 +1,85 @@
+"""The gamma function and its relatives (DLMF chapter 5), and the zeta function of Hurwitz."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import special as ss
+
+from mooncake_py.rules.declare import elementwise, not_implemented
+
+__all__: list[str] = []
+
+# B(2k) for k = 1..8.
+BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
+
+
+def trigamma(x: Any) -> Any:
+    """Return the derivative of ``psi``; SciPy itself has it for real arguments only.
+
+    5.15.5 (recurrence), 5.15.6 (reflection), 5.15.8 (asymptotic expansion).
+    """
+    if not np.iscomplexobj(x):
+        return ss.polygamma(1, x)
+    left = np.real(x) < 0
+    z = np.where(left, 1 - x, x)
+    total = np.zeros_like(z)
+    for _ in range(15):
+        total += 1 / (z * z)
+        z = z + 1
+    w = 1 / (z * z)
+    tail = 0
+    for b in reversed(BERNOULLI):
+        tail = w * (b + tail)
+    total += 1 / z + w / 2 + tail / z
+    return np.where(left, (np.pi / np.sin(np.pi * x)) ** 2 - total, total)
+
+
+def is_pole(x: Any) -> Any:
+    """Tell where the gamma function has a pole: at 0, -1, -2, ..."""
+    return (np.real(x) <= 0) & (x == np.round(x))
+
+
+def rgamma_slope(x: Any) -> Any:
+    """Return the derivative of 1 / gamma: at the pole -n it is (-1)^n n!  (5.2.1, 5.2.2)."""
+    n = -np.real(np.where(is_pole(x), x, 0))
+    at_pole = np.where(n % 2 == 0, 1, -1) * ss.gamma(n + 1)
+    regular = np.where(is_pole(x), 1, x)
+    return np.where(is_pole(x), at_pole, -ss.psi(regular) * ss.rgamma(regular))
+
+
+def binom_slopes(n: Any, k: Any, y: Any) -> tuple[Any, Any]:
+    """Return the derivatives of gamma(n + 1) / (gamma(k + 1) gamma(n - k + 1))."""
+    m = n - k
+    zero = y == 0
+    top, bottom, rest = (np.where(zero, 1, ss.psi(u + 1)) for u in (n, k, m))
+    factor = ss.gamma(n + 1)
+    of_bottom = factor * rgamma_slope(k + 1) * ss.rgamma(m + 1)
+    of_rest = factor * rgamma_slope(m + 1) * ss.rgamma(k + 1)
+    return (
+        np.where(zero, of_rest, y * (top - rest)),
+        np.where(zero, of_bottom - of_rest, y * (rest - bottom)),
+    )
+
+
+elementwise(ss.gamma,    lambda x, y: y * ss.psi(x))
+elementwise(ss.gammaln,  lambda x, y: ss.psi(x))
+elementwise(ss.loggamma, lambda x, y: ss.psi(x))
+elementwise(ss.rgamma,   lambda x, y: rgamma_slope(x))
+elementwise(ss.psi,      lambda x, y: trigamma(x))
+elementwise(ss.polygamma,
+            not_implemented("the order of polygamma counts derivatives"),
+            lambda n, x, y: ss.polygamma(n + 1, x))
+elementwise(ss.beta,   lambda a, b, y: y * (ss.psi(a) - ss.psi(a + b)),
+                       lambda a, b, y: y * (ss.psi(b) - ss.psi(a + b)))
+elementwise(ss.betaln, lambda a, b, y: ss.psi(a) - ss.psi(a + b),
+                       lambda a, b, y: ss.psi(b) - ss.psi(a + b))
+elementwise(ss.poch,   lambda z, m, y: y * (ss.psi(z + m) - ss.psi(z)),
+                       lambda z, m, y: y * ss.psi(z + m))
+elementwise(ss.binom,  lambda n, k, y: binom_slopes(n, k, y)[0],
+                       lambda n, k, y: binom_slopes(n, k, y)[1])
+
+# 25.11.17.
+elementwise(ss.zeta, not_implemented("the derivative in the exponent has no closed form"),
+                     lambda s, a, y: -s * ss.zeta(s + 1, a))

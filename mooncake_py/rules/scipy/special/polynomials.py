@@ -1,0 +1,51 @@
+"""Orthogonal polynomials in their argument: the derivative is one of the same kind.
+
+DLMF 18.9.15 (Jacobi), 18.9.19 (Gegenbauer), 18.9.21 (Chebyshev), 18.9.23 (Laguerre), 18.9.25
+and 18.9.27 (Hermite).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import special as ss
+
+from mooncake_py.rules.declare import elementwise, not_implemented
+
+__all__: list[str] = []
+
+DEGREE = not_implemented("the derivative in the degree has no closed form")
+PARAMETER = not_implemented("the derivative in a parameter of the polynomial")
+
+
+def jacobi_slope(n: Any, a: Any, b: Any, x: Any) -> Any:
+    """Return the derivative of the Jacobi polynomial P_n^(a,b)."""
+    return (n + a + b + 1) / 2 * ss.eval_jacobi(n - 1, a + 1.0, b + 1.0, x)
+
+
+def chebyu_slope(n: Any, x: Any) -> Any:
+    """Return the derivative of the Chebyshev polynomial U_n."""
+    return 2 * ss.eval_gegenbauer(n - 1, 2.0, x)
+
+
+def below(n: Any) -> Any:
+    """Return n - 1, and 0 for n = 0, where the factor n makes the product zero."""
+    return np.maximum(n, 1) - 1
+
+
+elementwise(ss.eval_legendre, DEGREE, lambda n, x, y: jacobi_slope(n, 0.0, 0.0, x))
+elementwise(ss.eval_sh_legendre, DEGREE, lambda n, x, y: 2 * jacobi_slope(n, 0.0, 0.0, 2 * x - 1))
+elementwise(ss.eval_jacobi, DEGREE, PARAMETER, PARAMETER,
+            lambda n, a, b, x, y: jacobi_slope(n, a, b, x))
+elementwise(ss.eval_gegenbauer, DEGREE, PARAMETER,
+            lambda n, a, x, y: 2 * a * ss.eval_gegenbauer(n - 1, a + 1.0, x))
+elementwise(ss.eval_chebyt, DEGREE, lambda n, x, y: n * ss.eval_chebyu(n - 1, x))
+elementwise(ss.eval_chebyu, DEGREE, lambda n, x, y: chebyu_slope(n, x))
+elementwise(ss.eval_sh_chebyt, DEGREE, lambda n, x, y: 2 * n * ss.eval_chebyu(n - 1, 2 * x - 1))
+elementwise(ss.eval_sh_chebyu, DEGREE, lambda n, x, y: 2 * chebyu_slope(n, 2 * x - 1))
+elementwise(ss.eval_laguerre, DEGREE, lambda n, x, y: -ss.eval_genlaguerre(n - 1, 1.0, x))
+elementwise(ss.eval_genlaguerre, DEGREE, PARAMETER,
+            lambda n, a, x, y: -ss.eval_genlaguerre(n - 1, a + 1.0, x))
+elementwise(ss.eval_hermite, DEGREE, lambda n, x, y: 2 * n * ss.eval_hermite(below(n), x))
+elementwise(ss.eval_hermitenorm, DEGREE, lambda n, x, y: n * ss.eval_hermitenorm(below(n), x))

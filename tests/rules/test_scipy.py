@@ -1,0 +1,53 @@
+"""The rules for SciPy, checked by `test_rule` at all their cases, also amid writes in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mooncake_py.testing import test_rule
+from tests.rules.cases import Case
+from tests.rules.cases.scipy import cases
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
+def test_scipy_follows_its_rules(case: Case) -> None:
+    with np.errstate(all="ignore"):  # some points are poles
+        test_rule(
+            case.function,
+            *case.args,
+            kwargs=case.kwargs,
+            interface_only=case.interface_only,
+            **case.options,
+        )
+
+
+PLAIN = {c.id: c for c in cases() if not c.interface_only and "out" not in c.kwargs}
+
+
+def amid_writes(name: str) -> Any:
+    """Return a function that writes into the arguments of a case before and after the call."""
+
+    def program(*args: Any) -> Any:
+        inputs = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+        for a in inputs:
+            if isinstance(a, np.ndarray) and a.dtype.kind in "fc":
+                a *= 2.0
+                a /= 2.0
+        y = PLAIN[name].function(*inputs, **PLAIN[name].kwargs)
+        for a in inputs:
+            if isinstance(a, np.ndarray) and a.dtype.kind in "fc":
+                a[...] = 7.0
+        return y
+
+    return program
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_scipy_amid_writes(name: str) -> None:
+    test_rule(
+        amid_writes(name), *PLAIN[name].args,
+        layouts=False, dtypes=False, aliasing=False, constants=False, directions=1,
+    )  # fmt: skip
