@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -44,3 +46,24 @@ def test_the_tester_is_imported_when_it_is_called(imported: set[str]) -> None:
     assert imported.isdisjoint(
         f"mooncake_py.testing.{name}" for name in ("checking", "compare", "finite_differences")
     )
+
+
+LATE = """
+import numpy
+from mooncake_py import grad
+def f(x):
+    from scipy.special import erf
+    return erf(x).sum()
+print(*grad(f)(numpy.zeros(2)))
+"""
+
+
+def test_rules_of_what_the_function_itself_imports(tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    program = tmp_path / "late.py"
+    program.write_text(LATE)
+    finished = subprocess.run(
+        [sys.executable, program], env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert finished.stdout.split() == [str(2 / math.sqrt(math.pi))] * 2
