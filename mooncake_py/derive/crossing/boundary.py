@@ -18,7 +18,6 @@ from numpy import ndarray
 from mooncake_py.derive.calls.limits import limits_raised
 from mooncake_py.derive.crossing import shadows
 from mooncake_py.derive.crossing.lift import SCALARS, Lifter, Mirror, Settler
-from mooncake_py.derive.debug.coduals import checked_derived
 from mooncake_py.derive.debug.mode import new_context, settings
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.codual_call import ArrayCoDual
@@ -53,6 +52,8 @@ def derived_rule(f: CoDual, *args: CoDual, **kwargs: Any) -> tuple[CoDual, Pullb
         once; a second call raises `PullbackReuseError`.
     """
     if settings() is not None:
+        from mooncake_py.derive.debug.coduals import checked_derived  # only debug mode needs it
+
         return checked_derived(run_forward, f, args, kwargs)
     return run_forward(f, *args, **kwargs)
 

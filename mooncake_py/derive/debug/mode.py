@@ -10,7 +10,6 @@ from typing import Any
 
 from mooncake_py.derive.calls.inner import InnerContext
 from mooncake_py.derive.calls.nested import enclosing
-from mooncake_py.derive.debug.context import DebugContext, InnerDebugContext
 from mooncake_py.derive.recording.reverse import ReverseContext
 
 __all__ = ["Settings", "debug_mode", "new_context", "settings"]
@@ -87,5 +86,8 @@ def new_context(chosen: Settings | None, f: Any, args: Any, kwargs: Any) -> Reve
     outer = enclosing()
     if chosen is None:
         return ReverseContext() if outer is None else InnerContext(outer)
+    # Here, as importing what only debug mode needs takes a tenth of the time of the package.
+    from mooncake_py.derive.debug.context import DebugContext, InnerDebugContext
+
     watched = chosen.check_finite, f, args, kwargs
     return DebugContext(*watched) if outer is None else InnerDebugContext(*watched, outer)
