@@ -176,7 +176,7 @@ def test_gradient_looks_like_the_argument():
     assert (g["plain"].a, g["plain"].name) == ([8.0], NoTangent())
 
 
-def test_gradient_of_a_closure_is_that_of_its_cells():
+def test_gradient_of_a_closure_is_that_of_what_it_captured():
     a = 2.0
 
     def scaled(x):
@@ -186,9 +186,22 @@ def test_gradient_of_a_closure_is_that_of_its_cells():
         return f(x) * x
 
     df, dx = grad(apply, (0, 1))(scaled, 3.0)
-    assert df.a.cell_contents == 9.0
+    assert df.a == 9.0
     assert dx == 12.0
     assert a == 2.0
+
+
+def test_gradient_of_a_closure_that_calls_itself():
+    def power_of(weight):
+        def power(x, n):
+            return 1.0 if n == 0 else weight[0] * x * power(x, n - 1)
+
+        return power
+
+    df, dx = grad(lambda f, x: f(x, 3), (0, 1))(power_of(np.array([2.0])), 3.0)
+    np.testing.assert_allclose(df.weight, [324.0])
+    assert df.power is df
+    assert dx == 216.0
 
 
 def test_gradient_of_a_bound_method_is_that_of_its_object():

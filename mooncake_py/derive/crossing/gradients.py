@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from types import CellType
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,9 @@ def gradient_of(value: Any, mirror: Any, memo: dict[int, Any]) -> Any:
     Returns
     -------
     object
-        The same dataclass for a dataclass, a `MutableTangent` for any other object; parts
-        without a derivative give ``NoTangent()``.  Arrays are new.
+        The same dataclass for a dataclass, a `MutableTangent` for any other object, that of a
+        closure with the captured variables by name; parts without a derivative give
+        ``NoTangent()``.  Arrays are new.
     """
     if mirror is None:
         return NoTangent()
@@ -40,6 +42,8 @@ def gradient_of(value: Any, mirror: Any, memo: dict[int, Any]) -> Any:
         return scalar_gradient(mirror)
     if isinstance(mirror, (Memory, View)):
         return array_gradient(value, mirror)
+    if type(value) is CellType:
+        return gradient_of(value.cell_contents, mirror.parts["cell_contents"], memo)
     if id(mirror) not in memo:
         memo[id(mirror)] = container_gradient(value, mirror, memo)
     return memo[id(mirror)]

@@ -197,17 +197,17 @@ def elementwise_into(
     undo = ctx.overwritten(memory, out, Ellipsis) if memory.protected else None
     try:
         f(*primals, out=out, **kwargs)
+        node = ctx.registry.activate(out) if plan is not None and flows else None
+        if node is not None and node.overlaps:
+            ctx.refuse_overlap(node, Ellipsis)
     except BaseException:
         if undo is not None:
             ctx.record(undo)
         raise
     # On the way back the old contents return first: the partials may read them.
-    if plan is not None and flows:
+    if plan is not None and node is not None:
         positions, _, keep = plan
         saved.append(out.copy() if keep[-1] else None)
-        node = ctx.registry.activate(out)
-        if node.overlaps:
-            ctx.refuse_overlap(node, Ellipsis)
         fits = [0 if type(nodes[i]) is Active else (primals[i].shape, primals[i].dtype)
                 for i in positions]
         targets = [nodes[i] for i in positions]
