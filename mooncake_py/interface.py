@@ -31,6 +31,7 @@ from mooncake_py.derive.debug.mode import Settings, new_context, settings
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.derive.reports.notes import guarded
+from mooncake_py.derive.reports.tracebacks import boundary
 
 __all__ = ["build_rrule", "grad", "value_and_grad", "vjp"]
 
@@ -98,7 +99,8 @@ def value_and_grad(
     >>> u
     array([0., 1., 0., 0.])
     """
-    require_callable(f)
+    with boundary:
+        require_callable(f)
     return _ValueAndGrad(f, argnums, has_aux, debug)
 
 
@@ -119,7 +121,8 @@ def grad(
     >>> grad(lambda x: x * x)(3.0)
     6.0
     """
-    require_callable(f)
+    with boundary:
+        require_callable(f)
     return _Grad(f, argnums, has_aux, debug)
 
 
@@ -156,7 +159,8 @@ class _ValueAndGrad(_Derivative):
     name = "value and gradient"
 
     def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        return _value_and_gradient(*self._parts, args, kwargs)
+        with boundary:
+            return _value_and_gradient(*self._parts, args, kwargs)
 
 
 class _Grad(_Derivative):
@@ -165,7 +169,8 @@ class _Grad(_Derivative):
     name = "gradient"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        value, g = _value_and_gradient(*self._parts, args, kwargs)
+        with boundary:
+            value, g = _value_and_gradient(*self._parts, args, kwargs)
         _, _, has_aux, _ = self._parts
         return (g, value[1]) if has_aux else g
 
@@ -235,8 +240,8 @@ def vjp(
     >>> pullback(np.array([1.0, 10.0]))
     (array([ 2., 40.]),)
     """
-    require_callable(f)
-    with limits_raised():
+    with boundary, limits_raised():
+        require_callable(f)
         return _Vjp(f, args, settings(debug)).start()
 
 
@@ -274,7 +279,7 @@ class _Vjp:
 
     def pullback(self, cotangent: Any) -> tuple[Any, ...]:
         """Return the gradients of the arguments for a cotangent of the output."""
-        with self.lock, limits_raised():
+        with boundary, self.lock, limits_raised():
             ctx, self.ctx = self.ctx, None
             state = nullcontext() if ctx is None or self.waiting is None else self.waiting.resumed()
             if ctx is None:

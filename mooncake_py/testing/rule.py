@@ -92,6 +92,7 @@ def test_rule(
     ...     return y, double_pullback
     >>> test_rule(double, np.array([1.0, 2.0]), rule=double_rule, layouts=False)
     """
+    from mooncake_py.derive.reports.tracebacks import boundary
     from mooncake_py.testing.checking import Options, check_rule
 
     options = Options(
@@ -105,7 +106,8 @@ def test_rule(
         constants=constants,
         cotangent_kept=cotangent_kept,
     )
-    check_rule(f, args, dict(kwargs or {}), rule, rng, options)
+    with boundary:
+        check_rule(f, args, dict(kwargs or {}), rule, rng, options)
 
 
 # pytest must not collect it where it is imported.

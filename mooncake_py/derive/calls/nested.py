@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
 
@@ -38,18 +36,21 @@ def enclosing() -> Any:
     return _thread.context
 
 
-@contextmanager
-def enclosed(ctx: Any) -> Iterator[None]:
+class enclosed:
     """Let derivatives that begin meanwhile in this thread be inner ones of a context, or of none.
 
     Rules written by hand may take derivatives of their own, of the arrays that they are given.
     """
-    before = _thread.context
-    _thread.context = ctx
-    try:
-        yield
-    finally:
-        _thread.context = before
+
+    def __init__(self, ctx: Any) -> None:
+        self.ctx = ctx
+
+    def __enter__(self) -> None:
+        self.before = _thread.context
+        _thread.context = self.ctx
+
+    def __exit__(self, *exception: object) -> None:
+        _thread.context = self.before
 
 
 def is_derivative(f: FunctionType) -> bool:

@@ -23,6 +23,7 @@ from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.codual_call import ArrayCoDual
 from mooncake_py.derive.recording.memory import Memory, View
 from mooncake_py.derive.reports.notes import guarded
+from mooncake_py.derive.reports.tracebacks import boundary
 from mooncake_py.errors import PullbackReuseError
 from mooncake_py.tangents import CoDual, NoFData
 from mooncake_py.tangents.containers import MUTABLE
@@ -51,11 +52,13 @@ def derived_rule(f: CoDual, *args: CoDual, **kwargs: Any) -> tuple[CoDual, Pullb
         From the rdata of the output to those of `f` and of each argument.  It can be called
         once; a second call raises `PullbackReuseError`.
     """
-    if settings() is not None:
-        from mooncake_py.derive.debug.coduals import checked_derived  # only debug mode needs it
+    with boundary:
+        if settings() is not None:
+            # Only debug mode needs it.
+            from mooncake_py.derive.debug.coduals import checked_derived
 
-        return checked_derived(run_forward, f, args, kwargs)
-    return run_forward(f, *args, **kwargs)
+            return checked_derived(run_forward, f, args, kwargs)
+        return run_forward(f, *args, **kwargs)
 
 
 def run_forward(f: CoDual, *args: CoDual, **kwargs: Any) -> tuple[CoDual, Pullback]:
@@ -151,13 +154,8 @@ class _Call:
 
     def pullback(self, dy: Any) -> tuple[Any, ...]:
         """Undo, apply the adjoint, and return the rdata of the function and its arguments."""
-        if not self.used.acquire(blocking=False):
-            raise PullbackReuseError(
-                "this pullback was called before",
-                why="it undid the forward pass, which changed state that it refers to",
-                mend="run the rule forward again",
-            )
-        with limits_raised():
+        with boundary, limits_raised():
+            self.use()
             with guarded(self.ctx):
                 self.take_in(dy)
                 self.ctx.run_backwards()
@@ -169,6 +167,15 @@ class _Call:
             for data, parts, mirror in self.entries:
                 shadows.restore(data, parts, mirror)
             return tuple(map(shadows.rdata_of, self.mirrors))
+
+    def use(self) -> None:
+        """Raise if this was called before."""
+        if not self.used.acquire(blocking=False):
+            raise PullbackReuseError(
+                "this pullback was called before",
+                why="it undid the forward pass, which changed state that it refers to",
+                mend="run the rule forward again",
+            )
 
     def __del__(self) -> None:
         self.ctx.forget()

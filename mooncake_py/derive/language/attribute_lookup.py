@@ -126,7 +126,8 @@ def with_methods(t: type, name: str, read: Reader | None) -> Reader | None:
         try:
             return native(o, name) if read is None else read(ctx, o)
         except AttributeError:
-            return ctx.call(fallback, o, name)
+            pass  # as in Python, it is not the context of what is raised now
+        return ctx.call(fallback, o, name)
 
     return read_or_fall_back
 

@@ -282,19 +282,18 @@ class _Writer:
                 "    return general(C, F, V)",
             ]
         lines += ["    " + line for line in body]
-        lines += ["except Exception:", "    return general(C, F, V)"]
-        lines.append(f"y = Active({value}, C)")
+        rest = [f"y = Active({value}, C)"]
         pairs = [f"n{i}, {totals[i]}" for i in sorted(active)]
         if len(pairs) <= 2:
             pull = "pull_scalar_one" if len(pairs) == 1 else "pull_scalar_two"
             self.scope[pull] = getattr(pulls, pull)
-            lines.append(f"C.record(({pull}, y, {', '.join(pairs)}))")
+            rest.append(f"C.record(({pull}, y, {', '.join(pairs)}))")
         else:
             self.scope["pull_scalar_many"] = pulls.pull_scalar_many
             pairs = [f"({pair})" for pair in pairs]
-            lines.append(f"C.record((pull_scalar_many, y, ({', '.join(pairs)})))")
-        lines.append("return y")
-        return self.define("run", "C, F, V", lines)
+            rest.append(f"C.record((pull_scalar_many, y, ({', '.join(pairs)})))")
+        rest.append("return y")
+        return self.define("run", "C, F, V", lines + unless_raised(rest))
 
     def define(self, name: str, parameters: str, lines: list[str]) -> Callable[..., Any]:
         """Return a function made from its lines, after what was written before it."""
@@ -350,22 +349,20 @@ class _ArrayForms:
         saved = self.write_pull(writer, active) if active else []
         lines.append("try:")
         lines += ["    " + line for line in writer.forward_lines(saved)]
-        lines += ["except Exception:", "    return general(C, F, V)"]
         if not active:
-            lines.append(f"return {value}")
-            return writer.define("run", "C, F, V", lines)
-        lines += [f"if type({value}) is not ndarray:", "    return general(C, F, V)"]
+            return writer.define("run", "C, F, V", lines + unless_raised([f"return {value}"]))
+        rest = [f"if type({value}) is not ndarray:", "    return general(C, F, V)"]
         for i in self.arrays:
             if f"v{i}" in saved:  # numbers cannot be overwritten
-                lines.append(
+                rest.append(
                     f"v{i} = n{i}.keep(v{i})" if i in active else f"C.registry.protect(v{i})"
                 )
-        lines.append(f"out = C.known[id({value})] = Memory(ref({value}))")
+        rest.append(f"out = C.known[id({value})] = Memory(ref({value}))")
         if value in saved:
-            lines.append("out.protected = True")
+            rest.append("out.protected = True")
         entry = ", ".join(["pull", "out", *(f"n{i}" for i in active), *saved])
-        lines += [f"C.record(({entry}))", f"return {value}"]
-        return writer.define("run", "C, F, V", lines)
+        rest += [f"C.record(({entry}))", f"return {value}"]
+        return writer.define("run", "C, F, V", lines + unless_raised(rest))
 
     def checks(self, activity: tuple[bool, ...]) -> list[str]:
         """Return the lines that look up the nodes, and see that dtypes, shapes and nodes fit."""
@@ -434,6 +431,15 @@ def _not_surely_finite(lines: list[str]) -> set[str]:
         if factors or "/" in text or risky.intersection(_words(text)):
             risky.add(target)
     return risky
+
+
+def unless_raised(lines: list[str]) -> list[str]:
+    """Return lines for what follows a ``try`` that raised nothing; else the general way is gone.
+
+    It is gone outside of the handler: its exceptions have nothing to do with this one.
+    """
+    rest = ["    " + line for line in lines]
+    return ["except Exception:", "    pass", "else:", *rest, "return general(C, F, V)"]
 
 
 def _words(text: str) -> list[str]:

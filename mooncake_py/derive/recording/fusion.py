@@ -17,6 +17,7 @@ from typing import Any
 
 from numpy import ndarray
 
+from mooncake_py.derive.reports.places import GENERATED
 from mooncake_py.derive.rewriting.names import Names
 
 __all__ = ["Fused", "FusedItems", "Parts", "Step", "collect", "define", "prepend"]
@@ -166,7 +167,7 @@ def define(text: str, scope: dict[str, Any]) -> dict[str, Any]:
 
 @lru_cache(maxsize=2048)
 def _compiled(text: str) -> CodeType:
-    return compile(text, "<mooncake_py: fused expression>", "exec")
+    return compile(text, f"{GENERATED}fused expression>", "exec")
 
 
 class Parts:

@@ -234,7 +234,8 @@ class Tape(Context):
         try:
             return rule.plans[activity]
         except KeyError:
-            return rule.make_plan(activity)
+            pass  # what is raised below has nothing to do with it
+        return rule.make_plan(activity)
 
     def saved_operands(self, args: Any, nodes: Any, keep: Any) -> list[Any]:
         """Return the operands that the adjoint reads, protected against being overwritten."""

@@ -11,24 +11,18 @@ import inspect
 import sys
 import traceback
 import warnings
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
 from mooncake_py.derive.recording.activity import unwrapped
-from mooncake_py.derive.reports.notes import related
-from mooncake_py.derive.reports.places import PACKAGE, is_rewritten
+from mooncake_py.derive.reports.places import OWN
+from mooncake_py.derive.reports.tracebacks import is_visible, related, without_engine
 
 __all__ = ["HANDLERS", "VIEWS", "run_logging", "run_traceback"]
 
 LOGGING = frozenset({
     "critical", "debug", "error", "exception", "fatal", "info", "log", "warn", "warning",
 })
-
-
-def is_visible(frame: FrameType) -> bool:
-    """Tell whether a frame would be there without differentiation."""
-    code = frame.f_code
-    return is_rewritten(code) or not code.co_filename.startswith(PACKAGE)
 
 
 def caller(frame: FrameType | None) -> FrameType | None:
@@ -63,22 +57,6 @@ def stack_level(level: int) -> int:
 
 
 # Tracebacks.
-
-
-def without_engine(error: BaseException) -> TracebackType | None:
-    """Take the engine's frames out of the traceback of an exception, and return it."""
-    kept = None
-    entries = []
-    entry = error.__traceback__
-    while entry is not None:
-        entries.append(entry)
-        entry = entry.tb_next
-    for entry in reversed(entries):
-        if is_visible(entry.tb_frame):
-            entry.tb_next = kept
-            kept = entry
-    error.__traceback__ = kept
-    return kept
 
 
 # What the engine's frames would show in, by the descriptor of the attribute.
@@ -129,7 +107,7 @@ def run_warn(ctx: Any, f: Any, args: Any, kwargs: Any) -> None:
     names = ("message", "category", "stacklevel", "source")
     given = {**dict(zip(names, map(unwrapped, args), strict=False)), **unwrapped(kwargs)}
     if "skip_file_prefixes" in given:
-        given["skip_file_prefixes"] = (*given["skip_file_prefixes"], PACKAGE)
+        given["skip_file_prefixes"] = (*given["skip_file_prefixes"], *OWN)
     else:
         given["stacklevel"] = stack_level(given.get("stacklevel", 1))
     warnings.warn(**given)
@@ -147,7 +125,7 @@ def run_namedtuple(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
 
 def run_extract_stack(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     found = traceback.extract_stack(user_frame(), *args[1:], **kwargs)
-    kept = [entry for entry in found if not entry.filename.startswith(PACKAGE)]
+    kept = [entry for entry in found if not entry.filename.startswith(OWN)]
     return traceback.StackSummary.from_list(kept)
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from mooncake_py.derive.calls.nested import enclosed
 from mooncake_py.derive.crossing.outgoing import independent
 from mooncake_py.derive.language.fields import own_attributes, set_own_attributes
 from mooncake_py.derive.reports.places import Position, is_library, is_rewritten, place_at
+from mooncake_py.derive.reports.tracebacks import hint, related
 from mooncake_py.errors import Location, MooncakeError, describe
 from mooncake_py.rules.kinds import Rule
 
-__all__ = ["guarded", "locate", "name_adjoint", "note_adjoint", "related", "without_context"]
+__all__ = ["guarded", "locate", "name_adjoint", "note_adjoint", "without_context"]
 
 COUNTS = re.compile(
     r"(?P<positional>\d+) positional arguments? "
@@ -24,31 +23,37 @@ ENGINE = re.compile(r"mooncake_py\.derive\.[\w.]+\(\)")  # who was called, by CP
 MARK = "mooncake_py: while differentiating, at"
 
 
-@contextmanager
-def guarded(ctx: Any) -> Iterator[None]:
+class guarded:
     """Roll a call back if an exception leaves it.
 
     The exception keeps its arguments and attributes, with numbers for active scalars.  One of
     user code gets a note that names the user's line.  If the code has caught an error of the
     engine before, that one is raised instead.
     """
-    try:
-        with enclosed(None):
-            yield
-    except BaseException as error:
-        # No error may be held by what its traceback leads to: only the collector would free both.
-        failure, ctx.failure = ctx.failure, None
+
+    def __init__(self, ctx: Any) -> None:
+        self.ctx = ctx
+        self.alone = enclosed(None)
+
+    def __enter__(self) -> None:
+        self.alone.__enter__()
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        self.alone.__exit__(kind, error, traceback)
+        if error is None:
+            return
+        failure, self.ctx.failure = self.ctx.failure, None
         try:
-            undo(ctx, error, failure)
+            undo(self.ctx, error, failure)
             if not isinstance(error, Exception) or isinstance(error, MooncakeError):
-                raise
+                return
             if failure is not None:
                 raise failure from error
             in_plain_words(error)
             add_place(error)
-            raise
         finally:
-            del failure
+            # No error may be held by what its traceback leads to: only the collector would free it.
+            del failure, error, traceback
 
 
 def undo(ctx: Any, *errors: BaseException | None) -> None:
@@ -59,21 +64,6 @@ def undo(ctx: Any, *errors: BaseException | None) -> None:
         ctx.roll_back()
     for state in carried:
         state.give_back()
-
-
-def related(*errors: BaseException | None) -> list[BaseException]:
-    """Return exceptions with their causes, contexts and members."""
-    found: dict[int, BaseException] = {}
-    todo = list(errors)
-    while todo:
-        error = todo.pop()
-        if error is None or id(error) in found:
-            continue
-        found[id(error)] = error
-        todo += [error.__cause__, error.__context__]
-        if isinstance(error, BaseExceptionGroup):
-            todo += error.exceptions
-    return list(found.values())
 
 
 class Carried:
@@ -105,7 +95,7 @@ def add_place(error: Exception) -> None:
     """Add a note with the user's line, unless there is one."""
     place = user_place(error)
     if place is not None and not any(MARK in note for note in getattr(error, "__notes__", ())):
-        error.add_note(f"{MARK} {place}")
+        error.add_note(f"{MARK} {place}{hint()}")
 
 
 def name_adjoint(error: Exception, entry: tuple[Any, ...]) -> None:

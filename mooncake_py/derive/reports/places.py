@@ -13,8 +13,8 @@ import numpy as np
 from mooncake_py.errors import Location
 
 __all__ = [
-    "PACKAGE", "Position", "current_place", "definition_of", "is_library", "is_rewritten",
-    "place_at", "position_for_rule", "positions_running",
+    "GENERATED", "OWN", "PACKAGE", "Position", "current_place", "definition_of", "is_library",
+    "is_rewritten", "place_at", "position_for_rule", "positions_running",
 ]
 
 
@@ -27,6 +27,8 @@ class Position(NamedTuple):
 
 ENGINE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 PACKAGE = os.path.dirname(os.path.dirname(ENGINE)) + os.sep
+GENERATED = "<mooncake_py: "  # begins the names of files that exist in memory only
+OWN = (PACKAGE, GENERATED)
 
 
 def is_rewritten(code: CodeType) -> bool:
