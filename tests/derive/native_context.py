@@ -109,6 +109,9 @@ class NativeContext:
     def mapping(self, value: Any) -> Any:
         return value
 
+    def class_made(self, cls: type) -> type:
+        return cls
+
     def matching(self, subject: Any) -> Matching:
         return Matching(self, subject)
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import gc
 import importlib
 import math
 import sys
 import threading
-import time
 import weakref
 import zipfile
-from types import FunctionType
 from typing import Any
 
 import pytest
@@ -310,35 +307,6 @@ def test_tree_of_the_file_is_left_alone(define):
     before = load.ast.dump(node, include_attributes=True)
     derived_of(function)
     assert load.ast.dump(node, include_attributes=True) == before
-
-
-def best_time(call: Any, repeat: int) -> float:
-    times = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
-def test_deriving_fifty_lines_is_fast(define):
-    body = "".join(f"    u[1:-1, {k}] += 0.1 * (u[2:, x] - f(u[{k}])) + x.a\n" for k in range(50))
-    function = define(f"def f(u, x):\n{body}    return u\n")
-    load.locate(function.__code__)
-    elapsed = best_time(functools.partial(load._derive, function.__code__, {}), 5)
-    assert elapsed < 0.1, "ten times the aim of 10 ms, for slow machines"
-
-
-def test_instantiating_is_fast():
-    k = 1
-
-    def f(x, y=2):
-        return x[1:2], k
-
-    derived = derived_of(f)
-    assert isinstance(f, FunctionType)
-    elapsed = best_time(lambda: [instantiate(derived, f) for _ in range(1000)], 5)
-    assert elapsed / 1000 < 5e-6
 
 
 class Loader:

@@ -361,3 +361,67 @@ def test_the_refusal_names_the_store() -> None:
     with pytest.raises(DerivativeDropError) as caught:
         grad(REFUSED[0])(X)
     assert "Written.count += 1" in str(caught.value)
+
+
+def makes_by_init_subclass(x, seen):
+    class Base:
+        def __init_subclass__(cls):
+            seen[:] = x
+
+    class Derived(Base):
+        pass
+
+    return Derived
+
+
+def makes_by_set_name(x, seen):
+    class Named:
+        def __set_name__(self, owner, name):
+            seen.fill(x[0])
+
+    class Owner:
+        named = Named()
+
+    return Owner
+
+
+def makes_by_metaclass(x, seen):
+    class Meta(type):
+        def __init__(cls, *args):
+            seen[0] = x[0]
+
+    class Made(metaclass=Meta):
+        pass
+
+    return Made
+
+
+@pytest.mark.parametrize(
+    "make", [makes_by_init_subclass, makes_by_set_name, makes_by_metaclass], ids=lambda f: f.__name__
+)
+def test_what_runs_while_a_class_is_made_may_set_attributes_only(make: Any) -> None:
+    def f(x: Any) -> Any:
+        seen = np.zeros(3)
+        make(x, seen)
+        return seen.sum() + x[0]
+
+    with pytest.raises(DerivativeDropError, match="changes something"):
+        grad(f)(X)
+
+
+def test_hooks_that_set_attributes_are_fine() -> None:
+    def f(x: Any) -> Any:
+        class Named:
+            def __set_name__(self, owner: Any, name: str) -> None:
+                self.name = name
+
+        class Base:
+            def __init_subclass__(cls, scale: float) -> None:
+                cls.scale = scale
+
+        class Derived(Base, scale=3.0):
+            named = Named()
+
+        return x[0] * Derived.scale * len(Derived.named.name)
+
+    np.testing.assert_array_equal(grad(f)(X), [15.0, 0.0, 0.0])

@@ -193,6 +193,11 @@ class Comparisons(Attributes):
         keys = self.iter(self.method(value, "keys"))
         return {key: self.getitem(value, key) for key in keys}
 
+    def class_made(self, cls: type) -> type:
+        """Return a class that a ``class`` statement has made, if nothing was missed by that."""
+        effects.refuse_class_hooks(self, cls)
+        return cls
+
     def matching(self, subject: Any) -> Matching:
         """Begin a ``match`` statement."""
         return Matching(self, subject)

@@ -23,8 +23,8 @@ from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.activity import INERT
 from mooncake_py.errors import DerivativeDropError, Location
 
-__all__ = ["COMPARING", "CONVERTING", "HASHING", "PRINTING", "refuse_finalizer",
-           "refuse_writers"]
+__all__ = ["COMPARING", "CONVERTING", "HASHING", "PRINTING", "refuse_class_hooks",
+           "refuse_finalizer", "refuse_writers"]
 
 COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 HASHING = ("__hash__", "__eq__")
@@ -66,6 +66,18 @@ def refuse_finalizer(ctx: Any, cls: type) -> None:
         found = writer(cls, DELETING)
         if found is not None:
             raise ctx.failed(_unseen(ctx, *found))
+
+
+def refuse_class_hooks(ctx: Any, cls: type) -> None:
+    """Raise if what runs while a class is made changes more than attributes."""
+    hooks: list[Any] = [getattr(type(v), "__set_name__", None) for v in vars(cls).values()]
+    hooks.append(getattr(getattr(super(cls, cls), "__init_subclass__", None), "__func__", None))
+    hooks += [getattr(type(cls), name, None) for name in ("__new__", "__init__", "__prepare__")]
+    for hook in hooks:
+        if type(hook) is FunctionType and not is_native_module(hook.__module__):
+            change = _Search(type(cls), frozenset({"STORE_ATTR"})).change_in(hook)
+            if change is not None:
+                raise ctx.failed(_unseen(ctx, hook, change))
 
 
 def reachable(values: Iterable[Any]) -> Iterator[Any]:
@@ -112,10 +124,13 @@ class _Search:
     ----------
     t : type
         The class whose methods and properties the functions use.
+    allowed : frozenset of str
+        Instructions that may store.
     """
 
-    def __init__(self, t: type) -> None:
+    def __init__(self, t: type, allowed: frozenset[str] = frozenset()) -> None:
         self.t = t
+        self.stores = STORES - allowed
         self.seen: set[CodeType] = set()
 
     def change_in(self, value: Any) -> Location | None:
@@ -130,7 +145,7 @@ class _Search:
     def _change_in_code(self, f: FunctionType, code: CodeType) -> Location | None:
         self.seen.add(code)
         for instruction in dis.get_instructions(code):
-            if _changes(code, instruction):
+            if _changes(code, instruction, self.stores):
                 return _location(code, instruction)
             name: Any = instruction.argval
             change = None
@@ -145,7 +160,7 @@ class _Search:
         return next((change for change in found if change is not None), None)
 
 
-def _changes(code: CodeType, instruction: dis.Instruction) -> bool:
+def _changes(code: CodeType, instruction: dis.Instruction, stores: frozenset[str]) -> bool:
     """Tell whether an instruction changes something that outlives the call."""
     name, value = instruction.opname, cast(Any, instruction.argval)
     if name in CAPTURED_STORES:
@@ -160,7 +175,7 @@ def _changes(code: CodeType, instruction: dis.Instruction) -> bool:
         return "out" in code.co_consts[instruction.arg or 0]
     if name == "LOAD_CONST" and isinstance(value, tuple):
         return "out" in value  # from 3.13 on: keywords of a call
-    return name in STORES
+    return name in stores
 
 
 def _location(code: CodeType, instruction: Any) -> Location:

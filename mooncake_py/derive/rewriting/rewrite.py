@@ -28,7 +28,8 @@ Grammar left, by what is taken (operands are rewritten in turn; ``v'`` is a rewr
     with e as t                 with C.manager(e) as t
     yield from e                yield from C.delegate(e)
     @d def g(x=e): ...          @C.decorator(d) def g(x=e'): ...    body left: derived when called
-    class A(B): ...             body rewritten in place, methods as nested functions
+    class A(B): ...             @C.class_made class A(B): ...
+                                body rewritten in place, methods as nested functions
 
 Native, because they carry no data or leave its meaning to the values: ``is``, displays,
 assignment to names, ``try``, ``raise``, ``return``, ``yield``, ``import``, loops over ``range``,
@@ -253,8 +254,10 @@ class FunctionRewriter(AssignmentRewriter):
 
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
         """Rewrite the body in place."""
+        place = place_of(node)
+        made = located(ast.Attribute(load(CONTEXT, place), "class_made", ast.Load()), place)
         changes: dict[str, Any] = {
-            "decorator_list": self._decorators(node.decorator_list),
+            "decorator_list": [*self._decorators(node.decorator_list), made],
             "bases": self.visit_all(node.bases),
             "keywords": self.visit_all(node.keywords),
         }
