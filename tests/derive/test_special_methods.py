@@ -396,9 +396,7 @@ def makes_by_metaclass(x, seen):
     return Made
 
 
-@pytest.mark.parametrize(
-    "make", [makes_by_init_subclass, makes_by_set_name, makes_by_metaclass], ids=lambda f: f.__name__
-)
+@pytest.mark.parametrize("make", [makes_by_init_subclass, makes_by_set_name, makes_by_metaclass])
 def test_what_runs_while_a_class_is_made_may_set_attributes_only(make: Any) -> None:
     def f(x: Any) -> Any:
         seen = np.zeros(3)
