@@ -53,11 +53,11 @@ class Location:
             return []
         stripped = text.lstrip()
         lines = [stripped]
-        if self.column is not None and self.end_column is not None:
+        if self.column is not None:
             # Columns count UTF-8 bytes; carets count characters.
             raw = text.encode()
             start = len(raw[: self.column].decode(errors="replace"))
-            stop = len(raw[: self.end_column].decode(errors="replace"))
+            stop = len(raw[: self.end_column].decode(errors="replace"))  # None: further lines
             indent = len(text) - len(stripped)
             if stop > start >= indent:
                 lines.append(" " * (start - indent) + "^" * (stop - start))

@@ -208,7 +208,7 @@ def call_numpy(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     source = getattr(f, "__wrapped__", None)
     if type(source) is FunctionType:
         return ctx.call_function(source, args, kwargs)
-    raise missing_rule(ctx, f, values)
+    raise missing_rule(ctx, f, values, keywords=kwargs)
 
 
 def writes(f: Any, args: Any, kwargs: Any) -> bool:
@@ -242,7 +242,7 @@ def call_array_method(ctx: Any, o: ndarray, name: str, args: Any, kwargs: Any) -
     if name == "view" or any(ctx.contains_active(v) for v in values) or name in (
         "resize", "setfield"
     ):
-        raise missing_rule(ctx, getattr(ndarray, name), values)
+        raise missing_rule(ctx, getattr(ndarray, name), values, keywords=kwargs)
     return method(*args, **kwargs)
 
 
@@ -331,10 +331,11 @@ def call_opaque(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     if receiver is not None and type(receiver) is not ModuleType:
         values = (receiver, *values)
     if any(ctx.contains_active(v) for v in values):
-        raise missing_rule(ctx, f, values)
+        raise missing_rule(ctx, f, values, keywords=kwargs)
     root = module_root(f)
     if any(map(calls_back, values)) and not isinstance(receiver, EnumMeta):
-        raise missing_rule(ctx, f, values, "it may call back Python code, which would run unseen")
+        why = "it may call back Python code, which would run unseen"
+        raise missing_rule(ctx, f, values, why, kwargs)
     if root == "numpy":
         args, kwargs = named_out(f, args, kwargs)
         out = kwargs.get("out")
@@ -348,7 +349,8 @@ def call_opaque(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         root not in sys.stdlib_module_names
         or any(isinstance(v, (ndarray, memoryview, np.flatiter)) for v in values)
     ):
-        raise missing_rule(ctx, f, values, "it may write memory that the reverse pass refers to")
+        why = "it may write memory that the reverse pass refers to"
+        raise missing_rule(ctx, f, values, why, kwargs)
     for value in values:
         containers.snapshot(ctx, value)
     return numerals.checked(ctx, f, values, f(*args, **kwargs))

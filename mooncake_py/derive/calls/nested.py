@@ -83,7 +83,7 @@ def nested_derivative(*contexts: Any) -> NestedDerivativeError:
     error = NestedDerivativeError(
         "a derivative was asked for inside a function that is being differentiated",
         where=contexts[0].user_location(),
-        why="the inner derivative depends on what the outer one is taken with respect to; "
+        why="the inner derivative depends on what the outer one is taken with respect to;\n"
         "reverse mode does not differentiate derivatives",
         mend="take the derivative outside, or write the inner one out by hand",
     )

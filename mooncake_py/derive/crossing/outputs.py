@@ -97,5 +97,6 @@ def wrong_cotangent(path: str, expected: str, got: Any) -> InvalidTangentError:
     kind = f"shape {got.shape}" if isinstance(got, ndarray) else f"{type(got).__name__} {got!r}"
     return InvalidTangentError(
         f"the cotangent {path} does not fit the output: expected {expected}, got {kind}",
+        why="each number of the output has one cotangent",
         mend="pass a cotangent in the structure and shape of the output",
     )

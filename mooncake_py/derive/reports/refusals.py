@@ -14,6 +14,7 @@ from numpy import ndarray
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.reports.places import current_place
 from mooncake_py.derive.reports.public_names import entrance, public_name
+from mooncake_py.derive.reports.snippets import by_partials, by_replacement, by_vjp
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.kinds import function_name
 
@@ -35,8 +36,13 @@ OTHER_WAYS = {
 COMPILED = "it is compiled, so there is no Python source to derive a rule from"
 
 
-def missing_rule(ctx: Any, f: Any, values: Any, why: str = "") -> MissingRuleError:
-    """Return the error for a function that has neither a rule nor source to derive one from."""
+def missing_rule(
+    ctx: Any, f: Any, values: Any, why: str = "", keywords: Any = ()
+) -> MissingRuleError:
+    """Return the error for a function that has neither a rule nor source to derive one from.
+
+    The last of the values are those of the keywords.
+    """
     where, innermost = current_place()
     name, core = names(f)
     reason = why or (f"it calls {core}, which is compiled" if core else COMPILED)
@@ -46,7 +52,7 @@ def missing_rule(ctx: Any, f: Any, values: Any, why: str = "") -> MissingRuleErr
         f"no rule for {name}",
         where=where,
         why=f"{reason};\ncalled with ({kinds}){inside}",
-        mend=mend(ctx, f, name, core, values, bool(why)),
+        mend=mend(ctx, f, name, core, values, keywords, bool(why)),
     )
     ctx.failed(error)
     return error
@@ -60,12 +66,15 @@ def names(f: Any) -> tuple[str, str]:
     public = public_name(f)
     if public:
         return public, ""
-    own = f"the ufunc {f.__name__}" if type(f) is np.ufunc else function_name(f)
+    is_ufunc = type(f) is np.ufunc  # which does not say where it lives
+    own = f"the ufunc {f.__name__}" if is_ufunc else function_name(f)
     within = entrance()
-    return (within, own) if within else (function_name(f), "")
+    return (within, own) if within else (f.__name__ if is_ufunc else own, "")
 
 
-def mend(ctx: Any, f: Any, name: str, core: str, values: Any, unseen: bool) -> str:
+def mend(
+    ctx: Any, f: Any, name: str, core: str, values: Any, keywords: Any, unseen: bool
+) -> str:
     """Return what to do about a function without a rule."""
     other = other_way(f)
     if other:
@@ -74,18 +83,18 @@ def mend(ctx: Any, f: Any, name: str, core: str, values: Any, unseen: bool) -> s
         return f"keep the numbers in arrays, lists or objects instead of {name}"
     outside = "do it outside of the function, or " if unseen else ""
     if type(f) is np.ufunc and f.nout == 1 and not core and f.signature is None:
-        operands = ", ".join("xyzuvw"[: f.nin])
-        partials = ", ".join(f"lambda {operands}, out: ..." for _ in range(f.nin))
-        return f"{outside}declare its partial derivatives:\n    elementwise({name}, {partials})"
-    if not any(map(ctx.contains_active, values)):
+        return f"{outside}declare its partial derivatives:\n{by_partials(name, f.nin)}"
+    active = [ctx.contains_active(value) for value in values]
+    count = len(active) - len(keywords)
+    if not any(active):
         return (
-            f"{outside}give it a replacement in Python:\n    @overlay({name})\n"
-            "    def replacement(...): ...\n"
+            f"{outside}give it a replacement in Python:\n"
+            f"{by_replacement(name, count, bool(keywords))}\n"
             f"or, if it has no derivative and changes nothing, zero_derivative({name})"
         )
+    positional = None if core else active[:count]
     return (
-        f"{outside}register a rule, for example\n    @from_vjp({name})\n"
-        f"    def rule(x):\n        return {name}(x), lambda dy: (dy * ...,)\n"
+        f"{outside}register a rule, for example\n{by_vjp(name, positional, bool(keywords))}\n"
         f"or, if it has no derivative, zero_derivative({name})"
     )
 

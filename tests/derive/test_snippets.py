@@ -1,0 +1,125 @@
+"""The rule that an error shows is right: with the dots filled in, the gradient works."""
+
+from __future__ import annotations
+
+import linecache
+import operator
+import re
+import struct
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mooncake_py import grad
+from mooncake_py.errors import MissingRuleError
+from mooncake_py.rules import registry
+
+X = np.array([0.3, -1.2, 0.7])
+
+
+@pytest.fixture(autouse=True)
+def _rules_are_forgotten(monkeypatch):
+    monkeypatch.setattr(registry, "_rules", dict(registry._rules))
+    yield
+    registry._version += 1
+
+
+def message(f: Any, x: Any) -> MissingRuleError:
+    with pytest.raises(MissingRuleError) as caught:
+        grad(f)(x)
+    return caught.value
+
+
+def declare(error: MissingRuleError, *fillings: str) -> str:
+    """Run the lines of a message with its dots replaced; return them."""
+    block = [line[4:] for line in error.mend.split("\n") if line.startswith("    ")]
+    text = "\n".join(block)
+    for filling in fillings:
+        text = text.replace("...", filling, 1)
+    assert "..." not in text
+    file = f"<the rule for {error.what}>"
+    linecache.cache[file] = len(text), None, text.splitlines(True), file
+    exec(compile(text, file, "exec"), {"operator": operator})
+    return text
+
+
+def declare_zero(error: MissingRuleError) -> None:
+    """Run the alternative of a message, with its imports."""
+    lines = [line[4:] for line in error.mend.split("\n") if "import" in line]
+    found = re.search(r"zero_derivative\(.*\)$", error.mend)
+    assert found is not None
+    exec("\n".join([*lines, found[0]]), {})
+
+
+@pytest.mark.parametrize(("name", "count"), [("kolmogi", 1), ("tklmbda", 2)])
+def test_elementwise(name, count):
+    f = getattr(pytest.importorskip("scipy.special"), name)
+    x = np.array([0.3, 0.5])
+    error = message(lambda x: f(*[x] * count).sum(), x)
+    text = declare(error, *["2.0 * out"] * count)
+    assert text.startswith("import scipy.special\nfrom mooncake_py import elementwise\n")
+    g = grad(lambda x: f(*[x] * count).sum())(x)
+    np.testing.assert_allclose(g, 2.0 * count * f(*[x] * count))
+
+
+def test_ufunc_that_has_no_public_name_keeps_its_own():
+    hidden = pytest.importorskip("scipy.special._ufuncs")._lgam1p
+    error = message(lambda x: hidden(x).sum(), X.copy())
+    assert error.what == "no rule for _lgam1p"
+    assert "elementwise(_lgam1p, lambda x, out: ...)" in error.mend
+
+
+def test_function_of_several_arguments():
+    def f(x):
+        return struct.unpack("d", struct.pack("d", x))[0] * x
+
+    text = declare(message(f, 2.0), "0.0")
+    assert "def rule(x, y):" in text
+    assert "lambda dy: (None, dy * 0.0,)" in text
+
+
+def test_function_of_one_argument():
+    def f(x):
+        return operator.length_hint([x, x]) * x
+
+    declare(message(f, 3.0), "0.0")
+    assert grad(f)(3.0) == 2.0
+
+
+def test_keywords():
+    def f(x):
+        return np.sum(np.frombuffer(x, dtype=float, count=3) * 3.0)
+
+    text = declare(message(f, X.copy()), "1.0")
+    assert "import numpy\n" in text
+    assert "def rule(x, **options):" in text
+    np.testing.assert_array_equal(grad(f)(X.copy()), 3.0)
+
+
+def test_zero_derivative():
+    def f(x):
+        return operator.length_hint([x, x]) * x
+
+    declare_zero(message(f, 3.0))
+    assert grad(f)(3.0) == 2.0
+
+
+def test_constant_function_that_may_write():
+    def f(x):
+        p = np.ones(3)
+        struct.pack_into("d", p, 0, 2.0)
+        return np.sum(x * p)
+
+    text = declare(message(f, X.copy()), "operator.setitem(y, z, u)")
+    assert "def replacement(x, y, z, u):" in text
+    np.testing.assert_array_equal(grad(f)(X.copy()), [2.0, 1.0, 1.0])
+
+
+def test_method():
+    def f(x):
+        return len(struct.Struct("d").pack(x)) * x
+
+    text = declare(message(f, 2.0), "0.0")
+    assert "@from_vjp(struct.Struct.pack)\ndef rule(x, y):" in text
+    assert grad(f)(2.0) == 8.0
