@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import re
 import struct
 from typing import Any
@@ -77,6 +78,10 @@ def shows(x):
     return x * len(repr([Noisy()]))
 
 
+def converts(x):
+    return operator.methodcaller("__float__")(x)
+
+
 CASES = {
     "packs": lambda: grad(packs)(2.0),
     "packs_constants": lambda: grad(packs_constants)(2.0),
@@ -89,12 +94,13 @@ CASES = {
     "cotangent": lambda: vjp(doubled, X)[1](np.ones(2)),
     "nested": lambda: grad(nested)(2.0),
     "special_method": lambda: grad(shows)(2.0),
+    "float_in_compiled_code": lambda: grad(converts)(2.0),
 }
 
 TEXTS = {
     "packs": """
 MissingRuleError: no rule for struct.pack
-  where: FILE:21:12 in packs
+  where: FILE:22:12 in packs
          | return struct.pack("d", x)
          |        ^^^^^^^^^^^^^^^^^^^
   why:   it is compiled, so there is no Python source to derive a rule from;
@@ -109,7 +115,7 @@ MissingRuleError: no rule for struct.pack
 """,
     "packs_constants": """
 MissingRuleError: no rule for struct.pack_into
-  where: FILE:26:5 in packs_constants
+  where: FILE:27:5 in packs_constants
          | struct.pack_into("d", p, 0, 2.0)
          | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   why:   it may write memory that the reverse pass refers to;
@@ -124,7 +130,7 @@ MissingRuleError: no rule for struct.pack_into
 """,
     "over_lines": """
 MissingRuleError: no rule for struct.pack
-  where: FILE:32:26 in over_lines
+  where: FILE:33:26 in over_lines
          | len(v) for v in [struct.pack(
          |                  ^^^^^^^^^^^^
   why:   it is compiled, so there is no Python source to derive a rule from;
@@ -139,7 +145,7 @@ MissingRuleError: no rule for struct.pack
 """,
     "calls_text": """
 SourceUnavailableError: no Python source for squared
-  where: FILE:44:12 in calls_text
+  where: FILE:45:12 in calls_text
          | return squared(x)
          |        ^^^^^^^^^^
   why:   its code was compiled from '<string>', of which there is no text to read
@@ -147,21 +153,21 @@ SourceUnavailableError: no Python source for squared
 """,
     "two_places": """
 UnsupportedSyntaxError: two_places uses syntax that cannot be differentiated (2 places)
-  where: FILE:48:5 in two_places
+  where: FILE:49:5 in two_places
          | exec("y = 1")
          | ^^^^^^^^^^^^^
   why:   it reads or writes local variables by name, which the rewritten code cannot follow:
-           FILE:48:5 in two_places
+           FILE:49:5 in two_places
              exec("y = 1")
              ^^^^^^^^^^^^^
-           FILE:49:20 in two_places
+           FILE:50:20 in two_places
              return x * len(locals())
                             ^^^^^^^^
   mend:  name the variables, or use a dict of your own
 """,
     "takes_number": """
 MissingRuleError: no rule for ctypes.c_double
-  where: FILE:53:12 in takes_number
+  where: FILE:54:12 in takes_number
          | return ctypes.c_double(x).value
          |        ^^^^^^^^^^^^^^^^^^
   why:   it is compiled, so there is no Python source to derive a rule from;
@@ -175,7 +181,7 @@ NonDifferentiableArgumentError: cannot take the gradient of energy with respect 
 """,
     "array_output": """
 NonScalarOutputError: doubled returned an array of shape (3,) and dtype float64, but a gradient needs one real number
-  where: FILE:60 in doubled
+  where: FILE:61 in doubled
          | def doubled(x):
   why:   the gradient is defined for functions with a real scalar result
   mend:  reduce it, for example with np.sum, or use vjp with a cotangent of that shape
@@ -187,7 +193,7 @@ InvalidTangentError: the cotangent dy does not fit the output: expected an array
 """,
     "nested": """
 NestedDerivativeError: a derivative was asked for inside a function that is being differentiated
-  where: FILE:65:12 in nested
+  where: FILE:66:12 in nested
          | return grad(abs)(x) * x
          |        ^^^^^^^^^^^^
   why:   the inner derivative depends on what the outer one is taken with respect to;
@@ -196,15 +202,23 @@ NestedDerivativeError: a derivative was asked for inside a function that is bein
 """,
     "special_method": """
 DerivativeDropError: Noisy.__repr__ changes something, and compiled code is about to call it
-  where: FILE:77:20 in shows
+  where: FILE:78:20 in shows
          | return x * len(repr([Noisy()]))
          |                ^^^^^^^^^^^^^^^
   why:   a special method that Python calls by itself runs unseen there, and what it writes
          could be neither differentiated nor undone; it writes at
-         FILE:72:9 in Noisy.__repr__
+         FILE:73:9 in Noisy.__repr__
          | self.count += 1
          | ^^^^^^^^^^^^^^^
   mend:  let the method only compute, and write in a method that is called by name
+""",
+    "float_in_compiled_code": """
+DerivativeDropError: float() in compiled code would drop the derivative of an active value
+  where: FILE:82:12 in converts
+         | return operator.methodcaller("__float__")(x)
+         |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  why:   the value 2.0 depends on what is differentiated; compiled code keeps only its number
+  mend:  compute with the value itself, or register a rule for the function called here
 """,
 }
 
