@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -10,8 +11,10 @@ from numpy import ndarray
 
 __all__ = [
     "Axes",
+    "Result",
     "backwards",
     "count",
+    "counted",
     "flatten",
     "from_lines",
     "keep",
@@ -23,6 +26,7 @@ __all__ = [
 ]
 
 Axes = int | tuple[int, ...] | None
+Result = tuple[Any, Callable[[Any], Any]]
 
 
 def normalize(axis: Axes, ndim: int) -> tuple[int, ...]:
@@ -58,6 +62,12 @@ def count(shape: tuple[int, ...], axis: Axes, where: Any = True) -> Any:
     if where is True:
         return prod(shape[k] for k in normalize(axis, len(shape)))
     return np.sum(np.broadcast_to(where, shape), axis=axis, keepdims=True)
+
+
+def counted(a: Any, where: Any = True) -> ndarray:
+    """Return the mask of the elements that a function that passes over nan takes in."""
+    numbers = ~np.isnan(a)
+    return numbers if where is True else numbers & where
 
 
 def select(where: Any, dx: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Products that sum over shared axes: dot, matmul, inner, outer, tensordot, kron, cross.
+"""Products that sum over shared axes: dot, inner, outer, tensordot, kron, cross.
 
 All are linear in each operand, so the cotangent of one operand is a product of the output's
 cotangent with the other operand.  With the inner product Re<., .> the factor is conjugated:

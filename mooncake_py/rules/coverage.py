@@ -14,6 +14,7 @@ from mooncake_py.rules.kinds import (
     ElementwiseRule,
     LinearRule,
     OverlayRule,
+    RefusedRule,
     Rule,
     VjpRule,
     ZeroDerivativeRule,
@@ -28,6 +29,7 @@ _DECLARATIONS: dict[type[Rule], str] = {
     ElementwiseRule: "elementwise",
     LinearRule: "linear",
     OverlayRule: "overlay",
+    RefusedRule: "refused",
     VjpRule: "from_vjp",
     ZeroDerivativeRule: "zero_derivative",
 }
@@ -64,7 +66,11 @@ def family(rule: Rule) -> str:
 def declaration(rule: Rule) -> str:
     """Return the declaration that made a rule, and its reason if it states one."""
     name = _DECLARATIONS[type(rule)]
-    because = rule.because if isinstance(rule, ZeroDerivativeRule) else ""
+    because = ""
+    if isinstance(rule, ZeroDerivativeRule):
+        because = rule.because
+    elif isinstance(rule, RefusedRule):
+        because = rule.why
     return f"{name}: {because}" if because else name
 
 

@@ -58,6 +58,22 @@ def astype_adjoint(dy, x, dtype, /, *, copy=True, device=None):
     return dy
 
 
+@overlay(np.from_dlpack)
+def from_dlpack(x, /, **options):
+    """Return a view, whose owner is known, unlike that of what NumPy returns."""
+    if not isinstance(x, ndarray):
+        return imported(x, **options)
+    return x.copy() if options.get("copy") else x[...]
+
+
+def imported(x, **options):
+    """Bring in an array of another library: a constant."""
+    return np.from_dlpack(x, **options)
+
+
+zero_derivative(imported, because="makes an array of what is not NumPy's")
+
+
 @overlay(np.array)
 def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None):
     if isinstance(object, (list, tuple)):
@@ -138,16 +154,17 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
 
 
 @from_vjp(np.arange)
-def arange_rule(*args, **kwargs) -> tuple[ndarray, Callable[[Any], Any]]:
+def arange_rule(start=None, stop=None, step=None, **options) -> tuple[ndarray, Any]:
     """Where a range begins and its step move the elements; where it stops only counts them."""
+    given = {name: x for name, x in (("stop", stop), ("step", step)) if x is not None}
+    y = np.arange(0 if start is None else start, **given, **options)
 
     def arange_pullback(dy):
-        if len(args) == 1:
-            return (None,)
-        dstart, dstep = np.sum(dy), np.sum(dy * np.arange(dy.size, dtype=dy.real.dtype))
-        return (dstart, None, dstep)[: len(args)]
+        # A single number is where the range stops.
+        dstart = None if stop is None else np.sum(dy)
+        return dstart, None, np.sum(dy * np.arange(dy.size, dtype=dy.real.dtype))
 
-    return np.arange(*args, **kwargs), arange_pullback
+    return y, arange_pullback
 
 
 @from_vjp(np.linspace)

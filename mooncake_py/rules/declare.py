@@ -24,6 +24,7 @@ from mooncake_py.rules.kinds import (
     NotImplementedDerivative,
     OverlayRule,
     Partial,
+    RefusedRule,
     VjpRule,
     Wirtinger,
     ZeroDerivativeRule,
@@ -36,6 +37,7 @@ __all__ = [
     "linear",
     "not_implemented",
     "overlay",
+    "refused",
     "wirtinger",
     "zero_derivative",
 ]
@@ -198,6 +200,16 @@ def zero_derivative(*functions: Hashable, because: str = "", replace: bool = Fal
     """
     origin = registry.calling_location(1)
     registry.add(ZeroDerivativeRule(functions, origin, because), replace=replace)
+
+
+def refused(*functions: Hashable, why: str, mend: str, replace: bool = False) -> None:
+    """Declare functions through which a derivative would be lost.
+
+    They run natively if all their arguments are constant, and raise MissingRuleError otherwise.
+    """
+    origin = registry.calling_location(1)
+    for function in functions:
+        registry.add(RefusedRule((function,), origin, why, mend), replace=replace)
 
 
 def not_implemented(info: str) -> NotImplementedDerivative:

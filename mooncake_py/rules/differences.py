@@ -1,14 +1,11 @@
-"""Rules for differences, convolutions and interpolation along an axis."""
+"""Rules for differences and convolutions along an axis."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.rules.declare import bilinear, from_vjp, linear, not_implemented, overlay
+from mooncake_py.rules.declare import bilinear, linear, overlay
 from mooncake_py.rules.no_value import NoValue
 
 __all__ = []
@@ -102,74 +99,3 @@ def _full(dy: ndarray, n: int, m: int, mode: str, swapped: bool = False) -> ndar
     full = np.zeros(n + m - 1, dy.dtype)
     full[start : start + dy.size] = dy
     return full
-
-
-# Interpolation.
-
-
-@from_vjp(np.interp)
-def interp_rule(
-    x, xp, fp, left=None, right=None, period=None
-) -> tuple[Any, Callable[[Any], Any]]:
-    """Interpolate linearly; at a node the slope is that to its right, outside it is zero."""
-
-    def interp_pullback(dy):
-        if not np.size(x):  # there need be no nodes then (NumPy 2.5 and newer)
-            return (None,) * 6
-        if period is None:
-            return _interp_cotangents(dy, np.asarray(x), np.asarray(xp), np.asarray(fp),
-                                      left is None, right is None)
-        return _periodic_interp_cotangents(dy, x, xp, fp, abs(period))
-
-    return np.interp(x, xp, fp, left, right, period), interp_pullback
-
-
-def _interp_cotangents(
-    dy: Any, x: ndarray, xp: ndarray, fp: ndarray, from_first: bool, from_last: bool
-) -> tuple[Any, ...]:
-    """Return the cotangents of x, xp, fp, left and right.
-
-    Between nodes y = (1 - t) fp[k] + t fp[k+1] with t = (x - xp[k]) / (xp[k+1] - xp[k]).
-    """
-    n = xp.size
-    below, above = x < xp[0], x > xp[-1]
-    inside = (x >= xp[0]) & (x <= xp[-1])  # and not nan
-    k = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, max(n - 2, 0))
-    after = np.minimum(k + 1, n - 1)
-    width = np.where(xp[after] > xp[k], xp[after] - xp[k], 1)
-    t = np.where(inside, (x - xp[k]) / width, 0)
-    dinside, slope = np.where(inside, dy, 0), (fp[after] - fp[k]) / width
-    dx = dinside * slope.conj()
-    dxp, dfp = np.zeros(n, dx.dtype), np.zeros(n, np.result_type(dy, t))
-    np.add.at(dxp, k, (t - 1) * dx)
-    np.add.at(dxp, after, -t * dx)
-    np.add.at(dfp, k, (1 - t) * dinside)
-    np.add.at(dfp, after, t * dinside)
-    dleft, dright = np.sum(np.where(below, dy, 0)), np.sum(np.where(above, dy, 0))
-    if from_first:
-        dfp[0] += dleft
-    if from_last:
-        dfp[-1] += dright
-    return dx, dxp, dfp, None if from_first else dleft, None if from_last else dright
-
-
-def _periodic_interp_cotangents(
-    dy: Any, x: Any, xp: Any, fp: Any, period: float
-) -> tuple[Any, ...]:
-    """Wrap x and the nodes into one period as NumPy does; the ends repeat the nodes there."""
-    wrapped = np.asarray(xp) % period
-    order = np.argsort(wrapped)
-    nodes, values = wrapped[order], np.asarray(fp)[order]
-    nodes = np.concatenate((nodes[-1:] - period, nodes, nodes[:1] + period))
-    values = np.concatenate((values[-1:], values, values[:1]))
-    dx, *extended, _, _ = _interp_cotangents(dy, np.asarray(x) % period, nodes, values, True, True)
-    cotangents = []
-    for d in extended:
-        inner = d[1:-1].copy()
-        inner[-1] += d[0]
-        inner[0] += d[-1]
-        unsorted = np.empty_like(inner)
-        unsorted[order] = inner
-        cotangents.append(unsorted)
-    dperiod = not_implemented("np.interp with respect to its period")
-    return dx, *cotangents, None, None, dperiod

@@ -15,8 +15,9 @@ from numpy import ndarray
 
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.declare import from_vjp, not_implemented, overlay, zero_derivative
+from mooncake_py.tangents.memory import has_overlaps
 
-__all__ = ["written"]
+__all__ = ["refuse_overlaps", "written"]
 
 
 def written(out: Any, result: Any) -> Any:
@@ -105,6 +106,7 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
 
 def assign_in_turn(a: ndarray, positions: ndarray, values: ndarray) -> None:
     """Write values to flat positions, from the start again when there are too few."""
+    refuse_overlaps(a)
     count = len(positions)
     if count and values.size:
         if values.size != count:
@@ -113,6 +115,16 @@ def assign_in_turn(a: ndarray, positions: ndarray, values: ndarray) -> None:
             a[()] = values[-1]
         else:
             a[np.unravel_index(positions, a.shape)] = values
+
+
+def refuse_overlaps(a: ndarray) -> None:
+    """Raise if elements of an array are the same memory: NumPy reads and writes these in turn."""
+    if has_overlaps(a):
+        raise MissingRuleError(
+            "a write by positions through a view that overlaps itself",
+            why="several elements of the view are the same memory, and NumPy's order matters",
+            mend="write to the array that the view was made of",
+        )
 
 
 def flat_positions(a: ndarray, indices: Any, mode: str) -> ndarray:
@@ -176,7 +188,8 @@ def diagonal_positions(a: ndarray, wrap: bool) -> ndarray:
 
 
 zero_derivative(
-    check_copy, check_fill, masked_positions, flat_positions, index_along_axis, diagonal_positions,
+    check_copy, check_fill, refuse_overlaps, masked_positions, flat_positions, index_along_axis,
+    diagonal_positions,
     because="returns positions, or nothing",
 )  # fmt: skip
 

@@ -25,6 +25,7 @@ __all__ = [
     "NotImplementedDerivative",
     "OverlayRule",
     "Partial",
+    "RefusedRule",
     "Rule",
     "VjpRule",
     "Wirtinger",
@@ -304,6 +305,19 @@ class ZeroDerivativeRule(Rule):
     ) -> None:
         super().__init__(functions, origin)
         self.because = because
+
+
+class RefusedRule(Rule):
+    """A function through which a derivative would be lost: its arguments must be constant."""
+
+    __slots__ = ("mend", "why")
+
+    def __init__(
+        self, functions: tuple[Hashable, ...], origin: Location, why: str, mend: str
+    ) -> None:
+        super().__init__(functions, origin)
+        self.why = why
+        self.mend = mend
 
 
 def function_name(function: Any) -> str:

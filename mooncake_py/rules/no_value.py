@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
 __all__ = ["NoValue", "given"]
 
-NoValue: Any = np._NoValue  # type: ignore[attr-defined]
+NoValue: Any = signature(np.sum).parameters["initial"].default
 
 
 def given(**options: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Rules for packages that need not be installed: read once the user has imported the package.
+"""Rules for what need not be installed or imported: read once the user has imported it.
 
 Nothing is imported on the user's behalf.  Whoever asks the registry a question calls
 :func:`load_imported` first, which costs next to nothing as long as no module was imported.
@@ -14,6 +14,8 @@ __all__ = ["MODULES", "import_installed", "load_imported"]
 
 # From a module that users import to the one with its rules.
 MODULES = {
+    "numpy.polynomial": "mooncake_py.rules.polynomials",  # NumPy itself leaves it out
+} | {
     f"scipy.{part}": f"mooncake_py.rules.scipy.{part.replace('.', '_')}"
     for part in ("special",)
 }

@@ -12,16 +12,19 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy import ndarray
 from numpy.random import Generator, RandomState
 
-from mooncake_py.rules.declare import from_vjp, not_implemented, overlay, zero_derivative
+from mooncake_py.rules.declare import from_vjp, not_implemented, overlay, refused, zero_derivative
 from mooncake_py.rules.kinds import NotImplementedDerivative
 
-__all__ = ["CONSTANT_PARAMETERS", "WITHOUT_PARAMETERS"]
+__all__ = [
+    "CONSTANT_PARAMETERS",
+    "WITHOUT_PARAMETERS",
+    "constant_parameter",
+    "quotient_or_zero",
+]
 
 GENERATORS = (Generator, RandomState)
-FILLING = (Generator.random, Generator.standard_normal, Generator.standard_exponential)
 
 WITHOUT_PARAMETERS = frozenset({
     "bytes", "get_state", "integers", "rand", "randint", "randn", "random", "random_integers",
@@ -31,10 +34,10 @@ WITHOUT_PARAMETERS = frozenset({
 """Methods of NumPy's generators that take no parameter with a derivative."""
 
 CONSTANT_PARAMETERS = frozenset({
-    "beta", "binomial", "chisquare", "dirichlet", "f", "gamma", "geometric", "hypergeometric",
-    "logseries", "multinomial", "multivariate_hypergeometric", "multivariate_normal",
-    "negative_binomial", "noncentral_chisquare", "noncentral_f", "pareto", "poisson", "power",
-    "standard_t", "triangular", "vonmises", "wald", "weibull", "zipf",
+    "beta", "binomial", "chisquare", "dirichlet", "f", "geometric", "hypergeometric",
+    "logseries", "multinomial", "multivariate_hypergeometric", "negative_binomial",
+    "noncentral_chisquare", "noncentral_f", "poisson", "standard_gamma", "standard_t", "wald",
+    "zipf",
 })  # fmt: skip
 """Methods whose parameters must be constant."""
 
@@ -49,8 +52,7 @@ def methods(name: str) -> Iterator[Any]:
 # Draws without parameters, and the making of generators.
 
 zero_derivative(
-    *(method for name in sorted(WITHOUT_PARAMETERS) for method in methods(name)
-      if method not in FILLING),
+    *(method for name in sorted(WITHOUT_PARAMETERS) for method in methods(name)),
     np.random.default_rng, np.random.seed, np.random.sample, np.random.ranf,
     np.random.SeedSequence, np.random.RandomState, np.random.Generator, np.random.PCG64,
     np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64,
@@ -60,91 +62,23 @@ zero_derivative(
 )  # fmt: skip
 
 
-# Draws that fill an array given as `out`.
-
-
-@overlay(Generator.random)
-def random_numbers(
-    self: Generator, size: Any = None, dtype: Any = np.float64, out: Any = None
-) -> Any:
-    return drawn_or_filled(self, "random", out, size=size, dtype=dtype)
-
-
-@overlay(Generator.standard_normal)
-def standard_normal(
-    self: Generator, size: Any = None, dtype: Any = np.float64, out: Any = None
-) -> Any:
-    return drawn_or_filled(self, "standard_normal", out, size=size, dtype=dtype)
-
-
-@overlay(Generator.standard_exponential)
-def standard_exponential(
-    self: Generator,
-    size: Any = None,
-    dtype: Any = np.float64,
-    method: str = "zig",
-    out: Any = None,
-) -> Any:
-    return drawn_or_filled(self, "standard_exponential", out, size=size, dtype=dtype, method=method)
-
-
-def drawn_or_filled(generator: Generator, name: str, out: Any, **options: Any) -> Any:
-    """Return a new array, or write the draws to the one that was given."""
-    if out is None:
-        return drawn(generator, name, **options)
-    out[...] = drawn_like(generator, name, out, **options)
-    return out
-
-
-def drawn(generator: Generator, name: str, **options: Any) -> Any:
-    """Draw natively."""
-    return getattr(generator, name)(**options)
-
-
-def drawn_like(generator: Generator, name: str, out: ndarray, **options: Any) -> ndarray:
-    """Draw into a new array like `out`, of which NumPy checks the dtype and the shape."""
-    return getattr(generator, name)(**options, out=np.empty(out.shape, out.dtype))
-
-
-zero_derivative(drawn, drawn_like, because="draws without parameters that have a derivative")
-
-
 # Draws whose parameters must be constant.
 
 
-def declare_constant_parameters(method: Any, name: str) -> None:
-    """Declare a draw that raises if one of its parameters is active."""
-
-    @from_vjp(method)
-    def draw_rule(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        missing: NotImplementedDerivative = not_implemented(
-            f"{name} draws are not differentiated with respect to their parameters"
-        )
-        return method(*args, **kwargs), lambda dy: (missing,) * len(args)
+NO_SMOOTH_MAP = "no smooth map takes draws without that parameter to draws with it"
+HOLD_CONSTANT = "hold the parameter constant, or use a score-function estimator"
 
 
-@overlay(Generator.standard_gamma)
-def standard_gamma(
-    self: Generator, shape: Any, size: Any = None, dtype: Any = np.float64, out: Any = None
-) -> Any:
-    """Hand the shape on as the parameter of a gamma distribution, which must be constant."""
-    if out is None:
-        return gamma_numbers(self, shape, size, dtype)
-    out[...] = gamma_numbers(self, shape, out.shape if size is None else size, dtype)
-    return out
+refused(
+    *(method for name in sorted(CONSTANT_PARAMETERS) for method in methods(name)),
+    why=NO_SMOOTH_MAP,
+    mend=HOLD_CONSTANT,
+)  # fmt: skip
 
 
-def gamma_numbers(generator: Generator, shape: Any, size: Any, dtype: Any) -> Any:
-    """Draw natively."""
-    return generator.standard_gamma(shape, size, dtype)
-
-
-declare_constant_parameters(gamma_numbers, "standard_gamma")
-declare_constant_parameters(RandomState.standard_gamma, "standard_gamma")
-
-for _name in sorted(CONSTANT_PARAMETERS):
-    for _method in methods(_name):
-        declare_constant_parameters(_method, _name)
+def constant_parameter(name: str) -> NotImplementedDerivative:
+    """Return what stands for the derivative with respect to such a parameter."""
+    return not_implemented(f"{name} draws: {NO_SMOOTH_MAP}")
 
 
 # Location and scale: y = loc + scale * z.

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules import registry
 from mooncake_py.rules.contraction import conj
 from mooncake_py.rules.declare import bilinear, linear, overlay, zero_derivative
-from mooncake_py.rules.inplace import written
+from mooncake_py.rules.inplace import refuse_overlaps, written
 from mooncake_py.rules.kinds import Like, ZeroDerivativeRule
 from mooncake_py.rules.no_value import NoValue
 
@@ -79,6 +80,7 @@ linear(subtract_from_slots, wrt=(0, 2))(lambda dy, slots, which, values: (dy, -d
 
 @overlay(np.add.at)
 def add_at(a: ndarray, indices: Any, b: Any) -> None:
+    refuse_overlaps(a)
     a = a if a.ndim else np.reshape(a, 1)
     index, which = slots_of(a.shape, indices)
     a[index] = add_to_slots(a[index], which, b)
@@ -86,6 +88,7 @@ def add_at(a: ndarray, indices: Any, b: Any) -> None:
 
 @overlay(np.subtract.at)
 def subtract_at(a: ndarray, indices: Any, b: Any) -> None:
+    refuse_overlaps(a)
     a = a if a.ndim else np.reshape(a, 1)
     index, which = slots_of(a.shape, indices)
     a[index] = subtract_from_slots(a[index], which, b)
@@ -97,6 +100,7 @@ def subtract_at(a: ndarray, indices: Any, b: Any) -> None:
 @overlay(np.ufunc.at)
 def ufunc_at(ufunc: np.ufunc, a: ndarray, indices: Any, *operand: Any) -> None:
     """Apply in rounds: the first use of each element, then the second, and so on."""
+    refuse_overlaps(a)
     a = a if a.ndim else np.reshape(a, 1)
     index, which = slots_of(a.shape, indices)
     slots = a[index]
@@ -167,7 +171,7 @@ def ufunc_reduce(
     if is_stepwise(ufunc):
         result = natively(ufunc, "reduce", array, axis, dtype, None, keepdims, initial, where)
         return result if out is None else written(out, result)
-    check_reduction(ufunc, array, axis, dtype, keepdims, initial, where)
+    expected = reduced_natively(ufunc, array, axis, dtype, keepdims, initial, where)
     x = np.asarray(array)
     axes = reduced_axes(axis, x.ndim)
     kept = [i for i in range(x.ndim) if i not in axes]
@@ -177,6 +181,7 @@ def ufunc_reduce(
     result = folded(ufunc, items, masks, start, dtype)
     if keepdims:
         result = np.reshape(result, [1 if i in axes else n for i, n in enumerate(x.shape)])
+    check_agreement(ufunc, "reduce", expected, result)
     return result if out is None else written(out, result)
 
 
@@ -217,12 +222,28 @@ def reduced_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     return tuple(operator.index(i) % ndim for i in axes) if ndim else ()
 
 
-def check_reduction(
+def reduced_natively(
     ufunc: Any, array: Any, axis: Any, dtype: Any, keepdims: Any, initial: Any, where: Any
-) -> None:
-    """Raise what NumPy raises for a reduction that it refuses."""
+) -> Any:
+    """Return NumPy's own result, or raise what it raises for a reduction that it refuses."""
     with np.errstate(all="ignore"):
-        ufunc.reduce(array, axis, dtype, None, keepdims, initial, where)
+        return ufunc.reduce(array, axis, dtype, None, keepdims, initial, where)
+
+
+def check_agreement(ufunc: np.ufunc, method: str, expected: Any, result: Any) -> None:
+    """Raise where NumPy does not combine the elements in order, as the derivative assumes.
+
+    On processors with AVX512 `arctan2` and `power` take wide vectors of elements as if they did
+    not depend on one another.
+    """
+    expected = np.asarray(expected)
+    tolerance = 1e3 * np.finfo(expected.dtype).eps if expected.dtype.kind in "fc" else 0
+    if not np.allclose(expected, result, rtol=tolerance, atol=0, equal_nan=True):
+        raise MissingRuleError(
+            f"numpy.{ufunc.__name__}.{method} cannot be differentiated here",
+            why="NumPy's result is not that of combining the elements from first to last",
+            mend=f"write the loop: for v in x: y = np.{ufunc.__name__}(y, v)",
+        )
 
 
 def is_stepwise(ufunc: np.ufunc) -> bool:
@@ -261,24 +282,20 @@ def ufunc_reduceat(
         result = natively(ufunc, "reduceat", array, indices, axis, dtype)
         return result if out is None else written(out, result)
     x = np.asarray(array)
-    starts, stops = checked_segments(x, indices, axis)
+    expected = natively(ufunc, "reduceat", array, indices, axis, dtype)
+    starts, stops = segments(indices, x.shape[axis])
     items = np.moveaxis(x, axis, 0)
     pieces = [
         folded(ufunc, items[start:stop], None, None, dtype)
         for start, stop in zip(starts, stops, strict=True)
     ]
     result = np.stack(pieces, axis=axis)
+    check_agreement(ufunc, "reduceat", expected, result)
     return result if out is None else written(out, result)
 
 
-def checked_segments(x: ndarray, indices: Any, axis: int) -> tuple[list[int], list[int]]:
-    """Return the segments of `reduceat` after NumPy has checked the indices."""
-    np.add.reduceat(np.empty(x.shape[axis]), indices)
-    return segments(indices, x.shape[axis])
-
-
 zero_derivative(
-    slots_of, rounds, reduced_axes, check_reduction, is_stepwise, natively,
-    checked_segments,
+    slots_of, rounds, reduced_axes, reduced_natively, check_agreement, is_stepwise, natively,
+    segments,
     because="returns positions or checks; the values take another way",
 )  # fmt: skip

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-__all__ = ["Shadows", "address", "cells", "owner", "shadow_view", "zeros_like_owner"]
+__all__ = [
+    "Shadows", "address", "cells", "has_overlaps", "owner", "shadow_view", "zeros_like_owner",
+]  # fmt: skip
 
 
 def owner(a: ndarray) -> ndarray:
@@ -122,6 +124,18 @@ class Shadows:
         own = _whole_buffer(own)
         self._foreign.append(own)
         return own
+
+
+def has_overlaps(a: ndarray) -> bool:
+    """Tell whether two indices of an array may be the same element (conservatively)."""
+    if a.base is None or not a.size:
+        return False
+    reach = a.itemsize
+    for stride, n in sorted((abs(s), n) for s, n in zip(a.strides, a.shape, strict=True) if n > 1):
+        if stride < reach:
+            return True
+        reach = stride * (n - 1) + reach
+    return False
 
 
 def cells(a: ndarray) -> ndarray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.programs.test_found import MATRIX, found_in, verify
+from tests.programs.test_found import MATRIX, verify
 
 BUFFERS = """
 w = np.zeros(5); w[:] = [1.0, 2.0, 3.0, 4.0, 5.0]
@@ -109,11 +109,8 @@ def test_write_to_a_window(write: str) -> None:
     "w[...] = np.arange(8.0).reshape(4, 2) * x[4]", "w += x[0]", "w *= x[0]", "w *= 2.0",
     "w[1:] -= x[1:4, None]", "np.sin(w, out=w)", "v = w[1:]; v[...] = x[0]", "w[[0, 0]] = x[:2]",
 ])
-def test_write_to_windows_that_overlap_is_refused(write: str) -> None:
-    found = found_in(f"{WINDOWS}{write}\nreturn np.sum(x * x)")
-    assert found is not None
-    assert found.kind == "refused"
-    assert "elements share memory with each other" in found.got
+def test_write_to_windows_that_overlap(write: str) -> None:
+    verify(f"{WINDOWS}{write}\nreturn np.sum(x * x)")
 
 
 # An array of no dimensions as a bound of a slice, which changes while the view is in use.

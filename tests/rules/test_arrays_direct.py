@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from mooncake_py import grad
 from mooncake_py.rules import registry
+from mooncake_py.rules.interpolation import interpolated
 from mooncake_py.rules.kinds import NotImplementedDerivative, VjpRule
 from mooncake_py.rules.sorting import nanmedian_of
 from tests.rules.cases import (
@@ -131,15 +133,10 @@ def test_copies_in_memory_order_are_refused() -> None:
     assert isinstance(dx, NotImplementedDerivative)
 
 
-def test_period_of_interpolation_is_refused() -> None:
-    args = (0.5, np.array([0.0, 1.0]), np.array([1.0, 2.0]), None, None, 3.0)
-    assert isinstance(cotangents(np.interp, args, {}, 1.0)[5], NotImplementedDerivative)
-
-
 def test_interpolation_at_nan_and_outside_gives_zero_for_x() -> None:
     x = np.array([np.nan, -1.0, 5.0])
     dx, dxp, dfp, *_ = cotangents(
-        np.interp, (x, np.array([0.0, 1.0]), np.array([1.0, 2.0])), {}, np.ones(3)
+        interpolated, (x, np.array([0.0, 1.0]), np.array([1.0, 2.0]), None, None), {}, np.ones(3)
     )
     assert_array_equal(dx, np.zeros(3))
     assert_array_equal(dxp, np.zeros(2))
@@ -182,5 +179,5 @@ def test_rules_do_not_run_numpy_twice() -> None:
 def test_interpolation_at_no_place_has_cotangents_of_zero() -> None:
     nodes = np.array([0.0, 1.0])
     for period in (None, 3.0):
-        args = (np.empty(0), nodes, nodes, None, None, period)
-        assert cotangents(np.interp, args, {}, np.empty(0)) == [None] * 6
+        x, dx = nodes[:0], grad(lambda x, p=period: np.interp(x, nodes, nodes, period=p).sum())
+        assert_array_equal(dx(x), x)

@@ -38,7 +38,8 @@ def functions_with_cases() -> set[Hashable]:
         importlib.import_module(f"{cases.__name__}.{module.name}")
         for module in pkgutil.iter_modules(cases.__path__)
     )
-    return {c.function for m in modules if hasattr(m, "cases") for c in m.cases()}
+    found = [c for m in modules if hasattr(m, "cases") for c in m.cases()]
+    return {f for c in found for f in (c.function, *c.covers)}
 
 
 def named(name: str) -> Any:

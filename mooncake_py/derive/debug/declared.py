@@ -95,6 +95,7 @@ class CheckedAdjoint:
         self.adjoint = adjoint
         self.wrt = wrt
         self.__code__ = getattr(adjoint, "__code__", None)  # with the names of the parameters
+        self.__defaults__ = getattr(adjoint, "__defaults__", None)
 
     def __call__(self, dy: Any, *args: Any, **kwargs: Any) -> Any:
         """Run the adjoint."""
@@ -102,10 +103,10 @@ class CheckedAdjoint:
         wrt = [i for i in self.wrt if i < len(args)]
         is_one = len(wrt) == 1 and type(result) is not tuple
         parts = (result,) if is_one else result
-        check_count(self.rule, parts, len(wrt), len(wrt))
+        check_count(self.rule, parts, len(wrt), len(self.wrt))
         checked = tuple(
             checked_cotangent(self.rule, i, c, args[i], dy)
-            for i, c in zip(wrt, parts, strict=True)
+            for i, c in zip(wrt, parts, strict=False)
         )
         return checked[0] if is_one else checked
 

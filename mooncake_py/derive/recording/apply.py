@@ -17,17 +17,18 @@ from numpy import ndarray
 from mooncake_py.derive.containers.sequences import readable
 from mooncake_py.derive.language import numerals, texts
 from mooncake_py.derive.language.methods import ANSWERED, derivable
-from mooncake_py.derive.recording import activity, pulls
+from mooncake_py.derive.recording import activity, overlapping, pulls
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.codual_call import apply_codual
 from mooncake_py.derive.recording.out_argument import (
     named_out,
+    run_into,
     signature_of,
     single_output,
     without_out,
     write_into,
 )
-from mooncake_py.derive.recording.values import is_inexact, like, spec_of
+from mooncake_py.derive.recording.values import NUMBERS, is_inexact, like, spec_of
 from mooncake_py.derive.reports.places import position_for_rule
 from mooncake_py.errors import DerivativeDropError, MissingRuleError
 from mooncake_py.rules.kinds import (
@@ -37,10 +38,12 @@ from mooncake_py.rules.kinds import (
     ElementwiseRule,
     LinearRule,
     OverlayRule,
+    RefusedRule,
     Rule,
     VjpRule,
     ZeroDerivativeRule,
 )
+from mooncake_py.tangents.memory import has_overlaps
 from mooncake_py.tangents.memory import owner as owner_of
 
 __all__ = ["handler", "unary_handler"]
@@ -52,6 +55,8 @@ CREATES = frozenset({
     np.zeros, np.empty, np.ones, np.full, np.zeros_like, np.empty_like, np.ones_like,
     np.full_like, np.arange, np.linspace, np.eye, np.identity,
 })
+
+ARITHMETIC = frozenset({ndarray, *NUMBERS})
 
 
 # Elementwise.
@@ -184,6 +189,9 @@ def elementwise_into(
         ctx.refuse_subclass(out, *(n for n in nodes if n is not None))
         elementwise_into(rule, ctx, f, primals, nodes, out.view(ndarray), kwargs)
         return out
+    if has_overlaps(out) and (active or ctx.find(out) is not None) and ctx.can_be_active(out):
+        elementwise_through(rule, ctx, f, primals, nodes, out, kwargs)
+        return out
     memory = ctx.registry.memory_of(out)
     plan = ctx.plan(rule, nodes) if active else None
     flows = plan is not None and ctx.can_be_active(out)
@@ -197,17 +205,15 @@ def elementwise_into(
     undo = ctx.overwritten(memory, out, Ellipsis) if memory.protected else None
     try:
         f(*primals, out=out, **kwargs)
-        node = ctx.registry.activate(out) if plan is not None and flows else None
-        if node is not None and node.overlaps:
-            ctx.refuse_overlap(node, Ellipsis)
     except BaseException:
         if undo is not None:
             ctx.record(undo)
         raise
     # On the way back the old contents return first: the partials may read them.
-    if plan is not None and node is not None:
+    if plan is not None and flows:
         positions, _, keep = plan
         saved.append(out.copy() if keep[-1] else None)
+        node = ctx.registry.activate(out)
         fits = [0 if type(nodes[i]) is Active else (primals[i].shape, primals[i].dtype)
                 for i in positions]
         targets = [nodes[i] for i in positions]
@@ -218,6 +224,24 @@ def elementwise_into(
     if undo is not None:
         ctx.record(undo)
     return out
+
+
+def elementwise_through(
+    rule: ElementwiseRule, ctx: Context, f: Any, primals: Any, nodes: Any, out: ndarray, kwargs: Any
+) -> None:
+    """Run a ufunc with an `out=` that overlaps itself: first the values, then the write."""
+    where = kwargs.get("where", True)
+    with np.errstate() if where is True else np.errstate(all="ignore"):
+        y = f(*primals, **{**kwargs, "where": True})
+    if any(node is not None for node in nodes):
+        y = ctx.record_elementwise(rule, y, primals, nodes)
+    if where is not True:
+        y = ctx.call(np.where, where, y, out)
+
+    def run(w: ndarray) -> None:
+        f(*[w if x is out else x for x in primals], out=w, **kwargs)
+
+    overlapping.compute_into(ctx, out, ctx.registry.activate(out), y, run)
 
 
 def kept_at_once(partials: Any, primals: Any) -> Any:
@@ -290,8 +314,7 @@ def apply_bilinear(rule: BilinearRule, ctx: Context, f: Any, args: Any, kwargs: 
         args, kwargs = by_position(ctx, rule.adjoints[0], args, kwargs, 1)
         refuse_other_active(rule, ctx, args, kwargs, (0, 1))
     primals, nodes, active = operands(ctx, f, args[:2])
-    # A constant list becomes an array, which an adjoint may compute with.
-    a, b = (np.asarray(x) if type(x) is list or type(x) is tuple else x for x in primals)
+    a, b = (x if type(x) in ARITHMETIC else np.asarray(x) for x in primals)  # lists, poly1d
     y = f(a, b, *args[2:], **kwargs)
     return ctx.record_bilinear(rule, y, a, b, nodes, args[2:], kwargs) if active else y
 
@@ -301,20 +324,22 @@ def by_position(
 ) -> tuple[Any, Any]:
     """Move arguments given by keyword to their positions, where they may be active.
 
-    The names are those of the rule's own parameters, after the cotangent.
+    The names and the defaults are those of the rule's own parameters, after the cotangent.
     """
-    if not kwargs or len(args) > last:
+    if len(args) > last or all(type(v) in activity.INERT for v in kwargs.values()):
         return args, kwargs
     code = getattr(model, "__code__", None)
     if code is None:
         return args, kwargs
     names = code.co_varnames[1 : code.co_argcount]
+    defaults = dict(zip(reversed(names), reversed(model.__defaults__ or ()), strict=False))
+    named = [i for i in range(len(args), last + 1) if names[i] in kwargs]
     kwargs = dict(kwargs)
     filled = list(args)
-    for name in names[len(args): last + 1]:
-        if name not in kwargs:
+    for name in names[len(args) : max(named, default=-1) + 1]:
+        if name not in kwargs and name not in defaults:
             break
-        filled.append(kwargs.pop(name))
+        filled.append(kwargs.pop(name, defaults.get(name)))
     return tuple(filled), kwargs
 
 
@@ -445,16 +470,12 @@ def register_outputs(rule: Rule, ctx: Context, y: Any) -> tuple[Any, Any]:
 # No derivative, and Python replacements.
 
 
-def apply_zero(rule: ZeroDerivativeRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
+def apply_zero(rule: Rule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function without a derivative on primals."""
     if len(args) > 1:
         args, kwargs = named_out(f, args, kwargs)
-    out = single_output(kwargs.get("out"))
-    if out is not None:
-        kwargs = {name: v for name, v in kwargs.items() if name != "out"}
-        y = f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
-        casting = kwargs.get("casting", "same_kind")
-        return write_into(ctx, out, y, casting)
+    if single_output(kwargs.get("out")) is not None:
+        return run_into(ctx, f, args, kwargs)
     method = derivable(args[0], ANSWERED[f]) if f in ANSWERED else None
     if method is not None:
         return ctx.call(method, *args)
@@ -471,6 +492,22 @@ def apply_overlay(rule: OverlayRule, ctx: Context, f: Any, args: Any, kwargs: An
     return ctx.call_function(rule.replacement, args, kwargs)
 
 
+def apply_refused(rule: RefusedRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function whose arguments must be constant."""
+    args, kwargs = named_out(f, args, kwargs)
+    read = [v for name, v in kwargs.items() if name != "out"]
+    if any(map(ctx.contains_active, (*args, *read))):
+        raise ctx.failed(
+            MissingRuleError(
+                f"{rule.name} cannot be differentiated",
+                where=ctx.user_location(),
+                why=rule.why,
+                mend=rule.mend,
+            )
+        )
+    return apply_zero(rule, ctx, f, args, kwargs)
+
+
 APPLY: dict[type[Rule], Callable[..., Any]] = {
     ElementwiseRule: apply_elementwise,
     LinearRule: apply_linear,
@@ -478,6 +515,7 @@ APPLY: dict[type[Rule], Callable[..., Any]] = {
     VjpRule: apply_vjp,
     CoDualRule: apply_codual,
     OverlayRule: apply_overlay,
+    RefusedRule: apply_refused,
     ZeroDerivativeRule: apply_zero,
 }
 

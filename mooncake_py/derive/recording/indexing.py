@@ -15,7 +15,7 @@ from numpy import ndarray
 from mooncake_py.derive.containers.sequences import readable
 from mooncake_py.derive.language import numerals
 from mooncake_py.derive.language.array_protocols import as_array
-from mooncake_py.derive.recording import pulls
+from mooncake_py.derive.recording import overlapping, pulls
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.memory import IndexView, Memory, View
 from mooncake_py.derive.recording.tape import Node, Tape
@@ -119,6 +119,9 @@ class Indexing(Tape):
                     value = None  # a write into integers rounds: the derivative is zero
         else:
             memory = node.memory
+        if node is not None and node.overlaps:
+            overlapping.assign(self, o, node, i, value if type(value) is Active else v)
+            return
         if memory.protected:
             if type(i) is int and o.ndim == 1:
                 self.log_element(memory, o, i, o[i])
@@ -128,8 +131,6 @@ class Indexing(Tape):
         if node is not None:
             if memory.shape is None:
                 self.registry.activate(o)
-            if node.overlaps and value is not None:
-                self.refuse_overlap(node, i)
             if type(i) is not int:
                 i = self.frozen_index(i)
             if type(v) is ndarray:

@@ -7,7 +7,7 @@ from weakref import ref
 
 from numpy import ndarray
 
-from mooncake_py.derive.recording import pulls
+from mooncake_py.derive.recording import overlapping, pulls
 from mooncake_py.derive.recording.active import REAL_SCALARS, Active, primal_of
 from mooncake_py.derive.recording.arithmetic import Arithmetic
 from mooncake_py.derive.recording.indexing import Indexing
@@ -15,6 +15,7 @@ from mooncake_py.derive.recording.memory import IndexView
 from mooncake_py.derive.recording.operators import BINARY, BinaryOperator
 from mooncake_py.derive.recording.tape import Node
 from mooncake_py.derive.recording.values import FLOAT64, NUMBERS, fit_to
+from mooncake_py.tangents.memory import has_overlaps
 
 __all__ = ["InPlace"]
 
@@ -47,7 +48,14 @@ class InPlace(Arithmetic, Indexing):
             tv = type(v)
         value: Node | None = self.find(v) if tv is ndarray else v if tv is Active else None
         node = self.find(x)
-        if node is None and value is None:
+        if node is None and value is not None and has_overlaps(x) and self.can_be_active(x):
+            node = self.registry.activate(x)
+        if node is not None and node.overlaps:
+            y = getattr(self, op.name)(x, v)
+            overlapping.compute_into(
+                self, x, node, y, lambda w: op.inplace(w, w if v is x else primal_of(v))
+            )
+        elif node is None and value is None:
             memory = self.registry.memory_of(x)
             if memory.protected:
                 self.log_write(memory, x, Ellipsis)
@@ -76,8 +84,6 @@ class InPlace(Arithmetic, Indexing):
                 return
             if node is None or memory.shape is None:
                 node = self.registry.activate(x)
-            if node.overlaps:
-                self.refuse_overlap(node, Ellipsis)
             spec = 0 if type(value) is Active else fit_to(v, x)
             sign = 1 if op is _ADD else -1
             self.record((pulls.pull_inplace_linear, node, value, sign, spec))
@@ -90,8 +96,6 @@ class InPlace(Arithmetic, Indexing):
         op.inplace(x, v)
         if memory.shape is None:
             memory.describe(x)
-        if node.overlaps:
-            self.refuse_overlap(node, Ellipsis)
         if type(v) is ndarray:
             self.registry.protect(v)
         if op is _MUL:
@@ -104,8 +108,6 @@ class InPlace(Arithmetic, Indexing):
         memory = node.memory
         if memory.shape is None:
             self.registry.activate(x)
-        if node.overlaps:
-            self.refuse_overlap(node, Ellipsis)
         # The adjoint reads the old x for a product, the new x for a quotient.
         kept = x.copy() if op is _MUL else None
         if memory.protected:

@@ -15,9 +15,10 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.errors import DerivativeDropError
+from mooncake_py.tangents.memory import has_overlaps
 from mooncake_py.tangents.memory import owner as owner_of
 
-__all__ = ["IndexView", "Memory", "Registry", "View", "undo_assign"]
+__all__ = ["IndexView", "Memory", "Registry", "View", "dense", "undo_assign"]
 
 
 class Memory:
@@ -179,7 +180,7 @@ class View:
     def shadow(self) -> ndarray:
         """Return the view of the block's cotangent that belongs to this array."""
         shape, dtype, offset, strides = self.geometry
-        return ndarray(shape, dtype, _buffer(self.memory.like_owner()), offset, strides)
+        return ndarray(shape, dtype, dense(self.memory.like_owner()), offset, strides)
 
     def dtype(self) -> np.dtype[Any]:
         """Dtype of the array; float where it is the real part of a complex block."""
@@ -208,7 +209,7 @@ class View:
         """Add into the block's cotangent in place."""
         if self.overlaps:
             # Elements repeat (broadcast, sliding windows): a scatter that accumulates.
-            flat = _buffer(self.memory.like_owner()).reshape(-1)
+            flat = dense(self.memory.like_owner()).reshape(-1)
             np.add.at(flat.view(self.dtype()), self.positions(), g)
         else:
             shadow = self.shadow()
@@ -277,7 +278,7 @@ class Registry:
 
     def independent(self, y: ndarray) -> ndarray:
         """Return an output whose elements are all different memory: a copy of a broadcast one."""
-        if y.base is not None and _overlaps(y.shape, y.strides, y.itemsize):
+        if has_overlaps(y):
             return y.copy()
         return y
 
@@ -298,9 +299,9 @@ class Registry:
     def owner(self, a: ndarray) -> ndarray:
         """Return the array that owns the memory of `a`."""
         owner = owner_of(a)
-        return owner if owner.base is None else self.owner_of_buffer(owner)
+        return owner if owner.base is None else self.owner_ofdense(owner)
 
-    def owner_of_buffer(self, a: ndarray) -> ndarray:
+    def owner_ofdense(self, a: ndarray) -> ndarray:
         """Return the array that stands for memory that no array owns (``np.frombuffer``).
 
         One array may stand for a buffer; what another one shares with it cannot be told.
@@ -360,14 +361,27 @@ class Registry:
         """Register an array that shares an active block, by byte offset and strides."""
         if memory.shape is None:
             memory.describe(owner)
+        if a.dtype is not owner.dtype:
+            refuse_other_bytes(a.dtype, owner.dtype)
         offset = _address(a) - _address(owner) if a.size else 0
         strides = a.strides
         node = View(
             ref(a), memory, (a.shape, a.dtype, offset, strides),
-            _overlaps(a.shape, strides, a.itemsize),
+            has_overlaps(a),
         )
         self.known[id(a)] = node
         return node
+
+
+def refuse_other_bytes(dtype: np.dtype[Any], of_owner: np.dtype[Any]) -> None:
+    """Raise if a view reads the bytes of floats as floats of another size."""
+    sizes = [d.itemsize // 2 if d.kind == "c" else d.itemsize for d in (dtype, of_owner)]
+    if dtype.kind in "fc" and of_owner.kind in "fc" and sizes[0] != sizes[1]:
+        raise DerivativeDropError(
+            f"an active array of dtype {of_owner} is read through a view of dtype {dtype}",
+            why="the bytes of a number are no smooth function of it",
+            mend="convert the values: a.astype(dtype)",
+        )
 
 
 def undo_assign(entry: tuple[Any, ...]) -> None:
@@ -394,8 +408,8 @@ def _zeros(shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...]) -> ndar
     return zeros.transpose(np.argsort(order))
 
 
-def _buffer(shadow: ndarray) -> ndarray:
-    """Return the dense array, in memory order, whose bytes are the shadow's."""
+def dense(shadow: ndarray) -> ndarray:
+    """Return the dense array, in memory order, whose bytes are those of an owner."""
     if shadow.flags.c_contiguous:
         return shadow
     base = shadow.base
@@ -403,13 +417,3 @@ def _buffer(shadow: ndarray) -> ndarray:
         return base
     order = sorted(range(shadow.ndim), key=lambda axis: -abs(shadow.strides[axis]))
     return shadow.transpose(order)
-
-
-def _overlaps(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> bool:
-    """Tell whether two indices of such an array may be the same element (conservatively)."""
-    reach = itemsize
-    for stride, n in sorted((abs(s), n) for s, n in zip(strides, shape, strict=True) if n > 1):
-        if stride < reach:
-            return True
-        reach = stride * (n - 1) + reach
-    return False

@@ -17,7 +17,7 @@ from numpy import ndarray
 from mooncake_py.derive.recording import activity
 from mooncake_py.derive.recording.active import Active
 
-__all__ = ["named_out", "signature_of", "single_output", "without_out", "write_into"]
+__all__ = ["named_out", "run_into", "signature_of", "single_output", "without_out", "write_into"]
 
 # Of functions in C, whose signature NumPy before 2.4 does not tell.
 POSITIONS = {
@@ -98,6 +98,20 @@ def check_output(f: Any, out: Any, y: Any) -> None:
             f"output array is not acceptable: shape {np.shape(out)} and strides {out.strides} "
             f"for a result of shape {np.shape(y)}"
         )
+
+
+def run_into(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function without a derivative into copies of `out`, and write these."""
+    out = single_output(kwargs["out"])
+    scratch = tuple(part.copy() for part in out) if type(out) is tuple else out.copy()
+    args, kwargs = activity.unwrapped(tuple(args)), activity.unwrapped(kwargs)
+    f(*args, **{**kwargs, "out": scratch})
+    if type(out) is tuple:
+        for part, written in zip(out, scratch, strict=True):
+            ctx.assign(part, Ellipsis, written)
+    else:
+        ctx.assign(out, Ellipsis, scratch)
+    return out
 
 
 def write_steps(ctx: Any, f: Any, args: Any, kwargs: Any, out: ndarray) -> ndarray:

@@ -401,10 +401,7 @@ def pull_linear(entry: Entry) -> None:
     if g is None:
         return
     cotangents = adjoint(g, *args, **kwargs)
-    if len(nodes) == 1 and type(cotangents) is not tuple:
-        cotangents = (cotangents,)
-    for position, (node, c, spec) in enumerate(zip(nodes, cotangents, fits, strict=True)):
-        hand_over(node, c, spec, g, rule, position)
+    hand_over_all(nodes, cotangents, fits, g, rule)
 
 
 def pull_bilinear(entry: Entry) -> None:
@@ -425,7 +422,11 @@ def pull_vjp(entry: Entry) -> None:
     g = take_all(outputs)
     if g is None:
         return
-    cotangents = pullback(g)
+    hand_over_all(nodes, pullback(g), fits, g, rule)
+
+
+def hand_over_all(nodes: Any, cotangents: Any, fits: Any, g: Any, rule: Any) -> None:
+    """Give a rule's cotangents to its arguments; of those left out at the end none was given."""
     if type(cotangents) is not tuple:
         cotangents = (cotangents,)
     if len(cotangents) < len(nodes):

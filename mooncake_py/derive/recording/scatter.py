@@ -16,6 +16,7 @@ from numpy import ndarray
 from mooncake_py.derive.recording import pulls
 from mooncake_py.derive.recording.active import Active, primal_of
 from mooncake_py.rules.ufunc_methods import add_at, subtract_at
+from mooncake_py.tangents.memory import has_overlaps
 
 __all__ = ["HANDLERS"]
 
@@ -58,6 +59,7 @@ def is_common(a: Any, index: Any, b: Any) -> bool:
             or (type(b) is ndarray and b.shape == index.shape and b.dtype == a.dtype)
         )
         and (type(b) is not ndarray or a.ndim == 1)
+        and not has_overlaps(a)
     )
 
 

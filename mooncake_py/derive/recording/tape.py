@@ -354,19 +354,6 @@ class Tape(Context):
                 )
             )
 
-    def refuse_overlap(self, node: Any, index: Any) -> None:
-        """Raise if two of the elements that are written are the same memory."""
-        written = node.positions()[index]
-        if np.unique(written).size < written.size:
-            raise self.failed(
-                DerivativeDropError(
-                    "a write to an array whose elements share memory with each other",
-                    where=self.user_location(),
-                    why="which of the values stays depends on the order in which NumPy writes",
-                    mend="write to the array of which this is a view, or to a copy",
-                )
-            )
-
     def can_be_active(self, o: ndarray) -> bool:
         """Tell whether an array may hold a derivative; objects cannot be decided and raise."""
         kind = o.dtype.kind

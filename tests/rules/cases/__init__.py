@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
 from mooncake_py.rules.kinds import function_name
 
-__all__ = ["Case"]
+__all__ = ["PLAIN", "Case"]
+
+PLAIN = {"layouts": False, "dtypes": False, "aliasing": False, "constants": False}
+"""Options for functions that are derived: their parts are checked with all layouts elsewhere."""
+
 
 
 @dataclass
@@ -27,6 +31,8 @@ class Case:
         The point is not smooth: check all but the derivative.
     options : dict
         Further keyword arguments of `test_rule`.
+    covers : tuple
+        Other functions, methods and classes that the call goes through.
     """
 
     function: Callable[..., Any]
@@ -35,6 +41,7 @@ class Case:
     label: str = ""
     interface_only: bool = False
     options: dict[str, Any] = field(default_factory=dict)
+    covers: tuple[Hashable, ...] = ()
 
     @property
     def id(self) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 
 from tests.rules.cases import Case
 from tests.rules.cases.drawing import draw
+from tests.rules.cases.versions import since
 
 __all__ = ["cases"]
 
@@ -44,6 +45,8 @@ def conversion_cases() -> list[Case]:
         Case(np.array, (x,), {"copy": None}, "view"),
         Case(np.array, (x,), {"copy": None, "ndmin": 3}, "view-ndmin"),
         Case(np.array, (x,), {"ndmin": 4}, "ndmin"),
+        Case(np.from_dlpack, (x,), label="view"),
+        *since("2.1.0", Case(np.from_dlpack, (x,), {"copy": True}, "copy")),
         Case(np.copy, (x.T,), {"order": "C"}, "order"),
         Case(np.ndarray.copy, (x,), label="method"),
         Case(np.ndarray.__array_wrap__, (x, draw(3)), label="of-another"),

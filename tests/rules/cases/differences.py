@@ -64,6 +64,7 @@ def interpolation_cases() -> list[Case]:
         Case(np.interp, (x, xp, fp, 1.5, 2.5), label="outside"),
         Case(np.interp, (x, xp, draw(4, dtype=complex)), label="complex"),
         Case(np.interp, (x, xp[::-1] - 1.33, fp), {"period": 4.0}, "period"),
+        Case(np.interp, (x, xp[::-1] - 1.33, fp, None, None, -4.0), label="active-period"),
         Case(np.interp, (xp, xp, fp), label="nodes", interface_only=True),
         Case(np.interp, (x, xp[:1], fp[:1]), label="one-node"),
     ]

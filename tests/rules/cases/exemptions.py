@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.rules import random as drawing
-from mooncake_py.rules import shuffling
+from mooncake_py.rules import shuffling, transformed_draws
 from mooncake_py.rules.coverage import is_part
-from mooncake_py.rules.kinds import Rule
+from mooncake_py.rules.kinds import RefusedRule, Rule
 from tests.rules.cases.versions import NUMPY
 
 __all__ = ["EXEMPTIONS", "reason"]
@@ -40,23 +40,25 @@ EXEMPTIONS: dict[str, tuple[Hashable, ...]] = {
         np.ndarray.resize, np.ndarray.setflags, np.ndarray.byteswap, np.ndarray.setfield,
     ),
     "is what numpy.concatenate itself calls": (UNDISPATCHED,),
-    "takes an iterator, checked in test_found": (np.flatiter.copy,),
     "makes an iterator, checked in test_nditer": (np.broadcast, np.nditer, np.nested_iters),
     "called through its instances, checked in test_callbacks_of_numpy": (
         np.vectorize._vectorize_call,  # type: ignore[attr-defined]
     ),
+    "reads a file of bytes": (np.fromfile,),
     **({"warns that it is deprecated": (np.fix, np.typename)} if NUMPY >= "2.5.0" else {}),
 }  # fmt: skip
 
 # A generator has state: the cases are programs that make one and draw, and each distribution is
 # checked in test_random_direct.
-_DRAWING = (drawing.__file__, shuffling.__file__)
+_DRAWING = (drawing.__file__, shuffling.__file__, transformed_draws.__file__)
 
 
 def reason(function: Hashable, rule: Rule) -> str | None:
     """Return why a function needs no case of its own; None if it does."""
     if is_part(function):
         return "part of an overlay, reached by the cases of that"
+    if isinstance(rule, RefusedRule):
+        return "refuses active arguments, as test_refused checks"
     if rule.origin.file in _DRAWING:
         return "drawn by the programs in cases.random and test_random_direct"
     return next((why for why, exempt in EXEMPTIONS.items() if function in exempt), None)

@@ -29,7 +29,13 @@ def cases() -> list[Case]:
             for name in ("normal", "laplace", "logistic", "gumbel", "lognormal")
         ),
         *(Case(drawn, (name, scale), label=name) for name in ("exponential", "rayleigh")),
+        *(Case(drawn, (name, 1 + scale), label=name) for name in ("weibull", "power", "pareto")),
         Case(drawn, ("uniform", scale, 2.5), label="uniform"),
+        Case(drawn, ("gamma", 2, scale), label="gamma"),
+        Case(drawn, ("triangular", scale, scale + 0.5, 4.5), label="triangular"),
+        Case(drawn, ("vonmises", 0.25, 2), label="vonmises"),
+        *(Case(drawn_together, (x[:3], draw(3, 3), method), label=method)
+          for method in ("svd", "eigh", "cholesky")),
         Case(drawn_by_python, (0.5, 1.5)),
     ]
 
@@ -86,6 +92,13 @@ def drawn(name: str, *parameters: Any) -> Any:
     """Draw with active parameters from both kinds of generators."""
     new = getattr(np.random.default_rng(1), name)(*parameters, size=(3, 2))
     return new + 0.5 * getattr(np.random.RandomState(1), name)(*parameters, (3, 2))
+
+
+def drawn_together(mean: np.ndarray, a: np.ndarray, method: Any) -> Any:
+    """Draw several numbers with a covariance, by each factorization and by the old generator."""
+    cov = a @ a.T + np.diag(np.arange(1.0, len(a) + 1))
+    new = np.random.default_rng(1).multivariate_normal(mean, cov, (2, 2), method=method)
+    return new + 0.5 * np.random.RandomState(1).multivariate_normal(mean, cov, (2, 2))
 
 
 def drawn_by_python(a: float, b: float) -> float:

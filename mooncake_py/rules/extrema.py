@@ -1,0 +1,94 @@
+"""Rules for maxima and minima; also those that pass over nan.
+
+Elements that tie share the cotangent equally, the value given as `initial` among them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.rules.axes import Axes, Result, keep
+from mooncake_py.rules.declare import from_vjp, overlay
+from mooncake_py.rules.inplace import written
+from mooncake_py.rules.no_value import NoValue, given
+
+__all__: list[str] = []
+
+
+# Functions.  The position of `initial` follows that of `out` and `keepdims`.
+
+AFTER_AXIS = 4
+
+
+@from_vjp(np.max, np.amax, np.ndarray.max)
+def max_rule(a, axis=None, out=None, keepdims=False, initial=NoValue, where=True) -> Result:
+    y = np.max(a, axis, **given(keepdims=keepdims, initial=initial, where=where))
+    return extremum(y, a, axis, initial, where, AFTER_AXIS)
+
+
+@from_vjp(np.min, np.amin, np.ndarray.min)
+def min_rule(a, axis=None, out=None, keepdims=False, initial=NoValue, where=True) -> Result:
+    y = np.min(a, axis, **given(keepdims=keepdims, initial=initial, where=where))
+    return extremum(y, a, axis, initial, where, AFTER_AXIS)
+
+
+@from_vjp(np.nanmax)
+def nanmax_rule(a, axis=None, out=None, keepdims=False, initial=NoValue, where=True) -> Result:
+    y = np.nanmax(a, axis, **given(keepdims=keepdims, initial=initial, where=where))
+    return extremum(y, a, axis, initial, where, AFTER_AXIS)
+
+
+@from_vjp(np.nanmin)
+def nanmin_rule(a, axis=None, out=None, keepdims=False, initial=NoValue, where=True) -> Result:
+    y = np.nanmin(a, axis, **given(keepdims=keepdims, initial=initial, where=where))
+    return extremum(y, a, axis, initial, where, AFTER_AXIS)
+
+
+@overlay(np.ptp)
+def ptp(a, axis=None, out=None, keepdims=False):
+    result = np.max(a, axis, keepdims=keepdims) - np.min(a, axis, keepdims=keepdims)
+    return result if out is None else written(out, result)
+
+
+# Reductions by ufuncs.
+
+
+def declare_reduction(ufunc: np.ufunc) -> None:
+    """Declare the method `reduce` of a ufunc that chooses one of its operands."""
+
+    @from_vjp(ufunc.reduce)
+    def reduce_rule(
+        array, axis=0, dtype=None, out=None, keepdims=False, initial=NoValue, where=True
+    ) -> Result:
+        options = given(keepdims=keepdims, initial=initial, where=where)
+        y = ufunc.reduce(array, axis, dtype, **options)
+        return extremum(y, array, axis, initial, where, AFTER_AXIS + 1)
+
+
+for _ufunc in (np.maximum, np.minimum, np.fmax, np.fmin):
+    declare_reduction(_ufunc)
+
+
+def extremum(y: Any, a: Any, axis: Axes, initial: Any, where: Any, position: int) -> Result:
+    """Return an extremum with its pullback; `initial` is the argument at `position`.
+
+    An extremum that is nan gives a zero cotangent: no element is equal to it.
+    """
+    a = np.asarray(a)
+
+    def extremum_pullback(dy):
+        peak: Any = keep(y, axis, a.shape)
+        dpeak: Any = keep(dy, axis, a.shape)
+        tied = (a == peak) if where is True else (a == peak) & where
+        number = np.sum(tied, axis=axis, keepdims=True)
+        if initial is not NoValue:
+            number = number + (peak == initial)
+        share = dpeak / np.maximum(number, 1).astype(dpeak.real.dtype)
+        da = np.where(tied, share, 0)
+        if initial is NoValue:
+            return da
+        return da, *[None] * (position - 1), np.sum(np.where(peak == initial, share, 0))
+
+    return y, extremum_pullback

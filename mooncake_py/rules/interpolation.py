@@ -1,0 +1,79 @@
+"""Rules for linear interpolation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.rules.axes import Result
+from mooncake_py.rules.declare import from_vjp, overlay
+
+__all__: list[str] = []
+
+
+@overlay(np.interp)
+def interp(x, xp, fp, left=None, right=None, period=None):
+    """Wrap a periodic function as NumPy does, and interpolate in the plane."""
+    if period is None:
+        return interpolated(x, xp, fp, left, right)
+    if period == 0:
+        raise ValueError("period must be a non-zero value")
+    period = np.abs(period)
+    real = np.complex128 if np.iscomplexobj(fp) else np.float64
+    x, xp, fp = np.asarray(x, np.float64), np.asarray(xp, np.float64), np.asarray(fp, real)
+    if xp.ndim != 1 or fp.ndim != 1:
+        raise ValueError("Data points must be 1-D sequences")
+    if len(xp) != len(fp):
+        raise ValueError("fp and xp are not of the same length")
+    x, xp = x % period, xp % period
+    order = np.argsort(xp)
+    xp, fp = xp[order], fp[order]
+    xp = np.concatenate((xp[-1:] - period, xp, xp[0:1] + period))
+    fp = np.concatenate((fp[-1:], fp, fp[0:1]))
+    return interpolated(x, xp, fp, None, None)
+
+
+def interpolated(x, xp, fp, left, right):
+    """Return np.interp(x, xp, fp, left, right)."""
+    return np.interp(x, xp, fp, left, right)
+
+
+@from_vjp(interpolated)
+def interpolated_rule(x, xp, fp, left, right) -> Result:
+    """Interpolate linearly; at a node the slope is that to its right, outside it is zero."""
+
+    def interp_pullback(dy):
+        if not np.size(x):  # there need be no nodes then (NumPy 2.5 and newer)
+            return (None,) * 5
+        dx, dxp, dfp, dleft, dright = interp_cotangents(dy, *map(np.asarray, (x, xp, fp)))
+        if left is None:
+            dfp[0] += dleft
+        if right is None:
+            dfp[-1] += dright
+        return dx, dxp, dfp, None if left is None else dleft, None if right is None else dright
+
+    return np.interp(x, xp, fp, left, right), interp_pullback
+
+
+def interp_cotangents(dy: Any, x: ndarray, xp: ndarray, fp: ndarray) -> tuple[Any, ...]:
+    """Return the cotangents of x, xp, fp, left and right.
+
+    Between nodes y = (1 - t) fp[k] + t fp[k+1] with t = (x - xp[k]) / (xp[k+1] - xp[k]).
+    """
+    n = xp.size
+    below, above = x < xp[0], x > xp[-1]
+    inside = (x >= xp[0]) & (x <= xp[-1])  # and not nan
+    k = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, max(n - 2, 0))
+    after = np.minimum(k + 1, n - 1)
+    width = np.where(xp[after] > xp[k], xp[after] - xp[k], 1)
+    t = np.where(inside, (x - xp[k]) / width, 0)
+    dinside, slope = np.where(inside, dy, 0), (fp[after] - fp[k]) / width
+    dx = dinside * slope.conj()
+    dxp, dfp = np.zeros(n, dx.dtype), np.zeros(n, np.result_type(dy, t))
+    np.add.at(dxp, k, (t - 1) * dx)
+    np.add.at(dxp, after, -t * dx)
+    np.add.at(dfp, k, (1 - t) * dinside)
+    np.add.at(dfp, after, t * dinside)
+    return dx, dxp, dfp, np.sum(np.where(below, dy, 0)), np.sum(np.where(above, dy, 0))

@@ -1,0 +1,125 @@
+"""Rules for products and cumulative products; also those that pass over nan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.rules.axes import (
+    Axes,
+    Result,
+    counted,
+    flatten,
+    from_lines,
+    keep,
+    reverse_cumsum,
+    select,
+    to_lines,
+)
+from mooncake_py.rules.declare import from_vjp
+from mooncake_py.rules.no_value import NoValue, given
+
+__all__: list[str] = []
+
+
+@from_vjp(np.prod, np.ndarray.prod)
+def prod_rule(
+    a, axis=None, dtype=None, out=None, keepdims=False, initial=NoValue, where=True
+) -> Result:
+    options = given(keepdims=keepdims, initial=initial, where=where)
+    return product(np.prod(a, axis, dtype, **options), a, axis, initial, where)
+
+
+@from_vjp(np.multiply.reduce)
+def multiply_reduce_rule(
+    array, axis=0, dtype=None, out=None, keepdims=False, initial=NoValue, where=True
+) -> Result:
+    options = given(keepdims=keepdims, initial=initial, where=where)
+    y = np.multiply.reduce(array, axis, dtype, **options)
+    return product(y, array, axis, initial, where)
+
+
+@from_vjp(np.nanprod)
+def nanprod_rule(
+    a, axis=None, dtype=None, out=None, keepdims=False, initial=NoValue, where=True
+) -> Result:
+    options = given(keepdims=keepdims, initial=initial, where=where)
+    return product(np.nanprod(a, axis, dtype, **options), a, axis, initial, counted(a, where))
+
+
+def product(y: Any, a: Any, axis: Axes, initial: Any, where: Any) -> Result:
+    """Multiply along axes; the cotangent of each factor is the product of the others times dy."""
+    a = np.asarray(a)
+
+    def prod_pullback(dy):
+        factors = (a if where is True else np.where(where, a, 1)).astype(y.dtype, copy=False)
+        scale = dy if initial is NoValue else dy * initial.conjugate()
+        da = select(where, product_cotangent(scale, factors, axis))
+        if initial is NoValue:
+            return da
+        dinitial = keep(dy, axis, a.shape) * np.multiply.reduce(factors.conj(), axis, keepdims=True)
+        return da, *[None] * 4, np.sum(dinitial)
+
+    return y, prod_pullback
+
+
+def product_cotangent(dy: Any, factors: ndarray, axis: Axes) -> ndarray:
+    """Return dy times the product of the other factors, without a division: zeros are right."""
+    lines = to_lines(factors, axis)
+    before, after = np.ones_like(lines), np.ones_like(lines)
+    np.multiply.accumulate(lines[..., :-1], -1, out=before[..., 1:])
+    np.multiply.accumulate(lines[..., :0:-1], -1, out=after[..., -2::-1])
+    others = from_lines(np.multiply(before, after, out=before), axis, factors.shape)
+    return keep(dy, axis, factors.shape) * others.conj()
+
+
+# Cumulative products.
+
+
+@from_vjp(np.cumprod, np.ndarray.cumprod)
+def cumprod_rule(a, axis=None, dtype=None, out=None) -> Result:
+    a = np.asarray(a)
+    y, line_pullback = cumulative_product(*flatten(a, axis), dtype)
+    return y, lambda dy: line_pullback(dy).reshape(a.shape)
+
+
+@from_vjp(np.multiply.accumulate)
+def multiply_accumulate_rule(array, axis=0, dtype=None, out=None) -> Result:
+    return cumulative_product(np.asarray(array), axis, dtype)
+
+
+@from_vjp(np.nancumprod)
+def nancumprod_rule(a, axis=None, dtype=None, out=None) -> Result:
+    a = np.asarray(a)
+    y, line_pullback = cumulative_product(*flatten(np.where(np.isnan(a), 1, a), axis), dtype)
+    return y, lambda dy: select(counted(a), line_pullback(dy).reshape(a.shape))
+
+
+def cumulative_product(a: ndarray, axis: int, dtype: Any) -> Result:
+    """Multiply cumulatively along one axis.
+
+    x[i] enters all products from y[i] on, so that its cotangent is sum_{k >= i} dy[k] y[k] / x[i];
+    where a product is zero or not finite, the sum is built without the division.
+    """
+    y = np.multiply.accumulate(a, axis, dtype)
+
+    def cumprod_pullback(dy):
+        factors = a.astype(y.dtype, copy=False)
+        if np.all(y) and np.all(np.isfinite(y)):
+            return reverse_cumsum(dy * y.conj(), axis) / factors.conj()
+        return _cumprod_cotangent(dy, factors, axis)
+
+    return y, cumprod_pullback
+
+
+def _cumprod_cotangent(dy: ndarray, factors: ndarray, axis: int) -> ndarray:
+    """Return prod(x[:i]) * s[i] with the recurrence s[i] = dy[i] + x[i+1] s[i+1]."""
+    x = np.moveaxis(factors, axis, 0)
+    before = np.ones_like(x)
+    np.multiply.accumulate(x[:-1], 0, out=before[1:])
+    total = np.array(np.moveaxis(dy, axis, 0))
+    for i in range(len(total) - 2, -1, -1):
+        total[i] += x[i + 1].conj() * total[i + 1]
+    return np.moveaxis(before.conj() * total, 0, axis)

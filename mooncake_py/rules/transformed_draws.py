@@ -1,0 +1,157 @@
+"""Draws made from others by a smooth map: of gamma, Weibull, Pareto, power, triangular, normal.
+
+The map is the one that NumPy uses, so that the derivative is that of the very numbers drawn.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+from numpy.random import Generator, RandomState
+
+from mooncake_py.rules.axes import Result
+from mooncake_py.rules.declare import from_vjp, overlay, zero_derivative
+from mooncake_py.rules.random import constant_parameter, quotient_or_zero
+
+__all__: list[str] = []
+
+
+@from_vjp(Generator.gamma, RandomState.gamma)
+def gamma_rule(self: Any, shape: Any, scale: Any = 1.0, size: Any = None) -> Result:
+    """Return y = scale z, where z depends on the shape by rejection."""
+    y = self.gamma(shape, scale, size)
+
+    def gamma_pullback(dy: Any) -> tuple[Any, ...]:
+        return None, constant_parameter("gamma"), lambda: dy * quotient_or_zero(y, scale)
+
+    return y, gamma_pullback
+
+
+@from_vjp(Generator.vonmises, RandomState.vonmises)
+def vonmises_rule(self: Any, mu: Any, kappa: Any, size: Any = None) -> Result:
+    """Return y = mu + z, brought into one turn, where z depends on kappa by rejection."""
+    y = self.vonmises(mu, kappa, size)
+    return y, lambda dy: (None, dy, constant_parameter("vonmises"))
+
+
+# Powers of draws: y = u^(1/a), so that dy/da = -y log(y) / a.
+
+
+@from_vjp(Generator.weibull, RandomState.weibull)
+def weibull_rule(self: Any, a: Any, size: Any = None) -> Result:
+    y = self.weibull(a, size)
+    return y, lambda dy: (None, power_cotangent(dy, y, a))
+
+
+@from_vjp(Generator.power, RandomState.power)
+def power_rule(self: Any, a: Any, size: Any = None) -> Result:
+    y = self.power(a, size)
+    return y, lambda dy: (None, power_cotangent(dy, y, a))
+
+
+@from_vjp(Generator.pareto, RandomState.pareto)
+def pareto_rule(self: Any, a: Any, size: Any = None) -> Result:
+    """Return y = u^(-1/a) - 1."""
+    y = self.pareto(a, size)
+    return y, lambda dy: (None, power_cotangent(dy, 1 + np.asarray(y), a))
+
+
+def power_cotangent(dy: Any, y: Any, a: Any) -> Any:
+    """Return -dy y log(y) / a, and zero where y is zero."""
+    y = np.asarray(y)
+    return -dy * y * np.log(np.where(y > 0, y, 1)) / a
+
+
+@from_vjp(Generator.triangular, RandomState.triangular)
+def triangular_rule(self: Any, left: Any, mode: Any, right: Any, size: Any = None) -> Result:
+    """Return the inverse of the distribution at u.
+
+    Up to the mode y = left + s with s = sqrt(u (mode - left) (right - left)), beyond it
+    y = right - s with s = sqrt((1 - u) (right - mode) (right - left)).
+    """
+    y = self.triangular(left, mode, right, size)
+
+    def triangular_pullback(dy: Any) -> tuple[Any, ...]:
+        low, middle, high = (np.asarray(x, float) for x in (left, mode, right))
+        rises = y <= middle
+        s = np.where(rises, y - low, high - y) / 2
+        by_side = quotient_or_zero(s, np.where(rises, middle - low, high - middle))
+        by_base = s / (high - low)
+        own = 1 - by_side - by_base
+        dleft, dright = np.where(rises, own, by_base), np.where(rises, by_base, own)
+        return None, dy * dleft, dy * by_side, dy * dright
+
+    return y, triangular_pullback
+
+
+# Several normal numbers with a covariance: mean + z F', where F F' = cov.
+
+
+@overlay(Generator.multivariate_normal)
+def multivariate_normal(
+    self: Generator,
+    mean: Any,
+    cov: Any,
+    size: Any = None,
+    check_valid: str = "warn",
+    tol: float = 1e-8,
+    *,
+    method: str = "svd",
+) -> Any:
+    mean, cov = np.asarray(mean), np.asarray(cov).astype(np.float64)
+    z = numbers_behind(self, mean, cov, size, check_valid, tol, method=method)
+    if method == "cholesky":
+        factor = np.linalg.cholesky(cov)
+    elif method == "eigh":
+        s, u = np.linalg.eigh(cov)
+        factor = u * np.sqrt(np.abs(s))
+    else:
+        u, s, _ = np.linalg.svd(cov)
+        factor = u * np.sqrt(s)
+    return np.reshape(mean + np.reshape(z, (-1, mean.size)) @ factor.T, z.shape)
+
+
+@overlay(RandomState.multivariate_normal)
+def legacy_multivariate_normal(
+    self: RandomState,
+    mean: Any,
+    cov: Any,
+    size: Any = None,
+    check_valid: str = "warn",
+    tol: float = 1e-8,
+) -> Any:
+    mean, cov = np.asarray(mean), np.asarray(cov).astype(np.float64)
+    z = numbers_behind(self, mean, cov, size, check_valid, tol)
+    _, s, vh = np.linalg.svd(cov)
+    return np.reshape(np.reshape(z, (-1, mean.size)) @ (np.sqrt(s)[:, None] * vh) + mean, z.shape)
+
+
+def numbers_behind(generator: Any, *arguments: Any, **options: Any) -> ndarray:
+    """Draw from the normal distribution with NumPy's checks, and return what it is made from."""
+    before = state_of(generator)
+    shape = generator.multivariate_normal(*arguments, **options).shape
+    after = state_of(generator)
+    restore(generator, before)
+    z = generator.standard_normal(shape)
+    restore(generator, after)
+    return z
+
+
+def state_of(generator: Any) -> Any:
+    """Return the state of a generator."""
+    if isinstance(generator, RandomState):
+        return generator.get_state(legacy=False)
+    return generator.bit_generator.state
+
+
+def restore(generator: Any, state: Any) -> None:
+    """Bring a generator into a state that it was in."""
+    if isinstance(generator, RandomState):
+        generator.set_state(state)
+    else:
+        generator.bit_generator.state = state
+
+
+zero_derivative(numbers_behind, because="draws without parameters that have a derivative")

@@ -1,0 +1,88 @@
+"""Rules for variances and standard deviations; also those that pass over nan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.rules.axes import Axes, Result, count, counted, keep, select
+from mooncake_py.rules.declare import from_vjp
+from mooncake_py.rules.no_value import NoValue, given
+
+__all__: list[str] = []
+
+
+# All but the array may be given by keyword only; `mean` stands by position here, as it may be
+# active.
+
+
+@from_vjp(np.var, np.ndarray.var)
+def var_rule(
+    a, axis=None, dtype=None, out=None, ddof=0, keepdims=False,
+    where=True, mean=NoValue, correction=NoValue,
+) -> Result:  # fmt: skip
+    options = given(keepdims=keepdims, where=where, mean=mean, correction=correction)
+    y = np.var(a, axis, dtype, ddof=ddof, **options)
+    freedom = ddof if correction is NoValue else correction
+    return y, lambda dy: spread_cotangents(dy, a, axis, freedom, where, mean)
+
+
+@from_vjp(np.nanvar)
+def nanvar_rule(
+    a, axis=None, dtype=None, out=None, ddof=0, keepdims=False,
+    where=True, mean=NoValue, correction=NoValue,
+) -> Result:  # fmt: skip
+    options = given(keepdims=keepdims, where=where, mean=mean, correction=correction)
+    y = np.nanvar(a, axis, dtype, ddof=ddof, **options)
+    freedom = ddof if correction is NoValue else correction
+    return y, lambda dy: spread_cotangents(dy, a, axis, freedom, counted(a, where), mean)
+
+
+@from_vjp(np.std, np.ndarray.std)
+def std_rule(
+    a, axis=None, dtype=None, out=None, ddof=0, keepdims=False,
+    where=True, mean=NoValue, correction=NoValue,
+) -> Result:  # fmt: skip
+    """Take std as sqrt(var); where all elements are equal the derivative is set to zero."""
+    options = given(keepdims=keepdims, where=where, mean=mean, correction=correction)
+    y = np.std(a, axis, dtype, ddof=ddof, **options)
+    freedom = ddof if correction is NoValue else correction
+    return y, lambda dy: spread_cotangents(root_cotangent(dy, y), a, axis, freedom, where, mean)
+
+
+@from_vjp(np.nanstd)
+def nanstd_rule(
+    a, axis=None, dtype=None, out=None, ddof=0, keepdims=False,
+    where=True, mean=NoValue, correction=NoValue,
+) -> Result:  # fmt: skip
+    options = given(keepdims=keepdims, where=where, mean=mean, correction=correction)
+    y = np.nanstd(a, axis, dtype, ddof=ddof, **options)
+    freedom = ddof if correction is NoValue else correction
+
+    def nanstd_pullback(dy):
+        dv = root_cotangent(dy, y)
+        return spread_cotangents(dv, a, axis, freedom, counted(a, where), mean)
+
+    return y, nanstd_pullback
+
+
+def spread_cotangents(
+    dy: Any, a: Any, axis: Axes, ddof: float, where: Any, mean: Any
+) -> tuple[Any, ...]:
+    """Return da = 2 (a - mean) dy / (n - ddof), and dmean, minus the sum of that.
+
+    The mean of the elements itself contributes nothing: the deviations from it add up to zero.
+    """
+    a = np.asarray(a)
+    center = np.mean(a, axis, keepdims=True, where=where) if mean is NoValue else mean
+    dy = keep(dy, axis, a.shape)
+    freedom = np.maximum(count(a.shape, axis, where) - ddof, 0)
+    da = select(where, (a - center) * (2 * dy / freedom.astype(dy.real.dtype)))
+    return da, *[None] * 6, lambda: -da
+
+
+def root_cotangent(dy: Any, y: Any) -> Any:
+    """Return the cotangent of v for y = sqrt(v), and zero where y is zero."""
+    zero = y == 0
+    return np.where(zero, 0, dy / (2 * np.where(zero, 1, y)))

@@ -1,0 +1,61 @@
+"""The page docs/coverage.md, made from the rules that are registered and the cases that run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+import numpy as np
+
+from tests.coverage.classification import DERIVED, NONE, REFUSED, RULE, UNKNOWN, Entry, entries
+
+__all__ = ["header", "page"]
+
+INTRODUCTION = """\
+Every public name of NumPy, and what becomes of its derivative.
+`python -m tests.coverage` prints this page, and a test compares the two.
+
+- **By a rule**: the derivative is declared, and checked by `test_rule`.
+- **Derived from source**: NumPy's own code is differentiated, and checked by `test_rule`.
+- **No derivative**: integers, shapes, steps and questions; the function runs as it is.
+- **Refused where active**: an error says why; on constants the function runs as it is.
+
+Arguments such as `axis`, `out`, `where`, `initial`, `dtype` and `keepdims` are those of NumPy.
+`numpy.char` and `numpy.strings` work on text, `numpy.rec` and `numpy.ma` on such as are refused.\
+"""
+
+
+def header() -> str:
+    """Return the line that names the version of NumPy."""
+    return f"*For NumPy {'.'.join(np.__version__.split('.')[:2])}.*"
+
+
+def page() -> str:
+    """Return the whole page."""
+    return "\n".join(["# Coverage of NumPy", "", header(), "", INTRODUCTION, "", *sections()])
+
+
+def sections() -> Iterator[str]:
+    """Yield the lines of a section for each module or class."""
+    for section, found in groupby(entries(), key=lambda entry: entry.section):
+        members = list(found)
+        yield f"## {section}"
+        yield ""
+        for status in (RULE, DERIVED):
+            yield from listed(status, [e.name for e in members if e.status == status])
+        for status in (NONE, REFUSED, UNKNOWN):
+            yield from by_reason(status, [e for e in members if e.status == status])
+
+
+def listed(title: str, names: list[str]) -> Iterator[str]:
+    """Yield a paragraph that lists names."""
+    if names:
+        yield f"**{title}:** {', '.join(f'`{name}`' for name in names)}."
+        yield ""
+
+
+def by_reason(status: str, members: list[Entry]) -> Iterator[str]:
+    """Yield a paragraph for each reason."""
+    order = sorted(members, key=lambda entry: entry.because)
+    for because, found in groupby(order, key=lambda entry: entry.because):
+        yield from listed(f"{status} ({because})", [entry.name for entry in found])

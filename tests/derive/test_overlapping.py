@@ -1,0 +1,159 @@
+"""Writes through views whose elements share memory: the last one survives, as in NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.lib.stride_tricks import as_strided, sliding_window_view
+
+from mooncake_py import DerivativeDropError, MissingRuleError, grad
+from tests.support.gradients import check
+
+X, V = np.array([0.5, -1.5, 2.5, 1.0, -0.75]), np.array([1.25, -0.5, 0.75])
+TABLE = np.array([[True, False, True]] * 3)
+
+
+def add_to_all(w: Any, v: Any) -> None:
+    w += v
+
+
+def scale_all(w: Any, v: Any) -> None:
+    w *= v
+    w /= v[2]
+
+
+def assign_all(w: Any, v: Any) -> None:
+    w[...] = v
+
+
+def assign_number(w: Any, v: Any) -> None:
+    w[:] = v[0]
+
+
+def fill(w: Any, v: Any) -> None:
+    w.fill(v[1])
+
+
+def assign_constant_then_row(w: Any, v: Any) -> None:
+    w[...] = 1.0
+    w[1] = v
+
+
+def assign_part(w: Any, v: Any) -> None:
+    w[1:, :2] = v[:2]
+
+
+def assign_itself(w: Any, v: Any) -> None:
+    w[1:] = w[:-1]
+
+
+def double(w: Any, v: Any) -> None:
+    w += w
+
+
+def assign_transposed(w: Any, v: Any) -> None:
+    w.T[...] = v
+
+
+def assign_reversed(w: Any, v: Any) -> None:
+    w[::-1] = v
+
+
+def assign_repeated_rows(w: Any, v: Any) -> None:
+    w[[0, 1, 1]] = v
+
+
+def assign_where(w: Any, v: Any) -> None:
+    w[TABLE] = v[0]
+
+
+def compute_into(w: Any, v: Any) -> None:
+    np.multiply(w, v, out=w)
+    np.exp(w, out=w)
+
+
+def compute_where(w: Any, v: Any) -> None:
+    np.add(w, v, out=w, where=TABLE)
+
+
+def copy_to(w: Any, v: Any) -> None:
+    np.copyto(w, v)
+
+
+def change_rows(w: Any, v: Any) -> None:
+    w[0] += v
+    w[1] *= v
+    w[2] = v * w[0]
+    w[1, 1] = v[0]
+    w[0, 2] += v[1]
+
+
+WRITES = [
+    add_to_all, scale_all, assign_all, assign_number, fill, assign_constant_then_row, assign_part,
+    assign_itself, double, assign_transposed, assign_reversed, assign_repeated_rows, assign_where,
+    compute_into, compute_where, copy_to, change_rows,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("write", WRITES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("starts_active", [True, False])
+def test_last_of_overlapping_writes_has_the_derivative(write: Any, starts_active: bool) -> None:
+    def program(x: Any, v: Any) -> Any:
+        y = x * 1.0 if starts_active else np.zeros(5)
+        write(as_strided(y, (3, 3), (8, 8)), v)
+        total = y.sum()
+        y[1] *= 2.0
+        return total * np.sum(y * x)
+
+    check(program, X, V)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_writes_through_windows_of_a_table(order: Any) -> None:
+    def program(x: Any, v: Any) -> Any:
+        y = np.array(2 * x, order=order)
+        windows = sliding_window_view(y, (2, 2), writeable=True)
+        windows *= v
+        windows[0, 1] += v
+        return np.sum(y * x)
+
+    check(program, np.outer(V, X), np.array([[0.5, 1.5], [2.5, -1.0]]))
+
+
+@pytest.mark.parametrize(
+    "write", [lambda w, v: np.put(w, [0, 4], v), lambda w, v: np.add.at(w, [0, 1], v)],
+    ids=["put", "at"],
+)  # fmt: skip
+def test_writes_by_position_are_refused(write: Any) -> None:
+    """NumPy goes through a copy of the view here, or reads what it wrote before."""
+
+    def program(x: Any) -> Any:
+        y = x * 1.0
+        write(as_strided(y, (3, 3), (8, 8)), x[0])
+        return y.sum()
+
+    with pytest.raises(MissingRuleError, match="overlaps itself"):
+        grad(program)(X)
+
+
+def test_memory_shared_by_dlpack_becomes_active() -> None:
+    def program(x: Any) -> Any:
+        buffer = np.zeros(5)
+        shared = np.from_dlpack(buffer)
+        buffer[:] = x * x
+        return np.sum(shared * x)
+
+    check(program, X)
+
+
+def test_bytes_read_as_floats_of_another_size_are_refused() -> None:
+    def program(x: Any) -> Any:
+        buffer = np.zeros(5)
+        other = buffer.view(np.float32)
+        buffer[:] = x
+        return other.sum()
+
+    with pytest.raises(DerivativeDropError, match="through a view of dtype float32"):
+        grad(program)(X)
