@@ -20,8 +20,9 @@ from mooncake_py import value_and_grad
 from tests.rules import cases as families
 from tests.rules.cases import Case
 
-STEPWISE = "nondifferentiable"
-FAMILIES = [m.name for m in pkgutil.iter_modules(families.__path__) if m.name != STEPWISE]
+LEFT_OUT = ("nondifferentiable", "scipy")  # steps; functions with narrow domains
+DECOMPOSITIONS = ("eigen", "factorizations", "linalg", "singular_values")
+FAMILIES = [m.name for m in pkgutil.iter_modules(families.__path__) if m.name not in LEFT_OUT]
 STEP = 1e-5
 WEIGHTS = ((-2, 1 / 12), (-1, -2 / 3), (1, 2 / 3), (2, -1 / 12))  # central, fourth order
 RTOL = {np.float16: 1e-2, np.float32: 1e-4, np.longdouble: 1e-8, np.complex64: 1e-4}
@@ -114,6 +115,8 @@ def test_cases_between_writes_match_differences(family: str) -> None:
 @pytest.mark.parametrize("dtype", RTOL, ids=lambda dtype: dtype.__name__)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_gradients_have_the_dtype_of_the_arguments(family: str, dtype: Any) -> None:
+    if dtype is np.complex64 and family in DECOMPOSITIONS:
+        pytest.skip("the phases of complex vectors are arbitrary, and programs see them")
     for case in smooth_cases(family):
         arrays = [x for x in case.args if is_inexact(x)]
         if any(x.dtype != np.float64 for x in arrays):
