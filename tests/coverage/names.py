@@ -43,7 +43,7 @@ SECTIONS: dict[str, Any] = {
 def members(owner: Any) -> Iterator[tuple[str, Any]]:
     """Yield the public names of a module or a class, in order, with what they mean."""
     names = getattr(owner, "__all__", None) or [n for n in dir(owner) if not n.startswith("_")]
-    for name in sorted(names):
+    for name in sorted(n for n in names if not n.startswith("_") or n.endswith("__")):
         found = getattr(owner, name)
         if not isinstance(found, ModuleType) or owner is np:
             yield name, of_generator(owner, name, found)

@@ -41,6 +41,9 @@ REASONS: dict[str, str] = dict([
     """),
     *each("module with a section of its own", "emath fft linalg polynomial random"),
     *each("iterates over positions", "ndindex"),
+    *each("gone in newer versions", """
+        in1d trapz ndarray.itemset ndarray.newbyteorder ndarray.ptp ndarray.tostring
+    """),
     *each("text: of active numbers it may be written, not read back",
           "fromregex genfromtxt loadtxt savetxt"),
     *each("attribute of the array, not of its numbers", """
