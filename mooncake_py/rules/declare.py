@@ -142,13 +142,18 @@ def bilinear(
     registry.add(BilinearRule(functions, origin, (left, right)), replace=replace)
 
 
-def from_vjp(*functions: Hashable, replace: bool = False) -> Callable[[F], F]:
+def from_vjp(
+    *functions: Hashable, permits: tuple[str, ...] = (), replace: bool = False
+) -> Callable[[F], F]:
     """Declare functions without side effects by a rule ``(*args) -> (output, pullback)``.
 
     Parameters
     ----------
     *functions : callable
         Functions that share a signature.
+    permits : tuple of str
+        Names of options that allow the function to overwrite arguments, such as ``overwrite_a``.
+        They are taken as False: what they would leave in the arguments is not defined anyway.
     replace : bool
         Override a rule that exists.
 
@@ -165,7 +170,7 @@ def from_vjp(*functions: Hashable, replace: bool = False) -> Callable[[F], F]:
     origin = registry.calling_location(1)
 
     def declare(rule: F) -> F:
-        registry.add(VjpRule(functions, origin, rule), replace=replace)
+        registry.add(VjpRule(functions, origin, rule, permits), replace=replace)
         return rule
 
     return declare

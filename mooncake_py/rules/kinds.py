@@ -249,15 +249,26 @@ class BilinearRule(Rule):
 
 
 class VjpRule(Rule):
-    """A function without side effects, given by ``rule(*args) -> (output, pullback)``."""
+    """A function without side effects, given by ``rule(*args) -> (output, pullback)``.
 
-    __slots__ = ("rule",)
+    Attributes
+    ----------
+    permits : tuple of str
+        Options that allow the function to overwrite arguments; they are never granted.
+    """
+
+    __slots__ = ("permits", "rule")
 
     def __init__(
-        self, functions: tuple[Hashable, ...], origin: Location, rule: Callable[..., Any]
+        self,
+        functions: tuple[Hashable, ...],
+        origin: Location,
+        rule: Callable[..., Any],
+        permits: tuple[str, ...] = (),
     ) -> None:
         super().__init__(functions, origin)
         self.rule = rule
+        self.permits = permits
 
 
 class CoDualRule(Rule):

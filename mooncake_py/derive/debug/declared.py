@@ -158,7 +158,7 @@ def checked_vjp(rule: VjpRule) -> VjpRule:
 
         return y, checked_pullback
 
-    return VjpRule(rule.functions, rule.origin, run)
+    return VjpRule(rule.functions, rule.origin, run, rule.permits)
 
 
 def check_count(rule: Rule, parts: Any, least: int, most: int) -> None:

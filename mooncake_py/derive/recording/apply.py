@@ -408,6 +408,8 @@ def shares_memory(ctx: Context, y: Any, nodes: Any, primals: Any, wrt: Any) -> b
 @without_out
 def apply_vjp(rule: VjpRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
     """Apply a rule given by output and pullback."""
+    if rule.permits:
+        args, kwargs = without_permissions(rule, args, kwargs)
     if kwargs and ctx.contains_active(kwargs):
         args, kwargs = all_by_position(rule, args, kwargs)
     args = [readable(ctx, f, a) for a in args]
@@ -428,6 +430,15 @@ def apply_vjp(rule: VjpRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> An
     where = position_for_rule(rule.origin)
     ctx.record((pulls.pull_vjp, outputs, rule, pullback, nodes, fits, where))
     return result
+
+
+def without_permissions(rule: VjpRule, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """Return the arguments with False for what would allow a function to overwrite the others."""
+    names = rule.rule.__code__.co_varnames[: len(args)]
+    args = tuple(
+        False if name in rule.permits else a for name, a in zip(names, args, strict=False)
+    ) + tuple(args[len(names) :])
+    return args, {name: v for name, v in kwargs.items() if name not in rule.permits}
 
 
 def all_by_position(rule: VjpRule, args: Any, kwargs: Any) -> tuple[Any, Any]:

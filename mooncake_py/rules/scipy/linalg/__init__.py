@@ -1,0 +1,11 @@
+"""Rules for `scipy.linalg`, a module for each family of functions.
+
+Options such as ``overwrite_a`` are taken as False.
+"""
+
+from mooncake_py.rules.scipy.linalg import banded as banded
+from mooncake_py.rules.scipy.linalg import decompositions as decompositions
+from mooncake_py.rules.scipy.linalg import equations as equations
+from mooncake_py.rules.scipy.linalg import factors as factors
+from mooncake_py.rules.scipy.linalg import functions as functions
+from mooncake_py.rules.scipy.linalg import systems as systems

@@ -1,0 +1,112 @@
+"""Orthogonal and spectral decompositions, with the formulas of `numpy.linalg`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg as sl
+from numpy import ndarray
+
+from mooncake_py.rules.contraction import adjoint_matrix
+from mooncake_py.rules.declare import from_vjp, not_implemented
+from mooncake_py.rules.eigen import hermitian_cotangent
+from mooncake_py.rules.factorizations import qr_cotangent
+from mooncake_py.rules.matrices import fold_triangle
+from mooncake_py.rules.scipy.linalg.systems import ONE_MATRIX, overwrite_a, overwrite_b
+from mooncake_py.rules.singular_values import svd_cotangent
+
+__all__: list[str] = []
+
+Rule = tuple[Any, Any]
+
+
+@from_vjp(sl.qr, permits=overwrite_a)
+def qr_rule(
+    a: Any,
+    overwrite_a: bool = False,
+    lwork: Any = None,
+    mode: str = "full",
+    pivoting: bool = False,
+    check_finite: bool = True,
+) -> Rule:
+    """A = Q R, or A[:, p] = Q R with the permutation held."""
+    a = np.asarray(a)
+    result = sl.qr(a, False, lwork, mode, pivoting, check_finite)
+
+    def qr_pullback(dy: Any) -> Any:
+        if mode == "raw":
+            return not_implemented("the reflections of mode='raw'")
+        if pivoting and a.ndim > 2:
+            return ONE_MATRIX
+        p = result[-1] if pivoting else slice(None)
+        columns = a[..., p]
+        q, r = sl.qr(columns, mode="economic") if mode == "r" else result[:2]
+        dq, dr = (None, dy[0]) if mode == "r" else dy[:2]
+        found = qr_cotangent(columns, q, r, dq, dr)
+        if not isinstance(found, ndarray) or not pivoting:
+            return found
+        da = np.empty_like(found)
+        da[:, p] = found
+        return da
+
+    return result, qr_pullback
+
+
+@from_vjp(sl.svd, permits=overwrite_a)
+def svd_rule(a: Any, full_matrices: bool = True, compute_uv: bool = True, **options: Any) -> Rule:
+    """A = U diag(s) V^H."""
+    result = sl.svd(a, full_matrices, compute_uv, **options)
+    if not compute_uv:
+        return result, lambda ds: singular_values_cotangent(a, ds)
+
+    def svd_pullback(dy: tuple[Any, Any, Any]) -> Any:
+        u, s, vh = result
+        du, ds, dvh = dy
+        dv = None if dvh is None else adjoint_matrix(dvh)
+        return svd_cotangent(u, s, adjoint_matrix(vh), du, ds, dv)
+
+    return result, svd_pullback
+
+
+@from_vjp(sl.svdvals, permits=overwrite_a)
+def svdvals_rule(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Rule:
+    """The singular values alone; the vectors are computed when they are wanted."""
+    return sl.svdvals(a, check_finite=check_finite), lambda ds: singular_values_cotangent(a, ds)
+
+
+def singular_values_cotangent(a: Any, ds: ndarray) -> ndarray:
+    """Return U diag(ds) V^H."""
+    u, _, vh = np.linalg.svd(a, full_matrices=False)
+    return (u * ds[..., None, :]) @ vh
+
+
+GENERALIZED = not_implemented("the generalized eigenvalue problem: reduce it by a Cholesky factor")
+SUBSET = not_implemented("vectors of a subset depend on the other ones: take all of them")
+
+
+@from_vjp(sl.eigh, permits=overwrite_a + overwrite_b)
+def eigh_rule(
+    a: Any, b: Any = None, *, lower: bool = True, eigvals_only: bool = False, **options: Any
+) -> Rule:
+    """A = V diag(w) V^H."""
+    result = sl.eigh(a, b, lower=lower, eigvals_only=eigvals_only, **options)
+    subset = any(options.get(name) is not None for name in ("subset_by_index", "subset_by_value"))
+
+    def eigh_pullback(dy: Any) -> Any:
+        if b is not None:
+            return GENERALIZED, GENERALIZED
+        dw, dv = (dy, None) if eigvals_only else dy
+        w, v = sl.eigh(a, lower=lower, **options) if eigvals_only else result
+        if dv is None:
+            return fold_triangle((v * dw[..., None, :]) @ adjoint_matrix(v), lower=lower), None
+        return SUBSET if subset else hermitian_cotangent(w, v, dw, dv, lower=lower), None
+
+    return result, eigh_pullback
+
+
+@from_vjp(sl.eigvalsh, permits=overwrite_a + overwrite_b)
+def eigvalsh_rule(a: Any, b: Any = None, **options: Any) -> Rule:
+    """The eigenvalues alone."""
+    _, pullback = eigh_rule(a, b, eigvals_only=True, **options)
+    return sl.eigvalsh(a, b, **options), pullback

@@ -1,0 +1,60 @@
+"""Matrix equations that are linear in the unknown.
+
+Source: T.-C. Kao and G. Hennequin, "Automatic differentiation of Sylvester, Lyapunov, and
+algebraic Riccati equations" (arXiv:2011.11430).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg as sl
+from numpy import ndarray
+
+from mooncake_py.rules.contraction import adjoint_matrix
+from mooncake_py.rules.declare import from_vjp
+
+__all__: list[str] = []
+
+Rule = tuple[Any, Any]
+
+
+@from_vjp(sl.solve_sylvester)
+def solve_sylvester_rule(a: Any, b: Any, q: Any) -> Rule:
+    """A X + X B = Q:  A^H G + G B^H = dX,  dA = -G X^H,  dB = -X^H G,  dQ = G."""
+    a, b = np.asarray(a), np.asarray(b)
+    x = sl.solve_sylvester(a, b, q)
+
+    def solve_sylvester_pullback(dx: ndarray) -> tuple[Any, ...]:
+        g = sl.solve_sylvester(adjoint_matrix(a), adjoint_matrix(b), dx)
+        xh = adjoint_matrix(x)
+        return -g @ xh, -xh @ g, g
+
+    return x, solve_sylvester_pullback
+
+
+@from_vjp(sl.solve_continuous_lyapunov)
+def solve_continuous_lyapunov_rule(a: Any, q: Any) -> Rule:
+    """A X + X A^H = Q:  A^H G + G A = dX,  dA = -(G X^H + G^H X),  dQ = G."""
+    a = np.asarray(a)
+    x = sl.solve_continuous_lyapunov(a, q)
+
+    def solve_continuous_lyapunov_pullback(dx: ndarray) -> tuple[Any, Any]:
+        g = sl.solve_continuous_lyapunov(adjoint_matrix(a), dx)
+        return -(g @ adjoint_matrix(x) + adjoint_matrix(g) @ x), g
+
+    return x, solve_continuous_lyapunov_pullback
+
+
+@from_vjp(sl.solve_discrete_lyapunov)
+def solve_discrete_lyapunov_rule(a: Any, q: Any, method: Any = None) -> Rule:
+    """X = A X A^H + Q:  G = A^H G A + dX,  dA = G A X^H + G^H A X,  dQ = G."""
+    a = np.asarray(a)
+    x = sl.solve_discrete_lyapunov(a, q, method)
+
+    def solve_discrete_lyapunov_pullback(dx: ndarray) -> tuple[Any, Any, None]:
+        g = sl.solve_discrete_lyapunov(adjoint_matrix(a), dx, method)
+        return g @ a @ adjoint_matrix(x) + adjoint_matrix(g) @ a @ x, g, None
+
+    return x, solve_discrete_lyapunov_pullback

@@ -1,0 +1,187 @@
+"""Triangular factors, and systems solved with them.
+
+Sources: Murray (2016) for Cholesky; de Hoog, Anderssen and Lukas (2011), "Differentiation of
+matrix functionals using triangular factorization", for LU.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg as sl
+from numpy import ndarray
+
+from mooncake_py.rules.contraction import adjoint_matrix
+from mooncake_py.rules.declare import from_vjp
+from mooncake_py.rules.linalg import quiet
+from mooncake_py.rules.matrices import diagonal, fold_triangle
+from mooncake_py.rules.scipy.linalg.systems import ONE_MATRIX, outer, overwrite_a, overwrite_b
+
+__all__: list[str] = []
+
+Rule = tuple[Any, Any]
+
+
+# Cholesky.
+
+
+def cholesky_cotangent(c: ndarray, dc: ndarray, lower: bool) -> ndarray:
+    """Return the cotangent of the triangle of A = L L^H that is read (Murray 2016, equation 9)."""
+    factor, df = (c, dc) if lower else (adjoint_matrix(c), adjoint_matrix(dc))
+    adjoint = adjoint_matrix(np.tril(factor))
+    inner = np.tril(adjoint @ np.tril(df))
+    diagonal(inner)[...] *= 0.5
+    half = np.linalg.solve(adjoint, inner)
+    s = adjoint_matrix(np.linalg.solve(adjoint, adjoint_matrix(half)))
+    return fold_triangle(s, lower=lower)
+
+
+@from_vjp(sl.cholesky, permits=overwrite_a)
+def cholesky_rule(
+    a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> Rule:
+    """A = U^H U or L L^H."""
+    y = sl.cholesky(a, lower, check_finite=check_finite)
+    return y, lambda dy: (cholesky_cotangent(y, dy, lower), None)
+
+
+@from_vjp(sl.cho_factor, permits=overwrite_a)
+def cho_factor_rule(
+    a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> Rule:
+    """The same, with what A holds in the other triangle left there."""
+    result = sl.cho_factor(a, lower, check_finite=check_finite)
+
+    def cho_factor_pullback(dy: tuple[Any, ...]) -> Any:
+        dc = dy[0]
+        other = np.triu(dc, 1) if lower else np.tril(dc, -1)
+        return cholesky_cotangent(result[0], dc, lower) + other, None
+
+    return result, cho_factor_pullback
+
+
+@from_vjp(sl.cho_solve, permits=overwrite_b)
+def cho_solve_rule(
+    c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True
+) -> Rule:
+    """X = A^-1 B with A = L L^H:  S = -dB X^H,  dL = tril((S + S^H) L)."""
+    c, lower = c_and_lower
+    x = sl.cho_solve(c_and_lower, b, check_finite=check_finite)
+
+    def cho_solve_pullback(dx: ndarray) -> Any:
+        if np.ndim(c) > 2:
+            return [ONE_MATRIX, None], ONE_MATRIX
+        db = sl.cho_solve((c, lower), dx, check_finite=False)
+        s = -outer(db, x)
+        both = s + adjoint_matrix(s)
+        dc = np.tril(both @ np.tril(c)) if lower else np.triu(np.triu(c) @ both)
+        return [quiet(dc, dx), None], db
+
+    return x, cho_solve_pullback
+
+
+# LU.
+
+
+def lu_cotangent(lower: ndarray, upper: ndarray, dl: ndarray, du: ndarray) -> ndarray:
+    """Return the cotangent of L U, for unit lower trapezoidal L and upper trapezoidal U.
+
+    Square: dA = L^-H (tril(L^H dL, -1) + triu(dU U^H)) U^-H.  Further rows of L are A_2 U^-1,
+    and further columns of U are L^-1 A_2.
+    """
+    k = upper.shape[-2]
+    l1, u1 = lower[..., :k, :], upper[..., :, :k]
+    l1h, u1h = adjoint_matrix(l1), adjoint_matrix(u1)
+    below = adjoint_matrix(np.linalg.solve(u1, adjoint_matrix(dl[..., k:, :])))
+    beside = np.linalg.solve(l1h, du[..., :, k:])
+    dl1 = np.tril(dl[..., :k, :] - beside @ adjoint_matrix(upper[..., :, k:]), -1)
+    du1 = np.triu(du[..., :, :k] - adjoint_matrix(lower[..., k:, :]) @ below)
+    inner = np.tril(l1h @ dl1, -1) + np.triu(du1 @ u1h)
+    corner = np.linalg.solve(l1h, adjoint_matrix(np.linalg.solve(u1, adjoint_matrix(inner))))
+    top = np.concatenate([corner, beside], axis=-1)
+    if lower.shape[-2] == k:
+        return top
+    return np.concatenate([top, below], axis=-2)
+
+
+@from_vjp(sl.lu, permits=overwrite_a)
+def lu_rule(
+    a: Any,
+    permute_l: bool = False,
+    overwrite_a: bool = False,
+    check_finite: bool = True,
+    p_indices: bool = False,
+) -> Rule:
+    """A = P L U, with the permutation held."""
+    a = np.asarray(a)
+    result = sl.lu(a, permute_l, check_finite=check_finite, p_indices=p_indices)
+
+    def lu_pullback(dy: tuple[Any, ...]) -> Any:
+        if a.ndim > 2:
+            return ONE_MATRIX
+        p, lower, upper = sl.lu(a, check_finite=False)
+        dl, du = (
+            np.zeros_like(x) if dx is None else dx
+            for x, dx in zip(result[-2:], dy[-2:], strict=True)
+        )
+        dl = p.T @ dl if permute_l else dl
+        return p @ lu_cotangent(lower, upper, np.tril(dl, -1), np.triu(du))
+
+    return result, lu_pullback
+
+
+@from_vjp(sl.lu_factor, permits=overwrite_a)
+def lu_factor_rule(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Rule:
+    """The same, with L and U in one matrix."""
+    result = sl.lu_factor(a, check_finite=check_finite)
+
+    def lu_factor_pullback(dy: tuple[Any, ...]) -> Any:
+        both, pivots = result
+        if both.ndim > 2:
+            return ONE_MATRIX
+        lower, upper = split(both)
+        k = min(both.shape)
+        da = lu_cotangent(lower, upper, np.tril(dy[0], -1)[:, :k], np.triu(dy[0])[:k])
+        return da[np.argsort(permutation(pivots, len(da)))]
+
+    return result, lu_factor_pullback
+
+
+def split(both: ndarray) -> tuple[ndarray, ndarray]:
+    """Return L, with ones on the diagonal, and U."""
+    k = min(both.shape)
+    return np.tril(both, -1)[:, :k] + np.eye(len(both), k, dtype=both.dtype), np.triu(both)[:k]
+
+
+def permutation(pivots: ndarray, n: int) -> ndarray:
+    """Return the order of rows that exchanges of row i and row ``pivots[i]`` lead to."""
+    order = np.arange(n)
+    for i, j in enumerate(pivots):
+        order[[i, j]] = order[[j, i]]
+    return order
+
+
+@from_vjp(sl.lu_solve, permits=overwrite_b)
+def lu_solve_rule(
+    lu_and_piv: Any, b: Any, trans: Any = 0, overwrite_b: bool = False, check_finite: bool = True
+) -> Rule:
+    """X = op(A)^-1 B:  d op(A) = -dB X^H,  and of P^T A = L U:  dL = S U^H,  dU = L^H S."""
+    both, pivots = lu_and_piv
+    x = sl.lu_solve(lu_and_piv, b, trans, check_finite=check_finite)
+
+    def lu_solve_pullback(dx: ndarray) -> Any:
+        if np.ndim(both) > 2:
+            return [ONE_MATRIX, None], ONE_MATRIX
+        if trans == 1:
+            db = np.conj(sl.lu_solve((both, pivots), np.conj(dx), 0, check_finite=False))
+        else:
+            db = sl.lu_solve((both, pivots), dx, {0: 2, 2: 0}[trans], check_finite=False)
+        s = -outer(db, x)
+        s = {0: s, 1: s.swapaxes(-1, -2), 2: adjoint_matrix(s)}[trans]
+        s = s[permutation(pivots, len(s))]
+        lower, upper = split(both)
+        dboth = np.tril(s @ adjoint_matrix(upper), -1) + np.triu(adjoint_matrix(lower) @ s)
+        return [quiet(dboth, dx), None], db
+
+    return x, lu_solve_pullback

@@ -1,0 +1,70 @@
+"""Functions of matrices: the adjoint of the Frechet derivative is that at the adjoint matrix.
+
+Sources: A. H. Al-Mohy and N. J. Higham, SIAM J. Matrix Anal. 30 (2009), for the exponential;
+N. J. Higham, "Functions of Matrices" (2008), equation 3.16 (block matrix) and section 6.1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg as sl
+from numpy import ndarray
+
+from mooncake_py.rules.contraction import adjoint_matrix
+from mooncake_py.rules.declare import from_vjp
+
+__all__: list[str] = []
+
+Rule = tuple[Any, Any]
+
+
+@from_vjp(sl.expm)
+def expm_rule(A: Any) -> Rule:
+    """Y = exp(A):  dA = L(A^H, dY)."""
+    a = np.asarray(A)
+    y = sl.expm(a)
+
+    def expm_pullback(dy: ndarray) -> ndarray:
+        stack = np.broadcast_to(adjoint_matrix(a) if a.ndim > 1 else np.conj(a), dy.shape)
+        da = np.zeros(dy.shape, np.result_type(a, dy))
+        for i in np.ndindex(dy.shape[:-2]):
+            if dy[i].any():
+                da[i] = sl.expm_frechet(stack[i], dy[i], compute_expm=False)
+        return da if a.ndim > 1 else da.reshape(a.shape)
+
+    return y, expm_pullback
+
+
+@from_vjp(sl.logm)
+def logm_rule(A: Any) -> Rule:
+    """Y = log(A):  dA is the corner of log([[A^H, dY], [0, A^H]])."""
+    a = np.asarray(A)
+
+    def logm_pullback(dy: ndarray) -> ndarray:
+        scale = np.abs(dy).max(initial=0) / np.abs(a).max(initial=1)  # the derivative is linear
+        if scale == 0:
+            return np.zeros_like(dy)
+        n = a.shape[-1]
+        adjoint = adjoint_matrix(a)
+        block = np.block([[adjoint, dy / scale], [np.zeros_like(adjoint), adjoint]])
+        return scale * sl.logm(block)[..., :n, n:]
+
+    return sl.logm(a), logm_pullback
+
+
+@from_vjp(sl.sqrtm)
+def sqrtm_rule(A: Any) -> Rule:
+    """Y Y = A:  Y^H dA + dA Y^H = dY."""
+    y = sl.sqrtm(A)
+
+    def sqrtm_pullback(dy: ndarray) -> ndarray:
+        da = np.zeros(dy.shape, dy.dtype)
+        for i in np.ndindex(dy.shape[:-2]):
+            if dy[i].any():
+                adjoint = adjoint_matrix(y[i])
+                da[i] = sl.solve_sylvester(adjoint, adjoint, dy[i])
+        return da
+
+    return y, sqrtm_pullback

@@ -1,0 +1,152 @@
+"""Cases for `scipy.linalg`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg as sl
+
+from tests.rules.cases import Case
+from tests.rules.cases.drawing import draw
+from tests.rules.cases.matrices import definite, regular
+
+__all__ = ["cases"]
+
+REAL = {"dtypes": False}
+# Equal rows make matrices singular.
+PLAIN = {"layouts": False, "dtypes": False}
+
+
+def solve_with_factor(a: np.ndarray, b: np.ndarray) -> Any:
+    return sl.cho_solve(sl.cho_factor(a), b), sl.lu_solve(sl.lu_factor(a), b, 1)
+
+
+def lower_factor(a: np.ndarray, b: np.ndarray) -> Any:
+    return sl.cho_solve((a, True), b)
+
+
+def with_pivots(a: np.ndarray, b: np.ndarray) -> Any:
+    pivots = np.array([1, 2, 2])
+    return [sl.lu_solve((a, pivots), b, trans) for trans in (0, 1, 2)]
+
+
+def system_cases() -> list[Case]:
+    b, z = draw(3, 2), draw(3, 2, dtype=complex)
+    a, c = regular(3, 3), regular(3, 3, dtype=complex)
+    structures = ["pos", "sym", "her", "gen"]
+    return [
+        Case(sl.solve, (a, draw(3)), label="vector", options=PLAIN),
+        Case(sl.solve, (a, b), label="matrix"),
+        Case(sl.solve, (a, b), {"transposed": True}, "transposed", options=PLAIN),
+        Case(sl.solve, (c, z), label="complex"),
+        *(
+            Case(sl.solve, (definite(3, 3), b), {"assume_a": s, "lower": low}, f"{s}-{low}",
+                 options=PLAIN)
+            for s in structures for low in (False, True)
+        ),
+        Case(sl.solve, (definite(3, 3, dtype=complex), z), {"assume_a": "her"}, "complex-her",
+             options=PLAIN),
+        Case(sl.inv, (a,)),
+        Case(sl.det, (a,)),
+        Case(sl.det, (c,), label="complex"),
+        *(
+            Case(sl.solve_triangular, (m, v, trans, low, unit), label=f"{k}-{trans}-{low}-{unit}",
+                 options=PLAIN)
+            for k, m, v in (("real", a, b), ("complex", c, z), ("vector", a, draw(3)))
+            for trans in (0, "T", 2) for low in (False, True) for unit in (False, True)
+        ),
+        Case(sl.lstsq, (draw(4, 2), draw(4)), label="vector", options=PLAIN),
+        Case(sl.lstsq, (draw(4, 2), draw(4, 3)), label="matrix", options=PLAIN),
+        Case(sl.pinv, (draw(4, 2),), options=PLAIN),
+        Case(sl.norm, (draw(4),), options=REAL),
+        Case(sl.norm, (draw(3, 2), 1), {"axis": 0}, "one", options=REAL),
+        Case(sl.norm, (draw(3, 2), "fro"), label="fro"),
+    ]  # fmt: skip
+
+
+def factor_cases() -> list[Case]:
+    a = definite(3, 3)
+    c = definite(3, 3, dtype=complex)
+    return [
+        *(
+            Case(f, (m, low), label=f"{k}-{low}", options=PLAIN)
+            for f in (sl.cholesky, sl.cho_factor)
+            for k, m in (("real", a), ("complex", c)) for low in (False, True)
+        ),
+        Case(sl.cho_solve, ((regular(3, 3), False), draw(3)), label="upper", options=PLAIN),
+        Case(sl.cho_solve, ((regular(3, 3), True), draw(3, 2)), label="lower", options=PLAIN),
+        Case(lower_factor, (regular(3, 3, dtype=complex), draw(3, dtype=complex)), options=PLAIN),
+        Case(sl.lu_solve, ((regular(3, 3), np.array([1, 1, 2])), draw(3)), options=PLAIN),
+        Case(with_pivots, (regular(3, 3, dtype=complex), draw(3, 2, dtype=complex)), options=PLAIN),
+        Case(solve_with_factor, (a, draw(3)), options=PLAIN),
+        *(
+            Case(f, (draw(*shape, dtype=t),), label=f"{shape}-{t.__name__}", options=PLAIN)
+            for f in (sl.lu, sl.lu_factor)
+            for shape in ((3, 3), (4, 2), (2, 4)) for t in (float, complex)
+        ),
+        Case(sl.lu, (draw(3, 3), True), label="permuted", options=PLAIN),
+    ]  # fmt: skip
+
+
+def decomposition_cases() -> list[Case]:
+    return [
+        *(Case(sl.qr, (draw(3, 3),), {"mode": m}, f"{m}", options=PLAIN)
+          for m in ("full", "economic", "r")),
+        Case(sl.qr, (draw(4, 2),), {"mode": "economic", "pivoting": True}, "pivot", options=PLAIN),
+        Case(sl.svd, (draw(3, 3),), options=PLAIN),
+        Case(sl.svd, (draw(4, 2), False), label="thin", options=PLAIN),
+        Case(sl.svd, (draw(4, 2), False, False), label="values", options=REAL),
+        Case(sl.svdvals, (draw(4, 2),), options=REAL),
+        *(
+            Case(sl.eigh, (definite(3, 3),), {"lower": low}, f"{low}", options=PLAIN)
+            for low in (False, True)
+        ),
+        Case(sl.eigh, (definite(3, 3),), {"eigvals_only": True, "subset_by_index": [0, 1]},
+             "subset", options=PLAIN),
+        Case(sl.eigvalsh, (definite(3, 3, dtype=complex),), options=PLAIN),
+    ]  # fmt: skip
+
+
+def equation_cases() -> list[Case]:
+    a, b, q = regular(3, 3), regular(2, 2), draw(3, 2)
+    c = regular(3, 3, dtype=complex)
+    return [
+        Case(sl.solve_sylvester, (a, b, q), options=PLAIN),
+        Case(sl.solve_sylvester, (c, b, q + 1j), label="complex", options=PLAIN),
+        Case(sl.solve_continuous_lyapunov, (a, draw(3, 3)), options=PLAIN),
+        Case(sl.solve_continuous_lyapunov, (c, c), label="complex", options=PLAIN),
+        Case(sl.solve_discrete_lyapunov, (a / 7, draw(3, 3)), options=PLAIN),
+        Case(sl.solve_discrete_lyapunov, (c / 7, c), {"method": "bilinear"}, "complex",
+             options=PLAIN),
+        Case(sl.expm, (draw(3, 3),)),
+        Case(sl.expm, (draw(2, 3, 3, dtype=complex),), label="complex-stack", options=PLAIN),
+        Case(sl.logm, (definite(3, 3),), options=PLAIN),
+        Case(sl.logm, (definite(3, 3, dtype=complex),), label="complex", options=PLAIN),
+        Case(sl.sqrtm, (definite(3, 3),), options=PLAIN),
+        Case(sl.sqrtm, (definite(3, 3, dtype=complex),), label="complex", options=PLAIN),
+        *(Case(f, (draw(3, 3),), label="derived", options=PLAIN)
+          for f in (sl.cosm, sl.sinm, sl.coshm)),
+    ]  # fmt: skip
+
+
+def banded_cases() -> list[Case]:
+    ab = draw(4, 5) + 4 * (np.arange(4) == 1)[:, None]
+    h = draw(3, 5) + 6 * (np.arange(3) == 2)[:, None]
+    return [
+        Case(sl.solve_banded, ((2, 1), ab, draw(5)), options=PLAIN),
+        Case(sl.solve_banded, ((2, 1), ab + 0.5j, draw(5, 2)), label="complex", options=PLAIN),
+        Case(sl.solve_banded, ((1, 1), ab[:3], draw(5)), label="tridiagonal", options=PLAIN),
+        Case(sl.solveh_banded, (h, draw(5)), options=PLAIN),
+        Case(sl.solveh_banded, (h[::-1], draw(5, 2)), {"lower": True}, "lower", options=PLAIN),
+        Case(sl.solveh_banded, (h + 0.2j * (np.arange(3) < 2)[:, None], draw(5)), label="complex",
+             options=PLAIN),
+    ]  # fmt: skip
+
+
+def cases() -> list[Case]:
+    """All cases of the family."""
+    return [
+        *system_cases(), *factor_cases(), *decomposition_cases(), *equation_cases(),
+        *banded_cases(),
+    ]  # fmt: skip
