@@ -409,7 +409,7 @@ def shares_memory(ctx: Context, y: Any, nodes: Any, primals: Any, wrt: Any) -> b
 def apply_vjp(rule: VjpRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
     """Apply a rule given by output and pullback."""
     if rule.permits:
-        args, kwargs = without_permissions(rule, args, kwargs)
+        args, kwargs = without_permissions(rule, f, args, kwargs)
     if kwargs and ctx.contains_active(kwargs):
         args, kwargs = all_by_position(rule, args, kwargs)
     args = [readable(ctx, f, a) for a in args]
@@ -432,13 +432,20 @@ def apply_vjp(rule: VjpRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> An
     return result
 
 
-def without_permissions(rule: VjpRule, args: Any, kwargs: Any) -> tuple[Any, Any]:
-    """Return the arguments with False for what would allow a function to overwrite the others."""
-    names = rule.rule.__code__.co_varnames[: len(args)]
-    args = tuple(
+def without_permissions(rule: VjpRule, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """Return the arguments without those that allow a function to overwrite the others.
+
+    What the rule takes by keyword only is moved there, as the names are known by then.
+    """
+    signature = signature_of(f)
+    names = [] if signature is None else list(signature.parameters)
+    count = getattr(inspect.unwrap(rule.rule), "__code__").co_argcount  # noqa: B009
+    kept = [
         False if name in rule.permits else a for name, a in zip(names, args, strict=False)
-    ) + tuple(args[len(names) :])
-    return args, {name: v for name, v in kwargs.items() if name not in rule.permits}
+    ]
+    kwargs = {**dict(zip(names[count:], kept[count:], strict=False)), **kwargs}
+    kwargs = {name: v for name, v in kwargs.items() if name not in rule.permits}
+    return (*kept[:count], *args[len(kept) :]), kwargs
 
 
 def all_by_position(rule: VjpRule, args: Any, kwargs: Any) -> tuple[Any, Any]:
