@@ -17,7 +17,7 @@ MODULES = {
     "numpy.polynomial": "mooncake_py.rules.polynomials",  # NumPy itself leaves it out
 } | {
     f"scipy.{part}": f"mooncake_py.rules.scipy.{part.replace('.', '_')}"
-    for part in ("linalg", "special")
+    for part in ("fft", "linalg", "signal", "special")
 }
 _waiting = dict(MODULES)
 _seen = 0

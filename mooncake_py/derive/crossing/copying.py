@@ -95,6 +95,8 @@ class _Copier:
         return new_root
 
     def copy_object(self, value: Any) -> Any:
+        if callable(value) and registry.find(value) is not None:
+            return value
         spec = spec_of(value)
         try:
             fields = spec.fields(value)
@@ -104,8 +106,6 @@ class _Copier:
             return self.remember(value, _without_tangent(value))
         if spec.mutable:
             return self.copy_mutable(value, spec, fields)
-        if isinstance(value, types.FunctionType) and registry.find(value) is not None:
-            return value
         parts = {name: self.copy(part) for name, part in fields.items()}
         if all(parts[name] is part for name, part in fields.items()):
             return self.remember(value, value)

@@ -1,0 +1,121 @@
+"""Rules for `scipy.signal`: convolutions, and recursive filters.
+
+A filter solves a * y = b * x, with convolutions; the adjoint runs backwards in time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.signal as sg
+from numpy import ndarray
+
+from mooncake_py.rules.contraction import conj
+from mooncake_py.rules.declare import from_vjp, not_implemented
+
+__all__: list[str] = []
+
+
+# Convolutions.
+
+
+def spread(dy: ndarray, a: ndarray, b: ndarray, mode: str) -> ndarray:
+    """Return the cotangent of the full convolution that an output is a part of."""
+    full = np.zeros([n + m - 1 for n, m in zip(a.shape, b.shape, strict=True)], dy.dtype)
+    starts = {
+        "full": [0] * dy.ndim,
+        "same": [(n - k) // 2 for n, k in zip(full.shape, dy.shape, strict=True)],
+        "valid": [min(n, m) - 1 for n, m in zip(a.shape, b.shape, strict=True)],
+    }[mode]
+    full[tuple(slice(i, i + n) for i, n in zip(starts, dy.shape, strict=True))] = dy
+    return full
+
+
+def cotangents(dy: ndarray, a: ndarray, b: ndarray, mode: str) -> tuple[ndarray, ndarray]:
+    """Return those of both factors: correlations of that of the full convolution."""
+    full = spread(dy, a, b, mode)
+    return sg.correlate(full, b, "valid"), sg.correlate(full, a, "valid")
+
+
+def convolution(function: Any) -> None:
+    """Declare a function that convolves all axes."""
+
+    @from_vjp(function)
+    def rule(in1: Any, in2: Any, mode: str = "full", *rest: Any, **options: Any) -> Any:
+        a, b = np.asarray(in1), np.asarray(in2)
+        y = function(a, b, mode, *rest, **options)
+
+        def pullback(dy: ndarray) -> Any:
+            if rest or options.get("axes") is not None:
+                return SOME_AXES, SOME_AXES
+            if not dy.any():
+                return None, None
+            return cotangents(dy, a, b, mode)
+
+        return y, pullback
+
+
+SOME_AXES = not_implemented("only for all axes, with the other options given by keyword")
+
+convolution(sg.convolve)
+convolution(sg.fftconvolve)
+convolution(sg.oaconvolve)
+
+
+@from_vjp(sg.correlate)
+def correlate_rule(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Any:
+    """The convolution with the second array reversed and conjugated."""
+    a, b = np.asarray(in1), np.asarray(in2)
+    y = sg.correlate(a, b, mode, method)
+
+    def correlate_pullback(dy: ndarray) -> Any:
+        if not dy.any():
+            return None, None
+        da, reversed_db = cotangents(dy, a, conj(np.flip(b)), mode)
+        return da, conj(np.flip(reversed_db))
+
+    return y, correlate_pullback
+
+
+# Filters.
+
+
+@from_vjp(sg.lfilter)
+def lfilter_rule(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
+    """With a_0 = 1, zero beyond the ends, and states z_i and z_f: b * x + z_i = a * y + z_f.
+
+    The cotangent g of both sides is that of z_f beyond the end; before it a * g = dy, backwards.
+    """
+    b, a, x = np.atleast_1d(b), np.atleast_1d(a), np.asarray(x)
+    result = sg.lfilter(b, a, x, axis, zi)
+
+    def lfilter_pullback(dys: Any) -> Any:
+        y, dy, dzf = (result, dys, None) if zi is None else (result[0], *dys)
+        lead, order = a[0], max(len(a), len(b)) - 1
+        b1, a1 = (np.pad(c / lead, (0, order + 1 - len(c))) for c in (b, a))
+        dy = np.zeros_like(y) if dy is None else dy
+        xs, ys, dy = (np.moveaxis(v, axis, -1) for v in (x, y, dy))
+        n = xs.shape[-1]
+        tail = np.zeros((*xs.shape[:-1], order), dy.dtype)
+        if dzf is not None:
+            tail = np.moveaxis(dzf, axis, -1)
+        driven = sg.lfilter(conj(a1), 1.0, tail[..., ::-1])
+        drive = np.concatenate([driven, dy[..., ::-1]], axis=-1)
+        g = sg.lfilter(np.ones(1), conj(a1), drive)[..., ::-1]
+        dx = sum(c * g[..., k : k + n] for k, c in enumerate(conj(b1)))
+        db, da = (
+            np.array([np.vdot(v, g[..., k : k + n]) for k in range(order + 1)]) for v in (xs, -ys)
+        )
+        da[0] = -(np.vdot(b1, db) + np.vdot(a1[1:], da[1:]))  # only ratios to a_0 matter
+        scale = conj(lead)
+        dzi = None if zi is None else np.moveaxis(g[..., :order], -1, axis)
+        return db[: len(b)] / scale, da[: len(a)] / scale, np.moveaxis(dx, -1, axis), None, dzi
+
+    return result, lfilter_pullback
+
+
+@from_vjp(sg.detrend, permits=("overwrite_data",))
+def detrend_rule(data: Any, axis: int = -1, type: str = "linear", bp: Any = 0) -> Any:
+    """Take the trend out of the cotangent too: that is an orthogonal projection."""
+    return sg.detrend(data, axis, type, bp), lambda dy: (sg.detrend(dy, axis, type, bp),)
