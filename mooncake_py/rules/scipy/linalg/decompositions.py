@@ -32,7 +32,7 @@ def qr_rule(
 ) -> Rule:
     """A = Q R, or A[:, p] = Q R with the permutation held."""
     a = np.asarray(a)
-    result = sl.qr(a, False, lwork, mode, pivoting, check_finite)
+    result: Any = sl.qr(a, False, lwork, mode, pivoting, check_finite)
 
     def qr_pullback(dy: Any) -> Any:
         if mode == "raw":
@@ -41,7 +41,8 @@ def qr_rule(
             return ONE_MATRIX
         p = result[-1] if pivoting else slice(None)
         columns = a[..., p]
-        q, r = sl.qr(columns, mode="economic") if mode == "r" else result[:2]
+        factors: Any = sl.qr(columns, mode="economic") if mode == "r" else result
+        q, r = factors[:2]
         dq, dr = (None, dy[0]) if mode == "r" else dy[:2]
         found = qr_cotangent(columns, q, r, dq, dr)
         if not isinstance(found, ndarray) or not pivoting:

@@ -120,7 +120,8 @@ def lu_rule(
     def lu_pullback(dy: tuple[Any, ...]) -> Any:
         if a.ndim > 2:
             return ONE_MATRIX
-        p, lower, upper = sl.lu(a, check_finite=False)
+        factors: Any = sl.lu(a, check_finite=False)
+        p, lower, upper = factors
         dl, du = (
             np.zeros_like(x) if dx is None else dx
             for x, dx in zip(result[-2:], dy[-2:], strict=True)

@@ -49,7 +49,8 @@ def logm_rule(A: Any) -> Rule:
         n = a.shape[-1]
         adjoint = adjoint_matrix(a)
         block = np.block([[adjoint, dy / scale], [np.zeros_like(adjoint), adjoint]])
-        return scale * sl.logm(block)[..., :n, n:]
+        logarithm: Any = sl.logm(block)
+        return scale * logarithm[..., :n, n:]
 
     return sl.logm(a), logm_pullback
 
@@ -57,7 +58,7 @@ def logm_rule(A: Any) -> Rule:
 @from_vjp(sl.sqrtm)
 def sqrtm_rule(A: Any) -> Rule:
     """Y Y = A:  Y^H dA + dA Y^H = dY."""
-    y = sl.sqrtm(A)
+    y: Any = sl.sqrtm(A)
 
     def sqrtm_pullback(dy: ndarray) -> ndarray:
         da = np.zeros(dy.shape, dy.dtype)

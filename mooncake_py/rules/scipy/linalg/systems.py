@@ -115,7 +115,7 @@ def solve_triangular_rule(
     """X = op(A)^-1 B:  dB = op(A)^-H dX,  d op(A) = -dB X^H, in the triangle that is read."""
     a, b = np.asarray(a), np.asarray(b)
     x = sl.solve_triangular(a, b, trans, lower, unit_diagonal, check_finite=check_finite)
-    kind = {"N": 0, "T": 1, "C": 2}.get(trans, trans)
+    kind: Any = {"N": 0, "T": 1, "C": 2}.get(trans, trans)
 
     def solve_triangular_pullback(dx: ndarray) -> tuple[Any, Any]:
         if a.ndim > 2:
