@@ -88,7 +88,7 @@ def lfilter_rule(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     The cotangent g of both sides is that of z_f beyond the end; before it a * g = dy, backwards.
     """
     b, a, x = np.atleast_1d(b), np.atleast_1d(a), np.asarray(x)
-    result = sg.lfilter(b, a, x, axis, zi)
+    result: Any = sg.lfilter(b, a, x, axis, zi)
 
     def lfilter_pullback(dys: Any) -> Any:
         y, dy, dzf = (result, dys, None) if zi is None else (result[0], *dys)
@@ -102,10 +102,11 @@ def lfilter_rule(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
             tail = np.moveaxis(dzf, axis, -1)
         driven = sg.lfilter(conj(a1), 1.0, tail[..., ::-1])
         drive = np.concatenate([driven, dy[..., ::-1]], axis=-1)
-        g = sg.lfilter(np.ones(1), conj(a1), drive)[..., ::-1]
-        dx = sum(c * g[..., k : k + n] for k, c in enumerate(conj(b1)))
+        backwards: Any = sg.lfilter(np.ones(1), conj(a1), drive)
+        g = backwards[..., ::-1]
+        dx: Any = sum(c * g[..., k : k + n] for k, c in enumerate(conj(b1)))
         db, da = (
-            np.array([np.vdot(v, g[..., k : k + n]) for k in range(order + 1)]) for v in (xs, -ys)
+            np.asarray([np.vdot(v, g[..., k : k + n]) for k in range(order + 1)]) for v in (xs, np.negative(ys))
         )
         da[0] = -(np.vdot(b1, db) + np.vdot(a1[1:], da[1:]))  # only ratios to a_0 matter
         scale = conj(lead)
@@ -116,6 +117,6 @@ def lfilter_rule(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
 
 
 @from_vjp(sg.detrend, permits=("overwrite_data",))
-def detrend_rule(data: Any, axis: int = -1, type: str = "linear", bp: Any = 0) -> Any:
+def detrend_rule(data: Any, axis: int = -1, type: Any = "linear", bp: Any = 0) -> Any:
     """Take the trend out of the cotangent too: that is an orthogonal projection."""
     return sg.detrend(data, axis, type, bp), lambda dy: (sg.detrend(dy, axis, type, bp),)
