@@ -100,15 +100,15 @@ def lfilter_rule(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
         tail = np.zeros((*xs.shape[:-1], order), dy.dtype)
         if dzf is not None:
             tail = np.moveaxis(dzf, axis, -1)
-        driven = sg.lfilter(conj(a1), 1.0, tail[..., ::-1])
+        driven = sg.lfilter(conj(a1), 1.0, tail[..., ::-1]) if order else tail
         drive = np.concatenate([driven, dy[..., ::-1]], axis=-1)
         backwards: Any = sg.lfilter(np.ones(1), conj(a1), drive)
         g = backwards[..., ::-1]
         dx: Any = sum(c * g[..., k : k + n] for k, c in enumerate(conj(b1)))
-        db, da = (
-            np.asarray([np.vdot(v, g[..., k : k + n]) for k in range(order + 1)]) for v in (xs, np.negative(ys))
-        )
-        da[0] = -(np.vdot(b1, db) + np.vdot(a1[1:], da[1:]))  # only ratios to a_0 matter
+        later = [g[..., k : k + n] for k in range(order + 1)]
+        db, da = (np.array([np.vdot(v, w) for w in later]) for v in (xs, np.negative(ys)))
+        rest: Any = np.vdot(b1, db) + np.vdot(a1[1:], da[1:])
+        da[0] = -rest  # only the ratios to a_0 matter
         scale = conj(lead)
         dzi = None if zi is None else np.moveaxis(g[..., :order], -1, axis)
         return db[: len(b)] / scale, da[: len(a)] / scale, np.moveaxis(dx, -1, axis), None, dzi

@@ -45,6 +45,7 @@ def cases() -> list[Case]:
         Case(sg.lfilter, (B + 0.1j, A - 0.2j, z), label="complex", options=PLAIN),
         Case(sg.lfilter, (B, A, draw(4, 3)), {"axis": 0}, "axis", options=PLAIN),
         Case(sg.lfilter, (B, A, draw(2)), label="short", options=PLAIN),
+        Case(sg.lfilter, (np.array([0.5]), np.array([2.0]), x), label="gain", options=PLAIN),
         Case(with_state, (B, A, draw(4, 2), draw(3, 2)), options=PLAIN),
         Case(by_filtfilt, (draw(20),), options=PLAIN),
         Case(sg.detrend, (draw(3, 6),), options=PLAIN),
