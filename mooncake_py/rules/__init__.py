@@ -1,10 +1,10 @@
 """Rules: how to differentiate what Python and NumPy compute in compiled code.
 
 `registry` keeps them, `declare` and `rrule` are the forms in which they are written, and each
-other module holds the rules of one family of functions.
+other module holds the rules of one family of functions.  Those of modules that many programs do
+not use are read when the program has imported the module: see `optional`.
 """
 
-from mooncake_py.rules import averages as averages
 from mooncake_py.rules import binning as binning
 from mooncake_py.rules import clipping as clipping
 from mooncake_py.rules import cmath_functions as cmath_functions
@@ -17,7 +17,6 @@ from mooncake_py.rules import einsum as einsum
 from mooncake_py.rules import elementwise as elementwise
 from mooncake_py.rules import extrema as extrema
 from mooncake_py.rules import factorizations as factorizations
-from mooncake_py.rules import fft as fft
 from mooncake_py.rules import inplace as inplace
 from mooncake_py.rules import interpolation as interpolation
 from mooncake_py.rules import joining as joining
@@ -31,17 +30,14 @@ from mooncake_py.rules import piecewise as piecewise
 from mooncake_py.rules import powers as powers
 from mooncake_py.rules import products as products
 from mooncake_py.rules import python_builtins as python_builtins
-from mooncake_py.rules import random as random
 from mooncake_py.rules import repeating as repeating
 from mooncake_py.rules import selection as selection
 from mooncake_py.rules import sets as sets
 from mooncake_py.rules import shaping as shaping
-from mooncake_py.rules import shuffling as shuffling
 from mooncake_py.rules import singular_values as singular_values
 from mooncake_py.rules import sorting as sorting
 from mooncake_py.rules import storage as storage
 from mooncake_py.rules import sums as sums
-from mooncake_py.rules import transformed_draws as transformed_draws
 from mooncake_py.rules import trigonometric as trigonometric
 from mooncake_py.rules import ufunc_methods as ufunc_methods
 from mooncake_py.rules import variances as variances
