@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import grad
-from mooncake_py.errors import DerivativeDropError
+from mooncake_py.errors import DerivativeDropError, MissingRuleError
 from tests.support.gradients import Program, Programs, check
 
 programs = Programs()
@@ -95,3 +95,23 @@ def test_active_object_that_overrides_functions_is_refused(f):
         grad(f)(X.copy())
     assert caught.value.where is not None
     assert caught.value.where.file == __file__
+
+
+class Scaled:
+    def __init__(self, a: Any) -> None:
+        self.a = a
+
+    def __mul__(self, k: Any) -> Scaled:
+        return Scaled(self.a * k)
+
+
+@pytest.mark.parametrize("times", [lambda y: y * 2, lambda y: np.multiply(y, 2)], ids=["*", "ufunc"])
+def test_objects_of_an_array_that_became_active_later_are_refused(times: Any) -> None:
+    def f(x: Any) -> Any:
+        held = Scaled(1.0)
+        y = np.array([held, held])
+        held.a = x
+        return times(y)[1].a.sum()
+
+    with pytest.raises(MissingRuleError):
+        grad(f)(np.ones(2))

@@ -53,9 +53,8 @@ def contains_active(ctx: Any, value: Any, seen: set[int]) -> bool:
         return False
     if t is Active:
         return True
-    if isinstance(value, ndarray):
-        base = value
-        return ctx.find(base) is not None if t is ndarray else owner_active(ctx, value)
+    if isinstance(value, ndarray) and value.dtype.kind != "O":
+        return ctx.find(value) is not None if t is ndarray else owner_active(ctx, value)
     if isinstance(value, buffers.BUFFERS) and buffers.is_active(ctx, value):
         return True
     if id(value) in seen:
@@ -73,6 +72,8 @@ def parts(value: Any) -> Iterable[Any]:
     """Return what a container, object or function holds."""
     if isinstance(value, dict):
         return [*value, *value.values()]
+    if isinstance(value, ndarray):
+        return value.ravel().tolist()  # the objects of an array of objects
     if isinstance(value, (list, tuple, set, frozenset, collections.deque)):
         return list(value)
     if isinstance(value, FunctionType):

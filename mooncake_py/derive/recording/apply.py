@@ -73,7 +73,11 @@ def apply_elementwise(
     if method is not None:
         return ctx.call(method, *args)
     y = f(*primals)
-    return ctx.record_elementwise(rule, y, primals, nodes) if active else y
+    if active:
+        return ctx.record_elementwise(rule, y, primals, nodes)
+    if type(y) is ndarray and y.dtype.kind == "O":
+        ctx.refuse_if_active(f, args)  # methods of the objects ran unseen
+    return y
 
 
 def unary_handler(rule: Rule, f: Any) -> Callable[[Context, Any], Any] | None:

@@ -173,7 +173,10 @@ class Arithmetic(Tape):
         elif type(b) is Active:
             nb, b = b, b.primal
         if na is None and nb is None:
-            return op.function(a, b)
+            y = op.function(a, b)
+            if type(y) is ndarray and y.dtype.kind == "O":
+                self.refuse_if_active(op.function, (a, b))  # methods of its objects ran unseen
+            return y
         if op is _MATMUL:
             return self.record_bilinear(op.array_rule, op.function(a, b), a, b, (na, nb), (), {})
         return self.record_two(op.array_rule, op.function(a, b), a, b, na, nb)
