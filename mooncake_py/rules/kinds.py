@@ -358,7 +358,9 @@ def public_module(module: str, name: str) -> str:
     parts = module.split(".")
     if parts[0] in ("numpy", "scipy"):
         public = ".".join(part for part in parts if not part.startswith("_"))
-        return public if hasattr(sys.modules[public], name.partition(".")[0]) else parts[0]
+        if hasattr(sys.modules.get(public), name.partition(".")[0]):
+            return public
+        return "numpy" if parts[0] == "numpy" else module
     return module.lstrip("_") if module in sys.stdlib_module_names else module
 
 

@@ -21,6 +21,7 @@ import scipy.interpolate as sint  # noqa: E402
 import scipy.linalg as sl  # noqa: E402
 import scipy.optimize as so  # noqa: E402
 import scipy.signal as sg  # noqa: E402
+import scipy.sparse as sparse  # noqa: E402
 import scipy.special as ss  # noqa: E402
 import scipy.stats as st  # noqa: E402
 
@@ -367,6 +368,18 @@ def in_place_system(x):
     for _ in range(3):
         b[:] = sl.lu_solve(factor, b) + x
     return b @ b
+
+
+@programs(X)
+def options_by_position(x):
+    a = np.outer(x, x) + M @ M.T
+    return sl.solve(a, x, False, True, True, True, "pos").sum()
+
+
+def test_compiled_kernels_are_named_by_their_modules():
+    a = sparse.csr_array(M)
+    with pytest.raises(MissingRuleError, match=r"scipy\.sparse\._sparsetools\.csr_matvec"):
+        grad(lambda x: (a @ x).sum())(X)
 
 
 def test_callback_of_a_root_finder_writes():
