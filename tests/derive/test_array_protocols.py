@@ -105,7 +105,7 @@ class Scaled:
         return Scaled(self.a * k)
 
 
-@pytest.mark.parametrize("times", [lambda y: y * 2, lambda y: np.multiply(y, 2)], ids=["*", "ufunc"])
+@pytest.mark.parametrize("times", [lambda y: y * 2, lambda y: np.multiply(y, 2)])
 def test_objects_of_an_array_that_became_active_later_are_refused(times: Any) -> None:
     def f(x: Any) -> Any:
         held = Scaled(1.0)
