@@ -41,7 +41,7 @@ def refuse_read(ctx: Any, buffer: Any) -> None:
     if is_active(ctx, buffer):
         raise ctx.failed(
             DerivativeDropError(
-                f"an array has put active data into a {type(buffer).__name__}",
+                f"an array has put active data into its buffer, of type {type(buffer).__name__}",
                 where=ctx.user_location(),
                 why="what is read from it directly are bare numbers, which carry no derivative",
                 mend="read from the array that was made of it",
@@ -54,7 +54,7 @@ def refuse_write(ctx: Any, buffer: Any) -> None:
     if lent(ctx, buffer) is not None:
         raise ctx.failed(
             DerivativeDropError(
-                f"a write to a {type(buffer).__name__} whose memory an array uses",
+                f"a write to a buffer of type {type(buffer).__name__}, whose memory an array uses",
                 where=ctx.user_location(),
                 why="it changes memory that the reverse pass refers to, unseen",
                 mend="write through the array that was made of it",
