@@ -837,7 +837,7 @@ REFUSED = {
     "decimal": (lambda x: float(decimal.Decimal(x[0])), "decimal.Decimal"),
     "array.array": (lambda x: array.array("d", [x[0]])[0], "array.array"),
     "array.array set": (lambda x: array.array("d", [1.0]).__setitem__(0, x[0]), "active value"),
-    "array.array under an array": (lambda x: writes_under(x), "active data into a array"),
+    "array.array under an array": (lambda x: writes_under(x), "active data into its buffer"),
     "weakref.proxy": (lambda x: weakref.proxy(Pt(x, x)).a[0], "weakref.proxy"),
     "weakref callback": (lambda x: weakref.ref(Pt(x, x), lambda r: x.sort()) and x[0], "weakref"),
     "weakref.finalize": (lambda x: weakref.finalize(Pt(x, x), x.sort)() or x[0], "weakref"),

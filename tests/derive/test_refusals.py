@@ -13,7 +13,7 @@ import threading
 import numpy as np
 import pytest
 
-from mooncake_py import grad
+from mooncake_py import from_vjp, grad
 from mooncake_py.derive.reports.public_names import public_name
 from mooncake_py.errors import MissingRuleError
 
@@ -83,3 +83,26 @@ def test_functions_of_scipy():
 )
 def test_public_name(f, name):
     assert public_name(f) == name
+
+
+class Holder:
+    def __init__(self, a):
+        self.a = a
+
+
+def compiled(p, x):
+    return np.asarray(p["a"] if isinstance(p, dict) else p.a) * x
+
+
+@from_vjp(compiled)
+def compiled_rule(p, x):
+    a = p["a"] if isinstance(p, dict) else p.a
+    return a * x, lambda dy: (None, dy * a)
+
+
+@pytest.mark.parametrize("hold", [Holder, lambda a: {"a": a}, lambda a: [Holder(a)][0]])
+def test_active_parts_of_an_argument_that_a_rule_cannot_reach(hold):
+    with pytest.raises(MissingRuleError, match="no derivative with respect to argument 0"):
+        grad(lambda x: np.sum(compiled(hold(2 * x), x)))(X)
+    constant = hold(np.ones(3))
+    np.testing.assert_array_equal(grad(lambda x: np.sum(compiled(constant, x)))(X), np.ones(3))

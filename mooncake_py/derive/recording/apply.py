@@ -420,9 +420,9 @@ def apply_vjp(rule: VjpRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> An
     nodes = [ctx.node_of(a) for a in args]
     while nodes and nodes[-1] is None:
         nodes.pop()
-    refuse_other_active(rule, ctx, args, kwargs, range(len(args)))
+    # An object or a dict with active parts has no node: no cotangent could be given to it.
+    refuse_other_active(rule, ctx, args, kwargs, {i for i, n in enumerate(nodes) if n is not None})
     if not nodes:
-        refuse_other_active(rule, ctx, args, kwargs, ())
         return numerals.checked(ctx, f, args, f(*args, **kwargs))
     primals = [activity.unwrapped(a) for a in args]
     y, pullback = rule.rule(*primals, **kwargs)

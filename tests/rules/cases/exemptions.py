@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+import os
 import time
 from collections.abc import Hashable
 from typing import Any
@@ -50,6 +51,7 @@ EXEMPTIONS: dict[str, tuple[Hashable, ...]] = {
 
 # A generator has state: the cases are programs that make one and draw, and each distribution is
 # checked in test_random_direct.
+_SPARSE = os.path.join("rules", "scipy", "sparse.py")
 _DRAWING = (drawing.__file__, shuffling.__file__, transformed_draws.__file__)
 
 
@@ -59,6 +61,8 @@ def reason(function: Hashable, rule: Rule) -> str | None:
         return "part of an overlay, reached by the cases of that"
     if isinstance(rule, RefusedRule):
         return "refuses active arguments, as test_refused checks"
+    if rule.origin.file.endswith(_SPARSE):
+        return "operators of sparse matrices, checked in test_scipy_sparse"
     if rule.origin.file in _DRAWING:
         return "drawn by the programs in cases.random and test_random_direct"
     return next((why for why, exempt in EXEMPTIONS.items() if function in exempt), None)
