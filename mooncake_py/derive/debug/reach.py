@@ -90,7 +90,8 @@ def parts_of_object(value: Any) -> Iterator[Part]:
                 yield f".flat[{i}]", part
         return
     for name, part in own_attributes(value).items():
-        yield f".{getattr(name, '__name__', name)}", part
+        if name != "__annotations__":  # compiled functions make a new one when they are asked
+            yield f".{getattr(name, '__name__', name)}", part
     yield ".__class__", type(value)
 
 
