@@ -71,7 +71,7 @@ def check_partial(
     if not broadcasts(np.shape(p), shape):
         raise broken(rule, what, f"shape {shape}, or one that broadcasts to it", summary(p), mend)
     expected = 1 if compact else min(precision(a) for a in operands)
-    if precision(p) < expected:
+    if precision(p) < expected and not is_exact(p):
         raise broken(rule, what, f"{expected} bytes for each real number", summary(p), mend)
 
 
@@ -221,6 +221,12 @@ def broadcasts(shape: tuple[int, ...], full: tuple[int, ...]) -> bool:
         return np.broadcast_shapes(shape, full) == full
     except ValueError:
         return False
+
+
+def is_exact(value: Any) -> bool:
+    """Tell whether a value holds integers or booleans, which are exact in any precision."""
+    dtype = getattr(value, "dtype", None)
+    return type(value) in (int, bool) if dtype is None else dtype.kind in "biu"
 
 
 def precision(value: Any) -> int:
