@@ -138,6 +138,9 @@ def function_cases(module: Any, _: Any, prefix: str) -> list[Case]:
         plain(f("val"), u, draw(3, 4), False, label="pairs"),
         plain(f("val2d"), u, v, draw(3, 2)),
         plain(f("val3d"), u, v, w, draw(2, 2, 2)),
+        *(  # new in NumPy 2.5
+            [plain(f("valnd"), [u, v], draw(3, 2))] if hasattr(module, f"{prefix}valnd") else []
+        ),
         plain(f("grid2d"), u, v[:2], draw(3, 2)),
         plain(f("grid3d"), u[:2], v[:3], w[:2], draw(2, 2, 2)),
         plain(f("vander"), u, 3),
