@@ -4,30 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from mooncake_py.testing import test_rule
 from tests.rules.cases import Case
 from tests.rules.cases.linalg import cases
-from tests.rules.written import between_writes
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
 def test_linalg_follow_their_rules(case: Case) -> None:
-    test_rule(
-        case.function,
-        *case.args,
-        kwargs=case.kwargs,
-        interface_only=case.interface_only,
-        **case.options,
-    )
+    case.check()
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
 def test_linalg_between_writes(case: Case) -> None:
-    test_rule(
-        between_writes(case.function),
-        *case.args,
-        kwargs=case.kwargs,
-        interface_only=case.interface_only,
-        layouts=False,
-        dtypes=False,
-    )
+    case.check_between_writes()

@@ -15,13 +15,7 @@ from tests.rules.cases.scipy import cases
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
 def test_scipy_follows_its_rules(case: Case) -> None:
     with np.errstate(all="ignore"):  # some points are poles
-        test_rule(
-            case.function,
-            *case.args,
-            kwargs=case.kwargs,
-            interface_only=case.interface_only,
-            **case.options,
-        )
+        case.check()
 
 
 PLAIN = {c.id: c for c in cases() if not c.interface_only and "out" not in c.kwargs}

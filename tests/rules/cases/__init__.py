@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mooncake_py.rules.kinds import function_name
+from mooncake_py.testing import test_rule
+from tests.rules.written import between_writes
 
 __all__ = ["PLAIN", "Case"]
 
 PLAIN = {"layouts": False, "dtypes": False, "aliasing": False, "constants": False}
 """Options for functions that are derived: their parts are checked with all layouts elsewhere."""
-
 
 
 @dataclass
@@ -48,3 +49,24 @@ class Case:
         """Name of the case in test reports: function and label."""
         name = function_name(self.function)
         return f"{name}-{self.label}" if self.label else name
+
+    def check(self) -> None:
+        """Check the rule of the function by `test_rule`."""
+        test_rule(
+            self.function,
+            *self.args,
+            kwargs=self.kwargs,
+            interface_only=self.interface_only,
+            **self.options,
+        )
+
+    def check_between_writes(self) -> None:
+        """Check the rule on the tape, with writes in place before and after the call."""
+        test_rule(
+            between_writes(self.function),
+            *self.args,
+            kwargs=self.kwargs,
+            interface_only=self.interface_only,
+            layouts=False,
+            dtypes=False,
+        )
