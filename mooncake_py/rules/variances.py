@@ -13,58 +13,26 @@ from mooncake_py.rules.no_value import NoValue, given
 __all__: list[str] = []
 
 
-# All but the array may be given by keyword only; `mean` stands by position here, as it may be
-# active.
+def declare(function: Any, *methods: Any, skips_nan: bool = False, root: bool = False) -> None:
+    """Declare a variance, or its square root."""
 
+    # All but the array may be given by keyword only; `mean` stands by position here, as it may
+    # be active.
+    @from_vjp(function, *methods)
+    def rule(
+        a, axis=None, dtype=None, out=None, ddof=0, keepdims=False,
+        where=True, mean=NoValue, correction=NoValue,
+    ) -> Result:  # fmt: skip
+        options = given(keepdims=keepdims, where=where, mean=mean, correction=correction)
+        y = function(a, axis, dtype, ddof=ddof, **options)
+        freedom = ddof if correction is NoValue else correction
 
-@from_vjp(np.var, np.ndarray.var)
-def var_rule(
-    a, axis=None, dtype=None, out=None, ddof=0, keepdims=False,
-    where=True, mean=NoValue, correction=NoValue,
-) -> Result:  # fmt: skip
-    options = given(keepdims=keepdims, where=where, mean=mean, correction=correction)
-    y = np.var(a, axis, dtype, ddof=ddof, **options)
-    freedom = ddof if correction is NoValue else correction
-    return y, lambda dy: spread_cotangents(dy, a, axis, freedom, where, mean)
+        def pullback(dy):
+            dv = root_cotangent(dy, y) if root else dy
+            held = counted(a, where) if skips_nan else where
+            return spread_cotangents(dv, a, axis, freedom, held, mean)
 
-
-@from_vjp(np.nanvar)
-def nanvar_rule(
-    a, axis=None, dtype=None, out=None, ddof=0, keepdims=False,
-    where=True, mean=NoValue, correction=NoValue,
-) -> Result:  # fmt: skip
-    options = given(keepdims=keepdims, where=where, mean=mean, correction=correction)
-    y = np.nanvar(a, axis, dtype, ddof=ddof, **options)
-    freedom = ddof if correction is NoValue else correction
-    return y, lambda dy: spread_cotangents(dy, a, axis, freedom, counted(a, where), mean)
-
-
-@from_vjp(np.std, np.ndarray.std)
-def std_rule(
-    a, axis=None, dtype=None, out=None, ddof=0, keepdims=False,
-    where=True, mean=NoValue, correction=NoValue,
-) -> Result:  # fmt: skip
-    """Take std as sqrt(var); where all elements are equal the derivative is set to zero."""
-    options = given(keepdims=keepdims, where=where, mean=mean, correction=correction)
-    y = np.std(a, axis, dtype, ddof=ddof, **options)
-    freedom = ddof if correction is NoValue else correction
-    return y, lambda dy: spread_cotangents(root_cotangent(dy, y), a, axis, freedom, where, mean)
-
-
-@from_vjp(np.nanstd)
-def nanstd_rule(
-    a, axis=None, dtype=None, out=None, ddof=0, keepdims=False,
-    where=True, mean=NoValue, correction=NoValue,
-) -> Result:  # fmt: skip
-    options = given(keepdims=keepdims, where=where, mean=mean, correction=correction)
-    y = np.nanstd(a, axis, dtype, ddof=ddof, **options)
-    freedom = ddof if correction is NoValue else correction
-
-    def nanstd_pullback(dy):
-        dv = root_cotangent(dy, y)
-        return spread_cotangents(dv, a, axis, freedom, counted(a, where), mean)
-
-    return y, nanstd_pullback
+        return y, pullback
 
 
 def spread_cotangents(
@@ -83,6 +51,12 @@ def spread_cotangents(
 
 
 def root_cotangent(dy: Any, y: Any) -> Any:
-    """Return the cotangent of v for y = sqrt(v), and zero where y is zero."""
+    """Return the cotangent of v for y = sqrt(v), and zero where y is zero: all elements equal."""
     zero = y == 0
     return np.where(zero, 0, dy / (2 * np.where(zero, 1, y)))
+
+
+declare(np.var, np.ndarray.var)
+declare(np.nanvar, skips_nan=True)
+declare(np.std, np.ndarray.std, root=True)
+declare(np.nanstd, skips_nan=True, root=True)
