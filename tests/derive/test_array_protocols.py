@@ -104,14 +104,55 @@ class Scaled:
     def __mul__(self, k: Any) -> Scaled:
         return Scaled(self.a * k)
 
+    def __add__(self, other: Scaled) -> Scaled:
+        return Scaled(self.a + other.a)
 
-@pytest.mark.parametrize("times", [lambda y: y * 2, lambda y: np.multiply(y, 2)])
-def test_objects_of_an_array_that_became_active_later_are_refused(times: Any) -> None:
-    def f(x: Any) -> Any:
-        held = Scaled(1.0)
-        y = np.array([held, held])
-        held.a = x
-        return times(y)[1].a.sum()
+    def __neg__(self) -> Scaled:
+        return Scaled(-self.a)
 
+
+def two(x: Any) -> np.ndarray:
+    """Return an array of one object twice, which becomes active after it was put there."""
+    held = Scaled(1.0)
+    y = np.array([held, held])
+    held.a = x
+    return y
+
+
+def doubled(y: Any) -> Any:
+    y *= 2
+    return y
+
+
+TWO = np.array([2, 3], object)
+COMPUTED = {
+    "*": lambda y: (y * 2)[1],
+    "*=": lambda y: doubled(y)[0],
+    "-": lambda y: (-y)[0],
+    "@": lambda y: y @ TWO,
+    "ufunc": lambda y: np.multiply(y, 2)[1],
+    "ufunc with options": lambda y: np.multiply(y, 2, dtype=object)[1],
+    "sum": np.sum,
+    "sum of the array": lambda y: y.sum(),
+    "cumsum": lambda y: np.cumsum(y)[1],
+    "dot": lambda y: y.dot(TWO),
+    "reduce": np.add.reduce,
+}
+MOVED = {
+    "item": lambda y: y[1],
+    "reshape": lambda y: y.reshape(2, 1)[1, 0],
+    "where": lambda y: np.where([True, False], y, y)[0],
+    "slice": lambda y: y[::-1][0],
+}
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_objects_of_an_array_that_became_active_later_are_refused(name: str) -> None:
     with pytest.raises(MissingRuleError):
-        grad(f)(np.ones(2))
+        grad(lambda x: COMPUTED[name](two(x)).a.sum())(np.ones(2))
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_objects_of_an_array_may_be_moved(name: str) -> None:
+    g = grad(lambda x: (MOVED[name](two(x)).a ** 2).sum())(np.array([1.0, 3.0]))
+    np.testing.assert_array_equal(g, [2.0, 6.0])

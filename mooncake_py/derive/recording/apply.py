@@ -20,6 +20,7 @@ from mooncake_py.derive.language.methods import ANSWERED, derivable
 from mooncake_py.derive.recording import activity, overlapping, pulls
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.codual_call import apply_codual
+from mooncake_py.derive.recording.object_arrays import computed
 from mooncake_py.derive.recording.out_argument import (
     named_out,
     run_into,
@@ -75,9 +76,7 @@ def apply_elementwise(
     y = f(*primals)
     if active:
         return ctx.record_elementwise(rule, y, primals, nodes)
-    if type(y) is ndarray and y.dtype.kind == "O":
-        ctx.refuse_if_active(f, args)  # methods of the objects ran unseen
-    return y
+    return computed(ctx, f, args, y)
 
 
 def unary_handler(rule: Rule, f: Any) -> Callable[[Context, Any], Any] | None:
@@ -95,7 +94,9 @@ def unary_handler(rule: Rule, f: Any) -> Callable[[Context, Any], Any] | None:
         t = type(x)
         if t is ndarray:
             node = ctx.find(x)
-            return f(x) if node is None else ctx.record_one(rule, f(x), x, node)
+            if node is None:
+                return computed(ctx, f, (x,), f(x))
+            return ctx.record_one(rule, f(x), x, node)
         if t is Active:
             return ctx.record_one(rule, f(x.primal), x.primal, x)
         return apply_elementwise(rule, ctx, f, (x,), {})
@@ -165,7 +166,7 @@ def elementwise_with_options(
     if out is not None:
         return write_into(ctx, out, ctx.record_elementwise(rule, y, primals, nodes))
     if not active:
-        return y
+        return computed(ctx, f, args, y)
     y = ctx.record_elementwise(rule, y, primals, nodes)
     if where is not None and where is not True and type(y) is ndarray:
         mask_entry(ctx, where)
@@ -294,6 +295,7 @@ def apply_linear(rule: LinearRule, ctx: Context, f: Any, args: Any, kwargs: Any)
     refuse_other_active(rule, ctx, args, kwargs, (*rule.wrt, *rule.stepwise))
     y = f(*primals, **kwargs)
     if not active:
+        y = computed(ctx, f, args, y)
         return y if ctx.numerals is None else numerals.checked(ctx, f, args, y)
     refuse_objects(ctx, rule, y)
     if not is_inexact(y) or shares_memory(ctx, y, nodes, primals, rule.wrt):
@@ -320,7 +322,9 @@ def apply_bilinear(rule: BilinearRule, ctx: Context, f: Any, args: Any, kwargs: 
     primals, nodes, active = operands(ctx, f, args[:2])
     a, b = (x if type(x) in ARITHMETIC else np.asarray(x) for x in primals)  # lists, poly1d
     y = f(a, b, *args[2:], **kwargs)
-    return ctx.record_bilinear(rule, y, a, b, nodes, args[2:], kwargs) if active else y
+    if not active:
+        return computed(ctx, f, (a, b), y)
+    return ctx.record_bilinear(rule, y, a, b, nodes, args[2:], kwargs)
 
 
 def by_position(
@@ -423,7 +427,7 @@ def apply_vjp(rule: VjpRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> An
     # An object or a dict with active parts has no node: no cotangent could be given to it.
     refuse_other_active(rule, ctx, args, kwargs, {i for i, n in enumerate(nodes) if n is not None})
     if not nodes:
-        return numerals.checked(ctx, f, args, f(*args, **kwargs))
+        return numerals.checked(ctx, f, args, computed(ctx, f, args, f(*args, **kwargs)))
     primals = [activity.unwrapped(a) for a in args]
     y, pullback = rule.rule(*primals, **kwargs)
     ctx.protect_all((primals, kwargs))

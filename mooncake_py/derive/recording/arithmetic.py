@@ -13,6 +13,7 @@ from numpy import ndarray
 
 from mooncake_py.derive.recording import pulls
 from mooncake_py.derive.recording.active import REAL_SCALARS, Active, primal_of
+from mooncake_py.derive.recording.object_arrays import computed
 from mooncake_py.derive.recording.operators import BINARY, UNARY, BinaryOperator
 from mooncake_py.derive.recording.tape import Tape
 from mooncake_py.derive.recording.values import NUMBERS
@@ -173,10 +174,7 @@ class Arithmetic(Tape):
         elif type(b) is Active:
             nb, b = b, b.primal
         if na is None and nb is None:
-            y = op.function(a, b)
-            if type(y) is ndarray and y.dtype.kind == "O":
-                self.refuse_if_active(op.function, (a, b))  # methods of its objects ran unseen
-            return y
+            return computed(self, op.function, (a, b), op.function(a, b))
         if op is _MATMUL:
             return self.record_bilinear(op.array_rule, op.function(a, b), a, b, (na, nb), (), {})
         return self.record_two(op.array_rule, op.function(a, b), a, b, na, nb)
@@ -188,7 +186,7 @@ class Arithmetic(Tape):
         if t is ndarray:
             node = self.find(a)
             if node is None:
-                return function(a)
+                return computed(self, function, (a,), function(a))
             return self.call(ufunc, a)
         if t is Active:
             return self.scalar_operation(registry.find(function), function, (a,))

@@ -56,6 +56,8 @@ class InPlace(Arithmetic, Indexing):
                 self, x, node, y, lambda w: op.inplace(w, w if v is x else primal_of(v))
             )
         elif node is None and value is None:
+            if x.dtype.kind == "O":  # methods of its objects run unseen
+                self.refuse_if_active(op.inplace, (x, v))
             memory = self.registry.memory_of(x)
             if memory.protected:
                 self.log_write(memory, x, Ellipsis)
