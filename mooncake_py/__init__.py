@@ -11,6 +11,7 @@ from mooncake_py.errors import NestedDerivativeError as NestedDerivativeError
 from mooncake_py.errors import NonDifferentiableArgumentError as NonDifferentiableArgumentError
 from mooncake_py.errors import NonFiniteDerivativeError as NonFiniteDerivativeError
 from mooncake_py.errors import NonScalarOutputError as NonScalarOutputError
+from mooncake_py.errors import NotHolomorphicError as NotHolomorphicError
 from mooncake_py.errors import PullbackReuseError as PullbackReuseError
 from mooncake_py.errors import RuleTestError as RuleTestError
 from mooncake_py.errors import SourceUnavailableError as SourceUnavailableError
@@ -55,5 +56,19 @@ from mooncake_py.tangents import zero_coduals as zero_coduals
 from mooncake_py.tangents import zero_tangent as zero_tangent
 from mooncake_py.testing import test_rule as test_rule
 from mooncake_py.testing import test_tangent as test_tangent
+from mooncake_py.utilities.clipping import clip_gradient as clip_gradient
+from mooncake_py.utilities.gradient import gradient as gradient
+from mooncake_py.utilities.gradient import pullback as pullback
+from mooncake_py.utilities.holomorphic import holomorphic_derivative as holomorphic_derivative
+from mooncake_py.utilities.holomorphic import real_jacobian as real_jacobian
+from mooncake_py.utilities.holomorphic import wirtinger_derivatives as wirtinger_derivatives
+from mooncake_py.utilities.hooks import hook as hook
+from mooncake_py.utilities.ignoring import ignore_derivatives as ignore_derivatives
+from mooncake_py.utilities.nesting import is_deriving as is_deriving
+from mooncake_py.utilities.nesting import nest_level as nest_level
+from mooncake_py.utilities.parameters import Grads as Grads
+from mooncake_py.utilities.parameters import Params as Params
+from mooncake_py.utilities.showing import showgrad as showgrad
+from mooncake_py.utilities.stopping import stop_gradient as stop_gradient
 
 __version__ = "0.1.0"

@@ -22,6 +22,7 @@ __all__ = [
     "NonDifferentiableArgumentError",
     "NonFiniteDerivativeError",
     "NonScalarOutputError",
+    "NotHolomorphicError",
     "PullbackReuseError",
     "RuleTestError",
     "SourceUnavailableError",
@@ -152,6 +153,13 @@ class NonScalarOutputError(MooncakeError, TypeError):
     """
 
 
+class NotHolomorphicError(MooncakeError, ValueError):
+    """``holomorphic_derivative`` of a function that has no complex derivative at that point.
+
+    Mend: use ``wirtinger_derivatives``, which every smooth function has.
+    """
+
+
 class PullbackReuseError(MooncakeError, RuntimeError):
     """A pullback was called twice although its forward pass changed memory in place.
 
@@ -190,9 +198,10 @@ class NonFiniteDerivativeError(MooncakeError, FloatingPointError):
 
 
 class UntrackedWriteError(MooncakeError, RuntimeError):
-    """Debug mode: memory changed, and the engine has not seen the write.
+    """Memory changed where the engine does not see the write; debug mode found out.
 
     The cause is compiled code that writes through a pointer, a thread, a ``__del__`` method, or
     a rule that does not say what its function writes.
+    Also a function within ``ignore_derivatives`` that changes what the derivative depends on.
     Mend: register a rule with ``mutates=``, or an ``overlay`` in Python.
     """

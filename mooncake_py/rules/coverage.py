@@ -11,6 +11,7 @@ from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import (
     BilinearRule,
     CoDualRule,
+    ContextRule,
     ElementwiseRule,
     LinearRule,
     OverlayRule,
@@ -26,6 +27,7 @@ __all__ = ["Entry", "entries", "table"]
 _DECLARATIONS: dict[type[Rule], str] = {
     BilinearRule: "bilinear",
     CoDualRule: "rrule",
+    ContextRule: "contextual",
     ElementwiseRule: "elementwise",
     LinearRule: "linear",
     OverlayRule: "overlay",

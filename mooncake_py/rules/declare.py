@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import (
     BilinearRule,
+    ContextRule,
     ElementwiseRule,
     LinearRule,
     NotImplementedDerivative,
@@ -32,6 +33,7 @@ from mooncake_py.rules.kinds import (
 
 __all__ = [
     "bilinear",
+    "contextual",
     "elementwise",
     "from_vjp",
     "linear",
@@ -187,6 +189,21 @@ def overlay(*functions: Hashable, replace: bool = False) -> Callable[[F], F]:
     def declare(replacement: F) -> F:
         registry.add(OverlayRule(functions, origin, replacement), replace=replace)
         return replacement
+
+    return declare
+
+
+def contextual(*functions: Hashable, replace: bool = False) -> Callable[[F], F]:
+    """Declare functions that do something else inside a derivative, to which they belong.
+
+    Decorates ``rule(context, *args, **kwargs)``, which runs in their place and is handed the
+    context of the derivative.  Not for users: contexts have no public interface.
+    """
+    origin = registry.calling_location(1)
+
+    def declare(rule: F) -> F:
+        registry.add(ContextRule(functions, origin, rule), replace=replace)
+        return rule
 
     return declare
 

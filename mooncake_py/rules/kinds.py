@@ -19,6 +19,7 @@ __all__ = [
     "AtOnce",
     "BilinearRule",
     "CoDualRule",
+    "ContextRule",
     "ElementwiseRule",
     "Like",
     "LinearRule",
@@ -306,6 +307,21 @@ class OverlayRule(Rule):
         self.replacement = replacement
 
 
+class ContextRule(Rule):
+    """A function that does something else inside a derivative: ``rule(context, *args)``.
+
+    For what is about the derivative itself, not about a value: hooks, levels of nesting.
+    """
+
+    __slots__ = ("rule",)
+
+    def __init__(
+        self, functions: tuple[Hashable, ...], origin: Location, rule: Callable[..., Any]
+    ) -> None:
+        super().__init__(functions, origin)
+        self.rule = rule
+
+
 class ZeroDerivativeRule(Rule):
     """A pure function whose derivative is zero wherever it exists, or which has none."""
 
@@ -361,6 +377,8 @@ def public_module(module: str, name: str) -> str:
         if hasattr(sys.modules.get(public), name.partition(".")[0]):
             return public
         return "numpy" if parts[0] == "numpy" else module
+    if parts[0] == "mooncake_py" and hasattr(sys.modules.get("mooncake_py"), name):
+        return "mooncake_py"
     return module.lstrip("_") if module in sys.stdlib_module_names else module
 
 

@@ -83,6 +83,14 @@ class TangentSpec:
         """Return the type keys of the fields, if the class alone tells; by default None."""
         return None
 
+    def gradient(self, x: Any, fields: Mapping[Any, Any]) -> Any:
+        """Return what users are handed as the gradient of `x`, from the gradients of its fields.
+
+        By default, for which this returns None, a dataclass like `x` if it is one, and a `Tangent`
+        or a `MutableTangent` otherwise.  A value that takes part in a cycle needs the default.
+        """
+        return None
+
     @property
     def container(self) -> type:
         """The class of the tangent: not to be changed by users."""

@@ -19,7 +19,7 @@ from mooncake_py.errors import NestedDerivativeError
 __all__ = ["call_derivative", "enclosed", "enclosing", "is_derivative", "nested_derivative"]
 
 RULES = os.path.join(PACKAGE, "rules")  # with replacements of built-in functions, in Python
-RUNS = (os.path.join(PACKAGE, "interface.py"), os.path.join(PACKAGE, "derive"))
+RUNS = tuple(os.path.join(PACKAGE, part) for part in ("interface.py", "derive", "utilities"))
 
 
 class _Thread(threading.local):

@@ -14,6 +14,7 @@ from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.memory import Memory, View
 from mooncake_py.tangents import MutableTangent, NoTangent
 from mooncake_py.tangents.lookup import spec_of
+from mooncake_py.tangents.spec import TangentSpec
 
 __all__ = ["gradient_of", "scalar_gradient"]
 
@@ -51,8 +52,12 @@ def gradient_of(value: Any, mirror: Any, memo: dict[int, Any]) -> Any:
 
 def container_gradient(value: Any, mirror: Mirror, memo: dict[int, Any]) -> Any:
     """Return the gradient of a container or an object."""
-    fields = spec_of(value).fields(value)
+    spec = spec_of(value)
+    fields = spec.fields(value)
     assert fields is not None
+    if type(spec).gradient is not TangentSpec.gradient:
+        parts = {name: gradient_of(fields[name], m, memo) for name, m in mirror.parts.items()}
+        return spec.gradient(value, parts)
     mutable = mutable_gradient(value, mirror)
     if mutable is not None:
         memo[id(mirror)] = mutable  # before its parts, which may lead back to it

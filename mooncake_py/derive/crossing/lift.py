@@ -29,7 +29,7 @@ from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.sequences import ListSpec
 from mooncake_py.tangents.spec import ObjectSpec, TangentSpec
 
-__all__ = ["Lifter", "Mirror", "Settler", "is_differentiable"]
+__all__ = ["Lifter", "Mirror", "Settler", "Walker", "is_differentiable"]
 
 SCALARS = frozenset({
     float, complex, np.float16, np.float32, np.float64, np.longdouble, np.complex64,
@@ -58,7 +58,7 @@ class Mirror:
         self.parts: dict[Any, Any] = {}
 
 
-class _Walker:
+class Walker:
     """Maps values to other values and their mirrors; a container met twice is mapped once."""
 
     def __init__(self, ctx: Any) -> None:
@@ -117,7 +117,7 @@ class _Walker:
         raise NotImplementedError
 
 
-class Lifter(_Walker):
+class Lifter(Walker):
     """Makes values active.
 
     Parameters
@@ -189,7 +189,7 @@ class Lifter(_Walker):
                 raise shared_number(number)
 
 
-class Settler(_Walker):
+class Settler(Walker):
     """Brings values to plain numbers after a forward pass; every number gets a node."""
 
     @override

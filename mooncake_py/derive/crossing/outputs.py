@@ -16,6 +16,7 @@ from mooncake_py.derive.reports.notes import locate
 from mooncake_py.derive.reports.places import definition_of
 from mooncake_py.errors import InvalidTangentError, MooncakeError, NonScalarOutputError
 from mooncake_py.rules.broadcasting import fit
+from mooncake_py.tangents.lookup import spec_of
 
 __all__ = ["run", "scalar_value", "seed"]
 
@@ -85,6 +86,27 @@ def seed(ctx: ReverseContext, output: Any, cotangent: Any, path: str) -> None:
             raise wrong_cotangent(path, f"an array of shape {output.shape}", cotangent)
         if node is not None:
             node.add_shared(fit(np.array(cotangent), output.shape, output.dtype))
+    elif ctx.contains_active(output):
+        seed_parts(ctx, output, cotangent, path)
+
+
+def seed_parts(ctx: Any, output: Any, cotangent: Any, path: str) -> None:
+    """Give a cotangent to an object: a gradient like those that the package returns."""
+    fields = spec_of(output).fields(output) or {}
+    for name, part in fields.items():
+        if ctx.contains_active(part):
+            try:
+                d = member(cotangent, name)
+            except (LookupError, AttributeError, TypeError):
+                raise wrong_cotangent(path, f"something with a part {name!r}", cotangent) from None
+            seed(ctx, part, d, f"{path}.{name}")
+
+
+def member(cotangent: Any, name: Any) -> Any:
+    """Return a part of a cotangent of any structure, by index, key or name."""
+    if isinstance(name, str) and not isinstance(cotangent, dict):
+        return getattr(cotangent, name)
+    return cotangent[name]
 
 
 def is_numeric(cotangent: Any) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -139,6 +140,15 @@ class Checks(ReverseContext):
         before, self.before = self.before, None
         with in_containers:
             return None if before is None else before.difference()
+
+    @contextmanager
+    @override
+    def outside(self) -> Iterator[None]:
+        if self.before is None:
+            yield
+        else:
+            with self.before.leaving_out_changes():
+                yield
 
     @override
     def roll_back(self) -> None:

@@ -22,6 +22,7 @@ from mooncake_py.errors import MooncakeError, UntrackedWriteError
 from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import (
     CoDualRule,
+    ContextRule,
     OverlayRule,
     Rule,
     ZeroDerivativeRule,
@@ -64,7 +65,7 @@ class CheckedHandlers:
 def checked_handler(rule: Rule) -> Handler:
     """Return the handler of a rule with checks."""
     apply = handler(checked(rule))
-    pure = not isinstance(rule, (CoDualRule, OverlayRule))
+    pure = not isinstance(rule, (CoDualRule, ContextRule, OverlayRule))
 
     def run(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         kept = contents(f, args, kwargs) if pure else []

@@ -6,7 +6,14 @@ import functools
 import sys
 from collections import deque
 from collections.abc import Iterator
-from types import CodeType, FunctionType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+)
 from typing import Any
 
 from numpy import ndarray
@@ -26,7 +33,10 @@ MISSING = object()
 ENGINE = ("mooncake_py.interface", "mooncake_py.derive")  # whose objects change as they work
 HEAP_TYPE = 1 << 9  # made by a class statement, or by compiled code that allows changes
 WRAPPERS = (staticmethod, classmethod, type(functools.lru_cache(len)))
-HOLDERS = (MethodType, property, functools.partial, *WRAPPERS)  # of Python's own, with parts
+BOUND_IN_C = (BuiltinFunctionType, MethodWrapperType)
+HOLDERS = (  # of Python's own, with parts
+    MethodType, *BOUND_IN_C, property, functools.partial, *WRAPPERS,
+)  # fmt: skip
 
 
 def is_opaque(value: Any) -> bool:
@@ -62,6 +72,8 @@ def parts_of(value: Any) -> Iterator[Part]:
     elif isinstance(value, MethodType):
         yield ".__self__", value.__self__
         yield "", value.__func__
+    elif isinstance(value, BOUND_IN_C):
+        yield ".__self__", value.__self__
     elif isinstance(value, functools.partial):
         yield ".func", value.func
         yield ".args", value.args

@@ -6,6 +6,8 @@ and globals by the identity of what they hold.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,8 @@ from mooncake_py.derive.debug.reach import MISSING, is_opaque, parts_of
 from mooncake_py.errors import UntrackedWriteError
 from mooncake_py.tangents.memory import owner
 
-__all__ = ["Snapshot", "first_difference", "restore", "untracked_write"]
+__all__ = ["Snapshot", "difference_between", "first_difference", "is_plain_array", "joined",
+           "restore", "untracked_write"]
 
 CAUSES = (
     "compiled code that writes through a pointer, a thread, a __del__ method,\n"
@@ -61,7 +64,7 @@ class Snapshot:
         self.known[id(value)] = value
         parts = list(parts_of(value))
         if is_plain_array(value):
-            self.kept.append((path, value, np.array(value)))
+            self.kept.append((path, value, contents_of(value)))
             base = owner(value)
             if base is not value:
                 self.todo.append((f"{path}.base", base))
@@ -69,14 +72,23 @@ class Snapshot:
             self.kept.append((path, value, parts))
         self.todo.extend((joined(path, text), part) for text, part in reversed(parts))
 
+    @contextmanager
+    def leaving_out_changes(self) -> Iterator[None]:
+        """Stop comparing what is changed within this block, which is meant to change."""
+        states = [contents_of(value) for _, value, _ in self.kept]
+        try:
+            yield
+        finally:
+            self.kept = [
+                entry
+                for entry, state in zip(self.kept, states, strict=True)
+                if difference_between(entry[1], state) is None
+            ]
+
     def difference(self) -> str | None:
         """Return what is not as it was, in words, or None."""
         for path, value, old in self.kept:
-            found = (
-                first_difference(value, old)
-                if is_plain_array(value)
-                else first_other_part(value, old)
-            )
+            found = difference_between(value, old)
             if found is not None:
                 return f"{joined(path, found[0])} is {found[1]}, and was {found[2]}"
         return None
@@ -91,6 +103,16 @@ class Snapshot:
 def is_plain_array(value: Any) -> bool:
     """Tell whether a value is an array of numbers or records, not of objects."""
     return isinstance(value, ndarray) and value.dtype != object
+
+
+def contents_of(value: Any) -> Any:
+    """Return what an array holds, or the parts of anything else, as they are now."""
+    return np.array(value) if is_plain_array(value) else list(parts_of(value))
+
+
+def difference_between(value: Any, old: Any) -> tuple[str, str, str] | None:
+    """Return path, present and former value of what is not as it was, or None."""
+    return first_difference(value, old) if is_plain_array(value) else first_other_part(value, old)
 
 
 def joined(path: str, text: str) -> str:

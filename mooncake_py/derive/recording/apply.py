@@ -36,6 +36,7 @@ from mooncake_py.rules.kinds import (
     AtOnce,
     BilinearRule,
     CoDualRule,
+    ContextRule,
     ElementwiseRule,
     LinearRule,
     OverlayRule,
@@ -534,6 +535,11 @@ def apply_refused(rule: RefusedRule, ctx: Context, f: Any, args: Any, kwargs: An
     return apply_zero(rule, ctx, f, args, kwargs)
 
 
+def apply_contextual(rule: ContextRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run what a function does inside a derivative."""
+    return rule.rule(ctx, *args, **kwargs)
+
+
 APPLY: dict[type[Rule], Callable[..., Any]] = {
     ElementwiseRule: apply_elementwise,
     LinearRule: apply_linear,
@@ -541,6 +547,7 @@ APPLY: dict[type[Rule], Callable[..., Any]] = {
     VjpRule: apply_vjp,
     CoDualRule: apply_codual,
     OverlayRule: apply_overlay,
+    ContextRule: apply_contextual,
     RefusedRule: apply_refused,
     ZeroDerivativeRule: apply_zero,
 }

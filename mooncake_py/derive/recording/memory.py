@@ -341,7 +341,8 @@ class Registry:
             if node is not None and node.ref() is owner:
                 node.protect()
                 return
-        # Every write to memory that is not known is logged anyway.
+        memory = self.constants[id(owner)] = Memory(ref(owner))
+        memory.protected = True
 
     def activate(self, a: ndarray) -> Memory | View:
         """Make the memory of an array active and return the array's node, with its layout."""

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from mooncake_py.derive.recording.active import Active
@@ -36,6 +37,10 @@ class ReverseContext(InPlace):
 
     def leave(self, value: Any) -> None:
         """Note a value that the function returns or raises; one inside another may refuse."""
+
+    def outside(self) -> AbstractContextManager[None]:
+        """Return a block for code that is no part of the call: what it changes stays changed."""
+        return nullcontext()
 
 
 def _define_operators() -> None:

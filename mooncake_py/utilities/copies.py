@@ -1,0 +1,26 @@
+"""Copies of values, the same in plain calls as inside a derivative."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from numpy import ndarray
+
+from mooncake_py.derive.crossing.copying import copy_jointly
+from mooncake_py.derive.recording.active import Active
+
+__all__ = ["plain_copy"]
+
+T = TypeVar("T")
+
+
+def plain_copy(x: T) -> T:
+    """Return a copy of a value in which all numbers are plain; each array is copied by itself."""
+    return copy_jointly(x, plain_leaf, keep_views=False)
+
+
+def plain_leaf(leaf: Any) -> Any:
+    """Return a number or an array that has nothing to do with any derivative."""
+    while type(leaf) is Active:
+        leaf = leaf.primal
+    return leaf.copy("K") if isinstance(leaf, ndarray) else leaf

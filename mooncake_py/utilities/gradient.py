@@ -1,0 +1,104 @@
+"""`gradient` and `pullback`: derivatives with respect to all arguments, or to parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mooncake_py.derive.crossing.arguments import name_of
+from mooncake_py.derive.reports.tracebacks import boundary
+from mooncake_py.errors import NonDifferentiableArgumentError
+from mooncake_py.interface import grad, vjp
+from mooncake_py.tangents import NoTangent, zero_tangent
+from mooncake_py.utilities.parameters import Grads, Params, WithoutParameters, as_params
+from mooncake_py.utilities.pullback import PullbackToParameters
+
+__all__ = ["gradient", "pullback"]
+
+
+def gradient(f: Callable[..., Any], *args: Any, params: Params | None = None) -> Any:
+    """Return the gradients of `f` with respect to all its arguments, or to parameters.
+
+    Parameters
+    ----------
+    f : callable
+        Returns one real number.
+    *args
+        Numbers, arrays, containers, objects, closures.  What is no number and holds none (text,
+        True and False, None, a function that captures nothing) is a constant.
+    params : Params, optional
+        Arrays and objects that `f` reaches in whatever way: globals, captured variables,
+        attributes.  The derivatives are then taken with respect to these, and `args` are
+        constants.
+
+    Returns
+    -------
+    tuple or Grads
+        One gradient for each argument, as :func:`grad` returns it, ``NoTangent()`` for
+        constants.  With `params` a :class:`Grads`, looked up by parameter.
+
+    Raises
+    ------
+    NonDifferentiableArgumentError
+        For an int and an array of ints, which are not taken for floats.
+
+    Examples
+    --------
+    >>> from mooncake_py import gradient
+    >>> gradient(lambda a, b: a * b, 2.0, 3.0)
+    (3.0, 2.0)
+    """
+    with boundary:
+        if params is not None:
+            params = as_params(params)
+            return Grads(params, grad(WithoutParameters(f, args), over(params))(*params))
+        argnums = tuple(i for i, a in enumerate(args) if not is_constant(a))
+        if not argnums and callable(f):
+            raise NonDifferentiableArgumentError(
+                f"there is nothing to take the gradient of {name_of(f)} with respect to",
+                why=f"it was called with {len(args)} arguments, of which none is a number or holds "
+                "one",
+                mend="pass floats or arrays, or name what the function reads otherwise: "
+                "params=Params([...])",
+            )
+        gradients = dict(zip(argnums, grad(f, argnums)(*args), strict=True))
+        return tuple(gradients.get(i, NoTangent()) for i in range(len(args)))
+
+
+def is_constant(value: Any) -> bool:
+    """Tell whether an argument is one of which nobody expects a gradient."""
+    if isinstance(value, (bool, str, bytes)) or value is None:
+        return True
+    return callable(value) and zero_tangent(value) is NoTangent()
+
+
+def over(params: Params) -> tuple[int, ...]:
+    """Return the positions of parameters that are passed as arguments."""
+    return tuple(range(len(params)))
+
+
+def pullback(
+    f: Callable[..., Any], *args: Any, params: Params | None = None
+) -> tuple[Any, Callable[[Any], Any]]:
+    """Return the output of `f` and its pullback: :func:`vjp`, also for parameters.
+
+    Parameters
+    ----------
+    f, *args
+        As for :func:`vjp`.
+    params : Params, optional
+        What the pullback is with respect to, instead of `args`.  It then returns :class:`Grads`,
+        and runs `f` once more; the parameters must be as they were.
+
+    Examples
+    --------
+    >>> import math
+    >>> from mooncake_py import pullback
+    >>> y, back = pullback(math.sin, 0.5)
+    >>> y, back(1.0)
+    (0.479425538604203, (0.8775825618903728,))
+    """
+    with boundary:
+        if params is None:
+            return vjp(f, *args)
+        return PullbackToParameters(f, args, as_params(params)).start()

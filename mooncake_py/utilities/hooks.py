@@ -1,0 +1,59 @@
+"""Looking at cotangents, and changing them, at a place of one's choice in the program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from mooncake_py.derive.crossing.hooked import hooked
+from mooncake_py.rules import registry
+from mooncake_py.rules.declare import contextual
+from mooncake_py.utilities.copies import plain_copy
+
+__all__ = ["hook"]
+
+T = TypeVar("T")
+
+
+def hook(fn: Callable[[Any], Any], x: T) -> T:
+    """Return a copy of `x` whose cotangent passes through a function.
+
+    Parameters
+    ----------
+    fn : callable
+        Called on the reverse pass, once for each time that the program came by here, with the
+        cotangent of what was returned: zero where that is not used, ``NoTangent()`` for parts
+        that are constant.  Returns what takes its place, or None: then the cotangent is what it
+        was called with, in-place changes included.  It runs outside of the derivative's sight.
+        Never called if all of `x` is constant.
+    x : object
+        A number, an array, or lists, dicts, tuples and objects of these.  The cotangent looks
+        like the gradient with respect to `x` would.
+
+    Returns
+    -------
+    object
+        A copy, in new memory, also in a plain call.  To pass the cotangent of memory that is
+        used in place, put the copy back: ``x[...] = hook(fn, x)``.
+
+    Raises
+    ------
+    InvalidTangentError
+        On the reverse pass, if `fn` returns something that does not fit `x`.
+
+    Examples
+    --------
+    >>> from mooncake_py import grad, hook
+    >>> grad(lambda a, b: hook(lambda g: -g, a) * b)(2.0, 3.0)
+    -3.0
+    >>> grad(lambda a: hook(print, a) * a)(2.0)  # of the first factor alone
+    2.0
+    4.0
+    """
+    return plain_copy(x)
+
+
+@contextual(hook)
+def hook_inside(ctx: Any, fn: Callable[[Any], Any], x: T) -> T:
+    """Record the hook inside a derivative."""
+    return hooked(ctx, registry.find(hook), fn, x)

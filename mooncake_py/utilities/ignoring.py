@@ -1,0 +1,201 @@
+"""Code that runs outside of the derivative's sight, with a watch over what it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from mooncake_py.derive.calls.nested import enclosed
+from mooncake_py.derive.containers.containers import module_of
+from mooncake_py.derive.containers.state import old_cell, restore_cell
+from mooncake_py.derive.crossing.arguments import name_of
+from mooncake_py.derive.crossing.bare import Bare
+from mooncake_py.derive.debug.reach import parts_of
+from mooncake_py.derive.debug.snapshot import (
+    Snapshot,
+    difference_between,
+    is_plain_array,
+    joined,
+    restore,
+)
+from mooncake_py.derive.language.fields import own_attributes, set_own_attributes
+from mooncake_py.derive.recording.activity import is_iterator
+from mooncake_py.derive.recording.codual_call import pull_codual
+from mooncake_py.derive.recording.pulls import pull_state
+from mooncake_py.errors import DerivativeDropError, UntrackedWriteError
+from mooncake_py.rules.declare import contextual
+from mooncake_py.tangents.memory import owner
+from mooncake_py.utilities.stopping import stop_gradient
+
+__all__ = ["ignore_derivatives"]
+
+
+def ignore_derivatives(x: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """Run a function without its derivative being taken, or drop the derivative of a value.
+
+    Parameters
+    ----------
+    x : callable or object
+        A function is called with `args` and `kwargs`.  It runs as it stands, with plain numbers
+        for active ones: it may be compiled, plot, or write to a file.  What it changes stays
+        changed after the derivative, as long as the derivative does not depend on it: it may
+        append to a list that the rest of the function leaves alone.  Of any other value the
+        result is :func:`stop_gradient`.
+    *args, **kwargs
+        Arguments for the function.
+
+    Returns
+    -------
+    object
+        What the function returns, constant.
+
+    Raises
+    ------
+    UntrackedWriteError
+        If the function changes something that the derivative depends on: memory that it has
+        computed with, containers and objects that it has changed or in which active numbers
+        stand.  Looked at is what can be reached from the function and its arguments, through
+        captured variables, attributes and the globals that it names.
+    DerivativeDropError
+        If the function returns an iterator.
+
+    Examples
+    --------
+    >>> from mooncake_py import grad, ignore_derivatives
+    >>> history = []
+    >>> def f(x):
+    ...     for _ in range(3):
+    ...         x = x * x
+    ...         ignore_derivatives(history.append, x)
+    ...     return x
+    >>> grad(f)(2.0)
+    1024.0
+    >>> history
+    [4.0, 16.0, 256.0]
+    """
+    return x(*args, **kwargs) if callable(x) else stop_gradient(x)
+
+
+@contextual(ignore_derivatives)
+def ignore_inside(ctx: Any, x: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """Run the function outside of the derivative, and see what it has changed."""
+    if not callable(x):
+        return ctx.call(stop_gradient, x)
+    watch = Watch(ctx, x, args, kwargs)
+    bare = Bare(ctx)
+    with ctx.outside(), enclosed(None):
+        f, args, kwargs = (bare.visit(part)[0] for part in (x, args, kwargs))
+        try:
+            y = f(*args, **kwargs)
+        finally:
+            bare.restore()
+            watch.check()
+    if is_iterator(type(y)):
+        raise ctx.failed(
+            DerivativeDropError(
+                f"{name_of(x)} returned a {type(y).__name__} inside ignore_derivatives",
+                where=ctx.user_location(),
+                why="what it yields would be computed later, in the derivative's sight",
+                mend="return a list",
+            )
+        )
+    return ctx.call(stop_gradient, y) if ctx.contains_active(y) else y
+
+
+class Watch:
+    """What a function can reach, as it is before it runs."""
+
+    def __init__(self, ctx: Any, f: Callable[..., Any], args: Any, kwargs: Any) -> None:
+        self.ctx = ctx
+        self.f = f
+        self.before = Snapshot(f, args, kwargs).kept
+        self.restorers = [restorer(holder, old) for _, holder, old in self.before]
+
+    def check(self) -> None:
+        """Raise if something has changed on which the derivative depends; put it back first."""
+        changes = [
+            (path, found, self.matters(holder, old), put_back)
+            for (path, holder, old), put_back in zip(self.before, self.restorers, strict=True)
+            if (found := difference_between(holder, old)) is not None
+        ]
+        first = next(((path, found) for path, found, matters, _ in changes if matters), None)
+        if first is None:
+            return
+        for *_, put_back in changes:
+            put_back()
+        path, (part, new, old) = first
+        raise self.ctx.failed(
+            UntrackedWriteError(
+                f"{name_of(self.f)} changed what the derivative depends on, inside "
+                "ignore_derivatives",
+                where=self.ctx.user_location(),
+                why=f"{joined(path, part)} is {new}, and was {old} before;\n"
+                "what is done there is neither differentiated nor undone",
+                mend="do the write outside of ignore_derivatives, or let the function work on a "
+                "copy",
+            )
+        )
+
+    def matters(self, holder: Any, old: Any) -> bool:
+        """Tell whether the derivative depends on something that has changed."""
+        ctx = self.ctx
+        if is_plain_array(holder):
+            block = owner(holder)
+            known = ctx.registry.constants.get(id(block))
+            return ctx.find(holder) is not None or (known is not None and known.ref() is block)
+        before, now = dict(old), dict(parts_of(holder))
+        return any(id(place) in noted(ctx) for place in places(holder)) or any(
+            ctx.contains_active(holder if name not in now else part)
+            for name, part in before.items()
+            if now.get(name) is not part
+        )
+
+
+def places(holder: Any) -> list[Any]:
+    """Return the objects that the tape would name in an entry about a change of `holder`."""
+    if isinstance(holder, FunctionType):
+        return [holder, holder.__globals__, *(holder.__closure__ or ())]
+    return [holder]
+
+
+def restorer(holder: Any, old: Any) -> Callable[[], None]:
+    """Return a function that puts back what an array, a container or an object held."""
+    if is_plain_array(holder):
+        return lambda: restore(holder, old)
+    if isinstance(holder, FunctionType):
+        cells = [(cell, old_cell(cell)) for cell in holder.__closure__ or ()]
+        return lambda: [restore_cell(*each) for each in cells] and None
+    module = module_of(holder)
+    if module is not None:
+        contents = module.contents(holder)
+        return lambda: module.restore(holder, contents)
+    fields = own_attributes(holder)
+    return lambda: set_own_attributes(holder, fields)
+
+
+class Noted:
+    """The ids of what the entries of a tape say that it was changed, or may have been."""
+
+    def __init__(self) -> None:
+        self.length = 0  # of the tape, when it was last looked at
+        self.ids: set[int] = set()
+
+    def update(self, tape: list[tuple[Any, ...]]) -> set[int]:
+        """Look at the entries that are new, and return all ids."""
+        for entry in tape[self.length :]:
+            if entry[0] is pull_state:
+                self.ids.add(id(entry[2]))
+            elif entry[0] is pull_codual:
+                self.ids.update(map(id, entry[4]))
+        self.length = len(tape)
+        return self.ids
+
+
+_noted: WeakKeyDictionary[Any, Noted] = WeakKeyDictionary()
+
+
+def noted(ctx: Any) -> set[int]:
+    """Return the ids of what a tape refers to as changed; the tape keeps the objects."""
+    return _noted.setdefault(ctx, Noted()).update(ctx.tape)

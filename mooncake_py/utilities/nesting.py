@@ -1,0 +1,65 @@
+"""Whether, and how deep, the running code is being differentiated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mooncake_py.rules.declare import contextual
+
+__all__ = ["is_deriving", "nest_level"]
+
+
+def is_deriving() -> bool:
+    """Tell whether the code that calls this is being differentiated.
+
+    Returns
+    -------
+    bool
+        False in a plain call, and in code that runs outside of the derivative's sight: within
+        :func:`ignore_derivatives`, in a hook.
+
+    Examples
+    --------
+    >>> from mooncake_py import grad, is_deriving
+    >>> def f(x):
+    ...     print("with" if is_deriving() else "without", "a derivative")
+    ...     return x * x
+    >>> f(3.0)
+    without a derivative
+    9.0
+    >>> grad(f)(3.0)
+    with a derivative
+    6.0
+    """
+    return False
+
+
+@contextual(is_deriving)
+def is_deriving_inside(ctx: Any) -> bool:
+    """Answer inside a derivative."""
+    return True
+
+
+def nest_level() -> int:
+    """Return how many derivatives are being taken of the code that calls this, one in another.
+
+    Examples
+    --------
+    >>> from mooncake_py import grad, nest_level
+    >>> def f(x):
+    ...     print(nest_level(), "levels of nesting")
+    ...     return x * x
+    >>> f(3.0)
+    0 levels of nesting
+    9.0
+    >>> grad(f)(3.0)
+    1 levels of nesting
+    6.0
+    """
+    return 0
+
+
+@contextual(nest_level)
+def nest_level_inside(ctx: Any) -> int:
+    """Answer inside a derivative."""
+    return 1 + len(ctx.outers)

@@ -1,0 +1,156 @@
+"""Gradients with respect to arrays and objects that a function reaches without arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from numpy import ndarray
+
+from mooncake_py.errors import NonDifferentiableArgumentError
+from mooncake_py.rules.declare import contextual
+from mooncake_py.tangents import NoTangent, zero_tangent
+from mooncake_py.tangents.builtin_specs import differentiable_array
+
+__all__ = ["Grads", "Params", "WithoutParameters", "as_params"]
+
+
+class Params:
+    """Arrays and objects, told apart by identity, to differentiate with respect to.
+
+    Parameters
+    ----------
+    values : iterable
+        Arrays, and lists, dicts and objects that hold numbers or arrays.  One that stands there
+        twice counts once.
+
+    Raises
+    ------
+    NonDifferentiableArgumentError
+        For a number, which has no identity, and for what has no derivative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mooncake_py import Params, gradient
+    >>> W, b = np.array([[1.0, 2.0]]), np.array([0.5])
+    >>> x = np.array([3.0, 4.0])
+    >>> def linear(x):
+    ...     return W @ x + b
+    >>> grads = gradient(lambda: np.sum(linear(x)), params=Params([W, b]))
+    >>> grads[W], grads[b]
+    (array([[3., 4.]]), array([1.]))
+    """
+
+    def __init__(self, values: Iterable[Any]) -> None:
+        self._values: dict[int, Any] = {}  # keeps the object whose id is the key
+        for i, value in enumerate(values):
+            require_parameter(i, value)
+            self._values.setdefault(id(value), value)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._values.values())
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __contains__(self, value: Any) -> bool:
+        return id(value) in self._values
+
+    def __repr__(self) -> str:
+        return f"Params([{', '.join(map(summary, self))}])"
+
+
+class Grads:
+    """Gradients, looked up by the identity of the parameter: ``grads[W]``.
+
+    Iterating yields the parameters; :meth:`items` yields them with their gradients.
+    """
+
+    def __init__(self, params: Params, gradients: Iterable[Any]) -> None:
+        self.params = params
+        self._gradients = dict(zip(map(id, params), gradients, strict=True))
+
+    def __getitem__(self, parameter: Any) -> Any:
+        try:
+            return self._gradients[id(parameter)]
+        except KeyError:
+            raise KeyError(
+                f"{summary(parameter)} is not one of the parameters, which are found by identity: "
+                "another array is another parameter, even if it is equal or a view"
+            ) from None
+
+    def __contains__(self, parameter: Any) -> bool:
+        return parameter in self.params
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.params)
+
+    def __len__(self) -> int:
+        return len(self.params)
+
+    def items(self) -> Iterator[tuple[Any, Any]]:
+        """Iterate over the parameters with their gradients."""
+        return zip(self.params, self._gradients.values(), strict=True)
+
+    def __repr__(self) -> str:
+        return f"Grads of {self.params!r}"
+
+
+class WithoutParameters:
+    """A function that does not mention what it is differentiated with respect to.
+
+    Called with the parameters, which it reaches in its own way, it runs ``f(*args)``.
+    """
+
+    def __init__(self, f: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        self.f = f
+        self.args = args
+        for name in ("__name__", "__qualname__", "__code__"):  # by which messages name it
+            if hasattr(f, name):
+                setattr(self, name, getattr(f, name))
+
+    def __call__(self, *parameters: Any) -> Any:
+        """Run the function."""
+        return self.f(*self.args)
+
+
+@contextual(WithoutParameters.__call__)
+def call_inside(ctx: Any, function: WithoutParameters, *parameters: Any) -> Any:
+    """Run the function inside a derivative."""
+    return ctx.call(function.f, *function.args)
+
+
+def as_params(params: Any) -> Params:
+    """Return parameters that were given as such, or as a list."""
+    params = params if isinstance(params, Params) else Params(params)
+    if not len(params):
+        raise NonDifferentiableArgumentError(
+            "there are no parameters to take a gradient with respect to",
+            mend="name arrays or objects: Params([W, b])",
+        )
+    return params
+
+
+def require_parameter(i: int, value: Any) -> None:
+    """Raise if something cannot be a parameter."""
+    if isinstance(value, (int, float, complex)) or value is None or isinstance(value, tuple):
+        raise NonDifferentiableArgumentError(
+            f"cannot make parameter {i} of {value!r} of type {type(value).__name__}",
+            why="parameters are found by identity, which numbers and tuples do not have",
+            mend="keep numbers in an array, a list, a dict or an object, and pass that",
+        )
+    if not (differentiable_array(value) if isinstance(value, ndarray)
+            else zero_tangent(value) is not NoTangent()):
+        raise NonDifferentiableArgumentError(
+            f"cannot make parameter {i} of {summary(value)}",
+            why="only float and complex values have derivatives",
+            mend="pass floats, by x.astype(float) for an array",
+        )
+
+
+def summary(value: Any) -> str:
+    """Return a few words for a parameter."""
+    if isinstance(value, ndarray):
+        return f"{value.dtype}[{', '.join(map(str, value.shape))}]"
+    return f"a {type(value).__name__}"

@@ -1,0 +1,80 @@
+"""Pullbacks to parameters, which a function reaches without arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mooncake_py.derive.calls.limits import limits_raised
+from mooncake_py.derive.crossing.copying import copy_jointly
+from mooncake_py.derive.crossing.gradients import gradient_of
+from mooncake_py.derive.crossing.lift import Lifter
+from mooncake_py.derive.crossing.outgoing import independent
+from mooncake_py.derive.crossing.outputs import run, seed
+from mooncake_py.derive.debug.mode import new_context, settings
+from mooncake_py.derive.reports.notes import guarded
+from mooncake_py.derive.reports.tracebacks import boundary
+from mooncake_py.errors import PullbackReuseError
+from mooncake_py.tangents.equality import value_mismatch
+from mooncake_py.utilities.parameters import Grads, Params
+
+__all__ = ["PullbackToParameters"]
+
+
+class PullbackToParameters:
+    """The pullback of ``f(*args)`` with respect to parameters.
+
+    Parameters cannot be copied out of the way, as the arguments of `vjp` are: the function finds
+    them by itself.  So the forward pass is undone at once, and the pullback runs it again.
+    """
+
+    def __init__(self, f: Callable[..., Any], args: tuple[Any, ...], params: Params) -> None:
+        self.f = f
+        self.args = args
+        self.params = params
+        self.settings = settings()
+
+    def start(self) -> tuple[Any, Callable[[Any], Grads]]:
+        """Return the output and the pullback."""
+        self.before = copy_jointly((self.args, tuple(self.params)))
+        y, _ = self.differentiate(independent)
+        return y, self
+
+    def __call__(self, cotangent: Any) -> Grads:
+        """Return the gradients of the parameters for a cotangent of the output."""
+
+        def reverse(ctx: Any, output: Any) -> None:
+            seed(ctx, output, cotangent, "dy")
+            ctx.run_backwards()
+
+        with boundary:
+            self.require_unchanged()
+            _, mirrors = self.differentiate(reverse)
+            memo: dict[int, Any] = {}
+            pairs = zip(self.params, mirrors, strict=True)
+            return Grads(self.params, [gradient_of(v, m, memo) for v, m in pairs])
+
+    def differentiate(self, finish: Callable[[Any, Any], Any]) -> tuple[Any, list[Any]]:
+        """Run forward and finish; return the result and the nodes of the parameters.
+
+        Everything is then as it was before.
+        """
+        values = tuple(self.params)
+        ctx = new_context(self.settings, self.f, (*self.args, *values), {})
+        with limits_raised(), Lifter(ctx) as lifter, guarded(ctx):
+            mirrors = [lifter.visit(value)[1] for value in values]
+            output, _ = run(ctx, self.f, self.args, {}, False)
+            lifter.settle()
+            result = finish(ctx, output)
+            ctx.roll_back()
+        return result, mirrors
+
+    def require_unchanged(self) -> None:
+        """Raise if parameters or arguments are not as they were in the forward pass."""
+        found = value_mismatch(self.before, (self.args, tuple(self.params)))
+        if found is not None:
+            raise PullbackReuseError(
+                "a parameter or an argument was changed since the forward pass",
+                why="the pullback runs the function again, which finds the parameters by itself",
+                mend="call the pullback before the parameters are updated",
+            )

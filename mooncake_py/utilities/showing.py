@@ -1,0 +1,79 @@
+"""Printing cotangents as they come by."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+import os
+from typing import Any, TypeVar
+
+from mooncake_py.errors import Location
+from mooncake_py.rules.declare import contextual
+from mooncake_py.utilities.copies import plain_copy
+from mooncake_py.utilities.hooks import hook
+
+__all__ = ["showgrad"]
+
+T = TypeVar("T")
+
+
+def showgrad(x: T, label: str | None = None) -> T:
+    """Return a copy of `x` whose cotangent is printed on the reverse pass, with its place.
+
+    Parameters
+    ----------
+    x : object
+        A number, an array, or lists, dicts, tuples and objects of these.
+    label : str, optional
+        Printed with it; by default the expression that stands for `x` in the source.
+
+    Returns
+    -------
+    object
+        A copy, in new memory, as with :func:`hook`.
+
+    Notes
+    -----
+    What is printed is the cotangent of the copy, by what is done with it, not of all that is
+    done with `x`: zero if the copy is not used.  Of a value that does not depend on what the
+    derivative is taken with respect to, it is said at once that it is constant.
+
+    Examples
+    --------
+    >>> from mooncake_py import grad, showgrad
+    >>> grad(lambda a, b: showgrad(a, "first factor") * b)(2.0, 3.0)  # doctest: +ELLIPSIS
+    <doctest ...>:1: gradient of first factor: 3.0
+    3.0
+    """
+    return plain_copy(x)
+
+
+@contextual(showgrad)
+def showgrad_inside(ctx: Any, x: T, label: str | None = None) -> T:
+    """Print by a hook inside a derivative."""
+    where = ctx.user_location()
+    name = label or (argument_at(where) if where else "")
+    place = f"{os.path.basename(where.file)}:{where.line}: " if where else ""
+    text = f"{place}gradient" + (f" of {name}" if name else "")
+    if not ctx.contains_active(x):
+        print(f"{text}: none, it is constant")
+    return ctx.call(hook, functools.partial(show, text), x)
+
+
+def show(text: str, g: Any) -> None:
+    """Print a cotangent after a text."""
+    shown = repr(g)
+    print(f"{text}:\n{shown}" if "\n" in shown else f"{text}: {shown}")
+
+
+def argument_at(where: Location) -> str:
+    """Return the source of the first argument of the call at a place; empty if not found."""
+    line = linecache.getline(where.file, where.line).encode()
+    call = line[where.column : where.end_column].decode(errors="replace").strip()
+    try:
+        tree = ast.parse(call, mode="eval").body
+    except SyntaxError:  # the call goes on in the next line
+        return ""
+    arguments = tree.args if isinstance(tree, ast.Call) else []
+    return (ast.get_source_segment(call, arguments[0]) or "") if arguments else ""

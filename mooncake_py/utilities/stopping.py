@@ -1,0 +1,59 @@
+"""Values through which no derivative flows."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from mooncake_py.errors import DerivativeDropError
+from mooncake_py.rules.declare import contextual
+from mooncake_py.utilities.copies import plain_copy
+
+__all__ = ["stop_gradient"]
+
+T = TypeVar("T")
+
+
+def stop_gradient(x: T) -> T:
+    """Return a copy of `x` that is constant: no derivative flows through it.
+
+    Parameters
+    ----------
+    x : object
+        A number, an array, or lists, dicts, tuples and objects of these, at any depth.
+
+    Returns
+    -------
+    object
+        A copy, in new memory, also in a plain call: what is written into it does not show in
+        `x`.  Each array is copied by itself; views become arrays of their own.
+
+    Raises
+    ------
+    DerivativeDropError
+        If `x` holds something active where it cannot be reached: in a set, an iterator, an
+        array of objects.
+
+    Examples
+    --------
+    >>> from mooncake_py import grad, stop_gradient
+    >>> grad(lambda x: stop_gradient(x) * x)(3.0)
+    3.0
+    """
+    return plain_copy(x)
+
+
+@contextual(stop_gradient)
+def stop_gradient_inside(ctx: Any, x: T) -> T:
+    """Copy inside a derivative, and see that nothing active is left."""
+    y = plain_copy(x)
+    if ctx.contains_active(y):
+        raise ctx.failed(
+            DerivativeDropError(
+                f"stop_gradient cannot reach all numbers in a {type(x).__name__}",
+                where=ctx.user_location(),
+                why="it holds active numbers in a set, an iterator, an array of objects or the "
+                "like",
+                mend="pass the numbers themselves, in a list or an array",
+            )
+        )
+    return y
