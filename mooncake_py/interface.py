@@ -213,7 +213,7 @@ def vjp(
     Parameters
     ----------
     f : callable
-        Returns a number, an array, or a tuple, list or dict of these.
+        Returns a number, an array, or a tuple, list, dict or object of these.
     *args
         Arguments; int and the like are constants.
     debug : bool, optional
@@ -224,7 +224,8 @@ def vjp(
     y : object
         The output; new memory where it shares memory with an argument.
     pullback : callable
-        From a cotangent in the structure of `y` to a tuple with the gradient of each argument.
+        From a cotangent in the structure of `y` (for an object a gradient of it, or None for
+        zero) to a tuple with the gradient of each argument.
         `f` runs on copies of the arguments, so the arguments themselves never change, and the
         pullback may be called at any time and again (it then runs `f` forward once more).
 

@@ -9,7 +9,8 @@ from mooncake_py.derive.crossing.arguments import name_of
 from mooncake_py.derive.reports.tracebacks import boundary
 from mooncake_py.errors import NonDifferentiableArgumentError
 from mooncake_py.interface import grad, vjp
-from mooncake_py.tangents import NoTangent, zero_tangent
+from mooncake_py.tangents import NoTangent
+from mooncake_py.utilities.numbers import holds_numbers
 from mooncake_py.utilities.parameters import Grads, Params, WithoutParameters, as_params
 from mooncake_py.utilities.pullback import PullbackToParameters
 
@@ -25,7 +26,7 @@ def gradient(f: Callable[..., Any], *args: Any, params: Params | None = None) ->
         Returns one real number.
     *args
         Numbers, arrays, containers, objects, closures.  What is no number and holds none (text,
-        True and False, None, a function that captures nothing) is a constant.
+        True and False, None, a function that captures no number) is a constant.
     params : Params, optional
         Arrays and objects that `f` reaches in whatever way: globals, captured variables,
         attributes.  The derivatives are then taken with respect to these, and `args` are
@@ -69,7 +70,7 @@ def is_constant(value: Any) -> bool:
     """Tell whether an argument is one of which nobody expects a gradient."""
     if isinstance(value, (bool, str, bytes)) or value is None:
         return True
-    return callable(value) and zero_tangent(value) is NoTangent()
+    return callable(value) and not holds_numbers(value)
 
 
 def over(params: Params) -> tuple[int, ...]:

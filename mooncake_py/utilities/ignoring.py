@@ -14,14 +14,17 @@ from mooncake_py.derive.crossing.arguments import name_of
 from mooncake_py.derive.crossing.bare import Bare
 from mooncake_py.derive.debug.reach import parts_of
 from mooncake_py.derive.debug.snapshot import (
+    CONTAINERS,
     Snapshot,
     difference_between,
+    holds_the_same,
     is_plain_array,
     joined,
+    named_parts,
     restore,
 )
 from mooncake_py.derive.language.fields import own_attributes, set_own_attributes
-from mooncake_py.derive.recording.activity import is_iterator
+from mooncake_py.derive.recording.activity import holds_inert, is_iterator
 from mooncake_py.derive.recording.codual_call import pull_codual
 from mooncake_py.derive.recording.pulls import pull_state
 from mooncake_py.errors import DerivativeDropError, UntrackedWriteError
@@ -60,6 +63,10 @@ def ignore_derivatives(x: Any, /, *args: Any, **kwargs: Any) -> Any:
         captured variables, attributes and the globals that it names.
     DerivativeDropError
         If the function returns an iterator.
+
+    Notes
+    -----
+    Takes time in proportion to what the function can reach.
 
     Examples
     --------
@@ -116,22 +123,24 @@ class Watch:
     def check(self) -> None:
         """Raise if something has changed on which the derivative depends; put it back first."""
         changes = [
-            (path, found, self.matters(holder, old), put_back)
+            (path, holder, old, put_back)
             for (path, holder, old), put_back in zip(self.before, self.restorers, strict=True)
-            if (found := difference_between(holder, old)) is not None
+            if has_changed(holder, old)
         ]
-        first = next(((path, found) for path, found, matters, _ in changes if matters), None)
+        first = next((change for change in changes if self.matters(*change[1:3])), None)
         if first is None:
             return
+        found = difference_between(*first[1:3])
         for *_, put_back in changes:
             put_back()
-        path, (part, new, old) = first
+        assert found is not None
+        part, new, former = found
         raise self.ctx.failed(
             UntrackedWriteError(
                 f"{name_of(self.f)} changed what the derivative depends on, inside "
                 "ignore_derivatives",
                 where=self.ctx.user_location(),
-                why=f"{joined(path, part)} is {new}, and was {old} before;\n"
+                why=f"{joined(first[0], part)} is {new}, and was {former} before;\n"
                 "what is done there is neither differentiated nor undone",
                 mend="do the write outside of ignore_derivatives, or let the function work on a "
                 "copy",
@@ -145,12 +154,23 @@ class Watch:
             block = owner(holder)
             known = ctx.registry.constants.get(id(block))
             return ctx.find(holder) is not None or (known is not None and known.ref() is block)
-        before, now = dict(old), dict(parts_of(holder))
-        return any(id(place) in noted(ctx) for place in places(holder)) or any(
+        if any(id(place) in noted(ctx) for place in places(holder)):
+            return True
+        if type(holder) in CONTAINERS and holds_inert(old):
+            return False
+        before, now = named_parts(holder, old), dict(parts_of(holder))
+        return any(
             ctx.contains_active(holder if name not in now else part)
             for name, part in before.items()
             if now.get(name) is not part
         )
+
+
+def has_changed(holder: Any, old: Any) -> bool:
+    """Tell whether something is not as it was: the quick part of `difference_between`."""
+    if type(holder) in CONTAINERS:
+        return not holds_the_same(holder, old)
+    return difference_between(holder, old) is not None
 
 
 def places(holder: Any) -> list[Any]:

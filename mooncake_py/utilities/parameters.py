@@ -9,8 +9,7 @@ from numpy import ndarray
 
 from mooncake_py.errors import NonDifferentiableArgumentError
 from mooncake_py.rules.declare import contextual
-from mooncake_py.tangents import NoTangent, zero_tangent
-from mooncake_py.tangents.builtin_specs import differentiable_array
+from mooncake_py.utilities.numbers import holds_numbers
 
 __all__ = ["Grads", "Params", "WithoutParameters", "as_params"]
 
@@ -140,8 +139,7 @@ def require_parameter(i: int, value: Any) -> None:
             why="parameters are found by identity, which numbers and tuples do not have",
             mend="keep numbers in an array, a list, a dict or an object, and pass that",
         )
-    if not (differentiable_array(value) if isinstance(value, ndarray)
-            else zero_tangent(value) is not NoTangent()):
+    if not holds_numbers(value):
         raise NonDifferentiableArgumentError(
             f"cannot make parameter {i} of {summary(value)}",
             why="only float and complex values have derivatives",

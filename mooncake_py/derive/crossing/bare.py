@@ -9,6 +9,7 @@ from typing_extensions import override
 
 from mooncake_py.derive.crossing.lift import Mirror, Walker, replace_parts
 from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.activity import holds_inert
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.tangents.spec import TangentSpec
 
@@ -27,6 +28,8 @@ class Bare(Walker):
 
     @override
     def visit(self, value: Any) -> tuple[Any, Any]:
+        if type(value) in (list, dict) and holds_inert(value):
+            return value, None
         try:
             return super().visit(value)
         except InvalidTangentError:  # what it holds cannot be reached

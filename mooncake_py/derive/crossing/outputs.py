@@ -16,6 +16,7 @@ from mooncake_py.derive.reports.notes import locate
 from mooncake_py.derive.reports.places import definition_of
 from mooncake_py.errors import InvalidTangentError, MooncakeError, NonScalarOutputError
 from mooncake_py.rules.broadcasting import fit
+from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.lookup import spec_of
 
 __all__ = ["run", "scalar_value", "seed"]
@@ -91,7 +92,9 @@ def seed(ctx: ReverseContext, output: Any, cotangent: Any, path: str) -> None:
 
 
 def seed_parts(ctx: Any, output: Any, cotangent: Any, path: str) -> None:
-    """Give a cotangent to an object: a gradient like those that the package returns."""
+    """Give a cotangent to an object: a gradient like those the package returns; None for zero."""
+    if cotangent is None or type(cotangent) is NoTangent:
+        return
     fields = spec_of(output).fields(output) or {}
     for name, part in fields.items():
         if ctx.contains_active(part):

@@ -6,6 +6,8 @@ and globals by the identity of what they hold.
 
 from __future__ import annotations
 
+import operator
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,12 +17,14 @@ from numpy import ndarray
 
 from mooncake_py.derive.crossing.arguments import describe, name_of
 from mooncake_py.derive.debug.reach import MISSING, is_opaque, parts_of
+from mooncake_py.derive.recording.activity import holds_inert
 from mooncake_py.errors import UntrackedWriteError
 from mooncake_py.tangents.memory import owner
 
-__all__ = ["Snapshot", "difference_between", "first_difference", "is_plain_array", "joined",
-           "restore", "untracked_write"]
+__all__ = ["CONTAINERS", "Snapshot", "difference_between", "first_difference", "holds_the_same",
+           "is_plain_array", "joined", "named_parts", "restore", "untracked_write"]
 
+CONTAINERS = (list, deque, dict)
 CAUSES = (
     "compiled code that writes through a pointer, a thread, a __del__ method,\n"
     "or a rule that does not say what its function writes"
@@ -62,15 +66,15 @@ class Snapshot:
         if value is MISSING or is_opaque(value) or id(value) in self.known:
             return
         self.known[id(value)] = value
-        parts = list(parts_of(value))
-        if is_plain_array(value):
+        if not isinstance(value, tuple):
             self.kept.append((path, value, contents_of(value)))
+        if is_plain_array(value):
             base = owner(value)
             if base is not value:
                 self.todo.append((f"{path}.base", base))
-        elif not isinstance(value, tuple):
-            self.kept.append((path, value, parts))
-        self.todo.extend((joined(path, text), part) for text, part in reversed(parts))
+        if not is_plain_container(value):
+            parts = list(parts_of(value))
+            self.todo.extend((joined(path, text), part) for text, part in reversed(parts))
 
     @contextmanager
     def leaving_out_changes(self) -> Iterator[None]:
@@ -106,13 +110,42 @@ def is_plain_array(value: Any) -> bool:
 
 
 def contents_of(value: Any) -> Any:
-    """Return what an array holds, or the parts of anything else, as they are now."""
-    return np.array(value) if is_plain_array(value) else list(parts_of(value))
+    """Return what an array or a container holds, or the parts of anything else, as of now."""
+    if is_plain_array(value):
+        return np.array(value)
+    if type(value) in CONTAINERS:
+        return dict(value) if type(value) is dict else list(value)
+    return list(parts_of(value))
+
+
+def is_plain_container(value: Any) -> bool:
+    """Tell whether a container holds nothing that holds anything."""
+    if type(value) not in CONTAINERS or not holds_inert(value):
+        return False
+    return type not in map(type, value.values() if type(value) is dict else value)
 
 
 def difference_between(value: Any, old: Any) -> tuple[str, str, str] | None:
     """Return path, present and former value of what is not as it was, or None."""
-    return first_difference(value, old) if is_plain_array(value) else first_other_part(value, old)
+    if is_plain_array(value):
+        return first_difference(value, old)
+    if type(value) in CONTAINERS and holds_the_same(value, old):
+        return None
+    return first_other_part(dict(parts_of(value)), named_parts(value, old))
+
+
+def holds_the_same(value: Any, old: Any) -> bool:
+    """Tell whether a container holds the very objects that it held, in the same order."""
+    if len(value) != len(old) or not all(map(operator.is_, value, old)):
+        return False
+    return type(old) is not dict or all(map(operator.is_, value.values(), old.values()))
+
+
+def named_parts(value: Any, old: Any) -> dict[str, Any]:
+    """Return the former parts of a value, from its contents as they were, by the text to each."""
+    if type(value) in CONTAINERS:
+        return {**dict(parts_of(old)), ".__class__": type(value)}
+    return dict(old)
 
 
 def joined(path: str, text: str) -> str:
@@ -141,9 +174,10 @@ def restore(value: ndarray, old: ndarray) -> None:
         value[...] = old
 
 
-def first_other_part(value: Any, old: list[tuple[str, Any]]) -> tuple[str, str, str] | None:
+def first_other_part(
+    now: dict[str, Any], before: dict[str, Any]
+) -> tuple[str, str, str] | None:
     """Return path and both values of the first part that is another object, or None."""
-    before, now = dict(old), dict(parts_of(value))
     for text, part in before.items():
         new = now.get(text, MISSING)
         if new is not part:

@@ -25,7 +25,7 @@ from mooncake_py.derive.language import buffers
 from mooncake_py.derive.language.fields import own_attributes
 from mooncake_py.derive.recording.active import Active, primal_of
 
-__all__ = ["INERT", "contains_active", "parts", "unwrapped"]
+__all__ = ["INERT", "contains_active", "holds_inert", "parts", "unwrapped"]
 
 INERT = frozenset({
     int, float, complex, bool, str, bytes, type(None), type, slice, range, type(Ellipsis),
@@ -61,6 +61,12 @@ def contains_active(ctx: Any, value: Any, seen: set[int]) -> bool:
         return False
     seen.add(id(value))
     return any(contains_active(ctx, part, seen) for part in parts(value))
+
+
+def holds_inert(container: Any) -> bool:
+    """Tell whether all parts of a list, a deque or a dict are inert: quick for many of them."""
+    parts = container.values() if isinstance(container, dict) else container
+    return INERT.issuperset(map(type, parts))
 
 
 def owner_active(ctx: Any, value: ndarray) -> bool:
