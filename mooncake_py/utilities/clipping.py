@@ -61,12 +61,12 @@ def clip_gradient_inside(
 
 def clipper(value: float | None, norm: float | None) -> Callable[[Any], Any]:
     """Return the function that clips a cotangent."""
-    if (value is None) == (norm is None):
+    clip, bound = (by_norm, norm) if value is None else (by_value, value)
+    if bound is None or (value is not None and norm is not None):
         raise TypeError("clip_gradient takes either value=... or norm=...")
-    bound = norm if value is None else value
     if not bound >= 0:  # also nan
         raise ValueError(f"the bound of clip_gradient must not be negative: {bound}")
-    return lambda g: by_value(g, bound) if norm is None else by_norm(g, bound)
+    return lambda g: clip(g, bound)
 
 
 def by_value(g: Any, bound: float) -> Any:

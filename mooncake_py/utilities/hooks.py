@@ -24,8 +24,9 @@ def hook(fn: Callable[[Any], Any], x: T) -> T:
         Called on the reverse pass, once for each time that the program came by here, with the
         cotangent of what was returned: zero where that is not used, ``NoTangent()`` for parts
         that are constant.  Returns what takes its place, or None: then the cotangent is what it
-        was called with, in-place changes included.  It runs outside of the derivative's sight.
-        Never called if all of `x` is constant.
+        was called with, in-place changes included.  It runs outside of the derivative's sight,
+        and arrays and objects that it has captured are as they were here.  Never called if all
+        of `x` is constant.
     x : object
         A number, an array, or lists, dicts, tuples and objects of these.  The cotangent looks
         like the gradient with respect to `x` would.

@@ -91,14 +91,9 @@ def ignore_inside(ctx: Any, x: Any, /, *args: Any, **kwargs: Any) -> Any:
     if not callable(x):
         return ctx.call(stop_gradient, x)
     watch = Watch(ctx, x, args, kwargs)
-    bare = Bare(ctx)
-    with ctx.outside(), enclosed(None):
+    with ctx.outside(), enclosed(None), watch, Bare(ctx) as bare:
         f, args, kwargs = (bare.visit(part)[0] for part in (x, args, kwargs))
-        try:
-            y = f(*args, **kwargs)
-        finally:
-            bare.restore()
-            watch.check()
+        y = f(*args, **kwargs)
     if is_iterator(type(y)):
         raise ctx.failed(
             DerivativeDropError(
@@ -112,7 +107,7 @@ def ignore_inside(ctx: Any, x: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 
 class Watch:
-    """What a function can reach, as it is before it runs."""
+    """A block round a call of a function, with a watch over what the function can reach."""
 
     def __init__(self, ctx: Any, f: Callable[..., Any], args: Any, kwargs: Any) -> None:
         self.ctx = ctx
@@ -120,7 +115,10 @@ class Watch:
         self.before = Snapshot(f, args, kwargs).kept
         self.restorers = [restorer(holder, old) for _, holder, old in self.before]
 
-    def check(self) -> None:
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *details: object) -> None:
         """Raise if something has changed on which the derivative depends; put it back first."""
         changes = [
             (path, holder, old, put_back)
@@ -186,13 +184,19 @@ def restorer(holder: Any, old: Any) -> Callable[[], None]:
         return lambda: restore(holder, old)
     if isinstance(holder, FunctionType):
         cells = [(cell, old_cell(cell)) for cell in holder.__closure__ or ()]
-        return lambda: [restore_cell(*each) for each in cells] and None
+        return lambda: restore_cells(cells)
     module = module_of(holder)
     if module is not None:
         contents = module.contents(holder)
         return lambda: module.restore(holder, contents)
     fields = own_attributes(holder)
     return lambda: set_own_attributes(holder, fields)
+
+
+def restore_cells(cells: list[tuple[Any, Any]]) -> None:
+    """Put back what captured variables were bound to."""
+    for cell, old in cells:
+        restore_cell(cell, old)
 
 
 class Noted:

@@ -108,7 +108,7 @@ def test_rules_are_declared_in_their_families() -> None:
         "print(*sorted({rule.origin.file for _, rule in registry.registered()}), sep='\\n')"
     )
     files = {Path(line) for line in run("-c", program)}
-    assert {file.parent for file in files} == {PACKAGE / "rules"}
+    assert {file.parent for file in files} == {PACKAGE / "rules", PACKAGE / "utilities"}
     assert files.isdisjoint(PACKAGE / "rules" / f"{name}.py" for name in ("declare", "registry"))
 
 

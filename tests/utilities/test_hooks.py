@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import (
+    DerivativeDropError,
     InvalidTangentError,
     MutableTangent,
     NoTangent,
@@ -287,6 +288,28 @@ def test_exception_in_a_hook_names_the_place_and_restores() -> None:
 def test_number_in_a_set_cannot_be_hooked() -> None:
     with pytest.raises(InvalidTangentError, match="a set cannot have a tangent"):
         grad(lambda x: hook(print, {x}).pop())(1.0)
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_function_may_capture_active_values(debug: bool) -> None:
+    def f(x: np.ndarray) -> Any:
+        k = x[0] * 2.0
+        y = x * 3.0
+        z = hook(lambda g, j=x[1]: g * k * j * y[2], x)
+        y[2] = 0.0
+        return np.sum(z)
+
+    np.testing.assert_allclose(grad(f, debug=debug)(X), np.full(3, 2.0 * -2.0 * 9.0))
+
+
+def test_active_number_in_an_array_of_objects_is_refused() -> None:
+    def f(x: float) -> float:
+        a = np.empty(1, object)
+        a[0] = [x]
+        return hook(lambda g: g, a)[0][0]
+
+    with pytest.raises((InvalidTangentError, DerivativeDropError)):
+        grad(f)(1.0)
 
 
 # Clipping.

@@ -105,6 +105,18 @@ def test_numbers_in_containers_and_objects_are_plain_there_and_active_again_afte
     assert seen[4] == [3.0]
 
 
+def test_defaults_are_plain_there() -> None:
+    seen: list[float] = []
+
+    def f(x: float) -> float:
+        g = lambda v=x, *, w=2.0 * x: seen.append(float(v) + float(w))  # noqa: E731
+        ignore_derivatives(g)
+        return g.__defaults__[0] * x
+
+    assert grad(f)(3.0) == 6.0
+    assert seen == [9.0]
+
+
 # What may not be changed.
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy import ndarray
 from typing_extensions import override
 
+from mooncake_py.derive.crossing.bare import Bare
 from mooncake_py.derive.crossing.copying import copy_jointly
 from mooncake_py.derive.crossing.gradients import gradient_of
 from mooncake_py.derive.crossing.lift import Mirror, Walker
@@ -19,6 +20,7 @@ from mooncake_py.derive.reports.places import positions_running
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.rules.broadcasting import fit
 from mooncake_py.rules.kinds import Rule
+from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.spec import TangentSpec
 
 __all__ = ["Treatment", "hooked"]
@@ -52,6 +54,8 @@ def hooked(ctx: Any, rule: Rule | None, treat: Treatment, x: Any) -> Any:
         elif isinstance(leaf, ndarray):
             copy = leaf.copy("K")
             source = ctx.find(leaf) if type(leaf) is ndarray else None
+            if source is None and ctx.contains_active(leaf):
+                differentiable_array(leaf)  # raises: it is of a subclass, or of objects
             node = None if source is None else ctx.registry.fresh(copy)
         else:
             return leaf
@@ -60,14 +64,15 @@ def hooked(ctx: Any, rule: Rule | None, treat: Treatment, x: Any) -> Any:
             copies.append(node)
         return copy
 
-    y = copy_jointly(x, fresh, keep_views=False)
     try:
+        y = copy_jointly(x, fresh, keep_views=False)
         _, mirror = _Reader(ctx).visit(y)
     except InvalidTangentError as error:
         locate(error, ctx.user_location())
         raise ctx.failed(error) from None
     if not sources:
         return y
+    _Protector(ctx).visit(treat)
     passage = _Passage(ctx, treat, y, mirror, copies)
     ctx.record((pull_hook, sources, passage, rule, positions_running(1)[0]))
     return y
@@ -95,6 +100,19 @@ class _Reader(Walker):
         self.visit_parts(fields, mirror)
 
 
+class _Protector(Bare):
+    """Sees to it that arrays that a function reads are on the reverse pass as they are now."""
+
+    @override
+    def visit_scalar(self, value: Any) -> tuple[Any, Any]:
+        return value, None
+
+    @override
+    def visit_array(self, value: ndarray) -> tuple[Any, Any]:
+        self.ctx.registry.protect(value)
+        return value, None
+
+
 class _Passage:
     """What the tape keeps of a hook; nothing in it is an operand that must stay as it is."""
 
@@ -112,8 +130,8 @@ class _Passage:
     def pull(self, sources: list[Any]) -> None:
         """Give the cotangents of the copies, as the function leaves them, to their sources."""
         g = gradient_of(self.value, self.mirror, {})
-        with self.ctx.outside():
-            treated = self.treat(g)
+        with self.ctx.outside(), Bare(self.ctx) as bare:
+            treated = bare.visit(self.treat)[0](g)
         assign(self.mirror, g if treated is None else treated, "", set())
         for source, copy in zip(sources, self.copies, strict=True):
             g = copy.take()

@@ -68,10 +68,8 @@ class Snapshot:
         self.known[id(value)] = value
         if not isinstance(value, tuple):
             self.kept.append((path, value, contents_of(value)))
-        if is_plain_array(value):
-            base = owner(value)
-            if base is not value:
-                self.todo.append((f"{path}.base", base))
+        if isinstance(value, ndarray) and owner(value) is not value:
+            self.todo.append((f"{path}.base", owner(value)))
         if not is_plain_container(value):
             parts = list(parts_of(value))
             self.todo.extend((joined(path, text), part) for text, part in reversed(parts))

@@ -14,7 +14,7 @@ import numpy as np
 from mooncake_py.rules import random as drawing
 from mooncake_py.rules import shuffling, transformed_draws
 from mooncake_py.rules.coverage import is_part
-from mooncake_py.rules.kinds import RefusedRule, Rule
+from mooncake_py.rules.kinds import ContextRule, RefusedRule, Rule
 from tests.rules.cases.versions import NUMPY
 
 __all__ = ["EXEMPTIONS", "reason"]
@@ -61,6 +61,8 @@ def reason(function: Hashable, rule: Rule) -> str | None:
         return "part of an overlay, reached by the cases of that"
     if isinstance(rule, RefusedRule):
         return "refuses active arguments, as test_refused checks"
+    if isinstance(rule, ContextRule):
+        return "is about the derivative that is under way, checked in tests/utilities"
     if rule.origin.file.endswith(_SPARSE):
         return "operators of sparse matrices, checked in test_scipy_sparse"
     if rule.origin.file in _DRAWING:
