@@ -17,6 +17,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.rules.declare import from_vjp, linear, overlay, zero_derivative
+from mooncake_py.rules.exact_zeros import sum_of_products
 from mooncake_py.rules.kinds import Like
 
 __all__: list[str] = []
@@ -117,7 +118,12 @@ def operand_cotangent(
     labels = "".join(label for label in sizes if label in reached and sizes[label] != 1)
     inputs = ",".join([output, *(terms[j] for j in others)])
     factors = [operands[j].conjugate() for j in others]
-    g = np.einsum(f"{inputs}->{labels}", dy, *factors, optimize=optimize)
+    written = f"{inputs}->{labels}"
+
+    def contraction(*arrays: Any) -> Any:
+        return np.einsum(written, *arrays, optimize=optimize)
+
+    g = sum_of_products(contraction, np.asarray(dy), *factors)
     lengths = iter(np.shape(g))
     g = np.reshape(g, [next(lengths) if label in labels else 1 for label in sizes])
     g = np.broadcast_to(g, tuple(sizes.values()))

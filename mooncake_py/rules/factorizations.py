@@ -21,7 +21,7 @@ from mooncake_py.rules.contraction import adjoint_matrix
 from mooncake_py.rules.declare import from_vjp, not_implemented
 from mooncake_py.rules.gauge import ON_BASIS, depends_on_basis, rounding, without_complement
 from mooncake_py.rules.householder import raw_cotangent
-from mooncake_py.rules.matrices import complete_triangle, diagonal, fold_triangle
+from mooncake_py.rules.matrices import complete_triangle, diagonal, fold_triangle, quiet
 
 __all__: list[str] = []
 
@@ -43,7 +43,7 @@ def cholesky_rule(a: Any, /, *, upper: bool = False) -> Rule:
         diagonal(inner)[...] *= 0.5
         half = np.linalg.solve(adjoint, inner)
         s = adjoint_matrix(np.linalg.solve(adjoint, adjoint_matrix(half)))
-        return fold_triangle(s, lower=not upper)
+        return quiet(fold_triangle(s, lower=not upper), dy)
 
     return y, cholesky_pullback
 
@@ -62,7 +62,8 @@ def qr_rule(a: Any, mode: Any = "reduced") -> Rule:
     def qr_pullback(dy: Any) -> tuple[Any, None]:
         dq, dr = (None, dy) if mode == "r" else dy
         q, r = np.linalg.qr(a) if mode == "r" else result
-        return qr_cotangent(a, q, r, dq, dr), None
+        da = qr_cotangent(a, q, r, dq, dr)
+        return (quiet(da, dq, dr) if isinstance(da, ndarray) else da), None
 
     return result, raw_pullback if mode == "raw" else qr_pullback
 

@@ -9,6 +9,7 @@ from numpy import ndarray
 
 from mooncake_py.rules.axes import Result
 from mooncake_py.rules.declare import from_vjp, overlay
+from mooncake_py.rules.exact_zeros import scaled
 
 __all__: list[str] = []
 
@@ -70,7 +71,7 @@ def interp_cotangents(dy: Any, x: ndarray, xp: ndarray, fp: ndarray) -> tuple[An
     width = np.where(xp[after] > xp[k], xp[after] - xp[k], 1)
     t = np.where(inside, (x - xp[k]) / width, 0)
     dinside, slope = np.where(inside, dy, 0), (fp[after] - fp[k]) / width
-    dx = dinside * slope.conj()
+    dx = scaled(dinside, slope.conj())
     dxp, dfp = np.zeros(n, dx.dtype), np.zeros(n, np.result_type(dy, t))
     np.add.at(dxp, k, (t - 1) * dx)
     np.add.at(dxp, after, -t * dx)

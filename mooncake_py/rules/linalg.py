@@ -16,6 +16,7 @@ from numpy import ndarray
 
 from mooncake_py.rules.contraction import adjoint_matrix, conj
 from mooncake_py.rules.declare import from_vjp, overlay, zero_derivative
+from mooncake_py.rules.exact_zeros import sum_of_products
 from mooncake_py.rules.matrices import inverse_or_nan, quiet
 
 __all__: list[str] = []
@@ -35,13 +36,17 @@ def solve_rule(a: Any, b: Any) -> Rule:
     y = np.linalg.solve(a, b)
 
     def solve_pullback(dy: ndarray) -> tuple[ndarray, ndarray]:
-        if b.ndim == 1:  # one vector for each matrix of the stack
-            db = np.linalg.solve(adjoint_matrix(a), dy[..., None])[..., 0]
-            return quiet(-db[..., :, None] * conj(y)[..., None, :], dy), db
-        db = np.linalg.solve(adjoint_matrix(a), dy)
-        return quiet(-db @ adjoint_matrix(y), dy), db
+        vectors = b.ndim == 1  # one for each matrix of the stack
+        columns, solutions = (x[..., None] if vectors else x for x in (dy, y))
+        db = quiet(np.linalg.solve(adjoint_matrix(a), columns), columns)
+        return dyads(-db, solutions), db[..., 0] if vectors else db
 
     return y, solve_pullback
+
+
+def dyads(x: ndarray, y: ndarray) -> ndarray:
+    """Return X Y^H, to which zeros of X contribute nothing."""
+    return sum_of_products(lambda left, right: left @ adjoint_matrix(right), x, y)
 
 
 @from_vjp(np.linalg.inv)
@@ -98,16 +103,16 @@ def cofactors(a: ndarray, det: Any) -> ndarray:
     n = s.shape[-1]
     phase = np.linalg.det(u) * np.linalg.det(vh)
     without_one = np.where(np.eye(n, dtype=bool), 1, s[..., None, :]).prod(axis=-1)
-    scaled = conj(u) * (phase[..., None] * without_one)[..., None, :]
-    return scaled @ conj(vh)
+    weighted = conj(u) * (phase[..., None] * without_one)[..., None, :]
+    return weighted @ conj(vh)
 
 
 @from_vjp(np.linalg.slogdet)
 def slogdet_rule(a: Any) -> Rule:
     """(s, l) with det A = s exp(l):  dA = (dl + i c) A^-H,  c = -Im(conj(ds) s).
 
-    The phase s moves only for complex matrices.  At a singular matrix the derivative is nan:
-    it has no limit there.
+    The phase s moves only for complex matrices.  At a singular matrix, where l is minus infinity,
+    the derivative has no limit, and counts as zero.
     """
     a = np.asarray(a)
     result = np.linalg.slogdet(a)
@@ -118,6 +123,7 @@ def slogdet_rule(a: Any) -> Rule:
         if ds is not None and np.iscomplexobj(a):
             factor = factor - 1j * np.imag(np.conj(ds) * result[0])
         wide = np.asarray(factor)[..., None, None]
-        return np.where(wide == 0, 0, wide * adjoint_matrix(inverse_or_nan(a)))
+        singular = np.asarray(result[0])[..., None, None] == 0
+        return np.where((wide == 0) | singular, 0, wide * adjoint_matrix(inverse_or_nan(a)))
 
     return result, slogdet_pullback

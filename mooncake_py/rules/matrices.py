@@ -59,13 +59,14 @@ def inverse_or_nan(a: ndarray) -> ndarray:
         return np.stack([inverse_or_nan(matrix) for matrix in a])
 
 
-def quiet(da: ndarray, dy: Any) -> ndarray:
-    """Return `da` with zero for the matrices of a stack whose cotangent in `dy` is zero.
+def quiet(da: ndarray, *dys: Any) -> ndarray:
+    """Return `da` with zero for the matrices of a stack whose cotangents in `dys` are all zero.
 
     Only what is not finite can need it: the product of a zero cotangent and an infinite slope.
     """
     if np.isfinite(da).all():
         return da
-    dy = np.asarray(dy)
-    used = dy.reshape((*da.shape[:-2], -1)).any(axis=-1)
+    stack = da.shape[:-2]
+    parts = [np.asarray(dy).reshape((*stack, -1)) for dy in dys if dy is not None]
+    used = np.concatenate(parts, axis=-1).any(axis=-1)
     return np.where(used[..., None, None], da, 0)

@@ -19,6 +19,7 @@ from mooncake_py.rules.axes import (
     to_lines,
 )
 from mooncake_py.rules.declare import from_vjp
+from mooncake_py.rules.exact_zeros import scaled
 from mooncake_py.rules.no_value import NoValue, given
 
 __all__: list[str] = []
@@ -55,11 +56,12 @@ def product(y: Any, a: Any, axis: Axes, initial: Any, where: Any) -> Result:
 
     def prod_pullback(dy):
         factors = (a if where is True else np.where(where, a, 1)).astype(y.dtype, copy=False)
-        scale = dy if initial is NoValue else dy * initial.conjugate()
+        scale = dy if initial is NoValue else scaled(dy, initial.conjugate())
         da = select(where, product_cotangent(scale, factors, axis))
         if initial is NoValue:
             return da
-        dinitial = keep(dy, axis, a.shape) * np.multiply.reduce(factors.conj(), axis, keepdims=True)
+        others = np.multiply.reduce(factors.conj(), axis, keepdims=True)
+        dinitial = scaled(keep(dy, axis, a.shape), others)
         return da, *[None] * 4, np.sum(dinitial)
 
     return y, prod_pullback
@@ -72,7 +74,7 @@ def product_cotangent(dy: Any, factors: ndarray, axis: Axes) -> ndarray:
     np.multiply.accumulate(lines[..., :-1], -1, out=before[..., 1:])
     np.multiply.accumulate(lines[..., :0:-1], -1, out=after[..., -2::-1])
     others = from_lines(np.multiply(before, after, out=before), axis, factors.shape)
-    return keep(dy, axis, factors.shape) * others.conj()
+    return scaled(keep(dy, axis, factors.shape), others.conj())
 
 
 # Cumulative products.
@@ -121,5 +123,5 @@ def _cumprod_cotangent(dy: ndarray, factors: ndarray, axis: int) -> ndarray:
     np.multiply.accumulate(x[:-1], 0, out=before[1:])
     total = np.array(np.moveaxis(dy, axis, 0))
     for i in range(len(total) - 2, -1, -1):
-        total[i] += x[i + 1].conj() * total[i + 1]
-    return np.moveaxis(before.conj() * total, 0, axis)
+        total[i] += scaled(total[i + 1], x[i + 1].conj())
+    return np.moveaxis(scaled(total, before.conj()), 0, axis)

@@ -8,6 +8,7 @@ import numpy as np
 
 from mooncake_py.rules.axes import Axes, Result, count, counted, keep, select
 from mooncake_py.rules.declare import from_vjp
+from mooncake_py.rules.exact_zeros import scaled
 from mooncake_py.rules.no_value import NoValue, given
 
 __all__: list[str] = []
@@ -46,13 +47,13 @@ def spread_cotangents(
     center = np.mean(a, axis, keepdims=True, where=where) if mean is NoValue else mean
     dy = keep(dy, axis, a.shape)
     freedom = np.maximum(count(a.shape, axis, where) - ddof, 0)
-    da = select(where, (a - center) * (2 * dy / freedom.astype(dy.real.dtype)))
+    da = select(where, scaled(2 * dy / freedom.astype(dy.real.dtype), a - center))
     return da, *[None] * 6, lambda: -da
 
 
 def root_cotangent(dy: Any, y: Any) -> Any:
     """Return the cotangent of v for y = sqrt(v), and zero where y is zero: all elements equal."""
-    zero = y == 0
+    zero = (y == 0) | (dy == 0)
     return np.where(zero, 0, dy / (2 * np.where(zero, 1, y)))
 
 

@@ -24,6 +24,7 @@ from mooncake_py.derive.recording.fusion import Fused, define
 from mooncake_py.derive.recording.memory import Memory
 from mooncake_py.derive.recording.values import FLOAT64
 from mooncake_py.rules import registry
+from mooncake_py.rules.exact_zeros import surely_finite
 from mooncake_py.rules.kinds import ElementwiseRule
 
 __all__ = ["specialise"]
@@ -77,7 +78,7 @@ class _Writer:
         self.written: list[tuple[str, str, list[str]]] = []
         self.scope: dict[str, Any] = {
             "Active": Active, "Memory": Memory, "ndarray": ndarray, "ref": ref, "FLOAT64": FLOAT64,
-            "float64": np.float64, "general": fused.general, "finite": finite,
+            "float64": np.float64, "general": fused.general, "finite": surely_finite,
             "dispatch": fused.dispatch, "summed": summed, "inner": inner,
             "product": pulls.product,
         }
@@ -445,14 +446,6 @@ def unless_raised(lines: list[str]) -> list[str]:
 def _words(text: str) -> list[str]:
     """Return the identifiers in a text."""
     return "".join(c if c.isalnum() or c == "_" else " " for c in text).split()
-
-
-def finite(d: Any) -> bool:
-    """Tell by one pass of BLAS whether all elements are finite (and not huge)."""
-    if type(d) is not ndarray:
-        return d - d == 0
-    flat = d if d.ndim == 1 else d.ravel("K")
-    return bool(flat.dot(flat) < pulls.INFINITY)
 
 
 def summed(d: Any) -> Any:

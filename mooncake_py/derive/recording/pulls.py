@@ -18,6 +18,7 @@ from mooncake_py.derive.recording.memory import Memory, undo_assign
 from mooncake_py.derive.recording.values import FLOAT64
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.rules.broadcasting import fit
+from mooncake_py.rules.exact_zeros import is_sound, sum_of_products
 from mooncake_py.rules.kinds import NotImplementedDerivative, Wirtinger
 
 __all__ = ["UNDOES", "deliver", "product", "undoes"]
@@ -414,7 +415,18 @@ def pull_bilinear(entry: Entry) -> None:
             c = adjoints[position]
             if not isinstance(c, NotImplementedDerivative):
                 c = c(g, *args[position], **kwargs)
+                if not is_sound(c, args[position][1 - position]):
+                    c = careful_cotangent(adjoints[position], position, g, args[position], kwargs)
             hand_over(nodes[position], c, fits[position], g, rule, position)
+
+
+def careful_cotangent(adjoint: Any, position: int, g: Any, args: Any, kwargs: Any) -> Any:
+    """Return the cotangent of one factor where the other one may be infinite or nan."""
+    if position == 0:
+        like, factor, *rest = args
+        return sum_of_products(lambda dy, b: adjoint(dy, like, b, *rest, **kwargs), g, factor)
+    factor, like, *rest = args
+    return sum_of_products(lambda dy, a: adjoint(dy, a, like, *rest, **kwargs), g, factor)
 
 
 def pull_vjp(entry: Entry) -> None:

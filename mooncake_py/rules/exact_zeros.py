@@ -1,0 +1,68 @@
+"""A zero cotangent contributes exactly zero, even where it meets an infinite factor or nan.
+
+In a sum of products such as ``dy @ b.T`` a term ``0 * inf`` would spoil the whole sum.  One pass
+of BLAS tells that there is none; what follows otherwise is rare, and may be slow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+__all__ = ["is_sound", "scaled", "sum_of_products", "surely_finite"]
+
+INFINITY = float("inf")
+GOLDEN, ROOT = 0.6180339887498949, 0.41421356237309515
+
+
+def surely_finite(x: Any) -> bool:
+    """Tell by one pass of BLAS whether all elements are finite (and not huge)."""
+    if type(x) is not ndarray:
+        return x - x == 0
+    flat = x if x.ndim == 1 else x.ravel("K")
+    return bool(abs(flat.dot(flat)) < INFINITY)
+
+
+def is_sound(c: Any, *factors: Any) -> bool:
+    """Tell whether no factor can have spoilt a sum of products; of one the smaller is looked at."""
+    if len(factors) == 1 and type(c) is ndarray:
+        (factor,) = factors
+        if type(factor) is ndarray and factor.size < c.size:
+            return surely_finite(factor)
+    return surely_finite(c)
+
+
+def scaled(dy: Any, factor: Any) -> Any:
+    """Return dy * factor, zero where `dy` is zero."""
+    c = dy * factor
+    return c if surely_finite(c) else np.where(dy == 0, 0, c)
+
+
+def sum_of_products(terms: Callable[..., Any], dy: Any, *factors: Any) -> Any:
+    """Return ``terms(dy, *factors)``, linear in each, without the terms in which `dy` is zero.
+
+    Of a sum that an infinite factor or nan enters by another term as well, all is kept.
+    """
+    c = terms(dy, *factors)
+    if is_sound(c, *factors) or np.isfinite(c).all():
+        return c
+    spoilt = [~np.isfinite(x) for x in factors]
+    if not any(map(np.any, spoilt)):
+        return c
+    used = marks(dy != 0, GOLDEN)
+    kept: Any = False
+    for i, bad in enumerate(spoilt):
+        others = [np.ones(np.shape(x)) for x in factors]
+        kept = kept | (terms(used, *others[:i], marks(bad, ROOT), *others[i + 1 :]) != 0)
+    zeroed = [np.where(bad, 0, x) for bad, x in zip(spoilt, factors, strict=True)]
+    return np.where(kept, c, terms(dy, *zeroed))
+
+
+def marks(where: Any, irrational: float) -> ndarray:
+    """Return numbers where a mask is true, such that differences of products do not vanish."""
+    where = np.asarray(where)
+    fractions = np.modf(irrational * np.arange(where.size))[0]
+    return where * (1 + fractions.reshape(where.shape))
