@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -13,30 +14,49 @@ from mooncake_py.rules.declare import overlay, zero_derivative
 __all__: list[str] = []
 
 
-# np.vectorize.  Its other methods, which deal with signatures and excluded arguments, are derived.
+# np.vectorize: NumPy makes a ufunc of the function, which calls back from compiled code and
+# returns arrays of objects.  With a signature it runs a loop in Python, which is derived.
+
+original: Any = np.vectorize.__call__
+call_in_python = FunctionType(original.__code__, original.__globals__, original.__name__)
 
 
-@overlay(np.vectorize._vectorize_call)  # pyright: ignore[reportAttributeAccessIssue]
-def vectorize_call(self: Any, func: Callable[..., Any], args: Any) -> Any:
-    """Call `func` for each element.
+@overlay(original)
+def vectorize_call(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call the function for each element of the arguments that are not excluded."""
+    if self.signature is not None or not callable(self.pyfunc):  # or about to be given it
+        return call_in_python(self, *args, **kwargs)
+    places = [i for i in range(len(args)) if i not in self.excluded]
+    names = [name for name in kwargs if name not in self.excluded]
+    arrays = [args[i] for i in places] + [kwargs[name] for name in names]
+    if len(places) == len(args) and not kwargs:
+        return called(self, self.pyfunc, arrays)
+    given = list(args)
 
-    The original makes a ufunc of it, which calls back from compiled code and returns arrays of
-    objects.
-    """
-    if self.signature is not None:
-        return self._vectorize_call_with_signature(func, args)
+    def with_excluded(*values: Any) -> Any:
+        for i, value in zip(places, values, strict=False):
+            given[i] = value
+        kwargs.update(zip(names, values[len(places) :], strict=True))
+        return self.pyfunc(*given, **kwargs)
+
+    return called(self, with_excluded, arrays)
+
+
+def called(vectorized: Any, func: Callable[..., Any], args: Any) -> Any:
+    """Call `func` for each element, with the options of an instance of `np.vectorize`."""
     if not args:
         return func()
     arrays = [np.asanyarray(a) for a in args]
-    if self.otypes is not None:
-        return called_for_each(func, arrays, self.otypes, len(self.otypes), [])
+    if vectorized.otypes is not None:
+        types = vectorized.otypes
+        return called_for_each(func, arrays, types, len(types), [])
     if any(a.size == 0 for a in arrays):
         raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
     # The types are those of one call more than there are elements.
     first = func(*[a.flat[0] for a in arrays])
     outputs = first if isinstance(first, tuple) else (first,)
     types = [np.asarray(y).dtype.char for y in outputs]
-    return called_for_each(func, arrays, types, len(types), [first] if self.cache else [])
+    return called_for_each(func, arrays, types, len(types), [first] if vectorized.cache else [])
 
 
 def called_for_each(func: Any, arrays: Any, types: Any, count: int, known: list[Any]) -> Any:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from inspect import unwrap
+
+import numpy as np
+
 __all__ = ["is_native_module"]
 
 NAMES = """
@@ -13,7 +17,9 @@ NAMES = """
     warnings zoneinfo
 """
 NATIVE_MODULES = frozenset(NAMES.split())
-NUMPY_SETTINGS = frozenset({"numpy._core._ufunc_config", "numpy._core.arrayprint"})
+NUMPY_SETTINGS = frozenset(
+    unwrap(f).__globals__["__name__"] for f in (np.seterr, np.set_printoptions)
+)
 
 
 def is_native_module(module: str | None) -> bool:

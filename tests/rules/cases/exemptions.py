@@ -43,7 +43,7 @@ EXEMPTIONS: dict[str, tuple[Hashable, ...]] = {
     "is what numpy.concatenate itself calls": (UNDISPATCHED,),
     "makes an iterator, checked in test_nditer": (np.broadcast, np.nditer, np.nested_iters),
     "called through its instances, checked in test_callbacks_of_numpy": (
-        np.vectorize._vectorize_call,  # type: ignore[attr-defined]
+        np.vectorize.__call__,
     ),
     "reads a file of bytes": (np.fromfile,),
     **({"warns that it is deprecated": (np.fix, np.typename)} if NUMPY >= "2.5.0" else {}),
