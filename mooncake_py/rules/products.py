@@ -55,7 +55,8 @@ def product(y: Any, a: Any, axis: Axes, initial: Any, where: Any) -> Result:
     a = np.asarray(a)
 
     def prod_pullback(dy):
-        factors = (a if where is True else np.where(where, a, 1)).astype(y.dtype, copy=False)
+        factors = a if where is True else np.where(where, a, 1)
+        factors = factors.astype(np.asarray(y).dtype, copy=False)
         scale = dy if initial is NoValue else scaled(dy, initial.conjugate())
         da = select(where, product_cotangent(scale, factors, axis))
         if initial is NoValue:

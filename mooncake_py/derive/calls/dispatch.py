@@ -14,7 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive.calls import caches, callbacks, copies, natives, nested, scipy_functions
+from mooncake_py.derive.calls import (
+    array_subclasses,
+    caches,
+    callbacks,
+    copies,
+    natives,
+    nested,
+    scipy_functions,
+)
 from mooncake_py.derive.calls.caches import LRU_WRAPPER
 from mooncake_py.derive.calls.native_modules import is_native_module
 from mooncake_py.derive.containers import containers
@@ -137,6 +145,8 @@ def call_python(ctx: Any, f: FunctionType, args: Any, kwargs: Any) -> Any:
         return generated.call_generated(ctx, f, args, kwargs)
     if nested.is_derivative(f):
         return nested.call_derivative(ctx, f, args, kwargs)
+    if array_subclasses.is_theirs(f):
+        return array_subclasses.run(ctx, f, args, kwargs)
     if is_native_module(f.__module__):
         if runs_code(f, args):
             raise missing_rule(ctx, f, args, "it runs other code out of sight")

@@ -163,6 +163,8 @@ def run_number(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         if x.ndim:
             f(x)  # raises or warns, as NumPy's version has it
         return run_number(ctx, f, (ctx.call(ndarray.item, x),), kwargs)
+    if isinstance(x, ndarray):
+        ctx.refuse_subclass(x)
     if f is complex and len(args) == 2 and any(type(a) is Active for a in args):
         return run_number(ctx, f, (ctx.add(args[0], ctx.mul(1j, args[1])),), kwargs)
     for name in ("__complex__", "__float__") if f is complex else ("__float__",):

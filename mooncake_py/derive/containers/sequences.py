@@ -25,10 +25,16 @@ KNOWN = INERT | {ndarray, Active}
 def readable(ctx: Any, f: Any, value: Any) -> Any:
     """Return an argument with an array for ``a.flat``, a list for what NumPy reads as a sequence.
 
+    An active array of a subclass is refused.
     Sequences stay as they are for functions of other packages, and where nothing is active.
     """
     t = type(value)
     if t in KNOWN:
+        return value
+    if isinstance(value, np.memmap):
+        return value.view(ndarray)
+    if isinstance(value, ndarray):
+        ctx.refuse_subclass(value)
         return value
     if t is np.flatiter:
         return ctx.call(ndarray.reshape, value.base, -1)  # like NumPy's, a view where it can be

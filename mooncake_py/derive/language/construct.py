@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy import ndarray
 
-from mooncake_py.derive.calls import dispatch
+from mooncake_py.derive.calls import array_subclasses, dispatch
 from mooncake_py.derive.calls.native_modules import is_native_module
 from mooncake_py.derive.language import array_protocols, effects
 
@@ -30,6 +30,8 @@ def own_instance(ctx: Any, cls: type, args: Any, kwargs: Any) -> Any:
     init: Any = cls.__init__
     array_protocols.watch(ctx, cls)
     if issubclass(cls, ndarray):
+        if array_subclasses.is_their_class(cls):
+            return array_subclasses.make(ctx, cls, args, kwargs)
         return dispatch.call_opaque(ctx, cls, args, kwargs)
     if type(new) is not FunctionType and type(init) is not FunctionType:
         return native_instance(ctx, cls, args, kwargs)

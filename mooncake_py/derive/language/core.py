@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy import ndarray
 
-from mooncake_py.derive.calls import dispatch
+from mooncake_py.derive.calls import array_subclasses, dispatch
 from mooncake_py.derive.containers import state
 from mooncake_py.derive.language import array_protocols
 from mooncake_py.derive.language.numerals import Numerals
@@ -111,6 +111,15 @@ class Core:
     def refuse(self, f: Any, args: Iterable[Any], why: str) -> None:
         """Raise because a function cannot be run in the engine's sight."""
         raise dispatch.missing_rule(self, f, tuple(args), why)
+
+    def refuse_subclass(self, *values: Any) -> None:
+        """Raise if an instance of a subclass of ndarray meets active data."""
+        if any(self.contains_active(v) for v in values):
+            self.refuse_subclasses(values)
+
+    def refuse_subclasses(self, values: Any) -> None:
+        """Raise if an instance of a subclass of ndarray is among operands that are active."""
+        array_subclasses.refuse(self, values)
 
     # What the mode decides.
 

@@ -20,6 +20,7 @@ from mooncake_py.derive.calls import dispatch
 from mooncake_py.derive.containers import containers, state
 from mooncake_py.derive.language import construct, special
 from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.operators import BINARY
 
 __all__ = ["DESCRIPTORS", "call_descriptor"]
 
@@ -39,6 +40,9 @@ def call_descriptor(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         return f(**kwargs)
     if type(receiver) is ndarray:
         return ctx.method(receiver, name, *args, **kwargs)
+    if isinstance(receiver, ndarray) and name in WRITING:
+        special.run(ctx, receiver.view(ndarray), name, args)
+        return None if name == "__setitem__" else receiver
     if name in OF_ATTRIBUTES:
         return getattr(ctx, OF_ATTRIBUTES[name])(native, receiver, *args, **kwargs)
     if name == "__call__":
@@ -53,6 +57,10 @@ def call_descriptor(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     if name.startswith("__") or isinstance(receiver, (str, bytes, tuple)):
         return native(receiver, *args, **kwargs)
     return dispatch.call_opaque(ctx, f, (receiver, *args) if bound is None else args, kwargs)
+
+
+# Special methods that write: of a subclass of ndarray they are called by its own methods.
+WRITING = frozenset({"__setitem__", *(op.inplace_method for op in BINARY.values())})
 
 
 def has_operators(value: Any) -> bool:

@@ -11,6 +11,7 @@ from numpy import ndarray
 
 from mooncake_py.derive.containers import containers, dicts
 from mooncake_py.derive.containers.keys import refuse_other_key
+from mooncake_py.derive.containers.sequences import readable
 from mooncake_py.derive.language import buffers, effects, iteration, texts
 from mooncake_py.derive.language.attribute_lookup import PROXIES, referent
 from mooncake_py.derive.language.core import Core
@@ -108,6 +109,10 @@ class Objects(Core):
         if op.name == "mod" and isinstance(a, (str, bytes)):
             effects.refuse_writers(self, (b,), effects.PRINTING)
             return texts.remembered(self, op.function(a, activity.unwrapped(b)), b)
+        if isinstance(a, np.memmap) or isinstance(b, np.memmap):
+            return getattr(self, op.name)(readable(self, op.ufunc, a), readable(self, op.ufunc, b))
+        if isinstance(a, ndarray) or isinstance(b, ndarray):
+            self.refuse_subclass(a, b)
         p, q = plain_number(a), plain_number(b)
         if p is not a or q is not b:
             return getattr(self, op.name)(p, q)
@@ -116,7 +121,7 @@ class Objects(Core):
             self.refuse_if_active(op.function, (a, b))
         y = op.function(primal_of(a), primal_of(b))
         if (ta is Active or tb is Active) and isinstance(
-            y, (float, complex, np.inexact, ndarray)
+            y, (float, complex, np.inexact, np.timedelta64, ndarray)
         ):
             self.refuse_if_active(op.function, (a, b))  # a number of an unknown type
         return y

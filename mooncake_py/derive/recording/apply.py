@@ -31,7 +31,7 @@ from mooncake_py.derive.recording.out_argument import (
 )
 from mooncake_py.derive.recording.values import NUMBERS, is_inexact, like, spec_of
 from mooncake_py.derive.reports.places import position_for_rule
-from mooncake_py.errors import DerivativeDropError, MissingRuleError
+from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.kinds import (
     AtOnce,
     BilinearRule,
@@ -130,7 +130,7 @@ def operands(ctx: Context, f: Any, args: Any) -> tuple[Any, Any, bool]:
     """Return primals and nodes of operands, and whether one is active."""
     primals: list[Any] = []
     nodes: list[Any] = []
-    active = False
+    active, plain = False, True
     for a in args:
         t = type(a)
         node = None
@@ -141,10 +141,13 @@ def operands(ctx: Context, f: Any, args: Any) -> tuple[Any, Any, bool]:
         elif t not in activity.INERT:
             a = ctx.as_operand(readable(ctx, f, a))
             node = ctx.find(a) if type(a) is ndarray else None
+            plain = False
         if node is not None:
             active = True
         primals.append(a)
         nodes.append(node)
+    if active and not plain:
+        ctx.refuse_subclasses(primals)
     return tuple(primals), tuple(nodes), active
 
 
@@ -298,8 +301,10 @@ def apply_linear(rule: LinearRule, ctx: Context, f: Any, args: Any, kwargs: Any)
     if not active:
         y = computed(ctx, f, args, y)
         return y if ctx.numerals is None else numerals.checked(ctx, f, args, y)
-    refuse_objects(ctx, rule, y)
-    if not is_inexact(y) or shares_memory(ctx, y, nodes, primals, rule.wrt):
+    ctx.refuse_subclasses(primals)
+    if not is_inexact(y):
+        return ctx.without_derivative(rule, y)
+    if shares_memory(ctx, y, nodes, primals, rule.wrt):
         return y
     saved = list(primals)
     fits: list[Any] = []
@@ -380,24 +385,6 @@ def no_derivative(rule: Rule, ctx: Context, argument: str) -> MissingRuleError:
     return error
 
 
-def refuse_objects(ctx: Context, rule: Rule, y: Any) -> None:
-    """Raise if active data ended up in an array of objects, through which nothing can flow.
-
-    Text is remembered: only what is read from it again would be wrong.
-    """
-    if type(y) is ndarray and y.dtype.kind in "SU":
-        ctx.written(y)
-    if type(y) is ndarray and y.dtype.kind in "OV":
-        raise ctx.failed(
-            DerivativeDropError(
-                f"{rule.name} makes an array of dtype {y.dtype} from active data",
-                where=ctx.user_location(),
-                why="only float and complex arrays hold derivatives",
-                mend="keep the dtype float or complex, or use a list",
-            )
-        )
-
-
 def shares_memory(ctx: Context, y: Any, nodes: Any, primals: Any, wrt: Any) -> bool:
     """Tell whether an output is a view of an active argument: its shadow is a view as well."""
     if type(y) is not ndarray:
@@ -429,6 +416,7 @@ def apply_vjp(rule: VjpRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> An
     refuse_other_active(rule, ctx, args, kwargs, {i for i, n in enumerate(nodes) if n is not None})
     if not nodes:
         return numerals.checked(ctx, f, args, computed(ctx, f, args, f(*args, **kwargs)))
+    ctx.refuse_subclasses(args)
     primals = [activity.unwrapped(a) for a in args]
     y, pullback = rule.rule(*primals, **kwargs)
     ctx.protect_all((primals, kwargs))
@@ -482,8 +470,7 @@ def register_outputs(rule: Rule, ctx: Context, y: Any) -> tuple[Any, Any]:
             result = type(y)(values)
         return result, tuple(node for _, node in pairs)
     if not is_inexact(y):
-        refuse_objects(ctx, rule, y)
-        return y, None
+        return ctx.without_derivative(rule, y), None
     if type(y) is ndarray:
         if ctx.find(y) is not None:
             return y, None  # a view of active memory

@@ -6,6 +6,7 @@ be needed again, and moves the slot's cotangent to the value on the way back.
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 from weakref import ref
 
@@ -74,7 +75,11 @@ class Indexing(Tape):
             self.assign(o.view(ndarray), i, v)
         elif isinstance(o, ndarray):
             self.refuse_subclass(o, v)
-            self.assign(o.view(ndarray), i, v)
+            method = type(o).__setitem__
+            if type(method) is FunctionType:
+                self.call(method, o, i, v)
+            else:
+                self.assign(o.view(ndarray), i, v)
         else:
             self.set_item_of_object(o, i, v)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 from weakref import ref
 
@@ -33,6 +34,8 @@ class InPlace(Arithmetic, Indexing):
             return x
         if isinstance(x, ndarray):
             self.refuse_subclass(x, v)
+            if type(getattr(type(x), op.inplace_method)) is FunctionType:
+                return self.inplace_of_objects(op, x, v)
             self.inplace_array(op, x.view(ndarray), v)
             return x
         return self.inplace_of_objects(op, x, v)

@@ -25,13 +25,14 @@ from mooncake_py.derive.recording.values import (
     spec_of,
 )
 from mooncake_py.derive.reports.notes import name_adjoint
+from mooncake_py.derive.reports.refusals import names
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.rules.kinds import AtOnce
 
 __all__ = ["Node", "Tape"]
 
 Node = Memory | View | Active
-
+OTHER_KINDS = frozenset("OVmM")  # objects, fields, durations, dates
 
 
 class Tape(Context):
@@ -108,7 +109,7 @@ class Tape(Context):
             One for each input; None where it is constant.
         """
         if not is_inexact(y):
-            return y
+            return self.without_derivative(rule, y)
         plan = self.plan(rule, nodes)
         if plan is None:
             return y
@@ -139,7 +140,7 @@ class Tape(Context):
         if plan is False:
             plan = rule.plan_one()
         if plan is None or not is_inexact(y):
-            return y
+            return y if plan is None else self.without_derivative(rule, y)
         partial, keep_x, keep_y = plan
         spec = None
         if type(y) is ndarray:
@@ -167,7 +168,7 @@ class Tape(Context):
     def record_two(self, rule: Any, y: Any, a: Any, b: Any, na: Any, nb: Any) -> Any:
         """Record ``y = f(a, b)``; the same as `record_elementwise`, at half the cost."""
         if (type(y) is not ndarray or y.dtype is not FLOAT64) and not is_inexact(y):
-            return y
+            return self.without_derivative(rule, y)
         plan = rule.plans_for_two[(na is not None) + 2 * (nb is not None)]
         if plan is False:
             plan = rule.plan_two(na is not None, nb is not None)
@@ -215,7 +216,7 @@ class Tape(Context):
     ) -> Any:
         """Record ``y = f(a, b, *rest)``, linear in a and in b; return `y`, active."""
         if not is_inexact(y):
-            return y
+            return self.without_derivative(rule, y)
         saved: list[Any] = [None, None]
         if nodes[0] is not None:
             saved[0] = (like(a), *self.saved_operands((b,), (nodes[1],), (True,)), *rest)
@@ -340,24 +341,31 @@ class Tape(Context):
         else:
             self.record((undo_assign, o, i if type(i) is int else self.frozen_index(i), old))
 
-    def refuse_subclass(self, *values: Any) -> None:
-        """Raise if an instance of a subclass of ndarray meets active data."""
-        if any(self.contains_active(v) for v in values):
-            name = next(type(v).__name__ for v in values if isinstance(v, ndarray))
+    def without_derivative(self, rule: Any, y: Any) -> Any:
+        """Return an output in which no derivative is: integers, booleans, text.
+
+        Raise if its elements are something else.  Text is remembered: only what is read from it
+        again would be wrong.
+        """
+        kind = y.dtype.kind if isinstance(y, (ndarray, np.generic)) else ""
+        if kind in "SU" and type(y) is ndarray:
+            self.written(y)
+        if kind in OTHER_KINDS:
             raise self.failed(
                 DerivativeDropError(
-                    f"active data in an array of type {name}",
+                    f"{names(rule.functions[0])[0]} makes elements of dtype {y.dtype} from active "
+                    "data",
                     where=self.user_location(),
-                    why="subclasses of ndarray change what operations mean, so that they cannot "
-                    "be differentiated",
-                    mend="use a plain array: np.asarray(x), or x.view(np.ndarray)",
+                    why="only float and complex arrays hold derivatives",
+                    mend="keep the dtype float or complex, or use a list",
                 )
             )
+        return y
 
     def can_be_active(self, o: ndarray) -> bool:
         """Tell whether an array may hold a derivative; objects cannot be decided and raise."""
         kind = o.dtype.kind
-        if kind in "OV":
+        if kind in OTHER_KINDS:
             raise self.failed(
                 DerivativeDropError(
                     f"an active value was written into an array of dtype {o.dtype}",

@@ -12,6 +12,8 @@ from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from mooncake_py.derive.reports.places import is_library
+from mooncake_py.rules import registry
+from mooncake_py.rules.kinds import OverlayRule, function_name
 
 __all__ = ["entrance", "public_name"]
 
@@ -41,10 +43,20 @@ def entrance(depth: int = 1) -> str | None:
         if "_mk_ctx" in code.co_varnames:
             if not is_library(code.co_filename):
                 return None
-            found = find(code.co_name, functools.partial(is_defined_by, code))
+            found = replaced_by(code) or find(
+                code.co_name, functools.partial(is_defined_by, code)
+            )
             if found:
                 return found
         frame = frame.f_back
+    return None
+
+
+def replaced_by(code: CodeType) -> str | None:
+    """Return the name of the function that a rule replaces by Python of this place, if any."""
+    for function, rule in registry.registered():
+        if isinstance(rule, OverlayRule) and is_defined_by(code, rule.replacement):
+            return function_name(function)
     return None
 
 
