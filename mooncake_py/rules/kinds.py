@@ -54,17 +54,25 @@ class Rule:
 
 
 class Like:
-    """Stand-in for an array of which an adjoint may know the shape and dtype, not the values.
+    """Stand-in for an array of which an adjoint may know the layout and dtype, not the values.
 
     A linear map's adjoint needs no values of the input, and an engine that hands it none can
     free them early.
+
+    Attributes
+    ----------
+    strides : tuple of int or None
+        None stands for those of an array in C order.
     """
 
-    __slots__ = ("dtype", "shape")
+    __slots__ = ("dtype", "shape", "strides")
 
-    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+    def __init__(
+        self, shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...] | None = None
+    ) -> None:
         self.shape = shape
         self.dtype = dtype
+        self.strides = strides
 
     @property
     def ndim(self) -> int:

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 from numpy import ndarray
+from numpy.lib.stride_tricks import as_strided
 
-from mooncake_py.rules.declare import linear, not_implemented, overlay, zero_derivative
+from mooncake_py.rules.declare import linear, overlay, zero_derivative
+from mooncake_py.rules.kinds import Like
 
 __all__ = []
 
@@ -36,17 +38,17 @@ zero_derivative(broadcast_of_arrays, because="only the shapes matter")
 
 @linear(np.reshape)
 def reshape_adjoint(dy, a, shape=None, order="C", *, newshape=None, copy=None):
-    return _reshape_back(dy, a.shape, order)
+    return _reshape_back(dy, a, order)
 
 
 @linear(np.ndarray.reshape)
 def reshape_method_adjoint(dy, a, *shape, order="C", copy=None):
-    return _reshape_back(dy, a.shape, order)
+    return _reshape_back(dy, a, order)
 
 
 @linear(np.ravel, np.ndarray.ravel, np.ndarray.flatten)
 def ravel_adjoint(dy, a, order="C"):
-    return _reshape_back(dy, a.shape, order)
+    return _reshape_back(dy, a, order)
 
 
 @overlay(np.flatiter.copy)
@@ -83,12 +85,32 @@ def broadcast_arrays(*args, subok=False):
     return tuple([a if a.shape == shape else np.broadcast_to(a, shape) for a in arrays])
 
 
-def _reshape_back(dy: ndarray, shape: tuple[int, ...], order: str) -> Any:
-    if order in ("C", "F"):
-        return dy.reshape(shape, order=order)  # type: ignore[call-overload]
-    return not_implemented(
-        f"a copy in order={order!r} depends on the strides of the array; use 'C' or 'F'"
-    )
+def _reshape_back(dy: ndarray, a: Like, order: Any) -> Any:
+    if order in ("A", "K") and (a.strides is None or not a.size):
+        order = "C"
+    if order == "K":
+        axes = _axes_in_memory(a)
+        return dy.reshape([a.shape[i] for i in axes]).transpose(_inverse(axes))
+    if order == "A":
+        order = "F" if _layout(a).flags.fnc else "C"
+    return dy.reshape(a.shape, order=order)
+
+
+def _layout(a: Like) -> ndarray:
+    """Return an array that is laid out as `a` was; its elements are not to be read."""
+    return as_strided(np.empty(1, a.dtype), a.shape, a.strides, writeable=False)
+
+
+def _axes_in_memory(a: Like) -> list[int]:
+    """Return the axes as NumPy runs through them in order "K", the last one fastest."""
+    steps: Any = np.nditer(_layout(a), flags=["multi_index"], order="K")
+    start, step, axes = steps.multi_index, 1, []
+    while step < a.size:
+        steps.iterindex = step
+        moved = next(i for i, k in enumerate(steps.multi_index) if k != start[i])
+        axes.insert(0, moved)
+        step *= a.shape[moved]
+    return [i for i in range(a.ndim) if i not in axes] + axes
 
 
 # The same axes in another order.

@@ -9,6 +9,7 @@ import operator
 import numpy as np
 import pytest
 
+from mooncake_py import value_and_grad
 from tests.support.gradients import Program, Programs
 
 programs = Programs()
@@ -471,3 +472,14 @@ def scalar_reshaped_to_no_axes(a):
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program, capsys: pytest.CaptureFixture[str]) -> None:
     program.check()
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_partials_of_a_higher_precision_leave_gradients_in_their_dtype(dtype):
+    x = np.array([[0.5, 1.0, -2.0], [1.5, 0.25, 3.0]], dtype)
+    for f in (
+        lambda x: np.sum(np.ldexp(x, [1, 2, 3])),
+        lambda x: np.sum(np.clip(x, x[:, :1], x[:, 1:2])),
+        lambda x: np.sum(np.ldexp(x, [1, 2, 3]) * np.float64(2.0)),
+    ):
+        assert value_and_grad(f)(x)[1].dtype == dtype

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.testing import assert_allclose
 
+from mooncake_py.derive.recording.values import like
 from mooncake_py.rules import registry
 from mooncake_py.rules.broadcasting import fit
-from mooncake_py.rules.kinds import BilinearRule, Like, LinearRule, VjpRule
+from mooncake_py.rules.kinds import BilinearRule, LinearRule, VjpRule
 
 STEP = 1e-6
 
@@ -41,12 +42,12 @@ def inner(a: Any, b: Any) -> float:
 def cotangents(function: Any, args: Sequence[Any], kwargs: dict[str, Any], dy: Any) -> list[Any]:
     """Return what the rule of `function` gives for each argument, None where it gives nothing."""
     rule = registry.find(function)
-    like = [Like(np.shape(x), np.asarray(x).dtype) for x in args]
+    likes = [like(x) for x in args]
     if isinstance(rule, BilinearRule):
-        left = rule.adjoints[0](dy, like[0], *args[1:], **kwargs)
-        return [left, rule.adjoints[1](dy, args[0], like[1], *args[2:], **kwargs)]
+        left = rule.adjoints[0](dy, likes[0], *args[1:], **kwargs)
+        return [left, rule.adjoints[1](dy, args[0], likes[1], *args[2:], **kwargs)]
     if isinstance(rule, LinearRule):
-        seen = [like[i] if i in rule.wrt else x for i, x in enumerate(args)]
+        seen = [likes[i] if i in rule.wrt else x for i, x in enumerate(args)]
         given = rule.adjoint(dy, *seen, **kwargs)
         given = given if isinstance(given, tuple) else (given,)
         found = dict(zip(rule.wrt, given, strict=True))

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.testing import assert_allclose
 
+from mooncake_py.derive.recording.values import like
 from mooncake_py.rules import registry
 from mooncake_py.rules.broadcasting import fit
 from mooncake_py.rules.kinds import (
     BilinearRule,
-    Like,
     LinearRule,
     NotImplementedDerivative,
     OverlayRule,
@@ -58,11 +58,6 @@ def cotangents(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dy:
     found = found if isinstance(found, tuple) else (found,)
     placed = dict(zip(rule.wrt, found, strict=True))
     return [placed.get(i) for i in range(len(args))]
-
-
-def like(a: Any) -> Like:
-    """Return what an adjoint sees of a linear argument."""
-    return Like(np.shape(a), np.asarray(a).dtype)
 
 
 def check_differences(case: Case, rtol: float = 1e-6) -> None:

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from mooncake_py.derive.recording.values import like
 from mooncake_py.rules import registry
 from mooncake_py.rules.broadcasting import fit
-from mooncake_py.rules.kinds import ElementwiseRule, Like, LinearRule, VjpRule, Wirtinger
+from mooncake_py.rules.kinds import ElementwiseRule, LinearRule, VjpRule, Wirtinger
 from tests.rules.cases import Case
 
 STEP = 1e-6
@@ -60,7 +61,7 @@ def cotangents(case: Case, dy: Any) -> list[Any]:
             ]
         elif isinstance(rule, LinearRule):
             seen = [
-                Like(np.shape(x), np.asarray(x).dtype) if i in rule.wrt else x
+                like(x) if i in rule.wrt else x
                 for i, x in enumerate(args)
             ]
             found = rule.adjoint(dy, *seen, **case.kwargs)

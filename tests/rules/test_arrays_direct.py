@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 from mooncake_py import grad
 from mooncake_py.rules import registry
 from mooncake_py.rules.interpolation import interpolated
-from mooncake_py.rules.kinds import NotImplementedDerivative, VjpRule
+from mooncake_py.rules.kinds import VjpRule
 from mooncake_py.rules.sorting import nanmedian_of
 from tests.rules.cases import (
     Case,
@@ -128,9 +128,32 @@ def test_spread_cotangent_cannot_be_written() -> None:
     assert not dx.flags.writeable
 
 
-def test_copies_in_memory_order_are_refused() -> None:
-    dx = cotangents(np.ndarray.flatten, (np.ones((2, 2)), "K"), {}, np.ones(4))[0]
-    assert isinstance(dx, NotImplementedDerivative)
+NUMBERED = np.arange(24.0).reshape(2, 3, 4)
+LAID_OUT = {
+    "C": NUMBERED,
+    "F": np.asfortranarray(NUMBERED),
+    "transposed": NUMBERED.transpose(1, 2, 0),
+    "strided": NUMBERED[:, ::2, ::3],
+    "reversed": NUMBERED.transpose(2, 0, 1)[::-1, :, ::-1],
+    "reversed-F": np.asfortranarray(NUMBERED)[:, ::-1],
+    "broadcast": np.broadcast_to(NUMBERED[0].T, (2, 4, 3)),
+    "length-1": NUMBERED.transpose(2, 1, 0)[:, :1],
+    "empty": NUMBERED[:, :0].transpose(2, 1, 0),
+    "number": np.array(3.0),
+}
+
+
+@pytest.mark.parametrize("order", ["A", "K"])
+@pytest.mark.parametrize("layout", LAID_OUT)
+def test_copies_in_memory_order_are_put_back(layout: str, order: Any) -> None:
+    a = LAID_OUT[layout]
+    for function in (np.ravel, np.ndarray.flatten):
+        dx = cotangents(function, (a, order), {}, a.flatten(order))[0]
+        assert_array_equal(dx, a)
+    if order == "A":
+        y = np.reshape(a, (-1, 1), "A")
+        dx = cotangents(np.reshape, (a, (-1, 1)), {"order": "A"}, y)[0]
+        assert_array_equal(dx, a)
 
 
 def test_interpolation_at_nan_and_outside_gives_zero_for_x() -> None:

@@ -145,7 +145,7 @@ def contribute(g: Any, node: Any, partial: Any, spec: Any, saved: Any) -> None:
                 c = g * p
                 flat = c if c.ndim == 1 else c.ravel("K")
                 # As in `product`, without the detours.
-                if c.dtype is FLOAT64 and flat.dot(flat) < INFINITY:
+                if g.dtype is FLOAT64 and flat.dot(flat) < INFINITY:
                     node.add(c)
                     return
             else:
@@ -166,10 +166,12 @@ def contribute(g: Any, node: Any, partial: Any, spec: Any, saved: Any) -> None:
         c = -g
     else:
         c = product(g, partial)
-    if spec is None and type(c) is ndarray:
-        node.add(c)
-    else:
+    if spec is not None or type(c) is not ndarray:
         deliver(node, c, spec)
+    elif c.dtype is g.dtype:
+        node.add(c)
+    else:  # a partial of a higher precision
+        deliver(node, c, (g.shape, g.dtype))
 
 
 def product_sum(g: Any, p: ndarray, spec: Any) -> Any:

@@ -46,7 +46,7 @@ def fit_to(arg: Any, y: Any) -> Any:
 def like(primal: Any) -> Like:
     """Return a stand-in with the shape and dtype of an operand."""
     if type(primal) is ndarray:
-        return Like(primal.shape, primal.dtype)
+        return Like(primal.shape, primal.dtype, primal.strides)
     a = np.asarray(primal)
     return Like(a.shape, a.dtype)
 
