@@ -72,19 +72,19 @@ def where_adjoint(dy, condition, x, y):
 
 
 @from_vjp(np.modf)
-def modf_vjp(x):
+def modf_vjp(x, **options):
     """Split x = fraction + integer; only the fraction moves with x."""
 
     def modf_pullback(dy):
         return dy[0]
 
-    return np.modf(x), modf_pullback
+    return np.modf(x, **options), modf_pullback
 
 
 @from_vjp(np.frexp)
-def frexp_vjp(x):
+def frexp_vjp(x, **options):
     """Split x = mantissa 2**exponent; the mantissa moves by 2**-exponent."""
-    mantissa, exponent = np.frexp(x)
+    mantissa, exponent = np.frexp(x, **options)
 
     def frexp_pullback(dy):
         return None if dy[0] is None else np.ldexp(dy[0], -exponent)
@@ -93,9 +93,9 @@ def frexp_vjp(x):
 
 
 @from_vjp(np.divmod)
-def divmod_vjp(a, b):
+def divmod_vjp(a, b, **options):
     """Give q = floor(a / b), which is flat, and r = a - q b."""
-    q, r = np.divmod(a, b)
+    q, r = np.divmod(a, b, **options)
 
     def divmod_pullback(dy):
         dr = dy[1]

@@ -148,6 +148,8 @@ def operands(ctx: Context, f: Any, args: Any) -> tuple[Any, Any, bool]:
         nodes.append(node)
     if active and not plain:
         ctx.refuse_subclasses(primals)
+        # What an adjoint reads is an array, and not a list that may be changed before.
+        primals = [np.array(p) if type(p) is list or type(p) is tuple else p for p in primals]
     return tuple(primals), tuple(nodes), active
 
 
@@ -168,7 +170,8 @@ def elementwise_with_options(
         return elementwise_into(rule, ctx, f, primals, nodes, out, kwargs)
     y = f(*primals, **kwargs)
     if out is not None:
-        return write_into(ctx, out, ctx.record_elementwise(rule, y, primals, nodes))
+        y = ctx.record_elementwise(rule, y, primals, nodes) if active else y
+        return write_into(ctx, out, y, where=True if where is None else where)
     if not active:
         return computed(ctx, f, args, y)
     y = ctx.record_elementwise(rule, y, primals, nodes)

@@ -18,6 +18,7 @@ from mooncake_py.derive.recording.operators import BINARY, UNARY, BinaryOperator
 from mooncake_py.derive.recording.tape import Tape
 from mooncake_py.derive.recording.values import NUMBERS
 from mooncake_py.rules import registry
+from mooncake_py.rules.kinds import ElementwiseRule
 
 __all__ = ["Arithmetic"]
 
@@ -148,7 +149,11 @@ class Arithmetic(Tape):
             ):
                 return self.array_operator(op, a, b)
             if ta is list or ta is tuple or tb is list or tb is tuple:
-                return self.array_operator(op, self.as_operand(a), self.as_operand(b))
+                # An array in any case: an adjoint may read it, and a list may be changed before.
+                return self.array_operator(op, *(
+                    self.call(np.array, v) if type(v) is list or type(v) is tuple else v
+                    for v in (a, b)
+                ))
         elif ta is Active or tb is Active:
             if (ta is Active or ta in NUMBERS) and (tb is Active or tb in NUMBERS):
                 return self.scalar_operation(op.scalar_rule, op.function, (a, b))
@@ -177,6 +182,8 @@ class Arithmetic(Tape):
             return computed(self, op.function, (a, b), op.function(a, b))
         if op is _MATMUL:
             return self.record_bilinear(op.array_rule, op.function(a, b), a, b, (na, nb), (), {})
+        if type(op.array_rule) is not ElementwiseRule:
+            return op.function(a, b)  # piecewise constant
         return self.record_two(op.array_rule, op.function(a, b), a, b, na, nb)
 
     def unary(self, name: str, a: Any) -> Any:

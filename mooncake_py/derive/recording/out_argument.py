@@ -73,11 +73,13 @@ def single_output(out: Any) -> Any:
     return None if out is Ellipsis else out
 
 
-def write_into(ctx: Any, out: Any, y: Any, casting: str = "same_kind") -> Any:
+def write_into(
+    ctx: Any, out: Any, y: Any, casting: str = "same_kind", where: Any = True
+) -> Any:
     """Write a result into `out`, as a function with that argument does; or each of several."""
     if type(out) is tuple:
         return tuple(
-            part if into is None else write_into(ctx, into, part, casting)
+            part if into is None else write_into(ctx, into, part, casting, where)
             for into, part in zip(out, y, strict=True)
         )
     primal = y.primal if type(y) is Active else y
@@ -86,8 +88,16 @@ def write_into(ctx: Any, out: Any, y: Any, casting: str = "same_kind") -> Any:
             f"Cannot cast array data from {np.asarray(primal).dtype!r} to {out.dtype!r} "
             f"according to the rule {casting!r}"
         )
-    ctx.assign(out, Ellipsis, y)
+    store(ctx, out, y, where)
     return out
+
+
+def store(ctx: Any, out: Any, y: Any, where: Any) -> None:
+    """Write a result into `out`, with `where` of a ufunc only the elements that it computed."""
+    if where is True:
+        ctx.assign(out, Ellipsis, y)
+    else:
+        ctx.call(np.copyto, out, y, where=where)
 
 
 def check_output(f: Any, out: Any, y: Any) -> None:
@@ -106,11 +116,10 @@ def run_into(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     scratch = tuple(part.copy() for part in out) if type(out) is tuple else out.copy()
     args, kwargs = activity.unwrapped(tuple(args)), activity.unwrapped(kwargs)
     f(*args, **{**kwargs, "out": scratch})
-    if type(out) is tuple:
-        for part, written in zip(out, scratch, strict=True):
-            ctx.assign(part, Ellipsis, written)
-    else:
-        ctx.assign(out, Ellipsis, scratch)
+    where = kwargs.get("where", True) if isinstance(f, np.ufunc) else True
+    pairs = zip(out, scratch, strict=True) if type(out) is tuple else [(out, scratch)]
+    for part, written in pairs:
+        store(ctx, part, written, where)
     return out
 
 
@@ -130,6 +139,10 @@ def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
     def apply_and_write(rule: Any, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         if len(args) > 1:
             args, kwargs = named_out(f, args, kwargs)
+        where = True
+        if "where" in kwargs and isinstance(f, np.ufunc):  # all is computed, and a part written
+            where = kwargs["where"]
+            kwargs = {name: v for name, v in kwargs.items() if name != "where"}
         if "out" not in kwargs:
             return apply(rule, ctx, f, args, kwargs)
         out = single_output(kwargs["out"])
@@ -137,7 +150,7 @@ def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
         if out is None:
             return apply(rule, ctx, f, args, kwargs)
         if type(out) is tuple:
-            return write_into(ctx, out, apply(rule, ctx, f, args, kwargs))
+            return write_into(ctx, out, apply(rule, ctx, f, args, kwargs), where=where)
         if isinstance(out, ndarray) and out.dtype.kind not in "fcOV":
             return write_steps(ctx, f, args, kwargs, out)
         y = apply(rule, ctx, f, args, kwargs)
