@@ -145,7 +145,7 @@ def contribute(g: Any, node: Any, partial: Any, spec: Any, saved: Any) -> None:
                 c = g * p
                 flat = c if c.ndim == 1 else c.ravel("K")
                 # As in `product`, without the detours.
-                if g.dtype is FLOAT64 and flat.dot(flat) < INFINITY:
+                if c.dtype is FLOAT64 and flat.dot(flat) < INFINITY and not narrower(g, c):
                     node.add(c)
                     return
             else:
@@ -168,10 +168,15 @@ def contribute(g: Any, node: Any, partial: Any, spec: Any, saved: Any) -> None:
         c = product(g, partial)
     if spec is not None or type(c) is not ndarray:
         deliver(node, c, spec)
-    elif c.dtype is g.dtype:
+    elif narrower(g, c):
+        deliver(node, c, (c.shape, g.dtype))
+    else:
         node.add(c)
-    else:  # a partial of a higher precision
-        deliver(node, c, (g.shape, g.dtype))
+
+
+def narrower(g: Any, c: ndarray) -> bool:
+    """Tell whether a partial of a higher precision made of a cotangent one that does not fit."""
+    return type(g) is ndarray and g.dtype is not c.dtype and g.dtype != c.dtype
 
 
 def product_sum(g: Any, p: ndarray, spec: Any) -> Any:
