@@ -9,7 +9,8 @@ import pytest
 
 from tests.support.gradients import check
 
-X = 1.01 * np.array([[0.7, -1.3, 2.2, 0.4], [-0.6, 1.9, -2.4, 1.1], [3.1, -0.2, 0.9, -1.7]]) + 0.0137
+X = np.array([[0.7, -1.3, 2.2, 0.4], [-0.6, 1.9, -2.4, 1.1], [3.1, -0.2, 0.9, -1.7]])
+X = 1.01 * X + 0.0137
 MASK = np.array([[True, False, True, True], [False, True, True, False], [True, True, False, True]])
 LIST = [1.5, 2.0, 0.5, 3.0]
 
