@@ -51,10 +51,18 @@ def hook(fn: Callable[[Any], Any], x: T) -> T:
     2.0
     4.0
     """
+    require_function(fn)
     return plain_copy(x)
+
+
+def require_function(fn: Any) -> None:
+    """Raise if what a cotangent is to pass through is no function."""
+    if not callable(fn):
+        raise TypeError(f"hook(fn, x) takes a function first, not a {type(fn).__name__}")
 
 
 @contextual(hook)
 def hook_inside(ctx: Any, fn: Callable[[Any], Any], x: T) -> T:
     """Record the hook inside a derivative."""
+    require_function(fn)
     return hooked(ctx, registry.find(hook), fn, x)

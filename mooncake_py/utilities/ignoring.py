@@ -125,43 +125,45 @@ class Watch:
             for (path, holder, old), put_back in zip(self.before, self.restorers, strict=True)
             if has_changed(holder, old)
         ]
-        first = next((change for change in changes if self.matters(*change[1:3])), None)
-        if first is None:
-            return
-        found = difference_between(*first[1:3])
-        for *_, put_back in changes:
-            put_back()
-        assert found is not None
-        part, new, former = found
-        raise self.ctx.failed(
-            UntrackedWriteError(
-                f"{name_of(self.f)} changed what the derivative depends on, inside "
-                "ignore_derivatives",
-                where=self.ctx.user_location(),
-                why=f"{joined(first[0], part)} is {new}, and was {former} before;\n"
-                "what is done there is neither differentiated nor undone",
-                mend="do the write outside of ignore_derivatives, or let the function work on a "
-                "copy",
-            )
-        )
+        for path, holder, old, _ in changes:
+            objection = self.objection(holder, old)
+            if objection:
+                found = difference_between(holder, old)
+                for *_, put_back in changes:
+                    put_back()
+                raise self.refusal(path, found, objection)
 
-    def matters(self, holder: Any, old: Any) -> bool:
-        """Tell whether the derivative depends on something that has changed."""
+    def objection(self, holder: Any, old: Any) -> str:
+        """Return why something that has changed must not change; empty if it may."""
         ctx = self.ctx
         if is_plain_array(holder):
             block = owner(holder)
             known = ctx.registry.constants.get(id(block))
-            return ctx.find(holder) is not None or (known is not None and known.ref() is block)
+            used = ctx.find(holder) is not None or (known is not None and known.ref() is block)
+            return "the derivative has computed with it" if used else ""
         if any(id(place) in noted(ctx) for place in places(holder)):
-            return True
+            return "the differentiated code has changed it too, and puts back what it changes"
         if type(holder) in CONTAINERS and holds_inert(old):
-            return False
+            return ""
         before, now = named_parts(holder, old), dict(parts_of(holder))
-        return any(
+        active = any(
             ctx.contains_active(holder if name not in now else part)
             for name, part in before.items()
             if now.get(name) is not part
         )
+        return "it held active values" if active else ""
+
+    def refusal(self, path: str, found: Any, objection: str) -> UntrackedWriteError:
+        """Return the error for a change that must not be."""
+        part, new, former = found
+        error = UntrackedWriteError(
+            f"{name_of(self.f)} changed what the derivative depends on, inside ignore_derivatives",
+            where=self.ctx.user_location(),
+            why=f"{joined(path, part)} is {new}, and was {former} before;\n{objection}",
+            mend="do the write outside of ignore_derivatives, or let the function work on a copy",
+        )
+        self.ctx.failed(error)
+        return error
 
 
 def has_changed(holder: Any, old: Any) -> bool:

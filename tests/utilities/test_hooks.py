@@ -246,10 +246,12 @@ def test_debug_mode_leaves_alone_what_a_hook_stores() -> None:
 @pytest.mark.parametrize(
     ("returned", "expected"),
     [
-        (lambda g: g[:1], "an array of shape (3,), got shape (1,)"),
-        (lambda g: 1.0, "an array of shape (3,), got float 1.0"),
-        (lambda g: "no", "an array of shape (3,), got str 'no'"),
+        (lambda g: g[:1], "float64[3], got float64[1]"),
+        (lambda g: 1.0, "float64[3], got float 1.0"),
+        (lambda g: 1j * g, "float64[3], got complex128[3]"),
+        (lambda g: "no", "float64[3], got str 'no'"),
     ],
+    ids=["shape", "number", "complex", "text"],
 )
 def test_cotangent_that_does_not_fit(returned: Any, expected: str, debug: bool) -> None:
     x = X.copy()
@@ -266,10 +268,21 @@ def test_cotangent_that_does_not_fit(returned: Any, expected: str, debug: bool) 
 
 
 def test_part_that_does_not_fit_is_named() -> None:
-    with pytest.raises(InvalidTangentError, match=r"for its part \['a'\]\[1\]: expected a number"):
+    with pytest.raises(InvalidTangentError, match=r"for its part \['a'\]\[1\]: expected a float"):
         grad(lambda d: hook(lambda g: {"a": [1.0, X]}, d)["a"][1])({"a": [1.0, 2.0]})
     with pytest.raises(InvalidTangentError, match="something with a part 'a'"):
         grad(lambda d: hook(lambda g: 1.0, d)["a"][1])({"a": [1.0, 2.0]})
+
+
+def test_complex_cotangent_of_a_real_number() -> None:
+    with pytest.raises(InvalidTangentError, match="expected a float, got complex 1j"):
+        grad(lambda z: abs(hook(lambda g: g * 1j, abs(z))))(1 + 2j)
+
+
+@pytest.mark.parametrize("f", [hook, lambda fn, x: grad(lambda x: hook(fn, x))(x)])
+def test_function_and_value_in_the_wrong_order(f: Any) -> None:
+    with pytest.raises(TypeError, match="takes a function first, not a float"):
+        f(1.0, 2.0)
 
 
 def test_exception_in_a_hook_names_the_place_and_restores() -> None:

@@ -217,6 +217,16 @@ def test_change_that_matters_is_an_error_and_undone(f: Any, debug: bool) -> None
     assert NOTES == [0.0]
 
 
+@pytest.mark.parametrize(
+    ("f", "why"),
+    [(write_operand, "has computed with it"), (write_logged_list, "has changed it too"),
+     (write_active_element, "held active values")],
+)
+def test_error_says_why(f: Any, why: str) -> None:
+    with pytest.raises(UntrackedWriteError, match=why):
+        grad(f)(X.copy())
+
+
 def test_swallowed_error_is_raised_in_the_end() -> None:
     def f(x: np.ndarray) -> Any:
         try:

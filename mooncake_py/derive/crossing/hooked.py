@@ -13,7 +13,7 @@ from mooncake_py.derive.crossing.bare import Bare
 from mooncake_py.derive.crossing.copying import copy_jointly
 from mooncake_py.derive.crossing.gradients import gradient_of
 from mooncake_py.derive.crossing.lift import Mirror, Walker
-from mooncake_py.derive.crossing.outputs import is_numeric, member
+from mooncake_py.derive.crossing.outputs import member
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.reports.notes import locate
 from mooncake_py.derive.reports.places import positions_running
@@ -149,14 +149,19 @@ def assign(mirror: Any, g: Any, path: str, seen: set[int]) -> None:
             if part is not None:
                 assign(part, part_of(g, name, path), f"{path}[{name!r}]", seen)
     elif type(mirror) is Active:
-        if np.shape(g) != () or not is_numeric(g):
-            raise unfit(path, "a number", g)
+        if np.shape(g) != () or not fits_dtype(g, np.asarray(mirror.primal).dtype):
+            raise unfit(path, f"a {type(mirror.primal).__name__}", g)
         mirror.grad = np.asarray(g)[()]
     else:
         value = mirror.ref()
-        if np.shape(g) != value.shape or not is_numeric(g):
-            raise unfit(path, f"an array of shape {value.shape}", g)
+        if np.shape(g) != value.shape or not fits_dtype(g, value.dtype):
+            raise unfit(path, f"{value.dtype}{list(value.shape)}", g)
         mirror.grad = fit(np.array(g), value.shape, value.dtype)
+
+
+def fits_dtype(g: Any, dtype: np.dtype[Any]) -> bool:
+    """Tell whether a cotangent consists of numbers, real ones for a real value."""
+    return np.asarray(g).dtype.kind in ("fcbiu" if dtype.kind == "c" else "fbiu")
 
 
 def part_of(g: Any, name: Any, path: str) -> Any:
@@ -169,7 +174,10 @@ def part_of(g: Any, name: Any, path: str) -> Any:
 
 def unfit(path: str, expected: str, got: Any) -> InvalidTangentError:
     """Return the error for a cotangent that a hook returned and that does not fit."""
-    kind = f"shape {got.shape}" if isinstance(got, ndarray) else f"{type(got).__name__} {got!r:.60}"
+    if isinstance(got, ndarray):
+        kind = f"{got.dtype}{list(got.shape)}"
+    else:
+        kind = f"{type(got).__name__} {got!r:.60}"
     part = f" for its part {path}" if path else ""
     return InvalidTangentError(
         f"the function of a hook returned a cotangent that does not fit{part}: "
