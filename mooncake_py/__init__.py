@@ -70,5 +70,6 @@ from mooncake_py.utilities.parameters import Grads as Grads
 from mooncake_py.utilities.parameters import Params as Params
 from mooncake_py.utilities.showing import showgrad as showgrad
 from mooncake_py.utilities.stopping import stop_gradient as stop_gradient
+from mooncake_py.via_ad import rrule_via_ad as rrule_via_ad
 
 __version__ = "0.1.0"

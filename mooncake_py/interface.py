@@ -288,10 +288,14 @@ class _Vjp:
             with state, guarded(ctx):
                 seed(ctx, self.output, cotangent, "dy")
                 ctx.run_backwards()
-            memo: dict[int, Any] = {}
-            return tuple(
-                gradient_of(a, m, memo) for a, m in zip(self.args, self.mirrors, strict=True)
-            )
+            return self.gradients()
+
+    def gradients(self) -> tuple[Any, ...]:
+        """Return the gradient of each argument, after the reverse pass."""
+        memo: dict[int, Any] = {}
+        return tuple(
+            gradient_of(a, m, memo) for a, m in zip(self.args, self.mirrors, strict=True)
+        )
 
     def __del__(self) -> None:
         if self.ctx is not None:

@@ -9,9 +9,10 @@ from typing import Any
 from numpy import ndarray
 from typing_extensions import override
 
-from mooncake_py.derive.crossing.lift import Mirror, Walker, replace_parts
+from mooncake_py.derive.crossing.walker import Walker, replace_parts
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.activity import holds_inert
+from mooncake_py.derive.recording.mirror import Mirror
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.tangents.spec import TangentSpec
 

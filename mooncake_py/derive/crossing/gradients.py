@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive.crossing.lift import Mirror
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.memory import Memory, View
+from mooncake_py.derive.recording.mirror import Mirror
 from mooncake_py.tangents import MutableTangent, NoTangent
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.spec import TangentSpec

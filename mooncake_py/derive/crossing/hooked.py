@@ -12,9 +12,10 @@ from typing_extensions import override
 from mooncake_py.derive.crossing.bare import Bare
 from mooncake_py.derive.crossing.copying import copy_jointly
 from mooncake_py.derive.crossing.gradients import gradient_of
-from mooncake_py.derive.crossing.lift import Mirror, Walker
 from mooncake_py.derive.crossing.outputs import member
+from mooncake_py.derive.crossing.walker import Walker
 from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.mirror import Mirror
 from mooncake_py.derive.reports.notes import locate
 from mooncake_py.derive.reports.places import positions_running
 from mooncake_py.errors import InvalidTangentError

@@ -9,112 +9,25 @@ is what its `TangentSpec` says.
 from __future__ import annotations
 
 import threading
-from collections import deque
-from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from numpy import ndarray
 from typing_extensions import override
 
 from mooncake_py.derive.calls.foreign import foreign_number
-from mooncake_py.derive.calls.native_modules import is_native_module
 from mooncake_py.derive.calls.nested import nested_derivative
-from mooncake_py.derive.containers.undo import note
-from mooncake_py.derive.language import array_protocols
+from mooncake_py.derive.crossing.walker import SCALARS, Walker, note_contents, replace_parts
 from mooncake_py.derive.recording.active import Active, shared_number
 from mooncake_py.derive.recording.memory import Memory, View
+from mooncake_py.derive.recording.mirror import Mirror
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.lookup import spec_of
-from mooncake_py.tangents.sequences import ListSpec
-from mooncake_py.tangents.spec import ObjectSpec, TangentSpec
+from mooncake_py.tangents.spec import TangentSpec
 
-__all__ = ["Lifter", "Mirror", "Settler", "Walker", "is_differentiable"]
-
-SCALARS = frozenset({
-    float, complex, np.float16, np.float32, np.float64, np.longdouble, np.complex64,
-    np.complex128, np.clongdouble,
-})
+__all__ = ["Lifter", "Mirror", "Settler", "is_differentiable"]
 
 # Held by a call that has put active scalars into containers which other threads may see.
 in_containers = threading.RLock()
-
-
-class Mirror:
-    """Nodes in the structure of a container or an object.
-
-    Attributes
-    ----------
-    kind : type
-        Container of the tangent: tuple, list, dict, `Tangent` or `MutableTangent`.
-    parts : dict
-        A node, a `Mirror` or None (no derivative) for each index, key or name.
-    """
-
-    __slots__ = ("kind", "parts")
-
-    def __init__(self, kind: type) -> None:
-        self.kind = kind
-        self.parts: dict[Any, Any] = {}
-
-
-class Walker:
-    """Maps values to other values and their mirrors; a container met twice is mapped once."""
-
-    def __init__(self, ctx: Any) -> None:
-        self.ctx = ctx
-        self.memo: dict[int, tuple[Any, Any, Any]] = {}  # keeps the object whose id is the key
-
-    def visit(self, value: Any) -> tuple[Any, Any]:
-        """Return what stands for a value, and its mirror: a node, a `Mirror` or None."""
-        t = type(value)
-        if t is Active or t in SCALARS:
-            return self.visit_scalar(value)
-        if isinstance(value, ndarray):
-            return self.visit_array(value)
-        known = self.memo.get(id(value))
-        if known is not None:
-            return known[1:]
-        spec = spec_of(value)
-        array_protocols.watch(self.ctx, t)
-        if isinstance(spec, ObjectSpec) and is_native_module(t.__module__):
-            return value, None  # a lock, a logger, a path
-        fields = spec.fields(value)
-        if fields is None:
-            return value, None
-        mirror = Mirror(spec.container)
-        if spec.mutable:
-            self.memo[id(value)] = value, value, mirror
-            self.visit_mutable(value, spec, fields, mirror)
-            return value, mirror
-        new = self.visit_immutable(value, spec, fields, mirror)
-        self.memo[id(value)] = value, new, mirror
-        return new, mirror
-
-    def visit_immutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> Any:
-        """Return a tuple, a frozen dataclass or a method with its parts mapped."""
-        parts = self.visit_parts(fields, mirror)
-        changed = any(parts[name] is not part for name, part in fields.items())
-        return spec.build(value, parts) if changed else value
-
-    def visit_parts(self, fields: Mapping[Any, Any], mirror: Mirror) -> dict[Any, Any]:
-        """Map the parts of a container, fill in its mirror and return the new parts."""
-        parts: dict[Any, Any] = {}
-        for name, part in list(fields.items()):
-            parts[name], mirror.parts[name] = self.visit(part)
-        return parts
-
-    def visit_scalar(self, value: Any) -> tuple[Any, Any]:
-        """Map a number."""
-        raise NotImplementedError
-
-    def visit_array(self, value: ndarray) -> tuple[Any, Any]:
-        """Map an array."""
-        raise NotImplementedError
-
-    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> None:
-        """Map the parts of a container or an object in place and fill in its mirror."""
-        raise NotImplementedError
 
 
 class Lifter(Walker):
@@ -218,22 +131,6 @@ def stays_as_it_is(part: Any) -> bool:
     if type(part) is ndarray or part is None or type(part) in (int, str, bool):
         return True
     return type(part) is not Active and type(part) not in SCALARS and spec_of(part).mutable
-
-
-def replace_parts(value: Any, spec: TangentSpec, parts: Mapping[Any, Any]) -> None:
-    """Replace parts of a container or an object in place, past its own methods."""
-    if type(spec) is ListSpec:
-        setter: Any = list.__setitem__ if isinstance(value, list) else deque.__setitem__
-        for i, part in parts.items():
-            setter(value, i, part)
-    else:
-        spec.fill(value, parts)
-
-
-def note_contents(ctx: Any, value: Any, spec: TangentSpec, old: Any, changed: Any) -> None:
-    """Record how to bring back what a container or an object held."""
-    # Part by part: other threads, which look on, must not find the container empty meanwhile.
-    note(ctx, replace_parts, value, spec, {name: old[name] for name in changed})
 
 
 def is_differentiable(mirror: Any, seen: set[int] | None = None) -> bool:

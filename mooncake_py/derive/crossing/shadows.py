@@ -11,14 +11,16 @@ from typing import Any
 from numpy import ndarray
 
 from mooncake_py.derive.crossing.gradients import scalar_gradient
-from mooncake_py.derive.crossing.lift import Mirror
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.memory import Memory, View
+from mooncake_py.derive.recording.mirror import Mirror
 from mooncake_py.tangents import FData, NoFData, NoRData, NoTangent, RData
 from mooncake_py.tangents.containers import EMPTY, MUTABLE, join_container
 from mooncake_py.tangents.lookup import spec_of
 
-__all__ = ["Follower", "collect", "fields_of", "parts_of", "rdata_of", "restore", "seed"]
+__all__ = [
+    "Follower", "collect", "fields_of", "parts_of", "pour", "rdata_of", "restore", "seed",
+]
 
 
 def fields_of(value: Any) -> Any:
@@ -146,6 +148,29 @@ def collect(mirror: Any, data: Any, seen: set[int]) -> None:
         for name, part in mirror.parts.items():
             if type(part) is Mirror or type(part) is Active:
                 collect(part, data[name], seen)
+
+
+def pour(mirror: Any, data: Any, seen: set[int]) -> Any:
+    """Add the cotangents of nodes to fdata, in place where they have an address; return them."""
+    if mirror is None or type(data) in EMPTY:
+        return data
+    if type(mirror) is Active:
+        g = mirror.take()
+        return data if g is None else type(data)(data + g)
+    if type(mirror) is not Mirror:
+        g = mirror.take()
+        if g is not None:
+            data += g
+        return data
+    if id(mirror) in seen:
+        return data
+    seen.add(id(mirror))
+    parts = {name: pour(part, data[name], seen) for name, part in mirror.parts.items()}
+    if mirror.kind not in MUTABLE:
+        return join_container(type(data), parts)
+    for name, part in parts.items():
+        data[name] = part
+    return data
 
 
 def seed(mirror: Any, dy: Any) -> None:

@@ -11,6 +11,7 @@ from numpy import ndarray
 
 from mooncake_py.derive.debug.broken import broken
 from mooncake_py.derive.debug.summaries import summary
+from mooncake_py.derive.recording.pulls import THUNKS
 from mooncake_py.rules.kinds import (
     AtOnce,
     BilinearRule,
@@ -177,7 +178,7 @@ def checked_cotangent(rule: Rule, position: int, c: Any, primal: Any, dy: Any) -
     """Return a cotangent after a check; one that is computed on demand is checked then."""
     if c is None or isinstance(c, NotImplementedDerivative):
         return c
-    if callable(c):
+    if type(c) in THUNKS or (callable(c) and is_numeric(primal)):
         return lambda: checked_cotangent(rule, position, c(), primal, dy)
     if isinstance(primal, (list, tuple)) and isinstance(c, (list, tuple)):
         if len(c) != len(primal):
@@ -189,7 +190,8 @@ def checked_cotangent(rule: Rule, position: int, c: Any, primal: Any, dy: Any) -
             checked_cotangent(rule, position, part, p, dy)
             for part, p in zip(c, primal, strict=True)
         ]
-    check_cotangent(rule, position, c, primal, dy)
+    if is_numeric(primal) or isinstance(primal, Like):  # the engine looks at those of objects
+        check_cotangent(rule, position, c, primal, dy)
     return c
 
 

@@ -9,37 +9,18 @@ The same goes for buffers that arrays were made of.
 
 from __future__ import annotations
 
-import functools
-from types import FunctionType
 from typing import Any
 
 from numpy import ndarray
 
-from mooncake_py.derive.calls.natives import HANDLERS
+from mooncake_py.derive.calls import natives
 from mooncake_py.derive.language import buffers
 from mooncake_py.derive.language.methods import ANSWERED, derivable
+from mooncake_py.derive.language.watched import protocol_of, watch
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.errors import DerivativeDropError
 
 __all__ = ["arrays_for", "as_array", "watch", "watch_array"]
-
-PROTOCOLS = ("__array_ufunc__", "__array_function__", "__array__")
-
-
-@functools.lru_cache(maxsize=1024)
-def protocol_of(cls: type) -> str:
-    """Return the name of the method in Python by which NumPy would use an object, or ''."""
-    for name in PROTOCOLS:
-        if type(getattr(cls, name, None)) is FunctionType:
-            return name
-    return ""
-
-
-def watch(ctx: Any, cls: type) -> None:
-    """Look at the operands of NumPy from now on, if objects of a class convert themselves."""
-    if protocol_of(cls) or type(getattr(cls, "__float__", None)) is FunctionType:
-        ctx.watches = True
-
 
 def watch_array(ctx: Any, a: Any) -> Any:
     """Look at the operands of NumPy from now on, if an array uses the memory of a buffer."""
@@ -51,7 +32,7 @@ def watch_array(ctx: Any, a: Any) -> Any:
 def arrays_for(ctx: Any, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """Return arguments with arrays for active objects, if a function has a rule."""
     try:
-        native = f not in ctx.handlers or f in HANDLERS
+        native = f not in ctx.handlers or f in natives.HANDLERS
     except TypeError:  # a callable that cannot be hashed
         native = True
     if native:

@@ -9,17 +9,20 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import partial
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
 from mooncake_py.derive.containers.sequences import readable
+from mooncake_py.derive.crossing import handed
 from mooncake_py.derive.language import numerals, texts
 from mooncake_py.derive.language.methods import ANSWERED, derivable
 from mooncake_py.derive.recording import activity, overlapping, pulls
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.codual_call import apply_codual
+from mooncake_py.derive.recording.mirror import Mirror
 from mooncake_py.derive.recording.object_arrays import computed
 from mooncake_py.derive.recording.out_argument import (
     named_out,
@@ -415,21 +418,27 @@ def apply_vjp(rule: VjpRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> An
     nodes = [ctx.node_of(a) for a in args]
     while nodes and nodes[-1] is None:
         nodes.pop()
-    # An object or a dict with active parts has no node: no cotangent could be given to it.
-    refuse_other_active(rule, ctx, args, kwargs, {i for i, n in enumerate(nodes) if n is not None})
+    refuse_other_active(rule, ctx, (), kwargs, ())
     if not nodes:
         return numerals.checked(ctx, f, args, computed(ctx, f, args, f(*args, **kwargs)))
     ctx.refuse_subclasses(args)
-    primals = [activity.unwrapped(a) for a in args]
+    primals = [handed.plain(a) if holds_mirror(n) else activity.unwrapped(a)
+               for a, n in zip_longest(args, nodes)]
     y, pullback = rule.rule(*primals, **kwargs)
     ctx.protect_all((primals, kwargs))
-    result, outputs = register_outputs(rule, ctx, y)
+    result, outputs = register_outputs(rule, ctx, y, handed.Inputs(args, primals))
     if outputs is None or (type(outputs) is tuple and all(n is None for n in outputs)):
         return result
     fits = [specs(a, node) for a, node in zip(primals, nodes, strict=False)]
     where = position_for_rule(rule.origin)
     ctx.record((pulls.pull_vjp, outputs, rule, pullback, nodes, fits, where))
+    handed.note_results(ctx, outputs)
     return result
+
+
+def holds_mirror(node: Any) -> bool:
+    """Tell whether an argument is or has in it something other than arrays and numbers."""
+    return type(node) is Mirror or (type(node) is list and any(map(holds_mirror, node)))
 
 
 def without_permissions(rule: VjpRule, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
@@ -462,10 +471,12 @@ def specs(primal: Any, node: Any) -> Any:
     return spec_of(primal)
 
 
-def register_outputs(rule: Rule, ctx: Context, y: Any) -> tuple[Any, Any]:
+def register_outputs(
+    rule: Rule, ctx: Context, y: Any, inputs: handed.Inputs
+) -> tuple[Any, Any]:
     """Register the output of a rule, or each of a tuple of outputs."""
     if isinstance(y, (tuple, list)):
-        pairs = [register_outputs(rule, ctx, part) for part in y]
+        pairs = [register_outputs(rule, ctx, part, inputs) for part in y]
         values = [value for value, _ in pairs]
         if hasattr(y, "_fields"):
             result: Any = type(y)(*values)
@@ -473,7 +484,7 @@ def register_outputs(rule: Rule, ctx: Context, y: Any) -> tuple[Any, Any]:
             result = type(y)(values)
         return result, tuple(node for _, node in pairs)
     if not is_inexact(y):
-        return ctx.without_derivative(rule, y), None
+        return handed.activated(ctx, ctx.without_derivative(rule, y), inputs)
     if type(y) is ndarray:
         if ctx.find(y) is not None:
             return y, None  # a view of active memory

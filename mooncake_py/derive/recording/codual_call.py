@@ -7,9 +7,13 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.derive.crossing import handed, shadows
 from mooncake_py.derive.recording import pulls
 from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.activity import INERT
+from mooncake_py.derive.recording.mirror import Mirror
 from mooncake_py.derive.reports.places import position_for_rule
+from mooncake_py.errors import InvalidTangentError, MissingRuleError
 from mooncake_py.rules.kinds import CoDualRule
 from mooncake_py.tangents import CoDual, NoFData, NoRData, zero_rdata
 
@@ -35,23 +39,82 @@ class ArrayCoDual(CoDual):
         self._node.add_shared(np.asarray(g))
 
 
+class HandedCoDual(CoDual):
+    """A copy of a container or an object with plain numbers, and fdata for what it holds."""
+
+    __slots__ = ("mirror",)
+
+    def __init__(self, primal: Any, mirror: Mirror) -> None:
+        super().__init__(primal, shadows.Follower([]).fdata(mirror, None))
+        self.mirror = mirror
+
+
 def apply_codual(rule: CoDualRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """Run the forward pass of a hand-written rule and record its pullback."""
-    if not any(map(ctx.contains_active, args)) and rule.mutates == ():
+    active = any(map(ctx.contains_active, args))
+    if any(map(ctx.contains_active, kwargs.values())):
+        raise keyword_active(rule, ctx, kwargs)
+    if not active and rule.mutates == ():
         return f(*args, **kwargs)
     coduals = [
-        codual_of(ctx, a, rule.mutates is None or i in rule.mutates) for i, a in enumerate(args)
+        codual_of(ctx, a, rule.mutates is None or i in rule.mutates, active)
+        for i, a in enumerate(args)
     ]
-    protect_arrays(ctx, (*args, *kwargs.values()))
+    for a in (*args, *kwargs.values()):
+        if type(a) not in INERT:
+            protect_arrays(ctx, a)
+    copies = [c.primal for c in coduals if type(c) is HandedCoDual]
+    before = handed.Contents(copies)
     out, pullback = rule.rule(CoDual(f, NoFData()), *coduals, **kwargs)
-    result, node = output_of(ctx, out)
+    inputs = handed.Inputs(args, [codual.primal for codual in coduals])
+    result, node = output_of(ctx, out, inputs)
     where = position_for_rule(rule.origin)
     ctx.record((pull_codual, node, pullback, out, list(args), coduals, rule, where))
+    if before.changed():
+        raise container_written(rule, ctx)
+    handed.note_results(ctx, node)
     return result
 
 
-def codual_of(ctx: Any, value: Any, written: bool) -> CoDual:
-    """Pair an argument with its shadow; a constant that may be written becomes active."""
+def keyword_active(rule: CoDualRule, ctx: Any, kwargs: Any) -> MissingRuleError:
+    """Return the error for an active keyword argument: a rule gets keywords as constants."""
+    name = next(name for name, v in kwargs.items() if ctx.contains_active(v))
+    return ctx.failed(
+        MissingRuleError(
+            f"the rule of {rule.name} has no derivative with respect to argument {name!r}",
+            where=ctx.user_location(),
+            why="that argument is active, and a rule gets keyword arguments as constants;\n"
+            f"the rule is declared at {rule.origin}",
+            mend="pass the argument by position",
+        )
+    )
+
+
+def container_written(rule: CoDualRule, ctx: Any) -> MissingRuleError:
+    """Return the error for a rule that changed what a container or an object holds."""
+    return ctx.failed(
+        MissingRuleError(
+            f"the rule of {rule.name} changed a container or an object that it was handed",
+            where=ctx.user_location(),
+            why="it was handed a copy with plain numbers, as active ones are in it, and the\n"
+            f"change would be lost; the rule is declared at {rule.origin}",
+            mend="declare the function by an overlay, in Python, or let it change arrays only",
+        )
+    )
+
+
+def codual_of(ctx: Any, value: Any, written: bool, active: bool) -> CoDual:
+    """Pair an argument with its shadow; a constant that may be written becomes active.
+
+    Parameters
+    ----------
+    ctx : ReverseContext
+    value : object
+    written : bool
+        Whether the function may change it.
+    active : bool
+        Whether any argument of the call is active.
+    """
     t = type(value)
     if t is ndarray:
         node = ctx.find(value)
@@ -65,33 +128,45 @@ def codual_of(ctx: Any, value: Any, written: bool) -> CoDual:
         return ArrayCoDual(value, node)
     if t is Active:
         return CoDual(value.primal, NoFData())
-    if t is tuple or t is list:
-        parts = [codual_of(ctx, v, written) for v in value]
-        fdata = t(part.fdata for part in parts)
-        if all(type(part) is NoFData for part in fdata) and t is tuple:
-            fdata = NoFData()
-        elif t is list:
-            # A list carries the cotangents of its floats in its own fdata.
-            fdata = [
-                zero_rdata(p.primal) if type(v) is Active else p.fdata
-                for p, v in zip(parts, value, strict=True)
-            ]
-        holds_active = any(type(v) is Active for v in value)
-        primal = t(p.primal for p in parts) if t is tuple or holds_active else value
-        return CoDual(primal, fdata)
-    return CoDual(value, NoFData())
+    if t in INERT or not active:
+        return CoDual(value, NoFData())
+    if t is tuple:
+        parts = [codual_of(ctx, v, written, active) for v in value]
+        if not any(type(part) is HandedCoDual for part in parts):
+            fdata = tuple(part.fdata for part in parts)
+            constant = all(type(part) is NoFData for part in fdata)
+            primal = tuple(p.primal for p in parts)
+            return CoDual(primal, NoFData() if constant else fdata)
+    return handed_codual(ctx, value, written)
+
+
+def handed_codual(ctx: Any, value: Any, written: bool) -> CoDual:
+    """Pair a container or an object, which the rule sees as a copy, with fdata for its parts."""
+    active = ctx.contains_active(value)
+    if not active and (not written or callable(value)):
+        return CoDual(value, NoFData())
+    try:
+        mirror = handed.mirror_of(ctx, value, whole=True)
+    except InvalidTangentError:  # nothing that tangents could look into
+        if active:
+            raise
+        mirror = None
+    if mirror is None:
+        return CoDual(value, NoFData())
+    return HandedCoDual(handed.plain(value, copied=written), mirror)
 
 
 def protect_arrays(ctx: Any, value: Any) -> None:
     """Protect what the rule's pullback may refer to."""
     if type(value) is ndarray:
         ctx.registry.memory_of(value).protected = True
-    elif type(value) is tuple or type(value) is list:
-        for part in value:
-            protect_arrays(ctx, part)
+    else:
+        for leaf in handed.leaves(value, set()):
+            if type(leaf) is ndarray:
+                ctx.registry.memory_of(leaf).protected = True
 
 
-def output_of(ctx: Any, out: CoDual) -> tuple[Any, Any]:
+def output_of(ctx: Any, out: CoDual, inputs: handed.Inputs) -> tuple[Any, Any]:
     """Return the output as the user sees it, and the node that receives its cotangent."""
     y = out.primal
     if type(y) is ndarray and y.dtype.kind in "fc":
@@ -104,9 +179,11 @@ def output_of(ctx: Any, out: CoDual) -> tuple[Any, Any]:
         node = Active(y, ctx)
         return node, node
     if type(y) is tuple:
-        pairs = [output_of(ctx, CoDual(p, d)) for p, d in zip(y, parts_of(out), strict=True)]
+        pairs = [
+            output_of(ctx, CoDual(p, d), inputs) for p, d in zip(y, parts_of(out), strict=True)
+        ]
         return tuple(value for value, _ in pairs), tuple(node for _, node in pairs)
-    return y, None
+    return handed.activated(ctx, y, inputs)
 
 
 def parts_of(out: CoDual) -> Any:
@@ -126,14 +203,16 @@ def pull_codual(entry: tuple[Any, ...]) -> None:
 
 
 def give_fdata(out: CoDual, node: Any) -> None:
-    """Put the cotangent of an array output where the rule will look for it: its fdata."""
-    if type(node) is tuple and type(out.fdata) is tuple:
-        for data, part in zip(out.fdata, node, strict=True):
-            g = None if part is None or type(part) is Active else part.take()
-            if g is not None:
-                data += g
+    """Put the cotangent of an output where the rule will look for it: its fdata."""
+    if type(node) is tuple:
+        if type(out.fdata) is tuple:
+            for data, part in zip(out.fdata, node, strict=True):
+                give_fdata(CoDual(None, data), part)
         return
-    if node is None or isinstance(node, tuple) or type(node) is Active:
+    if type(node) is handed.Result:
+        shadows.pour(node.mirror, out.fdata, set())
+        return
+    if node is None or type(node) is Active:
         return
     g = node.take()
     if g is None:
@@ -151,6 +230,8 @@ def rdata_of(node: Any, primal: Any) -> Any:
         g = node.take()
         zero = zero_rdata(primal)
         return zero if g is None else zero + type(zero)(g) if type(zero) is not type(g) else g
+    if type(node) is handed.Result:
+        return shadows.rdata_of(node.mirror)
     if type(primal) is tuple and type(node) is tuple:
         parts = tuple(rdata_of(n, p) for n, p in zip(node, primal, strict=True))
         return NoRData() if all(type(p) is NoRData for p in parts) else parts
@@ -158,17 +239,14 @@ def rdata_of(node: Any, primal: Any) -> Any:
 
 
 def collect(value: Any, codual: CoDual, rdata: Any) -> None:
-    """Add the rdata of an argument, and what a list's fdata gathered, to the nodes."""
-    if type(value) is Active:
+    """Add the rdata of an argument, and what the fdata of containers gathered, to the nodes."""
+    if type(codual) is HandedCoDual:
+        shadows.collect(codual.mirror, codual.fdata, set())
+        shadows.seed(codual.mirror, rdata)
+    elif type(value) is Active:
         if type(rdata) is not NoRData:
             value.add(rdata)
     elif type(value) is tuple and type(rdata) is tuple:
         for part, r in zip(value, rdata, strict=True):
             if type(part) is Active and type(r) is not NoRData:
                 part.add(r)
-    elif type(value) is list and type(codual.fdata) is list:
-        for part, d in zip(value, codual.fdata, strict=True):
-            if type(part) is Active:
-                part.add(d)
-
-

@@ -7,7 +7,9 @@ those alone run when a call is rolled back.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -15,11 +17,15 @@ from numpy import ndarray
 
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.memory import Memory, undo_assign
+from mooncake_py.derive.recording.mirror import Mirror
 from mooncake_py.derive.recording.values import FLOAT64
-from mooncake_py.errors import InvalidTangentError
+from mooncake_py.errors import InvalidTangentError, MissingRuleError
 from mooncake_py.rules.broadcasting import fit
 from mooncake_py.rules.exact_zeros import is_sound, sum_of_products
 from mooncake_py.rules.kinds import NotImplementedDerivative, Wirtinger
+from mooncake_py.tangents.containers import is_number, parts_of
+from mooncake_py.tangents.kinds import Fields, NoTangent
+from mooncake_py.tangents.lookup import spec_of as tangent_spec
 
 __all__ = ["UNDOES", "deliver", "product", "undoes"]
 
@@ -462,12 +468,15 @@ def take_all(outputs: Any) -> Any:
     """Take the cotangent of an output, or of each element of a tuple of outputs."""
     if type(outputs) is not tuple:
         return outputs.take()
-    taken = tuple(None if node is None else node.take() for node in outputs)
+    taken = tuple(None if node is None else take_all(node) for node in outputs)
     return None if all(g is None for g in taken) else taken
 
 
 def hand_over(node: Any, c: Any, spec: Any, g: Any, rule: Any, position: int) -> None:
     """Give a rule's cotangent to its argument, which may be a sequence of arguments."""
+    if type(node) is Mirror:
+        hand_over_parts(node, c() if type(c) in THUNKS else c, rule, position)
+        return
     if node is None or c is None:
         return
     if isinstance(c, NotImplementedDerivative):
@@ -480,6 +489,64 @@ def hand_over(node: Any, c: Any, spec: Any, g: Any, rule: Any, position: int) ->
     if callable(c):
         c = c()
     deliver(node, c, spec, c is g)
+
+
+# An object's cotangent may itself be callable.
+THUNKS = (FunctionType, MethodType, functools.partial)
+
+
+def hand_over_parts(mirror: Mirror, c: Any, rule: Any, position: int) -> None:
+    """Give a rule's cotangents to the parts of a container or an object; what is absent is zero."""
+    if isinstance(c, NotImplementedDerivative):
+        raise c.fail(rule.name, position)
+    given = parts_given(mirror, c, rule, position)
+    if unknown := [name for name in given if name not in mirror.parts]:
+        raise InvalidTangentError(
+            f"the pullback of {rule.name} returned a cotangent for {unknown[0]!r}, which "
+            f"argument {position} does not have",
+            why=f"it has {', '.join(map(repr, mirror.parts)) or 'nothing'}",
+            mend="return a dict, or an object like the argument, with the names that it has",
+        )
+    for name, part in given.items():
+        node = mirror.parts[name]
+        if node is None or part is None or isinstance(part, NoTangent):
+            continue
+        if type(node) is Mirror:
+            hand_over_parts(node, part, rule, position)
+        else:
+            hand_over(node, part, spec_of_node(node), None, rule, position)
+
+
+def parts_given(mirror: Mirror, c: Any, rule: Any, position: int) -> Any:
+    """Return the cotangents in an object, a dict or a sequence by index, key or name."""
+    if tuple(mirror.parts) == ("cell_contents",):  # a captured variable, without its cell
+        return c if isinstance(c, Fields) and "cell_contents" in c else {"cell_contents": c}
+    if c is None:
+        raise MissingRuleError(
+            f"the rule of {rule.name} has no derivative with respect to argument {position}",
+            why="something active is in that container, object or function, and the pullback "
+            f"returned None for it\nthe rule is declared at {rule.origin}",
+            mend="return a dict of cotangents by name, {} if they are zero, or hold the argument "
+            "constant",
+        )
+    if isinstance(c, (dict, list, Fields)) or type(c) is tuple:
+        return parts_of(c)
+    fields = None if is_number(c) or type(c) is ndarray else tangent_spec(c).fields(c)
+    if fields is None:
+        raise InvalidTangentError(
+            f"the pullback of {rule.name} returned a {type(c).__name__} as cotangent of argument "
+            f"{position}, which is a container, an object or a function",
+            mend="return a dict of cotangents by name, or an object like the argument",
+        )
+    return fields
+
+
+def spec_of_node(node: Any) -> Any:
+    """Return shape and dtype to which a cotangent is fitted; 0 for a number."""
+    if type(node) is Active:
+        return 0
+    shadow = node.shadow()
+    return shadow.shape, shadow.dtype
 
 
 @undoes

@@ -13,6 +13,7 @@ from weakref import ref
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.derive.crossing import handed
 from mooncake_py.derive.language.context import Context
 from mooncake_py.derive.recording import pulls
 from mooncake_py.derive.recording.active import Active
@@ -271,7 +272,11 @@ class Tape(Context):
         return value
 
     def node_of(self, value: Any) -> Any:
-        """Return the node of an array or scalar, a list of nodes for a sequence, or None."""
+        """Return the node of an array or scalar; nodes in the structure of anything else.
+
+        A list for a list or a tuple, a `Mirror` for another container or an object, None where
+        nothing is active.
+        """
         t = type(value)
         if t is ndarray:
             return self.find(value)
@@ -280,7 +285,7 @@ class Tape(Context):
         if t is list or t is tuple:
             nodes = [self.node_of(v) for v in value]
             return nodes if any(node is not None for node in nodes) else None
-        return None
+        return handed.mirror_of(self, value) if self.contains_active(value) else None
 
     def fresh_output(self, y: Any) -> tuple[Any, Any]:
         """Register a new output; return it as the user sees it, and its node."""

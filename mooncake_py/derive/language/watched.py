@@ -1,0 +1,26 @@
+"""Which classes have objects that NumPy turns into arrays by methods written in Python."""
+
+from __future__ import annotations
+
+import functools
+from types import FunctionType
+from typing import Any
+
+__all__ = ["protocol_of", "watch"]
+
+PROTOCOLS = ("__array_ufunc__", "__array_function__", "__array__")
+
+
+@functools.lru_cache(maxsize=1024)
+def protocol_of(cls: type) -> str:
+    """Return the name of the method in Python by which NumPy would use an object, or ''."""
+    for name in PROTOCOLS:
+        if type(getattr(cls, name, None)) is FunctionType:
+            return name
+    return ""
+
+
+def watch(ctx: Any, cls: type) -> None:
+    """Look at the operands of NumPy from now on, if objects of a class convert themselves."""
+    if protocol_of(cls) or type(getattr(cls, "__float__", None)) is FunctionType:
+        ctx.watches = True

@@ -1,0 +1,105 @@
+"""Calling back into the engine from a rule: the derivative of a function that a rule was given."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from typing_extensions import override
+
+from mooncake_py.derive.calls.limits import limits_raised
+from mooncake_py.derive.crossing.arguments import require_callable
+from mooncake_py.derive.crossing.gradients import scalar_gradient
+from mooncake_py.derive.debug.mode import settings
+from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.mirror import Mirror
+from mooncake_py.derive.reports.tracebacks import boundary
+from mooncake_py.interface import _Vjp
+from mooncake_py.tangents import NoTangent
+from mooncake_py.tangents.containers import MUTABLE, fill_container, join_container
+
+__all__ = ["rrule_via_ad"]
+
+
+def rrule_via_ad(
+    f: Callable[..., Any], *args: Any
+) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """Run a function inside a rule; return its output and a pullback for it and its arguments.
+
+    For rules of functions that take functions: what such a pullback returns can be returned by
+    the rule's own pullback.
+
+    Parameters
+    ----------
+    f : callable
+        Any function: by its own rule, or derived from its source.
+    *args
+        Its arguments.
+
+    Returns
+    -------
+    y : object
+        The output, as from :func:`~mooncake_py.vjp`.
+    pullback : callable
+        From a cotangent of `y` to a tuple: the cotangent of `f` itself (of what it captured, or
+        of the object that it is; ``NoTangent()`` if there is none), then that of each argument.
+
+    Notes
+    -----
+    :func:`~mooncake_py.vjp` gives the total derivative for each of several names of one piece of
+    memory; here each piece is counted once, at its first name, and the others get zero, so
+    that the sum is right when a rule hands all of them on.
+
+    Examples
+    --------
+    >>> from mooncake_py import from_vjp, grad
+    >>> def apply_twice(f, x):
+    ...     return f(f(x))
+    >>> @from_vjp(apply_twice)
+    ... def apply_twice_rule(f, x):
+    ...     inner, pull_inner = rrule_via_ad(f, x)
+    ...     outer, pull_outer = rrule_via_ad(f, inner)
+    ...     def apply_twice_pullback(dy):
+    ...         df_outer, d_inner = pull_outer(dy)
+    ...         df_inner, dx = pull_inner(d_inner)
+    ...         return {"a": df_outer.a + df_inner.a}, dx
+    ...     return outer, apply_twice_pullback
+    >>> grad(lambda a, x: apply_twice(lambda t: a * t, x), argnums=(0, 1))(3.0, 2.0)
+    (12.0, 9.0)
+    """
+    with boundary, limits_raised():
+        require_callable(f)
+        return _ViaAd(operator.call, (f, *args), settings()).start()
+
+
+class _ViaAd(_Vjp):
+    """A call of a function that is an argument itself, and its pullback."""
+
+    @override
+    def gradients(self) -> tuple[Any, ...]:
+        seen: set[int] = set()
+        return tuple(taken(mirror, seen) for mirror in self.mirrors)
+
+
+def taken(mirror: Any, seen: set[int]) -> Any:
+    """Take the cotangents from nodes: what was met before is zero by then."""
+    if mirror is None or id(mirror) in seen:
+        return NoTangent()
+    if type(mirror) is Active:
+        g = scalar_gradient(mirror)
+        mirror.grad = 0.0
+        return g
+    if type(mirror) is not Mirror:
+        g = mirror.take()
+        return np.zeros_like(mirror.shadow()) if g is None else g
+    seen.add(id(mirror))
+    parts = {name: taken(part, seen) for name, part in mirror.parts.items()}
+    if tuple(parts) == ("cell_contents",):  # a captured variable
+        return parts["cell_contents"]
+    if mirror.kind not in MUTABLE:
+        return join_container(mirror.kind, parts)
+    tangent = mirror.kind()
+    fill_container(tangent, parts)
+    return tangent
