@@ -26,10 +26,12 @@ from mooncake_py.rules.kinds import (
     OverlayRule,
     Partial,
     RefusedRule,
+    Rule,
     VjpRule,
     Wirtinger,
     ZeroDerivativeRule,
 )
+from mooncake_py.rules.several_outputs import rule_of_outputs
 
 __all__ = [
     "bilinear",
@@ -47,7 +49,9 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def elementwise(function: Hashable, *partials: Partial, replace: bool = False) -> Hashable:
+def elementwise(
+    function: Hashable, *partials: Partial | tuple[Partial, ...], replace: bool = False
+) -> Hashable:
     """Declare an elementwise function by its partial derivatives, one for each input.
 
     From this one line come the rules for scalars, arrays and broadcasting, in reverse and in
@@ -57,11 +61,12 @@ def elementwise(function: Hashable, *partials: Partial, replace: bool = False) -
     ----------
     function : callable
         A ufunc, a function of `math`, or a Python function that acts elementwise.
-    *partials : callable, number, Wirtinger, NotImplementedDerivative or None
+    *partials : callable, number, Wirtinger, NotImplementedDerivative, None, or tuple
         Derivative of the output with respect to each input.  A callable receives the inputs and
         the output, ``partial(*inputs, y)``; only what it reads is kept for the reverse pass.  A
         number is a constant derivative.  None: the output does not depend on this input, or does
-        so in steps only.
+        so in steps only.  For a function that returns a tuple: a tuple of these for each input,
+        one for each output, and `y` is the tuple of outputs.
     replace : bool
         Override a rule that exists.
 
@@ -77,7 +82,11 @@ def elementwise(function: Hashable, *partials: Partial, replace: bool = False) -
     ``wirtinger(dy/dz, dy/dzbar)``.
     """
     origin = registry.calling_location(1)
-    registry.add(ElementwiseRule((function,), origin, partials), replace=replace)
+    if any(isinstance(partial, tuple) for partial in partials):
+        rule: Rule = VjpRule((function,), origin, rule_of_outputs(function, partials))
+    else:
+        rule = ElementwiseRule((function,), origin, partials)  # pyright: ignore[reportArgumentType]
+    registry.add(rule, replace=replace)
     return function
 
 

@@ -21,7 +21,8 @@ from mooncake_py.derive.language import buffers
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.activity import INERT, contains_active, parts
 from mooncake_py.derive.recording.mirror import Mirror
-from mooncake_py.errors import MissingRuleError
+from mooncake_py.derive.reports.notes import locate
+from mooncake_py.errors import InvalidTangentError, MissingRuleError
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import owner
@@ -59,7 +60,9 @@ class Reader(Walker):
         self.met.add(id(value))
         if type(value) is not ndarray or not differentiable_array(value):
             return value, None
-        return value, self.ctx.registry.activate(value) if self.whole else self.ctx.find(value)
+        if not self.whole and self.ctx.find(value) is None:
+            return value, None
+        return value, self.ctx.registry.activate(value)  # with its layout
 
     @override
     def visit_immutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> Any:
@@ -76,19 +79,24 @@ def mirror_of(ctx: Any, value: Any, *, whole: bool = False) -> Mirror | None:
 
     Raises
     ------
-    MissingRuleError
-        If something active is in a place that tangents do not know, such as an iterator.
+    InvalidTangentError, MissingRuleError
+        If something active is in a place that tangents do not know, such as an iterator or a set.
     """
     reader = Reader(ctx, whole)
-    _, mirror = reader.visit(value)
+    try:
+        _, mirror = reader.visit(value)
+    except InvalidTangentError as error:
+        locate(error, ctx.user_location())
+        ctx.failed(error)
+        raise
     for leaf in leaves(value, set()):
         if id(leaf) not in reader.met and contains_active(ctx, leaf, set()):
             raise ctx.failed(
                 MissingRuleError(
                     f"a rule cannot be handed this {type(value).__name__}",
                     where=ctx.user_location(),
-                    why="something active is in it where a tangent has no place for it: in an "
-                    "iterator,\na set, a default of a function or the like",
+                    why="something active is in it where a tangent has no place for it: in a set,\n"
+                    "a default of a function or the like",
                     mend="pass what is active as an argument of its own, or in a list or a dict",
                 )
             )

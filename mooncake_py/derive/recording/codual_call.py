@@ -15,7 +15,7 @@ from mooncake_py.derive.recording.mirror import Mirror
 from mooncake_py.derive.reports.places import position_for_rule
 from mooncake_py.errors import InvalidTangentError, MissingRuleError
 from mooncake_py.rules.kinds import CoDualRule
-from mooncake_py.tangents import CoDual, NoFData, NoRData, zero_rdata
+from mooncake_py.tangents import CoDual, NoFData, NoRData, fdata, zero_rdata, zero_tangent
 
 __all__ = ["ArrayCoDual", "apply_codual", "pull_codual"]
 
@@ -128,32 +128,36 @@ def codual_of(ctx: Any, value: Any, written: bool, active: bool) -> CoDual:
         return ArrayCoDual(value, node)
     if t is Active:
         return CoDual(value.primal, NoFData())
-    if t in INERT or not active:
+    if t in INERT:
         return CoDual(value, NoFData())
+    if not active:
+        return constant(value)
     if t is tuple:
         parts = [codual_of(ctx, v, written, active) for v in value]
         if not any(type(part) is HandedCoDual for part in parts):
-            fdata = tuple(part.fdata for part in parts)
-            constant = all(type(part) is NoFData for part in fdata)
+            data = tuple(part.fdata for part in parts)
+            is_constant = all(type(part) is NoFData for part in data)
             primal = tuple(p.primal for p in parts)
-            return CoDual(primal, NoFData() if constant else fdata)
+            return CoDual(primal, NoFData() if is_constant else data)
     return handed_codual(ctx, value, written)
 
 
 def handed_codual(ctx: Any, value: Any, written: bool) -> CoDual:
     """Pair a container or an object, which the rule sees as a copy, with fdata for its parts."""
-    active = ctx.contains_active(value)
-    if not active and (not written or callable(value)):
-        return CoDual(value, NoFData())
-    try:
-        mirror = handed.mirror_of(ctx, value, whole=True)
-    except InvalidTangentError:  # nothing that tangents could look into
-        if active:
-            raise
-        mirror = None
+    if not ctx.contains_active(value) and (not written or callable(value)):
+        return constant(value)
+    mirror = handed.mirror_of(ctx, value, whole=True)
     if mirror is None:
         return CoDual(value, NoFData())
     return HandedCoDual(handed.plain(value, copied=written), mirror)
+
+
+def constant(value: Any) -> CoDual:
+    """Pair a constant container or object with fdata that a rule may add to, and nobody reads."""
+    try:
+        return CoDual(value, fdata(zero_tangent(value)))
+    except InvalidTangentError:  # nothing that tangents could look into
+        return CoDual(value, NoFData())
 
 
 def protect_arrays(ctx: Any, value: Any) -> None:
@@ -188,8 +192,8 @@ def output_of(ctx: Any, out: CoDual, inputs: handed.Inputs) -> tuple[Any, Any]:
 
 def parts_of(out: CoDual) -> Any:
     """Return the fdata of each element of a tuple."""
-    fdata = out.fdata
-    return fdata if type(fdata) is tuple else (NoFData(),) * len(out.primal)
+    data = out.fdata
+    return data if type(data) is tuple else (NoFData(),) * len(out.primal)
 
 
 @pulls.undoes

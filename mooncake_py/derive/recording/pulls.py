@@ -488,6 +488,9 @@ def hand_over(node: Any, c: Any, spec: Any, g: Any, rule: Any, position: int) ->
         return
     if callable(c):
         c = c()
+        if c is None or isinstance(c, NotImplementedDerivative):
+            hand_over(node, c, spec, g, rule, position)
+            return
     deliver(node, c, spec, c is g)
 
 
@@ -531,6 +534,8 @@ def parts_given(mirror: Mirror, c: Any, rule: Any, position: int) -> Any:
         )
     if isinstance(c, (dict, list, Fields)) or type(c) is tuple:
         return parts_of(c)
+    if isinstance(c, NoTangent):
+        return {}
     fields = None if is_number(c) or type(c) is ndarray else tangent_spec(c).fields(c)
     if fields is None:
         raise InvalidTangentError(

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import special as ss
 
 from mooncake_py.rules.declare import elementwise, from_vjp, not_implemented
-from mooncake_py.rules.scipy.special.outputs import scaled
+from mooncake_py.rules.several_outputs import scaled
 
 __all__: list[str] = []
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.rules.declare import from_vjp
+from mooncake_py.rules.several_outputs import scaled
 
 __all__ = ["outputs"]
 
@@ -24,8 +25,3 @@ def outputs(ufunc: np.ufunc, slopes: Callable[[Any, Any], tuple[Any, ...]]) -> N
             return sum(scaled(dy, slope) for dy, slope in pairs if dy is not None)
 
         return ys, pullback
-
-
-def scaled(dy: Any, slope: Any) -> Any:
-    """Return conj(slope) * dy, zero where dy is zero."""
-    return np.where(dy == 0, 0, np.conj(slope) * dy)

@@ -1,0 +1,67 @@
+"""Elementwise functions that return a tuple, by the partial derivatives of each output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.rules.kinds import NotImplementedDerivative, Wirtinger, function_name
+
+__all__ = ["rule_of_outputs", "scaled"]
+
+
+def rule_of_outputs(function: Any, columns: tuple[Any, ...]) -> Callable[..., Any]:
+    """Return the rule ``(*inputs) -> (outputs, pullback)`` of an elementwise function.
+
+    Parameters
+    ----------
+    function : callable
+    columns : tuple
+        For each input a tuple with the partial derivative of each output, None or a
+        `NotImplementedDerivative` for all of them.
+    """
+
+    def rule(*inputs: Any, **options: Any) -> Any:
+        ys = function(*inputs, **options)
+
+        def pullback(dys: Any) -> tuple[Any, ...]:
+            return tuple(
+                partial(cotangent, function, i, column, inputs, ys, dys)
+                if isinstance(column, tuple) else column
+                for i, column in enumerate(columns)
+            )
+
+        return ys, pullback
+
+    return rule
+
+
+def cotangent(
+    function: Hashable, position: int, column: Any, inputs: Any, ys: Any, dys: Any
+) -> Any:
+    """Return the cotangent of one input: the sum over the outputs that have one."""
+    values = *map(_as_numpy, inputs), tuple(map(_as_numpy, ys))
+    total: Any = None
+    for p, dy in zip(column, dys, strict=True):
+        if dy is None or p is None:
+            continue
+        if isinstance(p, NotImplementedDerivative):
+            raise p.fail(function_name(function), position)
+        term = scaled(dy, p(*values) if callable(p) else p)
+        total = term if total is None else total + term
+    return total
+
+
+def _as_numpy(value: Any) -> Any:
+    """Return a number as NumPy's, which gives infinities where plain floats raise."""
+    return np.asarray(value)[()] if isinstance(value, (float, int, complex)) else value
+
+
+def scaled(dy: Any, slope: Any) -> Any:
+    """Return conj(slope) * dy, zero where dy is zero."""
+    if isinstance(slope, Wirtinger):
+        return scaled(dy, slope.dz) + np.conj(scaled(dy, slope.dzbar))
+    return np.where(dy == 0, 0, np.conj(slope) * dy)
