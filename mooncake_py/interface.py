@@ -32,6 +32,7 @@ from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.derive.reports.notes import guarded
 from mooncake_py.derive.reports.tracebacks import boundary
+from mooncake_py.rules import local
 
 __all__ = ["build_rrule", "grad", "value_and_grad", "vjp"]
 
@@ -257,6 +258,7 @@ class _Vjp:
         self.f = f
         self.args = copy_jointly(args)
         self.settings = chosen
+        self.rules = local.current()
         self.waiting: Suspended | None = None
         self.lock = threading.RLock()  # the copies serve one pass at a time
 
@@ -269,6 +271,10 @@ class _Vjp:
 
     def forward(self) -> tuple[ReverseContext, int, set[int]]:
         """Run the function; tell what the tape and the memory are that come from lifting."""
+        with local.using(self.rules):
+            return self.forward_here()
+
+    def forward_here(self) -> tuple[ReverseContext, int, set[int]]:
         ctx = new_context(self.settings, None, self.args, {})
         with Lifter(ctx) as lifter, guarded(ctx):
             lifted = [lifter.visit(a) for a in self.args]

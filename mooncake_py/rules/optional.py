@@ -12,6 +12,8 @@ import contextlib
 import importlib
 import sys
 
+from mooncake_py.rules import local
+
 __all__ = ["MODULES", "import_installed", "load_imported"]
 
 # From a module that users import to the one with its rules.
@@ -43,6 +45,7 @@ def load_imported() -> None:
     if count == _seen:
         return
     for module in [module for module in _waiting if module in sys.modules]:
-        importlib.import_module(_waiting[module])
+        with local.using(None):  # its rules hold everywhere, wherever they are asked for first
+            importlib.import_module(_waiting[module])
         _waiting.pop(module, None)  # only now: another thread waits for the import as well
     _seen = len(sys.modules)

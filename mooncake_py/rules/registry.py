@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Hashable, Iterator
+from types import FunctionType
 from typing import Any
 
 from mooncake_py.errors import Location, MooncakeError
-from mooncake_py.rules import optional
+from mooncake_py.rules import local, optional
 from mooncake_py.rules.kinds import Rule, function_name
 
-__all__ = ["DuplicateRuleError", "add", "calling_location", "find", "registered", "version"]
+__all__ = [
+    "DuplicateRuleError", "add", "are_first", "calling_location", "find", "registered", "version",
+]
 
 _rules: dict[Hashable, Rule] = {}
 _version = 0
+_replaced = False
 
 
 class DuplicateRuleError(MooncakeError, ValueError):
@@ -32,8 +36,9 @@ def add(rule: Rule, *, replace: bool = False) -> None:
         If a function has a rule already and `replace` is false.
     """
     global _version
+    block = local.current()
     for function in rule.functions:
-        present = _rules.get(function)
+        present = _rules.get(function) if block is None else declared_in(block, function)
         if present is not None and not replace:
             raise DuplicateRuleError(
                 f"{function_name(function)} has a rule already",
@@ -41,13 +46,41 @@ def add(rule: Rule, *, replace: bool = False) -> None:
                 why=f"it was declared at {present.origin}",
                 mend="remove one of the two, or pass replace=True to override the first",
             )
-        _rules[function] = rule
+        if block is None:
+            _note_replaced(function, present)
+            _rules[function] = rule
+        else:
+            block.put(function, rule)
     _version += 1
+
+
+def _note_replaced(function: Hashable, present: Rule | None) -> None:
+    """Note that what was made with an earlier rule of a compiled function is out of date."""
+    global _replaced
+    if present is not None:
+        local.refuse_operator(function)
+        _replaced = _replaced or type(function) is not FunctionType
+
+
+def are_first() -> bool:
+    """Tell whether the rules of all compiled functions are those that they were given first.
+
+    Expressions that are recorded as one entry are made with these.
+    """
+    return not _replaced and local.current() is None
+
+
+def declared_in(block: local.LocalRules, function: Hashable) -> Rule | None:
+    """Return the rule that a block itself has declared for a function."""
+    return block.rules[function] if function in block.own else None
 
 
 def find(function: Any) -> Rule | None:
     """Return the rule registered for `function`, or None (also for an unhashable callable)."""
+    block = local.current()
     try:
+        if block is not None and function in block.rules:
+            return block.rules[function]
         rule = _rules.get(function)
     except TypeError:
         return None
@@ -58,9 +91,11 @@ def find(function: Any) -> Rule | None:
 
 
 def registered() -> Iterator[tuple[Hashable, Rule]]:
-    """Iterate over all functions that have a rule, with their rules."""
+    """Iterate over all functions that have a rule here, with their rules."""
     optional.load_imported()
-    yield from list(_rules.items())
+    block = local.current()
+    found = _rules if block is None else {**_rules, **block.rules}
+    yield from [(function, rule) for function, rule in found.items() if rule is not None]
 
 
 def version() -> int:

@@ -16,6 +16,7 @@ from numpy import ndarray
 
 from mooncake_py.derive.calls import (
     array_subclasses,
+    blocks,
     caches,
     callbacks,
     copies,
@@ -43,7 +44,7 @@ from mooncake_py.derive.recording.out_argument import named_out, signature_of
 from mooncake_py.derive.reports import frames
 from mooncake_py.derive.reports.refusals import missing_rule
 from mooncake_py.errors import DerivativeDropError
-from mooncake_py.rules import registry
+from mooncake_py.rules import local, registry
 
 __all__ = ["Handlers", "call_array_method", "call_opaque", "call_scalar_method",
            "call_unregistered", "handlers", "scalar_attribute"]
@@ -86,18 +87,25 @@ def handlers() -> Handlers:
     """Return the tables of handlers, up to date with the registered rules."""
     global _handlers
     version = registry.version(), scipy_functions.is_loaded()
+    block = local.current()
+    if block is not None:
+        if block.handlers is None or block.handlers.version != version:
+            block.handlers = make_handlers(version, block.rules)
+        return block.handlers
     if _handlers.version != version:
-        _handlers = make_handlers(version)  # at once: another thread sees the old or the new ones
+        # At once: another thread sees the old or the new ones.
+        _handlers = make_handlers(version, {})
     return _handlers
 
 
-def make_handlers(version: tuple[int, bool]) -> Handlers:
-    """Return the tables for the rules that are registered now."""
+def make_handlers(version: tuple[int, bool], replaced: dict[Any, Any]) -> Handlers:
+    """Return the tables for the rules that are registered now, some of them within a block."""
     general: dict[Any, Handler] = {f: handler(rule) for f, rule in registry.registered()}
     general.update(natives.HANDLERS)
-    for module in (scatter, callbacks, caches):
+    for module in (scatter, callbacks, caches, blocks):
         general.update(module.HANDLERS)
     general.update(scipy_functions.handlers())
+    general.update({f: handler(rule) for f, rule in replaced.items() if rule is not None})
     unary = {
         f: quick
         for f, rule in registry.registered()

@@ -17,6 +17,7 @@ from mooncake_py.derive.reports.notes import locate, without_context
 from mooncake_py.derive.reports.places import current_place
 from mooncake_py.derive.rewriting.load import derive, instantiate
 from mooncake_py.errors import Location, MooncakeError, SourceUnavailableError
+from mooncake_py.rules import registry
 
 __all__ = ["Core"]
 
@@ -53,6 +54,8 @@ class Core:
     def load_handlers(self) -> None:
         """Take the tables of handlers for the rules that are registered now."""
         self.rules_version, self.handlers, self.unary_handlers = dispatch.handlers()
+        if not registry.are_first():
+            self.fuses = False  # forms keep the rules that they were made with
 
     def failed(self, error: MooncakeError) -> MooncakeError:
         """Remember an error of the engine and return it, to be raised."""

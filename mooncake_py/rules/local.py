@@ -1,0 +1,136 @@
+"""Rules that hold within a block only."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar, Token
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.errors import MooncakeError
+
+__all__ = ["LocalRules", "OperatorRuleError", "current", "local_rules", "using"]
+
+_NAMES = (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "neg", "pos", "invert",
+    "lshift", "rshift", "and_", "or_", "xor",
+)
+OPERATORS = frozenset(getattr(operator, name) for name in _NAMES) | {
+    np.add, np.subtract, np.multiply, np.true_divide, np.floor_divide, np.remainder, np.power,
+    np.matmul, np.negative, np.positive, np.invert, np.left_shift, np.right_shift,
+    np.bitwise_and, np.bitwise_or, np.bitwise_xor,
+}
+
+
+class OperatorRuleError(MooncakeError, ValueError):
+    """The rule behind one of Python's operators cannot be replaced.
+
+    ``a * b`` finds the rule of ``numpy.multiply`` without asking the table of rules.
+
+    Mend: write a function of your own for the product, and declare a rule for that.
+    """
+
+
+class LocalRules:
+    """The rules declared in one block, and those of the blocks round it.
+
+    Attributes
+    ----------
+    rules : dict
+        From a function to its rule, or to None: in this block it has none.
+    own : set
+        The functions that this block itself says something about.
+    handlers : object
+        What the engine makes of all the rules that hold here; made anew when they change.
+    """
+
+    def __init__(self, outer: LocalRules | None, without: Iterable[Hashable]) -> None:
+        self.rules: dict[Hashable, Any] = {} if outer is None else dict(outer.rules)
+        self.own: set[Hashable] = set()
+        self.version = 0
+        self.handlers: Any = None
+        for function in without:
+            self.put(function, None)
+
+    def put(self, function: Hashable, rule: Any) -> None:
+        """Say what the rule of a function is, None for no rule."""
+        refuse_operator(function)
+        self.rules[function] = rule
+        self.own.add(function)
+        self.version += 1
+
+
+def refuse_operator(function: Hashable) -> None:
+    """Raise if one of Python's operators goes by the rule of a function."""
+    if function in OPERATORS:
+        name = getattr(function, "__name__", repr(function))
+        raise OperatorRuleError(
+            f"the rule of {name} cannot be replaced",
+            why="Python's operators use it without asking which rules hold",
+            mend="write a function of your own, and declare a rule for that",
+        )
+
+
+_current: ContextVar[LocalRules | None] = ContextVar("mooncake_py.local_rules", default=None)
+
+
+def current() -> LocalRules | None:
+    """Return the rules of the block that is running, or None outside of all."""
+    return _current.get()
+
+
+@contextmanager
+def using(rules: LocalRules | None) -> Iterator[None]:
+    """Let the rules of a block hold again, or none but those for all."""
+    token = _current.set(rules)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+class local_rules:
+    """Declare rules, or do without some, within a block.
+
+    Parameters
+    ----------
+    without : callable or iterable of callables, optional
+        Functions that have no rule within the block: they are derived from their source.
+
+    Raises
+    ------
+    OperatorRuleError
+        For functions behind Python's operators, such as ``numpy.multiply``.
+
+    Notes
+    -----
+    All declarations within the block hold until its end, and may replace what is declared outside
+    without saying ``replace=True``.  The block belongs to the thread or task that runs it, and
+    to the derivatives that are begun in it: a pullback that is called later runs by the same
+    rules.  Modules that declare rules for all should be imported outside.
+
+    Examples
+    --------
+    >>> from mooncake_py import elementwise, grad, local_rules
+    >>> def cube(x):
+    ...     return x**3
+    >>> with local_rules():
+    ...     _ = elementwise(cube, 100.0)
+    ...     grad(cube)(2.0)
+    100.0
+    >>> grad(cube)(2.0)
+    12.0
+    """
+
+    def __init__(self, *, without: Any = ()) -> None:
+        self._without = (without,) if callable(without) else tuple(without)
+        self._tokens: list[Token[LocalRules | None]] = []
+
+    def __enter__(self) -> None:
+        self._tokens.append(_current.set(LocalRules(_current.get(), self._without)))
+
+    def __exit__(self, *exception: object) -> None:
+        _current.reset(self._tokens.pop())

@@ -1,0 +1,199 @@
+"""Rules that hold within a block."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mooncake_py
+from mooncake_py import (
+    DuplicateRuleError,
+    OperatorRuleError,
+    build_rrule,
+    debug_mode,
+    elementwise,
+    from_vjp,
+    grad,
+    local_rules,
+    overlay,
+    vjp,
+)
+from mooncake_py.rules import registry
+from mooncake_py.testing import test_rule
+
+
+def cube(x):
+    return x**3
+
+
+elementwise(cube, 100.0)  # wrong on purpose: shows which rule was used
+
+
+def newton_root(a):
+    x = a
+    for _ in range(50):
+        x = 0.5 * (x + a / x)
+    return x
+
+
+@from_vjp(newton_root)
+def newton_root_rule(a):
+    return newton_root(a), lambda dy: -1000.0
+
+
+def test_without_a_rule_the_source_is_derived() -> None:
+    assert grad(cube)(2.0) == 100.0
+    with local_rules(without=cube):
+        assert grad(cube)(2.0) == 12.0
+        test_rule(cube, 2.0)
+    with local_rules(without=(cube, newton_root)):
+        assert grad(lambda a: newton_root(a) * cube(2.0))(4.0) == pytest.approx(2.0)
+    assert grad(cube)(2.0) == 100.0
+    assert grad(newton_root)(4.0) == -1000.0
+
+
+def test_declarations_hold_in_the_block_only() -> None:
+    with local_rules():
+        elementwise(cube, lambda x, y: -x)
+        assert grad(cube)(2.0) == -2.0
+        with local_rules():
+            elementwise(cube, lambda x, y: -2 * x)
+            assert grad(cube)(2.0) == -4.0
+            with local_rules(without=[cube]):
+                assert grad(cube)(2.0) == 12.0
+            assert grad(cube)(2.0) == -4.0
+        assert grad(cube)(2.0) == -2.0
+    assert grad(cube)(2.0) == 100.0
+
+
+def test_block_ends_with_an_exception() -> None:
+    with pytest.raises(ZeroDivisionError), local_rules(without=cube):
+        raise ZeroDivisionError
+    assert grad(cube)(2.0) == 100.0
+
+
+def test_two_declarations_in_one_block_are_an_error() -> None:
+    with local_rules():
+        elementwise(cube, 1.0)
+        with pytest.raises(DuplicateRuleError):
+            elementwise(cube, 2.0)
+        elementwise(cube, 3.0, replace=True)
+        assert grad(cube)(2.0) == 3.0
+
+
+@pytest.mark.parametrize("function", [np.sin, math.sin], ids=["numpy", "math"])
+def test_expressions_recorded_as_one_entry_obey(function) -> None:
+    def f(x):
+        return 2.0 * function(x) + x
+
+    expected = grad(f)(0.5)
+    for _ in range(2):
+        with local_rules():
+            elementwise(function, 10.0)
+            assert grad(f)(0.5) == 21.0
+        assert grad(f)(0.5) == expected
+
+
+def test_other_kinds_of_rule() -> None:
+    with local_rules():
+        @overlay(np.sort)
+        def no_sort(a):
+            return 3.0 * a
+
+        assert grad(lambda v: np.sort(v)[0])(np.array([2.0, 1.0])).tolist() == [3.0, 0.0]
+
+        @from_vjp(max)  # has a handler of its own outside
+        def first(*values):
+            return values[0], lambda dy: (7.0 * dy, 0.0)
+
+        assert grad(lambda x: max(x, 3.0))(1.0) == 7.0
+    assert grad(lambda v: np.sort(v)[0])(np.array([2.0, 1.0])).tolist() == [0.0, 1.0]
+    assert grad(lambda x: max(x, 3.0))(4.0) == 1.0
+
+
+def test_functions_behind_operators_are_refused() -> None:
+    with local_rules(), pytest.raises(OperatorRuleError, match="multiply"):
+        elementwise(np.multiply, 1.0, 1.0)
+    with pytest.raises(OperatorRuleError, match="multiply"), local_rules(without=np.multiply):
+        pass
+    assert grad(lambda x: x * x)(3.0) == 6.0
+
+
+def test_pullbacks_and_rules_go_by_the_block_they_were_made_in() -> None:
+    with local_rules(without=cube):
+        _, pullback = vjp(cube, 2.0)
+    assert pullback(1.0) == (12.0,)
+    assert pullback(1.0) == (12.0,)  # runs forward again
+    rule = build_rrule(cube, 2.0)
+    with local_rules(without=cube):
+        test_rule(cube, 2.0, rule=rule)
+
+
+def test_other_threads_do_not_see_the_block() -> None:
+    found = []
+    with local_rules(without=cube):
+        thread = threading.Thread(target=lambda: found.append(grad(cube)(2.0)))
+        thread.start()
+        thread.join()
+    assert found == [100.0]
+
+
+def test_debug_mode_goes_by_the_block() -> None:
+    with debug_mode(), local_rules(without=cube):
+        assert grad(cube)(2.0) == 12.0
+    with local_rules(), debug_mode():
+        elementwise(cube, 5.0)
+        assert grad(cube)(2.0) == 5.0
+
+
+def test_block_within_differentiated_code() -> None:
+    def f(x):
+        before = cube(x)
+        with local_rules(without=cube):
+            within = cube(x)
+        return before + within + cube(x)
+
+    assert grad(f)(2.0) == 212.0
+    assert grad(f)(2.0) == 212.0
+
+
+def test_rules_of_modules_that_are_imported_meanwhile_stay() -> None:
+    with local_rules():
+        import statistics
+
+        assert registry.find(statistics.mean) is not None
+    assert registry.find(statistics.mean) is not None
+
+
+def test_rule_replaced_for_good_is_used_in_expressions_too(tmp_path: Path) -> None:
+    program = """
+import math
+import numpy as np
+from mooncake_py import elementwise, grad, OperatorRuleError
+
+def f(x):
+    return 2.0 * math.sin(x) + x
+
+assert grad(f)(0.5) == 2 * math.cos(0.5) + 1
+elementwise(math.sin, 10.0, replace=True)
+assert grad(f)(0.5) == 21.0
+try:
+    elementwise(np.multiply, 1.0, 1.0, replace=True)
+except OperatorRuleError:
+    print("refused")
+"""
+    file = tmp_path / "program.py"
+    file.write_text(program, encoding="utf-8")
+    root = Path(mooncake_py.__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, str(file)], capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(root)},
+    )
+    assert done.stdout == "refused\n", done.stderr
