@@ -1,0 +1,273 @@
+"""Contexts of one's own: what each operation of rewritten code means.
+
+Derivatives are one meaning of rewritten code.  Counting operations, tracing what depends on what,
+or computing in another arithmetic are others: subclass :class:`Context` and say what differs.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import sys
+from collections.abc import Callable, Iterable
+from types import FunctionType, MethodDescriptorType, MethodType
+from typing import Any
+
+from mooncake_py.derive.language.matching import Matching
+from mooncake_py.derive.reports.places import PACKAGE
+from mooncake_py.derive.rewriting.load import derive, instantiate
+from mooncake_py.errors import SourceUnavailableError
+
+__all__ = ["Context"]
+
+
+class Context:
+    """Runs functions as Python does, sending each operation through :meth:`operation`.
+
+    Subclasses override :meth:`operation`, through which everything that computes, reads or writes
+    goes, or one of the methods that lead to it: :meth:`getitem`, :meth:`setitem`,
+    :meth:`getattr`, :meth:`call`, :meth:`method`, :meth:`truth`, :meth:`iter` and the rest.
+
+    Notes
+    -----
+    What compiled code calls by itself runs natively: special methods such as ``__add__`` of a
+    class of yours, the key of ``sorted``.  So do the functions that :meth:`enters` leaves out.
+    An instance keeps what a subclass stores in it; use a new one for each run.
+
+    Examples
+    --------
+    >>> class Names(Context):
+    ...     def __init__(self):
+    ...         self.names = []
+    ...
+    ...     def operation(self, function, *args, **kwargs):
+    ...         self.names.append(function.__name__)
+    ...         return super().operation(function, *args, **kwargs)
+    >>> def f(a, b):
+    ...     return a / (a + b * b)
+    >>> context = Names()
+    >>> context.run(f, 2.0, 3.0)
+    0.18181818181818182
+    >>> context.names
+    ['mul', 'add', 'truediv']
+    """
+
+    # Read by rewritten code and by what it calls: expressions are not fused, any number is plain.
+    fuses = False
+    numbers = frozenset({int, float, complex, bool})
+    chosen: Any = None
+    linked: Any = None
+
+    def run(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Run ``f(*args, **kwargs)`` under this context."""
+        return self.call(f, *args, **kwargs)
+
+    # What subclasses override first.
+
+    def operation(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Run one operation: a function of `operator`, ``getattr``, or any compiled function.
+
+        A method of a built-in type comes as the function of the type, with the receiver first.
+        """
+        return function(*args, **kwargs)
+
+    def enters(self, f: FunctionType) -> bool:
+        """Tell whether the code of a Python function runs under this context too.
+
+        By default everything but the standard library, NumPy, SciPy and this package.
+        """
+        root = (f.__module__ or "").partition(".")[0]
+        library = root in ("numpy", "scipy") or root in sys.stdlib_module_names
+        return not library and not f.__code__.co_filename.startswith(PACKAGE)
+
+    # Calls.
+
+    def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Run ``f(*args, **kwargs)``."""
+        t = type(f)
+        if t is MethodType:
+            return self.call(f.__func__, f.__self__, *args, **kwargs)
+        if t is FunctionType:
+            derived = self.rewritten(f)
+            if derived is not None:
+                return derived(*args, **kwargs, _mk_ctx=self)
+        elif t is functools.partial:
+            return self.call(f.func, *f.args, *args, **{**f.keywords, **kwargs})
+        elif isinstance(f, type):
+            return self.instance(f, *args, **kwargs)
+        elif type(getattr(t, "__call__", None)) is FunctionType:  # noqa: B004 - its type is asked
+            return self.call(t.__call__, f, *args, **kwargs)
+        return self.operation(f, *args, **kwargs)
+
+    def rewritten(self, f: FunctionType) -> FunctionType | None:
+        """Return the rewritten form of a function, None if it is to run natively."""
+        if not self.enters(f):
+            return None
+        try:
+            return instantiate(derive(f.__code__, f.__globals__), f)
+        except SourceUnavailableError:
+            return None
+
+    def instance(self, cls: type, /, *args: Any, **kwargs: Any) -> Any:
+        """Run ``cls(*args, **kwargs)``."""
+        own = type(cls).__call__ is type.__call__ and cls.__new__ is object.__new__
+        if not own or type(cls.__init__) is not FunctionType:
+            return self.operation(cls, *args, **kwargs)
+        made = object.__new__(cls)
+        self.call(cls.__init__, made, *args, **kwargs)
+        return made
+
+    def call_one(self, f: Callable[..., Any], x: Any, /) -> Any:
+        """Run ``f(x)``."""
+        return self.call(f, x)
+
+    def method(self, o: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        """Run ``o.name(*args, **kwargs)``."""
+        descriptor = getattr(type(o), name, None)
+        if type(descriptor) is MethodDescriptorType:
+            return self.operation(descriptor, o, *args, **kwargs)
+        return self.call(self.getattr(o, name), *args, **kwargs)
+
+    def decorator(self, decorator: Any) -> Callable[[Any], Any]:
+        """Return what a decorator does to a function."""
+        return lambda function: self.call(decorator, function)
+
+    # Attributes and elements; operators are defined below.
+
+    def getattr(self, o: Any, name: str) -> Any:
+        """Run ``o.name``."""
+        return getattr(o, name)
+
+    def setattr(self, o: Any, name: str, value: Any) -> None:
+        """Run ``o.name = value``."""
+        setattr(o, name, value)
+
+    def delattr(self, o: Any, name: str) -> None:
+        """Run ``del o.name``."""
+        delattr(o, name)
+
+    def getitem(self, o: Any, i: Any) -> Any:
+        """Run ``o[i]``."""
+        return self.operation(operator.getitem, o, i)
+
+    def setitem(self, o: Any, i: Any, v: Any) -> None:
+        """Run ``o[i] = v``."""
+        self.operation(operator.setitem, o, i, v)
+
+    def delitem(self, o: Any, i: Any) -> None:
+        """Run ``del o[i]``."""
+        self.operation(operator.delitem, o, i)
+
+    def augitem(self, op: str, o: Any, i: Any, v: Any) -> None:
+        """Run ``o[i] op= v``."""
+        self.setitem(o, i, getattr(self, op)(self.getitem(o, i), v))
+
+    def augattr(self, op: str, o: Any, name: str, v: Any) -> None:
+        """Run ``o.name op= v``."""
+        self.setattr(o, name, getattr(self, op)(self.getattr(o, name), v))
+
+    def storeback(self, o: Any, i: Any, v: Any) -> None:
+        """Write back what an augmented assignment to ``o[i]`` has computed."""
+        self.setitem(o, i, v)
+
+    # Truth, size, comparison.
+
+    def truth(self, value: Any) -> Any:
+        """Return something native whose truth is that of a value."""
+        return bool(value)
+
+    def choose(self, value: Any) -> Any:
+        """Return the truth of an operand of ``and`` or ``or``, which is kept as `chosen`."""
+        self.chosen = value
+        return self.truth(value)
+
+    def len(self, value: Any) -> int:
+        """Run ``len(value)``."""
+        return len(value)
+
+    def identical(self, a: Any, b: Any) -> bool:
+        """Run ``a is b``."""
+        return a is b
+
+    def not_identical(self, a: Any, b: Any) -> bool:
+        """Run ``a is not b``."""
+        return a is not b
+
+    def link(self, name: str, a: Any, b: Any) -> Any:
+        """Run one comparison of a chain; its right operand is kept as `linked`."""
+        self.linked = b
+        return getattr(self, name)(a, b)
+
+    def contained(self, item: Any, container: Any) -> bool:
+        """Run ``item in container``."""
+        return item in container
+
+    def not_contained(self, item: Any, container: Any) -> bool:
+        """Run ``item not in container``."""
+        return not self.contained(item, container)
+
+    def key(self, value: Any) -> Any:
+        """Return a value that Python is about to hash."""
+        return value
+
+    def format(self, value: Any, conversion: str, spec: str) -> str:
+        """Run ``f"{value!conversion:spec}"``."""
+        return format(CONVERSIONS[conversion](value), spec)
+
+    # Loops, unpacking, managers, classes, patterns.
+
+    def iter(self, iterable: Any, pattern: Any = None) -> Iterable[Any]:
+        """Return what a loop over `iterable` runs over."""
+        return iter(iterable)
+
+    def unpack(self, value: Any, pattern: Any) -> Any:
+        """Return a value that is unpacked next: `pattern` is None for each target."""
+        return value
+
+    def mapping(self, value: Any) -> Any:
+        """Return what ``**value`` unpacks."""
+        return value
+
+    def delegate(self, iterable: Any) -> Any:
+        """Return what ``yield from`` delegates to."""
+        return iterable
+
+    def manager(self, manager: Any) -> Any:
+        """Return the context manager of a ``with`` statement."""
+        return manager
+
+    def class_made(self, cls: type) -> type:
+        """Return a class that a ``class`` statement has made."""
+        return cls
+
+    def matching(self, subject: Any) -> Matching:
+        """Begin a ``match`` statement."""
+        return Matching(self, subject)
+
+
+CONVERSIONS: dict[str, Callable[[Any], Any]] = {
+    "": lambda value: value, "r": repr, "s": str, "a": ascii,
+}
+BINARY = (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift",
+    "and_", "or_", "xor",
+)
+OPERATORS = (
+    *BINARY, *(f"i{name.rstrip('_')}" for name in BINARY), "lt", "le", "eq", "ne", "gt", "ge",
+    "neg", "pos", "invert",
+)
+
+
+def _define_operators() -> None:
+    """Define a method for each operator, named as in the `operator` module."""
+
+    def make(function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda self, *operands: self.operation(function, *operands)
+
+    for name in OPERATORS:
+        method = make(getattr(operator, name))
+        method.__name__, method.__qualname__ = name, f"Context.{name}"
+        setattr(Context, name, method)
+
+
+_define_operators()
