@@ -15,6 +15,7 @@ from mooncake_py.testing.constant_checks import check_constants
 from mooncake_py.testing.cycle import Cycle
 from mooncake_py.testing.derivative_checks import DerivativeTest
 from mooncake_py.testing.forward_checks import Reference, check_forward
+from mooncake_py.testing.output_checks import check_each_output
 from mooncake_py.testing.reuse_checks import check_reuse
 from mooncake_py.testing.reverse_checks import (
     check_cotangent_kept,
@@ -125,6 +126,7 @@ def _check_fully(case: Case, reference: Reference, options: Options) -> None:
         derivatives.check(seeded, "increments", _INCREMENT_HINT)
     else:
         check_no_nan(case, seeded)
+    check_each_output(case, seeded, derivatives)
     if options.constants:
         check_constants(case, reference, derivatives)
     check_reuse(case, seeded, None if derivatives is None else options.derivative(1))

@@ -125,6 +125,16 @@ class Cycle:
         for i in positions:
             add_fdata(self.fdata[i], fdata(xs[i]))
 
+    def seed_output(self, position: int) -> Any:
+        """Add a random cotangent to one part of an output that is a tuple, and return it."""
+        y = split_tangent(randn_tangent(self.case.rng(0), self.output.primal), position + 1)
+        dy = y[position]
+        if type(self.output.fdata) is tuple:
+            add_fdata(self.output.fdata[position], fdata(dy))
+        if type(self.dy) is tuple:
+            self.dy = (*self.dy[:position], rdata(dy), *self.dy[position + 1 :])
+        return dy
+
     def reverse(self) -> None:
         """Run the pullback."""
         self.exit_state = copy_jointly((self.inputs.values, self.fdata, self.output.fdata))

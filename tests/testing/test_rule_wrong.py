@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py.errors import MissingRuleError
+from mooncake_py import from_vjp, local_rules
+from mooncake_py.errors import MissingRuleError, RuleTestError
 from mooncake_py.tangents import CoDual, NoFData, NoRData, increment, zero_codual, zero_tangent
 from mooncake_py.testing import test_rule
 
@@ -468,3 +469,35 @@ def test_fdata_of_an_object_not_updated(expect: Expect) -> None:
         return CoDual(content(box.primal), NoFData()), lambda dy: (NONE, NONE)
 
     expect("derivative", "args[0]", content, Box(3.0), rule=rule)
+
+
+def pair(x):
+    return np.sin(x), np.cos(x)
+
+
+def test_rule_that_needs_the_cotangent_of_every_output() -> None:
+    def needs_both(x):
+        s, c = pair(x)
+        return (s, c), lambda dy: dy[0] * c - dy[1] * s
+
+    with local_rules(), pytest.raises(RuleTestError) as info:
+        from_vjp(pair)(needs_both)
+        test_rule(pair, A, **ONLY_BASE)
+    assert "check 'each output alone' failed at output[0]" in str(info.value)
+
+
+def test_rule_that_is_right_for_all_outputs_together_only() -> None:
+    def waits(x):
+        s, c = pair(x)
+
+        def pullback(dy):
+            if dy[0] is None or dy[1] is None:
+                return None
+            return dy[0] * c - dy[1] * s
+
+        return (s, c), pullback
+
+    with local_rules(), pytest.raises(RuleTestError) as info:
+        from_vjp(pair)(waits)
+        test_rule(pair, A, **ONLY_BASE)
+    assert "check 'each output alone' failed at args[0]" in str(info.value)

@@ -469,7 +469,17 @@ def take_all(outputs: Any) -> Any:
     if type(outputs) is not tuple:
         return outputs.take()
     taken = tuple(None if node is None else take_all(node) for node in outputs)
-    return None if all(g is None for g in taken) else taken
+    if all(g is None for g in taken):
+        return None
+    idle = [g is None or is_idle(node, g) for node, g in zip(outputs, taken, strict=True)]
+    if all(idle):
+        return taken
+    return tuple(None if nothing else g for nothing, g in zip(idle, taken, strict=True))
+
+
+def is_idle(node: Any, g: Any) -> bool:
+    """Tell whether a cotangent is zero, which shows in its values only if a rule holds it."""
+    return type(g) is ndarray and node.memory.pinned and not g.any()
 
 
 def hand_over(node: Any, c: Any, spec: Any, g: Any, rule: Any, position: int) -> None:
