@@ -63,7 +63,19 @@ def from_dlpack(x, /, **options):
     """Return a view, whose owner is known, unlike that of what NumPy returns."""
     if not isinstance(x, ndarray):
         return imported(x, **options)
-    return x.copy() if options.get("copy") else x[...]
+    return x.copy() if options.get("copy") else shown(x)
+
+
+def shown(x):
+    """Return a view that can be written if NumPy's can (2.1 and newer)."""
+    view = x[...]
+    view.flags.writeable = np.from_dlpack(x).flags.writeable
+    return view
+
+
+@linear(shown)
+def shown_adjoint(dy, x):
+    return dy
 
 
 def imported(x, **options):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import value_and_grad
-from tests.support.gradients import Program, Programs
+from tests.support.gradients import Program, Programs, check
 
 programs = Programs()
 X = np.array([0.3, -1.2, 0.7])
@@ -483,3 +483,16 @@ def test_partials_of_a_higher_precision_leave_gradients_in_their_dtype(dtype):
         lambda x: np.sum(np.ldexp(x, [1, 2, 3]) * np.float64(2.0)),
     ):
         assert value_and_grad(f)(x)[1].dtype == dtype
+
+
+@pytest.mark.parametrize(
+    "make", [list, tuple, lambda x: x.tolist(), lambda x: [x[0], [1.0, x[1, 1]]]]
+)
+def test_windows_of_sequences(make):
+    def windows(x):
+        of_rows = np.lib.stride_tricks.sliding_window_view(make(x), 2, axis=1)
+        by_name = np.lib.stride_tricks.sliding_window_view(x=make(x), window_shape=(1, 2))
+        strided = np.lib.stride_tricks.as_strided(make(x), (2,), (8,))
+        return np.sum(of_rows * x[0]) + np.sum(by_name * x[1]) + np.sum(strided * x[0])
+
+    check(windows, np.array([[1.0, 2.0], [3.0, 5.0]]))

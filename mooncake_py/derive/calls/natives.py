@@ -66,6 +66,15 @@ def run_iterating_first(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return f(*map(ctx.iter, args[:1]), *args[1:], **kwargs)
 
 
+def run_striding(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function that returns a view of an array, or of what is made one before."""
+    if args and type(args[0]) is not ndarray:
+        args = (ctx.call(np.asanyarray, args[0]), *args[1:])
+    elif "x" in kwargs and type(kwargs["x"]) is not ndarray:
+        kwargs = {**kwargs, "x": ctx.call(np.asanyarray, kwargs["x"])}
+    return f(*args, **kwargs)
+
+
 def run_new(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``tuple.__new__(cls, iterable)``."""
     return f(args[0], *map(ctx.iter, args[1:]), **kwargs)
@@ -213,9 +222,10 @@ def _table() -> dict[Any, Handler]:
               MethodType, MappingProxyType, SimpleNamespace, type(functools.lru_cache(len)),
               object.__new__, object.__init__, itertools.repeat,
               getattr(functools.partial, "__setstate__"), BaseException.__setstate__,  # noqa: B009
-              np.frompyfunc,
-              np.lib.stride_tricks.as_strided, np.lib.stride_tricks.sliding_window_view):
+              np.frompyfunc):
         table[f] = run
+    for f in (np.lib.stride_tricks.as_strided, np.lib.stride_tricks.sliding_window_view):
+        table[f] = run_striding
     for f in (int, operator.index, chr, bin, hex, oct):
         table[f] = run_converting
     table[bytes] = table[bytearray] = run_on_inactive
