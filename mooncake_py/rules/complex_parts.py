@@ -65,12 +65,12 @@ def conjugate_adjoint(dy, x):
 
 
 @linear(np.real)
-def real_adjoint(dy, x):
+def real_adjoint(dy, val):
     """Return a cotangent without imaginary part."""
     return dy
 
 
 @linear(np.imag)
-def imag_adjoint(dy, x):
+def imag_adjoint(dy, val):
     """Return a cotangent without real part, so zero for a real argument."""
     return 1j * dy

@@ -87,15 +87,17 @@ zero_derivative(imported, because="makes an array of what is not NumPy's")
 
 
 @overlay(np.array)
-def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None):
+def array(
+    object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None, **newer
+):  # fmt: skip
     if isinstance(object, (list, tuple)):
-        return assemble(object, dtype, order=order, ndmin=ndmin)
-    return convert(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
+        return assemble(object, dtype, order=order, ndmin=ndmin, **newer)
+    return convert(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **newer)
 
 
-def convert(object, dtype=None, *, copy=True, order: Any = "K", subok=False, ndmin=0):
+def convert(object, dtype=None, **options: Any):
     """Make an array from an array or a number; without a copy it may be the very same one."""
-    return np.array(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
+    return np.array(object, dtype, **options)
 
 
 @linear(convert)
@@ -103,20 +105,20 @@ def convert_adjoint(dy, object, dtype=None, **options):
     return dy.reshape(object.shape)  # ndmin adds axes in front
 
 
-def assemble(object, dtype=None, *, order: Any = "K", ndmin=0):
+def assemble(object, dtype=None, **options: Any):
     """Make an array from nested sequences of numbers and arrays."""
-    return np.array(object, dtype, order=order, ndmin=ndmin)
+    return np.array(object, dtype, **options)
 
 
 @from_vjp(assemble)
 def assemble_rule(
-    object, dtype=None, *, order: Any = "K", ndmin=0
+    object, dtype=None, **options: Any
 ) -> tuple[ndarray, Callable[[Any], Any]]:
     def assemble_pullback(dy):
         added = dy.ndim - nesting(object)
         return (distribute(dy[(0,) * added], object),)
 
-    return assemble(object, dtype, order=order, ndmin=ndmin), assemble_pullback
+    return assemble(object, dtype, **options), assemble_pullback
 
 
 @overlay(np.fromiter)

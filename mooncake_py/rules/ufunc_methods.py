@@ -211,7 +211,7 @@ def starting_value(ufunc: np.ufunc, initial: Any, count: int, masked: bool) -> A
     """Return what a reduction starts from; None if it starts from the first element."""
     if initial is not NoValue:
         return initial
-    return ufunc.identity if masked or not count else None
+    return ufunc.identity if masked or count <= 1 else None  # hypot.reduce([-2.0]) is 2.0
 
 
 def reduced_axes(axis: Any, ndim: int) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 import mooncake_py
 from mooncake_py.rules import registry
 from mooncake_py.rules.coverage import is_part
-from mooncake_py.rules.kinds import Rule, function_name
+from mooncake_py.rules.kinds import BilinearRule, OverlayRule, Rule, VjpRule, function_name
 from mooncake_py.rules.registry import DuplicateRuleError
 from tests.rules import cases
 from tests.rules.cases.exemptions import EXEMPTIONS, reason
@@ -91,6 +92,36 @@ def test_no_rule_overrides_another() -> None:
 def test_second_rule_is_refused() -> None:
     with pytest.raises(DuplicateRuleError, match=r"numpy\.exp has a rule already"):
         mooncake_py.elementwise(np.exp, lambda x, y: y)
+
+
+def test_arguments_may_be_given_by_name() -> None:
+    """The parameters of a rule have the names that they have in NumPy."""
+    for function, rule in package_rules():
+        theirs, own = signature(function), signature(rule_function(rule))
+        if theirs is not None and own is not None and function_name(function).startswith("numpy."):
+            first = 0 if isinstance(rule, (VjpRule, OverlayRule)) else 1  # after the cotangent
+            ours = list(own.parameters.values())[first:]
+            for ours_here, theirs_here in zip(ours, theirs.parameters.values(), strict=False):
+                if NAMED == ours_here.kind == theirs_here.kind:
+                    assert theirs_here.name in {p.name for p in ours}, function_name(function)
+
+
+NAMED = inspect.Parameter.POSITIONAL_OR_KEYWORD
+
+
+def rule_function(rule: Rule) -> Any:
+    """Return the function of a rule that takes the arguments; None if it has none of its own."""
+    if isinstance(rule, BilinearRule):
+        return rule.adjoints[0]
+    return next((getattr(rule, name) for name in ("adjoint", "rule", "replacement")
+                 if hasattr(rule, name)), None)  # fmt: skip
+
+
+def signature(function: Any) -> inspect.Signature | None:
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
 
 
 def test_functions_are_where_their_names_say() -> None:

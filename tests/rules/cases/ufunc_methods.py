@@ -67,6 +67,8 @@ def reduction_cases() -> list[Case]:
         Case(np.logical_or.reduce, (x,), label="stepwise"),
         Case(np.subtract.accumulate, (x,)),
         Case(np.divide.accumulate, (x, 1), label="axis"),
+        Case(np.hypot.reduce, (np.array([[-1.5, 2.0]]),), label="one-element"),
+        Case(np.logaddexp.reduce, (x[:1],), label="one-element"),
         Case(np.maximum.accumulate, (x[0],), label="vector"),
         Case(np.add.reduceat, (x[0], [0, 2, 1])),
         Case(np.add.reduceat, (x, [1, 3]), {"axis": 1}, "axis"),
