@@ -496,3 +496,21 @@ def test_windows_of_sequences(make):
         return np.sum(of_rows * x[0]) + np.sum(by_name * x[1]) + np.sum(strided * x[0])
 
     check(windows, np.array([[1.0, 2.0], [3.0, 5.0]]))
+
+
+@pytest.mark.parametrize("exponent", [2, 2.0, 0.5, -1, 1, 3, 0])
+@pytest.mark.parametrize("dtype", [float, complex, np.float32])
+def test_powers_in_place_have_the_bits_of_numpy(exponent, dtype):
+    x = (np.linspace(0.1, 7.3, 50) * (1 + 0.3j if dtype is complex else 1)).astype(dtype)
+
+    def powers(x):
+        y = x * 1
+        y **= exponent
+        return np.sum(np.abs(y))
+
+    value, gradient = value_and_grad(powers)(x)
+    assert value == powers(x)
+    modulus = np.abs(x).astype(float)
+    np.testing.assert_allclose(
+        np.abs(gradient), np.abs(exponent * modulus ** (exponent - 1.0)), rtol=1e-5
+    )

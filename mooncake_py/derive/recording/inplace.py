@@ -6,6 +6,7 @@ from types import FunctionType
 from typing import Any
 from weakref import ref
 
+import numpy as np
 from numpy import ndarray
 
 from mooncake_py.derive.recording import overlapping, pulls
@@ -21,6 +22,9 @@ from mooncake_py.tangents.memory import has_overlaps
 __all__ = ["InPlace"]
 
 _ADD, _SUB, _MUL, _DIV = BINARY["add"], BINARY["sub"], BINARY["mul"], BINARY["truediv"]
+_POW = BINARY["pow"]
+# What NumPy computes instead of a power: the last bit may be another one.
+POWERS: dict[float, np.ufunc] = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal, 1: np.positive}
 BINARY_INPLACE = {f"i{name.rstrip('_')}": op for name, op in BINARY.items()}
 
 
@@ -73,6 +77,8 @@ class InPlace(Arithmetic, Indexing):
             x.dtype is FLOAT64 and type(v.primal) in REAL_SCALARS
         ):
             self.inplace_scale_active(op, x, v, node)
+        elif op is _POW and (tv is int or tv is float) and v in POWERS and x.dtype.kind in "fc":
+            self.call(POWERS[v], x, out=x)
         else:
             self.call(op.ufunc, x, v, out=x)
 
