@@ -114,7 +114,8 @@ def read_back(ctx: Any, reading: str) -> DerivativeDropError:
             f"{reading} reads a number from text that was made of an active one",
             where=ctx.user_location(),
             why="text has no derivative: what is read from it would be a constant",
-            mend="compute with the number itself; text is for people.\nIf the text has nothing to "
+            mend="compute with the number itself, or write stop_gradient(x) if a constant is "
+            "meant.\nIf the text has nothing to "
             "do with it and only looks the same, read it before the call",
         )
     )

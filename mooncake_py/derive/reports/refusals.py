@@ -24,10 +24,10 @@ OTHER_WAYS = {
     memoryview: "index the array itself",
     array.array: "use a list or a NumPy array",
     ndarray.tobytes: "index the array itself, or convert it outside of the function",
-    ndarray.tofile: "return the array with has_aux=True, and write it afterwards",
+    ndarray.tofile: "ignore_derivatives(x.tofile, file)",
     ndarray.view: "use z.real and z.imag for the parts of complex numbers, astype for values",
     pickle.dumps: "save it outside of the function; copy.deepcopy makes copies",
-    pickle.dump: "return it with has_aux=True, and save it afterwards",
+    pickle.dump: "ignore_derivatives(pickle.dump, o, file)",
     weakref.ref: "leave the callback out, or register it outside of the function",
     weakref.proxy: "use weakref.ref(o) and call it, or the object itself",
     np.frompyfunc: "use np.vectorize(f, otypes=[float]), which is differentiated, or write a loop "
