@@ -238,29 +238,29 @@ def test_swallowed_error_is_raised_in_the_end() -> None:
         grad(f)(X)
 
 
-def test_list_that_the_pullback_of_a_rule_reads() -> None:
-    def weighted(x: np.ndarray, weights: list[float]) -> Any:
-        return np.sum(x * weights)
+def test_dict_that_the_pullback_of_a_rule_reads() -> None:
+    def weighted(x: np.ndarray, weights: dict[str, list[int]]) -> Any:
+        return np.sum(x * weights["w"])
 
     @rrule.register(weighted)
     def weighted_rrule(_: Any, x: Any, weights: Any) -> Any:
         def weighted_pullback(dy: float) -> Any:
-            increment(x, dy * np.array(weights.primal))
+            increment(x, dy * np.array(weights.primal["w"]))
             return NoRData(), NoRData(), NoRData()
 
-        return zero_codual(np.sum(x.primal * weights.primal)), weighted_pullback
+        return zero_codual(np.sum(x.primal * weights.primal["w"])), weighted_pullback
 
-    weights = [1.0, 2.0, 3.0]
+    weights = {"w": [1, 2, 3]}
 
     def f(x: np.ndarray) -> Any:
         y = weighted(x, weights)
         ignore_derivatives(weights.clear)
         return y
 
-    np.testing.assert_array_equal(grad(lambda x: weighted(x, weights))(X), weights)
+    np.testing.assert_array_equal(grad(lambda x: weighted(x, weights))(X), weights["w"])
     with pytest.raises(UntrackedWriteError):
         grad(f)(X)
-    assert weights == [1.0, 2.0, 3.0]
+    assert weights == {"w": [1, 2, 3]}
 
 
 # How it ends.

@@ -221,7 +221,9 @@ def test_notes_of_adjoints_that_raise(f: Any, plain: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("folder", ["derive", "programs", "rules", "testing", "test_interface.py"])
+@pytest.mark.parametrize(
+    "folder", ["derive", "programs", "rules", "testing", "utilities", "test_interface.py"]
+)
 def test_the_other_tests_pass_in_debug_mode(folder: str) -> None:
     command = [
         sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow",
