@@ -7,6 +7,8 @@ from types import FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from numpy import ndarray
+
 from mooncake_py.derive.calls.nested import enclosed
 from mooncake_py.derive.containers.containers import module_of
 from mooncake_py.derive.containers.state import old_cell, restore_cell
@@ -24,8 +26,9 @@ from mooncake_py.derive.debug.snapshot import (
     restore,
 )
 from mooncake_py.derive.language.fields import own_attributes, set_own_attributes
-from mooncake_py.derive.recording.activity import holds_inert, is_iterator
-from mooncake_py.derive.recording.codual_call import pull_codual
+from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.activity import INERT, holds_inert, is_iterator, parts
+from mooncake_py.derive.recording.memory import undo_assign
 from mooncake_py.derive.recording.pulls import pull_state
 from mooncake_py.errors import DerivativeDropError, UntrackedWriteError
 from mooncake_py.rules.declare import contextual
@@ -142,7 +145,7 @@ class Watch:
             used = ctx.find(holder) is not None or (known is not None and known.ref() is block)
             return "the derivative has computed with it" if used else ""
         if any(id(place) in noted(ctx) for place in places(holder)):
-            return "the differentiated code has changed it too, and puts back what it changes"
+            return "the differentiated code has changed it too, or reads it on the reverse pass"
         if type(holder) in CONTAINERS and holds_inert(old):
             return ""
         before, now = named_parts(holder, old), dict(parts_of(holder))
@@ -202,7 +205,7 @@ def restore_cells(cells: list[tuple[Any, Any]]) -> None:
 
 
 class Noted:
-    """The ids of what the entries of a tape say that it was changed, or may have been."""
+    """The ids of the containers and objects that the entries of a tape may change or read."""
 
     def __init__(self) -> None:
         self.length = 0  # of the tape, when it was last looked at
@@ -210,18 +213,32 @@ class Noted:
 
     def update(self, tape: list[tuple[Any, ...]]) -> set[int]:
         """Look at the entries that are new, and return all ids."""
+        if len(tape) < self.length:  # entries were taken back
+            self.__init__()
         for entry in tape[self.length :]:
             if entry[0] is pull_state:
-                self.ids.add(id(entry[2]))
-            elif entry[0] is pull_codual:
-                self.ids.update(map(id, entry[4]))
+                self.ids.add(id(entry[2]))  # what it puts there is not looked into
+            elif entry[0] is not undo_assign:
+                for part in entry[1:]:
+                    self.add(part)
         self.length = len(tape)
         return self.ids
+
+    def add(self, value: Any) -> None:
+        """Add a value, and what it holds or has captured."""
+        t = type(value)
+        if t in INERT or t is Active or isinstance(value, ndarray) or id(value) in self.ids:
+            return
+        if t.__module__.startswith("mooncake_py"):
+            return
+        self.ids.add(id(value))
+        for part in parts(value):
+            self.add(part)
 
 
 _noted: WeakKeyDictionary[Any, Noted] = WeakKeyDictionary()
 
 
 def noted(ctx: Any) -> set[int]:
-    """Return the ids of what a tape refers to as changed; the tape keeps the objects."""
+    """Return the ids of what a tape refers to; it keeps the objects."""
     return _noted.setdefault(ctx, Noted()).update(ctx.tape)

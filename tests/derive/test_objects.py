@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mooncake_py import from_vjp, grad
 from tests.support.gradients import Program, Programs
 
 programs = Programs()
@@ -589,3 +590,27 @@ def test_gradient(program: Program) -> None:
 def test_class_attribute_is_restored() -> None:
     assert Spring.gravity == 9.8
     np.testing.assert_array_equal(Spring.shared, [1.0, 2.0, 3.0])
+
+
+class Scaled:
+    def __init__(self, factors: np.ndarray) -> None:
+        self.parts = {"factors": [factors]}
+
+
+def scaled(x: np.ndarray, scale: Scaled) -> Any:
+    return np.sum(x * scale.parts["factors"][0])
+
+
+@from_vjp(scaled)
+def scaled_with_pullback(x: np.ndarray, scale: Scaled) -> Any:
+    return scaled(x, scale), lambda dy: dy * scale.parts["factors"][0]
+
+
+def test_array_in_an_object_that_a_pullback_reads_is_as_it_was() -> None:
+    def f(x: np.ndarray) -> Any:
+        scale = Scaled(np.ones(2))
+        y = scaled(x, scale)
+        scale.parts["factors"][0][0] = 5.0
+        return y
+
+    np.testing.assert_array_equal(grad(f)(np.array([1.0, 2.0])), [1.0, 1.0])

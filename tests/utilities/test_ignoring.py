@@ -12,6 +12,7 @@ from mooncake_py import (
     DerivativeDropError,
     NoRData,
     UntrackedWriteError,
+    from_vjp,
     grad,
     ignore_derivatives,
     increment,
@@ -238,29 +239,50 @@ def test_swallowed_error_is_raised_in_the_end() -> None:
         grad(f)(X)
 
 
-def test_dict_that_the_pullback_of_a_rule_reads() -> None:
-    def weighted(x: np.ndarray, weights: dict[str, list[int]]) -> Any:
-        return np.sum(x * weights["w"])
+class Weights:
+    def __init__(self, values: list[int]) -> None:
+        self.values = values
 
-    @rrule.register(weighted)
-    def weighted_rrule(_: Any, x: Any, weights: Any) -> Any:
-        def weighted_pullback(dy: float) -> Any:
-            increment(x, dy * np.array(weights.primal["w"]))
-            return NoRData(), NoRData(), NoRData()
 
-        return zero_codual(np.sum(x.primal * weights.primal["w"])), weighted_pullback
+def weighted(x: np.ndarray, weights: Weights) -> Any:
+    return np.sum(x * weights.values)
 
-    weights = {"w": [1, 2, 3]}
 
-    def f(x: np.ndarray) -> Any:
-        y = weighted(x, weights)
-        ignore_derivatives(weights.clear)
+@from_vjp(weighted)
+def weighted_with_pullback(x: np.ndarray, weights: Weights) -> Any:
+    return weighted(x, weights), lambda dy: dy * np.array(weights.values, float)
+
+
+def otherwise_weighted(x: np.ndarray, weights: Weights) -> Any:
+    return np.sum(x * weights.values)
+
+
+@rrule.register(otherwise_weighted)
+def otherwise_weighted_rrule(_: Any, x: Any, weights: Any) -> Any:
+    def otherwise_weighted_pullback(dy: float) -> Any:
+        increment(x, dy * np.array(weights.primal.values))
+        return NoRData(), NoRData(), NoRData()
+
+    return zero_codual(otherwise_weighted(x.primal, weights.primal)), otherwise_weighted_pullback
+
+
+@pytest.mark.parametrize("f", [weighted, otherwise_weighted])
+@pytest.mark.parametrize(
+    "change", [lambda w: w.values.clear(), lambda w: setattr(w, "values", [0, 0, 0])],
+    ids=["inside", "attribute"],
+)
+def test_object_that_the_pullback_of_a_rule_reads(f: Any, change: Any) -> None:
+    weights = Weights([1, 2, 3])
+
+    def changing(x: np.ndarray) -> Any:
+        y = f(x, weights)
+        ignore_derivatives(change, weights)
         return y
 
-    np.testing.assert_array_equal(grad(lambda x: weighted(x, weights))(X), weights["w"])
+    np.testing.assert_array_equal(grad(lambda x: f(x, weights))(X), [1, 2, 3])
     with pytest.raises(UntrackedWriteError):
-        grad(f)(X)
-    assert weights == {"w": [1, 2, 3]}
+        grad(changing)(X)
+    assert weights.values == [1, 2, 3]
 
 
 # How it ends.

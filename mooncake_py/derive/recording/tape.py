@@ -17,6 +17,7 @@ from mooncake_py.derive.crossing import handed
 from mooncake_py.derive.language.context import Context
 from mooncake_py.derive.recording import pulls
 from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.activity import INERT, parts
 from mooncake_py.derive.recording.memory import Memory, Registry, View, undo_assign
 from mooncake_py.derive.recording.values import (
     FLOAT64,
@@ -254,16 +255,24 @@ class Tape(Context):
         return saved
 
     def protect_all(self, value: Any) -> None:
-        """Protect the arrays in sequences and dicts of arguments that an adjoint may read."""
+        """Protect the arrays in arguments, at any depth, that an adjoint may read."""
         t = type(value)
         if t is ndarray:
             self.registry.protect(value)
         elif t is tuple or t is list:
             for part in value:
                 self.protect_all(part)
-        elif t is dict:
-            for part in value.values():
-                self.protect_all(part)
+        elif t not in INERT and t is not Active:
+            self.protect_within(value, set())
+
+    def protect_within(self, value: Any, seen: set[int]) -> None:
+        """Protect the arrays that a dict, an object or a function holds."""
+        if isinstance(value, ndarray):
+            self.registry.protect(value)
+        elif type(value) not in INERT and type(value) is not Active and id(value) not in seen:
+            seen.add(id(value))
+            for part in parts(value):
+                self.protect_within(part, seen)
 
     def as_operand(self, value: Any) -> Any:
         """Return a list or tuple with active parts as an array; anything else unchanged."""
