@@ -11,6 +11,7 @@ import linecache
 from dataclasses import dataclass
 
 __all__ = [
+    "CheckpointError",
     "DerivativeDropError",
     "InvalidRuleError",
     "InvalidTangentError",
@@ -194,6 +195,16 @@ class NonFiniteDerivativeError(MooncakeError, FloatingPointError):
 
     Mend: keep the function away from points without a derivative (the square root of 0, a norm
     of 0), or pass ``check_finite=False`` to ``debug_mode`` if infinite derivatives are meant.
+    """
+
+
+class CheckpointError(MooncakeError, RuntimeError):
+    """A part of a program that is checkpointed did something else when it was run again.
+
+    The cause is something that a second run finds changed: an iterator from outside, a file, the
+    clock.  Random numbers are drawn again as they were, and everything the engine knows of is
+    restored.
+    Mend: take what changes as an argument, or leave the checkpoint out.
     """
 
 

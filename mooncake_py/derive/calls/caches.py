@@ -8,6 +8,7 @@ ones may depend on different inputs.
 
 from __future__ import annotations
 
+import copy
 import functools
 import gc
 from collections import OrderedDict
@@ -38,6 +39,12 @@ class Cache:
         self.before = function.cache_info()
         self.original = Original(function)
         self.clear()
+
+    def copy(self) -> Cache:
+        """Return a copy that remembers the same results."""
+        new = copy.copy(self)
+        new.results = self.results.copy()
+        return new
 
     def clear(self) -> None:
         """Forget everything."""

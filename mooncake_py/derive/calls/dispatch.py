@@ -19,12 +19,14 @@ from mooncake_py.derive.calls import (
     blocks,
     caches,
     callbacks,
+    checkpoints,
     copies,
     natives,
     nested,
     scipy_functions,
 )
 from mooncake_py.derive.calls.caches import LRU_WRAPPER
+from mooncake_py.derive.calls.draws import noting
 from mooncake_py.derive.calls.native_modules import is_native_module
 from mooncake_py.derive.containers import containers
 from mooncake_py.derive.language import (
@@ -100,9 +102,11 @@ def handlers() -> Handlers:
 
 def make_handlers(version: tuple[int, bool], replaced: dict[Any, Any]) -> Handlers:
     """Return the tables for the rules that are registered now, some of them within a block."""
-    general: dict[Any, Handler] = {f: handler(rule) for f, rule in registry.registered()}
+    general: dict[Any, Handler] = {
+        f: noting(rule, handler(rule)) for f, rule in registry.registered()
+    }
     general.update(natives.HANDLERS)
-    for module in (scatter, callbacks, caches, blocks):
+    for module in (scatter, callbacks, caches, blocks, checkpoints):
         general.update(module.HANDLERS)
     general.update(scipy_functions.handlers())
     general.update({f: handler(rule) for f, rule in replaced.items() if rule is not None})

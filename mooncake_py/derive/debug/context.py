@@ -111,7 +111,9 @@ class Checks(ReverseContext):
         del self.records[len(self.tape):]
         with np.errstate(all="ignore"):
             while self.tape:
-                self.reverse_entry(self.tape.pop(), self.records.pop())
+                entry = self.tape.pop()
+                del self.records[len(self.tape) + 1:]  # a part run again has taken its entries
+                self.reverse_entry(entry, self.records.pop())
         found = self.difference()
         if found is not None:
             raise untracked_write(found, self.function)

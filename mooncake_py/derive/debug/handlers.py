@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.derive.calls.draws import noting
 from mooncake_py.derive.calls.natives import HANDLERS as NATIVES
 from mooncake_py.derive.debug.checked import checked
 from mooncake_py.derive.debug.operands import arrays_in
@@ -58,7 +59,7 @@ class CheckedHandlers:
         rule = registry.find(f)
         if f not in self.plain or rule is None or f in NATIVES or f in SCATTER:
             return self.plain.get(f, default)
-        self.made[f] = made = checked_handler(rule)
+        self.made[f] = made = noting(rule, checked_handler(rule))
         return made
 
 

@@ -102,6 +102,10 @@ class Core:
             without_context(error)
             raise
 
+    def repeatable(self, run: Callable[[], Any]) -> Any:
+        """Run a part of the call that may be run again instead of being recorded."""
+        return run()
+
     def contains_active(self, value: Any) -> bool:
         """Tell whether a value is active or is a container with active parts."""
         return activity.contains_active(self, value, set())

@@ -177,18 +177,7 @@ def elementwise_with_options(
         return write_into(ctx, out, y, where=True if where is None else where)
     if not active:
         return computed(ctx, f, args, y)
-    y = ctx.record_elementwise(rule, y, primals, nodes)
-    if where is not None and where is not True and type(y) is ndarray:
-        mask_entry(ctx, where)
-    return y
-
-
-def mask_entry(ctx: Context, where: Any) -> None:
-    """Restrict the entry recorded last to the elements that were computed."""
-    _, node, partials, targets, fits, saved = ctx.tape.pop()
-    where = np.asarray(where, bool)
-    ctx.registry.protect(where)
-    ctx.record((pulls.pull_elementwise_out, node, where, partials, targets, fits, saved))
+    return ctx.record_elementwise(rule, y, primals, nodes, None if where is True else where)
 
 
 def elementwise_into(

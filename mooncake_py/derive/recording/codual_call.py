@@ -65,6 +65,8 @@ def apply_codual(rule: CoDualRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> 
             protect_arrays(ctx, a)
     copies = [c.primal for c in coduals if type(c) is HandedCoDual]
     before = handed.Contents(copies)
+    if ctx.rehearsal is not None:
+        ctx.rehearsal.before_rule(rule, args)
     out, pullback = rule.rule(CoDual(f, NoFData()), *coduals, **kwargs)
     inputs = handed.Inputs(args, [codual.primal for codual in coduals])
     result, node = output_of(ctx, out, inputs)

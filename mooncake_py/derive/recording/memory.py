@@ -34,7 +34,8 @@ class Memory:
         Whether a write must be logged: the caller can see the block, or the tape refers to its
         present contents.
     logged : int
-        Bytes logged since the last full copy; set when something is logged.
+        Bytes logged since the last full copy; set when something is logged, and where the block
+        was met as a constant.
     pinned : bool
         Whether a hand-written rule holds the shadow, which must then stay the same array.
     rewritten : bool
@@ -331,6 +332,7 @@ class Registry:
         if memory is None or memory.ref() is not owner:
             memory = self.constants[id(owner)] = Memory(ref(owner))
             memory.protected = True
+            memory.logged = 0
         return memory
 
     def protect(self, a: ndarray) -> None:
@@ -343,6 +345,19 @@ class Registry:
                 return
         memory = self.constants[id(owner)] = Memory(ref(owner))
         memory.protected = True
+
+    def protect_all(self) -> set[Memory]:
+        """Protect every block that is known and alive, and return these; forget the others."""
+        found: set[Memory] = set()
+        for nodes in (self.known, self.constants):
+            for key, node in list(nodes.items()):
+                if node.ref() is None:
+                    nodes.pop(key, None)
+                else:
+                    found.add(node.memory)
+        for memory in found:
+            memory.protected = True
+        return found
 
     def activate(self, a: ndarray) -> Memory | View:
         """Make the memory of an array active and return the array's node, with its layout."""
@@ -386,8 +401,14 @@ def refuse_other_bytes(dtype: np.dtype[Any], of_owner: np.dtype[Any]) -> None:
 
 
 def undo_assign(entry: tuple[Any, ...]) -> None:
-    """Reverse of a write: put the old contents back."""
-    _, target, index, old = entry
+    """Reverse of a write: put the old contents back.
+
+    Where a whole block is restored, writes to it must be logged from then on, as they were before:
+    it may be that a part of the program is run again.
+    """
+    target, index, old = entry[1:4]
+    if len(entry) == 5:
+        entry[4].protected = True
     if target.flags.writeable:
         target[index] = old
     else:  # made read-only by the code itself, after the write or before one that failed

@@ -6,12 +6,14 @@ reverses it, the nodes of inputs and output, and what its adjoint reads.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import get_ident
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 import numpy as np
 from numpy import ndarray
+from typing_extensions import override
 
 from mooncake_py.derive.crossing import handed
 from mooncake_py.derive.language.context import Context
@@ -30,6 +32,9 @@ from mooncake_py.derive.reports.notes import name_adjoint
 from mooncake_py.derive.reports.refusals import names
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.rules.kinds import AtOnce
+
+if TYPE_CHECKING:
+    from mooncake_py.derive.checkpoint.rehearsal import Rehearsal
 
 __all__ = ["Node", "Tape"]
 
@@ -50,7 +55,11 @@ class Tape(Context):
         Blocks of memory and their shadows.
     thread : int
         Of the thread that runs it forward.
+    rehearsal : Rehearsal or None
+        Of a part that is being run without record, to be run again: see `repeatable`.
     """
+
+    rehearsal: Rehearsal | None = None
 
     def __init__(self) -> None:
         super().__init__()
@@ -92,10 +101,24 @@ class Tape(Context):
         """
         self.tape.clear()
 
+    @override
+    def repeatable(self, run: Callable[[], Any]) -> Any:
+        if self.rehearsal is not None:
+            return run()
+        # Only programs that save memory need it.
+        from mooncake_py.derive.checkpoint.replay import run_unrecorded
+
+        return run_unrecorded(self, run)
+
     # Recording.
 
     def record_elementwise(
-        self, rule: Any, y: Any, args: tuple[Any, ...], nodes: tuple[Node | None, ...]
+        self,
+        rule: Any,
+        y: Any,
+        args: tuple[Any, ...],
+        nodes: tuple[Node | None, ...],
+        where: Any = None,
     ) -> Any:
         """Record ``y = f(*args)`` for an elementwise rule; return `y`, active.
 
@@ -109,6 +132,8 @@ class Tape(Context):
             The primal inputs.
         nodes : tuple of node or None
             One for each input; None where it is constant.
+        where : array of bool, optional
+            The elements that were computed; all by default.
         """
         if not is_inexact(y):
             return self.without_derivative(rule, y)
@@ -133,7 +158,14 @@ class Tape(Context):
         partials = evaluated_at_once(partials, args, y)
         fits = [fit_to(args[i], y) for i in positions]
         targets = [nodes[i] for i in positions]
-        self.record((pulls.pull_elementwise, node, partials, targets, fits, saved))
+        if where is None or type(y) is not ndarray:
+            self.record((pulls.pull_elementwise, node, partials, targets, fits, saved))
+        else:
+            where = np.asarray(where, bool)
+            self.registry.protect(where)
+            self.record((
+                pulls.pull_elementwise_out, node, where, partials, targets, fits, saved,
+            ))
         return result
 
     def record_one(self, rule: Any, y: Any, x: Any, node: Any) -> Any:
@@ -331,6 +363,8 @@ class Tape(Context):
         """
         if not o.flags.writeable:
             raise ValueError("assignment destination is read-only")  # as NumPy is about to say
+        if self.rehearsal is not None:
+            return self.rehearsal.overwritten(memory, o, i)
         old = o[i]
         size = old.nbytes
         owner = memory.ref()
@@ -339,7 +373,7 @@ class Tape(Context):
             memory.protected = False
             memory.rewritten = True
             memory.logged = 0
-            return undo_assign, owner, Ellipsis, owner.copy()
+            return undo_assign, owner, Ellipsis, owner.copy(), memory
         if type(old) is ndarray and old.base is not None:
             old = old.copy()
         return undo_assign, o, self.frozen_index(i), old
@@ -350,7 +384,7 @@ class Tape(Context):
             raise ValueError("assignment destination is read-only")
         memory.logged = logged = getattr(memory, "logged", 0) + 8
         owner = memory.ref()
-        if type(owner) is ndarray and logged >= owner.nbytes:
+        if self.rehearsal is not None or (type(owner) is ndarray and logged >= owner.nbytes):
             self.log_write(memory, o, i)
         else:
             self.record((undo_assign, o, i if type(i) is int else self.frozen_index(i), old))

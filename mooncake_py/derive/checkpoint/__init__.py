@@ -1,0 +1,1 @@
+"""Parts of a program that are run again on the reverse pass instead of being recorded."""

@@ -1,0 +1,170 @@
+"""The log of changes to containers, objects and names in a first run.
+
+A run of many steps may change a place as many times, and change what it has made itself: so a
+place is kept once, a container of which much has changed is kept as a whole, and what nobody can
+reach any more is forgotten.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from typing import Any
+
+from mooncake_py.derive.containers import containers, dicts, state
+from mooncake_py.derive.containers.undo import is_plain_key
+from mooncake_py.derive.recording.pulls import pull_state
+
+__all__ = ["Changes"]
+
+Entry = tuple[Any, ...]
+
+FEW = 32
+KEPT_WHOLE = frozenset({list, dict, set, deque})
+
+
+class Changes:
+    """Entries that undo changes, each with the inverse, what was changed, and details."""
+
+    def __init__(self) -> None:
+        self.kept: list[Entry | None] = []
+        self.groups: dict[int, Group] = {}
+        self.count = 0
+        self.limit = FEW
+
+    def entries(self) -> list[Entry]:
+        """Return the entries in the order in which they were recorded."""
+        self.forget_unreachable()
+        return [entry for entry in self.kept if entry is not None]
+
+    # In place of the table of dicts whose order is recorded: see `dicts.note_order`.
+
+    def __contains__(self, key: int) -> bool:
+        group = self.groups.get(key)
+        return group is not None and group.has_order
+
+    def __setitem__(self, key: int, d: Any) -> None:
+        pass
+
+    def add(self, entry: Entry) -> None:
+        """Keep an entry unless an earlier one brings the place back anyway."""
+        o = entry[2]
+        group = self.groups.get(id(o))  # the entries of a group keep the object alive
+        if group is None:
+            group = self.groups[id(o)] = Group()
+        if group.is_whole:
+            return
+        place = place_of(entry)
+        if place is None:
+            group.places.clear()  # from here on they mean something else
+            if entry[1] is dicts.restore_order:  # of the attributes of an object, perhaps
+                group.has_order = True
+                for other in self.groups.values():
+                    other.places.clear()
+        elif place in group.places:
+            return
+        else:
+            group.places.add(place)
+        group.positions.append(len(self.kept))
+        self.kept.append(entry)
+        self.count += 1
+        module = containers.module_of(o)
+        if module is not None and entry[1] is module.restore:
+            group.is_whole = True
+        elif type(o) in KEPT_WHOLE and len(group.positions) > 2 * len(o) + 8:
+            self.keep_whole(o, module, group)
+        if self.count > self.limit:
+            self.forget_unreachable()
+            self.limit = FEW + 2 * self.count
+
+    def keep_whole(self, o: Any, module: Any, group: Group) -> None:
+        """Replace the entries of a container by one that has its contents before them all."""
+        before = deque(o, o.maxlen) if type(o) is deque else type(o)(o)
+        for position in reversed(group.positions):
+            entry = self.kept[position]
+            assert entry is not None
+            entry[1](before, *entry[3:])
+            self.kept[position] = None
+        first = group.positions[0]
+        self.count -= len(group.positions) - 1
+        group.positions = [first]
+        group.is_whole = True
+        self.kept[first] = pull_state, module.restore, o, module.contents(before)
+
+    def forget_unreachable(self) -> None:
+        """Drop the entries about what only they refer to: it was made within the run."""
+        before = 0
+        while before != len(self.groups):  # one object may be all that refers to another
+            before = len(self.groups)
+            for key, group in list(self.groups.items()):
+                holder = [self.object_of(group)]
+                if references(holder) <= ALONE + len(group.positions):
+                    del self.groups[key]
+                    for position in group.positions:
+                        self.kept[position] = None
+        self.close_ranks()
+
+    def object_of(self, group: Group) -> Any:
+        """Return what the entries of a group are about."""
+        entry = self.kept[group.positions[0]]
+        assert entry is not None
+        return entry[2]
+
+    def close_ranks(self) -> None:
+        """Take out the positions of entries that were dropped."""
+        new: list[Entry | None] = []
+        moved: dict[int, int] = {}
+        for position, entry in enumerate(self.kept):
+            if entry is not None:
+                moved[position] = len(new)
+                new.append(entry)
+        for group in self.groups.values():
+            group.positions = [moved[position] for position in group.positions]
+        self.kept = new
+        self.count = len(new)
+
+
+class Group:
+    """The entries about one container, object or variable.
+
+    Attributes
+    ----------
+    positions : list of int
+        In the list of all entries.
+    places : set
+        The parts that are kept; a further change of one need not be.
+    has_order : bool
+        Whether the order of the keys of a dict is among them.
+    is_whole : bool
+        Whether the entries bring back everything.
+    """
+
+    __slots__ = ("has_order", "is_whole", "places", "positions")
+
+    def __init__(self) -> None:
+        self.positions: list[int] = []
+        self.places: set[Any] = set()
+        self.has_order = False
+        self.is_whole = False
+
+
+def place_of(entry: Entry) -> Any:
+    """Return what tells the place of a change from others, None if the inverse is relative."""
+    _, inverse, o, *details = entry
+    if inverse is state.restore_cell:
+        return ()
+    if inverse is state.restore_attribute or inverse is state.restore_slot:
+        return details[0]
+    if inverse is dicts.restore_key:
+        return (details[0],) if is_plain_key(details[0]) else None
+    if inverse is list.__setitem__ and type(details[0]) is int:
+        return details[0]
+    return None
+
+
+def references(holder: list[Any]) -> int:
+    """Count the references to the only element of a list."""
+    return sys.getrefcount(holder[0])
+
+
+ALONE = references([object()])

@@ -1,0 +1,159 @@
+"""A first run of a part of a program: nothing is recorded but how to undo it.
+
+The part will be run again on the reverse pass, with record.  Until then it needs, of all memory
+that existed before it, what it has overwritten, as it was before; a place that is overwritten
+many times is kept once.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+from weakref import ref
+
+from numpy import ndarray
+from typing_extensions import Self
+
+from mooncake_py.derive.checkpoint.changes import Changes
+from mooncake_py.derive.containers import containers
+from mooncake_py.derive.containers.undo import note
+from mooncake_py.derive.language.fields import own_attributes, set_own_attributes
+from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.activity import INERT, parts
+from mooncake_py.derive.recording.memory import Memory, undo_assign
+from mooncake_py.derive.recording.pulls import is_basic, pull_state
+from mooncake_py.rules.kinds import CoDualRule
+
+__all__ = ["Rehearsal"]
+
+Entry = tuple[Any, ...]
+
+NOTHING: Entry = (None,)  # in place of an entry where there is nothing to undo
+FEW = 32
+
+
+class Rehearsal:
+    """The mode of a context during a first run; a context manager.
+
+    Parameters
+    ----------
+    ctx : Tape
+
+    Attributes
+    ----------
+    existing : set of Memory
+        Blocks that were known before; all of them are protected.
+    draws : dict
+        Generators of random numbers that were drawn from, by id, with their states before.
+    """
+
+    def __init__(self, ctx: Any) -> None:
+        self.ctx = ctx
+        self.existing: set[Memory] = ctx.registry.protect_all()
+        self.whole: set[Memory] = set()
+        self.logged: dict[Memory, int] = {}
+        self.arrays: list[Entry] = []
+        self.met: dict[int, tuple[ref[ndarray], ndarray, Memory]] = {}
+        self.limit = FEW
+        self.changes = Changes()
+        self.draws: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        self.plainly = vars(self.ctx).get("record")
+        self.ctx.record = self.record
+        self.ctx.rehearsal = self
+        self.ctx.ordered = self.changes
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        del self.ctx.record, self.ctx.rehearsal
+        self.ctx.ordered = {}
+        if self.plainly is not None:
+            self.ctx.record = self.plainly
+        for entry in self.undoing():
+            self.ctx.record(entry)
+
+    def record(self, entry: Entry) -> None:
+        """Keep an entry that undoes a change; all others are for the second run."""
+        pull = entry[0]
+        if pull is undo_assign:
+            self.arrays.append(entry)
+        elif pull is pull_state:
+            self.changes.add(entry)
+
+    def undoing(self) -> list[Entry]:
+        """Return the entries that bring back the state before the run."""
+        self.forget_dead()
+        met = [
+            (undo_assign, owner, Ellipsis, old, memory)
+            for reference, old, memory in self.met.values()
+            if (owner := reference()) is not None
+        ]
+        return [*self.arrays, *met, *self.changes.entries()]
+
+    # Arrays.
+
+    def overwritten(self, memory: Memory, o: ndarray, i: Any) -> Entry:
+        """Return the entry that undoes a write to ``o[i]``, which is about to happen.
+
+        A block is kept as a whole when half of it was overwritten.
+        """
+        owner = memory.ref()
+        if memory in self.whole or owner is None:
+            memory.protected = False
+            return NOTHING
+        if memory not in self.existing:
+            memory.protected = False
+            if hasattr(memory, "logged"):
+                self.meet(owner, memory)
+            return NOTHING
+        if is_basic(i) and o.dtype.kind != "O":
+            old = o[i]
+            total = self.logged[memory] = self.logged.get(memory, 0) + old.nbytes
+            if 2 * total < owner.nbytes:
+                return undo_assign, o, i, old.copy()
+        elif type(owner) is not ndarray:
+            return undo_assign, o, copy.deepcopy(i), copy.copy(o[i])
+        memory.protected = False
+        self.whole.add(memory)
+        return undo_assign, owner, Ellipsis, owner.copy(), memory
+
+    def meet(self, owner: ndarray, memory: Memory) -> None:
+        """Keep a constant block which may have been made within this run, as long as it lives."""
+        known = self.met.get(id(owner))
+        if known is None or known[0]() is not owner:
+            self.met[id(owner)] = ref(owner), owner.copy(), memory
+            if len(self.met) > self.limit:
+                self.forget_dead()
+                self.limit = FEW + 2 * len(self.met)
+
+    def forget_dead(self) -> None:
+        """Drop what was kept of arrays that are gone."""
+        self.met = {key: kept for key, kept in self.met.items() if kept[0]() is not None}
+
+    # Rules by hand: only their pullbacks know how to undo them.
+
+    def before_rule(self, rule: CoDualRule, args: Any) -> None:
+        """Keep everything that a rule written by hand may change."""
+        seen: set[int] = set()
+        for i, a in enumerate(args):
+            if rule.mutates is None or i in rule.mutates:
+                self.keep(a, seen)
+
+    def keep(self, value: Any, seen: set[int]) -> None:
+        """Keep the contents of a value and of all that it holds."""
+        if type(value) in INERT or type(value) is Active or id(value) in seen:
+            return
+        seen.add(id(value))
+        if isinstance(value, ndarray):
+            if value.flags.writeable:
+                memory = self.ctx.registry.memory_of(value)
+                self.record(self.overwritten(memory, value, Ellipsis))
+            if value.dtype.kind != "O":
+                return
+        elif containers.module_of(value) is not None:
+            containers.snapshot(self.ctx, value)
+        elif fields := own_attributes(value):
+            note(self.ctx, set_own_attributes, value, fields)
+        for part in parts(value):
+            self.keep(part, seen)
