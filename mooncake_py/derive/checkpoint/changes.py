@@ -15,7 +15,7 @@ from mooncake_py.derive.containers import containers, dicts, state
 from mooncake_py.derive.containers.undo import is_plain_key
 from mooncake_py.derive.recording.pulls import pull_state
 
-__all__ = ["Changes"]
+__all__ = ["Changes", "is_alone"]
 
 Entry = tuple[Any, ...]
 
@@ -85,11 +85,11 @@ class Changes:
             assert entry is not None
             entry[1](before, *entry[3:])
             self.kept[position] = None
-        first = group.positions[0]
+        last = group.positions[-1]  # undone before the attributes of what is taken out again
         self.count -= len(group.positions) - 1
-        group.positions = [first]
+        group.positions = [last]
         group.is_whole = True
-        self.kept[first] = pull_state, module.restore, o, module.contents(before)
+        self.kept[last] = pull_state, module.restore, o, module.contents(before)
 
     def forget_unreachable(self) -> None:
         """Drop the entries about what only they refer to: it was made within the run."""
@@ -97,8 +97,7 @@ class Changes:
         while before != len(self.groups):  # one object may be all that refers to another
             before = len(self.groups)
             for key, group in list(self.groups.items()):
-                holder = [self.object_of(group)]
-                if references(holder) <= ALONE + len(group.positions):
+                if is_alone([self.object_of(group)], len(group.positions)):
                     del self.groups[key]
                     for position in group.positions:
                         self.kept[position] = None
@@ -168,3 +167,8 @@ def references(holder: list[Any]) -> int:
 
 
 ALONE = references([object()])
+
+
+def is_alone(holder: list[Any], held: int) -> bool:
+    """Tell whether only the list and `held` other references lead to the element of a list."""
+    return references(holder) <= ALONE + held

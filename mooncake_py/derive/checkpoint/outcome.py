@@ -16,6 +16,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.derive.containers import containers, dicts, state
+from mooncake_py.derive.containers.undo import is_plain_key
 from mooncake_py.derive.language.fields import own_attributes
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.activity import INERT, contains_active, is_iterator, parts
@@ -93,11 +94,11 @@ class Outcome:
         t = type(value)
         if t is Active:
             self.nodes.append(value)
-            self.tokens.append(plain(value.primal))
+            self.tokens.append((t, plain(value.primal)))
         elif t in CONSTANTS:
-            self.tokens.append(value)
+            self.tokens.append((t, value))
         elif t in NUMBERS:
-            self.tokens.append(plain(value))
+            self.tokens.append((t, plain(value)))
         elif t in INERT:
             self.tokens.append(t)
         elif id(value) not in self.seen and id(value) not in self.known:
@@ -146,7 +147,9 @@ def places_of(undoing: list[Any]) -> tuple[list[Place], list[ndarray]]:
         _, inverse, o, *details = entry
         by_part = (state.restore_attribute, state.restore_slot, dicts.restore_key)
         detail = details[0] if inverse in by_part else None
-        places[id(o), detail if isinstance(detail, str) else id(detail)] = o, inverse, detail
+        if inverse is dicts.restore_key and not is_plain_key(detail):
+            inverse, detail = dicts.restore, None
+        places[id(o), inverse, detail] = o, inverse, detail
     return list(places.values()), list(arrays.values())
 
 

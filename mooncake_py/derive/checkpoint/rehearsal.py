@@ -8,14 +8,15 @@ many times is kept once.
 from __future__ import annotations
 
 import copy
+from types import CellType
 from typing import Any
 from weakref import ref
 
 from numpy import ndarray
 from typing_extensions import Self
 
-from mooncake_py.derive.checkpoint.changes import Changes
-from mooncake_py.derive.containers import containers
+from mooncake_py.derive.checkpoint.changes import Changes, is_alone
+from mooncake_py.derive.containers import containers, state
 from mooncake_py.derive.containers.undo import note
 from mooncake_py.derive.language.fields import own_attributes, set_own_attributes
 from mooncake_py.derive.recording.active import Active
@@ -45,6 +46,9 @@ class Rehearsal:
         Blocks that were known before; all of them are protected.
     draws : dict
         Generators of random numbers that were drawn from, by id, with their states before.
+    cells : dict
+        Captured variables of the functions that were called, by id, with what they were bound to.
+        The function that they are local to binds them anew without anybody being told.
     """
 
     def __init__(self, ctx: Any) -> None:
@@ -57,6 +61,8 @@ class Rehearsal:
         self.limit = FEW
         self.changes = Changes()
         self.draws: dict[int, Any] = {}
+        self.cells: dict[int, tuple[CellType, Any]] = {}
+        self.cells_limit = FEW
 
     def __enter__(self) -> Self:
         self.plainly = vars(self.ctx).get("record")
@@ -130,6 +136,19 @@ class Rehearsal:
     def forget_dead(self) -> None:
         """Drop what was kept of arrays that are gone."""
         self.met = {key: kept for key, kept in self.met.items() if kept[0]() is not None}
+
+    # Captured variables.
+
+    def captured(self, closure: tuple[CellType, ...]) -> None:
+        """Note what the captured variables of a function that is called are bound to."""
+        for cell in closure:
+            if id(cell) not in self.cells:
+                self.cells[id(cell)] = cell, state.old_cell(cell)
+        if len(self.cells) > self.cells_limit:
+            self.cells = {
+                key: kept for key, kept in self.cells.items() if not is_alone([kept[0]], 1)
+            }
+            self.cells_limit = FEW + 2 * len(self.cells)
 
     # Rules by hand: only their pullbacks know how to undo them.
 

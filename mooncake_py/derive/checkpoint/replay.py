@@ -18,6 +18,7 @@ import numpy as np
 from mooncake_py.derive.calls.draws import set_state, state_of
 from mooncake_py.derive.checkpoint.outcome import Outcome, contents_of, places_of, same_contents
 from mooncake_py.derive.checkpoint.rehearsal import Rehearsal
+from mooncake_py.derive.containers.state import old_cell, restore_cell
 from mooncake_py.errors import CheckpointError, Location, MooncakeError
 
 __all__ = ["pull_replay", "run_unrecorded"]
@@ -123,6 +124,7 @@ class Replay:
         self.run = run
         self.setting = setting
         self.draws = list(rehearsal.draws.values())
+        self.cells = list(rehearsal.cells.values())
         self.undoing = undoing
         self.where: Location | None = ctx.user_location()
         self.places, self.arrays = places_of(ctx.tape[len(ctx.tape) - undoing :])
@@ -176,16 +178,22 @@ class Replay:
         """Let a run find what the first has found."""
         ctx = self.ctx
         now = [(source, state_of(source)) for source, _ in self.draws]
+        bound = [(cell, old_cell(cell)) for cell, _ in self.cells]
         thread, ctx.thread = ctx.thread, get_ident()
         ctx.ordered = {}
         self.setting.restore_caches(ctx)
         for source, state in self.draws:
             set_state(source, state)
+        for cell, content in self.cells:
+            restore_cell(cell, content)
         try:
             with np.errstate(**self.setting.errors):
                 yield
         finally:
             ctx.thread = thread
+            for (cell, content), (_, then) in zip(bound, self.cells, strict=True):
+                if old_cell(cell) is then:  # not bound anew by the run
+                    restore_cell(cell, content)
             for source, state in now:
                 set_state(source, state)
 

@@ -15,7 +15,10 @@ from mooncake_py.derive.containers import dicts
 from mooncake_py.derive.containers.undo import note
 from mooncake_py.derive.language.attribute_lookup import MISSING, in_class
 
-__all__ = ["change_slot", "delete_attribute", "log_names", "set_attribute"]
+__all__ = [
+    "change_slot", "delete_attribute", "log_names", "old_attribute", "old_cell",
+    "restore_attribute", "restore_cell", "restore_slot", "set_attribute", "slot_value",
+]
 
 
 # Attributes.
@@ -109,7 +112,7 @@ def log_names(ctx: Any, derived: Any, f: FunctionType) -> None:
 
 
 def restore_cell(cell: Any, old: Any) -> None:
-    if old is MISSING:
-        del cell.cell_contents
-    else:
+    if old is not MISSING:
         cell.cell_contents = old
+    elif old_cell(cell) is not MISSING:
+        del cell.cell_contents

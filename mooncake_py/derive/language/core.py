@@ -40,6 +40,7 @@ class Core:
         Numbers that were written as text.
     """
 
+    rehearsal: Any = None  # of a part that is run without record: see `repeatable`
     record: Callable[[tuple[Any, ...]], None]
     find: Callable[[ndarray], Any]
 
@@ -92,6 +93,8 @@ class Core:
             raise self.failed(error) from None
         if derived.stored_globals or derived.stored_free:
             state.log_names(self, derived, f)
+        if self.rehearsal is not None and f.__closure__:
+            self.rehearsal.captured(f.__closure__)
         try:
             return instantiate(derived, f)(*args, **kwargs, _mk_ctx=self)
         except MooncakeError as error:  # raised by Python code that replaces a function

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import ref
 
 import numpy as np
@@ -33,9 +33,6 @@ from mooncake_py.derive.reports.refusals import names
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.rules.kinds import AtOnce
 
-if TYPE_CHECKING:
-    from mooncake_py.derive.checkpoint.rehearsal import Rehearsal
-
 __all__ = ["Node", "Tape"]
 
 Node = Memory | View | Active
@@ -55,11 +52,7 @@ class Tape(Context):
         Blocks of memory and their shadows.
     thread : int
         Of the thread that runs it forward.
-    rehearsal : Rehearsal or None
-        Of a part that is being run without record, to be run again: see `repeatable`.
     """
-
-    rehearsal: Rehearsal | None = None
 
     def __init__(self) -> None:
         super().__init__()
