@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mooncake_py.checkpointing import checkpoint
+from mooncake_py.checkpointing import checkpoint, checkpointed_loop, checkpointed_while
 
 __all__ = ["HANDLERS"]
 
@@ -15,4 +15,26 @@ def run_checkpoint(ctx: Any, _: Any, args: Any, kwargs: Any) -> Any:
     return ctx.repeatable(lambda: ctx.call(f, *rest, **kwargs))
 
 
-HANDLERS = {checkpoint: run_checkpoint}
+def run_loop(ctx: Any, _: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``checkpointed_loop(step, state, items, slots)``."""
+    from mooncake_py.derive.checkpoint.loop import run_counted  # what few programs need
+
+    return run_counted(ctx, *_loop_arguments(*args, **kwargs))
+
+
+def run_while(ctx: Any, _: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``checkpointed_while(step, state, more, slots)``."""
+    from mooncake_py.derive.checkpoint import loop
+
+    return loop.run_while(ctx, *_loop_arguments(*args, **kwargs))
+
+
+def _loop_arguments(step: Any, state: Any, items: Any, /, slots: int = 10) -> Any:
+    return step, state, items, slots
+
+
+HANDLERS = {
+    checkpoint: run_checkpoint,
+    checkpointed_loop: run_loop,
+    checkpointed_while: run_while,
+}

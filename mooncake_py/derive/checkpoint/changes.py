@@ -149,7 +149,7 @@ class Group:
 
 def place_of(entry: Entry) -> Any:
     """Return what tells the place of a change from others, None if the inverse is relative."""
-    _, inverse, o, *details = entry
+    _, inverse, _, *details = entry
     if inverse is state.restore_cell:
         return ()
     if inverse is state.restore_attribute or inverse is state.restore_slot:

@@ -24,7 +24,7 @@ from mooncake_py.derive.recording.memory import Memory, undo_assign
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.tangents.memory import owner as owner_of
 
-__all__ = ["Outcome", "Place", "contents_of", "places_of", "same_contents"]
+__all__ = ["Outcome", "Place", "contents_of", "places_of", "same_state", "state_at"]
 
 Place = tuple[Any, Any, Any]
 """What was changed, the inverse of the change, and where in it."""
@@ -42,8 +42,8 @@ class Outcome:
     ctx : Tape
     roots : sequence
         Where to begin.
-    unchanged : container of int
-        The ids of arrays, by owner, that are the same in both runs.
+    unchanged : dict of int to weakref
+        Owners of arrays that are the same in both runs, by id.
     known : set of int, optional
         The ids of what was visited before, and is left out.
 
@@ -58,7 +58,11 @@ class Outcome:
     """
 
     def __init__(
-        self, ctx: Any, roots: Sequence[Any], unchanged: Any, known: frozenset[int] = frozenset()
+        self,
+        ctx: Any,
+        roots: Sequence[Any],
+        unchanged: dict[int, Any],
+        known: frozenset[int] = frozenset(),
     ) -> None:
         self.ctx = ctx
         self.unchanged = unchanged
@@ -74,9 +78,11 @@ class Outcome:
         """Tell whether another run has brought forth the same."""
         return self.tokens == other.tokens and len(self.nodes) == len(other.nodes)
 
-    def is_spent(self) -> bool:
-        """Tell whether no node has a cotangent left."""
-        return not any(node is not None and np.any(node.grad) for node in self.nodes)
+    def is_spent(self, met: set[int]) -> bool:
+        """Tell whether no node has a cotangent left, except for those met elsewhere, by id."""
+        return not any(
+            node is not None and id(node) not in met and np.any(node.grad) for node in self.nodes
+        )
 
     def hand_over(self, other: Outcome) -> None:
         """Move the cotangents of the nodes to those of another run."""
@@ -111,7 +117,8 @@ class Outcome:
     def visit_array(self, a: ndarray) -> None:
         """Note an array; what was not overwritten is the same in both runs."""
         owner = owner_of(a)
-        if id(owner) in self.unchanged:
+        same = self.unchanged.get(id(owner))
+        if same is not None and same() is owner:  # ids are reused
             self.tokens.append(id(owner))
             return
         node = self.ctx.find(a) if type(a) is ndarray else None
@@ -135,27 +142,27 @@ class Outcome:
         self.todo.extend(reversed(held))
 
 
-def places_of(undoing: list[Any]) -> tuple[list[Place], list[ndarray]]:
-    """Return what the changes that are undone by some entries were about: places, and arrays."""
+def places_of(undoing: list[Any]) -> list[Place]:
+    """Return what the changes were about that are undone by some entries; arrays by their owner."""
     places: dict[Any, Place] = {}
-    arrays: dict[int, ndarray] = {}
     for entry in undoing:
         if entry[0] is undo_assign:
-            owner = owner_of(entry[1])
-            arrays[id(owner)] = owner
-            continue
-        _, inverse, o, *details = entry
-        by_part = (state.restore_attribute, state.restore_slot, dicts.restore_key)
-        detail = details[0] if inverse in by_part else None
-        if inverse is dicts.restore_key and not is_plain_key(detail):
-            inverse, detail = dicts.restore, None
+            o, inverse, detail = owner_of(entry[1]), undo_assign, None
+        else:
+            _, inverse, o, *details = entry
+            by_part = (state.restore_attribute, state.restore_slot, dicts.restore_key)
+            detail = details[0] if inverse in by_part else None
+            if inverse is dicts.restore_key and not is_plain_key(detail):
+                inverse, detail = dicts.restore, None
         places[id(o), inverse, detail] = o, inverse, detail
-    return list(places.values()), list(arrays.values())
+    return list(places.values())
 
 
 def contents_of(place: Place) -> Any:
     """Return what a place holds now."""
     o, inverse, detail = place
+    if inverse is undo_assign:
+        return o
     if inverse is state.restore_attribute:
         return state.old_attribute(o, detail)
     if inverse is state.restore_slot:
@@ -168,12 +175,20 @@ def contents_of(place: Place) -> Any:
     return own_attributes(o) if module is None else module.contents(o)
 
 
-def same_contents(a: Any, b: Any) -> bool:
-    """Tell whether what a place holds are the very same objects."""
-    if type(a) is not type(b) or containers.module_of(a) is None:
-        return a is b
-    x, y = parts(a), parts(b)
-    return len(x) == len(y) and all(map(operator.is_, x, y))
+def state_at(place: Place) -> Any:
+    """Return what tells whether a place is changed: its objects, or a checksum of an array."""
+    contents = contents_of(place)
+    if isinstance(contents, ndarray) and place[1] is undo_assign:
+        return checksum(contents)
+    held = parts(contents) if containers.module_of(contents) is not None else [contents]
+    return type(contents), list(held)
+
+
+def same_state(a: Any, b: Any) -> bool:
+    """Tell whether two states of a place are equal."""
+    if type(a[1]) is not list:
+        return a == b
+    return a[0] is b[0] and len(a[1]) == len(b[1]) and all(map(operator.is_, a[1], b[1]))
 
 
 def plain(number: Any) -> Any:
@@ -186,8 +201,8 @@ def checksum(a: ndarray) -> Any:
 
     One pass over the memory; a change of the order changes it as well.
     """
-    if a.dtype.kind in "OgGV" or a.dtype.char in "gG":
-        return None
+    if a.dtype.kind in "OV" or a.dtype.char in "gG":  # bytes that copies do not keep
+        return None, b""
     if not a.flags.c_contiguous:
         a = a.T if a.T.flags.c_contiguous else np.ascontiguousarray(a)
     size = next(n for n in (8, 4, 2, 1) if a.dtype.itemsize % n == 0)

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import copy
 from types import CellType
-from typing import Any
+from typing import Any, Self
 from weakref import ref
 
 from numpy import ndarray
-from typing_extensions import Self
 
 from mooncake_py.derive.checkpoint.changes import Changes, is_alone
 from mooncake_py.derive.containers import containers, state

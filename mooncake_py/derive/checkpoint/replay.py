@@ -14,11 +14,19 @@ from threading import get_ident
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from mooncake_py.derive.calls.draws import set_state, state_of
-from mooncake_py.derive.checkpoint.outcome import Outcome, contents_of, places_of, same_contents
+from mooncake_py.derive.checkpoint.outcome import (
+    Outcome,
+    contents_of,
+    places_of,
+    same_state,
+    state_at,
+)
 from mooncake_py.derive.checkpoint.rehearsal import Rehearsal
 from mooncake_py.derive.containers.state import old_cell, restore_cell
+from mooncake_py.derive.crossing.lift import Lifter, refuse_shared
 from mooncake_py.errors import CheckpointError, Location, MooncakeError
 
 __all__ = ["pull_replay", "run_unrecorded"]
@@ -57,6 +65,7 @@ def run_unrecorded(ctx: Any, run: Run) -> Any:
         return run_to_error(ctx, run, start, setting, rehearsal, error)
     replay = Replay(ctx, run, setting, rehearsal, len(ctx.tape) - start, value)
     ctx.record((pull_replay, replay))
+    ctx.repeats = True
     return value
 
 
@@ -127,10 +136,13 @@ class Replay:
         self.cells = list(rehearsal.cells.values())
         self.undoing = undoing
         self.where: Location | None = ctx.user_location()
-        self.places, self.arrays = places_of(ctx.tape[len(ctx.tape) - undoing :])
-        changed = {id(a) for a in self.arrays}
-        owners = (memory.ref() for memory in rehearsal.existing)
-        self.unchanged = {id(a) for a in owners if a is not None} - changed
+        places = places_of(ctx.tape[len(ctx.tape) - undoing :])
+        existing = {id(memory.ref()): memory.ref for memory in rehearsal.existing}
+        self.arrays = [o for o, *_ in places if isinstance(o, ndarray) and id(o) in existing]
+        self.places = [p for p in places if id(p[0]) not in existing]
+        for a in self.arrays:
+            del existing[id(a)]
+        self.unchanged = existing
         self.main, self.changed = self.outcome(value)
 
     def outcome(self, value: Any) -> tuple[Outcome, list[Outcome]]:
@@ -151,26 +163,32 @@ class Replay:
         """Undo the first run, run the part with record, and hand over the cotangents."""
         ctx = self.ctx
         undo(ctx, self.undoing)
-        before = [contents_of(place) for place in self.places]
+        start = len(ctx.tape)
+        lifted = Lifter.liftings, Lifter.lifted
+        before = list(map(state_at, self.places))
         with self.as_before():
             value = self.run()
             if ctx.failure is not None:
                 raise ctx.failure
+            if lifted != (Lifter.liftings, 0):
+                refuse_shared(ctx, start)
             main, changed = self.outcome(value)
         if not main.equals(self.main):
             raise self.other()
         self.main.hand_over(main)
         others: list[int] = []
+        met = set(map(id, self.main.nodes))
         for i, (old, new) in enumerate(zip(self.changed, changed, strict=True)):
             if old.equals(new):
                 old.hand_over(new)
+                met.update(map(id, old.nodes))
             else:
                 others.append(i)
         for i in others:
             # An object that the first run has made, and that nothing leads to any more, stays as
             # it was before; so would one that the second run has missed, but for its cotangents.
-            untouched = same_contents(before[i], contents_of(self.places[i]))
-            if not untouched or not self.changed[i].is_spent():
+            untouched = same_state(before[i], state_at(self.places[i]))
+            if not untouched or not self.changed[i].is_spent(met):
                 raise self.other()
 
     @contextmanager
@@ -181,6 +199,7 @@ class Replay:
         bound = [(cell, old_cell(cell)) for cell, _ in self.cells]
         thread, ctx.thread = ctx.thread, get_ident()
         ctx.ordered = {}
+        ctx.forget_lookups()  # of attributes of classes that were changed
         self.setting.restore_caches(ctx)
         for source, state in self.draws:
             set_state(source, state)

@@ -57,6 +57,7 @@ def slot_value(slot: Any, o: Any) -> Any:
 
 
 def restore_slot(o: Any, slot: Any, old: Any) -> None:
+    """Undo a change of a slot."""
     if old is MISSING:
         slot.__delete__(o)
     else:
@@ -75,6 +76,7 @@ def old_attribute(o: Any, name: str) -> Any:
 
 
 def restore_attribute(o: Any, name: str, old: Any) -> None:
+    """Undo a change of an attribute."""
     if old is not MISSING:
         past_python(o, "__setattr__", setattr)(o, name, old)
         return
@@ -112,6 +114,7 @@ def log_names(ctx: Any, derived: Any, f: FunctionType) -> None:
 
 
 def restore_cell(cell: Any, old: Any) -> None:
+    """Undo a change of a captured variable."""
     if old is not MISSING:
         cell.cell_contents = old
     elif old_cell(cell) is not MISSING:

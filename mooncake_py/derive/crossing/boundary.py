@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy import ndarray
 
 from mooncake_py.derive.calls.limits import limits_raised
 from mooncake_py.derive.crossing import shadows
-from mooncake_py.derive.crossing.lift import SCALARS, Lifter, Mirror, Settler
+from mooncake_py.derive.crossing.lift import SCALARS, Lifter, Mirror, Settler, in_containers
 from mooncake_py.derive.debug.mode import new_context, settings
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.codual_call import ArrayCoDual
@@ -136,7 +137,7 @@ class _Call:
 
     def leave(self, values: list[Any], y: Any) -> CoDual:
         """Bring arguments and output to plain numbers and their fdata to the same structure."""
-        settler = Settler(self.ctx)
+        settler = self.settler = Settler(self.ctx)
         follow = shadows.Follower([data for _, data in self.copies])
         self.exits: list[tuple[Any, Any]] = []
         for value, codual in zip(values, self.inputs, strict=True):
@@ -156,8 +157,10 @@ class _Call:
         """Undo, apply the adjoint, and return the rdata of the function and its arguments."""
         with boundary, limits_raised():
             self.use()
-            with guarded(self.ctx):
+            with guarded(self.ctx), in_containers if self.ctx.repeats else nullcontext():
                 self.take_in(dy)
+                if self.ctx.repeats:
+                    self.settler.unsettle()
                 self.ctx.run_backwards()
             for node, data in self.copies:
                 if node.memory.grad is not None:

@@ -9,6 +9,7 @@ is what its `TangentSpec` says.
 from __future__ import annotations
 
 import threading
+from threading import get_ident
 from typing import Any
 
 from numpy import ndarray
@@ -24,7 +25,9 @@ from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.spec import TangentSpec
 
-__all__ = ["Lifter", "Mirror", "Settler", "is_differentiable"]
+__all__ = [
+    "Lifter", "Mirror", "Settler", "in_containers", "is_differentiable", "refuse_shared",
+]
 
 # Held by a call that has put active scalars into containers which other threads may see.
 in_containers = threading.RLock()
@@ -45,7 +48,8 @@ class Lifter(Walker):
     """
 
     liftings = 0  # containers of all threads that had numbers replaced so far,
-    lifted = 0  # and those that have now
+    lifted = 0  # and those that have now,
+    holder: int | None = None  # in the thread of this number
 
     def __init__(self, ctx: Any) -> None:
         super().__init__(ctx)
@@ -74,6 +78,7 @@ class Lifter(Walker):
             self.locked = True
             Lifter.liftings += 1
             Lifter.lifted += 1
+            Lifter.holder = get_ident()
             fields = spec.fields(value)  # another thread may have changed it until now
             assert fields is not None
         old = dict(fields)
@@ -90,20 +95,33 @@ class Lifter(Walker):
         if self.locked:
             self.locked = False
             Lifter.lifted -= 1
+            if not Lifter.lifted:
+                Lifter.holder = None
             in_containers.release()
 
     def settle(self) -> None:
         """Raise if the forward pass has met a number that another thread had made active."""
-        if self.locked or self.before == (Lifter.liftings, 0):
-            return
-        for entry in self.ctx.tape:
-            number = foreign_number(self.ctx, entry)
-            if number is not None:
-                raise shared_number(number)
+        if not self.locked and self.before != (Lifter.liftings, 0):
+            refuse_shared(self.ctx, 0)
 
 
 class Settler(Walker):
-    """Brings values to plain numbers after a forward pass; every number gets a node."""
+    """Brings values to plain numbers after a forward pass; every number gets a node.
+
+    Attributes
+    ----------
+    replaced : list of tuple
+        Containers and objects that held active numbers, their specs, and these numbers.
+    """
+
+    def __init__(self, ctx: Any) -> None:
+        super().__init__(ctx)
+        self.replaced: list[tuple[Any, TangentSpec, dict[Any, Any]]] = []
+
+    def unsettle(self) -> None:
+        """Put the active numbers back, for parts of the program that run again."""
+        for value, spec, parts in self.replaced:
+            replace_parts(value, spec, parts)
 
     @override
     def visit_scalar(self, value: Any) -> tuple[Any, Any]:
@@ -123,7 +141,18 @@ class Settler(Walker):
         new = self.visit_parts(old, mirror)
         changed = {name: part for name, part in new.items() if part is not old[name]}
         if changed:
+            self.replaced.append((value, spec, {name: old[name] for name in changed}))
             replace_parts(value, spec, changed)
+
+
+def refuse_shared(ctx: Any, start: int) -> None:
+    """Raise if entries from `start` on would give a cotangent to a number of another thread."""
+    if Lifter.holder == get_ident():
+        return
+    for entry in ctx.tape[start:]:
+        number = foreign_number(ctx, entry)
+        if number is not None:
+            raise shared_number(number)
 
 
 def stays_as_it_is(part: Any) -> bool:

@@ -52,7 +52,11 @@ class Tape(Context):
         Blocks of memory and their shadows.
     thread : int
         Of the thread that runs it forward.
+    repeats : bool
+        Whether parts of the program are to be run again on the reverse pass.
     """
+
+    repeats = False
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,0 +1,108 @@
+"""Loops of which a few states are kept, and the steps between them run again.
+
+References
+----------
+A. Griewank, A. Walther, "Algorithm 799: Revolve", ACM Transactions on Mathematical Software 26
+(2000): which states to keep, such that a given number of them needs the fewest steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from math import comb
+from typing import Any
+
+from numpy import ndarray
+
+Step = Callable[[Any, int], Any]
+
+__all__ = ["run_counted", "run_while", "split"]
+
+
+def split(count: int, slots: int) -> int:
+    """Return after how many of `count` steps the second of `slots` states is to be kept.
+
+    With s states and each step run at most r times before it is recorded, ``comb(s + r, s)``
+    steps can be reversed.
+    """
+    sweeps = 1
+    while comb(slots + sweeps, slots) < count:
+        sweeps += 1
+    first = comb(slots + sweeps - 1, slots)
+    return max(1, min(first, count - comb(slots + sweeps - 2, slots - 1), count - 1))
+
+
+def run_counted(ctx: Any, step: Any, state: Any, items: Any, slots: int) -> Any:
+    """Run ``for item in items: state = step(state, item)`` and return the state."""
+    if type(items) is not range and type(items) is not ndarray:
+        items = tuple(items)
+
+    def run_step(state: Any, k: int) -> Any:
+        return ctx.call(step, state, ctx.getitem(items, k))
+
+    return advance(ctx, run_step, state, 0, len(items), slots)
+
+
+def advance(ctx: Any, run_step: Step, state: Any, start: int, stop: int, slots: int) -> Any:
+    """Run some of the steps; all but the last run again on the reverse pass."""
+    while stop - start > 1 and slots > 0 and ctx.rehearsal is None:
+        middle = start + split(stop - start, slots)
+        state = ctx.repeatable(partial(advance, ctx, run_step, state, start, middle, slots))
+        start, slots = middle, slots - 1
+    for k in range(start, stop):
+        state = run_step(state, k)
+    return state
+
+
+def run_while(ctx: Any, step: Any, state: Any, more: Any, slots: int) -> Any:
+    """Run ``while more(state): state = step(state)`` and return the state.
+
+    As the number of steps is not known, they run in blocks, each twice as long as the one before.
+    """
+    length = slots + 1
+    while True:
+        block = Block(ctx, step, more, length, slots)
+        state = ctx.repeatable(partial(block.run, state))
+        if block.count < length:
+            return state
+        length *= 2
+
+
+class Block:
+    """Some steps of a loop, of which it shows in the first run how many they are."""
+
+    def __init__(self, ctx: Any, step: Any, more: Any, length: int, slots: int) -> None:
+        self.ctx = ctx
+        self.step = step
+        self.more = more
+        self.length = length
+        self.slots = slots
+        self.count = -1
+
+    def run(self, state: Any) -> Any:
+        """Run the block, the first time to find out how long it is."""
+        if self.count < 0:
+            return self.first_run(state)
+        state = advance(self.ctx, self.run_step, state, 0, self.count, self.slots)
+        if self.count < self.length:
+            self.goes_on(state)
+        return state
+
+    def first_run(self, state: Any) -> Any:
+        """Run the block and count its steps."""
+        count = 0
+        while count < self.length and self.goes_on(state):
+            state = self.ctx.call(self.step, state)
+            count += 1
+        self.count = count
+        return state
+
+    def run_step(self, state: Any, _: int) -> Any:
+        """Run a step, and the question before it, which may have effects."""
+        self.goes_on(state)
+        return self.ctx.call(self.step, state)
+
+    def goes_on(self, state: Any) -> bool:
+        """Tell whether there is another step."""
+        return bool(self.ctx.truth(self.ctx.call(self.more, state)))
