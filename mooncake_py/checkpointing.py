@@ -55,8 +55,8 @@ def checkpoint(f: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
     ...     for _ in range(100):
     ...         checkpoint(step, u)
     ...     return np.sum(u * u)
-    >>> grad(energy)(np.linspace(0.0, 1.0, 3))
-    array([0.5, 0. , 1.5])
+    >>> grad(energy)(np.linspace(0.0, 1.0, 3)).round(6)
+    array([0.5, 0. , 2.5])
     """
     return f(*args, **kwargs)
 

@@ -141,3 +141,20 @@ def test_rule_by_hand_that_writes_a_workspace():
     for _ in range(2):
         np.testing.assert_allclose(pullback(np.ones(3))[0], 4 * X)
         np.testing.assert_array_equal(WORKSPACE, 0.0)
+
+
+def test_pullback_with_numbers_of_an_object_runs_again() -> None:
+    class Clock:
+        def __init__(self) -> None:
+            self.time, self.pair, self.ticks = 0.25, (0.5, 1), [2.0]
+
+    def f(clock, dt):
+        clock.time = clock.time + dt * clock.time
+        clock.pair = clock.pair[0] * dt, 2
+        clock.ticks[0] *= clock.time
+        return clock.time * clock.pair[0] * clock.ticks[0]
+
+    _, pullback = vjp(f, Clock(), 0.5)
+    first, second = (pullback(1.0) for _ in range(2))
+    assert repr(first) == repr(second)
+    assert first[0].ticks == [0.375 * 0.25 * 0.375]

@@ -11,7 +11,7 @@ import sys
 from collections import deque
 from typing import Any
 
-from mooncake_py.derive.containers import containers, dicts, state
+from mooncake_py.derive.containers import containers, dicts, lists, state
 from mooncake_py.derive.containers.undo import is_plain_key
 from mooncake_py.derive.recording.pulls import pull_state
 
@@ -19,7 +19,7 @@ __all__ = ["Changes", "is_alone"]
 
 Entry = tuple[Any, ...]
 
-FEW = 32
+FEW = 16
 KEPT_WHOLE = frozenset({list, dict, set, deque})
 
 
@@ -51,19 +51,19 @@ class Changes:
         o = entry[2]
         group = self.groups.get(id(o))  # the entries of a group keep the object alive
         if group is None:
-            group = self.groups[id(o)] = Group()
+            group = self.groups[id(o)] = Group(len(o) if type(o) in KEPT_WHOLE else 0)
         if group.is_whole:
             return
         place = place_of(entry)
-        if place is None:
+        if place is None and not adds_at_the_end(entry):
             group.places.clear()  # from here on they mean something else
             if entry[1] is dicts.restore_order:  # of the attributes of an object, perhaps
                 group.has_order = True
                 for other in self.groups.values():
                     other.places.clear()
-        elif place in group.places:
-            return
-        else:
+        elif place is not None:
+            if place in group.places:
+                return
             group.places.add(place)
         group.positions.append(len(self.kept))
         self.kept.append(entry)
@@ -71,14 +71,17 @@ class Changes:
         module = containers.module_of(o)
         if module is not None and entry[1] is module.restore:
             group.is_whole = True
-        elif type(o) in KEPT_WHOLE and len(group.positions) > 2 * len(o) + 8:
+        elif type(o) in KEPT_WHOLE and len(group.positions) > 2 * group.size + 8:
             self.keep_whole(o, module, group)
         if self.count > self.limit:
             self.forget_unreachable()
             self.limit = FEW + 2 * self.count
 
     def keep_whole(self, o: Any, module: Any, group: Group) -> None:
-        """Replace the entries of a container by one that has its contents before them all."""
+        """Replace the entries of a container by one that has its contents before them all.
+
+        The change that is being recorded has been made, unless undoing it twice does no harm.
+        """
         before = deque(o, o.maxlen) if type(o) is deque else type(o)(o)
         for position in reversed(group.positions):
             entry = self.kept[position]
@@ -134,13 +137,16 @@ class Group:
         The parts that are kept; a further change of one need not be.
     has_order : bool
         Whether the order of the keys of a dict is among them.
+    size : int
+        Of the container when it was changed first.
     is_whole : bool
         Whether the entries bring back everything.
     """
 
-    __slots__ = ("has_order", "is_whole", "places", "positions")
+    __slots__ = ("has_order", "is_whole", "places", "positions", "size")
 
-    def __init__(self) -> None:
+    def __init__(self, size: int) -> None:
+        self.size = size
         self.positions: list[int] = []
         self.places: set[Any] = set()
         self.has_order = False
@@ -159,6 +165,11 @@ def place_of(entry: Entry) -> Any:
     if inverse is list.__setitem__ and type(details[0]) is int:
         return details[0]
     return None
+
+
+def adds_at_the_end(entry: Entry) -> bool:
+    """Tell whether a change has added to a list, so that indices mean what they meant before."""
+    return entry[1] is lists.truncate or (entry[1] is list.pop and len(entry) == 3)
 
 
 def references(holder: list[Any]) -> int:

@@ -53,6 +53,7 @@ def run_unrecorded(ctx: Any, run: Run) -> Any:
     setting = Setting(ctx)
     rehearsal = Rehearsal(ctx)
     error: Exception | None = None
+    value: Any = None
     try:
         with rehearsal:
             value = run()

@@ -13,7 +13,7 @@ from typing import Any
 from mooncake_py.derive.containers.undo import note
 from mooncake_py.derive.recording.active import primal_of
 
-__all__ = ["METHODS", "contents", "restore", "snapshot"]
+__all__ = ["METHODS", "contents", "restore", "snapshot", "truncate"]
 
 
 def methods_of(o: Any) -> Any:
@@ -69,11 +69,13 @@ def delete_item(ctx: Any, o: Any, i: Any) -> None:
         note(ctx, base.insert, o, i, old)
         return
     start, stop, step = i.indices(len(o))
-    if step == 1:
-        note(ctx, base.__setitem__, o, slice(start, start), base.__getitem__(o, slice(start, stop)))
-    else:
+    if step != 1:
         snapshot(ctx, o)
+        base.__delitem__(o, i)
+        return
+    old = base.__getitem__(o, slice(start, stop))
     base.__delitem__(o, i)
+    note(ctx, base.__setitem__, o, slice(start, start), old)
 
 
 def snapshot(ctx: Any, o: Any) -> None:
@@ -135,6 +137,7 @@ def extend(ctx: Any, o: Any, values: Any) -> None:
 
 
 def truncate(o: Any, size: int) -> None:
+    """Take away what was added at the end."""
     methods_of(o).__delitem__(o, slice(size, None))
 
 

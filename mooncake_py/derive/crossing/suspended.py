@@ -16,6 +16,7 @@ from numpy import ndarray
 from mooncake_py.derive.containers import containers, dicts, state
 from mooncake_py.derive.language.fields import own_attributes, set_own_attributes
 from mooncake_py.derive.recording import pulls
+from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.codual_call import pull_codual
 from mooncake_py.derive.recording.memory import undo_assign
 from mooncake_py.tangents.memory import owner
@@ -72,7 +73,20 @@ class Suspended:
             yield
         finally:
             for slot, contents in before:
-                slot.write(contents)
+                if not holds_active(contents):  # of an argument: the tape has put the number back
+                    slot.write(contents)
+
+
+def holds_active(contents: Any) -> bool:
+    """Tell whether the contents of a place are or hold active numbers."""
+    if type(contents) is Active:
+        return True
+    if isinstance(contents, dict):
+        contents = contents.values()
+    elif not isinstance(contents, (tuple, list)):
+        return False
+    return any(type(part) is Active or (type(part) is tuple and holds_active(part))
+               for part in contents)
 
 
 def is_visible(entry: tuple[Any, ...], own: Iterable[int]) -> bool:
