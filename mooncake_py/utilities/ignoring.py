@@ -209,12 +209,13 @@ class Noted:
 
     def __init__(self) -> None:
         self.length = 0  # of the tape, when it was last looked at
+        self.last: Any = None  # entry then
         self.ids: set[int] = set()
 
     def update(self, tape: list[tuple[Any, ...]]) -> set[int]:
         """Look at the entries that are new, and return all ids."""
-        if len(tape) < self.length:  # entries were taken back
-            self.__init__()
+        if self.length and (len(tape) < self.length or tape[self.length - 1] is not self.last):
+            self.__init__()  # a part runs again: much of the tape has been reversed
         for entry in tape[self.length :]:
             if entry[0] is pull_state:
                 self.ids.add(id(entry[2]))  # what it puts there is not looked into
@@ -222,6 +223,7 @@ class Noted:
                 for part in entry[1:]:
                     self.add(part)
         self.length = len(tape)
+        self.last = tape[-1] if tape else None
         return self.ids
 
     def add(self, value: Any) -> None:
@@ -241,4 +243,5 @@ _noted: WeakKeyDictionary[Any, Noted] = WeakKeyDictionary()
 
 def noted(ctx: Any) -> set[int]:
     """Return the ids of what a tape refers to; it keeps the objects."""
-    return _noted.setdefault(ctx, Noted()).update(ctx.tape)
+    ids = _noted.setdefault(ctx, Noted()).update(ctx.tape)
+    return ids if ctx.rehearsal is None else ids.union(ctx.rehearsal.changes.groups)

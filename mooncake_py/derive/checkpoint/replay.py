@@ -28,6 +28,7 @@ from mooncake_py.derive.checkpoint.rehearsal import Rehearsal
 from mooncake_py.derive.containers.state import old_cell, restore_cell
 from mooncake_py.derive.crossing.lift import Lifter, refuse_shared
 from mooncake_py.errors import CheckpointError, Location, MooncakeError
+from mooncake_py.rules import local
 
 __all__ = ["pull_replay", "run_unrecorded"]
 
@@ -102,6 +103,7 @@ class Setting:
 
     def __init__(self, ctx: Any) -> None:
         self.errors = np.geterr()
+        self.rules = local.current()
         self.caches = {key: cache.copy() for key, cache in ctx.caches.items()}
 
     def restore_caches(self, ctx: Any) -> None:
@@ -207,9 +209,11 @@ class Replay:
         for cell, content in self.cells:
             restore_cell(cell, content)
         try:
-            with np.errstate(**self.setting.errors):
+            with np.errstate(**self.setting.errors), local.using(self.setting.rules):
+                ctx.load_handlers()
                 yield
         finally:
+            ctx.load_handlers()
             ctx.thread = thread
             for (cell, content), (_, then) in zip(bound, self.cells, strict=True):
                 if old_cell(cell) is then:  # not bound anew by the run
