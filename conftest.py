@@ -1,9 +1,13 @@
-"""What cannot be collected where SciPy, an optional extra, is not installed."""
+"""What cannot be collected where an optional extra is not installed."""
 
 from importlib.util import find_spec
 
-collect_ignore_glob = (
-    []
-    if find_spec("scipy")
-    else ["mooncake_py/rules/scipy/*", "tests/rules/cases/scipy/*", "docs/scipy.md"]
-)
+NEEDS = {
+    "scipy": ["mooncake_py/rules/scipy/*", "tests/rules/cases/scipy/*", "docs/scipy.md"],
+    "jax": ["mooncake_py/extras/jax.py"],
+    "torch": ["mooncake_py/extras/torch.py"],
+}
+
+collect_ignore_glob = [
+    path for package, paths in NEEDS.items() if not find_spec(package) for path in paths
+]
