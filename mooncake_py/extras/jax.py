@@ -1,6 +1,6 @@
 """Functions written with JAX, used in ordinary NumPy code; needs the extra ``mooncake_py[jax]``."""
 
-# pyright: reportMissingImports=false
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
 
 from __future__ import annotations
 

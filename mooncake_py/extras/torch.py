@@ -1,6 +1,6 @@
 """Functions written with PyTorch, in NumPy code; needs the extra ``mooncake_py[torch]``."""
 
-# pyright: reportMissingImports=false
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
 
 from __future__ import annotations
 
