@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from mooncake_py.derive.crossing.hooked import hooked
+from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.rules import registry
 from mooncake_py.rules.declare import contextual
 from mooncake_py.utilities.copies import plain_copy
@@ -65,4 +67,6 @@ def require_function(fn: Any) -> None:
 def hook_inside(ctx: Any, fn: Callable[[Any], Any], x: T) -> T:
     """Record the hook inside a derivative."""
     require_function(fn)
+    if not isinstance(ctx, ReverseContext):  # there are no cotangents
+        return ctx.call(copy.deepcopy, x)
     return hooked(ctx, registry.find(hook), fn, x)

@@ -8,6 +8,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from numpy import ndarray
+from typing_extensions import override
 
 from mooncake_py.derive.calls.nested import enclosed
 from mooncake_py.derive.containers.containers import module_of
@@ -69,7 +70,8 @@ def ignore_derivatives(x: Any, /, *args: Any, **kwargs: Any) -> Any:
 
     Notes
     -----
-    Takes time in proportion to what the function can reach.
+    Takes time in proportion to what the function can reach; of arrays it copies those that the
+    derivative has computed with.
 
     Examples
     --------
@@ -109,13 +111,25 @@ def ignore_inside(ctx: Any, x: Any, /, *args: Any, **kwargs: Any) -> Any:
     return ctx.call(stop_gradient, y) if ctx.contains_active(y) else y
 
 
+class Reachable(Snapshot):
+    """What a function can reach, of arrays only those that the derivative has computed with."""
+
+    def __init__(self, ctx: Any, f: Any, args: Any, kwargs: Any) -> None:
+        self.ctx = ctx
+        super().__init__(f, args, kwargs)
+
+    @override
+    def may_change(self, value: Any) -> bool:
+        return not is_plain_array(value) or is_known(self.ctx, value)
+
+
 class Watch:
     """A block round a call of a function, with a watch over what the function can reach."""
 
     def __init__(self, ctx: Any, f: Callable[..., Any], args: Any, kwargs: Any) -> None:
         self.ctx = ctx
         self.f = f
-        self.before = Snapshot(f, args, kwargs).kept
+        self.before = Reachable(ctx, f, args, kwargs).kept
         self.restorers = [restorer(holder, old) for _, holder, old in self.before]
 
     def __enter__(self) -> None:
@@ -140,11 +154,9 @@ class Watch:
         """Return why something that has changed must not change; empty if it may."""
         ctx = self.ctx
         if is_plain_array(holder):
-            block = owner(holder)
-            known = ctx.registry.constants.get(id(block))
-            used = ctx.find(holder) is not None or (known is not None and known.ref() is block)
-            return "the derivative has computed with it" if used else ""
-        if any(id(place) in noted(ctx) for place in places(holder)):
+            return "the derivative has computed with it"
+        tapes = [noted(context) for context in (ctx, *ctx.outers)]
+        if any(id(place) in ids for place in places(holder) for ids in tapes):
             return "the differentiated code has changed it too, or reads it on the reverse pass"
         if type(holder) in CONTAINERS and holds_inert(old):
             return ""
@@ -167,6 +179,21 @@ class Watch:
         )
         self.ctx.failed(error)
         return error
+
+
+def is_known(ctx: Any, a: ndarray) -> bool:
+    """Tell whether an array is active, or the tape may refer to what it holds or held before.
+
+    The derivatives round this one count too; to look an array up there in the usual way is an
+    error.
+    """
+    block = owner(a)
+    for context in (ctx, *ctx.outers):
+        for nodes in (context.known, context.registry.constants):
+            node = dict.get(nodes, id(block))
+            if node is not None and node.ref() is block:
+                return True
+    return False
 
 
 def has_changed(holder: Any, old: Any) -> bool:

@@ -42,6 +42,11 @@ class Params:
     """
 
     def __init__(self, values: Iterable[Any]) -> None:
+        if isinstance(values, (ndarray, dict, str)):
+            raise TypeError(
+                f"Params takes a list of parameters, not {summary(values)}: Params([x]) makes one "
+                "of it"
+            )
         self._values: dict[int, Any] = {}  # keeps the object whose id is the key
         for i, value in enumerate(values):
             require_parameter(i, value)

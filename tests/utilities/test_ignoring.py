@@ -335,6 +335,28 @@ def test_derivative_within_is_that_of_plain_numbers() -> None:
     assert grad(f)(3.0) == 2 * 3.0 * 3.0
 
 
+def test_within_an_inner_derivative() -> None:
+    def f(x: np.ndarray) -> Any:
+        y = x * 2.0
+
+        def inner(t: float) -> Any:
+            ignore_derivatives(lambda: y.sum())
+            return t * t * ignore_derivatives(y).sum()
+
+        return np.sum(y) * grad(inner)(3.0)
+
+    np.testing.assert_allclose(grad(f)(X), np.full(3, 2.0 * 6.0 * 2.0 * X.sum()))
+
+    def writes(x: np.ndarray) -> Any:
+        y = x * 2.0
+        z = y * y
+        grad(lambda t: (ignore_derivatives(y.fill, 0.0), t)[1])(1.0)
+        return z.sum()
+
+    with pytest.raises(UntrackedWriteError):
+        grad(writes)(X)
+
+
 def test_pullback_runs_it_again() -> None:
     history: list[float] = []
 

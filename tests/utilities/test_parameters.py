@@ -154,6 +154,14 @@ def test_what_cannot_be_a_parameter(value: Any) -> None:
         Params([W, value])
 
 
+@pytest.mark.parametrize("values", [W, {"w": W}])
+def test_one_parameter_without_a_list(values: Any) -> None:
+    with pytest.raises(TypeError, match=r"takes a list of parameters, not .*: Params\(\[x\]\)"):
+        Params(values)
+    with pytest.raises(TypeError, match="takes a list of parameters"):
+        gradient(loss, params=values)
+
+
 def test_errors_name_the_function() -> None:
     with pytest.raises(NonDifferentiableArgumentError, match="no parameters"):
         gradient(loss, params=Params([]))

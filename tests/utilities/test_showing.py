@@ -33,6 +33,11 @@ def test_label(capsys: pytest.CaptureFixture[str]) -> None:
     assert printed(capsys)[0].endswith(": gradient of weight: 2.0")
 
 
+def test_called_back(capsys: pytest.CaptureFixture[str]) -> None:
+    grad(lambda x: sum(map(showgrad, [x, x])))(2.0)
+    assert [line.partition(": ")[2] for line in printed(capsys)] == ["gradient: 1.0"] * 2
+
+
 def test_call_over_several_lines(capsys: pytest.CaptureFixture[str]) -> None:
     def f(x: float) -> float:
         return showgrad(
