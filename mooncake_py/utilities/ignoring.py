@@ -116,7 +116,8 @@ class Reachable(Snapshot):
 
     def __init__(self, ctx: Any, f: Any, args: Any, kwargs: Any) -> None:
         self.ctx = ctx
-        super().__init__(f, args, kwargs)
+        super().__init__(None, args, kwargs)  # to look up the names of parameters takes long
+        self.follow(name_of(f), f)
 
     @override
     def may_change(self, value: Any) -> bool:
@@ -175,7 +176,8 @@ class Watch:
             f"{name_of(self.f)} changed what the derivative depends on, inside ignore_derivatives",
             where=self.ctx.user_location(),
             why=f"{joined(path, part)} is {new}, and was {former} before;\n{objection}",
-            mend="do the write outside of ignore_derivatives, or let the function work on a copy",
+            mend="do such writes outside of ignore_derivatives (or, to a log, all of them inside), "
+            "or\nlet the function work on a copy",
         )
         self.ctx.failed(error)
         return error
@@ -219,7 +221,7 @@ def restorer(holder: Any, old: Any) -> Callable[[], None]:
         return lambda: restore_cells(cells)
     module = module_of(holder)
     if module is not None:
-        contents = module.contents(holder)
+        contents = old if type(holder) in CONTAINERS else module.contents(holder)
         return lambda: module.restore(holder, contents)
     fields = own_attributes(holder)
     return lambda: set_own_attributes(holder, fields)

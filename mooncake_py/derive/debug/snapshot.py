@@ -52,12 +52,15 @@ class Snapshot:
         self.known: dict[int, Any] = {}  # keeps the object whose id is the key
         self.todo: list[tuple[str, Any]] = []
         for i, a in enumerate(args):
-            self.todo.append((describe(f, i) if f else f"argument {i}", a))
+            self.follow(describe(f, i) if f else f"argument {i}", a)
         for name, a in kwargs.items():
-            self.todo.append((f"argument {name!r}", a))
+            self.follow(f"argument {name!r}", a)
         if f is not None:
-            self.todo.append((name_of(f), f))
-        self.todo.reverse()
+            self.follow(name_of(f), f)
+
+    def follow(self, path: str, value: Any) -> None:
+        """Remember all that can be reached from a value."""
+        self.todo.append((path, value))
         while self.todo:
             self.keep(*self.todo.pop())
 
