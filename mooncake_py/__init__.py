@@ -21,8 +21,15 @@ from mooncake_py.errors import RuleTestError as RuleTestError
 from mooncake_py.errors import SourceUnavailableError as SourceUnavailableError
 from mooncake_py.errors import UnsupportedSyntaxError as UnsupportedSyntaxError
 from mooncake_py.errors import UntrackedWriteError as UntrackedWriteError
+from mooncake_py.higher_order import hessian as hessian
+from mooncake_py.higher_order import hessian_diagonal as hessian_diagonal
+from mooncake_py.higher_order import hvp as hvp
+from mooncake_py.higher_order import jacobian as jacobian
+from mooncake_py.higher_order import value_grad_and_hessian as value_grad_and_hessian
 from mooncake_py.interface import build_rrule as build_rrule
+from mooncake_py.interface import forwarddiff as forwarddiff
 from mooncake_py.interface import grad as grad
+from mooncake_py.interface import jvp as jvp
 from mooncake_py.interface import value_and_grad as value_and_grad
 from mooncake_py.interface import vjp as vjp
 from mooncake_py.rules.declare import bilinear as bilinear

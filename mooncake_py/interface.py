@@ -9,32 +9,29 @@ from contextlib import nullcontext
 from types import MethodType
 from typing import Any
 
-import numpy as np
-from numpy import ndarray
-
 from mooncake_py.derive.calls.limits import limits_raised
 from mooncake_py.derive.crossing.arguments import (
     ArgNums,
-    choose_arguments,
-    lift_chosen,
     name_of,
     require_callable,
 )
 from mooncake_py.derive.crossing.boundary import derived_rule
 from mooncake_py.derive.crossing.copying import copy_jointly
+from mooncake_py.derive.crossing.differentiate import value_and_gradient
 from mooncake_py.derive.crossing.gradients import gradient_of
 from mooncake_py.derive.crossing.lift import Lifter
 from mooncake_py.derive.crossing.outgoing import independent
-from mooncake_py.derive.crossing.outputs import run, scalar_value, seed
+from mooncake_py.derive.crossing.outputs import run, seed
 from mooncake_py.derive.crossing.suspended import Suspended
 from mooncake_py.derive.debug.mode import Settings, new_context, settings
-from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.nesting.enclosing import enclosing
 from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.derive.reports.notes import guarded
 from mooncake_py.derive.reports.tracebacks import boundary
+from mooncake_py.errors import InvalidTangentError
 from mooncake_py.rules import local
 
-__all__ = ["build_rrule", "grad", "value_and_grad", "vjp"]
+__all__ = ["build_rrule", "forwarddiff", "grad", "jvp", "value_and_grad", "vjp"]
 
 
 def value_and_grad(
@@ -161,7 +158,7 @@ class _ValueAndGrad(_Derivative):
 
     def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         with boundary:
-            return _value_and_gradient(*self._parts, args, kwargs)
+            return value_and_gradient(*self._parts, args, kwargs)
 
 
 class _Grad(_Derivative):
@@ -171,39 +168,9 @@ class _Grad(_Derivative):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         with boundary:
-            value, g = _value_and_gradient(*self._parts, args, kwargs)
+            value, g = value_and_gradient(*self._parts, args, kwargs)
         _, _, has_aux, _ = self._parts
         return (g, value[1]) if has_aux else g
-
-
-def _value_and_gradient(
-    f: Callable[..., Any], argnums: ArgNums, has_aux: bool, debug: bool, args: Any, kwargs: Any
-) -> tuple[Any, Any]:
-    """Run `f` forward and backward."""
-    with limits_raised():  # also for the gradients, whose structure may be deep
-        result, gradients = _run(f, argnums, has_aux, debug, args, kwargs)
-    return result, gradients if isinstance(argnums, tuple) else gradients[0]
-
-
-def _run(
-    f: Callable[..., Any], argnums: ArgNums, has_aux: bool, debug: bool, args: Any, kwargs: Any
-) -> tuple[Any, tuple[Any, ...]]:
-    """Return the result, and the gradient for each of `argnums`."""
-    chosen = choose_arguments(f, argnums, args, kwargs)
-    ctx = new_context(settings(debug), f, args, kwargs)
-    with Lifter(ctx) as lifter, guarded(ctx):
-        args, kwargs, mirrors = lift_chosen(lifter, f, chosen, args, kwargs)
-        output, aux = run(ctx, f, args, kwargs, has_aux)
-        lifter.settle()
-        value = scalar_value(f, output)
-        if type(output) is Active:
-            output.add(1.0)
-        elif type(output) is ndarray and (node := ctx.find(output)) is not None:
-            node.add_shared(np.ones(output.shape, output.dtype))
-        ctx.run_backwards()
-    memo: dict[int, Any] = {}
-    gradients = tuple(gradient_of(v, m, memo) for v, m in mirrors)
-    return (value, aux) if has_aux else value, gradients
 
 
 def vjp(
@@ -244,6 +211,12 @@ def vjp(
     """
     with boundary, limits_raised():
         require_callable(f)
+        outer = enclosing()
+        if outer is not None:
+            # Only where derivatives nest.
+            from mooncake_py.derive.nesting.inside import vjp_inside
+
+            return vjp_inside(outer, f, args)
         return _Vjp(f, args, settings(debug)).start()
 
 
@@ -287,6 +260,11 @@ class _Vjp:
     def pullback(self, cotangent: Any) -> tuple[Any, ...]:
         """Return the gradients of the arguments for a cotangent of the output."""
         with boundary, self.lock, limits_raised():
+            outer = enclosing()
+            if outer is not None and outer.contains_active((cotangent, self.f, self.args)):
+                from mooncake_py.derive.nesting.inside import pull_back_inside
+
+                return pull_back_inside(outer, self.f, self.args, cotangent)
             ctx, self.ctx = self.ctx, None
             state = nullcontext() if ctx is None or self.waiting is None else self.waiting.resumed()
             if ctx is None:
@@ -306,6 +284,110 @@ class _Vjp:
     def __del__(self) -> None:
         if self.ctx is not None:
             self.ctx.forget()
+
+
+def jvp(
+    f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]
+) -> tuple[Any, Any]:
+    """Return the output of `f` and its derivative along `tangents`, in forward mode.
+
+    Parameters
+    ----------
+    f : callable
+        Ordinary Python and NumPy code; it may work in place.
+    primals : tuple
+        The arguments.
+    tangents : tuple
+        A tangent for each argument, in the structure of a gradient: array for array (same shape),
+        number for float, list, dict, tuple or dataclass of tangents.  None stands for zero, and
+        for arguments without a derivative.
+
+    Returns
+    -------
+    y, dy : object
+        The output and its tangent, which looks like a gradient of the output: new memory,
+        ``NoTangent()`` for parts without a derivative.
+
+    Raises
+    ------
+    InvalidTangentError
+        If a tangent does not have the structure or the shape of its argument.
+
+    Notes
+    -----
+    The cost is two to three times that of `f` whatever the number of inputs, and no memory is
+    kept for a reverse pass.  The arguments are afterwards as they were.  Inside another
+    derivative the values that `f` returns must be numbers, arrays, tuples, lists or dicts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def smooth(u):
+    ...     u[1:-1] += 0.25 * (u[2:] - 2 * u[1:-1] + u[:-2])
+    ...     return u
+    >>> jvp(smooth, (np.array([0.0, 1.0, 0.0]),), (np.array([1.0, 0.0, 0.0]),))
+    (array([0. , 0.5, 0. ]), array([1.  , 0.25, 0.  ]))
+    """
+    with boundary, limits_raised():
+        require_callable(f)
+        if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
+            raise InvalidTangentError(
+                "jvp takes a tuple of primals and a tuple of tangents",
+                mend="jvp(f, (x,), (dx,)) for a function of one argument",
+            )
+        if len(primals) != len(tangents):
+            raise InvalidTangentError(
+                f"{len(primals)} primals but {len(tangents)} tangents",
+                mend="give one tangent for each argument, None for zero",
+            )
+        # Only for those who use it.
+        from mooncake_py.derive.forward.call import push_forward
+
+        return push_forward(f, primals, tangents)
+
+
+def forwarddiff(f: Callable[[Any], Any], x: Any) -> Any:
+    """Return ``f(x)``; where a reverse-mode derivative runs, `f` is differentiated forward.
+
+    For functions of a few numbers with many operations: the reverse pass keeps their Jacobian, not
+    a record of each operation.
+
+    Parameters
+    ----------
+    f : callable
+        Of one number or array; it returns one.  It must not capture anything else that is being
+        differentiated: pass that as part of `x`.
+    x : float or ndarray
+
+    Returns
+    -------
+    float or ndarray
+        ``f(x)``.
+
+    Raises
+    ------
+    NestedDerivativeError
+        If `f` reads anything but `x` that is being differentiated.
+
+    Notes
+    -----
+    Inside derivatives of higher order `f` is differentiated like any other code.
+
+    Examples
+    --------
+    >>> from mooncake_py import forwarddiff, grad
+    >>> def root(x):
+    ...     y = 1.0
+    ...     for _ in range(50):
+    ...         y = 0.5 * (y + x / y)
+    ...     return y
+    >>> round(grad(lambda x: forwarddiff(root, x) ** 2)(2.0), 12)
+    1.0
+    """
+    # Only for those who use it.
+    from mooncake_py.derive.nesting import forwarddiff as inside
+
+    return inside.forwarddiff(f, x)
 
 
 def build_rrule(f: Callable[..., Any], *args: Any) -> Callable[..., Any]:

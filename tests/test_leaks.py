@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import CoDual, NoFData, build_rrule, grad, value_and_grad, vjp
+from mooncake_py import CoDual, NoFData, build_rrule, grad, jvp, value_and_grad, vjp
 from mooncake_py.derive.rewriting import load, source
 from mooncake_py.errors import NestedDerivativeError
 from tests.support.gradients import Programs
@@ -129,9 +129,19 @@ def refused_and_caught(x):
         return 0.0
 
 
+@programs()
+def inner_derivatives_of_active_data(x):
+    return np.sum(grad(lambda z: np.sum(z * x * z))(np.ones(2000)))
+
+
+@programs()
+def inner_tangents(x):
+    return np.sum(jvp(lambda z: z * x, (x,), (np.ones(2000),))[1])
+
+
 @programs(error=NestedDerivativeError)
 def refused_inside(x):
-    return np.sum(grad(lambda z: np.sum(z * x))(np.ones(2000)))
+    return build_rrule(np.sum)(CoDual(np.sum, NoFData()), CoDual(x, np.zeros(2000)))[0].primal
 
 
 def by_grad(f):

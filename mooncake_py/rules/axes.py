@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.rules.declare import overlay
+
 __all__ = [
     "Axes",
     "Result",
@@ -51,10 +53,20 @@ def spread(dy: Any, axis: Axes, shape: tuple[int, ...]) -> ndarray:
     dy = np.asarray(dy)
     if dy.ndim:
         return np.broadcast_to(keep(dy, axis, shape), shape)
-    # The common full reduction; as np.broadcast_to, at a tenth of its price.
+    return repeated(dy, shape)
+
+
+def repeated(dy: ndarray, shape: tuple[int, ...]) -> ndarray:
+    """Return a number as a read-only array: as np.broadcast_to, at a tenth of its price."""
     view = np.ndarray(shape, dy.dtype, dy, 0, (0,) * len(shape))
     view.flags.writeable = False
     return view
+
+
+@overlay(repeated)
+def repeated_derivable(dy, shape):
+    """Serve where an adjoint is itself differentiated."""
+    return np.broadcast_to(dy, shape)
 
 
 def count(shape: tuple[int, ...], axis: Axes, where: Any = True) -> Any:

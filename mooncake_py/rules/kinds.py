@@ -264,9 +264,11 @@ class VjpRule(Rule):
     ----------
     permits : tuple of str
         Options that allow the function to overwrite arguments; they are never granted.
+    jvp : callable or None
+        ``jvp(tangents, output, *args, **kwargs)``; None if forward mode transposes the pullback.
     """
 
-    __slots__ = ("permits", "rule")
+    __slots__ = ("jvp", "permits", "rule")
 
     def __init__(
         self,
@@ -274,10 +276,12 @@ class VjpRule(Rule):
         origin: Location,
         rule: Callable[..., Any],
         permits: tuple[str, ...] = (),
+        jvp: Callable[..., Any] | None = None,
     ) -> None:
         super().__init__(functions, origin)
         self.rule = rule
         self.permits = permits
+        self.jvp = jvp
 
 
 class CoDualRule(Rule):

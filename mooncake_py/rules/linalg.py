@@ -29,7 +29,17 @@ zero_derivative(np.linalg.matrix_rank, because="piecewise constant")
 # Linear systems and inverses.
 
 
-@from_vjp(np.linalg.solve)
+def solve_jvp(tangents: Any, y: Any, a: Any, b: Any) -> Any:
+    """A Y = B:  dY = A^-1 (dB - dA Y)  (Giles 2.3.1)."""
+    da, db = tangents
+    y = np.asarray(y)
+    if da is None:
+        return np.linalg.solve(a, db)
+    moved = -(da @ y[..., None])[..., 0] if np.ndim(b) == 1 else -(da @ y)
+    return np.linalg.solve(a, moved if db is None else moved + db)
+
+
+@from_vjp(np.linalg.solve, jvp=solve_jvp)
 def solve_rule(a: Any, b: Any) -> Rule:
     """Y = A^-1 B:  dB = A^-H dY,  dA = -dB Y^H  (Giles 2.3.1)."""
     a, b = np.asarray(a), np.asarray(b)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from mooncake_py.testing.cycle import Cycle
 from mooncake_py.testing.derivative_checks import DerivativeTest
 from mooncake_py.testing.forward_checks import Reference, check_forward
 from mooncake_py.testing.output_checks import check_each_output
+from mooncake_py.testing.pushforward_checks import check_pushforward
 from mooncake_py.testing.reuse_checks import check_reuse
 from mooncake_py.testing.reverse_checks import (
     check_cotangent_kept,
@@ -58,6 +59,7 @@ class Options:
     aliasing: bool
     constants: bool
     cotangent_kept: bool | None
+    forward: bool
 
     def derivative(self, directions: int) -> dict[str, Any]:
         """Return the options of a derivative test."""
@@ -77,6 +79,8 @@ def check_rule(
     seed = int(rng.integers(2**32)) if isinstance(rng, np.random.Generator) else rng
     inputs = Inputs((f, *args), kwargs)
     case = Case(inputs, chosen, function_name(f), seed, by_hand)
+    if rule is not None:  # not the one that forward mode would use
+        options = replace(options, forward=False)
     reference = _call_primal(case)
     _check_fully(case, reference, options)
     for label, variant in _variants(case, options):
@@ -124,6 +128,8 @@ def _check_fully(case: Case, reference: Reference, options: Options) -> None:
         check_cotangent_kept(case, seeded)
     if derivatives is not None:
         derivatives.check(seeded, "increments", _INCREMENT_HINT)
+        if options.forward:
+            check_pushforward(case, seeded, options.atol, reference.output)
     else:
         check_no_nan(case, seeded)
     check_each_output(case, seeded, derivatives)

@@ -21,6 +21,7 @@ from mooncake_py.testing.structure import is_inexact, walk_all
 __all__ = [
     "DerivativeTest",
     "Tolerance",
+    "component_bytes",
     "promoted",
 ]
 
@@ -55,7 +56,7 @@ class Tolerance:
         differences_rounded : bool
             True if the differences are taken in that precision too, which costs two thirds of it.
         """
-        unit = min((_component_bytes(part) for _, part in walk_all([("", values)])), default=8)
+        unit = min((component_bytes(part) for _, part in walk_all([("", values)])), default=8)
         if rtol is None:
             rtol = _DEFAULT_RTOL.get(unit, 1e-6)
             if differences_rounded and unit in _DEFAULT_RTOL:
@@ -63,7 +64,8 @@ class Tolerance:
         return cls(rtol, atol)
 
 
-def _component_bytes(value: Any) -> int:
+def component_bytes(value: Any) -> int:
+    """Return the bytes of a real component of an array or a number; 16 for anything else."""
     dtype = getattr(value, "dtype", None)
     if dtype is None or not is_inexact(value):
         return 16
@@ -76,7 +78,7 @@ def promoted(inputs: Inputs) -> Inputs | None:
     None if nothing is to be promoted, or if the function does not take the result.
     """
     copied = inputs.copy(_to_double)
-    if all(_component_bytes(part) >= 8 for _, part in walk_all(inputs.roots())):
+    if all(component_bytes(part) >= 8 for _, part in walk_all(inputs.roots())):
         return None
     try:
         copied.copy().call()
@@ -87,7 +89,7 @@ def promoted(inputs: Inputs) -> Inputs | None:
 
 def _to_double(value: Any) -> Any:
     dtype = getattr(value, "dtype", None)
-    if dtype is None or _component_bytes(value) >= 8:
+    if dtype is None or component_bytes(value) >= 8:
         return np.array(value, order="K") if isinstance(value, np.ndarray) else value
     wide = np.complex128 if dtype.kind == "c" else np.float64
     return np.array(value, dtype=wide, order="K") if isinstance(value, np.ndarray) else wide(value)

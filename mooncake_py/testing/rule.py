@@ -30,6 +30,7 @@ def test_rule(
     aliasing: bool = True,
     constants: bool = True,
     cotangent_kept: bool | None = None,
+    forward: bool = True,
 ) -> None:
     """Check the rule of a function at some arguments; raise on the first defect.
 
@@ -65,6 +66,9 @@ def test_rule(
         Require that the pullback leaves the output's cotangent as it is.  By default required
         of hand-written rules; a derived rule may use it up, as an output that was filled in
         place is memory whose writes are undone.
+    forward : bool
+        Check forward mode against the rule: <c, J t> = <J* c, t> for random c and t.  Not where
+        `rule` is given.
 
     Raises
     ------
@@ -105,6 +109,7 @@ def test_rule(
         aliasing=aliasing,
         constants=constants,
         cotangent_kept=cotangent_kept,
+        forward=forward,
     )
     with boundary:
         check_rule(f, args, dict(kwargs or {}), rule, rng, options)

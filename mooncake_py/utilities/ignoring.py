@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from numpy import ndarray
 from typing_extensions import override
 
-from mooncake_py.derive.calls.nested import enclosed
+from mooncake_py.derive.nesting.enclosing import enclosed
 from mooncake_py.derive.containers.containers import module_of
 from mooncake_py.derive.containers.state import old_cell, restore_cell
 from mooncake_py.derive.crossing.arguments import name_of

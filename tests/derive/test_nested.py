@@ -1,4 +1,4 @@
-"""Derivatives inside a function that is differentiated: constants, or refused in any disguise."""
+"""Derivatives inside a function that is differentiated: constants, or followed in any disguise."""
 
 from __future__ import annotations
 
@@ -100,8 +100,6 @@ HIDDEN = {
     "keyword": lambda x: grad(lambda z, w: np.sum(z * w))(C, w=x),
     "nested containers": lambda x: grad(lambda z, d: np.sum(z * d["a"][0]))(C, {"a": [x]}),
     "number in a global list": lambda x: grad(held_indirectly)(C),
-    "iterator": lambda x: (lambda it: grad(lambda z: np.sum(z * next(it)))(C))(iter([x])),
-    "map": lambda x: (lambda it: grad(lambda z: np.sum(z * next(it)))(C))(map(abs, [x])),
     "array written in part": lambda x: grad(lambda z: writes_one(z, x))(C),
     "array written to": lambda x: grad(lambda z: np.sum(np.multiply(z, x, out=np.zeros(3))))(C),
     "value, array": lambda x: vjp(returns_shared, C)[0],
@@ -110,10 +108,6 @@ HIDDEN = {
     "auxiliary array": lambda x: value_and_grad(lambda z: (np.sum(z), SHARED), has_aux=True)(C)[0][
         1
     ],
-    "exception": lambda x: carried_out(x),
-    "derived rule": lambda x: build_rrule(indirectly)(
-        CoDual(indirectly, NoFData()), CoDual(C, np.zeros(3))
-    )[0].primal,
     "gradient made before": lambda x: gradient_made_before(C),
     "called by map": lambda x: sum(map(grad(indirectly), [C])),
     "called by reduce": lambda x: functools.reduce(lambda a, c: a + grad(indirectly)(c), [C, C], x),
@@ -154,36 +148,53 @@ def hidden(inner: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", HIDDEN)
-def test_what_the_inner_derivative_depends_on_is_refused(name):
-    outer = hidden(HIDDEN[name])
-    x = X.copy()
-    assert np.isfinite(outer(x.copy()))
-    with pytest.raises(NestedDerivativeError) as caught:
-        grad(outer)(x)
-    assert caught.value.where is not None
-    assert caught.value.where.file == __file__
-    np.testing.assert_array_equal(x, X)
+def test_what_the_inner_derivative_depends_on_is_followed(name):
+    check(hidden(HIDDEN[name]), X)
 
 
-def test_attribute_of_a_class_is_refused():
+def test_attribute_of_a_class_is_followed():
     def outer(x):
         Model.weight = x
-        return np.sum(grad(Model.of_class)(C))
+        return np.sum(grad(Model.of_class)(C) * x)
 
-    with pytest.raises(NestedDerivativeError):
+    check(outer, X)
+    Model.weight = None
+
+
+def test_exception_must_not_carry_active_data_out():
+    with pytest.raises(NestedDerivativeError, match="exception"):
+        grad(hidden(carried_out))(X.copy())
+
+
+def test_what_is_read_again_must_be_there_again():
+    def outer(x):
+        it = iter([x])
+        return np.sum(grad(lambda z: np.sum(z * next(it)))(C))
+
+    with pytest.raises(StopIteration):
         grad(outer)(X.copy())
-    assert Model.weight is None
+
+
+def test_rule_run_on_active_data_is_refused():
+    def outer(x):
+        rule = build_rrule(indirectly)
+        return rule(CoDual(indirectly, NoFData()), CoDual(C, np.zeros(3)))[0].primal
+
+    with pytest.raises(NestedDerivativeError) as caught:
+        grad(hidden(outer))(X.copy())
+    assert caught.value.where is not None
+    assert caught.value.where.file == __file__
 
 
 def test_it_cannot_be_caught_away_inside():
     def inner(z):
         try:
-            return indirectly(z)
+            return build_rrule(indirectly)(CoDual(indirectly, NoFData()), CoDual(z, NoFData()))
         except Exception:
             return np.sum(z)
 
     with pytest.raises(NestedDerivativeError):
-        grad(hidden(lambda x: grad(inner)(C)))(X.copy())
+        grad(hidden(lambda x: inner(C)))(X.copy())
 
 
 # Constants.

@@ -22,7 +22,6 @@ from mooncake_py.derive.calls import (
     checkpoints,
     copies,
     natives,
-    nested,
     scipy_functions,
 )
 from mooncake_py.derive.calls.caches import LRU_WRAPPER
@@ -39,6 +38,7 @@ from mooncake_py.derive.language import (
     special,
     texts,
 )
+from mooncake_py.derive.nesting import enclosing
 from mooncake_py.derive.recording import activity, scatter
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.apply import handler, unary_handler
@@ -155,8 +155,8 @@ def call_python(ctx: Any, f: FunctionType, args: Any, kwargs: Any) -> Any:
     """Call a Python function: natively if its module has no part in derivatives."""
     if generated.has_no_source(f):
         return generated.call_generated(ctx, f, args, kwargs)
-    if nested.is_derivative(f):
-        return nested.call_derivative(ctx, f, args, kwargs)
+    if enclosing.is_derivative(f):
+        return enclosing.call_derivative(ctx, f, args, kwargs)
     if array_subclasses.is_theirs(f):
         return array_subclasses.run(ctx, f, args, kwargs)
     if is_native_module(f.__module__):

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import threading
 from threading import get_ident
-from typing import Any
+from typing import Any, Self
 
 from numpy import ndarray
 from typing_extensions import override
 
 from mooncake_py.derive.calls.foreign import foreign_number
-from mooncake_py.derive.calls.nested import nested_derivative
 from mooncake_py.derive.crossing.walker import SCALARS, Walker, note_contents, replace_parts
 from mooncake_py.derive.recording.active import Active, shared_number
 from mooncake_py.derive.recording.memory import Memory, View
@@ -59,7 +58,8 @@ class Lifter(Walker):
     @override
     def visit_scalar(self, value: Any) -> tuple[Any, Any]:
         if type(value) is Active:
-            raise nested_derivative(self.ctx)
+            self.ctx.meet(value)
+            value = value.primal
         node = Active(value, self.ctx)
         return node, node
 
@@ -88,7 +88,7 @@ class Lifter(Walker):
             note_contents(self.ctx, value, spec, old, changed)
             replace_parts(value, spec, changed)
 
-    def __enter__(self) -> Lifter:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *details: object) -> None:

@@ -23,7 +23,7 @@ __all__ = ["run", "scalar_value", "seed"]
 
 
 def run(
-    ctx: ReverseContext, f: Callable[..., Any], args: Any, kwargs: Any, has_aux: bool
+    ctx: Any, f: Callable[..., Any], args: Any, kwargs: Any, has_aux: bool
 ) -> tuple[Any, Any]:
     """Run `f` forward; an error that user code has swallowed is raised here."""
     output = ctx.call(f, *args, **kwargs)

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from typing_extensions import override
 
-from mooncake_py.derive.calls.inner import InnerContext
 from mooncake_py.derive.crossing.lift import in_containers
 from mooncake_py.derive.debug.finite import Watch
 from mooncake_py.derive.debug.handlers import CheckedHandlers
 from mooncake_py.derive.debug.operands import Operand, changed, operands_of
 from mooncake_py.derive.debug.snapshot import CAUSES, MEND, Snapshot, untracked_write
 from mooncake_py.derive.debug.summaries import summary
+from mooncake_py.derive.nesting.inner import InnerContext
 from mooncake_py.derive.recording.operators import BINARY, UNARY
 from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.derive.reports.notes import locate, note_adjoint

@@ -8,8 +8,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from mooncake_py.derive.calls.inner import InnerContext
-from mooncake_py.derive.calls.nested import enclosing
+from mooncake_py.derive.nesting.enclosing import enclosing
+from mooncake_py.derive.nesting.inner import InnerContext
 from mooncake_py.derive.recording.reverse import ReverseContext
 
 __all__ = ["Settings", "debug_mode", "new_context", "settings"]
@@ -77,17 +77,20 @@ def settings(debug: bool = False) -> Settings | None:
     return Settings() if debug and current is None else current
 
 
-def new_context(chosen: Settings | None, f: Any, args: Any, kwargs: Any) -> ReverseContext:
+def new_context(
+    chosen: Settings | None, f: Any, args: Any, kwargs: Any, *, follows: bool = False
+) -> ReverseContext:
     """Return the context of a call ``f(*args, **kwargs)`` that is about to be differentiated.
 
     In debug mode everything that the call can reach is remembered as it is now.  Pass None for
-    `f` if it is the arguments only that must be as they were in the end.
+    `f` if it is the arguments only that must be as they were in the end.  Whether an outer
+    derivative `follows` it is said by :class:`~mooncake_py.derive.nesting.inner.InnerContext`.
     """
     outer = enclosing()
     if chosen is None:
-        return ReverseContext() if outer is None else InnerContext(outer)
+        return ReverseContext() if outer is None else InnerContext(outer, follows)
     # Here, as importing what only debug mode needs takes a tenth of the time of the package.
     from mooncake_py.derive.debug.context import DebugContext, InnerDebugContext
 
     watched = chosen.check_finite, f, args, kwargs
-    return DebugContext(*watched) if outer is None else InnerDebugContext(*watched, outer)
+    return DebugContext(*watched) if outer is None else InnerDebugContext(*watched, outer, follows)

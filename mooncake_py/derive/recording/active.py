@@ -63,7 +63,7 @@ class Active:
     # isinstance(x, float) holds for an active float, in C code and match patterns too.
     @property
     def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return type(self.primal)
+        return self.primal.__class__  # a number of another level may be inside
 
     def __getattr__(self, name: str) -> Any:
         return _context(self).scalar_attribute(self, name)
@@ -118,10 +118,10 @@ class Active:
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         function = ufunc if method == "__call__" else getattr(ufunc, method)
-        return _context(self).call(function, *inputs, **kwargs)
+        return _innermost(self, inputs).call(function, *inputs, **kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return _context(self).call(function, *args, **kwargs)
+        return _innermost(self, args).call(function, *args, **kwargs)
 
 
 # In the errors of CPython, an active number is what the user takes it for.
@@ -163,16 +163,25 @@ def _dropped(value: Active, what: str) -> DerivativeDropError:
     )
 
 
+def _innermost(value: Active, others: Any) -> Any:
+    """Return the context of the innermost derivative among those of some operands."""
+    ctx = _context(value)
+    for other in others:
+        if type(other) is Active and other.context.level > ctx.level:
+            ctx = other.context
+    return ctx
+
+
 def _forward(name: str) -> Callable[[Active, Any], Any]:
     def method(self: Active, other: Any) -> Any:
-        return getattr(_context(self), name)(self, other)
+        return getattr(_innermost(self, (other,)), name)(self, other)
 
     return method
 
 
 def _reflected(name: str) -> Callable[[Active, Any], Any]:
     def method(self: Active, other: Any) -> Any:
-        return getattr(_context(self), name)(other, self)
+        return getattr(_innermost(self, (other,)), name)(other, self)
 
     return method
 
@@ -198,10 +207,10 @@ for _name in ("neg", "pos"):
     setattr(Active, f"__{_name}__", _unary(_name))
 setattr(Active, "__abs__", lambda self: _context(self).call(abs, self))  # noqa: B010
 setattr(  # noqa: B010
-    Active, "__divmod__", lambda self, other: _context(self).call(divmod, self, other)
+    Active, "__divmod__", lambda self, other: _innermost(self, (other,)).call(divmod, self, other)
 )
 setattr(  # noqa: B010
-    Active, "__rdivmod__", lambda self, other: _context(self).call(divmod, other, self)
+    Active, "__rdivmod__", lambda self, other: _innermost(self, (other,)).call(divmod, other, self)
 )
 for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
     setattr(Active, f"__{_name}__", _comparison(getattr(operator, _name)))

@@ -23,7 +23,7 @@ from numpy import ndarray
 
 from mooncake_py.derive.language import buffers
 from mooncake_py.derive.language.fields import own_attributes
-from mooncake_py.derive.recording.active import Active, primal_of
+from mooncake_py.derive.recording.active import Active
 
 __all__ = ["INERT", "contains_active", "holds_inert", "parts", "unwrapped"]
 
@@ -36,13 +36,13 @@ INERT = frozenset({
 
 def unwrapped(value: Any) -> Any:
     """Return a value with active scalars replaced by their numbers, inside containers too."""
+    while type(value) is Active:  # of several levels
+        value = value.primal
     t = type(value)
-    if t is Active:
-        return value.primal
     if t is tuple or t is list:
         return t(unwrapped(v) for v in value)
     if t is dict:
-        return {primal_of(k): unwrapped(v) for k, v in value.items()}
+        return {unwrapped(k): unwrapped(v) for k, v in value.items()}
     return value
 
 

@@ -14,10 +14,8 @@ from numpy import ndarray
 from mooncake_py.derive.recording import pulls
 from mooncake_py.derive.recording.active import REAL_SCALARS, Active, primal_of
 from mooncake_py.derive.recording.object_arrays import computed
-from mooncake_py.derive.recording.operators import BINARY, UNARY, BinaryOperator
+from mooncake_py.derive.recording.operators import BINARY, BinaryOperator
 from mooncake_py.derive.recording.tape import Tape
-from mooncake_py.derive.recording.values import NUMBERS
-from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import ElementwiseRule
 
 __all__ = ["Arithmetic"]
@@ -140,29 +138,6 @@ class Arithmetic(Tape):
 
     # Operators in general.
 
-    def binary(self, op: BinaryOperator, a: Any, b: Any) -> Any:
-        """Run a binary operator on values of any type."""
-        ta, tb = type(a), type(b)
-        if ta is ndarray or tb is ndarray:
-            if (ta is ndarray or ta is Active or ta in NUMBERS) and (
-                tb is ndarray or tb is Active or tb in NUMBERS
-            ):
-                return self.array_operator(op, a, b)
-            if ta is list or ta is tuple or tb is list or tb is tuple:
-                # An array in any case: an adjoint may read it, and a list may be changed before.
-                return self.array_operator(op, *(
-                    self.call(np.array, v) if type(v) is list or type(v) is tuple else v
-                    for v in (a, b)
-                ))
-        elif ta is Active or tb is Active:
-            if (ta is Active or ta in NUMBERS) and (tb is Active or tb in NUMBERS):
-                return self.scalar_operation(op.scalar_rule, op.function, (a, b))
-            if is_sequence_beside_numpy_scalar(a, b) or is_sequence_beside_numpy_scalar(b, a):
-                # NumPy's scalars make an array of a sequence, Python's floats refuse it.
-                array = self.call(np.asarray, a if tb is Active else b)
-                return self.array_operator(op, *((array, b) if tb is Active else (a, array)))
-        return self.operator_of_objects(op, a, b)
-
     def array_operator(self, op: BinaryOperator, a: Any, b: Any) -> Any:
         """Run an operator of which an operand is an array, the other one or a number."""
         na = nb = None
@@ -186,18 +161,11 @@ class Arithmetic(Tape):
             return op.function(a, b)  # piecewise constant
         return self.record_two(op.array_rule, op.function(a, b), a, b, na, nb)
 
-    def unary(self, name: str, a: Any) -> Any:
-        """Run a unary operator."""
-        function, ufunc, method = UNARY[name]
-        t = type(a)
-        if t is ndarray:
-            node = self.find(a)
-            if node is None:
-                return computed(self, function, (a,), function(a))
-            return self.call(ufunc, a)
-        if t is Active:
-            return self.scalar_operation(registry.find(function), function, (a,))
-        return self.unary_of_objects(function, method, a)
+    def unary_array(self, function: Any, ufunc: np.ufunc, a: ndarray) -> Any:
+        """Run a unary operator on an array."""
+        if self.find(a) is None:
+            return computed(self, function, (a,), function(a))
+        return self.call(ufunc, a)
 
     def scalar_operation(
         self, rule: Any, function: Callable[..., Any], args: tuple[Any, ...]
@@ -208,10 +176,3 @@ class Arithmetic(Tape):
             return y
         nodes = tuple(a if type(a) is Active else None for a in args)
         return self.record_elementwise(rule, y, tuple(map(primal_of, args)), nodes)
-
-
-def is_sequence_beside_numpy_scalar(a: Any, b: Any) -> bool:
-    """Tell whether `a` is a list or tuple and `b` an active scalar of a NumPy type."""
-    return (type(a) is list or type(a) is tuple) and (
-        type(b) is Active and isinstance(b.primal, np.generic)
-    )

@@ -6,22 +6,17 @@ be needed again, and moves the slot's cotangent to the value on the way back.
 
 from __future__ import annotations
 
-from types import FunctionType
 from typing import Any
 from weakref import ref
 
-import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive.containers.sequences import readable
 from mooncake_py.derive.language import numerals
-from mooncake_py.derive.language.array_protocols import as_array
 from mooncake_py.derive.recording import overlapping, pulls
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.memory import IndexView, Memory, View
 from mooncake_py.derive.recording.tape import Node, Tape
 from mooncake_py.derive.recording.values import INEXACT_SCALARS, NUMBERS
-from mooncake_py.errors import DerivativeDropError
 
 __all__ = ["Indexing", "same_view"]
 
@@ -66,36 +61,6 @@ class Indexing(Tape):
         y_node = self.registry.fresh(y)
         self.record((pulls.pull_gather, y_node, node, index, boolean))
         return y
-
-    def setitem(self, o: Any, i: Any, v: Any) -> None:
-        """Run ``o[i] = v``."""
-        if type(o) is ndarray:
-            self.assign(o, i, v)
-        elif isinstance(o, np.memmap):
-            self.assign(o.view(ndarray), i, v)
-        elif isinstance(o, ndarray):
-            self.refuse_subclass(o, v)
-            method = type(o).__setitem__
-            if type(method) is FunctionType:
-                self.call(method, o, i, v)
-            else:
-                self.assign(o.view(ndarray), i, v)
-        else:
-            self.set_item_of_object(o, i, v)
-
-    def as_value(self, v: Any) -> Any:
-        """Return an object that is written into an array as the array that it stands for."""
-        v = self.as_operand(readable(self, np.array, as_array(self, v)))
-        if type(v) is not ndarray and self.contains_active(v):
-            raise self.failed(
-                DerivativeDropError(
-                    f"an active {type(v).__name__} was written into an array",
-                    where=self.user_location(),
-                    why="NumPy converts it in compiled code, where its derivative would be lost",
-                    mend="convert it before: np.asarray(list(v)), or write its parts",
-                )
-            )
-        return v
 
     def assign(self, o: ndarray, i: Any, v: Any) -> None:
         """Run ``o[i] = v`` for an array."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from types import FunctionType
 from typing import Any
 
-from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.active import Active, shared_number
 from mooncake_py.derive.recording.fused_code import specialise
 from mooncake_py.derive.recording.inplace import InPlace
 from mooncake_py.derive.recording.operators import BINARY, UNARY, BinaryOperator
@@ -26,17 +27,37 @@ class ReverseContext(InPlace):
     ----------
     fuses : bool
         Whether expressions may be recorded as one entry; tests compare with the general way.
+    level : int
+        How many derivatives this one is inside of.
+    transposed : tuple of Rule
+        The rules that forward mode is transposing, where derivatives nest.
     outers : tuple of ReverseContext
         The calls round this one, the nearest first: see `inner`.
     """
 
     fuses = True
+    level = 0
     outers: tuple[ReverseContext, ...] = ()
+    transposed: tuple[Any, ...] = ()
     specialise = staticmethod(specialise)
     numbers = NUMBERS | {Active}
 
+    def node_at(self, key: int) -> Any:
+        """Return the node of the array with this id, if it is active."""
+        return self.known.get(key)
+
+    def entering(self, f: FunctionType) -> None:
+        """Note a Python function that is about to run; one inside another remembers it."""
+
     def leave(self, value: Any) -> None:
-        """Note a value that the function returns or raises; one inside another may refuse."""
+        """Note a value that the function returns or raises."""
+
+    def carry_out(self, value: Any) -> None:
+        """Note what an exception holds that leaves the call."""
+
+    def meet(self, number: Active) -> None:
+        """Note a number that is active in another call; only those round this one may be met."""
+        raise shared_number(number)
 
     def outside(self) -> AbstractContextManager[None]:
         """Return a block for code that is no part of the call: what it changes stays changed."""

@@ -16,10 +16,10 @@ from numpy import ndarray
 from typing_extensions import override
 
 from mooncake_py.derive.crossing import handed
-from mooncake_py.derive.language.context import Context
 from mooncake_py.derive.recording import pulls
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.activity import INERT, parts
+from mooncake_py.derive.recording.array_language import ArrayLanguage
 from mooncake_py.derive.recording.memory import Memory, Registry, View, undo_assign
 from mooncake_py.derive.recording.values import (
     FLOAT64,
@@ -29,17 +29,14 @@ from mooncake_py.derive.recording.values import (
     spec_of,
 )
 from mooncake_py.derive.reports.notes import name_adjoint
-from mooncake_py.derive.reports.refusals import names
-from mooncake_py.errors import DerivativeDropError
 from mooncake_py.rules.kinds import AtOnce
 
 __all__ = ["Node", "Tape"]
 
 Node = Memory | View | Active
-OTHER_KINDS = frozenset("OVmM")  # objects, fields, durations, dates
 
 
-class Tape(Context):
+class Tape(ArrayLanguage):
     """One reverse-mode call: its tape, and the memory it knows.
 
     Attributes
@@ -303,12 +300,6 @@ class Tape(Context):
             for part in parts(value):
                 self.protect_within(part, seen)
 
-    def as_operand(self, value: Any) -> Any:
-        """Return a list or tuple with active parts as an array; anything else unchanged."""
-        if (type(value) is list or type(value) is tuple) and self.contains_active(value):
-            return self.call(np.array, value)
-        return value
-
     def node_of(self, value: Any) -> Any:
         """Return the node of an array or scalar; nodes in the structure of anything else.
 
@@ -385,41 +376,6 @@ class Tape(Context):
             self.log_write(memory, o, i)
         else:
             self.record((undo_assign, o, i if type(i) is int else self.frozen_index(i), old))
-
-    def without_derivative(self, rule: Any, y: Any) -> Any:
-        """Return an output in which no derivative is: integers, booleans, text.
-
-        Raise if its elements are something else.  Text is remembered: only what is read from it
-        again would be wrong.
-        """
-        kind = y.dtype.kind if isinstance(y, (ndarray, np.generic)) else ""
-        if kind in "SU" and type(y) is ndarray:
-            self.written(y)
-        if kind in OTHER_KINDS:
-            raise self.failed(
-                DerivativeDropError(
-                    f"{names(rule.functions[0])[0]} makes elements of dtype {y.dtype} from active "
-                    "data",
-                    where=self.user_location(),
-                    why="only float and complex arrays hold derivatives",
-                    mend="keep the dtype float or complex, or use a list",
-                )
-            )
-        return y
-
-    def can_be_active(self, o: ndarray) -> bool:
-        """Tell whether an array may hold a derivative; objects cannot be decided and raise."""
-        kind = o.dtype.kind
-        if kind in OTHER_KINDS:
-            raise self.failed(
-                DerivativeDropError(
-                    f"an active value was written into an array of dtype {o.dtype}",
-                    where=self.user_location(),
-                    why="only float and complex arrays hold derivatives",
-                    mend="use an array of dtype float, or a list",
-                )
-            )
-        return kind in "fc"
 
     def convert_scalar(self, y: Active, x: Active) -> None:
         """Record that `y` is `x` in another type."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from mooncake_py.derive.calls.nested import enclosed
 from mooncake_py.derive.crossing.outgoing import independent
 from mooncake_py.derive.language.fields import own_attributes, set_own_attributes
+from mooncake_py.derive.nesting.enclosing import enclosed
 from mooncake_py.derive.reports.places import Position, is_library, is_rewritten, place_at
 from mooncake_py.derive.reports.tracebacks import hint, related
 from mooncake_py.errors import Location, MooncakeError, describe
@@ -73,7 +73,7 @@ class Carried:
         self.error = error
         group = isinstance(error, BaseExceptionGroup)  # its members stay the same objects
         held = (() if group else error.args), own_attributes(error)
-        ctx.leave(held)
+        ctx.carry_out(held)
         try:
             self.args, self.fields = independent(ctx, held)
         except Exception:  # a class whose hash or equality fails: better bare than hidden

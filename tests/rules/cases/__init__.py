@@ -42,4 +42,5 @@ class Case(RuleCase):
             interface_only=self.interface_only,
             layouts=False,
             dtypes=False,
+            forward=self.options.get("forward", True),
         )

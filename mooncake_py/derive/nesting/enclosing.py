@@ -1,8 +1,8 @@
-"""Derivatives taken inside a function that is itself being differentiated.
+"""Which derivative a derivative is inside of, and which functions are derivatives.
 
-An inner derivative of constants is a constant, and runs as it is.  What it reads shows only while
-it runs: a global, an attribute or a captured variable may hold what the outer derivative is taken
-with respect to.  So the contexts of such calls know those round them (see `inner`).
+What an inner derivative reads shows only while it runs: a global, an attribute or a captured
+variable may hold what the outer derivative is taken with respect to.  So the contexts of such
+calls know those round them (see `inner`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,13 @@ from mooncake_py.errors import NestedDerivativeError
 
 __all__ = ["call_derivative", "enclosed", "enclosing", "is_derivative", "nested_derivative"]
 
-RULES = os.path.join(PACKAGE, "rules")  # with replacements of built-in functions, in Python
+# Ordinary Python that is derived where it is called: replacements of built-in functions, how
+# tangents go through rules, derivatives in terms of others.
+ORDINARY = (
+    os.path.join(PACKAGE, "rules"),
+    os.path.join(PACKAGE, "derive", "forward", "pushforward.py"),
+    os.path.join(PACKAGE, "higher_order.py"),
+)
 RUNS = tuple(os.path.join(PACKAGE, part) for part in ("interface.py", "derive", "utilities"))
 
 
@@ -56,36 +62,27 @@ class enclosed:
 def is_derivative(f: FunctionType) -> bool:
     """Tell whether a function is one of this package's own, ``grad(g)`` for example."""
     file = f.__code__.co_filename
-    return file.startswith(PACKAGE) and not file.startswith(RULES)
+    return file.startswith(PACKAGE) and not file.startswith(ORDINARY)
 
 
 def call_derivative(ctx: Any, f: FunctionType, args: Any, kwargs: Any) -> Any:
-    """Run a function of this package if nothing active goes into it, else refuse."""
-    runs = f.__code__.co_filename.startswith(RUNS)
-    seen: set[int] = set()
-    for value in (*args, *kwargs.values()):
-        # What a function has captured, or a pullback holds, shows when the inner derivative runs.
-        if runs and (callable(value) or is_receiver(value, f)):
-            continue
-        if contains_active(ctx, value, seen):
-            raise nested_derivative(ctx)
+    """Run a function of this package, whose derivatives are inner ones of this context."""
+    if not f.__code__.co_filename.startswith(RUNS):
+        seen: set[int] = set()
+        if any(contains_active(ctx, value, seen) for value in (*args, *kwargs.values())):
+            raise nested_derivative((ctx,))
     with enclosed(ctx):
         return f(*args, **kwargs)
 
 
-def is_receiver(value: Any, f: FunctionType) -> bool:
-    """Tell whether a function is a method of the class of a value."""
-    return getattr(type(value), f.__name__, None) is f
-
-
-def nested_derivative(*contexts: Any) -> NestedDerivativeError:
-    """Return the error for a derivative of a derivative; no context forgets it."""
+def nested_derivative(contexts: Any) -> NestedDerivativeError:
+    """Return the error for what does not work on active data; no context forgets it."""
     error = NestedDerivativeError(
-        "a derivative was asked for inside a function that is being differentiated",
+        "a rule or a tool of mooncake_py was run on active data inside a function that is being "
+        "differentiated",
         where=contexts[0].user_location(),
-        why="the inner derivative depends on what the outer one is taken with respect to;\n"
-        "reverse mode does not differentiate derivatives",
-        mend="take the derivative outside, or write the inner one out by hand",
+        why="only derivatives nest: grad, vjp, jvp and those made of them",
+        mend="use these, or call it outside",
     )
     for ctx in contexts:
         ctx.failed(error)

@@ -1,0 +1,151 @@
+"""Tangents on their way into a forward-mode call, and out of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+from weakref import ref
+
+import numpy as np
+from numpy import ndarray
+from typing_extensions import override
+
+from mooncake_py.derive.crossing.lift import Lifter
+from mooncake_py.derive.crossing.walker import Walker
+from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.memory import Memory
+from mooncake_py.derive.recording.mirror import Mirror
+from mooncake_py.errors import InvalidTangentError
+from mooncake_py.tangents import NoTangent
+from mooncake_py.tangents.builtin_specs import differentiable_array
+from mooncake_py.tangents.containers import MUTABLE, fill_container, join_container, parts_of
+from mooncake_py.tangents.kinds import Fields
+
+__all__ = ["TangentLifter", "TangentReader", "give_tangent", "tangent_from"]
+
+
+class TangentLifter(Lifter):
+    """Makes values active in forward mode; their tangents are given afterwards."""
+
+    @override
+    def visit_scalar(self, value: Any) -> tuple[Any, Any]:
+        node = Active(value, self.ctx)
+        return node, node
+
+    @override
+    def visit_array(self, value: ndarray) -> tuple[Any, Any]:
+        if not differentiable_array(value):
+            return value, None
+        if type(value) is not ndarray:  # a memory map
+            value = value.view(ndarray)
+        return value, value
+
+
+class TangentReader(Walker):
+    """Finds the tangents of what a forward-mode call returns, as nodes in its structure."""
+
+    @override
+    def visit_scalar(self, value: Any) -> tuple[Any, Any]:
+        node = Active(value, self.ctx)
+        if type(value) is Active:
+            node.primal = value.primal
+            node.grad = self.ctx.split(value)[1] or 0.0
+        return value, node
+
+    @override
+    def visit_array(self, value: ndarray) -> tuple[Any, Any]:
+        if type(value) is not ndarray or not differentiable_array(value):
+            return value, None
+        node = Memory(ref(value))
+        tangent = self.ctx.blocks.tangent_of(value)
+        node.grad = None if tangent is None else np.array(tangent, order="C")
+        return value, node
+
+    @override
+    def visit_mutable(self, value: Any, spec: Any, fields: Any, mirror: Mirror) -> None:
+        self.visit_parts(dict(fields), mirror)
+
+    @override
+    def visit_immutable(self, value: Any, spec: Any, fields: Any, mirror: Mirror) -> Any:
+        self.visit_parts(fields, mirror)
+        return value
+
+
+def give_tangent(ctx: Any, mirror: Any, tangent: Any, path: str) -> None:
+    """Give a tangent, in the structure of a gradient, to what was lifted."""
+    if tangent is None or type(tangent) is NoTangent:
+        return
+    if mirror is None:
+        if np.any(np.asarray(tangent, dtype=object) != 0):
+            raise misfit(path, "no tangent: this part has no derivative", tangent)
+    elif type(mirror) is Active:
+        if type(tangent) is Active:
+            mirror.grad = tangent
+            return
+        if np.shape(tangent) != () or not is_number(tangent):
+            raise misfit(path, "a number", tangent)
+        if not np.iscomplexobj(mirror.primal) and np.iscomplexobj(tangent):
+            raise misfit(path, "a real number", tangent)
+        kind = mirror.__class__
+        mirror.grad = tangent if type(tangent) is kind else kind(tangent)
+    elif type(mirror) is ndarray:
+        if np.shape(tangent) != mirror.shape or not is_number(tangent):
+            raise misfit(path, f"an array of shape {mirror.shape}", tangent)
+        given = np.asarray(tangent)
+        if mirror.dtype.kind != "c" and given.dtype.kind == "c":
+            raise misfit(path, "a real array", tangent)
+        ctx.write(ctx.blocks.activate(mirror), Ellipsis, given)
+    else:
+        for name, part in mirror.parts.items():
+            give_tangent(ctx, part, part_of(tangent, name, path), f"{path}[{name!r}]")
+
+
+def tangent_from(mirror: Any, zero: Any) -> Any:
+    """Return a tangent of the tangent type, from nodes and a zero tangent, which is filled in."""
+    if mirror is None or type(zero) is NoTangent:
+        return zero
+    if type(mirror) is Active:
+        return type(zero)(mirror.grad)
+    if type(mirror) is Memory:
+        zero[...] = 0 if mirror.grad is None else mirror.grad
+        return zero
+    parts = {
+        name: tangent_from(mirror.parts.get(name), part) for name, part in parts_of(zero).items()
+    }
+    if type(zero) in MUTABLE:
+        fill_container(zero, parts)
+        return zero
+    return join_container(type(zero), parts)
+
+
+def part_of(tangent: Any, name: Any, path: str) -> Any:
+    """Return a part of the tangent of a container or an object."""
+    try:
+        if isinstance(tangent, Fields):
+            return parts_of(tangent)[name]
+        if isinstance(name, str) and (
+            dataclasses.is_dataclass(tangent) or hasattr(tangent, "_fields")
+        ):
+            return getattr(tangent, name)
+        if isinstance(tangent, (Mapping, list, tuple)):
+            held: Any = tangent
+            return held[name]
+    except (KeyError, IndexError, AttributeError):
+        pass
+    raise misfit(path, f"a part {name!r}", tangent)
+
+
+def is_number(tangent: Any) -> bool:
+    """Tell whether a tangent consists of numbers."""
+    return np.asarray(tangent).dtype.kind in "fcbiu"
+
+
+def misfit(path: str, expected: str, got: Any) -> InvalidTangentError:
+    """Return the error for a tangent that does not fit its primal."""
+    kind = f"shape {got.shape}" if isinstance(got, ndarray) else f"{type(got).__name__} {got!r}"
+    return InvalidTangentError(
+        f"the tangent {path} does not fit its primal: expected {expected}, got {kind}",
+        why="each number of an argument has one tangent",
+        mend="pass tangents in the structure and the shapes of the primals",
+    )

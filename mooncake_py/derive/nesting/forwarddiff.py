@@ -1,0 +1,95 @@
+"""Forward mode for a part of a program that is differentiated in reverse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.derive.crossing.outgoing import independent
+from mooncake_py.derive.forward.call import run_over
+from mooncake_py.derive.nesting.enclosing import enclosing
+from mooncake_py.derive.nesting.inner import InnerContext
+from mooncake_py.derive.nesting.structures import is_leaf
+from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.activity import unwrapped
+from mooncake_py.derive.recording.reverse import ReverseContext
+from mooncake_py.derive.reports.notes import guarded
+from mooncake_py.errors import InvalidTangentError
+from mooncake_py.rules.declare import from_vjp
+
+__all__ = ["forwarddiff"]
+
+
+def forwarddiff(f: Callable[[Any], Any], x: Any) -> Any:
+    """Return ``f(x)``, with the derivative that forward mode gives it."""
+    outer = enclosing()
+    if outer is None:
+        return f(x)
+    if not isinstance(outer, ReverseContext) or outer.level or not is_leaf(x):
+        return outer.call(f, x)
+    y, jacobian = value_and_jacobian(outer, f, plain(x))
+    return outer.call(moved_along, x, y, jacobian)
+
+
+def value_and_jacobian(outer: ReverseContext, f: Any, x: Any) -> tuple[Any, Any]:
+    """Return ``f(x)`` and its derivatives along each element of `x`, stacked in front."""
+    rows: list[Any] = []
+    y: Any = None
+    for i in range(max(np.size(x), 1)):
+        inner = InnerContext(outer)
+        with guarded(inner):
+            ctx, output = run_over(inner, f, (x,), (unit(x, i),))
+            inner.leave(output)
+            if not is_leaf(output):
+                raise not_one_number_or_array(output)
+            y, t = ctx.split(output)
+            y = independent(inner, y)
+            rows.append(np.zeros(np.shape(y)) if t is None else np.array(unwrapped(t)))
+            inner.roll_back()
+    return y, np.array(rows)
+
+
+def plain(x: Any) -> Any:
+    """Return `x` as a value of its own that nothing differentiates."""
+    return x.copy() if type(x) is ndarray else unwrapped(x)
+
+
+def unit(x: Any, i: int) -> Any:
+    """Return a unit vector like `x`."""
+    if type(x) is not ndarray:
+        return 1.0
+    one = np.zeros(x.shape, x.dtype)
+    one.reshape(-1)[i : i + 1] = 1.0
+    return one
+
+
+def moved_along(x: Any, y: Any, jacobian: Any) -> Any:
+    """Return `y`, which depends on `x` by a Jacobian."""
+    return y
+
+
+@from_vjp(moved_along)
+def moved_along_rule(x: Any, y: Any, jacobian: Any) -> Any:
+    """DX = J* dY."""
+    if type(y) is ndarray:
+        y = y.copy()
+
+    def pullback(dy: Any) -> Any:
+        axes = tuple(range(1, jacobian.ndim))
+        dx = np.sum(np.conj(jacobian) * dy, axis=axes)
+        return (dx.reshape(np.shape(x))[()],)
+
+    return y, pullback
+
+
+def not_one_number_or_array(output: Any) -> InvalidTangentError:
+    """Return the error for a function that returns anything else."""
+    kind = output.__class__ if type(output) is Active else type(output)
+    return InvalidTangentError(
+        f"the function of forwarddiff returned a {kind.__name__}",
+        why="it keeps the Jacobian of one number or array",
+        mend="return one array, or call the function without forwarddiff",
+    )

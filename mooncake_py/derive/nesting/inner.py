@@ -1,0 +1,195 @@
+"""The context of a derivative that is taken while an outer one is under way.
+
+Whatever is active outside and is met inside becomes an input of the inner derivative: the memory
+of an array gets a shadow of its own, and a number collects its cotangent where it is.  What was
+met tells whether the result depends on the outer variables at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import CellType, FunctionType
+from typing import Any
+from weakref import ref
+
+from numpy import ndarray
+from typing_extensions import override
+
+from mooncake_py.derive.calls.foreign import foreign_numbers, held_foreign
+from mooncake_py.derive.containers.state import old_cell, restore_cell
+from mooncake_py.derive.language.attribute_lookup import MISSING
+from mooncake_py.derive.nesting.enclosing import nested_derivative
+from mooncake_py.derive.recording.active import Active, shared_number
+from mooncake_py.derive.recording.memory import Memory, View
+from mooncake_py.derive.recording.reverse import ReverseContext
+from mooncake_py.errors import NestedDerivativeError
+
+__all__ = ["InnerContext", "bound_as_in"]
+
+
+class InnerContext(ReverseContext):
+    """One reverse-mode call inside another.
+
+    Parameters
+    ----------
+    outer : Context
+        The context whose code called for the derivative.
+    follows : bool
+        Whether the outer derivative follows this one, as it does `grad`, `vjp` and `jvp`.  If
+        not, to meet what is active outside is an error.
+
+    Attributes
+    ----------
+    captured : dict
+        By the id of the owner: the block here, and the block outside.
+    numbers : dict
+        By id: an active number of outside that was met, and the cotangent that it had.
+    cells : dict
+        By id: a captured variable of a function that ran, and what it was bound to.
+    """
+
+    def __init__(self, outer: Any, follows: bool = False) -> None:
+        super().__init__()
+        self.follows = follows
+        self.outers = (outer, *outer.outers)
+        self.level = outer.level + 1
+        self.transposed = outer.transposed
+        self.registry.foreign = outer.registry.foreign
+        self.captured: dict[int, tuple[Memory, Memory]] = {}
+        self.numbers: dict[int, tuple[Active, Any]] = {}
+        self.cells: dict[int, tuple[CellType, Any]] = {}
+        self.known = self.registry.known = _Known(self)
+        del self.record  # the method below, not that of the tape
+
+    @property
+    def depends(self) -> bool:
+        """Whether anything was met that is active outside."""
+        return bool(self.captured or self.numbers)
+
+    def record(self, entry: tuple[Any, ...]) -> None:
+        """Record an entry, and note the numbers of outside to which it gives cotangents."""
+        for number in foreign_numbers(self, entry):
+            self.meet(number)
+        self.tape.append(entry)
+
+    @override
+    def meet(self, number: Active) -> None:
+        if number.context not in self.outers:
+            if number.context.level > self.level and self.follows:
+                return  # of forward mode over this call
+            raise shared_number(number)
+        if not self.follows:
+            raise nested_derivative(self.outers)
+        self.numbers.setdefault(id(number), (number, number.grad))
+
+    @override
+    def leave(self, value: Any) -> None:
+        for part in held_foreign(self, value, set()):
+            if type(part) is Active:
+                self.meet(part)
+            elif type(part) is ndarray:
+                self.find(part)
+
+    @override
+    def carry_out(self, value: Any) -> None:
+        self.leave(value)
+        if self.holds_met(value):
+            raise self.failed(carried_out(self))
+
+    def holds_met(self, value: Any) -> bool:
+        """Tell whether a value holds anything that is active outside."""
+        return any(
+            type(part) is Active or (type(part) is ndarray and self.is_captured(part))
+            for part in held_foreign(self, value, set())
+        )
+
+    def is_captured(self, a: ndarray) -> bool:
+        """Tell whether an array shares memory with one that is active outside."""
+        return id(a if a.base is None else self.registry.owner(a)) in self.captured
+
+    @override
+    def entering(self, f: FunctionType) -> None:
+        for cell in f.__closure__ or ():
+            if id(cell) not in self.cells and (value := old_cell(cell)) is not MISSING:
+                self.cells[id(cell)] = cell, value
+
+    @override
+    def call_function(self, f: FunctionType, args: Any, kwargs: Any) -> Any:
+        self.entering(f)
+        return super().call_function(f, args, kwargs)
+
+    def capture(self, node: Any) -> Memory:
+        """Return a block of this call for one that is active outside."""
+        if not self.follows:
+            raise nested_derivative(self.outers)
+        memory = node.memory
+        owner = memory.ref()
+        known = dict.get(self.known, id(owner))
+        if known is not None and known.ref() is owner:
+            return known.memory
+        if memory.shape is None:
+            memory.describe(owner)
+        own = Memory(ref(owner))
+        own.protected = True
+        own.describe(owner)
+        self.known[id(owner)] = own
+        self.captured[id(owner)] = own, memory
+        return own
+
+    def deliver(self) -> None:
+        """Add the cotangents of what was captured to those of outside."""
+        for own, outside in self.captured.values():
+            if own.grad is not None:
+                outside.add_shared(own.like_owner())
+
+    def forget_cotangents(self) -> None:
+        """Give the numbers of outside the cotangents back that they had."""
+        for number, grad in self.numbers.values():
+            number.grad = grad
+
+
+def carried_out(ctx: InnerContext) -> NestedDerivativeError:
+    """Return the error for an exception that holds what is active outside."""
+    return NestedDerivativeError(
+        "an exception carries active data out of a derivative inside another one",
+        where=ctx.user_location(),
+        why="its derivative would be lost: what an exception holds is copied where it leaves",
+        mend="return the data, for example with has_aux=True, or put a text into the exception",
+    )
+
+
+class _Known(dict[int, Memory | View]):
+    """Nodes by id of the array; captures where an array is looked up that is active outside."""
+
+    __slots__ = ("ctx",)
+
+    def __init__(self, ctx: InnerContext) -> None:
+        super().__init__()
+        self.ctx = ref(ctx)  # no cycle, which only the collector would free
+
+    @override
+    def get(self, key: int, default: Any = None, /) -> Any:
+        node = super().get(key)
+        if node is not None and node.ref() is not None:
+            return node
+        ctx = self.ctx()
+        assert ctx is not None
+        outside = ctx.outers[0].node_at(key)
+        if outside is None or outside.ref() is None:
+            return default if node is None else node
+        own = ctx.capture(outside)
+        return own if own.ref() is outside.ref() else default
+
+
+@contextmanager
+def bound_as_in(cells: dict[int, tuple[CellType, Any]]) -> Iterator[None]:
+    """Bind captured variables meanwhile to what they were bound to before."""
+    now = [(cell, old_cell(cell)) for cell, _ in cells.values()]
+    try:
+        for cell, value in cells.values():
+            cell.cell_contents = value
+        yield
+    finally:
+        for cell, value in now:
+            restore_cell(cell, value)

@@ -1,0 +1,299 @@
+"""Derivatives inside a function that is being differentiated, in reverse or in forward mode.
+
+Inside a reverse pass, an inner derivative runs by itself on the way forward and leaves one entry.
+On the way back the entry runs it again, in a way that can be reversed:
+
+- a gradient G of f has a symmetric Jacobian, so that with a cotangent v of G
+
+      J* v = gradient of <v, G> = gradient of the derivative of f along v,
+
+  which is reverse mode over forward mode (Pearlmutter, *Fast exact multiplication by the
+  Hessian*, 1994; Christianson, *Automatic Hessians by reverse accumulation*, 1992);
+- anything else (a directional derivative, the output of `vjp`) just runs again, recorded.
+
+What is active outside and is met inside, by whatever name, takes part as an input.
+Inside forward mode, the tangent of a gradient is the gradient of the tangent: both are inner
+derivatives of the context below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.derive.crossing.differentiate import run_both_ways
+from mooncake_py.derive.crossing.gradients import gradient_of
+from mooncake_py.derive.crossing.lift import Lifter
+from mooncake_py.derive.crossing.outgoing import independent
+from mooncake_py.derive.crossing.outputs import run, scalar_value, seed
+from mooncake_py.derive.debug.mode import new_context, settings
+from mooncake_py.derive.forward import pushforward
+from mooncake_py.derive.forward.context import ForwardContext
+from mooncake_py.derive.forward.lift import TangentLifter, give_tangent
+from mooncake_py.derive.nesting.enclosing import enclosed, enclosing
+from mooncake_py.derive.nesting.inner import InnerContext, bound_as_in
+from mooncake_py.derive.nesting.structures import leaves, mapped, rebuilt
+from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.reports.notes import guarded
+from mooncake_py.errors import MissingRuleError
+from mooncake_py.tangents import NoTangent
+
+__all__ = ["gradient_inside", "pull_back_inside", "run_inside", "vjp_inside"]
+
+Seeds = list[tuple[Any, Any]]
+REPEATED = 4  # how often a rule may be transposed within itself
+
+
+def gradient_inside(
+    outer: Any, debug: bool, f: Callable[..., Any], chosen: Any, has_aux: bool, args: Any,
+    kwargs: Any,
+) -> tuple[Any, tuple[Any, ...]]:
+    """Return the result of a function and the gradients for the chosen arguments."""
+    if isinstance(outer, ForwardContext):
+        return gradient_in_forward_mode(outer, debug, f, chosen, has_aux, args, kwargs)
+    with enclosed(outer):
+        inner: Any = new_context(settings(debug), f, args, kwargs, follows=True)
+    inner.transposed = with_rule(outer, f, args)
+    try:
+        output = run_both_ways(inner, f, chosen, has_aux, args, kwargs)
+    finally:
+        inner.forget_cotangents()
+    if not inner.depends:
+        return output
+
+    def run_again(ctx: InnerContext, cotangent: Any) -> Seeds:
+        value, gradients = cotangent if type(cotangent) is tuple else (None, None)
+        return along(ctx, f, chosen, has_aux, args, kwargs, value, gradients)
+
+    return recorded(outer, inner, output, run_again)
+
+
+def with_rule(outer: Any, f: Any, args: Any) -> tuple[Any, ...]:
+    """Return the rules that are being transposed, with the one that begins to be, if any.
+
+    A rule whose pullback calls the function itself would be transposed without end.
+    """
+    if f is not pushforward.weighted:
+        return outer.transposed
+    rule = args[-1]
+    if outer.transposed.count(rule) > REPEATED:
+        raise outer.failed(
+            MissingRuleError(
+                f"the pullback of {rule.name} calls {rule.name} itself, and a derivative of "
+                "higher order is wanted",
+                where=outer.user_location(),
+                why=f"its rule, declared at {rule.origin}, gives no tangent, and transposing the "
+                "pullback does not end",
+                mend="give from_vjp a jvp",
+            )
+        )
+    return (*outer.transposed, rule)
+
+
+def along(
+    ctx: InnerContext, f: Callable[..., Any], chosen: Any, has_aux: bool, args: Any, kwargs: Any,
+    value: Any, gradients: Any,
+) -> Seeds:
+    """Run a function forward along the cotangents of its gradients; return what is to be seeded.
+
+    The seeds are the cotangent of the value for the value, and one for its tangent.
+    """
+    forward = ForwardContext(ctx, plain=False)
+    args, kwargs = list(args), dict(kwargs)
+    with TangentLifter(forward) as lifter:
+        for key, v in dict(zip(chosen, gradients, strict=True)).items():
+            place: Any = args if isinstance(key, int) else kwargs
+            place[key], mirror = lifter.visit(place[key])
+            give_tangent(forward, mirror, v, f"argument {key}")
+        with enclosed(None):
+            output = forward.call(f, *args, **kwargs)
+        if forward.failure is not None:
+            raise forward.failure
+    if has_aux:
+        output, aux = output
+        value, aux_cotangent = value
+        seeds = [(mapped(forward.primal, aux, others=True), aux_cotangent)]
+    else:
+        seeds = []
+    primal, tangent = forward.split(output)
+    seeds.append((primal, value))
+    if tangent is not None:
+        seeds.append((tangent, np.ones(np.shape(output)) if type(output) is ndarray else 1.0))
+    return seeds
+
+
+def run_inside(outer: Any, call: Callable[[Any], Any]) -> Any:
+    """Run something in a context of its own, inside a derivative, and leave the state as it was.
+
+    Parameters
+    ----------
+    outer : Context
+        Of the derivative.
+    call : callable
+        From a context to the output, values of that context: it may run again on the way back.
+    """
+    if isinstance(outer, ForwardContext):
+        return run_inside_forward_mode(outer, call)
+    inner = InnerContext(outer, follows=True)
+    with guarded(inner):
+        output = call(inner)
+        if inner.failure is not None:
+            raise inner.failure
+        inner.leave(output)
+        output = independent(inner, output)
+        inner.roll_back()
+    if not inner.depends:
+        return output
+    return recorded(outer, inner, output, lambda ctx, cotangent: [(call(ctx), cotangent)])
+
+
+def recorded(
+    outer: Any, inner: InnerContext, output: Any, again: Callable[[InnerContext, Any], Seeds]
+) -> Any:
+    """Make the output of an inner call active in the outer one, and record how to reverse it."""
+    for number, _ in inner.numbers.values():
+        if number.context is not outer:
+            outer.meet(number)
+    with Lifter(outer) as lifter:
+        lifted, mirror = lifter.visit(output)
+    outer.record((pull_inside, lifted, mirror, inner, again))
+    return lifted
+
+
+def pull_inside(entry: tuple[Any, ...]) -> None:
+    """Run an inner call again so that it can be reversed, and reverse it."""
+    _, lifted, mirror, before, again = entry
+    outer = before.outers[0]
+    cotangent = gradient_of(independent(outer, lifted), mirror, {})
+    inner = InnerContext(outer, follows=True)
+    inner.transposed = before.transposed
+    with guarded(inner), bound_as_in(before.cells):
+        for output, g in again(inner, cotangent):
+            if g is not None and type(g) is not NoTangent:
+                give(inner, output, g)
+        inner.run_backwards()
+    inner.deliver()
+
+
+def give(ctx: InnerContext, output: Any, cotangent: Any) -> None:
+    """Give a cotangent to an output of any structure; its constant parts take none."""
+    if isinstance(output, (tuple, list)):
+        for part, g in zip(output, cotangent, strict=True):
+            give(ctx, part, g)
+    elif isinstance(output, dict):
+        for key, part in output.items():
+            give(ctx, part, cotangent[key])
+    elif type(output) is Active or type(output) is ndarray:
+        seed(ctx, output, cotangent, "dy")
+
+
+def vjp_inside(
+    outer: Any, f: Callable[..., Any], args: tuple[Any, ...]
+) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """Return the output of a function and its pullback, both inside a derivative."""
+    kept = mapped(
+        lambda a: outer.call(np.array, a) if type(a) is ndarray else a, args, others=True
+    )
+
+    def pullback(cotangent: Any) -> tuple[Any, ...]:
+        """Return the gradients of the arguments for a cotangent of the output."""
+        return pull_back_inside(enclosing(), f, kept, cotangent)
+
+    return run_inside(outer, lambda ctx: ctx.call(f, *kept)), pullback
+
+
+def pull_back_inside(
+    outer: Any, f: Callable[..., Any], args: tuple[Any, ...], cotangent: Any
+) -> tuple[Any, ...]:
+    """Return the gradient of <f(*args), cotangent> for each argument."""
+    chosen = [i for i, a in enumerate(args) if not inert(a)]
+    _, gradients = gradient_inside(
+        outer, False, pushforward.weighed, [i + 2 for i in chosen], False, (f, cotangent, *args), {}
+    )
+    found = dict(zip(chosen, gradients, strict=True))
+    return tuple(found.get(i, NoTangent()) for i in range(len(args)))
+
+
+def inert(value: Any) -> bool:
+    """Tell whether an argument has no derivative."""
+    if isinstance(value, ndarray):
+        return value.dtype.kind not in "fc"
+    return isinstance(value, (int, str, bytes, type(None))) or callable(value)
+
+
+# Inside forward mode.
+
+
+def gradient_in_forward_mode(
+    outer: ForwardContext, debug: bool, f: Callable[..., Any], chosen: Any, has_aux: bool,
+    args: Any, kwargs: Any,
+) -> tuple[Any, tuple[Any, ...]]:
+    """Return the result of a function and its gradients, with their tangents."""
+    wanted = [args[key] if isinstance(key, int) else kwargs[key] for key in chosen]
+    parts = leaves(wanted)
+    pairs = [outer.split(part) for part in parts]
+
+    def run_on(z: Any) -> Any:
+        """Run the function in forward mode, on primals of the context that is running."""
+        ctx = enclosing()
+        active = [
+            outer.fresh_number(p, t) if type(p) is not ndarray else p
+            for p, (_, t) in zip(z, pairs, strict=True)
+        ]
+        new_args, new_kwargs = list(args), dict(kwargs)
+        for key, value in zip(chosen, rebuilt(wanted, active), strict=True):
+            (new_args if isinstance(key, int) else new_kwargs)[key] = value
+        with outer.based_on(ctx), enclosed(None):
+            output, aux = run(outer, f, tuple(new_args), new_kwargs, False)[0], None
+            if has_aux:
+                output, aux = output
+            scalar_value(f, mapped(outer.primal, output))
+            return halves(outer, (output, aux))
+
+    def primal_part(z: Any) -> Any:
+        (value, aux), _ = run_on(z)
+        return value, aux
+
+    def tangent_part(z: Any) -> Any:
+        _, (value, aux) = run_on(z)
+        return value, aux
+
+    z = [p for p, _ in pairs]
+    below = outer.base
+    (value, aux), (g,) = gradient_inside(below, debug, primal_part, [0], True, (z,), {})
+    (dvalue, daux), (dg,) = gradient_inside(below, debug, tangent_part, [0], True, (z,), {})
+    gradients = rebuilt(wanted, [joined(outer, *pair) for pair in zip(g, dg, strict=True)])
+    value = joined(outer, value, dvalue)
+    result = (value, joined(outer, aux, daux)) if has_aux else value
+    return result, tuple(gradients)
+
+
+def run_inside_forward_mode(outer: ForwardContext, call: Callable[[Any], Any]) -> Any:
+    """Run something in a context of its own inside forward mode."""
+
+    def run_below(ctx: Any) -> Any:
+        with outer.based_on(ctx):
+            return halves(outer, call(outer))
+
+    return joined(outer, *run_inside(outer.base, run_below))
+
+
+def halves(ctx: ForwardContext, value: Any) -> tuple[Any, Any]:
+    """Return the primals of a value and their tangents, both in its structure."""
+    return mapped(ctx.primal, value), mapped(lambda leaf: tangent_or_zero(ctx, leaf), value)
+
+
+def tangent_or_zero(ctx: ForwardContext, leaf: Any) -> Any:
+    primal, tangent = ctx.split(leaf)
+    if tangent is not None:
+        return tangent
+    return np.zeros_like(primal) if type(primal) is ndarray else 0.0
+
+
+def joined(ctx: ForwardContext, primal: Any, tangent: Any) -> Any:
+    """Return primals with their tangents."""
+    parts = zip(leaves(primal), leaves(tangent), strict=True)
+    return rebuilt(primal, [ctx.fresh(p, t) for p, t in parts])

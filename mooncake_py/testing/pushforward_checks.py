@@ -1,0 +1,71 @@
+"""Check of forward mode against the cotangents of the rule: no differences, no noise of theirs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mooncake_py.derive.forward.call import push_state_forward
+from mooncake_py.testing.case import Case, Inputs
+from mooncake_py.testing.compare import compare
+from mooncake_py.testing.cycle import Cycle
+from mooncake_py.testing.derivative_checks import component_bytes
+from mooncake_py.testing.failure import failure
+from mooncake_py.testing.finite_differences import random_direction
+from mooncake_py.testing.structure import walk_all
+
+__all__ = ["check_pushforward"]
+
+_ROUNDING = {2: 2e-2, 4: 1e-4}
+"""Relative tolerance by the bytes of a real component; 1e-9 for float64 and longer."""
+
+
+def check_pushforward(case: Case, cycle: Cycle, atol: float, reference: Any) -> None:
+    """Check <cotangents on exit, J t> = <J* cotangents on exit, t> for a random tangent t.
+
+    Parameters
+    ----------
+    case : Case
+    cycle : Cycle
+        After its reverse pass.
+    atol : float
+        Absolute tolerance.
+    reference : object
+        What the function itself returns.
+    """
+    inputs = case.inputs.copy()
+    every = set(range(len(inputs.values)))
+    direction = random_direction(case.differentiated(inputs), every, case.rng(2))
+    if direction is not None:
+        _check_direction(case, cycle, inputs, direction.tangents, atol, reference)
+
+
+def _check_direction(
+    case: Case, cycle: Cycle, inputs: Inputs, tangents: Any, atol: float, reference: Any
+) -> None:
+    y, dy, dxs = push_state_forward(inputs.values, inputs.kwargs, tangents)
+    mismatch = compare(reference, y, "output")
+    if mismatch is not None:
+        raise failure(
+            "forward mode",
+            of=case.title,
+            path=mismatch.path,
+            expected=mismatch.expected,
+            got=mismatch.got,
+            hint="in forward mode the function must compute what it computes by itself",
+        )
+    forward, reverse = cycle.pair_exit(dy, dxs), cycle.pair_entry(tangents)
+    error = abs(forward.value - reverse.value)
+    size = max(forward.magnitude, reverse.magnitude)
+    values = [("", case.inputs.values), ("", y)]
+    unit = min((component_bytes(part) for _, part in walk_all(values)), default=8)
+    if error <= _ROUNDING.get(unit, 1e-9) * size + atol:
+        return
+    raise failure(
+        "forward mode",
+        of=case.title,
+        expected=f"{reverse.value:.15e}  (<J* c, t> by the rule)",
+        got=f"{forward.value:.15e}  (<c, J t> in forward mode)",
+        hint="forward and reverse mode disagree: a partial of the declaration, or the pullback "
+        "that forward mode transposes, is wrong or depends on the cotangent in a way that is "
+        "not linear",
+    )
