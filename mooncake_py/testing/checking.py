@@ -79,7 +79,7 @@ def check_rule(
     seed = int(rng.integers(2**32)) if isinstance(rng, np.random.Generator) else rng
     inputs = Inputs((f, *args), kwargs)
     case = Case(inputs, chosen, function_name(f), seed, by_hand)
-    if rule is not None:  # not the one that forward mode would use
+    if rule is not None or by_hand:  # forward mode does not know it
         options = replace(options, forward=False)
     reference = _call_primal(case)
     _check_fully(case, reference, options)

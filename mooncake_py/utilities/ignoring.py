@@ -10,7 +10,6 @@ from weakref import WeakKeyDictionary
 from numpy import ndarray
 from typing_extensions import override
 
-from mooncake_py.derive.nesting.enclosing import enclosed
 from mooncake_py.derive.containers.containers import module_of
 from mooncake_py.derive.containers.state import old_cell, restore_cell
 from mooncake_py.derive.crossing.arguments import name_of
@@ -27,6 +26,7 @@ from mooncake_py.derive.debug.snapshot import (
     restore,
 )
 from mooncake_py.derive.language.fields import own_attributes, set_own_attributes
+from mooncake_py.derive.nesting.enclosing import enclosed
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.activity import INERT, holds_inert, is_iterator, parts
 from mooncake_py.derive.recording.memory import undo_assign

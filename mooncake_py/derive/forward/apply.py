@@ -18,6 +18,7 @@ from mooncake_py.derive.recording import activity
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.apply import (
     all_by_position,
+    apply_contextual,
     apply_overlay,
     apply_refused,
     apply_zero,
@@ -34,9 +35,11 @@ from mooncake_py.derive.recording.out_argument import (
     write_into,
 )
 from mooncake_py.derive.recording.values import NUMBERS, is_inexact
+from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.kinds import (
     BilinearRule,
     CoDualRule,
+    ContextRule,
     ElementwiseRule,
     LinearRule,
     OverlayRule,
@@ -207,8 +210,17 @@ def paired(ctx: Any, y: Any, t: Any) -> Any:
 
 
 def apply_codual(rule: CoDualRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
-    """Apply a hand-written rule in the interface of CoDuals."""
-    raise NotImplementedError
+    """Raise where a hand-written rule in the interface of CoDuals would be applied."""
+    if not any(map(ctx.contains_active, args)) and rule.mutates == ():
+        return ctx.base.call(f, *args, **kwargs)
+    raise ctx.failed(
+        MissingRuleError(
+            f"the rule of {rule.name} is for reverse mode only",
+            where=ctx.user_location(),
+            why=f"it is written by hand in CoDuals, at {rule.origin}",
+            mend="declare it by elementwise, linear, bilinear or from_vjp, which serve both modes",
+        )
+    )
 
 
 APPLY: dict[type[Rule], Callable[..., Any]] = {
@@ -217,6 +229,7 @@ APPLY: dict[type[Rule], Callable[..., Any]] = {
     BilinearRule: apply_bilinear,
     VjpRule: apply_vjp,
     CoDualRule: apply_codual,
+    ContextRule: apply_contextual,
     OverlayRule: apply_overlay,
     RefusedRule: apply_refused,
     ZeroDerivativeRule: apply_zero,

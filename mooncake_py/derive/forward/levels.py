@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 from weakref import ref
 
@@ -59,13 +59,13 @@ class Levels(ArrayLanguage):
 
     # What the context below answers for.
 
-    @property  # pyright: ignore[reportIncompatibleVariableOverride]
+    @property
     def failure(self) -> Any:
         """The first error of the engine, at any level."""
         return self.base.failure
 
     @failure.setter
-    def failure(self, error: Any) -> None:
+    def failure(self, error: Any) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
         self.base.failure = error
 
     @property
@@ -118,6 +118,10 @@ class Levels(ArrayLanguage):
         """Run a Python function by its derived form."""
         self.base.entering(f)
         return super().call_function(f, args, kwargs)
+
+    def outside(self) -> AbstractContextManager[None]:
+        """Return a block for code that is no part of the call: what it changes stays changed."""
+        return self.base.outside()
 
     def carry_out(self, value: Any) -> None:
         """Note what an exception holds that leaves the call."""

@@ -76,7 +76,7 @@ class InnerContext(ReverseContext):
     @override
     def meet(self, number: Active) -> None:
         if number.context not in self.outers:
-            if number.context.level > self.level and self.follows:
+            if number.context.level > self.level:
                 return  # of forward mode over this call
             raise shared_number(number)
         if not self.follows:
