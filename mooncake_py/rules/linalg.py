@@ -32,10 +32,12 @@ zero_derivative(np.linalg.matrix_rank, because="piecewise constant")
 def solve_jvp(tangents: Any, y: Any, a: Any, b: Any) -> Any:
     """A Y = B:  dY = A^-1 (dB - dA Y)  (Giles 2.3.1)."""
     da, db = tangents
-    y = np.asarray(y)
     if da is None:
         return np.linalg.solve(a, db)
-    moved = -(da @ y[..., None])[..., 0] if np.ndim(b) == 1 else -(da @ y)
+    if np.ndim(b) == 1:  # one vector for each matrix of the stack
+        moved = -(da @ y[..., None])
+        return np.linalg.solve(a, moved if db is None else moved + db[..., None])[..., 0]
+    moved = -(da @ y)
     return np.linalg.solve(a, moved if db is None else moved + db)
 
 

@@ -30,7 +30,7 @@ def test_rule(
     aliasing: bool = True,
     constants: bool = True,
     cotangent_kept: bool | None = None,
-    forward: bool = True,
+    forward: bool | None = None,
 ) -> None:
     """Check the rule of a function at some arguments; raise on the first defect.
 
@@ -66,9 +66,9 @@ def test_rule(
         Require that the pullback leaves the output's cotangent as it is.  By default required
         of hand-written rules; a derived rule may use it up, as an output that was filled in
         place is memory whose writes are undone.
-    forward : bool
-        Check forward mode against the rule: <c, J t> = <J* c, t> for random c and t.  Not where
-        `rule` is given.
+    forward : bool, optional
+        Check forward mode against the rule: <c, J t> = <J* c, t> for random c and t.  By default
+        where forward mode serves the rule; not where `rule` is given.
 
     Raises
     ------

@@ -187,26 +187,44 @@ def apply_vjp(rule: VjpRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         return computed(ctx, f, args, ctx.base.call(f, *primals, **kwargs))
     if rule.jvp is not None:
         y = ctx.base.call(f, *primals, **kwargs)
-        return paired(ctx, y, ctx.lower(partial(rule.jvp, **kwargs), tuple(tangents), y, *primals))
+        t = ctx.lower(partial(rule.jvp, **kwargs), tuple(tangents), y, *primals)
+        return paired(ctx, y, t, rule)
     y, t = ctx.lower(
         pushforward.of_vjp, rule, primals, kwargs, tuple(tangents), gradient_of_first
     )
     if not ctx.plain and not any(isinstance(a, GENERATORS) for a in args):
         y = ctx.base.call(f, *primals, **kwargs)  # by its own rule, where it draws no numbers
-    return y if t is None else paired(ctx, y, t)
+    return paired(ctx, y, t, rule)
 
 
-def paired(ctx: Any, y: Any, t: Any) -> Any:
+def paired(ctx: Any, y: Any, t: Any, rule: Rule) -> Any:
     """Return an output of a rule with its tangents."""
     if t is None or type(t) is NoTangent:
+        if not is_without_tangent(y):
+            raise ctx.failed(
+                MissingRuleError(
+                    f"the rule of {rule.name} returns a {type(y).__name__}",
+                    where=ctx.user_location(),
+                    why=f"forward mode takes numbers, arrays and tuples of rules by pullback; this "
+                    f"one is declared at {rule.origin}",
+                    mend="let the rule work on numbers and arrays, or do without a rule",
+                )
+            )
         return y
     if isinstance(y, (tuple, list)):
-        values = [paired(ctx, v, d) for v, d in zip(y, t, strict=True)]
+        values = [paired(ctx, v, d, rule) for v, d in zip(y, t, strict=True)]
         result: Any = type(y)(*values) if hasattr(y, "_fields") else type(y)(values)
         return result
     if type(y) is ndarray and (y.base is not None or not y.flags.writeable):
         y = ctx.base.call(np.copy, y)
     return ctx.fresh(y, ctx.lower(pushforward.fitted, t, y))
+
+
+def is_without_tangent(y: Any) -> bool:
+    """Tell whether an output has no derivative by its type."""
+    if isinstance(y, (list, tuple)):
+        return all(map(is_without_tangent, y))
+    return type(y) in activity.INERT or isinstance(y, (ndarray, np.generic))
 
 
 def apply_codual(rule: CoDualRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:

@@ -30,7 +30,7 @@ class Case(RuleCase):
     covers: tuple[Hashable, ...] = ()
 
     def check(self) -> None:
-        self.options = {"interface_only": self.interface_only, **self.options}
+        self.options = {"interface_only": self.interface_only, "forward": True, **self.options}
         super().check()
 
     def check_between_writes(self) -> None:
