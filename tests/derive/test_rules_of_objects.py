@@ -17,6 +17,7 @@ from mooncake_py import (
     debug_mode,
     from_vjp,
     grad,
+    increment,
     not_implemented,
     overlay,
     rrule,
@@ -402,12 +403,12 @@ def my_map_rule(f, xs):
     ys, pullbacks = zip(*(rrule_via_ad(f, x) for x in xs), strict=True)
 
     def my_map_pullback(dys):
-        df, dxs = {}, []
+        df, dxs = None, []
         for pullback, dy in zip(pullbacks, dys, strict=True):
-            d, dx = (NoTangent(), None) if dy is None else pullback(dy)
+            d, dx = (None, None) if dy is None else pullback(dy)
+            if d is not None:
+                df = d if df is None else increment(df, d)
             dxs.append(dx)
-            for name in [] if isinstance(d, NoTangent) else d:
-                df[name] = df[name] + d[name] if name in df else d[name]
         return df, dxs
 
     return list(ys), my_map_pullback

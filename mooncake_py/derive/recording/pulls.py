@@ -24,7 +24,7 @@ from mooncake_py.rules.broadcasting import fit
 from mooncake_py.rules.exact_zeros import is_sound, sum_of_products
 from mooncake_py.rules.kinds import NotImplementedDerivative, Wirtinger
 from mooncake_py.tangents.containers import is_number, parts_of
-from mooncake_py.tangents.kinds import Fields, NoTangent
+from mooncake_py.tangents.kinds import Fields, NoTangent, Tangent
 from mooncake_py.tangents.lookup import spec_of as tangent_spec
 
 __all__ = ["UNDOES", "deliver", "product", "undoes"]
@@ -542,6 +542,8 @@ def parts_given(mirror: Mirror, c: Any, rule: Any, position: int) -> Any:
             mend="return a dict of cotangents by name, {} if they are zero, or hold the argument "
             "constant",
         )
+    if type(c) in (tuple, list) and mirror.kind is Tangent and len(c) == len(mirror.parts):
+        return dict(zip(mirror.parts, c, strict=True))  # a tuple for a namedtuple
     if isinstance(c, (dict, list, Fields)) or type(c) is tuple:
         return parts_of(c)
     if isinstance(c, NoTangent):
