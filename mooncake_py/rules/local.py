@@ -77,9 +77,8 @@ def refuse_operator(function: Hashable) -> None:
 _current: ContextVar[LocalRules | None] = ContextVar("mooncake_py.local_rules", default=None)
 
 
-def current() -> LocalRules | None:
-    """Return the rules of the block that is running, or None outside of all."""
-    return _current.get()
+# The rules of the block that is running, or None outside of all; asked at every call.
+current = _current.get
 
 
 @contextmanager
@@ -130,7 +129,7 @@ class local_rules:
         self._tokens: list[Token[LocalRules | None]] = []
 
     def __enter__(self) -> None:
-        self._tokens.append(_current.set(LocalRules(_current.get(), self._without)))
+        self._tokens.append(_current.set(LocalRules(current(), self._without)))
 
     def __exit__(self, *exception: object) -> None:
         _current.reset(self._tokens.pop())

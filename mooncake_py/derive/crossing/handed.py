@@ -275,11 +275,22 @@ class Result:
         return gradient_of(self.value, self.mirror, {})
 
 
-def activated(ctx: Any, value: Any, inputs: Inputs) -> tuple[Any, Result | None]:
-    """Make what is in a rule's output active; return it as the user sees it, and its node."""
+def activated(
+    ctx: Any, value: Any, args: Sequence[Any], primals: Sequence[Any]
+) -> tuple[Any, Result | None]:
+    """Make what is in a rule's output active; return it as the user sees it, and its node.
+
+    Parameters
+    ----------
+    ctx : ReverseContext
+    value : object
+        What the rule returned.
+    args, primals : sequence
+        The arguments, and what the rule was handed in their place.
+    """
     if type(value) in INERT or isinstance(value, (FunctionType, MethodType)):
         return value, None
-    activator = Activator(ctx, inputs)
+    activator = Activator(ctx, Inputs(args, primals))
     result, mirror = activator.visit(value)
     if mirror is None:
         return result, None

@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import partial
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -407,21 +406,25 @@ def apply_vjp(rule: VjpRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> An
     nodes = [ctx.node_of(a) for a in args]
     while nodes and nodes[-1] is None:
         nodes.pop()
-    refuse_other_active(rule, ctx, (), kwargs, ())
+    if kwargs:
+        refuse_other_active(rule, ctx, (), kwargs, ())
     if not nodes:
         return numerals.checked(ctx, f, args, computed(ctx, f, args, f(*args, **kwargs)))
     ctx.refuse_subclasses(args)
-    primals = [handed.plain(a) if holds_mirror(n) else activity.unwrapped(a)
-               for a, n in zip_longest(args, nodes)]
+    primals = [activity.unwrapped(a) for a in args]
+    for i, node in enumerate(nodes):
+        if (type(node) is Mirror or type(node) is list) and holds_mirror(node):
+            primals[i] = handed.plain(args[i])
     y, pullback = rule.rule(*primals, **kwargs)
     ctx.protect_all((primals, kwargs))
-    result, outputs = register_outputs(rule, ctx, y, handed.Inputs(args, primals))
+    result, outputs = register_outputs(rule, ctx, y, (args, primals))
     if outputs is None or (type(outputs) is tuple and all(n is None for n in outputs)):
         return result
     fits = [specs(a, node) for a, node in zip(primals, nodes, strict=False)]
     where = position_for_rule(rule.origin)
     ctx.record((pulls.pull_vjp, outputs, rule, pullback, nodes, fits, where))
-    handed.note_results(ctx, outputs)
+    if type(outputs) is handed.Result or type(outputs) is tuple:
+        handed.note_results(ctx, outputs)
     return result
 
 
@@ -461,7 +464,7 @@ def specs(primal: Any, node: Any) -> Any:
 
 
 def register_outputs(
-    rule: Rule, ctx: Context, y: Any, inputs: handed.Inputs
+    rule: Rule, ctx: Context, y: Any, inputs: tuple[Any, Any]
 ) -> tuple[Any, Any]:
     """Register the output of a rule, or each of a tuple of outputs."""
     if isinstance(y, (tuple, list)):
@@ -473,7 +476,7 @@ def register_outputs(
             result = type(y)(values)
         return result, tuple(node for _, node in pairs)
     if not is_inexact(y):
-        return handed.activated(ctx, ctx.without_derivative(rule, y), inputs)
+        return handed.activated(ctx, ctx.without_derivative(rule, y), *inputs)
     if type(y) is ndarray:
         if ctx.find(y) is not None:
             return y, None  # a view of active memory

@@ -68,7 +68,7 @@ def apply_codual(rule: CoDualRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> 
     if ctx.rehearsal is not None:
         ctx.rehearsal.before_rule(rule, args)
     out, pullback = rule.rule(CoDual(f, NoFData()), *coduals, **kwargs)
-    inputs = handed.Inputs(args, [codual.primal for codual in coduals])
+    inputs = args, [codual.primal for codual in coduals]
     result, node = output_of(ctx, out, inputs)
     where = position_for_rule(rule.origin)
     ctx.record((pull_codual, node, pullback, out, list(args), coduals, rule, where))
@@ -172,7 +172,7 @@ def protect_arrays(ctx: Any, value: Any) -> None:
                 ctx.registry.memory_of(leaf).protected = True
 
 
-def output_of(ctx: Any, out: CoDual, inputs: handed.Inputs) -> tuple[Any, Any]:
+def output_of(ctx: Any, out: CoDual, inputs: tuple[Any, Any]) -> tuple[Any, Any]:
     """Return the output as the user sees it, and the node that receives its cotangent."""
     y = out.primal
     if type(y) is ndarray and y.dtype.kind in "fc":
@@ -189,7 +189,7 @@ def output_of(ctx: Any, out: CoDual, inputs: handed.Inputs) -> tuple[Any, Any]:
             output_of(ctx, CoDual(p, d), inputs) for p, d in zip(y, parts_of(out), strict=True)
         ]
         return tuple(value for value, _ in pairs), tuple(node for _, node in pairs)
-    return handed.activated(ctx, y, inputs)
+    return handed.activated(ctx, y, *inputs)
 
 
 def parts_of(out: CoDual) -> Any:
