@@ -30,7 +30,7 @@ def clip_gradient(x: T, *, value: float | None = None, norm: float | None = None
         The bound for the magnitude of each number; what is larger gets this magnitude.
     norm : float, optional
         The bound for the Euclidean norm of all numbers in `x` together; if they exceed it, they
-        are scaled down.  Give either this or `value`.
+        are scaled down.  Infinite ones keep their share of it.  Give either this or `value`.
 
     Returns
     -------
@@ -84,6 +84,17 @@ def by_value(g: Any, bound: float) -> Any:
 
 def by_norm(g: Any, bound: float) -> Any:
     """Return a cotangent with the norm of all its numbers together bounded."""
+    size = norm_of(g)
+    if math.isinf(size):
+        g = mapped(infinite_part, g)
+        size = norm_of(g)
+    elif not size > bound:
+        return g
+    return mapped(lambda leaf: leaf * (bound / size), g)
+
+
+def norm_of(g: Any) -> float:
+    """Return the norm of all numbers in a cotangent together."""
     sizes: list[float] = []
 
     def measure(leaf: Any) -> Any:
@@ -91,8 +102,14 @@ def by_norm(g: Any, bound: float) -> Any:
         return leaf
 
     mapped(measure, g)
-    size = math.hypot(*sizes)
-    return mapped(lambda leaf: leaf * (bound / size), g) if size > bound else g
+    return math.hypot(*sizes)
+
+
+def infinite_part(leaf: Any) -> Any:
+    """Return what an array tends to, over its norm, as its infinite elements grow alike."""
+    if np.iscomplexobj(leaf):
+        return infinite_part(leaf.real) + 1j * infinite_part(leaf.imag)
+    return np.where(np.isinf(leaf), np.sign(leaf), leaf * 0)
 
 
 def mapped(f: Callable[[Any], Any], g: Any) -> Any:

@@ -359,6 +359,14 @@ def test_clip_by_norm_is_of_all_parts_together() -> None:
     assert g["n"] is NoTangent()
 
 
+def test_clip_by_norm_of_infinite_cotangents() -> None:
+    x = np.array([0.0, 1.0, 0.0])
+    f = lambda x: np.sum(clip_gradient(x, norm=2.0) ** 0.5)  # noqa: E731
+    np.testing.assert_allclose(grad(f)(x), [2.0**0.5, 0.0, 2.0**0.5])
+    g = grad(lambda d: np.sqrt(clip_gradient(d, norm=1.0)["a"]) + d["b"])({"a": 0.0, "b": 1.0})
+    assert g == {"a": 1.0, "b": 1.0}
+
+
 @pytest.mark.parametrize(
     ("options", "error"),
     [({}, TypeError), ({"value": 1.0, "norm": 1.0}, TypeError), ({"norm": -1.0}, ValueError),

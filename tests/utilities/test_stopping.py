@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import queue
+import sys
+import threading
 from typing import Any
 
 import numpy as np
 import pytest
 
-from mooncake_py import DerivativeDropError, grad, stop_gradient, value_and_grad
+from mooncake_py import DerivativeDropError, grad, stop_gradient, value_and_grad, vjp
 from tests.utilities.support import WAYS
 
 X = np.array([1.0, -2.0, 3.0])
@@ -115,6 +118,30 @@ def test_number_in_a_set_is_an_error_that_says_so() -> None:
 
 def test_text_of_a_stopped_number_may_be_read_back() -> None:
     assert grad(lambda x: float(str(stop_gradient(x))) * x)(2.5) == 2.5
+
+
+class Guarded:
+    def __init__(self) -> None:
+        self.w = X.copy()
+        self.lock = threading.Lock()
+        self.file = sys.__stdout__
+        self.queue: queue.Queue[Any] = queue.Queue()
+
+
+def test_what_cannot_be_copied_is_shared() -> None:
+    guarded = Guarded()
+    copy = stop_gradient(guarded)
+    assert copy.lock is guarded.lock
+    assert copy.file is guarded.file
+    assert copy.queue is not guarded.queue
+    assert copy.w is not guarded.w
+    (g,) = vjp(lambda m: np.sum(m.w * stop_gradient(m).w), guarded)[1](1.0)
+    np.testing.assert_array_equal(g.w, X)
+
+
+def test_generator_of_active_numbers_is_an_error_that_says_so() -> None:
+    with pytest.raises(DerivativeDropError, match="cannot reach all numbers in a generator"):
+        grad(lambda x: sum(stop_gradient(v for v in x)))(X)
 
 
 def test_integers_and_text_pass() -> None:

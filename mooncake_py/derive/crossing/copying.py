@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mooncake_py.derive.calls.native_modules import is_native_module
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.rules import registry
 from mooncake_py.tangents.kinds import Fields, NoFData, NoRData, NoTangent
@@ -101,7 +102,7 @@ class _Copier:
         try:
             fields = spec.fields(value)
         except InvalidTangentError:  # nothing that tangents could look into
-            return self.remember(value, copy.deepcopy(value))
+            return self.remember(value, _deep_copy(value))
         if fields is None:
             return self.remember(value, _without_tangent(value))
         if spec.mutable:
@@ -112,7 +113,12 @@ class _Copier:
         return self.remember(value, spec.build(value, parts))
 
     def copy_mutable(self, value: Any, spec: Any, fields: Any) -> Any:
-        new = self.remember(value, spec.blank(value))
+        try:
+            new = self.remember(value, spec.blank(value))
+        except TypeError:
+            if is_native_module(type(value).__module__.lstrip("_")):  # a file, for example
+                return self.remember(value, value)
+            raise
         parts = {name: self.copy(part) for name, part in fields.items()}
         if isinstance(value, types.CellType) and _shareable(value, parts):
             return self.remember(value, value)
@@ -133,7 +139,15 @@ def _without_tangent(value: Any) -> Any:
     """Copy what has no tangent but may have state, such as a random generator."""
     if callable(value) or isinstance(value, (slice, range)):
         return value
-    return copy.deepcopy(value)
+    return _deep_copy(value)
+
+
+def _deep_copy(value: Any) -> Any:
+    """Copy an object that tangents cannot look into; one that cannot be copied is shared."""
+    try:
+        return copy.deepcopy(value)
+    except TypeError:  # a lock, a file, a generator
+        return value
 
 
 class _Window:
