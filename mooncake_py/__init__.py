@@ -32,6 +32,11 @@ from mooncake_py.interface import grad as grad
 from mooncake_py.interface import jvp as jvp
 from mooncake_py.interface import value_and_grad as value_and_grad
 from mooncake_py.interface import vjp as vjp
+from mooncake_py.reflecting import profile_gradient as profile_gradient
+from mooncake_py.reflecting import rewritten as rewritten
+from mooncake_py.reflecting import rule_of as rule_of
+from mooncake_py.reflecting import show as show
+from mooncake_py.reflecting import tape_of as tape_of
 from mooncake_py.rules.declare import bilinear as bilinear
 from mooncake_py.rules.declare import elementwise as elementwise
 from mooncake_py.rules.declare import from_vjp as from_vjp

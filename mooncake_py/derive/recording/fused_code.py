@@ -11,7 +11,7 @@ Measured: float loops 46 -> 25 times the primal, chains on arrays of one element
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
 from typing import Any
 from weakref import ref
 
@@ -302,7 +302,10 @@ class _Writer:
             "\n    ".join([f"def {name}({parameters}):", *body]) + "\n"
             for name, parameters, body in (*self.written, (name, parameters, lines))
         )
-        return define(text, self.scope)[name]
+        form = define(text, self.scope)[name]
+        form.text = text  # for those who want to see it
+        form.texts = lambda functions, kinds: [((functions, kinds), text)]
+        return form
 
 
 def scalar_times(d: str, factor: str) -> str:
@@ -331,6 +334,13 @@ class _ArrayForms:
             form = self.forms[activity] = self.make(activity)
         self.fused.run = form
         return form(ctx, functions, values)
+
+    def texts(self, functions: Any, kinds: list[str]) -> Iterator[Any]:
+        """Yield functions, kinds and text for each pattern."""
+        for activity, form in self.forms.items():
+            on = dict(zip(self.arrays, activity, strict=True))
+            named = [f"active {kind}" if on.get(i) else kind for i, kind in enumerate(kinds)]
+            yield (functions, named), form.text  # type: ignore[attr-defined]
 
     def make(self, activity: tuple[bool, ...]) -> Callable[..., Any]:
         """Generate the form for one pattern of active arrays."""

@@ -10,7 +10,7 @@ runs operation by operation as everything else does.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from types import CodeType
 from typing import Any
@@ -81,6 +81,14 @@ class Fused:
         self.run = form
         return form(ctx, functions, values)
 
+    def forms(self) -> Iterator[tuple[tuple[Any, list[str]], str]]:
+        """Yield the quick forms made so far: functions, kinds of operands, and text."""
+        for (functions, kinds), form in self._forms.items():
+            names = ["active float" if t.__name__ == "float" and t is not float else t.__name__
+                     for t in kinds]
+            if form is not None:
+                yield from form.texts(functions, names)
+
     def general(self, ctx: Any, functions: Any, values: Any) -> Any:
         """Send each operation to the context; the reference for all quick forms."""
         if self.inplace is not None and type(values[0]) not in ctx.numbers:
@@ -124,10 +132,11 @@ class FusedItems:
         The operations, reads (``item``) included, in the order of evaluation.
     """
 
-    __slots__ = ("core", "general", "layout", "run")
+    __slots__ = ("core", "general", "layout", "order", "run")
 
     def __init__(self, core: Fused, order: tuple[Step, ...], layout: tuple[Any, ...]) -> None:
         self.core = core
+        self.order = order
         self.layout = layout
         count = sum(2 if type(part) is tuple else 1 for part in layout)
         self.general = Fused(order, count, core.inplace, core.rest).general

@@ -1,0 +1,168 @@
+"""What users call to see what the engine does with a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from mooncake_py.derive.reports.tracebacks import boundary
+
+if TYPE_CHECKING:
+    from mooncake_py.reflection.profile import GradientProfile
+    from mooncake_py.reflection.rules import RuleUse
+    from mooncake_py.reflection.tape import TapeRecord
+
+__all__ = ["profile_gradient", "rewritten", "rule_of", "show", "tape_of"]
+
+# What these need is imported when they are called.
+
+
+def show(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> None:
+    """Print how a function is differentiated.
+
+    Without arguments: which rule answers for it, or its code as the engine runs it, see
+    :func:`rewritten`.  With arguments: the tape of the call, see :func:`tape_of`.
+
+    Parameters
+    ----------
+    f : callable
+    *args, **kwargs
+        Arguments of a call.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mooncake_py import show
+    >>> def f(x):
+    ...     x[0] = x[1] * 2
+    ...     return x.sum()
+    >>> show(f)  # doctest: +ELLIPSIS
+    # ...f: derived from its source, defined at ...
+    # 1: def f(x):
+    def f(x, *, C):
+        # 2: x[0] = x[1] * 2
+        C.setitem(x, 0, C.mul(C.getitem(x, 1), 2))
+        # 3: return x.sum()
+        return C.method(x, 'sum')
+    """
+    with boundary:
+        print(tape_of(f, *args, **kwargs) if args or kwargs else rewritten(f))
+
+
+def rewritten(f: Callable[..., Any], /) -> str:
+    """Return the code of a function as the engine runs it, to be read.
+
+    Operations are calls of a context ``C``, which gives them their meaning; ``C.fused(e)`` is an
+    expression that is recorded as a whole.  The user's line stands as a comment above what was
+    made of it.  Below stand the forms of fused expressions that were generated so far, by calls:
+    what runs forward, and ``pull``, what runs on the way back.  For a function with a rule it is
+    said which, and where it was declared.
+
+    Parameters
+    ----------
+    f : callable
+        A function, lambda, method or class, or a function of NumPy's.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    SourceUnavailableError, UnsupportedSyntaxError
+        As a derivative of `f` would.
+    """
+    from mooncake_py.derive.rewriting.load import derive
+    from mooncake_py.reflection.code import code_lines, quick_forms
+    from mooncake_py.reflection.rules import rule_in_use
+
+    with boundary:
+        use = rule_in_use(f)
+        lines = [f"# {use}"]
+        if use.derived is not None:
+            derived = derive(use.derived.__code__, use.derived.__globals__)
+            lines += [*code_lines(derived), *quick_forms(derived)]
+        return "\n".join(lines)
+
+
+def tape_of(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> TapeRecord:
+    """Run a function forward and return what is recorded; everything is restored afterwards.
+
+    Parameters
+    ----------
+    f : callable
+    *args, **kwargs
+        Arguments; all that have derivatives are active.
+
+    Returns
+    -------
+    TapeRecord
+        With ``entries`` in the order of execution: place, source, operation, shape, what is saved
+        and how many bytes.  Its text is a table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mooncake_py import tape_of
+    >>> tape = tape_of(lambda x: np.sum(np.sin(x) * x), np.ones(100))
+    >>> [(entry.operation, entry.nbytes) for entry in tape.entries]
+    [('fused expression', 800), ('linear: numpy.sum', 0)]
+    """
+    from mooncake_py.reflection.tape import record_tape
+
+    with boundary:
+        return record_tape(f, args, kwargs)
+
+
+def rule_of(f: Callable[..., Any], /) -> RuleUse:
+    """Return which rule answers for a function, and where it was declared.
+
+    Parameters
+    ----------
+    f : callable
+
+    Returns
+    -------
+    RuleUse
+        With ``kind``, ``where`` (file and line) and ``rule``; its text is a sentence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mooncake_py import rule_of
+    >>> print(rule_of(np.sin))  # doctest: +ELLIPSIS
+    numpy.sin: a rule by partial derivatives, declared at ...:...
+    """
+    from mooncake_py.reflection.rules import rule_in_use
+
+    with boundary:
+        return rule_in_use(f)
+
+
+def profile_gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> GradientProfile:
+    """Measure where the time of a gradient goes and what it keeps, by lines of the source.
+
+    Parameters
+    ----------
+    f : callable
+        Returns one real number.
+    *args, **kwargs
+        Arguments; all that have derivatives are active.  They are restored.
+
+    Returns
+    -------
+    GradientProfile
+        With ``lines``, the costliest first, each with seconds forward and reverse, entries on the
+        tape and bytes saved; and the totals.  Its text is a table.
+
+    Notes
+    -----
+    `f` runs twice, first to derive what it calls.  Being told of lines and calls costs some
+    microseconds for each line, only a part of which is subtracted: figures of loops over numbers
+    are two to four times too large, those of operations on arrays are not.  Calls of library
+    functions count for the line that calls them; other threads do not count.
+    """
+    from mooncake_py.reflection.profile import profile
+
+    with boundary:
+        return profile(f, args, kwargs)

@@ -1,0 +1,1 @@
+"""What the engine does with a function, shown: its rewritten code, its rule, its tape, its cost."""

@@ -1,0 +1,224 @@
+"""The code of a function as the engine runs it, with the user's lines beside it."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Iterator
+from typing import Any
+
+from mooncake_py.derive.recording.fusion import Fused, FusedItems
+from mooncake_py.derive.rewriting.load import Derived
+from mooncake_py.derive.rewriting.nodes import CONTEXT, PREFIX
+
+__all__ = ["code_lines", "quick_forms"]
+
+SYMBOLS: dict[str, ast.operator] = {
+    "add": ast.Add(), "sub": ast.Sub(), "mul": ast.Mult(), "truediv": ast.Div(),
+}
+INDENT = "    "
+
+
+def code_lines(derived: Derived) -> list[str]:
+    """Return the rewritten function as lines of text, to be read rather than run.
+
+    The context is called ``C``.  ``C.fused(e)`` stands for an expression that is recorded as a
+    whole.  Where a statement was rewritten, the user's line stands above it as a comment.
+    """
+    node: Any = _Readable(derived.injected).visit(copied(derived.node))
+    if isinstance(node, ast.Lambda):
+        return [*source_comment(derived.file, node, ast.unparse(node), ""), ast.unparse(node)]
+    node.decorator_list = []
+    if len(node.body) > 1 and is_docstring(node.body[0]):
+        del node.body[0]
+    return list(_Lines(derived.file).of([node], ""))
+
+
+def quick_forms(derived: Derived) -> list[str]:
+    """Return the code that was generated so far for the fused expressions of a function.
+
+    A form is for certain kinds of operands; it is made when these are first met.
+    """
+    lines: list[str] = []
+    for value in derived.injected.values():
+        fused = value.core if isinstance(value, FusedItems) else value
+        if not isinstance(fused, Fused):
+            continue
+        operands: list[ast.expr] = [ast.Name(f"v{i}") for i in range(fused.count)]
+        for (functions, kinds), form in fused.forms():
+            names: list[ast.expr] = [ast.Name(f.__name__) for f in functions]
+            text = ast.unparse(expression_of(fused.steps, names, operands))
+            described = ", ".join(f"v{i}: {kind}" for i, kind in enumerate(kinds))
+            lines += ["", f"# {text}   for {described}", *form.splitlines()]
+    return lines
+
+
+def copied(node: ast.AST) -> ast.AST:
+    """Return a copy of a tree, which may be changed."""
+    changes = {
+        name: [copied(v) if isinstance(v, ast.AST) else v for v in value]
+        if isinstance(value, list)
+        else copied(value) if isinstance(value, ast.AST) else value
+        for name, value in ast.iter_fields(node)
+    }
+    return ast.copy_location(type(node)(**changes), node)
+
+
+class _Readable(ast.NodeTransformer):
+    """Puts constants in place of the names that stand for them."""
+
+    def __init__(self, injected: dict[str, Any]) -> None:
+        self.injected = injected
+
+    def visit_arg(self, node: ast.arg) -> Any:
+        node.arg = "C" if node.arg == CONTEXT else node.arg
+        return node
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        if node.id == CONTEXT:
+            return ast.Name("C", node.ctx)
+        if node.id in self.injected:
+            return constant_node(self.injected[node.id])
+        return ast.Name(node.id.removeprefix(PREFIX), node.ctx)
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        self.generic_visit(node)
+        node.slice = as_index(node.slice)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        fused = None
+        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+            fused = self.injected.get(node.func.value.id)
+        self.generic_visit(node)
+        if not isinstance(fused, (Fused, FusedItems)):
+            return node
+        steps = fused.steps if isinstance(fused, Fused) else fused.order
+        functions, values = node.args[1:3]
+        assert isinstance(functions, ast.Tuple)
+        assert isinstance(values, ast.Tuple)
+        expression = expression_of(steps, functions.elts, values.elts)
+        return ast.Call(ast.Attribute(ast.Name("C"), "fused"), [expression], [])
+
+
+def expression_of(
+    steps: tuple[Any, ...], functions: list[ast.expr], values: list[ast.expr]
+) -> ast.expr:
+    """Return the expression that the steps of a fused one spell out."""
+    results: list[ast.expr] = []
+
+    def operand(reference: Any) -> ast.expr:
+        kind, which = reference
+        if kind == "c":
+            return ast.Constant(which)
+        return values[which] if kind == "v" else results[which]
+
+    for name, *references in steps:
+        if name == "call":
+            which, reference = references
+            results.append(ast.Call(functions[which], [operand(reference)], []))
+            continue
+        operands = [operand(reference) for reference in references]
+        if name == "item":
+            results.append(ast.Subscript(operands[0], as_index(operands[1])))
+        elif name == "neg":
+            results.append(ast.UnaryOp(ast.USub(), operands[0]))
+        else:
+            results.append(ast.BinOp(operands[0], SYMBOLS[name], operands[1]))
+    return results[-1]
+
+
+def constant_node(value: Any) -> ast.expr:
+    """Return an expression for a constant."""
+    if isinstance(value, slice):
+        return ast.Call(ast.Name("slice"), [ast.Constant(v) for v in
+                                            (value.start, value.stop, value.step)], [])
+    return ast.Name(getattr(value, "__name__", None) or repr(value))
+
+
+def as_index(node: ast.expr) -> ast.expr:
+    """Return an index with ``slice(a, b, c)`` written as ``a:b:c``."""
+    if isinstance(node, ast.Tuple):
+        return ast.Tuple([as_index(part) for part in node.elts])
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "slice":
+        absent = [isinstance(a, ast.Constant) and a.value is None for a in node.args]
+        bounds = [None if no else a for a, no in zip(node.args, absent, strict=True)]
+        if len(bounds) == 3:
+            return ast.Slice(*bounds)
+    return node
+
+
+class _Lines:
+    """Writes statements as text, the user's lines above those that differ from them."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.shown = 0  # the user's line shown last
+
+    def of(self, body: list[Any], indent: str) -> Iterator[str]:
+        for node in body:
+            yield from self.statement(node, indent)
+
+    def statement(self, node: Any, indent: str) -> Iterator[str]:
+        blocks = list(blocks_of(node))
+        if not blocks:
+            text = ast.unparse(node)
+            yield from self.comment(node, text, indent)
+            yield from (indent + line for line in text.splitlines())
+            return
+        first = True
+        for header, body in blocks:
+            if first:
+                yield from self.comment(node, header, indent)
+                first = False
+            yield from (indent + line for line in header.splitlines())
+            yield from self.of(body, indent + INDENT)
+
+    def comment(self, node: Any, text: str, indent: str) -> Iterator[str]:
+        if node.lineno > self.shown and not is_docstring(node):
+            self.shown = node.lineno
+            yield from source_comment(self.file, node, text, indent)
+
+
+def is_docstring(node: ast.AST) -> bool:
+    """Tell whether a statement is a constant alone."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def source_comment(file: str, node: Any, text: str, indent: str) -> Iterator[str]:
+    """Yield the user's line of a node as a comment, unless it reads as the text does."""
+    line = linecache.getline(file, node.lineno).strip()
+    if line and line.partition("  #")[0].rstrip() != text:
+        yield f"{indent}# {node.lineno}: {line}"
+
+
+def blocks_of(node: Any) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the headers of a compound statement, each with the block below it."""
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        bare = ast.unparse(replaced_body(node))
+        yield bare.rpartition("\n")[0], node.body
+    elif isinstance(node, (ast.For, ast.While, ast.If, ast.With)):
+        header = ast.unparse(replaced_body(node)).splitlines()[0]
+        yield header, node.body
+        if getattr(node, "orelse", None):
+            yield "else:", node.orelse  # type: ignore[union-attr]
+    elif isinstance(node, (ast.Try, ast.TryStar)):
+        star = "*" if isinstance(node, ast.TryStar) else ""
+        yield "try:", node.body
+        for handler in node.handlers:
+            kind = "" if handler.type is None else " " + ast.unparse(handler.type)
+            name = "" if handler.name is None else f" as {handler.name}"
+            yield f"except{star}{kind}{name}:", handler.body
+        if node.orelse:
+            yield "else:", node.orelse
+        if node.finalbody:
+            yield "finally:", node.finalbody
+
+
+def replaced_body(node: Any) -> Any:
+    """Return a compound statement with an empty body."""
+    fields = dict(ast.iter_fields(node))
+    fields["body"] = [ast.Pass()]
+    if "orelse" in fields:
+        fields["orelse"] = []
+    return ast.copy_location(type(node)(**fields), node)

@@ -1,0 +1,246 @@
+"""Where the time of a gradient goes and what it keeps, by the lines of the user's source.
+
+Forward, the interpreter tells of each line that rewritten code begins (`sys.settrace`), and the
+time until the next one belongs to it, with all that the engine does there.  Backward, each entry
+of the tape is timed, and belongs to the line that recorded it.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+from typing_extensions import override
+
+from mooncake_py.derive.crossing.outputs import scalar_value
+from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.reports.places import is_library, is_rewritten, place_at
+from mooncake_py.reflection.recording import WatchedContext, running
+from mooncake_py.reflection.tape import table
+
+__all__ = ["GradientProfile", "LineProfile", "profile"]
+
+Line = tuple[str, int]
+
+
+@dataclass
+class LineProfile:
+    """What one line of the user's source costs.
+
+    Attributes
+    ----------
+    file, line : str, int
+    source : str
+        The text of the line.
+    forward, reverse : float
+        Seconds.
+    entries : int
+        On the tape.
+    saved_bytes : int
+        Kept from the forward pass to the reverse pass.
+    """
+
+    file: str
+    line: int
+    source: str
+    forward: float = 0.0
+    reverse: float = 0.0
+    entries: int = 0
+    saved_bytes: int = 0
+
+    @property
+    def seconds(self) -> float:
+        """Time of both passes."""
+        return self.forward + self.reverse
+
+
+@dataclass(frozen=True)
+class GradientProfile:
+    """The cost of a gradient; its text is a table, the costliest lines first.
+
+    Attributes
+    ----------
+    lines : list of LineProfile
+        The lines that cost anything, in falling order of time.
+    value : number
+        Of the function.
+    """
+
+    lines: list[LineProfile]
+    value: Any
+
+    @property
+    def forward(self) -> float:
+        """Seconds of the forward pass."""
+        return sum(line.forward for line in self.lines)
+
+    @property
+    def reverse(self) -> float:
+        """Seconds of the reverse pass."""
+        return sum(line.reverse for line in self.lines)
+
+    @property
+    def entries(self) -> int:
+        """Entries on the tape."""
+        return sum(line.entries for line in self.lines)
+
+    @property
+    def saved_bytes(self) -> int:
+        """Bytes kept between the passes."""
+        return sum(line.saved_bytes for line in self.lines)
+
+    def __str__(self) -> str:
+        rows = [("forward ms", "reverse ms", "entries", "saved bytes", "line", "source")]
+        for line in self.lines:
+            rows.append((*figures(line), str(line.line), line.source))
+        rows.append((*figures(self), "", "total"))
+        return table(rows, right={0, 1, 2, 3, 4})
+
+
+def figures(costs: LineProfile | GradientProfile) -> tuple[str, str, str, str]:
+    """Return the figures of a row."""
+    return (
+        f"{1e3 * costs.forward:.3f}",
+        f"{1e3 * costs.reverse:.3f}",
+        f"{costs.entries:,}",
+        f"{costs.saved_bytes:,}",
+    )
+
+
+def profile(f: Callable[..., Any], args: Any, kwargs: Any) -> GradientProfile:
+    """Measure a gradient with respect to all arguments; everything is restored afterwards."""
+    once(f, args, kwargs, ProfileContext())  # derives what is called, makes the fused forms
+    ctx = ProfileContext()
+    value = once(f, args, kwargs, ctx)
+    found = [line for line in ctx.lines.values() if line.seconds or line.entries]
+    return GradientProfile(sorted(found, key=lambda line: -line.seconds), value)
+
+
+def once(f: Callable[..., Any], args: Any, kwargs: Any, ctx: ProfileContext) -> Any:
+    """Run a gradient in a context, and return the value."""
+    ctx.start()
+    try:
+        with running(ctx, f, args, kwargs) as output:
+            ctx.stop()
+            value = scalar_value(f, output)
+            if type(output) is Active:
+                output.add(1.0)
+            elif type(output) is ndarray and (node := ctx.find(output)) is not None:
+                node.add_shared(np.ones(output.shape, output.dtype))
+            del output
+            ctx.run_backwards()
+    finally:
+        ctx.stop()
+    return value
+
+
+class ProfileContext(WatchedContext):
+    """One reverse-mode call that is timed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: dict[Line, LineProfile] = {}
+        self.current: Line | None = None
+        self.callers: list[Line | None] = []
+        self.traces = False
+        self.followed: dict[int, bool] = {}
+        self.codes: list[CodeType] = []  # ids must not be reused
+
+    def at(self, line: Line) -> LineProfile:
+        """Return what is known of a line."""
+        found = self.lines.get(line)
+        if found is None:
+            source = linecache.getline(*line).strip()
+            found = self.lines[line] = LineProfile(*line, source)
+        return found
+
+    # Forward.
+
+    def start(self) -> None:
+        """Begin to note lines."""
+        self.traces = True
+        self.outer_trace = sys.gettrace()
+        self.since = perf_counter()
+        sys.settrace(self.entered)
+
+    def stop(self) -> None:
+        """End to note lines."""
+        if self.traces:
+            self.traces = False
+            sys.settrace(self.outer_trace)
+            self.turn_to(None)
+
+    def turn_to(self, line: Line | None) -> None:
+        """Give the time until now to the line that has run, and begin with another."""
+        now = perf_counter()
+        if self.current is not None:
+            self.at(self.current).forward += now - self.since
+        self.current = line
+        self.since = perf_counter()
+
+    def entered(self, frame: FrameType, event: str, argument: Any) -> Any:
+        """Be told of a call: follow it if it is rewritten code of the user's."""
+        code = frame.f_code
+        try:
+            followed = self.followed[id(code)]
+        except KeyError:
+            followed = self.followed[id(code)] = is_followed(code)
+            self.codes.append(code)
+        if not followed:
+            return None
+        self.callers.append(self.current)
+        self.turn_to((code.co_filename, frame.f_lineno))
+        return self.moved
+
+    def moved(self, frame: FrameType, event: str, argument: Any) -> Any:
+        """Be told of a line, or of the end of a call."""
+        if event == "return":
+            self.turn_to(self.callers.pop() if self.callers else None)
+        elif event == "line":
+            self.turn_to((frame.f_code.co_filename, frame.f_lineno))
+        return self.moved
+
+    @override
+    def record_with_note(self, entry: tuple[Any, ...]) -> None:
+        before = perf_counter()
+        super().record_with_note(entry)
+        self.since += perf_counter() - before  # what only the profile costs
+
+    # Backward.
+
+    @override
+    def run_backwards(self) -> None:
+        tape, notes = self.tape, self.notes
+        del notes[len(tape) :]
+        lines = [self.line_of(note) for note in notes]
+        for note, line in zip(notes, lines, strict=True):
+            if line is not None:
+                line.entries += 1
+                line.saved_bytes += note.nbytes
+        self.held.clear()  # or nothing would be freed on the way back
+        with np.errstate(all="ignore"):
+            while tape:
+                entry = tape.pop()
+                del notes[len(tape) + 1 :]  # a part that ran again has taken its entries
+                line = self.line_of(notes.pop())
+                before = perf_counter()
+                entry[0](entry)
+                if line is not None:
+                    line.reverse += perf_counter() - before
+
+    def line_of(self, note: Any) -> LineProfile | None:
+        """Return the line that has recorded an entry."""
+        where = place_at(note.position)
+        return None if where is None else self.at((where.file, where.line))
+
+
+def is_followed(code: CodeType) -> bool:
+    """Tell whether code is rewritten, and the user's."""
+    return is_rewritten(code) and not is_library(code.co_filename)

@@ -1,0 +1,108 @@
+"""A reverse-mode call that remembers, beside the tape, where each entry comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from numpy import ndarray
+
+from mooncake_py.derive.calls.limits import limits_raised
+from mooncake_py.derive.crossing.lift import Lifter
+from mooncake_py.derive.crossing.outputs import run
+from mooncake_py.derive.debug.operands import arrays_in
+from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.memory import undo_assign
+from mooncake_py.derive.recording.reverse import ReverseContext
+from mooncake_py.derive.reports.notes import guarded
+from mooncake_py.derive.reports.places import Position, positions_running
+from mooncake_py.tangents.memory import owner
+
+__all__ = ["Note", "WatchedContext", "running"]
+
+
+@dataclass(slots=True)
+class Note:
+    """What is known of a tape entry beside it.
+
+    Attributes
+    ----------
+    position : Position or None
+        In the user's code.
+    shape : tuple or None
+        Of the array that was computed or changed; None for a number, or for no array.
+    saved : list of (shape, dtype)
+        The arrays that the entry keeps.
+    nbytes : int
+        Their bytes, if no earlier entry keeps the same memory and the caller does not hold it.
+    """
+
+    position: Position | None
+    shape: tuple[int, ...] | None
+    saved: list[tuple[tuple[int, ...], Any]]
+    nbytes: int
+
+
+class WatchedContext(ReverseContext):
+    """One reverse-mode call with notes on its entries."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.plainly = self.record
+        self.record = self.record_with_note
+        self.notes: list[Note] = []
+        self.held: dict[int, ndarray] = {}  # memory that is accounted for, by id
+
+    def record_with_note(self, entry: tuple[Any, ...]) -> None:
+        """Put an entry on the tape, and a note beside it."""
+        del self.notes[len(self.tape) :]  # entries may have been taken back
+        self.plainly(entry)
+        self.notes.append(self.note(entry))
+
+    def note(self, entry: tuple[Any, ...]) -> Note:
+        """Return what is to be known of an entry."""
+        saved, nbytes = [], 0
+        for a in arrays_in(entry[1:], set()):
+            saved.append((a.shape, a.dtype))
+            block = owner(a)
+            if id(block) not in self.held:
+                self.held[id(block)] = block
+                nbytes += block.nbytes
+        if entry[0] is undo_assign and not isinstance(entry[3], ndarray):
+            nbytes += getattr(entry[3], "nbytes", 0)
+        return Note(positions_running(3)[0], shape_of(entry), saved, nbytes)
+
+    def hold(self, value: Any) -> None:
+        """Take memory as accounted for that the caller holds anyway."""
+        for a in arrays_in(value, set()):
+            block = owner(a)
+            self.held[id(block)] = block
+
+
+def shape_of(entry: tuple[Any, ...]) -> tuple[int, ...] | None:
+    """Return the shape of what an entry computed or changed."""
+    first = entry[1] if len(entry) > 1 else None
+    if isinstance(first, ndarray):
+        return first.shape
+    a = None if first is None or type(first) is Active else getattr(first, "ref", lambda: None)()
+    return None if a is None else a.shape
+
+
+@contextmanager
+def running(
+    ctx: WatchedContext, f: Callable[..., Any], args: Any, kwargs: Any
+) -> Iterator[Any]:
+    """Run a function forward on active arguments; afterwards everything is as it was before."""
+    with limits_raised(), Lifter(ctx) as lifter, guarded(ctx):
+        ctx.hold((list(args), kwargs))
+        args = [lifter.visit(a)[0] for a in args]
+        kwargs = {name: lifter.visit(a)[0] for name, a in kwargs.items()}
+        output, _ = run(ctx, f, args, kwargs, False)
+        lifter.settle()
+        try:
+            yield output
+        finally:
+            ctx.roll_back()
+            ctx.forget()

@@ -1,0 +1,150 @@
+"""Which rule answers for a function, and where it was declared."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from mooncake_py.derive.calls.dispatch import CALL, CONTAINERS, NUMPY_DISPATCHER, handlers
+from mooncake_py.derive.calls.native_modules import is_native_module
+from mooncake_py.derive.calls.natives import HANDLERS as NATIVES
+from mooncake_py.derive.reports.places import definition_of
+from mooncake_py.errors import Location
+from mooncake_py.rules import local, registry
+from mooncake_py.rules.kinds import (
+    BilinearRule,
+    CoDualRule,
+    ElementwiseRule,
+    LinearRule,
+    OverlayRule,
+    RefusedRule,
+    Rule,
+    VjpRule,
+    ZeroDerivativeRule,
+    function_name,
+)
+
+__all__ = ["RuleUse", "rule_in_use"]
+
+KINDS: dict[type[Rule], str] = {
+    ElementwiseRule: "a rule by partial derivatives",
+    LinearRule: "a rule by the adjoint of a linear map",
+    BilinearRule: "a rule by the adjoints of a bilinear map",
+    VjpRule: "a rule by output and pullback",
+    CoDualRule: "a rule written by hand",
+    OverlayRule: "a replacement in Python",
+    RefusedRule: "refused where an argument is active",
+    ZeroDerivativeRule: "a rule that says it has no derivative",
+}
+
+
+COMPILED = "compiled, without a rule: runs on constants, and is refused else"
+
+
+@dataclass(frozen=True)
+class RuleUse:
+    """How a function is differentiated.
+
+    Attributes
+    ----------
+    name : str
+        Of the function.
+    kind : str
+        What answers for it, in words.
+    where : Location or None
+        Where the rule was declared, or the source that is derived begins.
+    rule : Rule or None
+        What was declared.
+    derived : function or None
+        The Python function whose source is derived.
+    """
+
+    name: str
+    kind: str
+    where: Location | None = None
+    rule: Rule | None = None
+    derived: Any = None
+
+    def __str__(self) -> str:
+        if self.where is None:
+            return f"{self.name}: {self.kind}"
+        verb = "declared" if self.rule is not None else "defined"
+        return f"{self.name}: {self.kind}, {verb} at {place(self.where)}"
+
+
+def place(where: Location) -> str:
+    """Return file and line, the file from the working directory on if it is there."""
+    file = where.file
+    if file.startswith(os.getcwd() + os.sep):
+        file = os.path.relpath(file)
+    return f"{file}:{where.line}"
+
+
+def rule_in_use(f: Any) -> RuleUse:
+    """Return what answers for a function, looked up as a call would."""
+    name = function_name(f)
+    block = local.current()
+    rule = registry.find(f)
+    try:
+        known = f in handlers().general
+        if block is not None and f in block.rules:
+            rule = block.rules[f]
+    except TypeError:  # it cannot be hashed
+        known = False
+    if known and f in NATIVES:
+        return RuleUse(name, "runs as it is, and passes values on")
+    if rule is not None:
+        return RuleUse(name, KINDS.get(type(rule), type(rule).__name__), rule.origin, rule)
+    if known:
+        return RuleUse(name, "run by the engine itself")
+    return unregistered(name, f)
+
+
+def unregistered(name: str, f: Any) -> RuleUse:
+    """Return what answers for a function without a rule."""
+    t = type(f)
+    if t is MethodType:
+        return renamed(name, rule_in_use(f.__func__))
+    if t is NUMPY_DISPATCHER and type(getattr(f, "__wrapped__", None)) is FunctionType:
+        return derived_from(name, f.__wrapped__)
+    if t is FunctionType:
+        if is_native_module(f.__module__):
+            return RuleUse(name, "runs as it is on constants, else derived", definition_of(f))
+        return derived_from(name, f)
+    if issubclass(t, BuiltinFunctionType) and not isinstance(f.__self__, (ModuleType, type(None))):
+        return method_of(name, f)
+    if isinstance(f, type):
+        made: Any
+        for made in (getattr(f, "__init__"), f.__new__):  # noqa: B009 - of the class
+            if type(made) is FunctionType:
+                return derived_from(name, made)
+        return RuleUse(name, "a class without code in Python")
+    call = getattr(t, CALL, None)
+    if type(call) is FunctionType:
+        return derived_from(name, call)
+    return RuleUse(name, COMPILED)
+
+
+def method_of(name: str, f: Any) -> RuleUse:
+    """Return what answers for a compiled method that is bound."""
+    receiver = f.__self__
+    descriptor = getattr(type(receiver), f.__name__, None)
+    if descriptor in handlers().general:
+        return renamed(name, rule_in_use(descriptor))
+    if isinstance(receiver, CONTAINERS):
+        return RuleUse(name, "run by the engine, which records what changes")
+    if isinstance(receiver, (str, bytes)):
+        return RuleUse(name, "runs as it is")
+    return RuleUse(name, COMPILED)
+
+
+def derived_from(name: str, f: Any) -> RuleUse:
+    """Return what says that the source of a function is derived."""
+    return RuleUse(name, "derived from its source", definition_of(f), derived=f)
+
+
+def renamed(name: str, use: RuleUse) -> RuleUse:
+    """Return the same under another name."""
+    return RuleUse(name, use.kind, use.where, use.rule, use.derived)

@@ -1,0 +1,157 @@
+"""The tape of a call, as data and as text."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from mooncake_py.derive.recording.memory import undo_assign
+from mooncake_py.derive.reports.places import place_at
+from mooncake_py.errors import Location
+from mooncake_py.reflection.recording import Note, WatchedContext, running
+from mooncake_py.reflection.rules import place
+from mooncake_py.rules.kinds import Rule
+
+__all__ = ["TapeEntry", "TapeRecord", "record_tape"]
+
+OPERATIONS = {
+    "pull": "fused expression",
+    "pull_accumulate": "scatter",
+    "pull_assign": "write of elements",
+    "pull_bilinear": "product",
+    "pull_codual": "rule by hand",
+    "pull_element": "read of an element",
+    "pull_elementwise": "elementwise",
+    "pull_elementwise_out": "elementwise, in place",
+    "pull_gather": "read by index arrays",
+    "pull_inplace_element": "element += or -=",
+    "pull_inplace_linear": "+= or -=",
+    "pull_inplace_scale": "*= or /=",
+    "pull_inplace_scale_active": "*= or /=",
+    "pull_linear": "linear",
+    "pull_one": "elementwise",
+    "pull_quotient": "number",
+    "pull_replay": "part that runs again",
+    "pull_scalar_many": "numbers",
+    "pull_scalar_one": "number",
+    "pull_scalar_two": "number",
+    "pull_state": "undo: object or container",
+    "pull_two": "elementwise",
+    "pull_vjp": "rule",
+    "undo_assign": "undo: overwritten elements",
+}
+
+
+@dataclass(frozen=True)
+class TapeEntry:
+    """One entry of a tape.
+
+    Attributes
+    ----------
+    where : Location or None
+        In the user's source; None for what is recorded before the function begins.
+    source : str
+        The expression or statement there.
+    operation : str
+        What was recorded.
+    shape : tuple or None
+        Of the array that was computed or changed.
+    saved : list of (shape, dtype)
+        The arrays that the entry keeps.
+    nbytes : int
+        Bytes that would be free if this entry and all later ones were not there.
+    """
+
+    where: Location | None
+    source: str
+    operation: str
+    shape: tuple[int, ...] | None
+    saved: list[tuple[tuple[int, ...], Any]]
+    nbytes: int
+
+
+@dataclass(frozen=True)
+class TapeRecord:
+    """The tape of a call, in the order of execution; its text is a table.
+
+    Attributes
+    ----------
+    entries : list of TapeEntry
+    """
+
+    entries: list[TapeEntry]
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that all entries keep."""
+        return sum(entry.nbytes for entry in self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __str__(self) -> str:
+        rows = [("", "place", "operation", "shape", "saved", "bytes", "source")]
+        for i, entry in enumerate(self.entries):
+            rows.append((
+                str(i),
+                "" if entry.where is None else place(entry.where),
+                entry.operation,
+                "" if entry.shape is None else str(entry.shape),
+                " ".join(f"{dtype}{list(shape)}" for shape, dtype in entry.saved),
+                f"{entry.nbytes:,}" if entry.nbytes else "",
+                entry.source,
+            ))
+        text = table(rows, right={0, 5})
+        return f"{text}\n{len(self)} entries, {self.nbytes:,} bytes saved"
+
+
+def table(rows: list[tuple[str, ...]], right: set[int]) -> str:
+    """Return rows as text in columns, some of them aligned on the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.rjust(width) if i in right else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def record_tape(f: Callable[..., Any], args: Any, kwargs: Any) -> TapeRecord:
+    """Run a function forward and return what is recorded; all is restored afterwards."""
+    ctx = WatchedContext()
+    with running(ctx, f, args, kwargs):
+        pairs = list(zip(ctx.tape, ctx.notes, strict=True))
+        entries = [described(entry, note) for entry, note in pairs if note.position is not None]
+        del pairs
+    return TapeRecord(entries)
+
+
+def described(entry: tuple[Any, ...], note: Note) -> TapeEntry:
+    """Return an entry as it is shown."""
+    where = place_at(note.position)
+    saved = note.saved if entry[0] is not undo_assign else note.saved[1:]
+    return TapeEntry(
+        where, source_at(where), operation_of(entry), note.shape, saved, note.nbytes
+    )
+
+
+def operation_of(entry: tuple[Any, ...]) -> str:
+    """Return the name of what an entry records."""
+    rule = next((part for part in entry if isinstance(part, Rule)), None)
+    name: str = entry[0].__name__
+    operation: str = OPERATIONS.get(name, name)
+    return operation if rule is None else f"{operation}: {rule.name}"
+
+
+def source_at(where: Location | None) -> str:
+    """Return the expression at a place, or the whole line."""
+    if where is None:
+        return ""
+    line = linecache.getline(where.file, where.line).rstrip("\n")
+    if where.column is None or where.end_column is None:
+        return line.strip()
+    return line.encode()[where.column : where.end_column].decode(errors="replace")
