@@ -64,7 +64,7 @@ class Fused:
         self.count = count
         self.inplace = inplace
         self.rest = rest
-        self._forms: dict[Any, Callable[..., Any] | None] = {}
+        self._forms: dict[Any, Any] = {}
         self.run: Callable[..., Any] = self.dispatch
 
     def dispatch(self, ctx: Any, functions: Any, values: Any) -> Any:
