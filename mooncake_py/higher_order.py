@@ -196,6 +196,12 @@ def hvp(f: Callable[..., Any], args: tuple[Any, ...], v: Any, argnums: ArgNums =
     """
     function, values = of_chosen(f, argnums, args, {})
     tangents = v if isinstance(argnums, tuple) else (v,)
+    # Only for those who use it.
+    from mooncake_py.derive.nesting.products import hessian_product
+
+    products = hessian_product(f, function, values, tangents)
+    if products is not None:
+        return products if isinstance(argnums, tuple) else products[0]
 
     def along(values: Any) -> Any:
         y, dy = jvp(function, (values,), (tangents,))

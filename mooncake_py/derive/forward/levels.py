@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -19,6 +20,11 @@ from mooncake_py.derive.recording.operators import BinaryOperator
 from mooncake_py.derive.recording.values import NUMBERS, is_inexact
 
 __all__ = ["Levels"]
+
+
+def operator_call(f: Callable[..., Any], *args: Any) -> Any:
+    """Return ``f(*args)``."""
+    return f(*args)
 
 
 class Levels(ArrayLanguage):
@@ -170,6 +176,16 @@ class Levels(ArrayLanguage):
         return self.split(value)[1]
 
     # Computing below.
+
+    @property
+    def operators(self) -> Any:
+        """What has operators for values of the base, under the names of `operator`."""
+        return operator if self.plain else self.base
+
+    @property
+    def caller(self) -> Callable[..., Any]:
+        """What calls a function on values of the base."""
+        return operator_call if self.plain else self.base.call
 
     def lower(self, f: Callable[..., Any], *args: Any) -> Any:
         """Run a function on values of the base."""

@@ -8,19 +8,20 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive.forward import pushforward
+from mooncake_py.derive.forward import pushforward, quick
 from mooncake_py.derive.forward.levels import Levels
-from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.active import REAL_SCALARS, Active
 from mooncake_py.derive.recording.indexing import same_view
 from mooncake_py.derive.recording.inplace import BINARY_INPLACE
 from mooncake_py.derive.recording.operators import BINARY, BinaryOperator
-from mooncake_py.derive.recording.values import NUMBERS, is_inexact
+from mooncake_py.derive.recording.values import FLOAT64, NUMBERS, is_inexact
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.rules.kinds import ElementwiseRule
 from mooncake_py.tangents.memory import has_overlaps
 
 __all__ = ["Operations"]
 
+FLOATS = frozenset({Active, float, int, np.float64})
 MATMUL = BINARY["matmul"]
 LINEAR = BINARY["add"], BINARY["sub"]
 
@@ -30,13 +31,44 @@ class Operations(Levels):
 
     # Operators.
 
+    def binary(self, op: BinaryOperator, a: Any, b: Any) -> Any:
+        """Run a binary operator on values of any type."""
+        tangent = quick.ARITHMETIC.get(op.name)
+        if tangent is not None and type(a) in FLOATS and type(b) in FLOATS:
+            p, t = self.split(a)
+            q, u = self.split(b)
+            if t is None and u is None:
+                return getattr(self.base, op.name)(a, b)
+            y = op.function(p, q) if self.plain else getattr(self.base, op.name)(p, q)
+            c = self.tangent_of_numbers(tangent, p, q, t, u, y)
+            if quick.fits(c, y):
+                return self.fresh_number(y, c)
+        return super().binary(op, a, b)
+
+    def tangent_of_numbers(self, tangent: Any, p: Any, q: Any, t: Any, u: Any, y: Any) -> Any:
+        """Return the tangent of a result of arithmetic, or None for the general way."""
+        if self.plain:
+            if type(y) not in REAL_SCALARS:
+                return None
+            p, q = float(p), float(q)  # NumPy's scalars would warn
+        try:
+            return tangent(self.operators, p, q, t, u, y)
+        except ZeroDivisionError:
+            return None
+
     def array_operator(self, op: BinaryOperator, a: Any, b: Any) -> Any:
         """Run an operator of which an operand is an array, the other one or a number."""
         p, ta = self.split(a)
         q, tb = self.split(b)
-        y = getattr(self.base, op.name)(p, q)
         if ta is None and tb is None:
-            return y
+            return getattr(self.base, op.name)(p, q)
+        y = op.function(p, q) if self.plain else getattr(self.base, op.name)(p, q)
+        tangent = quick.ARITHMETIC.get(op.name)
+        if tangent is not None:
+            with np.errstate(all="ignore"):
+                t = tangent(self.operators, p, q, ta, tb, y)
+            if quick.fits(t, y):
+                return self.fresh(y, t)
         if op is MATMUL:
             t = self.lower(pushforward.of_bilinear, np.matmul, p, q, ta, tb, (), {}, y)
             return self.fresh(y, t)
@@ -68,9 +100,15 @@ class Operations(Levels):
             return y
         if type(y) is ndarray and (y.base is not None or any(y is p for p in primals)):
             y = self.base.call(np.copy, y)  # not a ufunc, but a function declared elementwise
-        return self.fresh(
-            y, self.lower(pushforward.of_elementwise, rule.partials, primals, tangents, y)
-        )
+        if type(y) is ndarray and y.dtype is FLOAT64:
+            with np.errstate(all="ignore"):
+                t = quick.of_partials(
+                    self.operators, self.caller, rule.partials, primals, tangents, y
+                )
+            if quick.fits(t, y):
+                return self.fresh(y, t)
+        t = self.lower(pushforward.of_elementwise, rule.partials, primals, tangents, y)
+        return self.fresh(y, t)
 
     # Elements.
 
@@ -80,11 +118,15 @@ class Operations(Levels):
             if isinstance(o, ndarray):
                 self.refuse_subclass(o)
             return self.item_of_object(o, i)
-        y = self.base.getitem(o, i)
+        y = o[i] if self.plain else self.base.getitem(o, i)
         t = self.blocks.tangent_of(o)
-        if t is None or (type(y) is ndarray and shares(y, o)):
+        if t is None:
             return y
-        return self.fresh(y, self.base.getitem(t, i))
+        if type(y) is ndarray and shares(y, o):
+            if y is not o:
+                self.blocks.put(y, t[i])
+            return y
+        return self.fresh(y, t[i] if self.plain else self.base.getitem(t, i))
 
     def assign(self, o: ndarray, i: Any, v: Any) -> None:
         """Run ``o[i] = v`` for an array."""
@@ -151,9 +193,9 @@ class Operations(Levels):
         """Run ``o[i] op= v``, where `v` has no side effects."""
         op = BINARY_INPLACE[name]
         if type(o) is ndarray:
-            slot = self.base.getitem(o, i)
+            slot = o[i]
             if type(slot) is ndarray and shares(slot, o):
-                self.inplace_array(op, slot, v)
+                self.inplace_array(op, self.getitem(o, i), v)
                 return
         slot = self.getitem(o, i)
         inplace = type(slot) is not Active and type(slot) not in NUMBERS
