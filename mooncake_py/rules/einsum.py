@@ -67,7 +67,19 @@ def einsum_of_several(subscripts: str, *operands: Any, **options: Any) -> Any:
     return np.einsum(subscripts, *operands, **options)
 
 
-@from_vjp(einsum_of_several)
+def einsum_of_several_jvp(tangents: Any, y: Any, subscripts: str, *operands: Any,
+                          **options: Any) -> Any:
+    """Return the sum of the contractions with one operand replaced by its tangent."""
+    total: Any = None
+    for i, t in enumerate(tangents[1:]):
+        if t is not None:
+            replaced = [*operands[:i], t, *operands[i + 1 :]]
+            c = np.einsum(subscripts, *replaced, **options)
+            total = c if total is None else total + c
+    return total
+
+
+@from_vjp(einsum_of_several, jvp=einsum_of_several_jvp)
 def einsum_of_several_rule(subscripts: str, *operands: Any, **options: Any) -> tuple[Any, Any]:
     """Contract for each operand the cotangent with all other operands."""
     y = np.einsum(subscripts, *operands, **options)

@@ -275,7 +275,7 @@ def call_scalar_method(ctx: Any, value: Active, name: str, args: Any, kwargs: An
         if not np.iscomplexobj(primal):
             return value
         y = ctx.call(np.conjugate, value)
-        return ctx.call(complex, y) if type(primal) is complex else y
+        return ctx.call(complex, y) if value.__class__ is complex else y
     if name in ("item", "tolist"):
         return ctx.call(complex if np.iscomplexobj(primal) else float, value)
     if name == "as_integer_ratio":
@@ -321,7 +321,7 @@ def scalar_attribute(ctx: Any, value: Active, name: str) -> Any:
 def part(ctx: Any, function: Any, value: Active) -> Any:
     """Return the real or imaginary part of an active complex number, a float of Python's type."""
     y = ctx.call(function, value)
-    return ctx.call(float, y) if type(value.primal) is complex else y
+    return ctx.call(float, y) if value.__class__ is complex else y
 
 
 def call_scalar_method_by_name(ctx: Any, value: Active, name: str, /, *args: Any, **kw: Any) -> Any:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.reports.places import current_place
 from mooncake_py.derive.reports.public_names import entrance, public_name
 from mooncake_py.derive.reports.snippets import by_partials, by_replacement, by_vjp
@@ -114,4 +113,4 @@ def describe_argument(ctx: Any, value: Any) -> str:
     active = "active " if ctx.contains_active(value) else ""
     if isinstance(value, ndarray):
         return f"{active}{value.dtype}[{', '.join(map(str, value.shape))}]"
-    return active + (type(value.primal) if type(value) is Active else type(value)).__name__
+    return active + (value.__class__).__name__
