@@ -20,6 +20,7 @@ __all__ = [
     "BilinearRule",
     "CoDualRule",
     "ContextRule",
+    "DualRule",
     "ElementwiseRule",
     "Like",
     "LinearRule",
@@ -286,6 +287,29 @@ class VjpRule(Rule):
 
 class CoDualRule(Rule):
     """A rule in the full interface of `rrule`, free to change its arguments in place.
+
+    Attributes
+    ----------
+    mutates : tuple of int or None
+        Positions of the arguments that the function may write; None means any of them.
+    """
+
+    __slots__ = ("mutates", "rule")
+
+    def __init__(
+        self,
+        functions: tuple[Hashable, ...],
+        origin: Location,
+        rule: Callable[..., Any],
+        mutates: tuple[int, ...] | None,
+    ) -> None:
+        super().__init__(functions, origin)
+        self.rule = rule
+        self.mutates = mutates
+
+
+class DualRule(Rule):
+    """A forward rule in the full interface of `frule`; it stands beside a rule of another kind.
 
     Attributes
     ----------

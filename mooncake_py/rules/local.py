@@ -43,6 +43,10 @@ class LocalRules:
         From a function to its rule, or to None: in this block it has none.
     own : set
         The functions that this block itself says something about.
+    forward : dict
+        From a function to its rule of forward mode, or to None.
+    own_forward : dict
+        Those that this block itself has declared.
     handlers : object
         What the engine makes of all the rules that hold here; made anew when they change.
     """
@@ -50,6 +54,8 @@ class LocalRules:
     def __init__(self, outer: LocalRules | None, without: Iterable[Hashable]) -> None:
         self.rules: dict[Hashable, Any] = {} if outer is None else dict(outer.rules)
         self.own: set[Hashable] = set()
+        self.forward: dict[Hashable, Any] = {} if outer is None else dict(outer.forward)
+        self.own_forward: dict[Hashable, Any] = {}
         self.version = 0
         self.handlers: Any = None
         for function in without:
@@ -60,6 +66,13 @@ class LocalRules:
         refuse_operator(function)
         self.rules[function] = rule
         self.own.add(function)
+        if function not in self.own_forward:
+            self.forward[function] = None  # what is declared outside belongs to another rule
+        self.version += 1
+
+    def put_forward(self, function: Hashable, rule: Any) -> None:
+        """Say what the rule of forward mode of a function is."""
+        self.forward[function] = self.own_forward[function] = rule
         self.version += 1
 
 

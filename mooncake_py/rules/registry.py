@@ -1,4 +1,4 @@
-"""Where rules are kept: one table from function to rule."""
+"""Where rules are kept: one table from function to rule, and one to rules of forward mode only."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import Any
 
 from mooncake_py.errors import Location, MooncakeError
 from mooncake_py.rules import local, optional
-from mooncake_py.rules.kinds import Rule, function_name
+from mooncake_py.rules.kinds import DualRule, Rule, function_name
 
 __all__ = [
-    "DuplicateRuleError", "add", "are_first", "calling_location", "find", "registered", "version",
+    "DuplicateRuleError", "add", "add_forward", "are_first", "calling_location", "find",
+    "find_forward", "registered", "registered_forward", "version",
 ]
 
 _rules: dict[Hashable, Rule] = {}
+_forward: dict[Hashable, DualRule] = {}
 _version = 0
 _replaced = False
 
@@ -39,13 +41,7 @@ def add(rule: Rule, *, replace: bool = False) -> None:
     block = local.current()
     for function in rule.functions:
         present = _rules.get(function) if block is None else declared_in(block, function)
-        if present is not None and not replace:
-            raise DuplicateRuleError(
-                f"{function_name(function)} has a rule already",
-                where=rule.origin,
-                why=f"it was declared at {present.origin}",
-                mend="remove one of the two, or pass replace=True to override the first",
-            )
+        _refuse_second(rule, function, None if replace else present, "rule")
         if block is None:
             _note_replaced(function, present)
             _rules[function] = rule
@@ -54,11 +50,47 @@ def add(rule: Rule, *, replace: bool = False) -> None:
     _version += 1
 
 
+def add_forward(rule: DualRule, *, replace: bool = False) -> None:
+    """Register a rule of forward mode for all its functions, beside their rules.
+
+    Raises
+    ------
+    DuplicateRuleError
+        If a function has a forward rule already and `replace` is false.
+    OperatorRuleError
+        If one of Python's operators goes by the rule of a function.
+    """
+    global _version
+    block = local.current()
+    table = _forward if block is None else block.own_forward
+    for function in rule.functions:
+        local.refuse_operator(function)
+        present = None if replace else table.get(function)
+        _refuse_second(rule, function, present, "forward rule")
+        if block is None:
+            _forward[function] = rule
+        else:
+            block.put_forward(function, rule)
+    _version += 1
+
+
+def _refuse_second(rule: Rule, function: Hashable, present: Rule | None, kind: str) -> None:
+    """Raise if a function has a rule already."""
+    if present is not None:
+        raise DuplicateRuleError(
+            f"{function_name(function)} has a {kind} already",
+            where=rule.origin,
+            why=f"it was declared at {present.origin}",
+            mend="remove one of the two, or pass replace=True to override the first",
+        )
+
+
 def _note_replaced(function: Hashable, present: Rule | None) -> None:
     """Note that what was made with an earlier rule of a compiled function is out of date."""
     global _replaced
     if present is not None:
         local.refuse_operator(function)
+        _forward.pop(function, None)  # it belongs to the rule that is replaced
         _replaced = _replaced or type(function) is not FunctionType
 
 
@@ -88,6 +120,24 @@ def find(function: Any) -> Rule | None:
         optional.load_imported()
         rule = _rules.get(function)
     return rule
+
+
+def find_forward(function: Any) -> DualRule | None:
+    """Return the forward rule registered for `function`, or None."""
+    block = local.current()
+    try:
+        if block is not None and function in block.forward:
+            return block.forward[function]
+        return _forward.get(function)
+    except TypeError:
+        return None
+
+
+def registered_forward() -> Iterator[tuple[Hashable, DualRule]]:
+    """Iterate over all functions that have a forward rule here, with these rules."""
+    block = local.current()
+    found = _forward if block is None else {**_forward, **block.forward}
+    yield from [(function, rule) for function, rule in found.items() if rule is not None]
 
 
 def registered() -> Iterator[tuple[Hashable, Rule]]:

@@ -236,7 +236,8 @@ def apply_codual(rule: CoDualRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> 
             f"the rule of {rule.name} is for reverse mode only",
             where=ctx.user_location(),
             why=f"it is written by hand in CoDuals, at {rule.origin}",
-            mend="declare it by elementwise, linear, bilinear or from_vjp, which serve both modes",
+            mend="add a forward rule by frule.register, or declare it by elementwise, linear, "
+            "bilinear\nor from_vjp, which serve both modes",
         )
     )
 

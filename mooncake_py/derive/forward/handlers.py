@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from mooncake_py.derive.calls import blocks, caches, callbacks, natives, scipy_functions
 from mooncake_py.derive.forward import pushforward
 from mooncake_py.derive.forward.apply import handler
+from mooncake_py.derive.forward.dual_call import apply_dual
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.values import is_inexact
 from mooncake_py.rules import local, registry
@@ -41,6 +43,7 @@ def make_handlers(replaced: dict[Any, Any]) -> dict[Any, Handler]:
         table.update(module.HANDLERS)
     table.update(scipy_functions.handlers())
     table.update({f: handler(rule) for f, rule in replaced.items() if rule is not None})
+    table.update({f: partial(apply_dual, rule) for f, rule in registry.registered_forward()})
     return table
 
 

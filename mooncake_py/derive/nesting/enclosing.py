@@ -19,11 +19,12 @@ from mooncake_py.errors import NestedDerivativeError
 __all__ = ["call_derivative", "enclosed", "enclosing", "is_derivative", "nested_derivative"]
 
 # Ordinary Python that is derived where it is called: replacements of built-in functions, how
-# tangents go through rules, derivatives in terms of others.
+# tangents go through rules, the Duals that forward rules take, derivatives in terms of others.
 ORDINARY = (
     os.path.join(PACKAGE, "rules"),
     os.path.join(PACKAGE, "derive", "forward", "pushforward.py"),
     os.path.join(PACKAGE, "higher_order.py"),
+    os.path.join(PACKAGE, "tangents", "pairs.py"),
 )
 RUNS = tuple(os.path.join(PACKAGE, part) for part in ("interface.py", "derive", "utilities"))
 

@@ -1,0 +1,100 @@
+"""Values with their tangents as Duals, for rules and for those who call them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+from typing_extensions import override
+
+from mooncake_py.derive.crossing import shadows
+from mooncake_py.derive.crossing.lift import Settler
+from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.mirror import Mirror
+from mooncake_py.tangents.builtin_specs import differentiable_array
+from mooncake_py.tangents.spec import TangentSpec
+
+__all__ = ["TangentFinder", "TangentSettler", "Tangents"]
+
+
+class TangentSettler(Settler):
+    """Brings values to plain numbers after a forward-mode call.
+
+    The nodes are arrays, and numbers whose `grad` is the tangent.
+    """
+
+    @override
+    def visit_scalar(self, value: Any) -> tuple[Any, Any]:
+        primal, tangent = self.ctx.split(value)
+        node = Active(primal, self.ctx)
+        node.grad = 0.0 if tangent is None else tangent
+        return primal, node
+
+    @override
+    def visit_array(self, value: ndarray) -> tuple[Any, Any]:
+        return value, value if type(value) is ndarray and differentiable_array(value) else None
+
+
+class TangentFinder(TangentSettler):
+    """Finds the same nodes, and leaves the values as they are."""
+
+    @override
+    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> None:
+        self.visit_parts(dict(fields), mirror)
+
+    @override
+    def visit_immutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> Any:
+        self.visit_parts(fields, mirror)
+        return value
+
+
+class Tangents(shadows.Follower):
+    """Builds tangents of the tangent type from nodes, in place where there are some already.
+
+    Parameters
+    ----------
+    ctx : ForwardContext
+    written : bool
+        Whether arrays without a tangent get one, as it may be written to.
+    """
+
+    def __init__(self, ctx: Any, written: bool = True) -> None:
+        super().__init__([])
+        self.ctx = ctx
+        self.written = written
+        self.given: dict[tuple[Any, ...], ndarray] = {}
+
+    @override
+    def tangent(self, mirror: Any, present: Any) -> Any:
+        if type(mirror) is Active:
+            return in_kind(mirror.grad, mirror.primal)
+        if isinstance(mirror, ndarray):
+            return self.of_array(mirror, present)
+        return super().tangent(mirror, present)
+
+    def of_array(self, a: ndarray, present: Any) -> ndarray:
+        """Return the tangent of an array: the present one, if it fits, with new contents."""
+        key = view_of(a)
+        if type(present) is ndarray and (present.shape, present.dtype) == (a.shape, a.dtype):
+            tangent = self.ctx.blocks.tangent_of(a)
+            present[...] = 0 if tangent is None else tangent
+            self.given[key] = present
+            return present
+        if key in self.given:
+            return self.given[key]
+        tangent = self.ctx.blocks.tangent_of(a)
+        if tangent is None and self.written and a.flags.writeable:
+            return self.ctx.blocks.activate(a)
+        return np.broadcast_to(np.zeros((), a.dtype), a.shape) if tangent is None else tangent
+
+
+def in_kind(tangent: Any, primal: Any) -> Any:
+    """Return the tangent of a number in the type of the number."""
+    kind = type(primal)
+    return tangent if type(tangent) in (kind, Active) or kind is Active else kind(tangent)
+
+
+def view_of(a: ndarray) -> tuple[Any, ...]:
+    """Return what tells views of memory apart."""
+    return a.__array_interface__["data"][0], a.shape, a.strides, a.dtype
