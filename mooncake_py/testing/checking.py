@@ -15,6 +15,7 @@ from mooncake_py.testing.constant_checks import check_constants
 from mooncake_py.testing.cycle import Cycle
 from mooncake_py.testing.derivative_checks import DerivativeTest
 from mooncake_py.testing.forward_checks import Reference, check_forward
+from mooncake_py.testing.frule_checks import check_frule
 from mooncake_py.testing.output_checks import check_each_output
 from mooncake_py.testing.pushforward_checks import check_pushforward
 from mooncake_py.testing.reuse_checks import check_reuse
@@ -79,7 +80,9 @@ def check_rule(
     seed = int(rng.integers(2**32)) if isinstance(rng, np.random.Generator) else rng
     inputs = Inputs((f, *args), kwargs)
     case = Case(inputs, chosen, function_name(f), seed, by_hand)
-    if rule is not None or by_hand:  # forward mode does not know it
+    if registry.find_forward(f) is not None:
+        options = replace(options, forward=options.forward is not False)
+    elif rule is not None or by_hand:  # forward mode does not know it
         options = replace(options, forward=False)
     reference = _call_primal(case)
     _check_fully(case, reference, options)
@@ -129,6 +132,7 @@ def _check_fully(case: Case, reference: Reference, options: Options) -> None:
     if derivatives is not None:
         derivatives.check(seeded, "increments", _INCREMENT_HINT)
         if options.forward is not False:
+            check_frule(case, seeded, reference, options.atol)
             required = options.forward is True
             check_pushforward(case, seeded, options.atol, reference.output, required)
     else:

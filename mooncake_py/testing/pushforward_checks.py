@@ -13,12 +13,22 @@ from mooncake_py.testing.cycle import Cycle
 from mooncake_py.testing.derivative_checks import component_bytes
 from mooncake_py.testing.failure import failure
 from mooncake_py.testing.finite_differences import random_direction
+from mooncake_py.testing.pairing import Pairing
 from mooncake_py.testing.structure import walk_all
 
-__all__ = ["check_pushforward"]
+__all__ = ["check_duality", "check_pushforward"]
 
 _ROUNDING = {2: 2e-2, 4: 1e-4}
 """Relative tolerance by the bytes of a real component; 1e-9 for float64 and longer."""
+
+HINTS = {
+    "forward mode": "forward and reverse mode disagree: a partial of the declaration, or the "
+    "pullback that forward mode transposes, is wrong or depends on the cotangent in a way that is "
+    "not linear",
+    "forward rule": "the rule of frule.register and that of reverse mode disagree; if the check "
+    "'derivative' passes, the forward rule is wrong: check signs and factors, and that the tangent "
+    "of an argument changed in place is changed from its old values",
+}
 
 
 def check_pushforward(
@@ -60,7 +70,14 @@ def _check_direction(
             got=mismatch.got,
             hint="in forward mode the function must compute what it computes by itself",
         )
-    forward, reverse = cycle.pair_exit(dy, dxs), cycle.pair_entry(tangents)
+    forward = cycle.pair_exit(dy, dxs)
+    check_duality("forward mode", case, y, forward, cycle.pair_entry(tangents), atol)
+
+
+def check_duality(
+    check: str, case: Case, y: Any, forward: Pairing, reverse: Pairing, atol: float
+) -> None:
+    """Check that <c, J t> of forward mode is <J* c, t> of the rule, for an output `y`."""
     error = abs(forward.value - reverse.value)
     size = max(forward.magnitude, reverse.magnitude)
     values = [("", case.inputs.values), ("", y)]
@@ -68,11 +85,9 @@ def _check_direction(
     if error <= _ROUNDING.get(unit, 1e-9) * size + atol:
         return
     raise failure(
-        "forward mode",
+        check,
         of=case.title,
         expected=f"{reverse.value:.15e}  (<J* c, t> by the rule)",
         got=f"{forward.value:.15e}  (<c, J t> in forward mode)",
-        hint="forward and reverse mode disagree: a partial of the declaration, or the pullback "
-        "that forward mode transposes, is wrong or depends on the cotangent in a way that is "
-        "not linear",
+        hint=HINTS[check],
     )

@@ -37,7 +37,7 @@ def apply_dual(rule: DualRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         if may_change and ctx.plain:
             log_arrays(ctx, value)
     duals = [dual_of(ctx, *pair) for pair in zip(args, written, strict=True)]
-    before = handed.Contents([d.primal for d in duals if type(d.primal) not in INERT])
+    before = handed.Contents([d.primal for d in duals if type(d.primal) is not Active])
     run = rule.rule if ctx.plain else partial(ctx.base.call, rule.rule)
     out = run(Dual(f, NoTangent()), *duals, **kwargs)
     if type(out) is not Dual:

@@ -14,7 +14,7 @@ from mooncake_py.derive.recording.activity import INERT
 from mooncake_py.derive.recording.mirror import Mirror
 from mooncake_py.derive.reports.places import position_for_rule
 from mooncake_py.errors import InvalidTangentError, MissingRuleError
-from mooncake_py.rules.kinds import CoDualRule
+from mooncake_py.rules.kinds import CoDualRule, Rule
 from mooncake_py.tangents import CoDual, NoFData, NoRData, fdata, zero_rdata, zero_tangent
 
 __all__ = ["ArrayCoDual", "apply_codual", "pull_codual"]
@@ -78,7 +78,7 @@ def apply_codual(rule: CoDualRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> 
     return result
 
 
-def keyword_active(rule: CoDualRule, ctx: Any, kwargs: Any) -> MissingRuleError:
+def keyword_active(rule: Rule, ctx: Any, kwargs: Any) -> MissingRuleError:
     """Return the error for an active keyword argument: a rule gets keywords as constants."""
     name = next(name for name, v in kwargs.items() if ctx.contains_active(v))
     return ctx.failed(
@@ -92,7 +92,7 @@ def keyword_active(rule: CoDualRule, ctx: Any, kwargs: Any) -> MissingRuleError:
     )
 
 
-def container_written(rule: CoDualRule, ctx: Any) -> MissingRuleError:
+def container_written(rule: Rule, ctx: Any) -> MissingRuleError:
     """Return the error for a rule that changed what a container or an object holds."""
     return ctx.failed(
         MissingRuleError(
