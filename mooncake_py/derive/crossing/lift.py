@@ -69,7 +69,11 @@ class Lifter(Walker):
             return value, None
         if type(value) is not ndarray:  # a memory map
             value = value.view(ndarray)
-        return value, self.ctx.registry.activate(value)
+        return value, self.activate(value)
+
+    def activate(self, value: ndarray) -> Any:
+        """Make the memory of an array active; return its node."""
+        return self.ctx.registry.activate(value)
 
     @override
     def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> None:

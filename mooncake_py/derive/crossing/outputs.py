@@ -19,7 +19,7 @@ from mooncake_py.rules.broadcasting import fit
 from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.lookup import spec_of
 
-__all__ = ["run", "scalar_value", "seed"]
+__all__ = ["described", "is_numeric", "member", "run", "scalar_value", "seed"]
 
 
 def run(
@@ -117,11 +117,15 @@ def is_numeric(cotangent: Any) -> bool:
     return np.asarray(cotangent).dtype.kind in "fcbiu"
 
 
+def described(got: Any) -> str:
+    """Return the shape of an array, type and text of anything else."""
+    return f"shape {got.shape}" if isinstance(got, ndarray) else f"{type(got).__name__} {got!r}"
+
+
 def wrong_cotangent(path: str, expected: str, got: Any) -> InvalidTangentError:
     """Return the error for a cotangent that does not fit the output."""
-    kind = f"shape {got.shape}" if isinstance(got, ndarray) else f"{type(got).__name__} {got!r}"
     return InvalidTangentError(
-        f"the cotangent {path} does not fit the output: expected {expected}, got {kind}",
+        f"the cotangent {path} does not fit the output: expected {expected}, got {described(got)}",
         why="each number of the output has one cotangent",
         mend="pass a cotangent in the structure and shape of the output",
     )

@@ -14,14 +14,10 @@ from mooncake_py.derive.containers.sequences import readable
 from mooncake_py.derive.crossing.differentiate import gradient_of_first
 from mooncake_py.derive.forward import pushforward
 from mooncake_py.derive.language.methods import ANSWERED, derivable
-from mooncake_py.derive.recording import activity
+from mooncake_py.derive.recording import activity, apply
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.apply import (
     all_by_position,
-    apply_contextual,
-    apply_overlay,
-    apply_refused,
-    apply_zero,
     bound_arguments,
     by_position,
     refuse_other_active,
@@ -39,14 +35,10 @@ from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.kinds import (
     BilinearRule,
     CoDualRule,
-    ContextRule,
     ElementwiseRule,
     LinearRule,
-    OverlayRule,
-    RefusedRule,
     Rule,
     VjpRule,
-    ZeroDerivativeRule,
 )
 from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.memory import owner as owner_of
@@ -243,15 +235,12 @@ def apply_codual(rule: CoDualRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> 
 
 
 APPLY: dict[type[Rule], Callable[..., Any]] = {
+    **apply.APPLY,  # for replacements and what has no derivative
     ElementwiseRule: apply_elementwise,
     LinearRule: apply_linear,
     BilinearRule: apply_bilinear,
     VjpRule: apply_vjp,
     CoDualRule: apply_codual,
-    ContextRule: apply_contextual,
-    OverlayRule: apply_overlay,
-    RefusedRule: apply_refused,
-    ZeroDerivativeRule: apply_zero,
 }
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
 from typing import Any
 from weakref import ref
 
@@ -12,6 +10,7 @@ from numpy import ndarray
 from typing_extensions import override
 
 from mooncake_py.derive.crossing.lift import Lifter
+from mooncake_py.derive.crossing.outputs import described, is_numeric, member
 from mooncake_py.derive.crossing.walker import Walker
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.memory import Memory
@@ -20,7 +19,6 @@ from mooncake_py.errors import InvalidTangentError
 from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.containers import MUTABLE, fill_container, join_container, parts_of
-from mooncake_py.tangents.kinds import Fields
 
 __all__ = ["TangentLifter", "TangentReader", "give_tangent", "tangent_from"]
 
@@ -34,12 +32,8 @@ class TangentLifter(Lifter):
         return node, node
 
     @override
-    def visit_array(self, value: ndarray) -> tuple[Any, Any]:
-        if not differentiable_array(value):
-            return value, None
-        if type(value) is not ndarray:  # a memory map
-            value = value.view(ndarray)
-        return value, value
+    def activate(self, value: ndarray) -> Any:
+        return value
 
 
 class TangentReader(Walker):
@@ -83,14 +77,14 @@ def give_tangent(ctx: Any, mirror: Any, tangent: Any, path: str) -> None:
         if type(tangent) is Active:
             mirror.grad = tangent
             return
-        if np.shape(tangent) != () or not is_number(tangent):
+        if np.shape(tangent) != () or not is_numeric(tangent):
             raise misfit(path, "a number", tangent)
         if not np.iscomplexobj(mirror.primal) and np.iscomplexobj(tangent):
             raise misfit(path, "a real number", tangent)
         kind = mirror.__class__
         mirror.grad = tangent if type(tangent) is kind else kind(tangent)
     elif type(mirror) is ndarray:
-        if np.shape(tangent) != mirror.shape or not is_number(tangent):
+        if np.shape(tangent) != mirror.shape or not is_numeric(tangent):
             raise misfit(path, f"an array of shape {mirror.shape}", tangent)
         given = np.asarray(tangent)
         if mirror.dtype.kind != "c" and given.dtype.kind == "c":
@@ -122,30 +116,15 @@ def tangent_from(mirror: Any, zero: Any) -> Any:
 def part_of(tangent: Any, name: Any, path: str) -> Any:
     """Return a part of the tangent of a container or an object."""
     try:
-        if isinstance(tangent, Fields):
-            return parts_of(tangent)[name]
-        if isinstance(name, str) and (
-            dataclasses.is_dataclass(tangent) or hasattr(tangent, "_fields")
-        ):
-            return getattr(tangent, name)
-        if isinstance(tangent, (Mapping, list, tuple)):
-            held: Any = tangent
-            return held[name]
-    except (KeyError, IndexError, AttributeError):
-        pass
-    raise misfit(path, f"a part {name!r}", tangent)
-
-
-def is_number(tangent: Any) -> bool:
-    """Tell whether a tangent consists of numbers."""
-    return np.asarray(tangent).dtype.kind in "fcbiu"
+        return member(tangent, name)
+    except (LookupError, AttributeError, TypeError):
+        raise misfit(path, f"a part {name!r}", tangent) from None
 
 
 def misfit(path: str, expected: str, got: Any) -> InvalidTangentError:
     """Return the error for a tangent that does not fit its primal."""
-    kind = f"shape {got.shape}" if isinstance(got, ndarray) else f"{type(got).__name__} {got!r}"
     return InvalidTangentError(
-        f"the tangent {path} does not fit its primal: expected {expected}, got {kind}",
+        f"the tangent {path} does not fit its primal: expected {expected}, got {described(got)}",
         why="each number of an argument has one tangent",
         mend="pass tangents in the structure and the shapes of the primals",
     )

@@ -50,7 +50,7 @@ from mooncake_py.rules.kinds import (
 from mooncake_py.tangents.memory import has_overlaps
 from mooncake_py.tangents.memory import owner as owner_of
 
-__all__ = ["handler", "unary_handler"]
+__all__ = ["APPLY", "handler", "unary_handler"]
 
 Context = Any
 
