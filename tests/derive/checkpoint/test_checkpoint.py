@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import random
+import weakref
 from collections import OrderedDict, deque
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +28,7 @@ from mooncake_py import (
     value_and_grad,
     vjp,
 )
+from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.tangents import zero_coduals
 from tests.support.gradients import Program, Programs, bits
 
@@ -350,6 +354,57 @@ def test_captured_variable_that_changes_before_the_pullback() -> None:
     scale = 5.0
     assert pullback(1.0) == (2.0,)
     assert scale == 5.0
+
+
+def test_pullback_in_another_thread() -> None:
+    def f(x):
+        return checkpoint(lambda: sum([x, x * x]))
+
+    _, pullback = vjp(f, 3.0)
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(pullback, 1.0).result() == (7.0,)
+
+
+def test_nothing_is_left_to_the_cyclic_collector() -> None:
+    u = X.copy()
+
+    def step(u):
+        u *= np.sin(u)
+        return [u[0]]
+
+    def f(u):
+        return checkpoint(step, u)[0] * checkpoint(step, u)[0]
+
+    grad(f)(u)
+    gc.collect()
+    gc.disable()
+    try:
+        contexts = weakref.WeakSet[Any]()
+        made = ReverseContext.__init__
+
+        def noted(self: Any) -> None:
+            made(self)
+            contexts.add(self)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(ReverseContext, "__init__", noted)
+            grad(f)(u)
+            with contextlib.suppress(TypeError):
+                grad(lambda u: checkpoint(step, u) + 1)(u)
+        assert len(contexts) == 0
+    finally:
+        gc.enable()
+
+
+def test_errors_of_the_floating_point_unit_are_handled_as_before() -> None:
+    def f(x):
+        with np.errstate(divide="raise"):
+            try:
+                return checkpoint(lambda: x * np.float64(1.0) / np.float64(0.0) + x * x)
+            except FloatingPointError:
+                return checkpoint(lambda: x * x * x)
+
+    assert grad(f)(2.0) == 12.0
 
 
 def test_second_run_that_does_something_else_is_an_error() -> None:
