@@ -1,6 +1,7 @@
 """Automatic differentiation of ordinary Python and NumPy code, in-place mutation included."""
 
 from mooncake_py.checkpointing import checkpoint as checkpoint
+from mooncake_py.checkpointing import checkpointed as checkpointed
 from mooncake_py.checkpointing import checkpointed_loop as checkpointed_loop
 from mooncake_py.checkpointing import checkpointed_while as checkpointed_while
 from mooncake_py.derive.debug.mode import debug_mode as debug_mode

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from typing_extensions import ParamSpec
 
-__all__ = ["checkpoint", "checkpointed_loop", "checkpointed_while"]
+__all__ = ["checkpoint", "checkpointed", "checkpointed_loop", "checkpointed_while"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -59,6 +59,44 @@ def checkpoint(f: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
     array([0.5, 0. , 2.5])
     """
     return f(*args, **kwargs)
+
+
+def checkpointed(items: Iterable[Item], /, slots: int = 10) -> Sequence[Item]:
+    """Return the items of a ``for`` loop whose steps run again on the reverse pass.
+
+    ``for t in checkpointed(range(1000), slots=10):`` within a function that is differentiated runs
+    with bounded memory, as :func:`checkpointed_loop`.  A state is what the body changes: the
+    variables that it binds, and whatever it changes in place.
+
+    Parameters
+    ----------
+    items : iterable
+        Read to its end before the loop begins; if it is no range, into a tuple.
+    slots : int, optional
+        Number of states that are kept at a time.
+
+    Returns
+    -------
+    range or tuple
+
+    Notes
+    -----
+    The call must stand in the ``for`` statement; elsewhere, and in class bodies, the loop is
+    recorded as any other.  The body may use ``break``, ``continue`` and ``return``, but not
+    ``yield``.
+
+    Examples
+    --------
+    >>> from mooncake_py import checkpointed, grad
+    >>> def compound(rate, years):
+    ...     capital = 1.0
+    ...     for _ in checkpointed(range(years), slots=3):
+    ...         capital = capital * (1.0 + rate)
+    ...     return capital
+    >>> grad(compound)(0.0, 50)
+    50.0
+    """
+    return items if isinstance(items, range) else tuple(items)
 
 
 def checkpointed_loop(

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from mooncake_py.checkpointing import checkpoint, checkpointed_loop, checkpointed_while
+from mooncake_py.checkpointing import (
+    checkpoint,
+    checkpointed,
+    checkpointed_loop,
+    checkpointed_while,
+)
 
 __all__ = ["HANDLERS"]
 
@@ -13,6 +18,12 @@ def run_checkpoint(ctx: Any, _: Any, args: Any, kwargs: Any) -> Any:
     """Run ``checkpoint(f, *args, **kwargs)``."""
     f, *rest = args
     return ctx.repeatable(lambda: ctx.call(f, *rest, **kwargs))
+
+
+def run_elsewhere(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``checkpointed(items)`` outside of a ``for`` statement."""
+    items, *rest = args
+    return f(items if type(items) is range else ctx.iter(items), *rest, **kwargs)
 
 
 def run_loop(ctx: Any, _: Any, args: Any, kwargs: Any) -> Any:
@@ -35,6 +46,7 @@ def _loop_arguments(step: Any, state: Any, items: Any, /, slots: int = 10) -> An
 
 HANDLERS = {
     checkpoint: run_checkpoint,
+    checkpointed: run_elsewhere,
     checkpointed_loop: run_loop,
     checkpointed_while: run_while,
 }

@@ -15,9 +15,13 @@ from typing import Any
 
 from numpy import ndarray
 
+from mooncake_py.derive.containers.dicts import restore_key, value_at
+from mooncake_py.derive.containers.state import old_cell, restore_cell
+from mooncake_py.derive.containers.undo import note
+
 Step = Callable[[Any, int], Any]
 
-__all__ = ["run_counted", "run_while", "split"]
+__all__ = ["run_body", "run_counted", "run_while", "split"]
 
 
 def split(count: int, slots: int) -> int:
@@ -44,14 +48,60 @@ def run_counted(ctx: Any, step: Any, state: Any, items: Any, slots: int) -> Any:
     return advance(ctx, run_step, state, 0, len(items), slots)
 
 
-def advance(ctx: Any, run_step: Step, state: Any, start: int, stop: int, slots: int) -> Any:
-    """Run some of the steps; all but the last run again on the reverse pass."""
+def run_body(ctx: Any, body: Any, names: Any, items: Any, slots: int) -> Any:
+    """Run a loop whose body is a function that binds `names`: see `rewriting.loops`."""
+    items = items if type(items) is range else tuple(ctx.iter(items))
+    free = dict(zip(body.__code__.co_freevars, body.__closure__ or (), strict=True))
+    local_names, global_names = names
+    cells = [free[name] for name in local_names]
+    scope = body.__globals__
+
+    def run_step(exit_value: Any, k: int) -> Any:
+        if ctx.rehearsal is not None:
+            ctx.rehearsal.captured(body.__closure__ or ())
+            for cell in cells:
+                note(ctx, restore_cell, cell, old_cell(cell))
+            for name in global_names:
+                note(ctx, restore_key, scope, name, value_at(scope, name))
+        return body(items[k])
+
+    return advance(ctx, run_step, None, 0, len(items), slots, ends=is_exit)
+
+
+def is_exit(exit_value: Any) -> bool:
+    """Tell whether the body of a loop has left it."""
+    return exit_value is not None
+
+
+def never(state: Any) -> bool:
+    """Tell that no state ends a loop."""
+    return False
+
+
+def advance(
+    ctx: Any,
+    run_step: Step,
+    state: Any,
+    start: int,
+    stop: int,
+    slots: int,
+    ends: Callable[[Any], bool] = never,
+) -> Any:
+    """Run some of the steps; all but the last run again on the reverse pass.
+
+    A state that ends the loop is returned at once.
+    """
     while stop - start > 1 and slots > 0 and ctx.rehearsal is None:
         middle = start + split(stop - start, slots)
-        state = ctx.repeatable(partial(advance, ctx, run_step, state, start, middle, slots))
+        run = partial(advance, ctx, run_step, state, start, middle, slots, ends)
+        state = ctx.repeatable(run)
+        if ends(state):
+            return state
         start, slots = middle, slots - 1
     for k in range(start, stop):
         state = run_step(state, k)
+        if ends(state):
+            break
     return state
 
 

@@ -15,7 +15,7 @@ from weakref import ref
 from numpy import ndarray
 
 from mooncake_py.derive.checkpoint.changes import Changes, is_alone
-from mooncake_py.derive.containers import containers, state
+from mooncake_py.derive.containers import containers, dicts, state
 from mooncake_py.derive.containers.undo import note
 from mooncake_py.derive.language.fields import own_attributes, set_own_attributes
 from mooncake_py.derive.recording.active import Active
@@ -45,6 +45,8 @@ class Rehearsal:
         Blocks that were known before; all of them are protected.
     draws : dict
         Generators of random numbers that were drawn from, by id, with their states before.
+    globals : list
+        Global variables that functions bind which were called before, with what they are bound to.
     cells : dict
         Captured variables of the functions that were called, by id, with what they were bound to.
         The function that they are local to binds them anew without anybody being told.
@@ -60,6 +62,9 @@ class Rehearsal:
         self.limit = FEW
         self.changes = Changes()
         self.draws: dict[int, Any] = {}
+        self.globals = [
+            (scope, name, dicts.value_at(scope, name)) for (_, name), scope in ctx.rebound.items()
+        ]
         self.cells: dict[int, tuple[CellType, Any]] = {}
         self.cells_limit = FEW
 

@@ -25,6 +25,7 @@ from mooncake_py.derive.checkpoint.outcome import (
     state_at,
 )
 from mooncake_py.derive.checkpoint.rehearsal import Rehearsal
+from mooncake_py.derive.containers.dicts import restore_key, value_at
 from mooncake_py.derive.containers.state import old_cell, restore_cell
 from mooncake_py.derive.crossing.lift import Lifter, refuse_shared
 from mooncake_py.errors import CheckpointError, Location, MooncakeError
@@ -137,6 +138,7 @@ class Replay:
         self.setting = setting
         self.draws = list(rehearsal.draws.values())
         self.cells = list(rehearsal.cells.values())
+        self.globals = rehearsal.globals
         self.undoing = undoing
         self.where: Location | None = ctx.user_location()
         places = places_of(ctx.tape[len(ctx.tape) - undoing :])
@@ -200,6 +202,7 @@ class Replay:
         ctx = self.ctx
         now = [(source, state_of(source)) for source, _ in self.draws]
         bound = [(cell, old_cell(cell)) for cell, _ in self.cells]
+        values = [value_at(scope, name) for scope, name, _ in self.globals]
         thread, ctx.thread = ctx.thread, get_ident()
         ctx.ordered = {}
         ctx.forget_lookups()  # of attributes of classes that were changed
@@ -208,6 +211,8 @@ class Replay:
             set_state(source, state)
         for cell, content in self.cells:
             restore_cell(cell, content)
+        for scope, name, value in self.globals:
+            restore_key(scope, name, value)
         try:
             with np.errstate(**self.setting.errors), local.using(self.setting.rules):
                 ctx.load_handlers()
@@ -218,6 +223,9 @@ class Replay:
             for (cell, content), (_, then) in zip(bound, self.cells, strict=True):
                 if old_cell(cell) is then:  # not bound anew by the run
                     restore_cell(cell, content)
+            for value, (scope, name, then) in zip(values, self.globals, strict=True):
+                if value_at(scope, name) is then:
+                    restore_key(scope, name, value)
             for source, state in now:
                 set_state(source, state)
 

@@ -105,6 +105,7 @@ def old_cell(cell: CellType) -> Any:
 def log_names(ctx: Any, derived: Any, f: FunctionType) -> None:
     """Record the globals and captured variables that a function may rebind."""
     for name in derived.stored_globals:
+        ctx.rebound[id(f.__globals__), name] = f.__globals__
         old = dicts.value_at(f.__globals__, name)
         note(ctx, dicts.restore_key, f.__globals__, name, old)
     if derived.stored_free:

@@ -8,6 +8,7 @@ from typing import Any
 
 from numpy import ndarray
 
+from mooncake_py.checkpointing import checkpointed
 from mooncake_py.derive.calls import array_subclasses, dispatch
 from mooncake_py.derive.containers import state
 from mooncake_py.derive.language import array_protocols
@@ -19,7 +20,10 @@ from mooncake_py.derive.rewriting.load import derive, instantiate
 from mooncake_py.errors import Location, MooncakeError, SourceUnavailableError
 from mooncake_py.rules import registry
 
-__all__ = ["Core"]
+__all__ = ["BoundNames", "Core"]
+
+BoundNames = tuple[tuple[str, ...], tuple[str, ...]]
+"""The local and the global names that the body of a loop binds."""
 
 
 class Core:
@@ -30,6 +34,8 @@ class Core:
     failure : MooncakeError or None
         The first error that the engine raised.  User code that catches everything must not turn
         it into a wrong answer, so it is raised again at the end.
+    rebound : dict
+        Globals that functions which were called may bind: by id of the globals and name.
     caches : dict of int to Cache
         What functions that `functools.lru_cache` made have returned, by the id of the function.
     ordered : dict
@@ -46,6 +52,7 @@ class Core:
 
     def __init__(self) -> None:
         self.failure: MooncakeError | None = None
+        self.rebound: dict[tuple[int, str], dict[str, Any]] = {}
         self.watches = False
         self.ordered: dict[int, Any] = {}
         self.caches: dict[int, Any] = {}
@@ -108,6 +115,19 @@ class Core:
     def repeatable(self, run: Callable[[], Any]) -> Any:
         """Run a part of the call that may be run again instead of being recorded."""
         return run()
+
+    def run_again(
+        self, body: Callable[[Any], Any], names: BoundNames, items: Any, slots: int = 10
+    ) -> Any:
+        """Run a loop over ``checkpointed(items, slots)``, the body of which is a function.
+
+        It binds `names`, and returns None if the loop goes on; what else it returns is returned.
+        """
+        for item in checkpointed(items, slots):
+            exit_value = body(item)
+            if exit_value is not None:
+                return exit_value
+        return None
 
     def contains_active(self, value: Any) -> bool:
         """Tell whether a value is active or is a container with active parts."""

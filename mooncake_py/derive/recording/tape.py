@@ -104,6 +104,14 @@ class Tape(ArrayLanguage):
 
         return run_unrecorded(self, run)
 
+    @override
+    def run_again(
+        self, body: Callable[[Any], Any], names: Any, items: Any, slots: int = 10
+    ) -> Any:
+        from mooncake_py.derive.checkpoint.loop import run_body
+
+        return run_body(self, body, names, items, slots)
+
     # Recording.
 
     def record_elementwise(

@@ -65,3 +65,15 @@ class Names:
         else:
             value = None
         return value if isinstance(value, ModuleType) else None
+
+    def refers_to(self, node: ast.AST, value: object) -> bool:
+        """Whether a name or a dotted name surely refers to an object."""
+        if isinstance(node, ast.Name):
+            found = node.id not in self._bound and self._globals.get(node.id) is value
+            if found:
+                self.assumed[node.id] = value
+            return found
+        if isinstance(node, ast.Attribute):
+            parent = self.module(node.value)
+            return parent is not None and parent.__dict__.get(node.attr) is value
+        return False

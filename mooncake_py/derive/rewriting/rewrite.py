@@ -18,6 +18,7 @@ Grammar left, by what is taken (operands are rewritten in turn; ``v'`` is a rewr
     del o[i]    del o.name      C.delitem(o, i)    C.delattr(o, "name")
     a, (b, *c) = v              a, (b, *c) = C.unpack(v, (None, (None, "*")))
     a, b = v, w                 a, b = v', w'
+    for t in checkpointed(e): ...   the body as a function: see `loops`
     for t in e                  for t in C.iter(e)    or C.iter(e, pattern) for a tuple of targets
     a < b    a in b    a < b < c    C.lt(a, b)    C.contained(a, b)    C.lt(a, b) and C.lt(b, c)
     if a    while a    not a    assert a    b if a else c    ... if C.truth(a) ...
@@ -54,6 +55,7 @@ from typing import Any, NamedTuple
 from mooncake_py.derive.rewriting import unsupported
 from mooncake_py.derive.rewriting.assignments import AssignmentRewriter
 from mooncake_py.derive.rewriting.compiled import FunctionNode
+from mooncake_py.derive.rewriting.loops import CheckpointedLoop, is_checkpointed
 from mooncake_py.derive.rewriting.names import Names
 from mooncake_py.derive.rewriting.nodes import (
     CONTEXT,
@@ -125,6 +127,7 @@ def rewrite(source: SourceNode, code: CodeType, globals_: dict[str, Any]) -> Rew
     refused = Unsupported(code)
     refused.add_reserved_names(node)
     rewriter = FunctionRewriter(names, statics, found.steady(), source, refused)
+    rewriter.found = found
     new = rewriter.function(node)
     refused.raise_if_any()
     return Rewritten(
@@ -144,6 +147,9 @@ class FunctionRewriter(AssignmentRewriter):
     """Statements, and the function as a whole."""
 
     depth = 0  # of match statements
+    in_class = False
+    loops = 0  # whose bodies have become functions
+    found: Bindings
 
     def function(self, node: FunctionNode) -> FunctionNode:
         """Rewrite the function itself; functions nested in it are visited as statements."""
@@ -165,6 +171,8 @@ class FunctionRewriter(AssignmentRewriter):
 
     def visit_For(self, node: ast.For) -> Any:
         """``for t in e`` to ``for t in C.iter(e)``."""
+        if is_checkpointed(node, self.names) and not self.in_class:
+            return self._checkpointed(node)
         iterable = self.iterable(node)
         target, stores = self.bind_loop(node.target)
         return replaced(
@@ -174,6 +182,19 @@ class FunctionRewriter(AssignmentRewriter):
             body=[*stores, *self.visit_all(node.body)],
             orelse=self.visit_all(node.orelse),
         )
+
+    def _checkpointed(self, node: ast.For) -> Any:
+        """Make the body of a loop a function: see :mod:`~.loops`."""
+        loop = CheckpointedLoop(node, self.loops, self.found)
+        self.loops += 1
+        refused = loop.reason_to_refuse()
+        if refused is not None:
+            self.refused.add(refused, unsupported.RUNS_AGAIN)
+            return node
+        positional = self.visit_all(loop.call.args)
+        keywords = self.visit_all(loop.call.keywords)
+        body = self.visit_all(loop.body())
+        return loop.statements(body, [positional, keywords], self.visit_all(node.orelse))
 
     def visit_With(self, node: ast.With) -> Any:
         """``with e as t`` to ``with C.manager(e) as t``."""
@@ -261,10 +282,10 @@ class FunctionRewriter(AssignmentRewriter):
             "bases": self.visit_all(node.bases),
             "keywords": self.visit_all(node.keywords),
         }
-        outer = self.class_name, self.statics
-        self.class_name, self.statics = node.name, self.statics.nowhere()
+        outer = self.class_name, self.statics, self.in_class
+        self.class_name, self.statics, self.in_class = node.name, self.statics.nowhere(), True
         changes["body"] = self.visit_all(node.body)
-        self.class_name, self.statics = outer
+        self.class_name, self.statics, self.in_class = outer
         return replaced(node, **changes)
 
     # refused

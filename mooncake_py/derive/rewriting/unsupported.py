@@ -16,12 +16,14 @@ __all__ = ["Unsupported"]
 ASYNCHRONOUS = "an event loop runs other code in between, whose effects could not be undone"
 SCOPE = "it reads or writes local variables by name, which the rewritten code cannot follow"
 TARGET = "a comprehension that assigns to an element or an attribute"
+RUNS_AGAIN = "the body of a loop over checkpointed(...) runs again, which this cannot"
 RESERVED = f"names that begin with {PREFIX!r} are reserved for generated code"
 
 _MENDS = {
     ASYNCHRONOUS: "make the differentiated part an ordinary function and await outside it",
     SCOPE: "name the variables, or use a dict of your own",
     TARGET: "write a for statement",
+    RUNS_AGAIN: "loop over the items themselves, or write super(Class, self)",
     RESERVED: "rename them",
 }
 _NAMED = ("id", "arg", "name", "asname", "rest")

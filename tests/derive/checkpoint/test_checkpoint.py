@@ -157,6 +157,17 @@ def nonlocal_and_global(x):
     return y * count + total
 
 
+@programs(0.7)
+def global_that_the_caller_binds_anew(x):
+    global total
+    total = x
+    y = 0.0
+    for k in range(3):
+        y = y + checkpoint(lambda: total * x * (k + 1))
+        total = total * y
+    return y * total
+
+
 @programs(X)
 def nested(x):
     def quarter(x):
