@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from typing_extensions import ParamSpec
 
@@ -96,7 +96,8 @@ def checkpointed(items: Iterable[Item], /, slots: int = 10) -> Sequence[Item]:
     >>> grad(compound)(0.0, 50)
     50.0
     """
-    return items if isinstance(items, range) else tuple(items)
+    given: Any = items
+    return given if type(given) is range else tuple(items)
 
 
 def checkpointed_loop(

@@ -71,8 +71,7 @@ class CheckpointedLoop:
         self.name = f"{PREFIX}body{number}"
         self.exit = f"{PREFIX}exit{number}"
         self.found = found
-        bound = {item.id for item in in_scope([node.target, *node.body]) if is_store(item)}
-        bound |= other_names([*node.body])
+        bound = stored_names([node.target, *node.body]) | other_names(node.body)
         self.bound = sorted(bound - found.global_names)
         self.globals = sorted(bound & found.global_names)
 
@@ -81,8 +80,7 @@ class CheckpointedLoop:
         for item in in_scope(self.node.body):
             if isinstance(item, (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor)):
                 return item
-            call = isinstance(item, ast.Call) and not item.args
-            if call and isinstance(item.func, ast.Name) and item.func.id == "super":
+            if isinstance(item, ast.Call) and not item.args and named(item.func) == "super":
                 return item  # it looks for the arguments of its function
         return None
 
@@ -137,6 +135,11 @@ class CheckpointedLoop:
         return [located(ast.If(constant(False, place), [bind], []), place)]
 
 
+def named(node: ast.expr) -> str:
+    """Return the name that an expression is, or an empty text."""
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 def in_scope(nodes: list[Any]) -> list[ast.AST]:
     """Return all parts that belong to the scope of the nodes: not those of inner functions."""
     found: list[ast.AST] = []
@@ -153,9 +156,13 @@ def in_scope(nodes: list[Any]) -> list[ast.AST]:
     return found
 
 
-def is_store(item: ast.AST) -> bool:
-    """Tell whether a part is a name that is bound or deleted."""
-    return isinstance(item, ast.Name) and not isinstance(item.ctx, ast.Load)
+def stored_names(nodes: list[Any]) -> set[str]:
+    """Return the names that are bound or deleted where they stand."""
+    return {
+        item.id
+        for item in in_scope(nodes)
+        if isinstance(item, ast.Name) and not isinstance(item.ctx, ast.Load)
+    }
 
 
 def other_names(body: list[Any]) -> set[str]:
