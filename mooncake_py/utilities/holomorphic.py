@@ -26,6 +26,9 @@ from mooncake_py.interface import vjp
 __all__ = ["holomorphic_derivative", "real_jacobian", "wirtinger_derivatives"]
 
 
+NUMBERS = (float, complex, np.inexact)
+
+
 def wirtinger_derivatives(f: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, Any]]:
     """Return a function that computes both Wirtinger derivatives, df/dz and df/dz*.
 
@@ -149,7 +152,8 @@ def slopes(f: Callable[[Any], Any], z: Any) -> tuple[Any, Any]:
 
 def complex_point(f: Callable[[Any], Any], z: Any) -> Any:
     """Return a point as a complex number or array."""
-    if np.asarray(z).dtype.kind not in "fc":
+    numeric = z.dtype.kind in "fc" if isinstance(z, ndarray) else isinstance(z, NUMBERS)
+    if not numeric:
         raise NonDifferentiableArgumentError(
             f"cannot take a complex derivative of {name_of(f)} at a value of type "
             f"{type(z).__name__}",
@@ -219,4 +223,4 @@ def require_cauchy_riemann(f: Any, z: Any, du: Any, dv: Any, dzbar: Any) -> None
 
 def rounding(slope: Any) -> float:
     """Return what relative error may be rounding: half of the digits."""
-    return float(np.sqrt(np.finfo(np.asarray(slope).dtype).eps))
+    return float(np.sqrt(np.finfo(getattr(slope, "dtype", complex)).eps))

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from mooncake_py.derive.crossing.hooked import hooked
-from mooncake_py.derive.recording.reverse import ReverseContext
+from mooncake_py.derive.forward.context import ForwardContext
+from mooncake_py.errors import NestedDerivativeError
 from mooncake_py.rules import registry
 from mooncake_py.rules.declare import contextual
 from mooncake_py.utilities.copies import plain_copy
@@ -43,6 +44,9 @@ def hook(fn: Callable[[Any], Any], x: T) -> T:
     ------
     InvalidTangentError
         On the reverse pass, if `fn` returns something that does not fit `x`.
+    NestedDerivativeError
+        In a derivative of higher order, of which what `fn` does is no part.  In forward mode
+        alone there are no cotangents, and `fn` is never called.
 
     Examples
     --------
@@ -67,6 +71,29 @@ def require_function(fn: Any) -> None:
 def hook_inside(ctx: Any, fn: Callable[[Any], Any], x: T) -> T:
     """Record the hook inside a derivative."""
     require_function(fn)
-    if not isinstance(ctx, ReverseContext):  # there are no cotangents
+    if isinstance(ctx, ForwardContext):
+        if is_reversed(ctx) and ctx.contains_active(x):
+            raise second_order(ctx)
         return ctx.call(copy.deepcopy, x)
     return hooked(ctx, registry.find(hook), fn, x)
+
+
+def is_reversed(ctx: Any) -> bool:
+    """Tell whether a forward pass is itself recorded, to be reversed."""
+    while isinstance(ctx, ForwardContext):
+        if ctx.plain:
+            return False
+        ctx = ctx.base
+    return True
+
+
+def second_order(ctx: Any) -> NestedDerivativeError:
+    """Return the error for a hook on the way of a derivative of a gradient."""
+    error = NestedDerivativeError(
+        "a hook was run in a function of which a derivative of higher order is taken",
+        where=ctx.user_location(),
+        why="what it does to a cotangent is no part of the function, and has no derivative",
+        mend="leave it out there, for example: x = hook(fn, x) if nest_level() == 1 else x",
+    )
+    ctx.failed(error)
+    return error

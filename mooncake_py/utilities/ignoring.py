@@ -31,6 +31,7 @@ from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.activity import INERT, holds_inert, is_iterator, parts
 from mooncake_py.derive.recording.memory import undo_assign
 from mooncake_py.derive.recording.pulls import pull_state
+from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.errors import DerivativeDropError, UntrackedWriteError
 from mooncake_py.rules.declare import contextual
 from mooncake_py.tangents.memory import owner
@@ -156,7 +157,8 @@ class Watch:
         ctx = self.ctx
         if is_plain_array(holder):
             return "the derivative has computed with it"
-        tapes = [noted(context) for context in (ctx, *ctx.outers)]
+        contexts = (ctx, *ctx.outers)
+        tapes = [noted(each) for each in contexts if isinstance(each, ReverseContext)]
         if any(id(place) in ids for place in places(holder) for ids in tapes):
             return "the differentiated code has changed it too, or reads it on the reverse pass"
         if type(holder) in CONTAINERS and holds_inert(old):
@@ -191,7 +193,8 @@ def is_known(ctx: Any, a: ndarray) -> bool:
     """
     block = owner(a)
     for context in (ctx, *ctx.outers):
-        for nodes in (context.known, context.registry.constants):
+        active = context.known if isinstance(context, ReverseContext) else context.blocks.known
+        for nodes in (active, context.registry.constants):
             node = dict.get(nodes, id(block))
             if node is not None and node.ref() is block:
                 return True

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import linecache
 import os
 from typing import Any, TypeVar
 
+from mooncake_py.derive.forward.context import ForwardContext
 from mooncake_py.errors import Location
 from mooncake_py.rules.declare import contextual
 from mooncake_py.utilities.copies import plain_copy
@@ -37,7 +39,8 @@ def showgrad(x: T, label: str | None = None) -> T:
     -----
     What is printed is the cotangent of the copy, by what is done with it, not of all that is
     done with `x`: zero if the copy is not used.  Of a value that does not depend on what the
-    derivative is taken with respect to, it is said at once that it is constant.
+    derivative is taken with respect to, it is said at once that it is constant.  In forward mode,
+    and on the way of derivatives of higher order, nothing is printed.
 
     Examples
     --------
@@ -52,6 +55,8 @@ def showgrad(x: T, label: str | None = None) -> T:
 @contextual(showgrad)
 def showgrad_inside(ctx: Any, x: T, label: str | None = None) -> T:
     """Print by a hook inside a derivative."""
+    if isinstance(ctx, ForwardContext):
+        return ctx.call(copy.deepcopy, x)
     where = ctx.user_location()
     name = label or (argument_at(where) if where else "")
     place = f"{os.path.basename(where.file)}:{where.line}: " if where else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -146,11 +146,9 @@ class Checks(ReverseContext):
     @contextmanager
     @override
     def outside(self) -> Iterator[None]:
-        if self.before is None:
+        before = nullcontext() if self.before is None else self.before.leaving_out_changes()
+        with super().outside(), before:
             yield
-        else:
-            with self.before.leaving_out_changes():
-                yield
 
     @override
     def roll_back(self) -> None:

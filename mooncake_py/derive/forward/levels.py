@@ -90,6 +90,11 @@ class Levels(ArrayLanguage):
         return self.base.level + 1
 
     @property
+    def nesting(self) -> int:
+        """How many derivatives the user takes of this code: the base is there for this one."""
+        return self.base.nesting
+
+    @property
     def transposed(self) -> Any:
         """The rules that are being transposed."""
         return self.base.transposed

@@ -25,6 +25,7 @@ ORDINARY = (
     os.path.join(PACKAGE, "derive", "forward", "pushforward.py"),
     os.path.join(PACKAGE, "higher_order.py"),
     os.path.join(PACKAGE, "tangents", "pairs.py"),
+    os.path.join(PACKAGE, "utilities", "holomorphic.py"),
 )
 RUNS = tuple(os.path.join(PACKAGE, part) for part in ("interface.py", "derive", "utilities"))
 

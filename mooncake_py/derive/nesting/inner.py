@@ -54,6 +54,7 @@ class InnerContext(ReverseContext):
         self.follows = follows
         self.outers = (outer, *outer.outers)
         self.level = outer.level + 1
+        self.nesting = outer.nesting + 1
         self.transposed = outer.transposed
         self.registry.foreign = outer.registry.foreign
         self.captured: dict[int, tuple[Memory, Memory]] = {}

@@ -29,6 +29,8 @@ class ReverseContext(InPlace):
         Whether expressions may be recorded as one entry; tests compare with the general way.
     level : int
         How many derivatives this one is inside of.
+    nesting : int
+        How many derivatives the user takes of the code that runs here, one in another.
     transposed : tuple of Rule
         The rules that forward mode is transposing, where derivatives nest.
     outers : tuple of ReverseContext
@@ -37,6 +39,7 @@ class ReverseContext(InPlace):
 
     fuses = True
     level = 0
+    nesting = 1
     outers: tuple[ReverseContext, ...] = ()
     transposed: tuple[Any, ...] = ()
     specialise = staticmethod(specialise)
@@ -61,7 +64,7 @@ class ReverseContext(InPlace):
 
     def outside(self) -> AbstractContextManager[None]:
         """Return a block for code that is no part of the call: what it changes stays changed."""
-        return nullcontext()
+        return self.outers[0].outside() if self.outers else nullcontext()
 
 
 def _define_operators() -> None:
