@@ -61,19 +61,32 @@ def from_jax(function: Callable[..., Any]) -> Callable[..., Any]:
 
     of_arrays = ForeignFunction(function, run)
 
-    @from_vjp(of_arrays)
-    def rule(*args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], Any]]:
-        of_arrays.refuse(kwargs)
-        wanted = differentiable_positions(args)
+    def of_chosen(args: Any, positions: list[int]) -> Callable[..., Any]:
+        """Return the function of some of its arguments."""
 
-        def of_wanted(*values: Any) -> Any:
+        def of_values(*values: Any) -> Any:
             given = list(args)
-            for i, value in zip(wanted, values, strict=True):
+            for i, value in zip(positions, values, strict=True):
                 given[i] = value
             return function(*given)
 
+        return of_values
+
+    def jvp(tangents: Any, y: Any, *args: Any) -> Any:
+        moved = [i for i, t in enumerate(tangents) if t is not None]
+        primals = tuple(np.array(args[i]) for i in moved)
+        along = tuple(np.asarray(tangents[i], p.dtype) for i, p in zip(moved, primals, strict=True))
         with jax.enable_x64(True):
-            out, vjp = jax.vjp(of_wanted, *(np.array(args[i]) for i in wanted))
+            return mapped(as_numpy, jax.jvp(of_chosen(args, moved), primals, along)[1])
+
+    @from_vjp(of_arrays, jvp=jvp)
+    def rule(*args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], Any]]:
+        of_arrays.refuse(kwargs)
+        wanted = differentiable_positions(args)
+        with jax.enable_x64(True):
+            out, vjp = jax.vjp(
+                of_chosen(args, wanted), *(np.array(args[i]) for i in wanted)
+            )
         y = mapped(as_numpy, out)
 
         def pullback(dy: Any) -> tuple[Any, ...]:
@@ -88,6 +101,8 @@ def from_jax(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def as_numpy(value: Any) -> Any:
     """Return an array of JAX as one of NumPy, a number for one without axes."""
+    if getattr(value, "dtype", None) == jax.dtypes.float0:  # the tangent of integers
+        return None
     array = np.array(value)
     return array if array.ndim else array[()]
 

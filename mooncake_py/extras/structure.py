@@ -12,7 +12,9 @@ from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.kinds import function_name
 from mooncake_py.tangents.spec import TangentSpec, register_tangent
 
-__all__ = ["ForeignFunction", "differentiable_positions", "like_arguments", "mapped"]
+__all__ = [
+    "ForeignFunction", "differentiable_positions", "has_derivative", "like_arguments", "mapped",
+]
 
 
 def differentiable_positions(args: Sequence[Any]) -> list[int]:

@@ -13,6 +13,7 @@ import torch
 from mooncake_py.extras.structure import (
     ForeignFunction,
     differentiable_positions,
+    has_derivative,
     like_arguments,
     mapped,
 )
@@ -61,7 +62,24 @@ def from_torch(function: Callable[..., Any]) -> Callable[..., Any]:
 
     of_arrays = ForeignFunction(function, run)
 
-    @from_vjp(of_arrays)
+    def jvp(tangents: Any, y: Any, *args: Any) -> Any:
+        moved = [i for i, t in enumerate(tangents) if t is not None]
+        primals = tuple(torch.as_tensor(as_tensor(args[i])) for i in moved)
+        along = tuple(
+            torch.as_tensor(as_tensor(np.asarray(tangents[i]))).to(p.dtype)
+            for i, p in zip(moved, primals, strict=True)
+        )
+
+        def of_moved(*values: Any) -> Any:
+            given = list(map(as_tensor, args))
+            for i, value in zip(moved, values, strict=True):
+                given[i] = value.clone()  # which the function may change in place
+            return flattened(function(*given))
+
+        found = iter(torch.autograd.functional.jvp(of_moved, primals, along)[1])
+        return tangent_like(y, found)
+
+    @from_vjp(of_arrays, jvp=jvp)
     def rule(*args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], Any]]:
         of_arrays.refuse(kwargs)
         wanted = differentiable_positions(args)
@@ -116,3 +134,17 @@ def paired(out: Any, dy: Any) -> list[tuple[Any, Any]]:
     if isinstance(out, (tuple, list)):
         return [pair for o, d in zip(out, dy, strict=True) for pair in paired(o, d)]
     return [(out, dy)] if torch.is_tensor(out) and out.requires_grad else []
+
+
+def flattened(out: Any) -> tuple[Any, ...]:
+    """Return the outputs that can have a derivative, in order."""
+    if isinstance(out, (tuple, list)):
+        return tuple(leaf for part in out for leaf in flattened(part))
+    return (out,) if torch.is_tensor(out) and (out.is_floating_point() or out.is_complex()) else ()
+
+
+def tangent_like(y: Any, found: Any) -> Any:
+    """Return the tangents of the outputs in the structure of what was returned."""
+    if isinstance(y, (tuple, list)):
+        return type(y)(tangent_like(part, found) for part in y)
+    return as_numpy(next(found)) if has_derivative(y) else None

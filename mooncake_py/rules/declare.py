@@ -83,7 +83,8 @@ def elementwise(
     """
     origin = registry.calling_location(1)
     if any(isinstance(partial, tuple) for partial in partials):
-        rule: Rule = VjpRule((function,), origin, rule_of_outputs(function, partials))
+        vjp, jvp = rule_of_outputs(function, partials)
+        rule: Rule = VjpRule((function,), origin, vjp, jvp=jvp)
     else:
         rule = ElementwiseRule((function,), origin, partials)  # pyright: ignore[reportArgumentType]
     registry.add(rule, replace=replace)

@@ -47,8 +47,8 @@ class LocalRules:
         From a function to its rule of forward mode, or to None.
     own_forward : dict
         Those that this block itself has declared.
-    handlers : object
-        What the engine makes of all the rules that hold here; made anew when they change.
+    handlers : dict
+        What each mode makes of all the rules that hold here, made anew when they change.
     """
 
     def __init__(self, outer: LocalRules | None, without: Iterable[Hashable]) -> None:
@@ -56,8 +56,7 @@ class LocalRules:
         self.own: set[Hashable] = set()
         self.forward: dict[Hashable, Any] = {} if outer is None else dict(outer.forward)
         self.own_forward: dict[Hashable, Any] = {}
-        self.version = 0
-        self.handlers: Any = None
+        self.handlers: dict[str, Any] = {}
         for function in without:
             self.put(function, None)
 
@@ -68,12 +67,12 @@ class LocalRules:
         self.own.add(function)
         if function not in self.own_forward:
             self.forward[function] = None  # what is declared outside belongs to another rule
-        self.version += 1
+        self.handlers.clear()
 
     def put_forward(self, function: Hashable, rule: Any) -> None:
         """Say what the rule of forward mode of a function is."""
         self.forward[function] = self.own_forward[function] = rule
-        self.version += 1
+        self.handlers.clear()
 
 
 def refuse_operator(function: Hashable) -> None:

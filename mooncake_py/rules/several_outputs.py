@@ -13,8 +13,10 @@ from mooncake_py.rules.kinds import NotImplementedDerivative, Wirtinger, functio
 __all__ = ["rule_of_outputs", "scaled"]
 
 
-def rule_of_outputs(function: Any, columns: tuple[Any, ...]) -> Callable[..., Any]:
-    """Return the rule ``(*inputs) -> (outputs, pullback)`` of an elementwise function.
+def rule_of_outputs(
+    function: Any, columns: tuple[Any, ...]
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return the rule ``(*inputs) -> (outputs, pullback)`` of an elementwise function, and its jvp.
 
     Parameters
     ----------
@@ -36,7 +38,36 @@ def rule_of_outputs(function: Any, columns: tuple[Any, ...]) -> Callable[..., An
 
         return ys, pullback
 
-    return rule
+    def jvp(tangents: Any, ys: Any, *inputs: Any, **_: Any) -> tuple[Any, ...]:
+        return tuple(
+            tangent(function, k, columns, inputs, ys, tangents) for k in range(len(ys))
+        )
+
+    return rule, jvp
+
+
+def tangent(
+    function: Hashable, k: int, columns: Any, inputs: Any, ys: Any, tangents: Any
+) -> Any:
+    """Return the tangent of one output: the sum over the inputs that have one."""
+    values = *map(_as_numpy, inputs), tuple(map(_as_numpy, ys))
+    total: Any = None
+    for position, (column, t) in enumerate(zip(columns, tangents, strict=False)):
+        p = column[k] if isinstance(column, tuple) else column
+        if t is None or p is None:
+            continue
+        if isinstance(p, NotImplementedDerivative):
+            raise p.fail(function_name(function), position)
+        term = pushed(t, p(*values) if callable(p) else p)
+        total = term if total is None else total + term
+    return total
+
+
+def pushed(t: Any, slope: Any) -> Any:
+    """Return slope * t, zero where t is zero."""
+    if isinstance(slope, Wirtinger):
+        return pushed(t, slope.dz) + pushed(np.conj(t), slope.dzbar)
+    return np.where(t == 0, 0, slope * t)
 
 
 def cotangent(

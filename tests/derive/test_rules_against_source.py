@@ -19,11 +19,14 @@ from mooncake_py import (
     from_vjp,
     grad,
     increment,
+    jvp,
     local_rules,
     rrule,
     rrule_via_ad,
+    value_and_grad,
     vjp,
 )
+from mooncake_py.errors import MissingRuleError
 from mooncake_py.testing import test_rule
 from tests.support.gradients import check
 
@@ -377,3 +380,24 @@ def test_cotangent_of_an_object_that_vjp_returns() -> None:
     d = MutableTangent(weights=np.eye(2), scale=0.0)
     assert y.scale == 2.0
     assert pullback(d)[0].tolist() == [2.0, 4.0]
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: scaled(Box(x), 3.0),
+    lambda x: product_in_list([Box(x), Box(2.0)]),
+    lambda x: product_in_dict({"p": Box(x), "q": Box(2.0)}),
+    lambda x: many(x)["a"],
+    lambda x: swapped(Uv(x, x)).u,
+    lambda x: mapped(lambda t: x * t, [x])[0],
+], ids=["object", "in list", "in dict", "output", "named tuple", "function"])
+def test_forward_mode_does_without_rules_of_objects(f: Any) -> None:
+    with pytest.raises(MissingRuleError, match="local_rules"):
+        jvp(f, (1.5,), (1.0,))
+    with local_rules(without=RULES_OF_OBJECTS):
+        value, slope = jvp(f, (1.5,), (1.0,))
+    expected, gradient = value_and_grad(f)(1.5)
+    assert value == expected
+    np.testing.assert_allclose(slope, gradient)
+
+
+RULES_OF_OBJECTS = (scaled, product_in_list, product_in_dict, many, swapped, mapped)

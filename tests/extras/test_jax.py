@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from mooncake_py import grad, value_and_grad, vjp
+from mooncake_py import grad, jvp, value_and_grad, vjp
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.testing import rule_cases, test_rule
 from tests.support.gradients import check
@@ -113,3 +113,17 @@ def test_keywords_are_refused():
         grad(lambda a: quadratic(a, x=X))(A)
     cubes = from_jax(partial(lambda x, n: x**n, n=3))
     assert value_and_grad(cubes)(2.0) == (8.0, 12.0)
+
+
+def test_forward_mode():
+    da, dx = np.ones((2, 2)), np.array([1.0, -2.0])
+    y, dy = jvp(quadratic, (A, X), (da, dx))
+    assert y == pytest.approx(X @ A @ X)
+    assert dy == pytest.approx(X @ da @ X + dx @ (A + A.T) @ X)
+
+    def f(x):
+        x[0] *= 3.0
+        y, (total, _) = several(x, 2.0)
+        return np.sum(y) + total
+
+    assert jvp(f, (X,), (dx,))[1] == pytest.approx(float(grad(f)(X.copy()) @ dx))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mooncake_py import grad, vjp
+from mooncake_py import grad, jvp, vjp
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.testing import rule_cases, test_rule
 from tests.support.gradients import check
@@ -107,3 +107,17 @@ def test_keywords_are_refused():
         grad(lambda x: quadratic(A, x=x))(X)
     with pytest.raises(MissingRuleError, match="positional arguments only"):
         grad(lambda a: quadratic(a, x=X))(A)
+
+
+def test_forward_mode():
+    da, dx = np.ones((2, 2)), np.array([1.0, -2.0])
+    y, dy = jvp(quadratic, (A, X), (da, dx))
+    assert y == pytest.approx(X @ A @ X)
+    assert dy == pytest.approx(X @ da @ X + dx @ (A + A.T) @ X)
+
+    def f(x):
+        x[0] *= 3.0
+        y, (total, _) = several(x, 2.0)
+        return np.sum(y) + total
+
+    assert jvp(f, (X,), (dx,))[1] == pytest.approx(float(grad(f)(X.copy()) @ dx))

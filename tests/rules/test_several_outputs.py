@@ -7,7 +7,15 @@ import math
 import numpy as np
 import pytest
 
-from mooncake_py import elementwise, grad, not_implemented, value_and_grad, wirtinger
+from mooncake_py import (
+    elementwise,
+    grad,
+    hessian,
+    jvp,
+    not_implemented,
+    value_and_grad,
+    wirtinger,
+)
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.testing import test_rule
 
@@ -77,3 +85,23 @@ def test_missing_partial_raises_only_if_its_output_is_used() -> None:
     assert (value, gradient) == (6.0, 3.0)
     with pytest.raises(MissingRuleError, match="power_and_order with respect to argument 1"):
         grad(lambda n: power_and_order(3.0, n)[0])(2.0)
+
+
+def test_forward_mode_goes_by_the_same_partials() -> None:
+    (r, theta), (dr, dtheta) = jvp(polar, (3.0, 4.0), (1.0, 2.0))
+    assert (r, theta) == polar(3.0, 4.0)
+    assert dr == pytest.approx((3.0 + 8.0) / 5.0)
+    assert dtheta == pytest.approx((-4.0 + 6.0) / 25.0)
+    assert jvp(root_and_steps, (4.0, 1.0), (1.0, 3.0))[1] == (0.25, 3.0)
+    with pytest.raises(MissingRuleError, match="power_and_order with respect to argument 1"):
+        jvp(power_and_order, (3.0, 2.0), (0.0, 1.0))
+
+
+def test_second_derivatives() -> None:
+    def angle(v):
+        return polar(v[0], v[1])[1]
+
+    x, y = 0.5, 2.0
+    r4 = (x * x + y * y) ** 2
+    expected = np.array([[2 * x * y, y * y - x * x], [y * y - x * x, -2 * x * y]]) / r4
+    np.testing.assert_allclose(hessian(angle)(np.array([x, y])), expected)

@@ -91,9 +91,10 @@ def handlers() -> Handlers:
     version = registry.version(), scipy_functions.is_loaded()
     block = local.current()
     if block is not None:
-        if block.handlers is None or block.handlers.version != version:
-            block.handlers = make_handlers(version, block.rules)
-        return block.handlers
+        found = block.handlers.get("reverse")
+        if found is None or found.version != version:
+            found = block.handlers["reverse"] = make_handlers(version, block.rules)
+        return found
     if _handlers.version != version:
         # At once: another thread sees the old or the new ones.
         _handlers = make_handlers(version, {})

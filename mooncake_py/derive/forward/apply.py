@@ -173,7 +173,10 @@ def apply_vjp(rule: VjpRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     tangents = [ctx.tangent(a) for a in args]
     # What is active below only is the affair of the context below.
     known = {i for i, a in enumerate(args) if type(a) in SPLIT or tangents[i] is not None}
-    refuse_other_active(rule, ctx, args, kwargs, known)
+    for i, a in enumerate(args):
+        if type(a) not in ARITHMETIC and (found := active_object(ctx, a, i in known)) is not None:
+            raise takes_no_objects(ctx, rule, f"is called with a {type(found).__name__}")
+    refuse_other_active(rule, ctx, (), kwargs, known)
     primals = tuple(map(ctx.primal, args))
     if all(t is None for t in tangents):
         return computed(ctx, f, args, ctx.base.call(f, *primals, **kwargs))
@@ -193,15 +196,7 @@ def paired(ctx: Any, y: Any, t: Any, rule: Rule) -> Any:
     """Return an output of a rule with its tangents."""
     if t is None or type(t) is NoTangent:
         if not is_without_tangent(y):
-            raise ctx.failed(
-                MissingRuleError(
-                    f"the rule of {rule.name} returns a {type(y).__name__}",
-                    where=ctx.user_location(),
-                    why=f"forward mode takes numbers, arrays and tuples of rules by pullback; this "
-                    f"one is declared at {rule.origin}",
-                    mend="let the rule work on numbers and arrays, or do without a rule",
-                )
-            )
+            raise takes_no_objects(ctx, rule, f"returns a {type(y).__name__}")
         return y
     if isinstance(y, (tuple, list)):
         values = [paired(ctx, v, d, rule) for v, d in zip(y, t, strict=True)]
@@ -210,6 +205,28 @@ def paired(ctx: Any, y: Any, t: Any, rule: Rule) -> Any:
     if type(y) is ndarray and (y.base is not None or not y.flags.writeable):
         y = ctx.base.call(np.copy, y)
     return ctx.fresh(y, ctx.lower(pushforward.fitted, t, y))
+
+
+def active_object(ctx: Any, value: Any, known: bool) -> Any:
+    """Return an argument, or a part of a sequence, that is active and neither number nor array."""
+    if type(value) is list or type(value) is tuple:
+        found = (active_object(ctx, part, type(part) in SPLIT) for part in value)
+        return next((part for part in found if part is not None), None)
+    return None if known or not ctx.contains_active(value) else value
+
+
+def takes_no_objects(ctx: Any, rule: Rule, what: str) -> MissingRuleError:
+    """Return the error for a container or an object that a rule by pullback takes or returns."""
+    return ctx.failed(
+        MissingRuleError(
+            f"the rule of {rule.name} {what}",
+            where=ctx.user_location(),
+            why="forward mode takes numbers, arrays and sequences of rules by pullback; this "
+            f"one is declared at {rule.origin}",
+            mend="do without the rule, by `with local_rules(without=...)`, if the function has "
+            "Python source;\nor let the rule work on numbers and arrays",
+        )
+    )
 
 
 def is_without_tangent(y: Any) -> bool:

@@ -26,7 +26,10 @@ def forward_handlers(version: Any) -> dict[Any, Handler]:
     global _made
     block = local.current()
     if block is not None:
-        return make_handlers(block.rules)
+        found = block.handlers.get("forward")
+        if found is None or found[0] is not version:
+            found = block.handlers["forward"] = version, make_handlers(block.rules)
+        return found[1]
     if _made[0] is not version:
         _made = version, make_handlers({})  # at once: another thread sees the old or the new ones
     return _made[1]
