@@ -9,3 +9,4 @@ from mooncake_py.rules.scipy.linalg import equations as equations
 from mooncake_py.rules.scipy.linalg import factors as factors
 from mooncake_py.rules.scipy.linalg import functions as functions
 from mooncake_py.rules.scipy.linalg import systems as systems
+from mooncake_py.rules.scipy.linalg import toeplitz as toeplitz

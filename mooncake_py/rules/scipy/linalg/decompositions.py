@@ -12,6 +12,7 @@ from mooncake_py.rules.contraction import adjoint_matrix
 from mooncake_py.rules.declare import from_vjp, not_implemented
 from mooncake_py.rules.eigen import hermitian_cotangent
 from mooncake_py.rules.factorizations import qr_cotangent
+from mooncake_py.rules.gauge import inverse_differences
 from mooncake_py.rules.matrices import fold_triangle
 from mooncake_py.rules.scipy.linalg.systems import ONE_MATRIX, overwrite_a, overwrite_b
 from mooncake_py.rules.singular_values import svd_cotangent
@@ -82,7 +83,7 @@ def singular_values_cotangent(a: Any, ds: ndarray) -> ndarray:
     return (u * ds[..., None, :]) @ vh
 
 
-GENERALIZED = not_implemented("the generalized eigenvalue problem: reduce it by a Cholesky factor")
+PRODUCTS = not_implemented("the eigenvalue problems of type 2 and 3: solve that of A B or of B A")
 SUBSET = not_implemented("vectors of a subset depend on the other ones: take all of them")
 
 
@@ -90,20 +91,41 @@ SUBSET = not_implemented("vectors of a subset depend on the other ones: take all
 def eigh_rule(
     a: Any, b: Any = None, *, lower: bool = True, eigvals_only: bool = False, **options: Any
 ) -> Rule:
-    """A = V diag(w) V^H."""
+    """A V = V diag(w), or A V = B V diag(w) with V^H B V = 1."""
     result = sl.eigh(a, b, lower=lower, eigvals_only=eigvals_only, **options)
     subset = any(options.get(name) is not None for name in ("subset_by_index", "subset_by_value"))
 
     def eigh_pullback(dy: Any) -> Any:
-        if b is not None:
-            return GENERALIZED, GENERALIZED
+        if b is not None and options.get("type", 1) != 1:
+            return PRODUCTS, PRODUCTS
         dw, dv = (dy, None) if eigvals_only else dy
-        w, v = sl.eigh(a, lower=lower, **options) if eigvals_only else result
+        w, v = sl.eigh(a, b, lower=lower, **options) if eigvals_only else result
+        if dv is not None and subset:
+            return SUBSET, SUBSET
         if dv is None:
-            return fold_triangle((v * dw[..., None, :]) @ adjoint_matrix(v), lower=lower), None
-        return SUBSET if subset else hermitian_cotangent(w, v, dw, dv, lower=lower), None
+            da: Any = fold_triangle((v * dw[..., None, :]) @ adjoint_matrix(v), lower=lower)
+        else:
+            da = hermitian_cotangent(w, v, dw, dv, lower=lower)
+        if b is None:
+            return da, None
+        return da, metric_cotangent(w, v, dw, dv, lower=lower) if isinstance(da, ndarray) else da
 
     return result, eigh_pullback
+
+
+def metric_cotangent(w: ndarray, v: ndarray, dw: Any, dv: Any, *, lower: bool) -> ndarray:
+    """Return the cotangent of B for A V = B V diag(w).
+
+    S = -V ((diag(dw) + F * (V^H dV)) diag(w) + diag(V^H dV) / 2) V^H, with F as for A alone.
+    """
+    inner = np.zeros((v.shape[-1],) * 2, v.dtype)
+    if dv is not None:
+        projected = adjoint_matrix(v) @ dv
+        inverses, _ = inverse_differences(w)
+        inner -= inverses * projected * w + np.diag(0.5 * np.diag(projected).real)
+    if dw is not None:
+        inner -= np.diag(w * dw)
+    return fold_triangle(v @ inner @ adjoint_matrix(v), lower)
 
 
 @from_vjp(sl.eigvalsh, permits=overwrite_a + overwrite_b)

@@ -118,16 +118,18 @@ def solve_triangular_rule(
     kind: Any = {"N": 0, "T": 1, "C": 2}.get(trans, trans)
 
     def solve_triangular_pullback(dx: ndarray) -> tuple[Any, Any]:
-        if a.ndim > 2:
-            return ONE_MATRIX, ONE_MATRIX
         adjoint = conj(a) if kind == 1 else a
+        vectors = b.ndim == 1  # one for all matrices of a stack
+        columns, solutions = (v[..., None] if vectors else v for v in (dx, x))
         db = sl.solve_triangular(
-            adjoint, dx, {0: 2, 1: 0, 2: 0}[kind], lower, unit_diagonal, check_finite=False
+            adjoint, columns, {0: 2, 1: 0, 2: 0}[kind], lower, unit_diagonal, check_finite=False
         )
-        da = -outer(db, x)
+        da = -db @ adjoint_matrix(solutions)
         da = {0: da, 1: da.swapaxes(-1, -2), 2: adjoint_matrix(da)}[kind]
         offset = 1 if unit_diagonal else 0
-        return quiet(np.tril(da, -offset) if lower else np.triu(da, offset), dx), db
+        return quiet(np.tril(da, -offset) if lower else np.triu(da, offset), dx), (
+            db[..., 0] if vectors else db
+        )
 
     return x, solve_triangular_pullback
 

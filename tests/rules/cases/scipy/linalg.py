@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy
 import scipy.linalg as sl
 
 from tests.rules.cases import Case
@@ -14,6 +15,7 @@ from tests.rules.cases.matrices import definite, regular
 __all__ = ["cases"]
 
 REAL = {"dtypes": False}
+STACKS = np.lib.NumpyVersion(scipy.__version__) >= "1.15.0"
 # Equal rows make matrices singular.
 PLAIN = {"layouts": False, "dtypes": False}
 
@@ -35,6 +37,7 @@ def system_cases() -> list[Case]:
     b, z = draw(3, 2), draw(3, 2, dtype=complex)
     a, c = regular(3, 3), regular(3, 3, dtype=complex)
     structures = ["pos", "sym", "her", "gen"]
+    column = np.array([3.0, 0.7, -0.4])
     return [
         Case(sl.solve, (a, draw(3)), label="vector", options=PLAIN),
         Case(sl.solve, (a, b), label="matrix"),
@@ -55,6 +58,21 @@ def system_cases() -> list[Case]:
                  options=PLAIN)
             for k, m, v in (("real", a, b), ("complex", c, z), ("vector", a, draw(3)))
             for trans in (0, "T", 2) for low in (False, True) for unit in (False, True)
+        ),
+        *(
+            Case(sl.solve_triangular, (np.stack([m, m.T]), v, trans), {"lower": True},
+                 f"stack-{trans}-{np.ndim(v)}", options=PLAIN)
+            for m, v in ((a, draw(2, 3, 2)), (c, draw(1, 3, 2)), (a, draw(3)))
+            for trans in (0, 1, 2) if STACKS
+        ),
+        *(
+            Case(sl.solve_toeplitz, arguments, label=label, options=PLAIN)
+            for label, arguments in {
+                "symmetric": (column, draw(3)), "matrix": (column, draw(3, 2)),
+                "complex": (column + 0.3j, draw(3, dtype=complex)),
+                "both": ((column, draw(3)), draw(3)),
+                "both-complex": ((column + 0.3j, draw(3, dtype=complex)), draw(3, 2)),
+            }.items()
         ),
         Case(sl.lstsq, (draw(4, 2), draw(4)), label="vector", options=PLAIN),
         Case(sl.lstsq, (draw(4, 2), draw(4, 3)), label="matrix", options=PLAIN),
@@ -105,6 +123,15 @@ def decomposition_cases() -> list[Case]:
         Case(sl.eigh, (definite(3, 3),), {"eigvals_only": True, "subset_by_index": [0, 1]},
              "subset", options=PLAIN),
         Case(sl.eigvalsh, (definite(3, 3, dtype=complex),), options=PLAIN),
+        *(
+            Case(sl.eigh, (draw(3, 3), definite(3, 3)), {"lower": low}, f"generalized-{low}",
+                 options={**PLAIN, "aliasing": False})  # eigenvalues of a matrix and itself: 1
+            for low in (False, True)
+        ),
+        Case(sl.eigvalsh, (draw(3, 3, dtype=complex), definite(3, 3, dtype=complex)),
+             label="generalized", options=PLAIN),
+        Case(sl.eigh, (draw(3, 3), definite(3, 3)), {"eigvals_only": True,
+             "subset_by_index": [1, 2]}, "generalized-subset", options=PLAIN),
     ]  # fmt: skip
 
 
