@@ -25,7 +25,7 @@ MODULES = {
     "statistics": "mooncake_py.rules.averages",
 } | {
     f"scipy.{part}": f"mooncake_py.rules.scipy.{part.replace('.', '_')}"
-    for part in ("fft", "linalg", "signal", "sparse", "special")
+    for part in ("fft", "linalg", "ndimage", "signal", "sparse", "special")
 }
 _waiting = dict(MODULES)
 _seen = 0
