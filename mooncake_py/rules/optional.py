@@ -25,7 +25,8 @@ MODULES = {
     "statistics": "mooncake_py.rules.averages",
 } | {
     f"scipy.{part}": f"mooncake_py.rules.scipy.{part.replace('.', '_')}"
-    for part in ("fft", "linalg", "ndimage", "signal", "sparse", "special")
+    for part in ("fft", "linalg", "ndimage", "signal", "sparse", "sparse.linalg",
+                 "special")
 }
 _waiting = dict(MODULES)
 _seen = 0

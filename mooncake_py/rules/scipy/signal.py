@@ -120,3 +120,29 @@ def lfilter_rule(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
 def detrend_rule(data: Any, axis: int = -1, type: Any = "linear", bp: Any = 0) -> Any:
     """Take the trend out of the cotangent too: that is an orthogonal projection."""
     return sg.detrend(data, axis, type, bp), lambda dy: (sg.detrend(dy, axis, type, bp),)
+
+
+@from_vjp(sg.sosfilt)
+def sosfilt_rule(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
+    """One section after the other, each a filter of second order."""
+    sos, x = np.asarray(sos), np.asarray(x)
+    result: Any = sg.sosfilt(sos, x, axis, zi)
+
+    def sosfilt_pullback(dys: Any) -> Any:
+        dy, dzf = (dys, None) if zi is None else dys
+        signal, pullbacks = x, []
+        for k, section in enumerate(sos):
+            state = None if zi is None else np.asarray(zi)[k]
+            found, pullback = lfilter_rule(section[:3], section[3:], signal, axis, state)
+            signal = found if zi is None else found[0]
+            pullbacks.append(pullback)
+        dy = np.zeros_like(signal) if dy is None else dy
+        dsos = np.zeros((len(sos), 6), np.result_type(dy, sos))
+        dstates = [None] * len(sos)
+        for k in range(len(sos))[::-1]:
+            below = dy if zi is None else (dy, None if dzf is None else dzf[k])
+            db, da, dy, _, dstates[k] = pullbacks[k](below)
+            dsos[k] = np.concatenate([db, da])
+        return dsos, dy, None, None if zi is None else np.stack(dstates)
+
+    return result, sosfilt_pullback

@@ -20,6 +20,20 @@ def with_state(b: Any, a: Any, x: Any, zi: Any) -> Any:
     return sg.lfilter(b, a, x, axis=0, zi=zi)
 
 
+def by_sections(numerators: Any, denominators: Any, x: Any) -> Any:
+    ones = np.ones((len(numerators), 1))
+    return sg.sosfilt(np.hstack([numerators, ones, denominators]), x, axis=0)
+
+
+def by_sections_with_state(numerators: Any, denominators: Any, x: Any, zi: Any) -> Any:
+    ones = np.ones((len(numerators), 1))
+    return sg.sosfilt(np.hstack([numerators, ones, denominators]), x, zi=zi)
+
+
+def by_sosfiltfilt(x: np.ndarray) -> Any:
+    return sg.sosfiltfilt(sg.butter(3, 0.3, output="sos"), x)
+
+
 def by_filtfilt(x: np.ndarray) -> Any:
     return sg.filtfilt([0.5, 0.3], [1.0, -0.4], x)
 
@@ -48,6 +62,15 @@ def cases() -> list[Case]:
         Case(sg.lfilter, (np.array([0.5]), np.array([2.0]), x), label="gain", options=PLAIN),
         Case(with_state, (B, A, draw(4, 2), draw(3, 2)), options=PLAIN),
         Case(by_filtfilt, (draw(20),), options=PLAIN),
+        Case(by_sections, (draw(2, 3), draw(2, 2) / 4, draw(6, 2)), options=PLAIN,
+             covers=(sg.sosfilt,)),
+        Case(by_sections_with_state, (draw(2, 3), draw(2, 2) / 4, draw(3, 6), draw(2, 3, 2)),
+             options=PLAIN),
+        Case(by_sosfiltfilt, (draw(30),), options=PLAIN),
+        *(
+            Case(sg.savgol_filter, (draw(3, 7), 5, 2), {"mode": mode}, mode, options=PLAIN)
+            for mode in ("interp", "mirror", "constant", "nearest", "wrap")
+        ),
         Case(sg.detrend, (draw(3, 6),), options=PLAIN),
         Case(sg.detrend, (draw(6, 2),), {"axis": 0, "type": "constant"}, "mean", options=PLAIN),
     ]  # fmt: skip
