@@ -410,8 +410,10 @@ def public_module(module: str, name: str) -> str:
     parts = module.split(".")
     if parts[0] in ("numpy", "scipy"):
         public = ".".join(part for part in parts if not part.startswith("_"))
-        if hasattr(sys.modules.get(public), name.partition(".")[0]):
-            return public
+        while "." in public or public == parts[0]:
+            if hasattr(sys.modules.get(public), name.partition(".")[0]):
+                return public
+            public = public.rpartition(".")[0]
         return "numpy" if parts[0] == "numpy" else module
     if parts[0] == "mooncake_py" and hasattr(sys.modules.get("mooncake_py"), name):
         return "mooncake_py"

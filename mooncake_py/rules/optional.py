@@ -25,8 +25,9 @@ MODULES = {
     "statistics": "mooncake_py.rules.averages",
 } | {
     f"scipy.{part}": f"mooncake_py.rules.scipy.{part.replace('.', '_')}"
-    for part in ("fft", "linalg", "ndimage", "signal", "sparse", "sparse.linalg",
-                 "special")
+    for part in (
+        "fft", "interpolate", "linalg", "ndimage", "signal", "sparse", "sparse.linalg", "special",
+    )
 }
 _waiting = dict(MODULES)
 _seen = 0

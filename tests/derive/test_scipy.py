@@ -10,7 +10,7 @@ import pytest
 
 from mooncake_py import grad
 from mooncake_py.errors import MissingRuleError
-from tests.support.gradients import Program, Programs
+from tests.support.gradients import Program, Programs, check
 
 programs = Programs()
 X = np.array([0.3, -1.2, 0.7])
@@ -393,3 +393,38 @@ def test_callback_of_a_root_finder_writes():
         return so.brentq(g, -5.0, 5.0) + seen[0]
 
     np.testing.assert_allclose(grad(f)(X), [-1.2, 1.3, 0.0], rtol=1e-9, strict=True)
+
+
+GRID = np.array([0.0, 0.7, 1.5, 2.6])
+HEIGHTS = np.array([0.4, -1.1, 0.6])
+PIECEWISE = {
+    "values": lambda x: sint.CubicSpline(GRID, np.append(x, 0.5))([0.3, 1.0, 3.0]),
+    "grid": lambda x: sint.CubicSpline(np.cumsum(np.exp(x)), HEIGHTS)(1.9),
+    "points": lambda x: sint.CubicSpline(GRID, np.sin(GRID))(x),
+    "derivatives": lambda x: sint.CubicSpline(GRID, np.sin(GRID))(np.outer(x, x), 1),
+    "natural": lambda x: sint.CubicSpline(GRID[:3], x, bc_type="natural")(x),
+    "periodic": lambda x: sint.CubicSpline(
+        GRID, np.append(x, x[0]), bc_type="periodic")(4 * x),
+    "rows": lambda x: sint.CubicSpline(GRID, np.outer(GRID, x), axis=0)([0.1, 2.0]),
+    "columns": lambda x: sint.CubicSpline(GRID, np.outer(x, GRID**2), axis=1)([[0.1, 2.0]]),
+    "not beyond the ends": lambda x: np.nan_to_num(
+        sint.CubicSpline(GRID, np.append(x, 1.0), extrapolate=False)([-1.0, 0.5, 4.0])),
+    "derived": lambda x: sint.CubicSpline(GRID, np.append(x, 0.5)).derivative()(x),
+    "PCHIP": lambda x: sint.PchipInterpolator(GRID, np.append(x, 0.5))([0.3, 2.0]),
+    "Akima": lambda x: sint.Akima1DInterpolator(GRID, np.append(x, 0.5))([0.3, 2.0]),
+    "coefficients": lambda x: sint.PPoly(np.outer(x, x), GRID)([0.3, 1.0], 1),
+    "breakpoints": lambda x: sint.PPoly(np.ones((3, 2)), np.cumsum(np.exp(x)))(
+        [1.5, 2.0]),
+    "descending": lambda x: sint.PPoly(np.outer(HEIGHTS, x)[:, :2], GRID[2::-1])([0.3, 1.1]),
+    "complex": lambda x: np.abs(sint.PPoly(np.outer(HEIGHTS, x * (1 + 2j)), GRID)([0.3, 1.1])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PIECEWISE)
+def test_piecewise_polynomials(name):
+    check(lambda x: np.sum(np.cos(PIECEWISE[name](x * 1.0))), X)
+
+
+def test_polynomials_in_the_basis_of_bernstein_are_evaluated_by_compiled_code():
+    with pytest.raises(MissingRuleError, match="BPoly"):
+        grad(lambda x: float(sint.BPoly(x[:, None], [0.0, 1.0])(0.3)))(X)

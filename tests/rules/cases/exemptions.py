@@ -51,7 +51,8 @@ EXEMPTIONS: dict[str, tuple[Hashable, ...]] = {
 
 # A generator has state: the cases are programs that make one and draw, and each distribution is
 # checked in test_random_direct.
-_SPARSE = os.path.join("rules", "scipy", "sparse.py")
+_SPARSE = tuple(os.path.join("rules", "scipy", f"sparse{part}.py") for part in ("", "_linalg"))
+_PIECEWISE = os.path.join("rules", "scipy", "interpolate.py")
 _DRAWING = (drawing.__file__, shuffling.__file__, transformed_draws.__file__)
 
 
@@ -64,7 +65,9 @@ def reason(function: Hashable, rule: Rule) -> str | None:
     if isinstance(rule, ContextRule):
         return "is about the derivative that is under way, checked in tests/utilities"
     if rule.origin.file.endswith(_SPARSE):
-        return "operators of sparse matrices, checked in test_scipy_sparse"
+        return "operators of sparse matrices and systems, checked in test_scipy_sparse"
+    if rule.origin.file.endswith(_PIECEWISE):
+        return "called through objects, checked in test_scipy"
     if rule.origin.file in _DRAWING:
         return "drawn by the programs in cases.random and test_random_direct"
     return next((why for why, exempt in EXEMPTIONS.items() if function in exempt), None)

@@ -1,0 +1,82 @@
+"""Rules for `scipy.interpolate`: piecewise polynomials, and so cubic splines, PCHIP and Akima.
+
+Their coefficients are computed in Python, which is derived.
+"""
+
+from __future__ import annotations
+
+import math
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import scipy.interpolate as si
+from numpy import ndarray
+
+from mooncake_py.rules.contraction import conj
+from mooncake_py.rules.declare import from_vjp, overlay
+
+__all__: list[str] = []
+
+original: Any = si.PPoly.__call__
+call_in_python = FunctionType(
+    original.__code__, original.__globals__, original.__name__, original.__defaults__
+)
+
+
+@overlay(original)
+def evaluate(self: Any, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
+    """Evaluate; polynomials in other bases have the same method."""
+    if not isinstance(self, si.PPoly):
+        return call_in_python(self, x, nu, extrapolate)
+    if extrapolate is None:
+        extrapolate = self.extrapolate
+    points = np.asarray(x, np.float64)
+    if extrapolate == "periodic":
+        points = self.x[0] + (points - self.x[0]) % (self.x[-1] - self.x[0])
+        extrapolate = False
+    y = evaluated(self.c, self.x, points.ravel(), nu, bool(extrapolate))
+    y = y.reshape(points.shape + self.c.shape[2:])
+    if self.axis == 0:
+        return y
+    order, first = list(range(y.ndim)), points.ndim
+    last = first + self.axis
+    return y.transpose(order[first:last] + order[:first] + order[last:])
+
+
+def evaluated(c: Any, x: Any, points: Any, nu: int, extrapolate: bool) -> ndarray:
+    """Return the derivative of order `nu` at points in one line."""
+    return si.PPoly.construct_fast(c, x, extrapolate)(points, nu)
+
+
+@from_vjp(evaluated)
+def evaluated_rule(c: Any, x: Any, points: Any, nu: int, extrapolate: bool) -> tuple[Any, Any]:
+    """In interval i: y = sum_j c[j, i] s^(k - 1 - j) with s = point - x[i]."""
+    y = evaluated(c, x, points, nu, extrapolate)
+
+    def evaluated_pullback(dy: ndarray) -> tuple[Any, ...]:
+        inside = np.isfinite(points)
+        if not extrapolate:
+            inside &= (points >= min(x[0], x[-1])) & (points <= max(x[0], x[-1]))
+        dy = np.where(inside.reshape(-1, *[1] * (dy.ndim - 1)), dy, 0)
+        i = interval(x, points)
+        s = np.where(inside, points - x[i], 0)
+        dc = np.zeros(c.shape, np.result_type(dy, s))
+        for exponent in range(nu, len(c)):
+            power = math.perm(exponent, nu) * s ** (exponent - nu)
+            np.add.at(dc[len(c) - 1 - exponent], i, (dy.T * power).T)
+        slope = conj(evaluated(c, x, points, nu + 1, extrapolate))
+        products = np.where(dy == 0, 0, dy * slope)
+        dpoints = np.real(products).reshape(len(points), -1).sum(axis=1)
+        dx = np.zeros(len(x))
+        np.subtract.at(dx, i, dpoints)
+        return dc, dx, dpoints
+
+    return y, evaluated_pullback
+
+
+def interval(x: ndarray, points: ndarray) -> ndarray:
+    """Return the number of the interval of each point; the outer ones reach beyond the ends."""
+    if x[-1] < x[0]:
+        x, points = -x, -points
+    return np.clip(np.searchsorted(x, points, side="right") - 1, 0, len(x) - 2)
