@@ -140,7 +140,7 @@ def averaged_along_rule(
     x: Any, size: int, axis: int, mode: Any, cval: Any, origin: int, dtype: Any
 ) -> Any:
     y = averaged_along(x, size, axis, mode, cval, origin, dtype)
-    weights = np.full(size, 1 / size, y.real.dtype)
+    weights = np.full(size, 1 / size, np.real(y).dtype)
 
     def pullback(dy: ndarray) -> tuple[Any, ...]:
         dx, _, dcval = along(dy, x, weights, axis, mode, cval, origin)

@@ -138,7 +138,7 @@ def sosfilt_rule(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
             pullbacks.append(pullback)
         dy = np.zeros_like(signal) if dy is None else dy
         dsos = np.zeros((len(sos), 6), np.result_type(dy, sos))
-        dstates = [None] * len(sos)
+        dstates: list[Any] = [None] * len(sos)
         for k in range(len(sos))[::-1]:
             below = dy if zi is None else (dy, None if dzf is None else dzf[k])
             db, da, dy, _, dstates[k] = pullbacks[k](below)

@@ -122,7 +122,7 @@ def metric_cotangent(w: ndarray, v: ndarray, dw: Any, dv: Any, *, lower: bool) -
     if dv is not None:
         projected = adjoint_matrix(v) @ dv
         inverses, _ = inverse_differences(w)
-        inner -= inverses * projected * w + np.diag(0.5 * np.diag(projected).real)
+        inner -= inverses * projected * w + np.diag(0.5 * np.real(np.diag(projected)))
     if dw is not None:
         inner -= np.diag(w * dw)
     return fold_triangle(v @ inner @ adjoint_matrix(v), lower)
