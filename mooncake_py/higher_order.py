@@ -61,6 +61,8 @@ def jacobian(f: Callable[..., Any], argnums: ArgNums = 0, mode: Mode = "auto") -
     """
 
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
+        if mode not in ("auto", "forward", "reverse"):
+            raise ValueError(f"mode {mode!r} of a Jacobian is none of auto, forward, reverse")
         function, values = of_chosen(f, argnums, args, kwargs)
         leaves: list[Any] = []
         collect(values, leaves)

@@ -27,7 +27,10 @@ ORDINARY = (
     os.path.join(PACKAGE, "tangents", "pairs.py"),
     os.path.join(PACKAGE, "utilities", "holomorphic.py"),
 )
-RUNS = tuple(os.path.join(PACKAGE, part) for part in ("interface.py", "derive", "utilities"))
+RUNS = tuple(
+    os.path.join(PACKAGE, part)
+    for part in ("interface.py", "derive", "utilities", os.path.join("tangents", "kinds.py"))
+)
 
 
 class _Thread(threading.local):

@@ -18,7 +18,8 @@ derivatives of the context below.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -37,8 +38,8 @@ from mooncake_py.derive.nesting.enclosing import enclosed, enclosing
 from mooncake_py.derive.nesting.inner import InnerContext, bound_as_in
 from mooncake_py.derive.nesting.structures import leaves, mapped, rebuilt
 from mooncake_py.derive.recording.active import Active
-from mooncake_py.derive.reports.notes import guarded
-from mooncake_py.errors import MissingRuleError
+from mooncake_py.derive.reports.notes import guarded, locate
+from mooncake_py.errors import MissingRuleError, NestedDerivativeError
 from mooncake_py.tangents import NoTangent
 
 __all__ = ["gradient_inside", "pull_back_inside", "run_inside", "vjp_inside"]
@@ -53,7 +54,8 @@ def gradient_inside(
 ) -> tuple[Any, tuple[Any, ...]]:
     """Return the result of a function and the gradients for the chosen arguments."""
     if isinstance(outer, ForwardContext):
-        return gradient_in_forward_mode(outer, debug, f, chosen, has_aux, args, kwargs)
+        with told(outer):
+            return gradient_in_forward_mode(outer, debug, f, chosen, has_aux, args, kwargs)
     with enclosed(outer):
         inner: Any = new_context(settings(debug), f, args, kwargs, follows=True)
     inner.transposed = with_rule(outer, f, args)
@@ -69,6 +71,16 @@ def gradient_inside(
         return along(ctx, f, chosen, has_aux, args, kwargs, value, gradients)
 
     return recorded(outer, inner, output, run_again)
+
+
+@contextmanager
+def told(ctx: Any) -> Iterator[None]:
+    """Let a context know of an error that Python code by itself would not raise."""
+    try:
+        yield
+    except NestedDerivativeError as error:
+        locate(error, ctx.user_location())
+        raise ctx.failed(error) from None
 
 
 def with_rule(outer: Any, f: Any, args: Any) -> tuple[Any, ...]:
@@ -136,9 +148,10 @@ def run_inside(outer: Any, call: Callable[[Any], Any]) -> Any:
         From a context to the output, values of that context: it may run again on the way back.
     """
     if isinstance(outer, ForwardContext):
-        return run_inside_forward_mode(outer, call)
+        with told(outer):
+            return run_inside_forward_mode(outer, call)
     inner = InnerContext(outer, follows=True)
-    with guarded(inner):
+    with told(outer), guarded(inner):
         output = call(inner)
         if inner.failure is not None:
             raise inner.failure
