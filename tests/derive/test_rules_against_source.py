@@ -382,6 +382,35 @@ def test_cotangent_of_an_object_that_vjp_returns() -> None:
     assert pullback(d)[0].tolist() == [2.0, 4.0]
 
 
+class Noisy:
+    def __init__(self, a: Any, seed: int) -> None:
+        self.a = a
+        self.rng = np.random.default_rng(seed)
+
+
+def draw(o):
+    return o.a * o.rng.standard_normal()
+
+
+@rrule.register(draw, mutates=0)
+def draw_rule(_, o):
+    z = o.primal.rng.standard_normal()
+
+    def draw_pullback(dy):
+        o.fdata.a += dy * z
+        return NoRData(), NoRData()
+
+    return CoDual(o.primal.a * z, NoFData()), draw_pullback
+
+
+def test_random_generator_of_an_object_is_the_one_that_is_drawn_from() -> None:
+    def f(x):
+        o = Noisy(x, 5)
+        return draw(o) * draw(o)
+
+    check(f, 2.0)
+
+
 @pytest.mark.parametrize("f", [
     lambda x: scaled(Box(x), 3.0),
     lambda x: product_in_list([Box(x), Box(2.0)]),

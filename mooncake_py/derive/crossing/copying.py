@@ -27,7 +27,13 @@ _NUMBERS = (bool, int, float, complex, np.generic)
 _SHARED = (str, bytes, type, type(None), types.ModuleType, NoTangent, NoFData, NoRData)
 
 
-def copy_jointly(value: T, convert: Convert | None = None, *, keep_views: bool = True) -> T:
+def copy_jointly(
+    value: T,
+    convert: Convert | None = None,
+    *,
+    keep_views: bool = True,
+    share_others: bool = False,
+) -> T:
     """Copy nested values; parts shared within `value` are shared in the copy, views included.
 
     Parameters
@@ -39,6 +45,9 @@ def copy_jointly(value: T, convert: Convert | None = None, *, keep_views: bool =
         dtype, say), and a scalar by a scalar.
     keep_views : bool
         False hands each array to `convert` by itself, whatever memory it shares.
+    share_others : bool
+        Whether what has no tangent but may have state, such as a random generator, is shared
+        with `value`.
 
     Returns
     -------
@@ -46,15 +55,16 @@ def copy_jointly(value: T, convert: Convert | None = None, *, keep_views: bool =
         Of the same structure.  Functions that have a rule or capture nothing that can change,
         classes, modules and other values without state are shared with `value`.
     """
-    return _Copier(convert, keep_views).copy(value)
+    return _Copier(convert, keep_views, share_others).copy(value)
 
 
 class _Copier:
     """One joint copy: a memo that every part of it shares."""
 
-    def __init__(self, convert: Convert | None, keep_views: bool) -> None:
+    def __init__(self, convert: Convert | None, keep_views: bool, share_others: bool) -> None:
         self.convert = convert
         self.keep_views = keep_views
+        self.copy_other = _itself if share_others else _without_tangent
         self.memo: dict[int, tuple[Any, Any]] = {}  # keeps the object beside its copy
 
     def copy(self, value: Any) -> Any:
@@ -104,7 +114,7 @@ class _Copier:
         except InvalidTangentError:  # nothing that tangents could look into
             return self.remember(value, _deep_copy(value))
         if fields is None:
-            return self.remember(value, _without_tangent(value))
+            return self.remember(value, self.copy_other(value))
         if spec.mutable:
             return self.copy_mutable(value, spec, fields)
         parts = {name: self.copy(part) for name, part in fields.items()}
@@ -133,6 +143,10 @@ def _shareable(cell: types.CellType, parts: dict[str, Any]) -> bool:
     """
     contents = parts.get("cell_contents")
     return not parts or (contents is cell.cell_contents and not isinstance(contents, _NUMBERS))
+
+
+def _itself(value: Any) -> Any:
+    return value
 
 
 def _without_tangent(value: Any) -> Any:

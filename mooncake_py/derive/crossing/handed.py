@@ -106,11 +106,14 @@ def mirror_of(ctx: Any, value: Any, *, whole: bool = False) -> Mirror | None:
 def plain(value: Any, *, copied: bool = False) -> Any:
     """Return a value with plain numbers: itself if no number is active, else a copy.
 
-    Arrays are the same; with `copied` containers and objects are copied in any case.
+    Arrays, random generators and the like are the same; with `copied` containers and objects are
+    copied in any case.
     """
     if not copied and not any(type(leaf) is Active for leaf in leaves(value, set())):
         return value
-    return copy_jointly(value, lambda v: v.primal if type(v) is Active else v, keep_views=False)
+    return copy_jointly(
+        value, lambda v: v.primal if type(v) is Active else v, keep_views=False, share_others=True
+    )
 
 
 def leaves(value: Any, seen: set[int]) -> Iterator[Any]:
