@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import types
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -10,7 +11,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mooncake_py.derive.calls.native_modules import is_native_module
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.rules import registry
 from mooncake_py.tangents.kinds import Fields, NoFData, NoRData, NoTangent
@@ -24,7 +24,9 @@ Convert = Callable[[Any], Any]
 """Maps an array that owns its memory, or a scalar, to what replaces it in the copy."""
 
 _NUMBERS = (bool, int, float, complex, np.generic)
-_SHARED = (str, bytes, type, type(None), types.ModuleType, NoTangent, NoFData, NoRData)
+_SHARED = (
+    str, bytes, type, type(None), types.ModuleType, io.IOBase, NoTangent, NoFData, NoRData,
+)  # fmt: skip
 
 
 def copy_jointly(
@@ -123,12 +125,7 @@ class _Copier:
         return self.remember(value, spec.build(value, parts))
 
     def copy_mutable(self, value: Any, spec: Any, fields: Any) -> Any:
-        try:
-            new = self.remember(value, spec.blank(value))
-        except TypeError:
-            if is_native_module(type(value).__module__.lstrip("_")):  # a file, for example
-                return self.remember(value, value)
-            raise
+        new = self.remember(value, spec.blank(value))
         parts = {name: self.copy(part) for name, part in fields.items()}
         if isinstance(value, types.CellType) and _shareable(value, parts):
             return self.remember(value, value)
