@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import CoDual, MutableTangent, NoFData, NoRData, NoTangent, Tangent, build_rrule
+from mooncake_py.derive.crossing.outputs import member
 from mooncake_py.errors import PullbackReuseError
 from mooncake_py.tangents import FData, RData, fdata, zero_tangent
 from mooncake_py.testing import test_rule as check_rule
@@ -313,3 +314,7 @@ def test_rule_tester_accepts_derived_rules_of_containers():
     check_rule(lambda p, x: p[0] * x, [2.0, X.copy()], X.copy())
     check_rule(lambda r: r.growth * np.sum(r.decay), Rates(2.0, X.copy()))
     check_rule(lambda b: b.mass * np.sum(b.position), Body(2.0, X.copy()))
+
+
+def test_field_of_a_tangent_that_is_named_like_an_attribute_of_classes():
+    assert member(MutableTangent(__module__=NoTangent()), "__module__") == NoTangent()

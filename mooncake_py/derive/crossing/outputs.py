@@ -17,6 +17,7 @@ from mooncake_py.derive.reports.places import definition_of
 from mooncake_py.errors import InvalidTangentError, MooncakeError, NonScalarOutputError
 from mooncake_py.rules.broadcasting import fit
 from mooncake_py.tangents import NoTangent
+from mooncake_py.tangents.kinds import Fields
 from mooncake_py.tangents.lookup import spec_of
 
 __all__ = ["described", "is_numeric", "member", "run", "scalar_value", "seed"]
@@ -107,7 +108,8 @@ def seed_parts(ctx: Any, output: Any, cotangent: Any, path: str) -> None:
 
 def member(cotangent: Any, name: Any) -> Any:
     """Return a part of a cotangent of any structure, by index, key or name."""
-    if isinstance(name, str) and not isinstance(cotangent, dict):
+    # A field of a tangent may have the name of an attribute of every class, such as __module__.
+    if isinstance(name, str) and not isinstance(cotangent, (dict, Fields)):
         return getattr(cotangent, name)
     return cotangent[name]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy
 import scipy.signal as sg
 
 from tests.rules.cases import Case
@@ -13,6 +14,8 @@ from tests.rules.cases.drawing import draw
 __all__ = ["cases"]
 
 PLAIN = {"layouts": False, "dtypes": False}
+# Before, `sosfiltfilt` changes the shape of an array in place.
+KEEPS_SHAPES = np.lib.NumpyVersion(scipy.__version__) >= "1.17.0"
 B, A = np.array([0.5, 0.3, 0.1]), np.array([2.0, -0.4, 0.2, 0.1])
 
 
@@ -66,7 +69,7 @@ def cases() -> list[Case]:
              covers=(sg.sosfilt,)),
         Case(by_sections_with_state, (draw(2, 3), draw(2, 2) / 4, draw(3, 6), draw(2, 3, 2)),
              options=PLAIN),
-        Case(by_sosfiltfilt, (draw(30),), options=PLAIN),
+        *([Case(by_sosfiltfilt, (draw(30),), options=PLAIN)] if KEEPS_SHAPES else []),
         *(
             Case(sg.savgol_filter, (draw(3, 7), 5, 2), {"mode": mode}, mode, options=PLAIN)
             for mode in ("interp", "mirror", "constant", "nearest", "wrap")
