@@ -96,8 +96,8 @@ def checkpointed(items: Iterable[Item], /, slots: int = 10) -> Sequence[Item]:
     >>> grad(compound)(0.0, 50)
     50.0
     """
-    given: Any = items
-    return given if type(given) is range else tuple(items)
+    result: Any = items if type(items) is range else tuple(items)
+    return result
 
 
 def checkpointed_loop(
