@@ -131,8 +131,7 @@ class InnerContext(ReverseContext):
             return known.memory
         if memory.shape is None:
             memory.describe(owner)
-        own = Memory(ref(owner))
-        own.protected = True
+        own = Memory.met(owner)
         own.describe(owner)
         self.known[id(owner)] = own
         self.captured[id(owner)] = own, memory

@@ -57,6 +57,14 @@ class Memory:
         self.pinned = False
         self.shape: tuple[int, ...] | None = None
 
+    @classmethod
+    def met(cls, owner: ndarray) -> Memory:
+        """Return the block of an array that exists, which others may see: writes are logged."""
+        memory = cls(ref(owner))
+        memory.protected = True
+        memory.logged = 0
+        return memory
+
     @property
     def memory(self) -> Memory:
         """The block itself; a view has the block it belongs to."""
@@ -330,9 +338,7 @@ class Registry:
             return memory
         memory = self.constants.get(id(owner))
         if memory is None or memory.ref() is not owner:
-            memory = self.constants[id(owner)] = Memory(ref(owner))
-            memory.protected = True
-            memory.logged = 0
+            memory = self.constants[id(owner)] = Memory.met(owner)
         return memory
 
     def protect(self, a: ndarray) -> None:
@@ -343,8 +349,7 @@ class Registry:
             if node is not None and node.ref() is owner:
                 node.protect()
                 return
-        memory = self.constants[id(owner)] = Memory(ref(owner))
-        memory.protected = True
+        self.constants[id(owner)] = Memory.met(owner)
 
     def protect_all(self) -> set[Memory]:
         """Protect every block that is known and alive, and return these; forget the others."""

@@ -321,6 +321,24 @@ def test_other_ways(program: Program) -> None:
             np.testing.assert_allclose(coduals[i].fdata, g, rtol=1e-14)
 
 
+def test_constant_that_is_read_before_it_is_overwritten_with_what_is_active() -> None:
+    def scale(x, y):
+        x[...] = x * y
+        return np.sum(x)
+
+    def divide(x, y):
+        total = np.sum(np.outer(x, x) * y)
+        np.divide(x, y, out=x)
+        return total + x[0]
+
+    x, y = X.copy(), 2.0 * X
+    for f in (scale, divide):
+        expected = grad(f, "y")(x, y)
+        got = grad(lambda x, y, f=f: checkpoint(f, x, y), "y")(x, y)
+        np.testing.assert_allclose(got, expected, rtol=1e-14)
+        np.testing.assert_array_equal(x, X)
+
+
 def test_numbers_of_containers_outside_of_the_rule() -> None:
     def f(d):
         return checkpoint(lambda: d["s"] * d["s"])
