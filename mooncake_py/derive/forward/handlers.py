@@ -6,7 +6,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from mooncake_py.derive.calls import blocks, caches, callbacks, natives, scipy_functions
+from mooncake_py.derive.calls import (
+    blocks,
+    caches,
+    callbacks,
+    checkpoints,
+    natives,
+    scipy_functions,
+)
 from mooncake_py.derive.forward import pushforward
 from mooncake_py.derive.forward.apply import handler
 from mooncake_py.derive.forward.dual_call import apply_dual
@@ -42,7 +49,7 @@ def make_handlers(replaced: dict[Any, Any]) -> dict[Any, Handler]:
     for f, known in natives.HANDLERS.items():
         if known is natives.run_number:
             table[f] = run_number
-    for module in (callbacks, caches, blocks):
+    for module in (callbacks, caches, blocks, checkpoints):
         table.update(module.HANDLERS)
     table.update(scipy_functions.handlers())
     table.update({f: handler(rule) for f, rule in replaced.items() if rule is not None})

@@ -22,8 +22,11 @@ from mooncake_py import (
     NoRData,
     build_rrule,
     checkpoint,
+    checkpointed,
+    checkpointed_loop,
     debug_mode,
     grad,
+    jvp,
     rrule,
     value_and_grad,
     vjp,
@@ -337,6 +340,32 @@ def test_constant_that_is_read_before_it_is_overwritten_with_what_is_active() ->
         got = grad(lambda x, y, f=f: checkpoint(f, x, y), "y")(x, y)
         np.testing.assert_allclose(got, expected, rtol=1e-14)
         np.testing.assert_array_equal(x, X)
+
+
+def test_forward_and_nested_derivatives() -> None:
+    def plain(x):
+        y = x
+        for k in range(5):
+            y = np.sin(y) * x + k
+        return y * grad(lambda t: t * t * y)(x)
+
+    def step(y, k, x):
+        return np.sin(y) * x + k
+
+    def saving(x):
+        y = checkpointed_loop(lambda y, k: step(y, k, x), x, range(2), slots=1)
+        for k in checkpointed(range(2, 5), slots=1):
+            y = checkpoint(step, y, k, x)
+        return y * checkpoint(lambda: grad(lambda t: t * t * y)(x))
+
+    for derivative in (
+        grad,
+        lambda f: grad(grad(f)),
+        lambda f: lambda x: jvp(f, (x,), (1.0,))[1],
+        lambda f: lambda x: jvp(grad(f), (x,), (1.0,))[1],
+        lambda f: grad(lambda x: jvp(f, (x,), (1.0,))[1]),
+    ):
+        assert derivative(saving)(0.7) == pytest.approx(derivative(plain)(0.7), rel=1e-13)
 
 
 def test_numbers_of_containers_outside_of_the_rule() -> None:
