@@ -7,6 +7,7 @@ import linecache
 from collections.abc import Iterator
 from typing import Any
 
+from mooncake_py.derive.recording.elements import Elements
 from mooncake_py.derive.recording.fusion import Fused, FusedItems
 from mooncake_py.derive.rewriting.load import Derived
 from mooncake_py.derive.rewriting.nodes import CONTEXT, PREFIX
@@ -23,7 +24,7 @@ def code_lines(derived: Derived) -> list[str]:
     """Return the rewritten function as lines of text, to be read rather than run.
 
     The context is called ``C``.  ``C.fused(e)`` stands for an expression that is recorded as a
-    whole.  Where a statement was rewritten, the user's line stands above it as a comment.
+    whole, ``C.fused_store(x[i], e)`` for one that is recorded together with the store.  Where a statement was rewritten, the user's line stands above it as a comment.
     """
     node: Any = _Readable(derived.injected).visit(copied(derived.node))
     if isinstance(node, ast.Lambda):
@@ -41,16 +42,24 @@ def quick_forms(derived: Derived) -> list[str]:
     """
     lines: list[str] = []
     for value in derived.injected.values():
-        fused = value.core if isinstance(value, FusedItems) else value
-        if not isinstance(fused, Fused):
-            continue
-        operands: list[ast.expr] = [ast.Name(f"v{i}") for i in range(fused.count)]
-        for (functions, kinds), form in fused.forms():
-            names: list[ast.expr] = [ast.Name(f.__name__) for f in functions]
-            text = ast.unparse(expression_of(fused.steps, names, operands))
-            described = ", ".join(f"v{i}: {kind}" for i, kind in enumerate(kinds))
-            lines += ["", f"# {text}   for {described}", *form.splitlines()]
+        for fused in fused_parts(value):
+            steps = fused.steps if isinstance(fused, Fused) else fused.core.steps
+            for (functions, kinds), form in fused.forms():
+                operands: list[ast.expr] = [ast.Name(f"v{i}") for i in range(len(kinds))]
+                names: list[ast.expr] = [ast.Name(f.__name__) for f in functions]
+                text = ast.unparse(expression_of(steps, names, operands))
+                described = ", ".join(f"v{i}: {kind}" for i, kind in enumerate(kinds))
+                lines += ["", f"# {text}   for {described}", *form.splitlines()]
     return lines
+
+
+def fused_parts(value: Any) -> list[Fused | Elements]:
+    """Return what forms are made for in an injected constant."""
+    if isinstance(value, FusedItems):
+        return [value.core]
+    if isinstance(value, Elements):
+        return [value, *fused_parts(value.expression)]
+    return [value] if isinstance(value, Fused) else []
 
 
 def copied(node: ast.AST) -> ast.AST:
@@ -91,13 +100,17 @@ class _Readable(ast.NodeTransformer):
         if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
             fused = self.injected.get(node.func.value.id)
         self.generic_visit(node)
-        if not isinstance(fused, (Fused, FusedItems)):
+        if not isinstance(fused, (Fused, FusedItems, Elements)):
             return node
         steps = fused.steps if isinstance(fused, Fused) else fused.order
         functions, values = node.args[1:3]
         assert isinstance(functions, ast.Tuple)
         assert isinstance(values, ast.Tuple)
         expression = expression_of(steps, functions.elts, values.elts)
+        if isinstance(fused, Elements) and fused.target is not None:
+            base, index = (values.elts[position] for position in fused.target)
+            target = ast.Subscript(base, as_index(index))
+            return ast.Call(ast.Attribute(ast.Name("C"), "fused_store"), [target, expression], [])
         return ast.Call(ast.Attribute(ast.Name("C"), "fused"), [expression], [])
 
 
@@ -121,6 +134,8 @@ def expression_of(
         operands = [operand(reference) for reference in references]
         if name == "item":
             results.append(ast.Subscript(operands[0], as_index(operands[1])))
+        elif name == "pos":
+            results.append(operands[0])
         elif name == "neg":
             results.append(ast.UnaryOp(ast.USub(), operands[0]))
         else:

@@ -106,7 +106,7 @@ def test_static_int_arithmetic_stays_native():
     assert text_of(loop).splitlines() == [
         "k = 0",
         "for i in range(n):",
-        "    C.setitem(x, i + 1, C.mul(C.getitem(x, 2 * i - k), 3))",
+        "    _mk_f0.run(C, (), (x, 2 * i - k, i + 1))",
         "    k += i // 2",
         "return [j + 1 for j in range(n)]",
     ]

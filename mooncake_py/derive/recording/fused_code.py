@@ -11,7 +11,7 @@ Measured: float loops 46 -> 25 times the primal, chains on arrays of one element
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container
 from typing import Any
 from weakref import ref
 
@@ -27,28 +27,10 @@ from mooncake_py.rules import registry
 from mooncake_py.rules.exact_zeros import surely_finite
 from mooncake_py.rules.kinds import ElementwiseRule
 
-__all__ = ["specialise"]
+__all__ = ["NUMBERS", "Writer", "is_literal", "partial_of", "scalar_times", "unless_raised"]
 
 SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/"}
 NUMBERS = (float, int, np.float64)
-
-
-def specialise(fused: Fused, functions: tuple[Any, ...], kinds: tuple[type, ...]) -> Any:
-    """Return the quick form for functions and types of operands, or None if there is none."""
-    if any(t is not Active and t is not ndarray and t not in NUMBERS for t in kinds):
-        return None
-    if fused.inplace is not None and kinds[0] is ndarray:
-        return None  # the array itself must change
-    partials = [partial_of(f) for f in functions]
-    if None in partials:
-        return None
-    if ndarray not in kinds:
-        if Active not in kinds or any(getattr(f, "__module__", "") != "math" for f in functions):
-            return None
-        return _Writer(fused, functions, partials, kinds).scalar_form()
-    if not all(type(f) is np.ufunc for f in functions):
-        return None
-    return _ArrayForms(fused, functions, partials, kinds)
 
 
 def partial_of(f: Any) -> Any:
@@ -60,7 +42,7 @@ def partial_of(f: Any) -> Any:
     return partial if type(partial) is type(lambda: 0) else None
 
 
-class _Writer:
+class Writer:
     """Writes the text of a quick form.
 
     Parameters
@@ -80,7 +62,7 @@ class _Writer:
             "Active": Active, "Memory": Memory, "ndarray": ndarray, "ref": ref, "FLOAT64": FLOAT64,
             "float64": np.float64, "general": fused.general, "finite": surely_finite,
             "dispatch": fused.dispatch, "summed": summed, "inner": inner,
-            "product": pulls.product,
+            "product": pulls.product, "one": np.float64(1.0),
         }
         for i, (f, partial) in enumerate(zip(functions, partials, strict=True)):
             self.scope[f"f{i}"] = f
@@ -122,6 +104,8 @@ class _Writer:
                 text = f"f{refs[0]}({operand(refs[1])})"
             elif name == "neg":
                 text = f"-{operand(refs[0])}"
+            elif name == "pos":
+                text = operand(refs[0])
             else:
                 text = f"{operand(refs[0])} {SYMBOLS[name]} {operand(refs[1])}"
             if named is None or k == last or f"t{k}" in named:
@@ -157,6 +141,7 @@ class _Writer:
         lines: list[str] = []
         cotangents: dict[Any, str] = {("t", len(steps) - 1): seed}
         totals: dict[int, str] = {}
+        named: dict[str, str] = {}
 
         def give(reference: Any, text: str) -> None:
             if reference[0] == "t":
@@ -169,11 +154,12 @@ class _Writer:
                 totals[reference[1]] = text
 
         def name(text: str) -> str:
-            if text.isidentifier() or text == seed:
+            if text.isidentifier() or is_literal(text):
                 return text
-            fresh = f"d{len(lines)}"
-            lines.append(f"{fresh} = {text}")
-            return fresh
+            if text not in named:
+                named[text] = f"d{len(lines)}"
+                lines.append(f"{named[text]} = {text}")
+            return named[text]
 
         for k in reversed(range(len(steps))):
             d = cotangents.get(("t", k))
@@ -240,6 +226,8 @@ class _Writer:
             return [(a, lambda: times(d, slope))]
         if operation == "neg":
             return [(refs[0], lambda: f"-{d}")]
+        if operation == "pos":
+            return [(refs[0], lambda: d)]
         a, b = refs
         left, right = self.operand(a), self.operand(b)
         if operation == "add":
@@ -260,30 +248,72 @@ class _Writer:
 
     # Floats.
 
+    def numbers(self, texts: dict[int, str], otherwise: str) -> list[str]:
+        """Return the lines that make Python's floats of numbers: quicker, and they never warn.
+
+        Parameters
+        ----------
+        texts : dict of int to str
+            The operands, by position.
+        otherwise : str
+            Function to which the form hands over where a number is no float.
+        """
+        direct = self.direct()
+        lines = ["scale = 1.0"] if self.may_be_numpy() else []
+        for i, text in texts.items():
+            if self.kinds[i] is not Active:
+                convert = self.kinds[i] is np.float64
+                if convert or text != f"v{i}":
+                    lines.append(f"v{i} = float({text})" if convert else f"v{i} = {text}")
+                continue
+            lines += [
+                f"v{i} = {text}.primal",
+                f"if type(v{i}) is not float:",
+                f"    if type(v{i}) is not float64:",
+                f"        return {otherwise}(C, F, V)",
+                f"    v{i} = float(v{i})",
+            ]
+            if i in direct and self.may_be_numpy():
+                lines.append("    scale = one")
+        return lines
+
+    def result(self, value: str) -> str:
+        """Return the text of the value as the float of NumPy or Python that comes out."""
+        if any(self.kinds[i] is np.float64 for i in self.direct()):
+            return f"{value} * one"
+        return f"{value} * scale" if self.may_be_numpy() else value
+
+    def may_be_numpy(self) -> bool:
+        """Tell whether an active number decides of which type the result is."""
+        kinds = {self.kinds[i] for i in self.direct()}
+        return Active in kinds and np.float64 not in kinds
+
+    def direct(self) -> set[int]:
+        """Return the operands that reach the value through operators only: functions convert."""
+        found: list[set[int]] = []
+        for name, *references in self.fused.steps:
+            found.append(set())
+            for kind, which in references if name != "call" else ():
+                found[-1] |= {which} if kind == "v" else found[which] if kind == "t" else set()
+        return found[-1]
+
     def scalar_form(self) -> Callable[..., Any]:
         """Return the quick form for floats, active or not."""
         active = {i for i, t in enumerate(self.kinds) if t is Active}
-        lines = [*self.header(), *(f"n{i} = v{i}" for i in sorted(active)), "try:"]
-        body = [f"v{i} = n{i}.primal" for i in sorted(active)]
-        body += self.forward_lines()
+        lines = [*self.header(), *(f"n{i} = v{i}" for i in sorted(active))]
+        texts = {i: f"n{i}" if i in active else f"v{i}" for i in range(self.fused.count)}
+        lines += self.numbers(texts, "general")
         adjoint, totals = self.adjoint_lines(active, "1.0", scalar_times)
-        body += adjoint
         value = f"t{len(self.fused.steps) - 1}"
         slopes = [totals[i] for i in sorted(active)]
-        total = " + ".join([value, *slopes])
-        wrong_type = f"type({value}) is not float and type({value}) is not float64"
-        body += [
-            f"total = {total}",
-            f"if total - total != 0 or ({wrong_type}):",
+        total = " + ".join([value, *(slope for slope in slopes if not is_literal(slope))])
+        body = [*self.forward_lines(), *adjoint, f"total = {total}"]
+        lines += ["try:", *("    " + line for line in body)]
+        rest = [
+            f"if total - total != 0 or type({value}) is not float:",
             "    return general(C, F, V)",
+            f"y = Active({self.result(value)}, C)",
         ]
-        for i in sorted(active):
-            body += [
-                f"if type(v{i}) is not float and type(v{i}) is not float64:",
-                "    return general(C, F, V)",
-            ]
-        lines += ["    " + line for line in body]
-        rest = [f"y = Active({value}, C)"]
         pairs = [f"n{i}, {totals[i]}" for i in sorted(active)]
         if len(pairs) <= 2:
             pull = "pull_scalar_one" if len(pairs) == 1 else "pull_scalar_two"
@@ -308,154 +338,27 @@ class _Writer:
         return form
 
 
+def is_literal(text: str) -> bool:
+    """Tell whether a text is a number, which needs neither a name nor a check."""
+    try:
+        float(text.strip("()"))
+    except ValueError:
+        return False
+    return True
+
+
 def scalar_times(d: str, factor: str) -> str:
     """Return the text of a product of floats."""
-    return factor if d == "1.0" else f"{d} * {factor}"
+    return factor if d == "1.0" else f"-{factor}" if d == "-1.0" else f"{d} * {factor}"
 
 
-class _ArrayForms:
-    """The quick forms for arrays of one shape, one for each pattern of activity."""
-
-    def __init__(self, fused: Fused, functions: Any, partials: Any, kinds: Any) -> None:
-        self.fused = fused
-        self.functions = functions
-        self.partials = partials
-        self.kinds = kinds
-        self.arrays = [i for i, t in enumerate(kinds) if t is ndarray]
-        self.forms: dict[tuple[bool, ...], Callable[..., Any]] = {}
-
-    def __call__(self, ctx: Any, functions: Any, values: Any) -> Any:
-        """Run by the form for the arrays that are active, made when first met."""
-        if not ctx.fuses or functions != self.functions or tuple(map(type, values)) != self.kinds:
-            return self.fused.dispatch(ctx, functions, values)
-        activity = tuple([ctx.find(values[i]) is not None for i in self.arrays])
-        form = self.forms.get(activity)
-        if form is None:
-            form = self.forms[activity] = self.make(activity)
-        self.fused.run = form
-        return form(ctx, functions, values)
-
-    def texts(self, functions: Any, kinds: list[str]) -> Iterator[Any]:
-        """Yield functions, kinds and text for each pattern."""
-        for activity, form in self.forms.items():
-            on = dict(zip(self.arrays, activity, strict=True))
-            named = [f"active {kind}" if on.get(i) else kind for i, kind in enumerate(kinds)]
-            yield (functions, named), form.text  # type: ignore[attr-defined]
-
-    def make(self, activity: tuple[bool, ...]) -> Callable[..., Any]:
-        """Generate the form for one pattern of active arrays."""
-        writer = _Writer(self.fused, self.functions, self.partials, self.kinds)
-        numbers = [i for i, t in enumerate(self.kinds) if t is Active]
-        active = sorted([i for i, on in zip(self.arrays, activity, strict=True) if on] + numbers)
-        value = f"t{len(self.fused.steps) - 1}"
-        writer.scope["choose"] = self
-        lines = [*writer.header(), *self.checks(activity)]
-        for i in numbers:
-            lines += [
-                f"n{i} = v{i}",
-                f"v{i} = n{i}.primal",
-                f"if type(v{i}) is not float and type(v{i}) is not float64:",
-                "    return general(C, F, V)",
-            ]
-        saved = self.write_pull(writer, active) if active else []
-        lines.append("try:")
-        lines += ["    " + line for line in writer.forward_lines(saved)]
-        if not active:
-            return writer.define("run", "C, F, V", lines + unless_raised([f"return {value}"]))
-        rest = [f"if type({value}) is not ndarray:", "    return general(C, F, V)"]
-        for i in self.arrays:
-            if f"v{i}" in saved:  # numbers cannot be overwritten
-                rest.append(
-                    f"v{i} = n{i}.keep(v{i})" if i in active else f"C.registry.protect(v{i})"
-                )
-        rest.append(f"out = C.known[id({value})] = Memory(ref({value}))")
-        if value in saved:
-            rest.append("out.protected = True")
-        entry = ", ".join(["pull", "out", *(f"n{i}" for i in active), *saved])
-        rest += [f"C.record(({entry}))", f"return {value}"]
-        return writer.define("run", "C, F, V", lines + unless_raised(rest))
-
-    def checks(self, activity: tuple[bool, ...]) -> list[str]:
-        """Return the lines that look up the nodes, and see that dtypes, shapes and nodes fit."""
-        first = self.arrays[0]
-        lines = [f"shape = v{first}.shape"]
-        unusual = [f"v{i}.dtype is not FLOAT64" for i in self.arrays]
-        unusual += [f"v{i}.shape != shape" for i in self.arrays[1:]]
-        lines += [f"if {' or '.join(unusual)}:", "    return general(C, F, V)"]
-        lines += [f"n{i} = C.find(v{i})" for i in self.arrays]
-        differs = [
-            f"n{i} is {'None' if on else 'not None'}"
-            for i, on in zip(self.arrays, activity, strict=True)
-        ]
-        return [*lines, f"if {' or '.join(differs)}:", "    return choose(C, F, V)"]
-
-    def write_pull(self, writer: _Writer, active: list[int]) -> list[str]:
-        """Write the adjoint; return the names of what it reads.
-
-        Where its result is not finite, a careful one runs, in which a zero cotangent stays zero.
-        """
-        wanted = set(active)
-        plain, totals = writer.adjoint_lines(wanted, "g", lambda d, p: f"{d} * {p}")
-        plain = [_as_inner_product(line) for line in plain]
-        words = set(_words("\n".join(plain)))
-        count = len(writer.fused.steps)
-        saved = [f"v{i}" for i in range(writer.fused.count) if f"v{i}" in words]
-        saved += [f"t{k}" for k in range(count) if f"t{k}" in words]
-        unpack = ", ".join(["_", "out", *(f"n{i}" for i in active), *saved])
-        head = [f"{unpack}, = entry"]
-
-        def careful(entry: Any, g: Any) -> None:
-            lines, totals = writer.adjoint_lines(wanted, "g", lambda d, p: f"product({d}, {p})")
-            body = [*head, *lines, *_deliveries(active, totals)]
-            writer.define("careful_pull", "entry, g", body)(entry, g)
-
-        writer.scope["careful"] = careful
-        risky = _not_surely_finite(plain)
-        checks = sorted({totals[i] for i in active} & risky)
-        lines = head + ["g = out.take()", "if g is None:", "    return"] + plain
-        if checks:
-            test = " and ".join(f"finite({name})" for name in checks)
-            lines += [f"if not ({test}):", "    return careful(entry, g)"]
-        lines += _deliveries(active, totals)
-        writer.written.append(("pull", "entry", lines))
-        return saved
-
-
-def _deliveries(active: list[int], totals: dict[int, str]) -> list[str]:
-    """Return the lines that add the cotangents; one that serves two operands is copied."""
-    names = [totals[i] for i in active]
-    return [
-        f"n{i}.add({totals[i]})" if names.count(totals[i]) == 1 else f"n{i}.add_shared({totals[i]})"
-        for i in active
-    ]
-
-
-def _not_surely_finite(lines: list[str]) -> set[str]:
-    """Return the names that hold a product with an array, or come from one.
-
-    A finite cotangent times a number, or a sum of such, needs no check.
-    """
-    risky: set[str] = set()
-    for line in lines:
-        target, _, text = line.partition(" = ")
-        factors = [w for w in _words(text) if w[0] in "vtp" and w[1:].isdigit()]
-        if factors or "/" in text or risky.intersection(_words(text)):
-            risky.add(target)
-    return risky
-
-
-def unless_raised(lines: list[str]) -> list[str]:
-    """Return lines for what follows a ``try`` that raised nothing; else the general way is gone.
+def unless_raised(lines: list[str], otherwise: str = "general") -> list[str]:
+    """Return lines for what follows a ``try`` that raised nothing; else the other way is gone.
 
     It is gone outside of the handler: its exceptions have nothing to do with this one.
     """
     rest = ["    " + line for line in lines]
-    return ["except Exception:", "    pass", "else:", *rest, "return general(C, F, V)"]
-
-
-def _words(text: str) -> list[str]:
-    """Return the identifiers in a text."""
-    return "".join(c if c.isalnum() or c == "_" else " " for c in text).split()
+    return ["except Exception:", "    pass", "else:", *rest, f"return {otherwise}(C, F, V)"]
 
 
 def summed(d: Any) -> Any:
@@ -468,13 +371,3 @@ def inner(d: Any, factor: Any) -> Any:
     if type(factor) is ndarray and d.shape == factor.shape:
         return float(d.dot(factor) if d.ndim == 1 else d.ravel().dot(factor.ravel()))
     return summed(d * factor)
-
-
-def _as_inner_product(line: str) -> str:
-    """Return a line with the sum of one product written as an inner product."""
-    target, _, text = line.partition(" = ")
-    if text.startswith("summed(") and text.endswith(")"):
-        left, star, right = text[7:-1].partition(" * ")
-        if star and left.isidentifier():
-            return f"{target} = inner({left}, {right})"
-    return line

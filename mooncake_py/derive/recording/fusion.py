@@ -20,7 +20,7 @@ from numpy import ndarray
 from mooncake_py.derive.reports.places import GENERATED
 from mooncake_py.derive.rewriting.names import Names
 
-__all__ = ["Fused", "FusedItems", "Parts", "Step", "collect", "define", "prepend"]
+__all__ = ["Fused", "FusedItems", "Parts", "Step", "collect", "define", "is_plain_index", "prepend"]
 
 Step = tuple[Any, ...]
 """An operation: ``(name, operand, ...)``.  An operand is ``("v", i)`` for the value of a name,
@@ -193,9 +193,20 @@ class Parts:
     layout : list
         As in :class:`FusedItems`.
     functions : list of expr
+    bases : dict of str to int
+        Positions of the values that are indexed, by name.
+    indices : dict of int to int
+        For the position of each index that may be of one element, how many ints it has.
+    root, ordered_root : tuple
+        References of the value of the expression, over the core's operands and in order.
     """
 
+    root: Any
+    ordered_root: Any
+
     def __init__(self) -> None:
+        self.bases: dict[str, int] = {}
+        self.indices: dict[int, int] = {}
         self.steps: list[Step] = []
         self.order: list[Step] = []
         self.values: list[ast.expr] = []
@@ -206,6 +217,32 @@ class Parts:
     def has_items(self) -> bool:
         """Whether an operand is an element or a slice."""
         return any(type(part) is tuple for part in self.layout)
+
+    @property
+    def may_be_elements(self) -> bool:
+        """Whether each index may be of one element."""
+        return all(part[1] in self.indices for part in self.layout if type(part) is tuple)
+
+    def add_value(self, node: ast.expr) -> int:
+        """Pass one more value; return its position."""
+        self.values.append(node)
+        return len(self.values) - 1
+
+    def add_base(self, node: ast.Name) -> int:
+        """Pass what is indexed, once; return its position."""
+        if node.id not in self.bases:
+            self.bases[node.id] = self.add_value(node)
+        return self.bases[node.id]
+
+    def add_index(self, node: ast.expr) -> int:
+        """Pass an index; return its position."""
+        position = self.add_value(node)
+        ints = len(node.elts) if isinstance(node, ast.Tuple) else 1
+        if not any(isinstance(part, ast.Slice) for part in ast.walk(node)) and (
+            ints > 1 or not isinstance(node, ast.Tuple)
+        ):
+            self.indices[position] = ints
+        return position
 
 
 class _Collector:
@@ -237,13 +274,9 @@ class _Collector:
     def name(self, node: ast.Name) -> Any:
         known = self._known.get(node.id)
         if known is None:
-            core = self.operand(self.value(node))
-            known = self._known[node.id] = core, ("v", len(self.parts.values) - 1)
+            position = self.parts.add_value(node)
+            known = self._known[node.id] = self.operand(position), ("v", position)
         return known
-
-    def value(self, node: ast.expr) -> int:
-        self.parts.values.append(node)
-        return len(self.parts.values) - 1
 
     def operand(self, part: Any) -> Any:
         self.parts.layout.append(part)
@@ -253,7 +286,7 @@ class _Collector:
         """An element or slice of what a name is bound to, by an index without effects."""
         if not isinstance(node.value, ast.Name) or not is_plain_index(node.slice):
             return None
-        base, index = self.value(node.value), self.value(node.slice)
+        base, index = self.parts.add_base(node.value), self.parts.add_index(node.slice)
         core = self.operand((base, index))
         self.parts.order.append(("item", ("v", base), ("v", index)))
         return core, ("t", len(self.parts.order) - 1)
@@ -297,16 +330,19 @@ def collect(node: ast.expr, names: Names) -> Parts | None:
     if node.lineno != node.end_lineno:
         return None  # a traceback could not tell the line of the operation
     collector = _Collector(names)
-    if collector.visit(node) is None or not collector.parts.values:
+    references = collector.visit(node)
+    if references is None:
         return None
-    return collector.parts
+    parts = collector.parts
+    parts.root, parts.ordered_root = references
+    return parts
 
 
-def prepend(operation: str, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+def prepend(operation: str, parts: Parts) -> tuple[Step, ...]:
     """Return the steps of ``x op (...)``, with x as operand 0 before the others."""
 
     def shift(ref: Any) -> Any:
         return ("v", ref[1] + 1) if type(ref) is tuple and ref[0] == "v" else ref
 
-    shifted = tuple(tuple(map(shift, step)) for step in steps)
-    return (*shifted, (operation, ("v", 0), ("t", len(steps) - 1)))
+    shifted = tuple(tuple(map(shift, step)) for step in parts.steps)
+    return (*shifted, (operation, ("v", 0), shift(parts.root)))

@@ -86,6 +86,10 @@ class AssignmentRewriter(ExpressionRewriter):
     def _assign_one(self, target: ast.expr, value: ast.expr, node: Any) -> list[ast.stmt]:
         place = place_of(node)
         used = _Temporaries()
+        if isinstance(target, ast.Subscript) and self._order_is_free(target, value):
+            fused = self.fused_store(node, target, value)
+            if fused is not None:
+                return [statement(fused, place)]
         new = self.visit(value)
         if isinstance(target, ast.Tuple | ast.List):
             if _pairs_up(target, value):
@@ -171,6 +175,9 @@ class AssignmentRewriter(ExpressionRewriter):
                 return assign(target, fused, place)
             args = [old, self.visit(node.value)]
             return assign(target, context_call(INPLACE[type(node.op)], args, place), place)
+        fused = self.fused_store(node, target, node.value)
+        if fused is not None:
+            return statement(fused, place)
         owner = self.visit(target.value)
         if isinstance(target, ast.Subscript):
             kinds, key = ("augitem", "getitem", "storeback"), self.index(target.slice)

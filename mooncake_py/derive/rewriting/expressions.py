@@ -7,21 +7,11 @@ from typing import Any
 
 from numpy import ndarray
 
-from mooncake_py.derive.recording.fusion import (
-    OPERATORS,
-    Fused,
-    FusedItems,
-    Parts,
-    collect,
-    prepend,
-)
 from mooncake_py.derive.rewriting import unsupported
-from mooncake_py.derive.rewriting.conditions import ConditionRewriter
+from mooncake_py.derive.rewriting.fusing import FusingRewriter
 from mooncake_py.derive.rewriting.names import Names
 from mooncake_py.derive.rewriting.nodes import (
     BINARY,
-    CONTEXT,
-    INPLACE,
     PREFIX,
     SLICE,
     STEADY_SLICE,
@@ -46,17 +36,10 @@ _NATIVE_BUILTINS = frozenset({"range", "globals", "breakpoint"})
 _SCOPE_BUILTINS = frozenset({"locals", "eval", "exec"})
 _SCOPE_BUILTINS_WITHOUT_ARGUMENTS = frozenset({"vars", "dir"})
 _NOT_CONSTANT: Any = object()
-FUSED = (Fused, FusedItems)
 
 
-class ExpressionRewriter(ConditionRewriter):
-    """Expressions to expressions whose operations are calls of the context.
-
-    Attributes
-    ----------
-    injected : dict
-        Constants that the rewritten code refers to by name.
-    """
+class ExpressionRewriter(FusingRewriter):
+    """Expressions to expressions whose operations are calls of the context."""
 
     def __init__(
         self,
@@ -83,50 +66,11 @@ class ExpressionRewriter(ConditionRewriter):
             return node
         if self.statics.holds(node):
             return self.rebuild(node)
-        fused = self._fused(node)
+        fused = self.fused(node)
         if fused is not None:
             return fused
         operands = [self.visit(node.left), self.visit(node.right)]
         return context_call(BINARY[type(node.op)], operands, place_of(node))
-
-    def _fused(self, node: ast.BinOp) -> ast.expr | None:
-        """``a * b + c`` to ``_mk_f0.run(C, (), (a, b, c))``: one entry for several operations."""
-        parts = collect(node, self.names)
-        if parts is None or len(parts.steps) < 2:
-            return None
-        return self._run_fused(Fused(tuple(parts.steps), len(parts.layout)), parts, node)
-
-    def fused_augmented(self, node: ast.AugAssign, old: ast.Name) -> ast.expr | None:
-        """``x += a * b`` to ``_mk_f0.run(C, (), (x, a, b))``, in place where x is an array."""
-        operation = OPERATORS.get(type(node.op))
-        parts = collect(node.value, self.names) if operation is not None else None
-        if parts is None or not parts.steps or parts.has_items:
-            return None
-        assert operation is not None
-        steps, count = tuple(parts.steps), len(parts.layout)
-        whole = Fused(
-            prepend(operation, steps), count + 1, INPLACE[type(node.op)], Fused(steps, count)
-        )
-        parts.values.insert(0, old)
-        return self._run_fused(whole, parts, node)
-
-    def _run_fused(self, fused: Fused, parts: Parts, node: ast.AST) -> ast.expr:
-        """Inject an expression, and return the call that runs it on its operands."""
-        place = place_of(node)
-        name = f"{PREFIX}f{sum(isinstance(v, FUSED) for v in self.injected.values())}"
-        self.injected[name] = (
-            FusedItems(fused, tuple(parts.order), tuple(parts.layout)) if parts.has_items else fused
-        )
-        run = ast.Attribute(load(name, place), "run", ast.Load())
-        values = [v if isinstance(v, ast.Name) else self.index(v) for v in parts.values]
-        args: list[ast.expr] = [
-            load(CONTEXT, place),
-            ast.Tuple(parts.functions, ast.Load()),
-            ast.Tuple(values, ast.Load()),
-        ]
-        for part in (run, *args[1:]):
-            ast.copy_location(part, node)
-        return ast.copy_location(ast.Call(run, args, []), node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         """``-a`` to ``C.neg(a)``."""

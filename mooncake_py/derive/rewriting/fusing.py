@@ -1,0 +1,194 @@
+"""Rewrite expressions and statements of several operations to what is recorded as one entry.
+
+``a * b + c`` becomes ``_mk_f0.run(C, (), (a, b, c))``, ``x[i] = a * x[i - 1]`` becomes
+``_mk_f0.run(C, (), (a, x, i - 1, i))``.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from numpy import ndarray
+
+from mooncake_py.derive.recording.elements import Elements, Way
+from mooncake_py.derive.recording.fusion import (
+    OPERATORS,
+    Fused,
+    FusedItems,
+    Parts,
+    collect,
+    is_plain_index,
+    prepend,
+)
+from mooncake_py.derive.rewriting.conditions import ConditionRewriter
+from mooncake_py.derive.rewriting.nodes import CONTEXT, INPLACE, PREFIX, load, place_of
+
+__all__ = ["FusingRewriter"]
+
+FUSED = (Fused, FusedItems, Elements)
+
+
+class FusingRewriter(ConditionRewriter):
+    """What can be one entry, and the calls that run it.
+
+    Attributes
+    ----------
+    injected : dict
+        Constants that the rewritten code refers to by name.
+    """
+
+    injected: dict[str, Any]
+
+    def index(self, node: ast.expr) -> ast.expr:
+        """Rewrite what stands between brackets."""
+        raise NotImplementedError
+
+    def fused(self, node: ast.BinOp) -> ast.expr | None:
+        """``a * b + c`` and ``x[i] - x[j]``: an expression of several operations."""
+        parts = collect(node, self.names)
+        if parts is None or not parts.values:
+            return None
+        reads_elements = parts.has_items and parts.may_be_elements
+        if len(parts.order if reads_elements else parts.steps) < 2:
+            return None
+        whole = expression(parts)
+        if reads_elements:
+            core, layout = Fused(tuple(parts.steps), len(parts.layout)), tuple(parts.layout)
+            whole = self._elements(core, layout, None, parts, way_of(whole), whole)
+        return self._run_fused(whole, parts, node)
+
+    def fused_augmented(self, node: ast.AugAssign, old: ast.Name) -> ast.expr | None:
+        """``s += a * b`` with operand s, in place where s is an array."""
+        operation = OPERATORS.get(type(node.op))
+        parts = collect(node.value, self.names) if operation is not None else None
+        if parts is None or not parts.order or not parts.values:
+            return None
+        assert operation is not None
+        name = INPLACE[type(node.op)]
+        core = Fused(prepend(operation, parts), len(parts.layout) + 1)
+        if parts.has_items:
+            if not parts.may_be_elements:
+                return None
+            whole = expression(parts)
+            value = way_of(whole)
+            position = parts.add_value(old)
+            layout = (position, *parts.layout)
+
+            def otherwise(ctx: Any, functions: Any, values: Any) -> Any:
+                new = value(ctx, functions, values[:position])
+                return getattr(ctx, name)(values[position], new)
+
+            elements = self._elements(core, layout, None, parts, otherwise, whole)
+            return self._run_fused(elements, parts, node)
+        rest = Fused(tuple(parts.steps), len(parts.layout))
+        parts.values.insert(0, old)
+        return self._run_fused(Fused(core.steps, core.count, name, rest), parts, node)
+
+    def fused_store(
+        self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, target: Any, value: ast.expr
+    ) -> ast.expr | None:
+        """``x[i] = e`` and ``x[i] op= e`` for single elements of what a name is bound to."""
+        operation = OPERATORS.get(type(node.op)) if isinstance(node, ast.AugAssign) else "pos"
+        if (
+            operation is None
+            or not isinstance(target, ast.Subscript)
+            or not isinstance(target.value, ast.Name)
+            or not is_plain_index(target.slice)
+            or node.lineno != node.end_lineno
+        ):
+            return None
+        parts = collect(value, self.names)
+        if parts is None or not parts.may_be_elements:
+            return None
+        if operation == "pos" and not parts.order:
+            return None  # nothing to compute: a store like any other
+        whole = expression(parts)
+        way = way_of(whole)
+        count = len(parts.values)
+        o, i = parts.add_base(target.value), parts.add_index(target.slice)
+        if i not in parts.indices:
+            return None
+        layout = tuple(parts.layout)
+        if isinstance(node, ast.AugAssign):
+            core = Fused(prepend(operation, parts), len(layout) + 1)
+            layout = ((o, i), *layout)
+            name = INPLACE[type(node.op)]
+
+            def otherwise(ctx: Any, functions: Any, values: Any) -> None:
+                if type(values[o]) is ndarray:
+                    new = way(ctx, functions, values[:count])
+                    ctx.augitem(name, values[o], values[i], new)
+                    return
+                old = ctx.getitem(values[o], values[i])  # first, as objects can tell
+                new = getattr(ctx, name)(old, way(ctx, functions, values[:count]))
+                ctx.setitem(values[o], values[i], new)
+        else:
+            steps = tuple(parts.steps) or (("pos", parts.root),)
+            core = Fused(steps, len(layout))
+
+            def otherwise(ctx: Any, functions: Any, values: Any) -> None:
+                new = way(ctx, functions, values[:count])
+                ctx.setitem(values[o], values[i], new)
+
+        elements = self._elements(core, layout, (o, i), parts, otherwise, whole)
+        return self._run_fused(elements, parts, node)
+
+    def _elements(
+        self,
+        core: Fused,
+        layout: tuple[Any, ...],
+        target: Any,
+        parts: Parts,
+        otherwise: Way,
+        whole: Any,
+    ) -> Elements:
+        certain = {
+            position
+            for position, ints in parts.indices.items()
+            if all(map(self.statics.holds, index_parts(parts.values[position], ints)))
+        }
+        return Elements(core, layout, target, parts.indices, certain, otherwise, whole)
+
+    def _run_fused(self, fused: Any, parts: Parts, node: ast.AST) -> ast.expr:
+        """Inject what is fused, and return the call that runs it on its operands."""
+        place = place_of(node)
+        name = f"{PREFIX}f{sum(isinstance(v, FUSED) for v in self.injected.values())}"
+        self.injected[name] = fused
+        run = ast.Attribute(load(name, place), "run", ast.Load())
+        values = [v if isinstance(v, ast.Name) else self.index(v) for v in parts.values]
+        args: list[ast.expr] = [
+            load(CONTEXT, place),
+            ast.Tuple(parts.functions, ast.Load()),
+            ast.Tuple(values, ast.Load()),
+        ]
+        for part in (run, *args[1:]):
+            ast.copy_location(part, node)
+        return ast.copy_location(ast.Call(run, args, []), node)
+
+
+def expression(parts: Parts) -> Any:
+    """Return what computes an expression; a reference if it computes nothing."""
+    if not parts.order:
+        return parts.ordered_root
+    if not parts.has_items:
+        return Fused(tuple(parts.steps), len(parts.layout))
+    if not parts.steps:
+        return Fused(tuple(parts.order), len(parts.values))
+    core = Fused(tuple(parts.steps), len(parts.layout))
+    return FusedItems(core, tuple(parts.order), tuple(parts.layout))
+
+
+def way_of(whole: Any) -> Way:
+    """Return the function that computes an expression, whatever the operands are."""
+    if type(whole) is tuple:
+        kind, which = whole
+        return lambda ctx, functions, values: values[which] if kind == "v" else which
+    if isinstance(whole, Fused) and whole.steps[-1][0] == "item":
+        return whole.general
+    return lambda ctx, functions, values: whole.run(ctx, functions, values)
+
+
+def index_parts(node: ast.expr, ints: int) -> list[ast.expr]:
+    """Return the expressions of an index of one element."""
+    return node.elts if ints > 1 and isinstance(node, ast.Tuple) else [node]
