@@ -24,7 +24,8 @@ def code_lines(derived: Derived) -> list[str]:
     """Return the rewritten function as lines of text, to be read rather than run.
 
     The context is called ``C``.  ``C.fused(e)`` stands for an expression that is recorded as a
-    whole, ``C.fused_store(x[i], e)`` for one that is recorded together with the store.  Where a statement was rewritten, the user's line stands above it as a comment.
+    whole, ``C.fused_store(x[i], e)`` for one that is recorded together with the store.  Where a
+    statement was rewritten, the user's line stands above it as a comment.
     """
     node: Any = _Readable(derived.injected).visit(copied(derived.node))
     if isinstance(node, ast.Lambda):

@@ -189,6 +189,17 @@ def test_one_entry_records_a_statement_on_elements():
     ]
 
 
+def test_one_copy_stands_for_many_elements_that_are_overwritten():
+    ctx = ReverseContext()
+    x, w = np.ones(400), np.ones(400)
+    for a in (x, w):
+        ctx.registry.activate(a)
+    ctx.call(recurrence, x, w)
+    assert len(ctx.tape) < 440
+    ctx.roll_back()
+    assert_array_equal(x, np.ones(400))
+
+
 def test_what_comes_out_has_the_type_that_numpy_gives():
     def f(x, a):
         kinds = type(x[0] * a + 1), type(math.exp(x[0]) * 2.0 + 1), type(x[0] * 2 - x[1])

@@ -92,6 +92,20 @@ def test_quick_forms_that_were_generated() -> None:
     ast.parse(text)
 
 
+def test_statements_on_elements_show_what_is_stored_where() -> None:
+    def f(x, s):
+        x[1] = x[0] * s
+        x[0] -= x[1]
+        return x[0] * 2.0 - s
+
+    value_and_grad(f)(np.ones(2), 0.5)
+    text = rewritten(f)
+    assert "C.fused_store(x[1], x[0] * s)" in text
+    assert "C.fused_store(x[0], x[0] - x[1])" in text
+    assert "return C.fused(x[0] * 2.0 - s)" in text
+    assert "# v0 - v1   for v0: active element, v1: active element" in text
+
+
 @pytest.mark.parametrize("f", [f for f, _ in programs.CASES], ids=lambda f: f.__name__)
 def test_what_is_shown_is_python_and_deterministic(f: Any) -> None:
     text = rewritten(f)

@@ -35,6 +35,8 @@ __all__ = ["Node", "Tape"]
 
 Node = Memory | View | Active
 
+ENTRY_BYTES = 128  # of an entry that undoes one element
+
 
 class Tape(ArrayLanguage):
     """One reverse-mode call: its tape, and the memory it knows.
@@ -375,10 +377,14 @@ class Tape(ArrayLanguage):
         return undo_assign, o, self.frozen_index(i), old
 
     def log_element(self, memory: Memory, o: ndarray, i: Any, old: Any) -> None:
-        """Record one element that is about to be overwritten."""
+        """Record one element that is about to be overwritten.
+
+        Its entry takes the memory of many elements, so a full copy comes early.  Measured on
+        loops over elements, gradient over primal: a recurrence 10 -> 7.4, Thomas 11.4 -> 9.6.
+        """
         if not o.flags.writeable:
             raise ValueError("assignment destination is read-only")
-        memory.logged = logged = getattr(memory, "logged", 0) + 8
+        memory.logged = logged = getattr(memory, "logged", 0) + ENTRY_BYTES
         owner = memory.ref()
         if self.rehearsal is not None or (type(owner) is ndarray and logged >= owner.nbytes):
             self.log_write(memory, o, i)
