@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy import ndarray
+from typing_extensions import override
 
 from mooncake_py.derive.crossing.outgoing import independent
 from mooncake_py.derive.forward.call import run_over
@@ -17,7 +18,7 @@ from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.activity import unwrapped
 from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.derive.reports.notes import guarded
-from mooncake_py.errors import InvalidTangentError
+from mooncake_py.errors import InvalidTangentError, NestedDerivativeError
 from mooncake_py.rules.declare import from_vjp
 
 __all__ = ["forwarddiff"]
@@ -34,12 +35,29 @@ def forwarddiff(f: Callable[[Any], Any], x: Any) -> Any:
     return outer.call(moved_along, x, y, jacobian)
 
 
+class _Context(InnerContext):
+    """The call of `f`: of what is differentiated outside it may read `x` only."""
+
+    @override
+    def refusal(self) -> NestedDerivativeError:
+        error = NestedDerivativeError(
+            "the function of forwarddiff reads something else than its argument that is being "
+            "differentiated",
+            where=self.user_location(),
+            why="the derivative with respect to that would be lost",
+            mend="pass it as part of the argument: forwarddiff(f, np.array([a, b]))",
+        )
+        for ctx in self.outers:
+            ctx.failed(error)
+        return error
+
+
 def value_and_jacobian(outer: ReverseContext, f: Any, x: Any) -> tuple[Any, Any]:
     """Return ``f(x)`` and its derivatives along each element of `x`, stacked in front."""
     rows: list[Any] = []
     y: Any = None
     for i in range(max(np.size(x), 1)):
-        inner = InnerContext(outer)
+        inner = _Context(outer)
         with guarded(inner):
             ctx, output = run_over(inner, f, (x,), (unit(x, i),))
             inner.leave(output)

@@ -81,8 +81,12 @@ class InnerContext(ReverseContext):
                 return  # of forward mode over this call
             raise shared_number(number)
         if not self.follows:
-            raise nested_derivative(self.outers)
+            raise self.refusal()
         self.numbers.setdefault(id(number), (number, number.grad))
+
+    def refusal(self) -> NestedDerivativeError:
+        """Return the error for meeting what is active outside."""
+        return nested_derivative(self.outers)
 
     @override
     def leave(self, value: Any) -> None:
@@ -123,7 +127,7 @@ class InnerContext(ReverseContext):
     def capture(self, node: Any) -> Memory:
         """Return a block of this call for one that is active outside."""
         if not self.follows:
-            raise nested_derivative(self.outers)
+            raise self.refusal()
         memory = node.memory
         owner = memory.ref()
         known = dict.get(self.known, id(owner))
