@@ -43,6 +43,16 @@ def test_reference_lists_the_public_names() -> None:
     assert listed == public
 
 
+def test_feature_table_has_a_test_or_a_reason_in_each_row() -> None:
+    text = (ROOT / "docs" / "feature_table.md").read_text(encoding="utf-8")
+    rows = [line.strip("|").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    rows = [row for row in rows if row[0].strip() != "feature"]
+    assert len(rows) > 50
+    for _, here, page, test in rows:
+        assert ".md" in page
+        assert ("(../tests/" in test) != here.startswith("*refused:*"), here
+
+
 @pytest.mark.parametrize("name", ["example", "test"])
 def test_readme_commands_make_their_environment(name: str) -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
