@@ -50,7 +50,7 @@ def test_feature_table_has_a_test_or_a_reason_in_each_row() -> None:
     assert len(rows) > 50
     for _, here, page, test in rows:
         assert ".md" in page
-        assert ("(../tests/" in test) != here.startswith("*refused:*"), here
+        assert "(../tests/" in test or here.startswith("*refused:*"), here
 
 
 @pytest.mark.parametrize("name", ["example", "test"])
