@@ -70,8 +70,25 @@ def _check_direction(
             got=mismatch.got,
             hint="in forward mode the function must compute what it computes by itself",
         )
+    check_undone(case, inputs)
     forward = cycle.pair_exit(dy, dxs)
     check_duality("forward mode", case, y, forward, cycle.pair_entry(tangents), atol)
+
+
+def check_undone(case: Case, inputs: Inputs) -> None:
+    """Check that forward mode has put back what the function changed."""
+    for (where, before), (_, after) in zip(case.inputs.roots(), inputs.roots(), strict=True):
+        mismatch = compare(before, after, where, ulps=0.0)
+        if mismatch is not None:
+            raise failure(
+                "forward mode: inputs restored",
+                of=case.title,
+                path=mismatch.path,
+                expected=mismatch.expected,
+                got=mismatch.got,
+                hint="a forward rule may change in place only what `mutates` names: "
+                "frule.register(f, mutates=...)",
+            )
 
 
 def check_duality(

@@ -98,6 +98,12 @@ def test_argument_that_is_not_changed() -> None:
         check(primal_not_changed)
 
 
+def test_change_that_mutates_does_not_name() -> None:
+    frule.register(scale, mutates=())(right)
+    with pytest.raises(RuleTestError, match=r"'forward mode: inputs restored' failed at args\[0\]"):
+        test_rule(scale, np.array([1.0, -2.0]), 3.0, layouts=False, dtypes=False)
+
+
 def test_no_dual() -> None:
     with pytest.raises(RuleTestError, match="'forward rule: output' failed"):
         check(returns_nothing)
