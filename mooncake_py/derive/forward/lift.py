@@ -66,8 +66,21 @@ class TangentReader(Walker):
         return value
 
 
-def give_tangent(ctx: Any, mirror: Any, tangent: Any, path: str) -> None:
-    """Give a tangent, in the structure of a gradient, to what was lifted."""
+def give_tangent(
+    ctx: Any, mirror: Any, tangent: Any, path: str, above: frozenset[int] = frozenset()
+) -> None:
+    """Give a tangent, in the structure of a gradient, to what was lifted.
+
+    Parameters
+    ----------
+    ctx : ForwardContext
+    mirror, tangent : object
+        The nodes, and the tangent.
+    path : str
+        How messages name the tangent.
+    above : frozenset of int
+        Ids of the mirrors that this one is in: what contains itself is entered once.
+    """
     if tangent is None or type(tangent) is NoTangent:
         return
     if mirror is None:
@@ -90,13 +103,16 @@ def give_tangent(ctx: Any, mirror: Any, tangent: Any, path: str) -> None:
         if mirror.dtype.kind != "c" and given.dtype.kind == "c":
             raise misfit(path, "a real array", tangent)
         ctx.write(ctx.blocks.activate(mirror), Ellipsis, given)
-    else:
+    elif id(mirror) not in above:
+        above = above | {id(mirror)}
         for name, part in mirror.parts.items():
-            give_tangent(ctx, part, part_of(tangent, name, path), f"{path}[{name!r}]")
+            give_tangent(ctx, part, part_of(tangent, name, path), f"{path}[{name!r}]", above)
 
 
-def tangent_from(mirror: Any, zero: Any) -> Any:
+def tangent_from(mirror: Any, zero: Any, above: frozenset[int] = frozenset()) -> Any:
     """Return a tangent of the tangent type, from nodes and a zero tangent, which is filled in."""
+    if id(zero) in above:
+        return zero  # it contains itself
     if mirror is None or type(zero) is NoTangent:
         return zero
     if type(mirror) is Active:
@@ -104,8 +120,10 @@ def tangent_from(mirror: Any, zero: Any) -> Any:
     if type(mirror) is Memory:
         zero[...] = 0 if mirror.grad is None else mirror.grad
         return zero
+    above = above | {id(zero)}
     parts = {
-        name: tangent_from(mirror.parts.get(name), part) for name, part in parts_of(zero).items()
+        name: tangent_from(mirror.parts.get(name), part, above)
+        for name, part in parts_of(zero).items()
     }
     if type(zero) in MUTABLE:
         fill_container(zero, parts)

@@ -326,3 +326,19 @@ def test_tangents_of_the_result_are_its_own_memory() -> None:
         return x + y
 
     np.testing.assert_array_equal(jvp(f, (X,), (np.ones(2),))[1], [3.0, 3.0])
+
+
+def test_a_list_that_contains_itself() -> None:
+    def f(s):
+        s[1][0] *= 3.0
+        return s[0] * s[0]
+
+    s: list[Any] = [2.0]
+    s.append(s)
+    ds: list[Any] = [1.0]
+    ds.append(ds)
+    assert jvp(f, (s,), (ds,)) == (36.0, 36.0)
+    out = frule(constant(f), Dual(s, ds))
+    assert (out.primal, out.tangent) == (36.0, 36.0)
+    assert (s[0], ds[0]) == (6.0, 3.0)
+    assert ds[1] is ds
