@@ -87,7 +87,7 @@ def seed(ctx: ReverseContext, output: Any, cotangent: Any, path: str) -> None:
         if np.shape(cotangent) != output.shape or not is_numeric(cotangent):
             raise wrong_cotangent(path, f"an array of shape {output.shape}", cotangent)
         if node is not None:
-            node.add_shared(fit(np.array(cotangent), output.shape, output.dtype))
+            node.add(fit(np.array(cotangent), output.shape, output.dtype))  # the copy is our own
     elif ctx.contains_active(output):
         seed_parts(ctx, output, cotangent, path)
 

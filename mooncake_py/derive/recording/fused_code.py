@@ -156,9 +156,10 @@ class Writer:
         def name(text: str) -> str:
             if text.isidentifier() or is_literal(text):
                 return text
-            if text not in named:
-                named[text] = f"d{len(lines)}"
-                lines.append(f"{named[text]} = {text}")
+            if text in named and seed == "1.0":  # an array that serves twice would be copied
+                return named[text]
+            named[text] = f"d{len(lines)}"
+            lines.append(f"{named[text]} = {text}")
             return named[text]
 
         for k in reversed(range(len(steps))):
