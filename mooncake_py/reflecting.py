@@ -41,7 +41,7 @@ def show(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> None:
     # 1: def f(x):
     def f(x, *, C):
         # 2: x[0] = x[1] * 2
-        C.setitem(x, 0, C.mul(C.getitem(x, 1), 2))
+        C.fused_store(x[0], x[1] * 2)
         # 3: return x.sum()
         return C.method(x, 'sum')
     """

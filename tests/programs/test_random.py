@@ -15,7 +15,7 @@ from tests.programs.shrinking import shrink
 from tests.programs.truth import Untestable
 
 BATCH = 10  # programs of a fast test
-SLOW_BATCH = 500
+SLOW_BATCH = 200
 REFUSED = 0.01  # the part of the programs that may need a rule which is missing
 
 

@@ -16,10 +16,10 @@ from mooncake_py.derive.nesting.inner import InnerContext
 from mooncake_py.derive.nesting.structures import is_leaf
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.activity import unwrapped
+from mooncake_py.derive.recording.pulls import deliver
 from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.derive.reports.notes import guarded
 from mooncake_py.errors import InvalidTangentError, NestedDerivativeError
-from mooncake_py.rules.declare import from_vjp
 
 __all__ = ["forwarddiff"]
 
@@ -32,7 +32,7 @@ def forwarddiff(f: Callable[[Any], Any], x: Any) -> Any:
     if not isinstance(outer, ReverseContext) or outer.level or not is_leaf(x):
         return outer.call(f, x)
     y, jacobian = value_and_jacobian(outer, f, plain(x))
-    return outer.call(moved_along, x, y, jacobian)
+    return moved_along(outer, x, y, jacobian)
 
 
 class _Context(InnerContext):
@@ -84,23 +84,23 @@ def unit(x: Any, i: int) -> Any:
     return one
 
 
-def moved_along(x: Any, y: Any, jacobian: Any) -> Any:
-    """Return `y`, which depends on `x` by a Jacobian."""
-    return y
+def moved_along(ctx: ReverseContext, x: Any, y: Any, jacobian: ndarray) -> Any:
+    """Return `y`, and record that it depends on `x` by a Jacobian."""
+    node = ctx.node_of(x)
+    if node is None:
+        return y
+    result, out = ctx.fresh_output(y)
+    ctx.record((pull_jacobian, out, node, jacobian, np.shape(x)))
+    return result
 
 
-@from_vjp(moved_along)
-def moved_along_rule(x: Any, y: Any, jacobian: Any) -> Any:
+def pull_jacobian(entry: tuple[Any, ...]) -> None:
     """DX = J* dY."""
-    if type(y) is ndarray:
-        y = y.copy()
-
-    def pullback(dy: Any) -> Any:
-        axes = tuple(range(1, jacobian.ndim))
-        dx = np.sum(np.conj(jacobian) * dy, axis=axes)
-        return (dx.reshape(np.shape(x))[()],)
-
-    return y, pullback
+    _, out, node, jacobian, shape = entry
+    g = out.take()
+    if g is not None:
+        dx = np.sum(np.conj(jacobian) * g, axis=tuple(range(1, jacobian.ndim)))
+        deliver(node, dx.reshape(shape), None)
 
 
 def not_one_number_or_array(output: Any) -> InvalidTangentError:

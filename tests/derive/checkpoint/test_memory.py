@@ -6,6 +6,7 @@ import tracemalloc
 from typing import Any
 
 import numpy as np
+import pytest
 
 from mooncake_py import checkpoint, checkpointed_loop, grad
 from mooncake_py.derive.recording.reverse import ReverseContext
@@ -28,6 +29,7 @@ def step(u, k):
     return u
 
 
+@pytest.mark.slow
 def test_peak_of_a_long_loop_is_bounded_by_the_slots() -> None:
     u = np.linspace(0.1, 1.0, SIZE)
 

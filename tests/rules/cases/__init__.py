@@ -42,5 +42,5 @@ class Case(RuleCase):
             interface_only=self.interface_only,
             layouts=False,
             dtypes=False,
-            forward=self.options.get("forward", True),
+            forward=False,  # as checked where the function is called by itself
         )
