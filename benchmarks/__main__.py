@@ -10,6 +10,7 @@ from benchmarks import report
 from benchmarks.kernels import KERNELS
 from benchmarks.measure import measure
 from benchmarks.overheads import derive_time, import_time
+from benchmarks.pullbacks import SIZES, measure_pullbacks
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -25,12 +26,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
             measurements.append(measure(kernel, size, budget))
             print(report.row(measurements[-1]), flush=True)
     print(*report.group_means(measurements), report.LEGEND, sep="\n")
+    print(report.PULLBACK_HEADER)
+    pullbacks = []
+    sizes = SIZES[:1] if options.quick else SIZES
+    for case, size, ours, adjoint in measure_pullbacks(options.filter, sizes, budget / 5):
+        pullbacks.append({"name": case.name, "size": size, "ratio": ours / adjoint})
+        print(report.pullback_row(case, size, ours, adjoint), flush=True)
     derive = derive_time(3 if options.quick else 9)
     importing = import_time(3 if options.quick else 9)
     print(*report.overheads(derive, importing), sep="\n")
     if options.json is not None:
         result = {
             "measurements": [asdict(measured) for measured in measurements],
+            "pullbacks": pullbacks,
             "derive_seconds": derive,
             "import_seconds": importing,
         }

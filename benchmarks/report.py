@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from benchmarks.kernel import MEAN_LIMITS
 from benchmarks.measure import Measurement
 from benchmarks.overheads import DERIVE_LIMIT, IMPORT_LIMIT
+from benchmarks.pullbacks import LIMITS, Pullback
 
 HEADER = (
     f"{'kernel':<24}{'size':>7}{'primal':>11}{'gradient':>10}{'adjoint':>10}"
@@ -28,6 +29,17 @@ def row(measured: Measurement) -> str:
         f"{_ratio(measured.adjoint):>10}{_ratio(measured.gradient_over_adjoint):>10}{autograd:>11}"
     )
     return f"{line}\n    {measured.problem}" if measured.problem else line
+
+
+PULLBACK_HEADER = f"{'pullback of':<24}{'size':>9}{'adjoint':>11}{'pullback/adjoint':>18}"
+
+
+def pullback_row(case: Pullback, size: int, ours: float, adjoint: float) -> str:
+    """Return the line of one pullback."""
+    ratio = ours / adjoint
+    mark = "!" if ratio > LIMITS[size] else " "
+    name = f"{case.family}: {case.name}"
+    return f"{name:<24}{size:>9}{duration(adjoint):>11}{ratio:>17.1f}{mark}"
 
 
 def group_means(measurements: Sequence[Measurement]) -> list[str]:

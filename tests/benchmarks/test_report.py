@@ -9,6 +9,7 @@ from benchmarks import report
 from benchmarks.__main__ import main
 from benchmarks.kernel import Kernel
 from benchmarks.measure import Measurement, require_agreement
+from benchmarks.pullbacks import PULLBACKS, Pullback, times
 from benchmarks.timing import FEWEST_ROUNDS, interleaved_medians
 
 MEASURED = Measurement(
@@ -83,3 +84,12 @@ def test_command_prints_a_table_and_writes_the_numbers(tmp_path, capsys) -> None
     assert "geometric mean, vector" in printed
     assert "import mooncake_py after numpy" in printed
     assert '"gradient": null' not in file.read_text()
+
+
+@pytest.mark.parametrize("case", PULLBACKS, ids=lambda case: case.name)
+def test_pullbacks_agree_with_their_adjoints(case: Pullback) -> None:
+    ours, adjoint = times(case, 5, 0.0)
+    assert ours > 0
+    assert adjoint > 0
+    assert report.pullback_row(case, 100, 2.5e-6, 1e-6).endswith("2.5!")
+    assert report.pullback_row(case, 100, 1.5e-6, 1e-6).endswith("1.5 ")
