@@ -16,7 +16,10 @@ from tests.programs.program import Bases, Program, defined
 from tests.programs.truth import Untestable, active_bases, difference, largest_number, primal
 from tests.programs.ways import WAYS
 
-__all__ = ["Finding", "check"]
+__all__ = [
+    "Finding", "by_bases", "check", "close", "frozen", "inner", "largest_number_fits",
+    "random_direction",
+]
 
 RTOL, RTOL_SINGLE = 2e-6, 2e-3
 LARGEST_NUMBER = 1e7
@@ -67,14 +70,19 @@ def _checked(program: Program, seed: int) -> Finding | None:
     if found is not None:
         if _value(with_sources_copied(program.source), program) != value:
             raise Untestable("NumPy copies between views that overlap")
-        if largest_number(program) > LARGEST_NUMBER:
+        if not largest_number_fits(program):
             raise Untestable("large numbers on the way swallow small changes")
     return found
 
 
+def largest_number_fits(program: Program) -> bool:
+    """Tell whether no number on the way is so large that small changes are lost."""
+    return largest_number(program) <= LARGEST_NUMBER
+
+
 def _found(program: Program, value: Any, seed: int) -> Finding | None:
     rng = np.random.default_rng(seed)
-    directions = [_direction(program, rng) for _ in range(2)]
+    directions = [random_direction(program, rng) for _ in range(2)]
     slopes = [difference(program, d) for d in directions]
     with defined(program.source) as f, np.errstate(all="ignore"):
         differentiated = value_and_grad(f, program.argnums)
@@ -87,10 +95,10 @@ def _found(program: Program, value: Any, seed: int) -> Finding | None:
         others = {name: _one_call(program, _by(way, f, program), value)
                   for name, way in WAYS.items()}
     for direction, (slope, error) in zip(directions, slopes, strict=True):
-        got = _along(found, direction)
-        if not _close(got, slope, error, _tolerance(program)):
+        got = inner(found, direction)
+        if not close(got, slope, error, _tolerance(program)):
             return _wrong_gradient(program, found)
-        if got != _along(again, direction):
+        if got != inner(again, direction):
             return Finding("unsteady", str(found), str(again), program)
     return _other_ways(program, found, others, directions)
 
@@ -107,7 +115,7 @@ def _other_ways(
         if isinstance(other, Finding):
             return replace(other, kind=f"{other.kind} {name}")
         for direction in directions:
-            got, expected = _along(other, direction), _along(found, direction)
+            got, expected = inner(other, direction), inner(found, direction)
             if not abs(got - expected) <= _tolerance(program) * max(1.0, abs(expected)):
                 kind = f"wrong gradient {name}"
                 return Finding(kind, _shown(found), _shown(other), program)
@@ -131,7 +139,8 @@ def _value(source: str, program: Program) -> Any:
             raise Untestable(f"the primal raised {error!r}") from error
 
 
-def _direction(program: Program, rng: np.random.Generator) -> Bases:
+def random_direction(program: Program, rng: np.random.Generator) -> Bases:
+    """Return a random change of the bases that are differentiated."""
     return {name: _random_like(program.bases[name], rng) for name in active_bases(program)}
 
 
@@ -148,7 +157,7 @@ def _one_call(program: Program, differentiated: Any, value: Any) -> Bases | Find
     """Return the gradient by bases, or what went wrong."""
     bases = copy.deepcopy(program.bases)
     arguments = program.build(bases)
-    before = _frozen(arguments)
+    before = frozen(arguments)
     try:
         got, gradients = differentiated(*arguments)
     except Exception as error:
@@ -157,19 +166,19 @@ def _one_call(program: Program, differentiated: Any, value: Any) -> Bases | Find
         return Finding(kind, f"value {value!r}", message, program)
     if type(got) is not type(value) or got != value:
         return Finding("wrong value", repr(value), repr(got), program)
-    if _frozen(arguments) != before:
+    if frozen(arguments) != before:
         return Finding("not restored", str(program.build(program.bases)), str(arguments), program)
-    return _by_bases(program, gradients)
+    return by_bases(program, gradients)
 
 
-def _frozen(value: Any) -> Any:
+def frozen(value: Any) -> Any:
     """Return an argument as bytes, types and identities, to be compared bit for bit."""
     if isinstance(value, np.ndarray):
         return id(value), value.dtype.str, value.shape, value.strides, value.tobytes()
     if isinstance(value, dict):
-        return id(value), [(k, _frozen(v)) for k, v in value.items()]
+        return id(value), [(k, frozen(v)) for k, v in value.items()]
     if isinstance(value, list | tuple):
-        return type(value), [_frozen(v) for v in value]
+        return type(value), [frozen(v) for v in value]
     return type(value), repr(value)
 
 
@@ -180,7 +189,7 @@ class _Slot:
         self.gradient: Any = None
 
 
-def _by_bases(program: Program, gradients: Any) -> Bases | Finding:
+def by_bases(program: Program, gradients: Any) -> Bases | Finding:
     """Put the gradients of the arguments together to gradients of the bases."""
     names = active_bases(program)
     slots: Bases = {
@@ -215,7 +224,7 @@ def _put(place: Any, gradient: Any) -> bool:
     return True
 
 
-def _along(gradient: Bases, direction: Bases) -> float:
+def inner(gradient: Bases, direction: Bases) -> float:
     """Return Re<gradient, direction>; a nan stays one."""
     return float(sum(np.sum(np.real(np.conj(gradient[n]) * d)) for n, d in direction.items()))
 
@@ -225,7 +234,8 @@ def _tolerance(program: Program) -> float:
     return RTOL_SINGLE if single else RTOL
 
 
-def _close(got: float, expected: float, error: float, rtol: float) -> bool:
+def close(got: float, expected: float, error: float, rtol: float) -> bool:
+    """Compare with a difference that has an error of its own."""
     return bool(abs(got - expected) <= rtol * max(1.0, abs(expected)) + 10 * error)
 
 

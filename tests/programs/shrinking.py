@@ -16,10 +16,11 @@ from tests.programs.program import Program
 __all__ = ["shrink"]
 
 Trial = Callable[[Program], bool]
+Check = Callable[[Program], Finding | None]
 SECONDS = 1.0  # a smaller program may lack what ends a loop
 
 
-def shrink(finding: Finding, attempts: int = 2000) -> Finding:
+def shrink(finding: Finding, attempts: int = 2000, check: Check = check) -> Finding:
     """Return a small program that shows the same kind of defect.
 
     Parameters
@@ -28,12 +29,14 @@ def shrink(finding: Finding, attempts: int = 2000) -> Finding:
         The defect, with the program that shows it.
     attempts : int
         How many smaller programs to try at most.
+    check : callable
+        Returns what is wrong with a program.
     """
     smallest = finding
 
     def still_fails(program: Program) -> bool:
         nonlocal smallest
-        found = _finding(program)
+        found = _finding(program, check)
         if found is None or _defect(found) != _defect(finding):
             return False
         smallest = found
@@ -70,7 +73,7 @@ def _limited() -> Iterator[None]:
         signal.signal(signal.SIGALRM, previous)
 
 
-def _finding(program: Program) -> Finding | None:
+def _finding(program: Program, check: Check) -> Finding | None:
     try:
         with _limited():
             return check(program)

@@ -11,7 +11,8 @@ import numpy as np
 
 from tests.programs.program import Bases, Program, defined
 
-__all__ = ["Untestable", "active_bases", "difference", "largest_number", "moved", "primal"]
+__all__ = ["Untestable", "active_bases", "difference", "largest_number", "moved", "primal",
+           "two_sided"]
 
 STEPS = (1e-3, 3e-4)
 WEIGHTS = ((1, 3 / 4), (2, -3 / 20), (3, 1 / 60))  # sixth order
@@ -67,10 +68,11 @@ def difference(program: Program, direction: Bases) -> tuple[float, float]:
                 raise Untestable("the primal is not finite, or large")
             return value
 
-        return _two_sided(along)
+        return two_sided(along)
 
 
-def _two_sided(along: Callable[[float], float]) -> tuple[float, float]:
+def two_sided(along: Callable[[float], float]) -> tuple[float, float]:
+    """Return the derivative of a function at zero, and a bound of its error."""
     coarse, fine = (
         sum(w * (along(k * h) - along(-k * h)) for k, w in WEIGHTS) / h for h in STEPS
     )

@@ -271,7 +271,7 @@ def call_array_method(ctx: Any, o: ndarray, name: str, args: Any, kwargs: Any) -
 
 def call_scalar_method(ctx: Any, value: Active, name: str, args: Any, kwargs: Any) -> Any:
     """Call a method of an active scalar."""
-    primal = value.primal
+    primal = activity.unwrapped(value)
     if name in ("conjugate", "conj"):
         if not np.iscomplexobj(primal):
             return value
@@ -304,7 +304,7 @@ def call_scalar_method(ctx: Any, value: Active, name: str, args: Any, kwargs: An
 
 def scalar_attribute(ctx: Any, value: Active, name: str) -> Any:
     """Return an attribute of an active scalar."""
-    primal = value.primal
+    primal = activity.unwrapped(value)
     if name.startswith("__"):
         raise AttributeError(name)
     if name == "real":

@@ -172,7 +172,7 @@ def run_number(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
             return ctx.call(ndarray.astype, x, f)
         if x.ndim:
             f(x)  # raises or warns, as NumPy's version has it
-        return run_number(ctx, f, (ctx.call(ndarray.item, x),), kwargs)
+        return ctx.call(f, ctx.call(ndarray.item, x), **kwargs)
     if isinstance(x, ndarray):
         ctx.refuse_subclass(x)
     if f is complex and len(args) == 2 and any(type(a) is Active for a in args):

@@ -43,7 +43,7 @@ class Objects(Core):
         if t is np.flatiter:
             return iteration.read_flat(self, o, i)
         if t is Active:
-            o.primal[i]  # raises what the number itself raises
+            activity.unwrapped(o)[i]  # raises what the number itself raises
             return self.getitem(self.call(np.asarray, o), i)
         method = getattr(t, "__getitem__", None)
         if type(method) is FunctionType:

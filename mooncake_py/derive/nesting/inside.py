@@ -170,6 +170,7 @@ def recorded(
     for number, _ in inner.numbers.values():
         if number.context is not outer:
             outer.meet(number)
+    outer.registry.protect_all()  # the second run reads it again
     with Lifter(outer) as lifter:
         lifted, mirror = lifter.visit(output)
     outer.record((pull_inside, lifted, mirror, inner, again))

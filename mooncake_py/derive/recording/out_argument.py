@@ -15,7 +15,6 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.derive.recording import activity
-from mooncake_py.derive.recording.active import Active
 
 __all__ = ["named_out", "run_into", "signature_of", "single_output", "without_out", "write_into"]
 
@@ -82,10 +81,10 @@ def write_into(
             part if into is None else write_into(ctx, into, part, casting, where)
             for into, part in zip(out, y, strict=True)
         )
-    primal = y.primal if type(y) is Active else y
-    if not np.can_cast(np.asarray(primal).dtype, out.dtype, casting):  # type: ignore[arg-type]
+    dtype = np.asarray(activity.unwrapped(y)).dtype
+    if not np.can_cast(dtype, out.dtype, casting):  # type: ignore[arg-type]
         raise TypeError(
-            f"Cannot cast array data from {np.asarray(primal).dtype!r} to {out.dtype!r} "
+            f"Cannot cast array data from {dtype!r} to {out.dtype!r} "
             f"according to the rule {casting!r}"
         )
     store(ctx, out, y, where)
@@ -155,7 +154,7 @@ def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
             return write_steps(ctx, f, args, kwargs, out)
         y = apply(rule, ctx, f, args, kwargs)
         if not isinstance(f, np.ufunc):
-            check_output(f, out, y.primal if type(y) is Active else y)
+            check_output(f, out, activity.unwrapped(y))
         return write_into(ctx, out, y)
 
     return apply_and_write
