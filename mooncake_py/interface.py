@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from types import MethodType
 from typing import Any
 
+from mooncake_py.derive.calls.draws import Draws
 from mooncake_py.derive.calls.limits import limits_raised
 from mooncake_py.derive.crossing.arguments import (
     ArgNums,
@@ -24,9 +25,11 @@ from mooncake_py.derive.crossing.outgoing import independent
 from mooncake_py.derive.crossing.outputs import run, seed
 from mooncake_py.derive.crossing.suspended import Suspended
 from mooncake_py.derive.debug.mode import Settings, new_context, settings
+from mooncake_py.derive.nesting.agreement import Fingerprint, something_else
 from mooncake_py.derive.nesting.enclosing import enclosing
 from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.derive.reports.notes import guarded
+from mooncake_py.derive.reports.places import definition_of
 from mooncake_py.derive.reports.tracebacks import boundary
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.rules import local
@@ -233,11 +236,14 @@ class _Vjp:
         self.settings = chosen
         self.rules = local.current()
         self.waiting: Suspended | None = None
+        self.draws = Draws()
         self.lock = threading.RLock()  # the copies serve one pass at a time
 
     def start(self) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        ctx, start, own = self.forward()
+        with self.draws:
+            ctx, start, own = self.forward()
         y = independent(ctx, self.output)
+        self.expected = Fingerprint(y)
         self.waiting = Suspended(ctx, start, own)
         self.ctx = ctx if self.waiting.can_resume else None
         return y, self.pullback
@@ -246,6 +252,14 @@ class _Vjp:
         """Run the function; tell what the tape and the memory are that come from lifting."""
         with local.using(self.rules):
             return self.forward_here()
+
+    def forward_again(self) -> ReverseContext:
+        """Run the function once more, which must do what it has done before."""
+        with self.draws.again():
+            ctx, *_ = self.forward()
+        if not Fingerprint(self.output).matches(self.expected):
+            raise something_else(definition_of(self.f), name_of(self.f))
+        return ctx
 
     def forward_here(self) -> tuple[ReverseContext, int, set[int]]:
         ctx = new_context(self.settings, None, self.args, {})
@@ -264,11 +278,12 @@ class _Vjp:
             if outer is not None and outer.contains_active((cotangent, self.f, self.args)):
                 from mooncake_py.derive.nesting.inside import pull_back_inside
 
-                return pull_back_inside(outer, self.f, self.args, cotangent)
+                with self.draws.again():
+                    return pull_back_inside(outer, self.f, self.args, cotangent, self.expected)
             ctx, self.ctx = self.ctx, None
             state = nullcontext() if ctx is None or self.waiting is None else self.waiting.resumed()
             if ctx is None:
-                ctx, *_ = self.forward()
+                ctx = self.forward_again()
             with state, guarded(ctx):
                 seed(ctx, self.output, cotangent, "dy")
                 ctx.run_backwards()

@@ -7,18 +7,65 @@ from.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Self
 
 from mooncake_py.derive.reports.places import PACKAGE
 from mooncake_py.rules.kinds import Rule
 
-__all__ = ["noting", "set_state", "state_of"]
+__all__ = ["Draws", "noting"]
 
 FILES = frozenset(
     os.path.join(PACKAGE, "rules", name)
     for name in ("random.py", "shuffling.py", "transformed_draws.py")
 )
+
+
+class _Thread(threading.local):
+    """The runs of this thread that take note, one within the other."""
+
+    def __init__(self) -> None:
+        self.noting: list[Draws] = []
+
+
+_thread = _Thread()
+
+
+class Draws:
+    """What a run draws from, with the states before; takes note while it is entered."""
+
+    def __init__(self) -> None:
+        self.states: dict[int, tuple[Any, Any]] = {}
+
+    def __enter__(self) -> Self:
+        _thread.noting.append(self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        _thread.noting.remove(self)
+
+    def note(self, source: Any) -> None:
+        """Note something that is about to be drawn from."""
+        if id(source) not in self.states:
+            self.states[id(source)] = source, state_of(source)
+
+    def rewind(self) -> None:
+        """Put all generators into their states before the run."""
+        for source, state in self.states.values():
+            set_state(source, state)
+
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        """Let a block draw what the run has drawn; the generators go on as if it had not."""
+        now = [(source, state_of(source)) for source, _ in self.states.values()]
+        self.rewind()
+        try:
+            yield
+        finally:
+            for source, state in now:
+                set_state(source, state)
 
 
 def noting(rule: Rule, handler: Callable[..., Any]) -> Callable[..., Any]:
@@ -27,12 +74,12 @@ def noting(rule: Rule, handler: Callable[..., Any]) -> Callable[..., Any]:
         return handler
 
     def run(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
-        rehearsal = getattr(ctx, "rehearsal", None)
-        if rehearsal is not None:
+        if _thread.noting:
             for generator in (getattr(f, "__self__", None), *args[:1]):
                 source = source_of(generator)
-                if source is not None and id(source) not in rehearsal.draws:
-                    rehearsal.draws[id(source)] = source, state_of(source)
+                if source is not None:
+                    for draws in _thread.noting:
+                        draws.note(source)
         return handler(ctx, f, args, kwargs)
 
     return run

@@ -14,6 +14,7 @@ from weakref import ref
 
 from numpy import ndarray
 
+from mooncake_py.derive.calls.draws import Draws
 from mooncake_py.derive.checkpoint.changes import Changes, is_alone
 from mooncake_py.derive.containers import containers, dicts, state
 from mooncake_py.derive.containers.undo import note
@@ -43,8 +44,8 @@ class Rehearsal:
     ----------
     existing : set of Memory
         Blocks that were known before; all of them are protected.
-    draws : dict
-        Generators of random numbers that were drawn from, by id, with their states before.
+    draws : Draws
+        Generators of random numbers that were drawn from.
     globals : list
         Global variables that functions bind which were called before, with what they are bound to.
     cells : dict
@@ -61,7 +62,7 @@ class Rehearsal:
         self.met: dict[int, tuple[ref[ndarray], ndarray, Memory]] = {}
         self.limit = FEW
         self.changes = Changes()
-        self.draws: dict[int, Any] = {}
+        self.draws = Draws()
         self.globals = [
             (scope, name, dicts.value_at(scope, name)) for (_, name), scope in ctx.rebound.items()
         ]
@@ -73,9 +74,11 @@ class Rehearsal:
         self.ctx.record = self.record
         self.ctx.rehearsal = self
         self.ctx.ordered = self.changes
+        self.draws.__enter__()
         return self
 
     def __exit__(self, *exception: object) -> None:
+        self.draws.__exit__()
         del self.ctx.record, self.ctx.rehearsal
         self.ctx.ordered = {}
         if self.plainly is not None:

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive.calls.draws import set_state, state_of
 from mooncake_py.derive.checkpoint.outcome import (
     Outcome,
     contents_of,
@@ -77,8 +76,7 @@ def run_to_error(
 ) -> Any:
     """Run with record a part that has raised, as what it raises may be handled."""
     undo(ctx, len(ctx.tape) - start)
-    for source, state in rehearsal.draws.values():
-        set_state(source, state)
+    rehearsal.draws.rewind()
     setting.restore_caches(ctx)
     where = ctx.user_location()
     run()  # raises
@@ -136,7 +134,7 @@ class Replay:
         self.ctx = ctx
         self.run = run
         self.setting = setting
-        self.draws = list(rehearsal.draws.values())
+        self.draws = rehearsal.draws
         self.cells = list(rehearsal.cells.values())
         self.globals = rehearsal.globals
         self.undoing = undoing
@@ -200,21 +198,20 @@ class Replay:
     def as_before(self) -> Iterator[None]:
         """Let a run find what the first has found."""
         ctx = self.ctx
-        now = [(source, state_of(source)) for source, _ in self.draws]
         bound = [(cell, old_cell(cell)) for cell, _ in self.cells]
         values = [value_at(scope, name) for scope, name, _ in self.globals]
         thread, ctx.thread = ctx.thread, get_ident()
         ctx.ordered = {}
         ctx.forget_lookups()  # of attributes of classes that were changed
         self.setting.restore_caches(ctx)
-        for source, state in self.draws:
-            set_state(source, state)
         for cell, content in self.cells:
             restore_cell(cell, content)
         for scope, name, value in self.globals:
             restore_key(scope, name, value)
         try:
-            with np.errstate(**self.setting.errors), local.using(self.setting.rules):
+            with np.errstate(**self.setting.errors), local.using(
+                self.setting.rules
+            ), self.draws.again():
                 ctx.load_handlers()
                 yield
         finally:
@@ -226,8 +223,6 @@ class Replay:
             for value, (scope, name, then) in zip(values, self.globals, strict=True):
                 if value_at(scope, name) is then:
                     restore_key(scope, name, value)
-            for source, state in now:
-                set_state(source, state)
 
     def other(self) -> CheckpointError:
         """Return the error for a second run with another outcome."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mooncake_py.derive.crossing.arguments import name_of
 from mooncake_py.derive.crossing.gradients import gradient_of
 from mooncake_py.derive.crossing.outgoing import independent
 from mooncake_py.derive.crossing.outputs import run
@@ -32,7 +33,9 @@ def push_forward(
         # Only where derivatives nest.
         from mooncake_py.derive.nesting.inside import halves, run_inside
 
-        return run_inside(outer, lambda ctx: halves(*run_over(ctx, f, primals, tangents)))
+        return run_inside(
+            outer, name_of(f), lambda ctx: halves(*run_over(ctx, f, primals, tangents))
+        )
     ctx = ForwardContext(ReverseContext(), plain=True)
     with TangentLifter(ctx) as lifter, guarded(ctx):
         values = lifted(ctx, lifter, primals, tangents)

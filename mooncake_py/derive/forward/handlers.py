@@ -14,6 +14,7 @@ from mooncake_py.derive.calls import (
     natives,
     scipy_functions,
 )
+from mooncake_py.derive.calls.draws import noting
 from mooncake_py.derive.forward import pushforward
 from mooncake_py.derive.forward.apply import handler
 from mooncake_py.derive.forward.dual_call import apply_dual
@@ -44,7 +45,9 @@ def forward_handlers(version: Any) -> dict[Any, Handler]:
 
 def make_handlers(replaced: dict[Any, Any]) -> dict[Any, Handler]:
     """Return a new table of handlers, with some rules replaced within a block."""
-    table: dict[Any, Handler] = {f: handler(rule) for f, rule in registry.registered()}
+    table: dict[Any, Handler] = {
+        f: noting(rule, handler(rule)) for f, rule in registry.registered()
+    }
     table.update(natives.HANDLERS)
     for f, known in natives.HANDLERS.items():
         if known is natives.run_number:

@@ -141,8 +141,9 @@ def weighted(g: Any, pullback: Callable[..., Any], tangents: Any, rule: VjpRule)
 
 
 def weighed(f: Callable[..., Any], cotangent: Any, *args: Any) -> Any:
-    """Return Re<f(*args), cotangent>."""
-    return weighed_sum(f(*args), cotangent, "dy")
+    """Return Re<f(*args), cotangent>, and what `f` returned."""
+    y = f(*args)
+    return weighed_sum(y, cotangent, "dy"), y
 
 
 def weighed_sum(y: Any, cotangent: Any, path: str) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy import ndarray
 from typing_extensions import override
 
+from mooncake_py.derive.calls.draws import Draws
 from mooncake_py.derive.crossing.outgoing import independent
 from mooncake_py.derive.forward.call import run_over
 from mooncake_py.derive.nesting.enclosing import enclosing
@@ -56,9 +57,10 @@ def value_and_jacobian(outer: ReverseContext, f: Any, x: Any) -> tuple[Any, Any]
     """Return ``f(x)`` and its derivatives along each element of `x`, stacked in front."""
     rows: list[Any] = []
     y: Any = None
+    draws = Draws()
     for i in range(max(np.size(x), 1)):
         inner = _Context(outer)
-        with guarded(inner):
+        with draws.again() if i else draws, guarded(inner):
             ctx, output = run_over(inner, f, (x,), (unit(x, i),))
             inner.leave(output)
             if not is_leaf(output):

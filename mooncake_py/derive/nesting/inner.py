@@ -7,9 +7,7 @@ met tells whether the result depends on the outer variables at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import CellType, FunctionType
+from types import FunctionType
 from typing import Any
 from weakref import ref
 
@@ -17,15 +15,14 @@ from numpy import ndarray
 from typing_extensions import override
 
 from mooncake_py.derive.calls.foreign import foreign_numbers, held_foreign
-from mooncake_py.derive.containers.state import old_cell, restore_cell
-from mooncake_py.derive.language.attribute_lookup import MISSING
 from mooncake_py.derive.nesting.enclosing import nested_derivative
+from mooncake_py.derive.nesting.setting import Setting
 from mooncake_py.derive.recording.active import Active, shared_number
 from mooncake_py.derive.recording.memory import Memory, View
 from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.errors import NestedDerivativeError
 
-__all__ = ["InnerContext", "bound_as_in"]
+__all__ = ["InnerContext"]
 
 
 class InnerContext(ReverseContext):
@@ -45,8 +42,8 @@ class InnerContext(ReverseContext):
         By the id of the owner: the block here, and the block outside.
     numbers : dict
         By id: an active number of outside that was met, and the cotangent that it had.
-    cells : dict
-        By id: a captured variable of a function that ran, and what it was bound to.
+    setting : Setting
+        What else a second run must find.
     """
 
     def __init__(self, outer: Any, follows: bool = False) -> None:
@@ -59,7 +56,7 @@ class InnerContext(ReverseContext):
         self.registry.foreign = outer.registry.foreign
         self.captured: dict[int, tuple[Memory, Memory]] = {}
         self.numbers: dict[int, tuple[Active, Any]] = {}
-        self.cells: dict[int, tuple[CellType, Any]] = {}
+        self.setting = Setting()
         self.known = self.registry.known = _Known(self)
         del self.record  # the method below, not that of the tape
 
@@ -115,9 +112,8 @@ class InnerContext(ReverseContext):
 
     @override
     def entering(self, f: FunctionType) -> None:
-        for cell in f.__closure__ or ():
-            if id(cell) not in self.cells and (value := old_cell(cell)) is not MISSING:
-                self.cells[id(cell)] = cell, value
+        self.setting.entering(f)
+        self.outers[0].entering(f)
 
     @override
     def call_function(self, f: FunctionType, args: Any, kwargs: Any) -> Any:
@@ -184,16 +180,3 @@ class _Known(dict[int, Memory | View]):
             return default if node is None else node
         own = ctx.capture(outside)
         return own if own.ref() is outside.ref() else default
-
-
-@contextmanager
-def bound_as_in(cells: dict[int, tuple[CellType, Any]]) -> Iterator[None]:
-    """Bind captured variables meanwhile to what they were bound to before."""
-    now = [(cell, old_cell(cell)) for cell, _ in cells.values()]
-    try:
-        for cell, value in cells.values():
-            cell.cell_contents = value
-        yield
-    finally:
-        for cell, value in now:
-            restore_cell(cell, value)

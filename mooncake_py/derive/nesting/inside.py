@@ -25,6 +25,8 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.derive.calls.draws import Draws
+from mooncake_py.derive.crossing.arguments import name_of
 from mooncake_py.derive.crossing.differentiate import run_both_ways
 from mooncake_py.derive.crossing.gradients import gradient_of
 from mooncake_py.derive.crossing.lift import Lifter
@@ -34,8 +36,10 @@ from mooncake_py.derive.debug.mode import new_context, settings
 from mooncake_py.derive.forward import pushforward
 from mooncake_py.derive.forward.context import ForwardContext
 from mooncake_py.derive.forward.lift import TangentLifter, give_tangent
+from mooncake_py.derive.nesting.agreement import Fingerprint, something_else
 from mooncake_py.derive.nesting.enclosing import enclosed, enclosing
-from mooncake_py.derive.nesting.inner import InnerContext, bound_as_in
+from mooncake_py.derive.nesting.inner import InnerContext
+from mooncake_py.derive.nesting.setting import Setting
 from mooncake_py.derive.nesting.structures import leaves, mapped, rebuilt
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.reports.notes import guarded, locate
@@ -45,6 +49,7 @@ from mooncake_py.tangents import NoTangent
 __all__ = ["gradient_inside", "pull_back_inside", "run_inside", "vjp_inside"]
 
 Seeds = list[tuple[Any, Any]]
+RunAgain = Callable[[InnerContext, Any], tuple[Any, Seeds]]
 REPEATED = 4  # how often a rule may be transposed within itself
 
 
@@ -60,17 +65,18 @@ def gradient_inside(
         inner: Any = new_context(settings(debug), f, args, kwargs, follows=True)
     inner.transposed = with_rule(outer, f, args)
     try:
-        output = run_both_ways(inner, f, chosen, has_aux, args, kwargs)
+        with inner.setting.draws:
+            output = run_both_ways(inner, f, chosen, has_aux, args, kwargs)
     finally:
         inner.forget_cotangents()
     if not inner.depends:
         return output
 
-    def run_again(ctx: InnerContext, cotangent: Any) -> Seeds:
+    def run_again(ctx: InnerContext, cotangent: Any) -> tuple[Any, Seeds]:
         value, gradients = cotangent if type(cotangent) is tuple else (None, None)
         return along(ctx, f, chosen, has_aux, args, kwargs, value, gradients)
 
-    return recorded(outer, inner, output, run_again)
+    return recorded(outer, inner, output, output[0], name_of(f), run_again)
 
 
 @contextmanager
@@ -108,8 +114,8 @@ def with_rule(outer: Any, f: Any, args: Any) -> tuple[Any, ...]:
 def along(
     ctx: InnerContext, f: Callable[..., Any], chosen: Any, has_aux: bool, args: Any, kwargs: Any,
     value: Any, gradients: Any,
-) -> Seeds:
-    """Run a function forward along the cotangents of its gradients; return what is to be seeded.
+) -> tuple[Any, Seeds]:
+    """Run a function forward along the cotangents of its gradients; return result and seeds.
 
     The seeds are the cotangent of the value for the value, and one for its tangent.
     """
@@ -124,6 +130,7 @@ def along(
             output = forward.call(f, *args, **kwargs)
         if forward.failure is not None:
             raise forward.failure
+    result = output
     if has_aux:
         output, aux = output
         value, aux_cotangent = value
@@ -134,24 +141,31 @@ def along(
     seeds.append((primal, value))
     if tangent is not None:
         seeds.append((tangent, np.ones(np.shape(output)) if type(output) is ndarray else 1.0))
-    return seeds
+    return result, seeds
 
 
-def run_inside(outer: Any, call: Callable[[Any], Any]) -> Any:
+def run_inside(
+    outer: Any, name: str, call: Callable[[Any], Any], setting: Setting | None = None
+) -> Any:
     """Run something in a context of its own, inside a derivative, and leave the state as it was.
 
     Parameters
     ----------
     outer : Context
         Of the derivative.
+    name : str
+        Of the function, for messages.
     call : callable
         From a context to the output, values of that context: it may run again on the way back.
+    setting : Setting, optional
+        Filled with what else the output depends on.
     """
     if isinstance(outer, ForwardContext):
         with told(outer):
-            return run_inside_forward_mode(outer, call)
+            return run_inside_forward_mode(outer, name, call, setting)
     inner = InnerContext(outer, follows=True)
-    with told(outer), guarded(inner):
+    inner.setting = setting or inner.setting
+    with inner.setting.draws, told(outer), guarded(inner):
         output = call(inner)
         if inner.failure is not None:
             raise inner.failure
@@ -160,32 +174,44 @@ def run_inside(outer: Any, call: Callable[[Any], Any]) -> Any:
         inner.roll_back()
     if not inner.depends:
         return output
-    return recorded(outer, inner, output, lambda ctx, cotangent: [(call(ctx), cotangent)])
+
+    def run_again(ctx: InnerContext, cotangent: Any) -> tuple[Any, Seeds]:
+        result = call(ctx)
+        return result, [(result, cotangent)]
+
+    return recorded(outer, inner, output, output, name, run_again)
 
 
 def recorded(
-    outer: Any, inner: InnerContext, output: Any, again: Callable[[InnerContext, Any], Seeds]
+    outer: Any, inner: InnerContext, output: Any, result: Any, name: str, again: RunAgain
 ) -> Any:
-    """Make the output of an inner call active in the outer one, and record how to reverse it."""
+    """Make the output of an inner call active in the outer one, and record how to reverse it.
+
+    Running `again` a function with this name returns the same `result`, and seeds.
+    """
     for number, _ in inner.numbers.values():
         if number.context is not outer:
             outer.meet(number)
     outer.registry.protect_all()  # the second run reads it again
     with Lifter(outer) as lifter:
         lifted, mirror = lifter.visit(output)
-    outer.record((pull_inside, lifted, mirror, inner, again))
+    check = Fingerprint(result), outer.user_location(), name
+    outer.record((pull_inside, lifted, mirror, inner, again, check))
     return lifted
 
 
 def pull_inside(entry: tuple[Any, ...]) -> None:
     """Run an inner call again so that it can be reversed, and reverse it."""
-    _, lifted, mirror, before, again = entry
+    _, lifted, mirror, before, again, (expected, *where) = entry
     outer = before.outers[0]
     cotangent = gradient_of(independent(outer, lifted), mirror, {})
     inner = InnerContext(outer, follows=True)
     inner.transposed = before.transposed
-    with guarded(inner), bound_as_in(before.cells):
-        for output, g in again(inner, cotangent):
+    with guarded(inner), before.setting.again():
+        result, seeds = again(inner, cotangent)
+        if not Fingerprint(result).matches(expected):
+            raise something_else(*where)
+        for output, g in seeds:
             if g is not None and type(g) is not NoTangent:
                 give(inner, output, g)
         inner.run_backwards()
@@ -212,21 +238,28 @@ def vjp_inside(
         lambda a: outer.call(np.array, a) if type(a) is ndarray else a, args, others=True
     )
 
+    setting = Setting()
+    y = run_inside(outer, name_of(f), lambda ctx: ctx.call(f, *kept), setting)
+    expected = Fingerprint(y)
+
     def pullback(cotangent: Any) -> tuple[Any, ...]:
         """Return the gradients of the arguments for a cotangent of the output."""
-        return pull_back_inside(enclosing(), f, kept, cotangent)
+        with setting.again():
+            return pull_back_inside(enclosing(), f, kept, cotangent, expected)
 
-    return run_inside(outer, lambda ctx: ctx.call(f, *kept)), pullback
+    return y, pullback
 
 
 def pull_back_inside(
-    outer: Any, f: Callable[..., Any], args: tuple[Any, ...], cotangent: Any
+    outer: Any, f: Callable[..., Any], args: tuple[Any, ...], cotangent: Any, expected: Fingerprint
 ) -> tuple[Any, ...]:
     """Return the gradient of <f(*args), cotangent> for each argument."""
     chosen = [i for i, a in enumerate(args) if not inert(a)]
-    _, gradients = gradient_inside(
-        outer, False, pushforward.weighed, [i + 2 for i in chosen], False, (f, cotangent, *args), {}
+    (_, y), gradients = gradient_inside(
+        outer, False, pushforward.weighed, [i + 2 for i in chosen], True, (f, cotangent, *args), {}
     )
+    if not Fingerprint(y).matches(expected):
+        raise outer.failed(something_else(outer.user_location(), name_of(f)))
     found = dict(zip(chosen, gradients, strict=True))
     return tuple(found.get(i, NoTangent()) for i in range(len(args)))
 
@@ -277,22 +310,26 @@ def gradient_in_forward_mode(
 
     z = [p for p, _ in pairs]
     below = outer.base
-    (value, aux), (g,) = gradient_inside(below, debug, primal_part, [0], True, (z,), {})
-    (dvalue, daux), (dg,) = gradient_inside(below, debug, tangent_part, [0], True, (z,), {})
+    with Draws() as draws:
+        (value, aux), (g,) = gradient_inside(below, debug, primal_part, [0], True, (z,), {})
+    with draws.again():
+        (dvalue, daux), (dg,) = gradient_inside(below, debug, tangent_part, [0], True, (z,), {})
     gradients = rebuilt(wanted, [joined(outer, *pair) for pair in zip(g, dg, strict=True)])
     value = joined(outer, value, dvalue)
     result = (value, joined(outer, aux, daux)) if has_aux else value
     return result, tuple(gradients)
 
 
-def run_inside_forward_mode(outer: ForwardContext, call: Callable[[Any], Any]) -> Any:
+def run_inside_forward_mode(
+    outer: ForwardContext, name: str, call: Callable[[Any], Any], setting: Setting | None
+) -> Any:
     """Run something in a context of its own inside forward mode."""
 
     def run_below(ctx: Any) -> Any:
         with outer.based_on(ctx):
             return halves(outer, call(outer))
 
-    return joined(outer, *run_inside(outer.base, run_below))
+    return joined(outer, *run_inside(outer.base, name, run_below, setting))
 
 
 def halves(ctx: ForwardContext, value: Any) -> tuple[Any, Any]:

@@ -22,10 +22,10 @@ def is_leaf(value: Any) -> bool:
     return type(value) is Active or isinstance(value, (float, complex, np.inexact))
 
 
-def leaves(value: Any) -> list[Any]:
+def leaves(value: Any, *, others: bool = False) -> list[Any]:
     """Return the numbers and arrays in a value, in order."""
     found: list[Any] = []
-    mapped(found.append, value)
+    mapped(found.append, value, others=others)
     return found
 
 

@@ -50,7 +50,9 @@ class ReverseContext(InPlace):
         return self.known.get(key)
 
     def entering(self, f: FunctionType) -> None:
-        """Note a Python function that is about to run; one inside another remembers it."""
+        """Note a Python function that an inner derivative is about to run."""
+        if self.rehearsal is not None and f.__closure__:
+            self.rehearsal.captured(f.__closure__)
 
     def leave(self, value: Any) -> None:
         """Note a value that the function returns or raises."""

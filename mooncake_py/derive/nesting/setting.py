@@ -1,0 +1,53 @@
+"""What an inner derivative depends on besides memory and containers, whose changes are undone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import CellType, FunctionType
+from typing import Any
+
+from mooncake_py.derive.calls.draws import Draws
+from mooncake_py.derive.containers.state import old_cell, restore_cell
+from mooncake_py.derive.language.attribute_lookup import MISSING
+from mooncake_py.rules import local
+
+__all__ = ["Setting"]
+
+
+class Setting:
+    """The setting of a first run, for a second one.
+
+    Attributes
+    ----------
+    rules : LocalRules or None
+        That hold in the block.
+    draws : Draws
+        Generators of random numbers.
+    cells : dict
+        By id: a captured variable of a function that ran, and what it was bound to.
+    """
+
+    def __init__(self) -> None:
+        self.rules = local.current()
+        self.draws = Draws()
+        self.cells: dict[int, tuple[CellType, Any]] = {}
+
+    def entering(self, f: FunctionType) -> None:
+        """Note what the captured variables of a function that is about to run are bound to."""
+        for cell in f.__closure__ or ():
+            if id(cell) not in self.cells and (value := old_cell(cell)) is not MISSING:
+                self.cells[id(cell)] = cell, value
+
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        """Let a block find the setting of the first run."""
+        now = [(cell, old_cell(cell)) for cell, _ in self.cells.values()]
+        try:
+            for cell, value in self.cells.values():
+                cell.cell_contents = value
+            with self.draws.again(), local.using(self.rules):
+                yield
+        finally:
+            for cell, value in now:
+                restore_cell(cell, value)
