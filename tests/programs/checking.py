@@ -72,9 +72,9 @@ def _checked(program: Program, seed: int) -> Finding | None:
     return found
 
 
-def require_trust(program: Program, value: Any) -> None:
+def require_trust(program: Program, value: Any, *, exact: bool = False) -> None:
     """Raise Untestable where NumPy itself, or rounding, may be to blame for a finding."""
-    if _value(with_sources_copied(program.source), program) != value:
+    if _value(with_sources_copied(program.source), program, exact=exact) != value:
         raise Untestable("NumPy copies between views that overlap")
     if largest_number(program) > LARGEST_NUMBER:
         raise Untestable("large numbers on the way swallow small changes")
@@ -122,17 +122,17 @@ def _other_ways(
     return None
 
 
-def plain_value(program: Program) -> Any:
+def plain_value(program: Program, *, exact: bool = False) -> Any:
     """Return the value of the primal, if it does not depend on memory nobody has written."""
-    values = [_value(program.source.replace("np.empty", creator), program)
+    values = [_value(program.source.replace("np.empty", creator), program, exact=exact)
               for creator in ("np.empty", "np.zeros", "np.ones")]
     if not isinstance(values[0], float | np.floating) or values[1] != values[2]:
         raise Untestable("the primal reads memory before it is written, or is no real number")
     return values[1]
 
 
-def _value(source: str, program: Program) -> Any:
-    with defined(source) as f, np.errstate(all="raise", under="ignore"):
+def _value(source: str, program: Program, *, exact: bool = False) -> Any:
+    with defined(source, exact=exact) as f, np.errstate(all="raise", under="ignore"):
         try:
             return primal(program, f, program.bases)
         except Exception as error:
