@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from mooncake_py.rules.declare import zero_derivative
+from mooncake_py.rules.declare import not_implemented, zero_derivative
 
 __all__: list[str] = []
 
@@ -23,6 +23,8 @@ zero_derivative(
     math.floor, math.ceil, math.trunc, math.ulp,
     because="piecewise constant",
 )
+
+zero_derivative(not_implemented, because="a marker")  # in rules that are differentiated again
 
 # Questions about values.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Hashable, Iterator
 from types import FunctionType
@@ -15,6 +16,8 @@ __all__ = [
     "DuplicateRuleError", "add", "add_forward", "are_first", "calling_location", "find",
     "find_forward", "registered", "registered_forward", "version",
 ]
+
+ENGINE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "derive")
 
 _rules: dict[Hashable, Rule] = {}
 _forward: dict[Hashable, DualRule] = {}
@@ -157,4 +160,6 @@ def version() -> int:
 def calling_location(depth: int) -> Location:
     """Return the file and line of the caller `depth` frames above the calling function."""
     frame = sys._getframe(depth + 1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(ENGINE):
+        frame = frame.f_back  # between a rule that runs derived and what it calls
     return Location(frame.f_code.co_filename, frame.f_lineno)

@@ -13,6 +13,7 @@ from numpy import ndarray
 from mooncake_py.derive.containers.sequences import readable
 from mooncake_py.derive.crossing.differentiate import gradient_of_first
 from mooncake_py.derive.forward import pushforward
+from mooncake_py.derive.forward.transposed import tangent_below
 from mooncake_py.derive.language.methods import ANSWERED, derivable
 from mooncake_py.derive.recording import activity, apply
 from mooncake_py.derive.recording.active import Active
@@ -184,11 +185,13 @@ def apply_vjp(rule: VjpRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         y = ctx.base.call(f, *primals, **kwargs)
         t = ctx.lower(partial(rule.jvp, **kwargs), tuple(tangents), y, *primals)
         return paired(ctx, y, t, rule)
-    y, t = ctx.lower(
-        pushforward.of_vjp, rule, primals, kwargs, tuple(tangents), gradient_of_first
-    )
-    if not ctx.plain and not any(isinstance(a, GENERATORS) for a in args):
-        y = ctx.base.call(f, *primals, **kwargs)  # by its own rule, where it draws no numbers
+    if ctx.plain or any(isinstance(a, GENERATORS) for a in args):  # draws only once
+        y, t = ctx.lower(
+            pushforward.of_vjp, rule, primals, kwargs, tuple(tangents), gradient_of_first
+        )
+    else:
+        y = ctx.base.call(f, *primals, **kwargs)
+        t = tangent_below(ctx, rule, primals, kwargs, tuple(tangents))
     return paired(ctx, y, t, rule)
 
 

@@ -95,11 +95,6 @@ class Levels(ArrayLanguage):
         return self.base.nesting
 
     @property
-    def transposed(self) -> Any:
-        """The rules that are being transposed."""
-        return self.base.transposed
-
-    @property
     def outers(self) -> Any:
         """The calls under and round this one."""
         return (self.base, *self.base.outers)

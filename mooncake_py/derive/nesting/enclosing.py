@@ -23,7 +23,10 @@ __all__ = ["call_derivative", "enclosed", "enclosing", "is_derivative", "nested_
 ORDINARY = (
     os.path.join(PACKAGE, "rules"),
     os.path.join(PACKAGE, "derive", "forward", "pushforward.py"),
+    os.path.join(PACKAGE, "derive", "forward", "transposed.py"),
+    os.path.join(PACKAGE, "derive", "nesting", "structures.py"),
     os.path.join(PACKAGE, "higher_order.py"),
+    os.path.join(PACKAGE, "checkpointing.py"),
     os.path.join(PACKAGE, "tangents", "pairs.py"),
     os.path.join(PACKAGE, "utilities", "holomorphic.py"),
 )

@@ -52,7 +52,6 @@ class InnerContext(ReverseContext):
         self.outers = (outer, *outer.outers)
         self.level = outer.level + 1
         self.nesting = outer.nesting + 1
-        self.transposed = outer.transposed
         self.registry.foreign = outer.registry.foreign
         self.captured: dict[int, tuple[Memory, Memory]] = {}
         self.numbers: dict[int, tuple[Active, Any]] = {}

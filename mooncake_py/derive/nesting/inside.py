@@ -43,14 +43,13 @@ from mooncake_py.derive.nesting.setting import Setting
 from mooncake_py.derive.nesting.structures import leaves, mapped, rebuilt
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.reports.notes import guarded, locate
-from mooncake_py.errors import MissingRuleError, NestedDerivativeError
+from mooncake_py.errors import NestedDerivativeError
 from mooncake_py.tangents import NoTangent
 
 __all__ = ["gradient_inside", "pull_back_inside", "run_inside", "vjp_inside"]
 
 Seeds = list[tuple[Any, Any]]
 RunAgain = Callable[[InnerContext, Any], tuple[Any, Seeds]]
-REPEATED = 4  # how often a rule may be transposed within itself
 
 
 def gradient_inside(
@@ -63,7 +62,6 @@ def gradient_inside(
             return gradient_in_forward_mode(outer, debug, f, chosen, has_aux, args, kwargs)
     with enclosed(outer):
         inner: Any = new_context(settings(debug), f, args, kwargs, follows=True)
-    inner.transposed = with_rule(outer, f, args)
     try:
         with inner.setting.draws:
             output = run_both_ways(inner, f, chosen, has_aux, args, kwargs)
@@ -87,28 +85,6 @@ def told(ctx: Any) -> Iterator[None]:
     except NestedDerivativeError as error:
         locate(error, ctx.user_location())
         raise ctx.failed(error) from None
-
-
-def with_rule(outer: Any, f: Any, args: Any) -> tuple[Any, ...]:
-    """Return the rules that are being transposed, with the one that begins to be, if any.
-
-    A rule whose pullback calls the function itself would be transposed without end.
-    """
-    if f is not pushforward.weighted:
-        return outer.transposed
-    rule = args[-1]
-    if outer.transposed.count(rule) > REPEATED:
-        raise outer.failed(
-            MissingRuleError(
-                f"the pullback of {rule.name} calls {rule.name} itself, and a derivative of "
-                "higher order is wanted",
-                where=outer.user_location(),
-                why=f"its rule, declared at {rule.origin}, gives no tangent, and transposing the "
-                "pullback does not end",
-                mend="give from_vjp a jvp",
-            )
-        )
-    return (*outer.transposed, rule)
 
 
 def along(
@@ -206,7 +182,6 @@ def pull_inside(entry: tuple[Any, ...]) -> None:
     outer = before.outers[0]
     cotangent = gradient_of(independent(outer, lifted), mirror, {})
     inner = InnerContext(outer, follows=True)
-    inner.transposed = before.transposed
     with guarded(inner), before.setting.again():
         result, seeds = again(inner, cotangent)
         if not Fingerprint(result).matches(expected):

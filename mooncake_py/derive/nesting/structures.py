@@ -29,10 +29,10 @@ def leaves(value: Any, *, others: bool = False) -> list[Any]:
     return found
 
 
-def rebuilt(value: Any, parts: list[Any]) -> Any:
+def rebuilt(value: Any, parts: list[Any], *, others: bool = False) -> Any:
     """Return a value with other numbers and arrays, taken in order from `parts`."""
     rest = iter(parts)
-    return mapped(lambda leaf: next(rest), value)
+    return mapped(lambda leaf: next(rest), value, others=others)
 
 
 def mapped(f: Callable[[Any], Any], value: Any, *, others: bool = False) -> Any:

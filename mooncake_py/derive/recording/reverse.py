@@ -31,8 +31,6 @@ class ReverseContext(InPlace):
         How many derivatives this one is inside of.
     nesting : int
         How many derivatives the user takes of the code that runs here, one in another.
-    transposed : tuple of Rule
-        The rules that forward mode is transposing, where derivatives nest.
     outers : tuple of ReverseContext
         The calls round this one, the nearest first: see `inner`.
     """
@@ -41,7 +39,6 @@ class ReverseContext(InPlace):
     level = 0
     nesting = 1
     outers: tuple[ReverseContext, ...] = ()
-    transposed: tuple[Any, ...] = ()
     specialise = staticmethod(specialise)
     numbers = NUMBERS | {Active}
 

@@ -15,7 +15,8 @@ __all__: list[str] = []
 
 def log_ratio(x: Any, y: Any) -> Any:
     """Return log(x / y), and zero where both are zero."""
-    return np.where(x == y, 0, np.log(x / np.where(x == y, 1, y)))
+    both = np.equal(x, 0) & np.equal(y, 0)  # not x == y: there the derivative is not zero
+    return np.log(np.where(both, 1, x) / np.where(both, 1, y))
 
 
 def huber_radius(delta: Any, r: Any) -> Any:
