@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests.programs.checking import Finding, check
 from tests.programs.generator import random_program
 from tests.programs.program import Program
-from tests.programs.shrinking import shrink
+from tests.programs.second import check_second
+from tests.programs.shrinking import Check, shrink
 from tests.programs.truth import Untestable
 
 BATCH = 10  # programs of a fast test
@@ -19,7 +20,7 @@ SLOW_BATCH = 200
 REFUSED = 0.01  # the part of the programs that may need a rule which is missing
 
 
-def first_finding(programs: list[Program]) -> Finding | None:
+def first_finding(programs: list[Program], check: Check) -> Finding | None:
     """Return a defect that one of the programs shows; most of them must be testable."""
     tested, refused = 0, []
     for program in programs:
@@ -37,11 +38,11 @@ def first_finding(programs: list[Program]) -> Finding | None:
     return refused[0] if len(refused) > REFUSED * len(programs) else None
 
 
-def verify(programs: list[Program]) -> None:
+def verify(programs: list[Program], check: Check = check) -> None:
     """Fail with the smallest program found that shows the defect of one of the programs."""
-    finding = first_finding(programs)
+    finding = first_finding(programs, check)
     if finding is not None:
-        pytest.fail(str(shrink(finding)), pytrace=False)
+        pytest.fail(str(shrink(finding, check=check)), pytrace=False)
 
 
 @pytest.mark.parametrize("batch", range(16))
@@ -49,6 +50,21 @@ def test_random_programs(batch: int) -> None:
     sizes = (3, 6, 9, 14)
     verify([random_program(Random(seed), sizes[seed % 4])
             for seed in range(batch * BATCH, (batch + 1) * BATCH)])
+
+
+@pytest.mark.parametrize("batch", range(6))
+def test_random_programs_forward_and_to_second_order(batch: int) -> None:
+    first = 60_000 + batch * BATCH
+    verify([random_program(Random(seed), (3, 6, 9)[seed % 3]) for seed in range(first, first + 8)],
+           check_second)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("batch", range(8))
+def test_many_random_programs_forward_and_to_second_order(batch: int) -> None:
+    first = 70_000 + batch * SLOW_BATCH
+    verify([random_program(Random(seed), (3, 6, 9, 14)[seed % 4])
+            for seed in range(first, first + SLOW_BATCH)], check_second)
 
 
 @pytest.mark.slow

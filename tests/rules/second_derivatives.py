@@ -19,7 +19,7 @@ WEIGHTS = ((1, 3 / 4), (2, -3 / 20), (3, 1 / 60))  # central, sixth order
 
 def is_inexact(x: Any) -> bool:
     """Tell whether an argument has a derivative."""
-    return isinstance(x, (float, complex)) or (
+    return (isinstance(x, (float, complex)) and np.isfinite(x)) or (
         isinstance(x, np.ndarray) and x.dtype.kind in "fc" and x.size > 0
     )
 

@@ -18,6 +18,7 @@ import numpy as np
 from mooncake_py.derive.crossing.differentiate import gradient_of_first
 from mooncake_py.derive.forward.pushforward import cotangent_like, weighted
 from mooncake_py.derive.nesting.structures import leaves, mapped, rebuilt
+from mooncake_py.derive.recording.active import Active
 from mooncake_py.rules.declare import from_vjp
 from mooncake_py.rules.kinds import VjpRule
 
@@ -25,17 +26,26 @@ __all__ = ["tangent_below"]
 
 
 class Application:
-    """A rule applied to primals and tangents, whose numbers and arrays are kept elsewhere."""
+    """A rule applied to primals and tangents, whose arrays and active numbers are given apart."""
 
     def __init__(self, rule: VjpRule, kwargs: Any, values: Any) -> None:
         self.rule = rule
         self.kwargs = kwargs
-        self.values = form_of(values)
+        self.values = mapped(lambda leaf: PART if is_part(leaf) else leaf, values, others=True)
         self.tangent: Any = None  # its form
 
     def filled(self, parts: Any) -> Any:
         """Return primals and tangents."""
-        return rebuilt(self.values, parts, others=True)
+        rest = iter(parts)
+        return mapped(lambda leaf: next(rest) if leaf is PART else leaf, self.values, others=True)
+
+
+PART = float("nan")  # in place of a part, known by identity
+
+
+def is_part(leaf: Any) -> bool:
+    """Tell whether a number or array may be active: a plain number is a constant."""
+    return type(leaf) is Active or isinstance(leaf, np.ndarray)
 
 
 def form_of(value: Any) -> Any:
@@ -47,7 +57,8 @@ def tangent_below(ctx: Any, rule: VjpRule, primals: Any, kwargs: Any, tangents: 
     """Return the tangent of an output, a value of the context below that is followed there."""
     values = primals, tangents
     application = Application(rule, kwargs, values)
-    parts = ctx.lower(moved_by, application, *leaves(values, others=True))
+    given = filter(is_part, leaves(values, others=True))
+    parts = ctx.lower(moved_by, application, *given)
     return rebuilt(application.tangent, list(parts), others=True)
 
 
