@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from mooncake_py.derive.calls.draws import Draws
 from mooncake_py.derive.crossing.arguments import ArgNums, choose_arguments, name_of
 from mooncake_py.errors import NonDifferentiableArgumentError, NonScalarOutputError
 from mooncake_py.interface import grad, jvp, value_and_grad, vjp
@@ -81,24 +82,27 @@ def blocks_of(function: Any, values: Any, leaves: list[Any], mode: Mode) -> Any:
     """Return, in the structure of the output, a `Block` for each number or array."""
     size = sum([np.size(leaf) for leaf in leaves])
     if mode == "forward":
-        return by_columns(function, values, leaves)
-    y, pullback = vjp(function, values)
+        return by_columns(function, values, leaves, Draws())
+    draws = Draws()
+    with draws:
+        y, pullback = vjp(function, values)
     outputs: list[Any] = []
     collect(y, outputs)
     count = sum([np.size(part) for part in outputs])
     if mode == "auto" and (size <= count or any(np.iscomplexobj(p) for p in outputs)):
-        return by_columns(function, values, leaves)
+        return by_columns(function, values, leaves, draws)
     return by_rows(y, pullback, outputs, leaves)
 
 
-def by_columns(function: Any, values: Any, leaves: list[Any]) -> Any:
-    """Run forward along each unit vector of the input."""
+def by_columns(function: Any, values: Any, leaves: list[Any], draws: Draws) -> Any:
+    """Run forward along each unit vector of the input; all runs draw the same random numbers."""
     columns: list[Any] = []
     y: Any = None
     for k in range(len(leaves)):
         for i in range(np.size(leaves[k])):
             directions = [unit(leaf, i) if j == k else zero(leaf) for j, leaf in enumerate(leaves)]
-            y, dy = jvp(function, (values,), (refilled(values, directions),))
+            with draws.run():
+                y, dy = jvp(function, (values,), (refilled(values, directions),))
             columns.append(dy)
 
     def block(part: Any, path: tuple[Any, ...]) -> Block:
@@ -247,7 +251,11 @@ def hessian_diagonal(f: Callable[..., Any], argnum: int = 0) -> Any:
         x = args[argnum]
         if np.ndim(x) == 0:
             return hvp(f, args, 1.0, argnum)
-        products = [hvp(f, args, unit(x, i), argnum).reshape(-1)[i] for i in range(np.size(x))]
+        draws = Draws()
+        products: list[Any] = []
+        for i in range(np.size(x)):
+            with draws.run():
+                products.append(hvp(f, args, unit(x, i), argnum).reshape(-1)[i])
         return np.array(products).reshape(np.shape(x))
 
     return diagonal_of

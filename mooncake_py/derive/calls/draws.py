@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Self
 
 from mooncake_py.derive.reports.places import PACKAGE
@@ -38,8 +38,14 @@ class Draws:
 
     def __init__(self) -> None:
         self.states: dict[int, tuple[Any, Any]] = {}
+        self.entered = False
+
+    def run(self) -> AbstractContextManager[Any]:
+        """Take note of a first run, and let each later one draw the same."""
+        return self.again() if self.entered else self
 
     def __enter__(self) -> Self:
+        self.entered = True
         _thread.noting.append(self)
         return self
 

@@ -52,6 +52,7 @@ class Levels(ArrayLanguage):
         self.plain = plain
         self.blocks = Blocks(base.registry.owner)
         super().__init__()
+        self.rebound = base.rebound
 
     @contextmanager
     def based_on(self, base: Any) -> Iterator[None]:

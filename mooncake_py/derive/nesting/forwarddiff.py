@@ -60,7 +60,7 @@ def value_and_jacobian(outer: ReverseContext, f: Any, x: Any) -> tuple[Any, Any]
     draws = Draws()
     for i in range(max(np.size(x), 1)):
         inner = _Context(outer)
-        with draws.again() if i else draws, guarded(inner):
+        with draws.run(), guarded(inner):
             ctx, output = run_over(inner, f, (x,), (unit(x, i),))
             inner.leave(output)
             if not is_leaf(output):

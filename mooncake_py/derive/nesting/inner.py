@@ -55,7 +55,7 @@ class InnerContext(ReverseContext):
         self.registry.foreign = outer.registry.foreign
         self.captured: dict[int, tuple[Memory, Memory]] = {}
         self.numbers: dict[int, tuple[Active, Any]] = {}
-        self.setting = Setting()
+        self.setting = Setting(outer)
         self.known = self.registry.known = _Known(self)
         del self.record  # the method below, not that of the tape
 

@@ -213,7 +213,7 @@ def vjp_inside(
         lambda a: outer.call(np.array, a) if type(a) is ndarray else a, args, others=True
     )
 
-    setting = Setting()
+    setting = Setting(outer)
     y = run_inside(outer, name_of(f), lambda ctx: ctx.call(f, *kept), setting)
     expected = Fingerprint(y)
 
@@ -283,6 +283,7 @@ def gradient_in_forward_mode(
         _, (value, aux) = run_on(z)
         return value, aux
 
+    primal_part.__qualname__ = tangent_part.__qualname__ = name_of(f)  # in messages
     z = [p for p, _ in pairs]
     below = outer.base
     with Draws() as draws:

@@ -8,6 +8,7 @@ from types import CellType, FunctionType
 from typing import Any
 
 from mooncake_py.derive.calls.draws import Draws
+from mooncake_py.derive.containers.dicts import restore_key, value_at
 from mooncake_py.derive.containers.state import old_cell, restore_cell
 from mooncake_py.derive.language.attribute_lookup import MISSING
 from mooncake_py.rules import local
@@ -18,6 +19,11 @@ __all__ = ["Setting"]
 class Setting:
     """The setting of a first run, for a second one.
 
+    Parameters
+    ----------
+    outer : Context
+        Of the call that the run is a part of.
+
     Attributes
     ----------
     rules : LocalRules or None
@@ -26,12 +32,18 @@ class Setting:
         Generators of random numbers.
     cells : dict
         By id: a captured variable of a function that ran, and what it was bound to.
+    globals : list
+        Global variables that the functions round the run bind, with what they are bound to.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, outer: Any) -> None:
         self.rules = local.current()
         self.draws = Draws()
         self.cells: dict[int, tuple[CellType, Any]] = {}
+        self.globals = [
+            (scope, name, value_at(scope, name))
+            for ctx in (outer, *outer.outers) for (_, name), scope in ctx.rebound.items()
+        ]
 
     def entering(self, f: FunctionType) -> None:
         """Note what the captured variables of a function that is about to run are bound to."""
@@ -43,11 +55,16 @@ class Setting:
     def again(self) -> Iterator[None]:
         """Let a block find the setting of the first run."""
         now = [(cell, old_cell(cell)) for cell, _ in self.cells.values()]
+        bound = [(scope, name, value_at(scope, name)) for scope, name, _ in self.globals]
         try:
             for cell, value in self.cells.values():
                 cell.cell_contents = value
+            for variable in self.globals:
+                restore_key(*variable)
             with self.draws.again(), local.using(self.rules):
                 yield
         finally:
             for cell, value in now:
                 restore_cell(cell, value)
+            for variable in bound:
+                restore_key(*variable)
