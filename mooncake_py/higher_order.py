@@ -201,6 +201,7 @@ def hvp(f: Callable[..., Any], args: tuple[Any, ...], v: Any, argnums: ArgNums =
     array([  6., 120.])
     """
     function, values = of_chosen(f, argnums, args, {})
+    v = copied(v)  # it may share memory with an argument
     tangents = v if isinstance(argnums, tuple) else (v,)
     # Only for those who use it.
     from mooncake_py.derive.nesting.products import hessian_product
@@ -316,6 +317,18 @@ def refilled(value: Any, parts: list[Any]) -> Any:
     """Return the structure of a value with other numbers and arrays, in order."""
     rest = iter(parts)
     return spread(lambda leaf, path: next(rest), value, ())
+
+
+def copied(value: Any) -> Any:
+    """Return a value whose arrays are memory of their own."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, dict):
+        return {key: copied(part) for key, part in value.items()}
+    if type(value) is list or type(value) is tuple:
+        parts = [copied(part) for part in value]
+        return parts if isinstance(value, list) else tuple(parts)
+    return value
 
 
 def at(value: Any, path: tuple[Any, ...]) -> Any:

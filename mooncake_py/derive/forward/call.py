@@ -14,6 +14,7 @@ from mooncake_py.derive.forward.lift import (
     TangentLifter,
     TangentReader,
     give_tangent,
+    require_one_tangent,
     tangent_from,
 )
 from mooncake_py.derive.nesting.enclosing import enclosed, enclosing
@@ -81,6 +82,8 @@ def lifted(ctx: ForwardContext, lifter: TangentLifter, values: Any, tangents: An
     pairs = [lifter.visit(a) for a in values]
     for i, ((_, mirror), t) in enumerate(zip(pairs, tangents, strict=True)):
         give_tangent(ctx, mirror, t, f"tangents[{i}]")
+    for i, ((_, mirror), t) in enumerate(zip(pairs, tangents, strict=True)):
+        require_one_tangent(ctx, mirror, t, f"tangents[{i}]")
     return tuple(v for v, _ in pairs)
 
 

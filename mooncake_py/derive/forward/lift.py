@@ -20,7 +20,9 @@ from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.containers import MUTABLE, fill_container, join_container, parts_of
 
-__all__ = ["TangentLifter", "TangentReader", "give_tangent", "tangent_from"]
+__all__ = [
+    "TangentLifter", "TangentReader", "give_tangent", "require_one_tangent", "tangent_from",
+]
 
 
 class TangentLifter(Lifter):
@@ -107,6 +109,28 @@ def give_tangent(
         above = above | {id(mirror)}
         for name, part in mirror.parts.items():
             give_tangent(ctx, part, part_of(tangent, name, path), f"{path}[{name!r}]", above)
+
+
+def require_one_tangent(
+    ctx: Any, mirror: Any, tangent: Any, path: str, above: frozenset[int] = frozenset()
+) -> None:
+    """Raise where memory has another tangent than it was given here."""
+    if tangent is None or type(tangent) is NoTangent or mirror is None or type(mirror) is Active:
+        return
+    if type(mirror) is not ndarray:
+        if id(mirror) not in above:
+            above = above | {id(mirror)}
+            for name, part in mirror.parts.items():
+                at = f"{path}[{name!r}]"
+                require_one_tangent(ctx, part, part_of(tangent, name, path), at, above)
+    elif not np.array_equal(
+        ctx.blocks.tangent_of(mirror), np.asarray(tangent).astype(mirror.dtype), equal_nan=True
+    ):
+        raise InvalidTangentError(
+            f"the tangent {path} differs from that of an argument which shares memory with it",
+            why="memory has one tangent: the derivative is that with respect to the memory",
+            mend="pass the same tangent for both, or a copy of one of the arguments",
+        )
 
 
 def tangent_from(mirror: Any, zero: Any, above: frozenset[int] = frozenset()) -> Any:

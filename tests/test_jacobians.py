@@ -1,0 +1,192 @@
+"""Jacobians and Hessians: structures, modes, products, errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mooncake_py import (
+    forwarddiff,
+    grad,
+    hessian,
+    hessian_diagonal,
+    hvp,
+    jacobian,
+    value_grad_and_hessian,
+)
+from mooncake_py.errors import (
+    InvalidTangentError,
+    NestedDerivativeError,
+    NonDifferentiableArgumentError,
+    NonScalarOutputError,
+)
+from tests.support.directions import sixth_order
+
+X = np.array([0.3, -1.2, 0.7])
+MODES = ("forward", "reverse", "auto")
+
+
+def columns(f: Any, x: Any) -> Any:
+    """Return the Jacobian by differences."""
+    units = np.eye(x.size).reshape(x.size, *x.shape)
+    return np.stack([sixth_order(lambda t, e=e: f(x + t * e)) for e in units], axis=-1).reshape(
+        np.shape(f(x)) + x.shape
+    )
+
+
+def in_place(x):
+    x = x.copy()
+    x[1:] *= x[:-1]
+    return np.concatenate([x, [np.sum(x**2)]])
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "f",
+    [np.cumprod, in_place, lambda x: np.outer(x, x), lambda x: np.sum(x**3), lambda x: x[:0]],
+    ids=["vector", "in place", "matrix", "number", "empty"],
+)
+def test_jacobian_of_arrays(f, mode):
+    np.testing.assert_allclose(jacobian(f, mode=mode)(X.copy()), columns(f, X), atol=1e-9)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_jacobian_with_respect_to_a_matrix_a_number_and_nothing(mode):
+    a = np.arange(1.0, 5.0).reshape(2, 2)
+    f = lambda a: np.linalg.inv(a) @ a.T  # noqa: E731
+    np.testing.assert_allclose(jacobian(f, mode=mode)(a), columns(f, a), atol=1e-8)
+    np.testing.assert_allclose(jacobian(lambda s: X * s**2, mode=mode)(3.0), 6 * X)
+    assert jacobian(lambda s: s**3, mode=mode)(2.0) == 12.0
+    assert jacobian(lambda x: np.sum(x) + X, mode=mode)(np.zeros((0, 2))).shape == (3, 0, 2)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_jacobian_of_structures(mode):
+    def f(d, s):
+        return {"y": d["x"] * s, "z": (d["x"][0] * d["t"], 3)}
+
+    found = jacobian(f, argnums=(0, 1), mode=mode)({"x": X, "t": 2.0}, 5.0)
+    by_d, by_s = found["y"]
+    np.testing.assert_allclose(by_d["x"], 5.0 * np.eye(3))
+    np.testing.assert_allclose(by_d["t"], np.zeros(3))
+    np.testing.assert_allclose(by_s, X)
+    by_d, by_s = found["z"][0]
+    np.testing.assert_allclose(by_d["x"], [2.0, 0.0, 0.0])
+    assert by_d["t"] == X[0]
+    assert by_s == 0.0
+    assert found["z"][1] is None
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_jacobian_by_name_and_keyword(mode):
+    f = lambda x, scale=1.0: x * scale**2  # noqa: E731
+    np.testing.assert_allclose(jacobian(f, argnums="scale", mode=mode)(X, scale=3.0), 6 * X)
+
+
+def test_jacobian_leaves_arguments():
+    x = X.copy()
+
+    def f(x):
+        x[:] = np.sin(x)
+        return x
+
+    for mode in MODES:
+        np.testing.assert_allclose(jacobian(f, mode=mode)(x), np.diag(np.cos(X)))
+        np.testing.assert_array_equal(x, X)
+
+
+def rosenbrock(x):
+    return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def test_hessian_and_its_products():
+    expected = columns(grad(rosenbrock), X)
+    h = hessian(rosenbrock)(X)
+    np.testing.assert_allclose(h, expected, rtol=1e-8)
+    np.testing.assert_allclose(h, h.T)
+    np.testing.assert_allclose(hvp(rosenbrock, (X,), X), h @ X)
+    np.testing.assert_allclose(hessian_diagonal(rosenbrock)(X), np.diag(h))
+    value, gradient, again = value_grad_and_hessian(rosenbrock)(X)
+    assert value == rosenbrock(X)
+    np.testing.assert_array_equal(gradient, grad(rosenbrock)(X))
+    np.testing.assert_array_equal(again, h)
+
+
+def test_direction_may_be_the_argument_itself():
+    x = X.copy()
+    np.testing.assert_allclose(hvp(rosenbrock, (x,), x), hessian(rosenbrock)(X) @ X)
+    np.testing.assert_allclose(
+        hvp(lambda d: np.sum(d["x"] ** 3), ({"x": x},), {"x": x})["x"], 6 * X**2
+    )
+
+
+def test_hessian_with_respect_to_several_arguments():
+    f = lambda x, s: np.sum(x**2) * s**3  # noqa: E731
+    (xx, xs), (sx, ss) = hessian(f, argnums=(0, 1))(X, 2.0)
+    np.testing.assert_allclose(xx, 16 * np.eye(3))
+    np.testing.assert_allclose(xs, 24 * X)
+    np.testing.assert_allclose(sx, 24 * X)
+    np.testing.assert_allclose(ss, 12 * np.sum(X**2))
+    dx, ds = hvp(f, (X, 2.0), (X, 1.0), argnums=(0, 1))
+    np.testing.assert_allclose(dx, xx @ X + xs)
+    np.testing.assert_allclose(ds, sx @ X + ss)
+
+
+def test_hessian_of_a_matrix_and_of_a_number():
+    a = np.arange(1.0, 5.0).reshape(2, 2) + np.eye(2)
+    f = lambda a: np.linalg.slogdet(a)[1]  # noqa: E731
+    np.testing.assert_allclose(hessian(f)(a), columns(grad(f), a), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(
+        hessian_diagonal(f)(a), np.diag(hessian(f)(a).reshape(4, 4)).reshape(2, 2)
+    )
+    assert hessian(lambda s: s**4)(2.0) == 48.0
+    assert hessian_diagonal(lambda s: s**4)(2.0) == 48.0
+
+
+def test_derivatives_of_hessians():
+    np.testing.assert_allclose(
+        grad(lambda x: np.trace(hessian(lambda z: np.sum(z**4) * z[0])(x)))(X),
+        sixth_order_gradient(lambda x: np.trace(hessian(lambda z: np.sum(z**4) * z[0])(x))),
+        rtol=1e-7,
+    )
+
+
+def sixth_order_gradient(f: Any) -> Any:
+    return np.array([sixth_order(lambda t, e=e: f(X + t * e)) for e in np.eye(3)])
+
+
+def test_forwarddiff_is_the_function_and_its_derivative():
+    def iterated(x):
+        y = x * 1.0
+        for _ in range(10):
+            y = np.sin(y) + x[::-1] * 0.1
+        return y
+
+    assert np.array_equal(forwarddiff(iterated, X), iterated(X))
+    f = lambda x: np.sum(forwarddiff(iterated, x * 2) ** 2)  # noqa: E731
+    np.testing.assert_allclose(grad(f)(X), sixth_order_gradient(f), rtol=1e-8)
+    np.testing.assert_allclose(hessian(f)(X), columns(grad(f), X), rtol=1e-6, atol=1e-8)
+    g = lambda s: forwarddiff(lambda t: np.exp(t) * X, s)[1]  # noqa: E731
+    np.testing.assert_allclose(grad(g)(0.5), np.exp(0.5) * X[1])
+
+
+def test_forwarddiff_must_not_capture():
+    with pytest.raises(NestedDerivativeError):
+        grad(lambda x: np.sum(forwarddiff(lambda z: z * x, x * 2)))(X)
+    with pytest.raises(InvalidTangentError, match="tuple"):
+        grad(lambda x: forwarddiff(lambda z: (z, z), x * 2)[0][0])(X)
+
+
+def test_errors():
+    with pytest.raises(NonDifferentiableArgumentError, match="floats"):
+        jacobian(np.sin)(3)
+    with pytest.raises(NonDifferentiableArgumentError, match="complex"):
+        jacobian(np.sin)(1j)
+    with pytest.raises(NonScalarOutputError):
+        hessian(lambda x: x * 2)(X)
+    with pytest.raises(NonScalarOutputError, match="one real number"):
+        hvp(lambda x: x * 2, (X,), X)
+    with pytest.raises(InvalidTangentError, match="shape"):
+        hvp(rosenbrock, (X,), X[:2])
