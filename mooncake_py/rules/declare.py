@@ -172,8 +172,7 @@ def from_vjp(
     jvp : callable, optional
         ``jvp(tangents, y, *args, **kwargs)`` returns the tangent of the output `y`; `tangents`
         has one for each positional argument, None for zero.  By default forward mode transposes
-        the pullback, which takes about three times as long; a rule whose pullback calls the
-        function itself needs one for derivatives of higher order.
+        the pullback, which takes about three times as long.
     replace : bool
         Override a rule that exists.
 
