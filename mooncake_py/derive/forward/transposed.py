@@ -83,7 +83,9 @@ def moved_by_rule(application: Application, *parts: Any) -> tuple[Any, Any]:
         given = [np.zeros_like(y)[()] if c is None else c
                  for c, y in zip(cotangents, output, strict=True)]
         c = rebuilt(application.tangent, given, others=True)
-        return (None, *gradient_of_first(paired_with, list(parts), application, c))
+        # Arrays that share memory have one cotangent, and here each has its own.
+        apart = [np.array(p) if isinstance(p, np.ndarray) else p for p in parts]
+        return (None, *gradient_of_first(paired_with, apart, application, c))
 
     return output, pullback
 

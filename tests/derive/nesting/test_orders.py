@@ -132,7 +132,14 @@ def contractions(x):
     return np.einsum("i,ij,j->", y, np.linalg.inv(a), x) + np.linalg.slogdet(a)[1]
 
 
+def same_memory_twice(x):
+    x[1] += np.matmul(np.full(2, x[3]), x[::2])
+    x += np.choose(x > 0.1, [x, x])
+    return np.sum(x)
+
+
 PROGRAMS = [
+    same_memory_twice,
     time_stepper, alternating, cholesky_by_hand, lu_with_pivoting, two_bodies, filled_in_place,
     sorted_and_masked, generator, exceptions, objects, callbacks, vectorized, contractions,
 ]
