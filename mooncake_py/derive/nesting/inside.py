@@ -209,9 +209,16 @@ def vjp_inside(
     outer: Any, f: Callable[..., Any], args: tuple[Any, ...]
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """Return the output of a function and its pullback, both inside a derivative."""
-    kept = mapped(
-        lambda a: outer.call(np.array, a) if type(a) is ndarray else a, args, others=True
-    )
+    copies: dict[int, ndarray] = {}  # one of each array: what is the same memory stays it
+
+    def copied(a: Any) -> Any:
+        if type(a) is not ndarray:
+            return a
+        if id(a) not in copies:
+            copies[id(a)] = outer.call(np.array, a)
+        return copies[id(a)]
+
+    kept = mapped(copied, args, others=True)
 
     setting = Setting(outer)
     y = run_inside(outer, name_of(f), lambda ctx: ctx.call(f, *kept), setting)

@@ -203,3 +203,12 @@ def test_memory_of_the_program_written_after_an_inner_derivative_has_read_it():
     h = 1e-5
     expected = (grad(program)(X + h * v) - grad(program)(X - h * v)) / (2 * h)
     np.testing.assert_allclose(jvp(grad(program), (X.copy(),), (v,))[1], expected, rtol=1e-7)
+
+
+def test_one_array_given_twice_to_vjp_inside_is_one_memory():
+    def program(x):
+        return np.sum(vjp(lambda a, b: np.sum(a * b**2), x, x)[1](1.0)[0])
+
+    value, slope = jvp(program, (X.copy(),), (X,))
+    np.testing.assert_allclose(value, program(X))
+    np.testing.assert_allclose(slope, 2 * program(X))
