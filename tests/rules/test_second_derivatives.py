@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from mooncake_py.errors import MissingRuleError
+from mooncake_py.errors import DerivativeDropError, MissingRuleError
 from tests.rules import cases as families
 from tests.rules.cases import Case
 from tests.rules.second_derivatives import curvatures, is_inexact
@@ -45,7 +45,7 @@ def check(case: Case) -> None:
         warnings.simplefilter("ignore")
         try:
             found, expected, scale = curvatures(case)
-        except MissingRuleError:
+        except (MissingRuleError, DerivativeDropError):
             if any(name in case.id for name in REFUSED):
                 return
             raise

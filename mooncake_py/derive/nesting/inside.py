@@ -210,11 +210,15 @@ def vjp_inside(
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """Return the output of a function and its pullback, both inside a derivative."""
     copies: dict[int, ndarray] = {}  # one of each array: what is the same memory stays it
+    met: list[ndarray] = []
 
     def copied(a: Any) -> Any:
         if type(a) is not ndarray:
             return a
         if id(a) not in copies:
+            if any(np.may_share_memory(a, other) for other in met):
+                raise overlapping(outer)
+            met.append(a)
             copies[id(a)] = outer.call(np.array, a)
         return copies[id(a)]
 
@@ -230,6 +234,18 @@ def vjp_inside(
             return pull_back_inside(enclosing(), f, kept, cotangent, expected)
 
     return y, pullback
+
+
+def overlapping(ctx: Any) -> NestedDerivativeError:
+    """Return the error for arguments that share memory, but are not one array."""
+    return ctx.failed(
+        NestedDerivativeError(
+            "arguments of vjp that share memory, inside another derivative",
+            where=ctx.user_location(),
+            why="vjp works on copies of its arguments, which would no longer share it",
+            mend="take the views inside of the function: vjp(lambda x: f(x, x[1:]), x)",
+        )
+    )
 
 
 def pull_back_inside(

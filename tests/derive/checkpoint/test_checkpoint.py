@@ -31,6 +31,7 @@ from mooncake_py import (
     value_and_grad,
     vjp,
 )
+from mooncake_py.derive.debug.mode import settings
 from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.tangents import zero_coduals
 from tests.support.gradients import Program, Programs, bits
@@ -424,6 +425,8 @@ def test_pullback_in_another_thread() -> None:
 
 
 def test_nothing_is_left_to_the_cyclic_collector() -> None:
+    if settings() is not None:
+        pytest.skip("the contexts of debug mode refer to themselves")
     u = X.copy()
 
     def step(u):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import grad, hvp, jacobian, jvp, value_and_grad, vjp
+from mooncake_py.errors import NestedDerivativeError
 from tests.support.directions import check_second
 
 X = np.array([0.3, -1.2, 0.7, 0.5])
@@ -265,3 +266,11 @@ def test_threads_do_not_meet():
         thread.join()
     for k in range(1, 5):
         np.testing.assert_array_equal(results[k], hvp(time_stepper, (X * k,), X))
+
+
+def test_views_of_one_memory_given_to_vjp_inside_are_refused():
+    def f(x):
+        return vjp(lambda a, b: np.sum(a[1:] * b), x, x[1:])[1](1.0)[0].sum()
+
+    with pytest.raises(NestedDerivativeError, match="share memory"):
+        grad(f)(np.array([1.0, 2.0, 3.0]))
