@@ -160,6 +160,10 @@ def version() -> int:
 def calling_location(depth: int) -> Location:
     """Return the file and line of the caller `depth` frames above the calling function."""
     frame = sys._getframe(depth + 1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(ENGINE):
+    while (
+        frame.f_back is not None
+        and frame.f_code.co_filename.startswith(ENGINE)
+        and frame.f_code.co_name != "<module>"
+    ):
         frame = frame.f_back  # between a rule that runs derived and what it calls
     return Location(frame.f_code.co_filename, frame.f_lineno)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from mooncake_py.derive.crossing.hooked import hooked
-from mooncake_py.derive.forward.context import ForwardContext
+from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.errors import NestedDerivativeError
 from mooncake_py.rules import registry
 from mooncake_py.rules.declare import contextual
@@ -71,7 +71,7 @@ def require_function(fn: Any) -> None:
 def hook_inside(ctx: Any, fn: Callable[[Any], Any], x: T) -> T:
     """Record the hook inside a derivative."""
     require_function(fn)
-    if isinstance(ctx, ForwardContext):
+    if not isinstance(ctx, ReverseContext):
         if is_reversed(ctx) and ctx.contains_active(x):
             raise second_order(ctx)
         return ctx.call(copy.deepcopy, x)
@@ -80,7 +80,7 @@ def hook_inside(ctx: Any, fn: Callable[[Any], Any], x: T) -> T:
 
 def is_reversed(ctx: Any) -> bool:
     """Tell whether a forward pass is itself recorded, to be reversed."""
-    while isinstance(ctx, ForwardContext):
+    while not isinstance(ctx, ReverseContext):
         if ctx.plain:
             return False
         ctx = ctx.base

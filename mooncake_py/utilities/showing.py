@@ -9,7 +9,7 @@ import linecache
 import os
 from typing import Any, TypeVar
 
-from mooncake_py.derive.forward.context import ForwardContext
+from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.errors import Location
 from mooncake_py.rules.declare import contextual
 from mooncake_py.utilities.copies import plain_copy
@@ -55,7 +55,7 @@ def showgrad(x: T, label: str | None = None) -> T:
 @contextual(showgrad)
 def showgrad_inside(ctx: Any, x: T, label: str | None = None) -> T:
     """Print by a hook inside a derivative."""
-    if isinstance(ctx, ForwardContext):
+    if not isinstance(ctx, ReverseContext):
         return ctx.call(copy.deepcopy, x)
     where = ctx.user_location()
     name = label or (argument_at(where) if where else "")

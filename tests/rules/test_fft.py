@@ -14,5 +14,6 @@ def test_fft_follow_their_rules(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
+@pytest.mark.slow  # `test_in_programs` has them, against differences
 def test_fft_between_writes(case: Case) -> None:
     case.check_between_writes()

@@ -112,7 +112,11 @@ def test_cases_between_writes_match_differences(family: str) -> None:
         )  # fmt: skip
 
 
-@pytest.mark.parametrize("dtype", RTOL, ids=lambda dtype: dtype.__name__)
+@pytest.mark.parametrize(
+    "dtype",
+    [pytest.param(t, id=t.__name__, marks=[] if t is np.float32 else pytest.mark.slow)
+     for t in RTOL],
+)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_gradients_have_the_dtype_of_the_arguments(family: str, dtype: Any) -> None:
     if dtype is np.complex64 and family in DECOMPOSITIONS:

@@ -40,6 +40,7 @@ def amid_writes(name: str) -> Any:
 
 
 @pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.slow
 def test_scipy_amid_writes(name: str) -> None:
     test_rule(
         amid_writes(name), *PLAIN[name].args,

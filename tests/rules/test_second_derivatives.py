@@ -19,13 +19,16 @@ NAMES = [
     m.name for m in pkgutil.walk_packages(families.__path__, f"{families.__name__}.")
     if not m.name.endswith((".nondifferentiable", ".scipy"))
 ]
-RTOL = 1e-5
+RTOL = 1e-4
 
 # What has no second derivative yet; each of these raises.
-GAUGE = ("complement", "null_spaces", "projections", "singular_pairs", "hermitian_pairs")
+GAUGE = (
+    "complement", "null_spaces", "projections", "singular_pairs", "singular_projections",
+    "hermitian_pairs",
+)
 REFUSED = (
     *(f".{name}-" for name in GAUGE),  # the phases of complex vectors, vectors of no value
-    "det-rank-one", "pinv-equal-values", "polar-complex",
+    "det-rank-one", "pinv-equal-values", "polar-complex", "eigh-subset",
     "special.ber-", "special.bei-", "special.ker-", "special.kei-",  # of the derivatives
     "ellipkinc-", "ellipeinc-", "ellipj_of-",
 )

@@ -224,6 +224,7 @@ INSIDE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", INSIDE, ids=lambda f: f.__name__)
 def test_derivatives_within_derivatives(program):
     check_second(program, X.copy(), rtol=1e-5)
