@@ -22,6 +22,7 @@ __all__ = [
     "ContextRule",
     "DualRule",
     "ElementwiseRule",
+    "HandWrittenRule",
     "Like",
     "LinearRule",
     "NotImplementedDerivative",
@@ -285,8 +286,8 @@ class VjpRule(Rule):
         self.jvp = jvp
 
 
-class CoDualRule(Rule):
-    """A rule in the full interface of `rrule`, free to change its arguments in place.
+class HandWrittenRule(Rule):
+    """A rule in a full interface, free to change its arguments in place.
 
     Attributes
     ----------
@@ -308,27 +309,16 @@ class CoDualRule(Rule):
         self.mutates = mutates
 
 
-class DualRule(Rule):
-    """A forward rule in the full interface of `frule`; it stands beside a rule of another kind.
+class CoDualRule(HandWrittenRule):
+    """A rule in the full interface of `rrule`."""
 
-    Attributes
-    ----------
-    mutates : tuple of int or None
-        Positions of the arguments that the function may write; None means any of them.
-    """
+    __slots__ = ()
 
-    __slots__ = ("mutates", "rule")
 
-    def __init__(
-        self,
-        functions: tuple[Hashable, ...],
-        origin: Location,
-        rule: Callable[..., Any],
-        mutates: tuple[int, ...] | None,
-    ) -> None:
-        super().__init__(functions, origin)
-        self.rule = rule
-        self.mutates = mutates
+class DualRule(HandWrittenRule):
+    """A forward rule in the full interface of `frule`; it stands beside a rule of another kind."""
+
+    __slots__ = ()
 
 
 class OverlayRule(Rule):

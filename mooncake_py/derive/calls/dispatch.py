@@ -49,7 +49,7 @@ from mooncake_py.errors import DerivativeDropError
 from mooncake_py.rules import local, registry
 
 __all__ = ["Handlers", "call_array_method", "call_opaque", "call_scalar_method",
-           "call_unregistered", "handlers", "scalar_attribute"]
+           "call_unregistered", "handlers", "scalar_attribute", "table_of"]
 
 Handler = Callable[[Any, Any, Any, Any], Any]
 
@@ -103,20 +103,39 @@ def handlers() -> Handlers:
 
 def make_handlers(version: tuple[int, bool], replaced: dict[Any, Any]) -> Handlers:
     """Return the tables for the rules that are registered now, some of them within a block."""
-    general: dict[Any, Handler] = {
-        f: noting(rule, handler(rule)) for f, rule in registry.registered()
-    }
-    general.update(natives.HANDLERS)
-    for module in (scatter, callbacks, caches, blocks, checkpoints):
-        general.update(module.HANDLERS)
-    general.update(scipy_functions.handlers())
-    general.update({f: handler(rule) for f, rule in replaced.items() if rule is not None})
+    general = table_of(handler, replaced, scatter.HANDLERS)
     unary = {
         f: quick
         for f, rule in registry.registered()
         if f not in natives.HANDLERS and (quick := unary_handler(rule, f)) is not None
     }
     return Handlers(version, general, unary)
+
+
+def table_of(
+    handler: Callable[[Any], Handler], replaced: dict[Any, Any], own: dict[Any, Handler]
+) -> dict[Any, Handler]:
+    """Return a table of handlers, the same for each mode but for rules.
+
+    Parameters
+    ----------
+    handler : callable
+        What the mode makes of a rule.
+    replaced : dict
+        Rules that hold within a block.
+    own : dict
+        Handlers of the mode itself, which precede those of the language.
+    """
+    table: dict[Any, Handler] = {
+        f: noting(rule, handler(rule)) for f, rule in registry.registered()
+    }
+    table.update(natives.HANDLERS)
+    table.update(own)
+    for module in (callbacks, caches, blocks, checkpoints):
+        table.update(module.HANDLERS)
+    table.update(scipy_functions.handlers())
+    table.update({f: handler(rule) for f, rule in replaced.items() if rule is not None})
+    return table
 
 
 def call_unregistered(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:

@@ -6,15 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from mooncake_py.derive.calls import (
-    blocks,
-    caches,
-    callbacks,
-    checkpoints,
-    natives,
-    scipy_functions,
-)
-from mooncake_py.derive.calls.draws import noting
+from mooncake_py.derive.calls import natives
+from mooncake_py.derive.calls.dispatch import table_of
 from mooncake_py.derive.forward import pushforward
 from mooncake_py.derive.forward.apply import handler
 from mooncake_py.derive.forward.dual_call import apply_dual
@@ -45,17 +38,8 @@ def forward_handlers(version: Any) -> dict[Any, Handler]:
 
 def make_handlers(replaced: dict[Any, Any]) -> dict[Any, Handler]:
     """Return a new table of handlers, with some rules replaced within a block."""
-    table: dict[Any, Handler] = {
-        f: noting(rule, handler(rule)) for f, rule in registry.registered()
-    }
-    table.update(natives.HANDLERS)
-    for f, known in natives.HANDLERS.items():
-        if known is natives.run_number:
-            table[f] = run_number
-    for module in (callbacks, caches, blocks, checkpoints):
-        table.update(module.HANDLERS)
-    table.update(scipy_functions.handlers())
-    table.update({f: handler(rule) for f, rule in replaced.items() if rule is not None})
+    numbers = {f: run_number for f, h in natives.HANDLERS.items() if h is natives.run_number}
+    table = table_of(handler, replaced, numbers)
     table.update({f: partial(apply_dual, rule) for f, rule in registry.registered_forward()})
     return table
 
