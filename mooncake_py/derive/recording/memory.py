@@ -20,6 +20,9 @@ from mooncake_py.tangents.memory import owner as owner_of
 
 __all__ = ["IndexView", "Memory", "Registry", "View", "dense", "undo_assign"]
 
+Place = tuple[int, tuple[int, ...], tuple[int, ...], int]
+"""Address, shape, strides and bytes of an element."""
+
 
 class Memory:
     """One block of memory, known by the array that owns it.
@@ -30,9 +33,10 @@ class Memory:
         The owner; also guards against the reuse of its id.
     grad : ndarray or None
         The cotangent of the block, laid out like the owner; None while it is zero.
-    protected : bool
+    protected : bool or set
         Whether a write must be logged: the caller can see the block, or the tape refers to its
-        present contents.
+        present contents.  A set holds the parts that were logged since the tape last referred to
+        them, and that need not be logged again.
     logged : int
         Bytes logged since the last full copy; set when something is logged, and where the block
         was met as a constant.
@@ -53,7 +57,7 @@ class Memory:
     def __init__(self, reference: ref[ndarray]) -> None:
         self.ref = reference
         self.grad: ndarray | None = None
-        self.protected = False
+        self.protected: bool | set[Place] = False
         self.pinned = False
         self.shape: tuple[int, ...] | None = None
 
@@ -86,6 +90,16 @@ class Memory:
         """Return what the tape may keep of the contents of `a`: the array itself, protected."""
         self.protected = True
         return a
+
+    def was_logged(self, part: ndarray) -> bool:
+        """Tell whether a part was logged since the tape last referred to the block."""
+        return type(self.protected) is set and place_of(part) in self.protected
+
+    def note_logged(self, part: ndarray) -> None:
+        """Note that a part is logged, whose entry must protect the block again when undone."""
+        if type(self.protected) is not set:
+            self.protected = set()
+        self.protected.add(place_of(part))
 
     def shadow(self) -> ndarray:
         """Return the cotangent array, of zeros if nothing was added yet."""
@@ -408,8 +422,8 @@ def refuse_other_bytes(dtype: np.dtype[Any], of_owner: np.dtype[Any]) -> None:
 def undo_assign(entry: tuple[Any, ...]) -> None:
     """Reverse of a write: put the old contents back.
 
-    Where a whole block is restored, writes to it must be logged from then on, as they were before:
-    it may be that a part of the program is run again.
+    Where later writes to what is restored were not logged, they must be from then on, as they were
+    before: it may be that a part of the program is run again.
     """
     target, index, old = entry[1:4]
     if len(entry) == 5:
@@ -420,6 +434,11 @@ def undo_assign(entry: tuple[Any, ...]) -> None:
         target.flags.writeable = True
         target[index] = old
         target.flags.writeable = False
+
+
+def place_of(a: ndarray) -> Place:
+    """Return where the elements of an array are in memory."""
+    return _address(a), a.shape, a.strides, a.itemsize
 
 
 def _address(a: ndarray) -> int:

@@ -36,6 +36,7 @@ __all__ = ["Node", "Tape"]
 Node = Memory | View | Active
 
 ENTRY_BYTES = 128  # of an entry that undoes one element
+LARGE = 1 << 16  # bytes of a part of a block of which it pays to note that it was logged
 
 
 class Tape(ArrayLanguage):
@@ -351,13 +352,16 @@ class Tape(ArrayLanguage):
 
     def log_write(self, memory: Memory, o: ndarray, i: Any) -> None:
         """Record what a write to ``o[i]`` is about to overwrite."""
-        self.record(self.overwritten(memory, o, i))
+        entry = self.overwritten(memory, o, i)
+        if entry is not None:
+            self.record(entry)
 
-    def overwritten(self, memory: Memory, o: ndarray, i: Any) -> tuple[Any, ...]:
+    def overwritten(self, memory: Memory, o: ndarray, i: Any) -> tuple[Any, ...] | None:
         """Save what a write to ``o[i]`` will overwrite, or once the whole block if that is less.
 
         When as many bytes were logged as the block has, a full copy serves as a restore point:
         from there on nothing needs to be logged until the tape refers to the block again.
+        Until then no large part needs to be logged twice; None if it was logged.
         """
         if not o.flags.writeable:
             raise ValueError("assignment destination is read-only")  # as NumPy is about to say
@@ -366,12 +370,18 @@ class Tape(ArrayLanguage):
         old = o[i]
         size = old.nbytes
         owner = memory.ref()
+        large = size >= LARGE and type(old) is ndarray and old.base is not None
+        if large and memory.was_logged(old):
+            return None
         memory.logged = logged = getattr(memory, "logged", 0) + size
         if type(owner) is ndarray and logged >= owner.nbytes > 0:
             memory.protected = False
             memory.rewritten = True
             memory.logged = 0
             return undo_assign, owner, Ellipsis, owner.copy(), memory
+        if large:
+            memory.note_logged(old)
+            return undo_assign, o, self.frozen_index(i), old.copy(), memory
         if type(old) is ndarray and old.base is not None:
             old = old.copy()
         return undo_assign, o, self.frozen_index(i), old
