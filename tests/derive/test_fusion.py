@@ -176,9 +176,9 @@ def test_each_pattern_of_activity(argnums, monkeypatch):
 
 def test_one_entry_records_a_float_expression():
     ctx = ReverseContext()
-    from mooncake_py.derive.recording.active import Active
+    from mooncake_py.derive.recording.active import active_number
 
-    a, b = Active(0.7, ctx), Active(0.4, ctx)
+    a, b = active_number(0.7, ctx), active_number(0.4, ctx)
     ctx.call(many_floats_body, a, b)
     assert len(ctx.tape) == 1
 

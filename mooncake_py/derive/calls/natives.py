@@ -21,7 +21,7 @@ from mooncake_py.derive.containers import containers, mappings
 from mooncake_py.derive.language import effects, iteration, numerals, texts
 from mooncake_py.derive.language.comparisons import COMPARISONS
 from mooncake_py.derive.language.methods import derivable
-from mooncake_py.derive.recording.active import Active, primal_of
+from mooncake_py.derive.recording.active import Active, active_number, primal_of
 from mooncake_py.derive.recording.activity import INERT, unwrapped
 from mooncake_py.derive.reports import frames
 from mooncake_py.rules.bisection import WITH_KEY
@@ -164,7 +164,7 @@ def run_number(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         converted = f(x.primal)
         if type(converted) is x.__class__:
             return x
-        y = Active(converted, ctx)
+        y = active_number(converted, ctx)
         ctx.convert_scalar(y, x)
         return y
     if type(x) is ndarray and ctx.find(x) is not None:

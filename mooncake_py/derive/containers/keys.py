@@ -25,6 +25,10 @@ class Probe(Active):
 
     __slots__ = ("met",)
 
+    def __init__(self, number: Active) -> None:
+        self.primal = number.primal
+        self.context = number.context
+
     def __eq__(self, other: object) -> bool:
         equal = bool(self.primal == primal_of(other))
         if equal:
@@ -61,7 +65,7 @@ def refuse_other_key(ctx: Any, d: dict[Any, Any], key: Any) -> None:
 def probe(key: Any, probes: list[tuple[Active, Probe]]) -> Any:
     """Return an equal key with probes for active numbers."""
     if type(key) is Active:
-        new = Probe(key.primal, key.context)
+        new = Probe(key)
         probes.append((key, new))
         return new
     if isinstance(key, tuple):

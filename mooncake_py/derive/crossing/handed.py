@@ -18,7 +18,7 @@ from mooncake_py.derive.crossing.copying import copy_jointly
 from mooncake_py.derive.crossing.gradients import gradient_of
 from mooncake_py.derive.crossing.walker import Walker, note_contents, replace_parts
 from mooncake_py.derive.language import buffers
-from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.active import Active, active_number
 from mooncake_py.derive.recording.activity import INERT, contains_active, parts
 from mooncake_py.derive.recording.mirror import Mirror
 from mooncake_py.derive.reports.notes import locate
@@ -53,7 +53,7 @@ class Reader(Walker):
         self.met.add(id(value))
         if type(value) is Active:
             return value, value
-        return value, Active(value, self.ctx) if self.whole else None
+        return value, active_number(value, self.ctx) if self.whole else None
 
     @override
     def visit_array(self, value: ndarray) -> tuple[Any, Any]:
@@ -228,7 +228,7 @@ class Activator(Walker):
     def visit_scalar(self, value: Any) -> tuple[Any, Any]:
         if type(value) is Active:
             return value, None
-        node = Active(value, self.ctx)
+        node = active_number(value, self.ctx)
         return node, node
 
     @override

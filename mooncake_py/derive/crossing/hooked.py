@@ -14,7 +14,7 @@ from mooncake_py.derive.crossing.copying import copy_jointly
 from mooncake_py.derive.crossing.gradients import gradient_of
 from mooncake_py.derive.crossing.outputs import member
 from mooncake_py.derive.crossing.walker import Walker
-from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.active import Active, active_number
 from mooncake_py.derive.recording.mirror import Mirror
 from mooncake_py.derive.reports.notes import locate
 from mooncake_py.derive.reports.places import positions_running
@@ -50,7 +50,7 @@ def hooked(ctx: Any, rule: Rule | None, treat: Treatment, x: Any) -> Any:
 
     def fresh(leaf: Any) -> Any:
         if type(leaf) is Active:
-            copy = node = Active(leaf.primal, ctx)
+            copy = node = active_number(leaf.primal, ctx)
             source = leaf
         elif isinstance(leaf, ndarray):
             copy = leaf.copy("K")

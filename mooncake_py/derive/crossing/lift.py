@@ -17,7 +17,7 @@ from typing_extensions import override
 
 from mooncake_py.derive.calls.foreign import foreign_number
 from mooncake_py.derive.crossing.walker import SCALARS, Walker, note_contents, replace_parts
-from mooncake_py.derive.recording.active import Active, shared_number
+from mooncake_py.derive.recording.active import Active, active_number, shared_number
 from mooncake_py.derive.recording.memory import Memory, View
 from mooncake_py.derive.recording.mirror import Mirror
 from mooncake_py.tangents.builtin_specs import differentiable_array
@@ -60,7 +60,7 @@ class Lifter(Walker):
         if type(value) is Active:
             self.ctx.meet(value)
             value = value.primal
-        node = Active(value, self.ctx)
+        node = active_number(value, self.ctx)
         return node, node
 
     @override
@@ -131,7 +131,7 @@ class Settler(Walker):
     def visit_scalar(self, value: Any) -> tuple[Any, Any]:
         if type(value) is Active:
             return value.primal, value
-        return value, Active(value, self.ctx)
+        return value, active_number(value, self.ctx)
 
     @override
     def visit_array(self, value: ndarray) -> tuple[Any, Any]:

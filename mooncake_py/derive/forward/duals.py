@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from mooncake_py.derive.crossing import shadows
 from mooncake_py.derive.crossing.lift import Settler
-from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.active import Active, active_number
 from mooncake_py.derive.recording.mirror import Mirror
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.memory import owner, shadow_view
@@ -28,7 +28,7 @@ class TangentSettler(Settler):
     @override
     def visit_scalar(self, value: Any) -> tuple[Any, Any]:
         primal, tangent = self.ctx.split(value)
-        node = Active(primal, self.ctx)
+        node = active_number(primal, self.ctx)
         node.grad = 0.0 if tangent is None else tangent
         return primal, node
 

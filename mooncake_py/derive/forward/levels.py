@@ -13,7 +13,7 @@ from numpy import ndarray
 
 from mooncake_py.derive.forward import pushforward
 from mooncake_py.derive.forward.blocks import Blocks
-from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.active import Active, active_number
 from mooncake_py.derive.recording.array_language import ArrayLanguage
 from mooncake_py.derive.recording.memory import Memory
 from mooncake_py.derive.recording.operators import BinaryOperator
@@ -232,7 +232,7 @@ class Levels(ArrayLanguage):
         """Return a number with its tangent; itself if that is None."""
         if t is None:
             return y
-        active = Active(y, self)
+        active = active_number(y, self)
         active.grad = t
         return active
 

@@ -12,7 +12,7 @@ from typing_extensions import override
 from mooncake_py.derive.crossing.lift import Lifter
 from mooncake_py.derive.crossing.outputs import described, is_numeric, member
 from mooncake_py.derive.crossing.walker import Walker
-from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.active import Active, active_number
 from mooncake_py.derive.recording.memory import Memory
 from mooncake_py.derive.recording.mirror import Mirror
 from mooncake_py.errors import InvalidTangentError
@@ -30,7 +30,7 @@ class TangentLifter(Lifter):
 
     @override
     def visit_scalar(self, value: Any) -> tuple[Any, Any]:
-        node = Active(value, self.ctx)
+        node = active_number(value, self.ctx)
         return node, node
 
     @override
@@ -43,7 +43,7 @@ class TangentReader(Walker):
 
     @override
     def visit_scalar(self, value: Any) -> tuple[Any, Any]:
-        node = Active(value, self.ctx)
+        node = active_number(value, self.ctx)
         if type(value) is Active:
             node.primal = value.primal
             node.grad = self.ctx.split(value)[1] or 0.0

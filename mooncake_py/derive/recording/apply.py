@@ -19,7 +19,7 @@ from mooncake_py.derive.crossing import handed
 from mooncake_py.derive.language import numerals, texts
 from mooncake_py.derive.language.methods import ANSWERED, derivable
 from mooncake_py.derive.recording import activity, overlapping, pulls
-from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.active import Active, active_number
 from mooncake_py.derive.recording.codual_call import apply_codual
 from mooncake_py.derive.recording.mirror import Mirror
 from mooncake_py.derive.recording.object_arrays import computed
@@ -120,7 +120,7 @@ def math_handler(rule: ElementwiseRule, f: Any) -> Callable[[Context, Any], Any]
                     p = slope(value, y)
                 except (ArithmeticError, ValueError):  # infinite: left to the reverse pass
                     return ctx.record_one(rule, y, value, x)
-                y = Active(y, ctx)
+                y = active_number(y, ctx)
                 ctx.record((pulls.pull_scalar_one, y, x, p))
                 return y
         return apply_elementwise(rule, ctx, f, (x,), {})

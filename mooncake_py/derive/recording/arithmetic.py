@@ -12,7 +12,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.derive.recording import pulls
-from mooncake_py.derive.recording.active import REAL_SCALARS, Active, primal_of
+from mooncake_py.derive.recording.active import REAL_SCALARS, Active, active_number, primal_of
 from mooncake_py.derive.recording.object_arrays import computed
 from mooncake_py.derive.recording.operators import BINARY, BinaryOperator
 from mooncake_py.derive.recording.tape import Tape
@@ -38,19 +38,19 @@ class Arithmetic(Tape):
             if tb is Active:
                 y = a.primal + b.primal
                 if type(y) in REAL_SCALARS:
-                    y = Active(y, self)
+                    y = active_number(y, self)
                     self.record((_scalar_two, y, a, 1.0, b, 1.0))
                     return y
             elif tb in REAL_SCALARS or tb is int:
                 y = a.primal + b
                 if type(y) in REAL_SCALARS:
-                    y = Active(y, self)
+                    y = active_number(y, self)
                     self.record((_scalar_one, y, a, 1.0))
                     return y
         elif tb is Active and (ta in REAL_SCALARS or ta is int):
             y = a + b.primal
             if type(y) in REAL_SCALARS:
-                y = Active(y, self)
+                y = active_number(y, self)
                 self.record((_scalar_one, y, b, 1.0))
                 return y
         if (ta is ndarray and (tb is ndarray or tb is float)) or (tb is ndarray and ta is float):
@@ -64,19 +64,19 @@ class Arithmetic(Tape):
             if tb is Active:
                 y = a.primal - b.primal
                 if type(y) in REAL_SCALARS:
-                    y = Active(y, self)
+                    y = active_number(y, self)
                     self.record((_scalar_two, y, a, 1.0, b, -1.0))
                     return y
             elif tb in REAL_SCALARS or tb is int:
                 y = a.primal - b
                 if type(y) in REAL_SCALARS:
-                    y = Active(y, self)
+                    y = active_number(y, self)
                     self.record((_scalar_one, y, a, 1.0))
                     return y
         elif tb is Active and (ta in REAL_SCALARS or ta is int):
             y = a - b.primal
             if type(y) in REAL_SCALARS:
-                y = Active(y, self)
+                y = active_number(y, self)
                 self.record((_scalar_one, y, b, -1.0))
                 return y
         if (ta is ndarray and (tb is ndarray or tb is float)) or (tb is ndarray and ta is float):
@@ -91,19 +91,19 @@ class Arithmetic(Tape):
                 p, q = a.primal, b.primal
                 y = p * q
                 if type(y) in REAL_SCALARS:
-                    y = Active(y, self)
+                    y = active_number(y, self)
                     self.record((_scalar_two, y, a, q, b, p))
                     return y
             elif tb in REAL_SCALARS or tb is int:
                 y = a.primal * b
                 if type(y) in REAL_SCALARS:
-                    y = Active(y, self)
+                    y = active_number(y, self)
                     self.record((_scalar_one, y, a, b))
                     return y
         elif tb is Active and (ta in REAL_SCALARS or ta is int):
             y = a * b.primal
             if type(y) in REAL_SCALARS:
-                y = Active(y, self)
+                y = active_number(y, self)
                 self.record((_scalar_one, y, b, a))
                 return y
         if (ta is ndarray and (tb is ndarray or tb is float)) or (tb is ndarray and ta is float):
@@ -117,19 +117,19 @@ class Arithmetic(Tape):
             if tb is Active:
                 y = a.primal / b.primal
                 if type(y) in REAL_SCALARS:
-                    y = Active(y, self)
+                    y = active_number(y, self)
                     self.record((_quotient, y, a, b, b.primal))
                     return y
             elif tb in REAL_SCALARS or tb is int:
                 y = a.primal / b
                 if type(y) in REAL_SCALARS:
-                    y = Active(y, self)
+                    y = active_number(y, self)
                     self.record((_quotient, y, a, None, b))
                     return y
         elif tb is Active and (ta in REAL_SCALARS or ta is int):
             y = a / b.primal
             if type(y) in REAL_SCALARS:
-                y = Active(y, self)
+                y = active_number(y, self)
                 self.record((_quotient, y, None, b, b.primal))
                 return y
         if (ta is ndarray and (tb is ndarray or tb is float)) or (tb is ndarray and ta is float):

@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from mooncake_py.derive.crossing import handed, shadows
 from mooncake_py.derive.recording import pulls
-from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.active import Active, active_number
 from mooncake_py.derive.recording.activity import INERT
 from mooncake_py.derive.recording.mirror import Mirror
 from mooncake_py.derive.reports.places import position_for_rule
@@ -182,7 +182,7 @@ def output_of(ctx: Any, out: CoDual, inputs: tuple[Any, Any]) -> tuple[Any, Any]
         node.protect()
         return y, node
     if isinstance(y, (float, complex, np.inexact)):
-        node = Active(y, ctx)
+        node = active_number(y, ctx)
         return node, node
     if type(y) is tuple:
         pairs = [

@@ -23,6 +23,7 @@ from mooncake_py.derive.recording.fused_code import (
     Writer,
     is_literal,
     partial_of,
+    plus_g,
     scalar_times,
     unless_raised,
 )
@@ -238,13 +239,12 @@ class _ElementWriter(Writer):
 
     def value(self, value: str, slopes: dict[int, str]) -> list[str]:
         """Return the lines that record an expression and return its value."""
-        text = self.result(value)
         if not self.active:
-            return [f"return {text}"]
+            return [f"return {self.result(value)}"]
         lines, entry = self.adjoint(slopes)
         body = [f"_, y, {', '.join(entry)}, = entry", "g = y.grad", "if g:"]
         self.written.append(("pull", "entry", body + ["    " + line for line in lines]))
-        return [f"y = Active({text}, C)", f"C.record((pull, y, {', '.join(entry)}))", "return y"]
+        return [*self.number(value), f"C.record((pull, y, {', '.join(entry)}))", "return y"]
 
     def kept(self) -> int:
         """Return the operand that is the old value of the element written, or -1."""
@@ -309,7 +309,7 @@ class _ElementWriter(Writer):
                 entry.append(slope)
             if type(part) is int:
                 entry.append(f"a{part}")
-                lines.append(f"a{part}.grad += {times_g(slope)}")
+                lines.append(f"a{part}.grad {plus_g(slope)}")
                 continue
             entry += [f"{c}{p}" for c, p in zip("na", part, strict=True) if f"{c}{p}" not in entry]
             if part == self.elements.target and part not in [layout[j] for j in slopes if j < k]:

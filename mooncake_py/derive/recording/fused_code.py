@@ -11,7 +11,7 @@ Measured: float loops 46 -> 25 times the primal, chains on arrays of one element
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable
 from typing import Any
 from weakref import ref
 
@@ -27,7 +27,9 @@ from mooncake_py.rules import registry
 from mooncake_py.rules.exact_zeros import surely_finite
 from mooncake_py.rules.kinds import ElementwiseRule
 
-__all__ = ["NUMBERS", "Writer", "is_literal", "partial_of", "scalar_times", "unless_raised"]
+__all__ = [
+    "NUMBERS", "Writer", "is_literal", "partial_of", "plus_g", "scalar_times", "unless_raised",
+]
 
 SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/"}
 NUMBERS = (float, int, np.float64)
@@ -306,26 +308,38 @@ class Writer:
         lines += self.numbers(texts, "general")
         adjoint, totals = self.adjoint_lines(active, "1.0", scalar_times)
         value = f"t{len(self.fused.steps) - 1}"
-        slopes = [totals[i] for i in sorted(active)]
-        total = " + ".join([value, *(slope for slope in slopes if not is_literal(slope))])
+        slopes = {i: totals[i] for i in sorted(active)}
+        total = " + ".join([value, *(s for s in slopes.values() if not is_literal(s))])
         body = [*self.forward_lines(), *adjoint, f"total = {total}"]
         lines += ["try:", *("    " + line for line in body)]
-        rest = [
-            f"if total - total != 0 or type({value}) is not float:",
-            "    return general(C, F, V)",
-            f"y = Active({self.result(value)}, C)",
-        ]
-        pairs = [f"n{i}, {totals[i]}" for i in sorted(active)]
-        if len(pairs) <= 2:
-            pull = "pull_scalar_one" if len(pairs) == 1 else "pull_scalar_two"
-            self.scope[pull] = getattr(pulls, pull)
-            rest.append(f"C.record(({pull}, y, {', '.join(pairs)}))")
-        else:
-            self.scope["pull_scalar_many"] = pulls.pull_scalar_many
-            pairs = [f"({pair})" for pair in pairs]
-            rest.append(f"C.record((pull_scalar_many, y, ({', '.join(pairs)})))")
-        rest.append("return y")
+        unusual = "total - total != 0"
+        if not self.surely_float(("t", len(self.fused.steps) - 1)):
+            unusual += f" or type({value}) is not float"
+        entry = [*(f"n{i}" for i in slopes), *kept_slopes(slopes.values())]
+        pull = [f"_, y, {', '.join(entry)}, = entry", "g = y.grad", "if g:"]
+        pull += [f"    n{i}.grad {plus_g(slope)}" for i, slope in slopes.items()]
+        self.written.append(("pull", "entry", pull))
+        rest = [f"if {unusual}:", "    return general(C, F, V)", *self.number(value)]
+        rest += [f"C.record((pull, y, {', '.join(entry)}))", "return y"]
         return self.define("run", "C, F, V", lines + unless_raised(rest))
+
+    def number(self, value: str) -> list[str]:
+        """Return the lines that make the active number y: see `active_number`."""
+        return [
+            "y = Active()", f"y.primal = {self.result(value)}", "y.grad = 0.0", "y.context = C",
+        ]
+
+    def surely_float(self, reference: Any) -> bool:
+        """Tell whether a value is a float for certain: an int or a function may give an int."""
+        kind, which = reference
+        if kind == "c":
+            return type(which) is float
+        if kind == "v":
+            return self.kinds[which] is not int
+        name, *references = self.fused.steps[which]
+        if name == "call":
+            return False
+        return name == "truediv" or any(map(self.surely_float, references))
 
     def define(self, name: str, parameters: str, lines: list[str]) -> Callable[..., Any]:
         """Return a function made from its lines, after what was written before it."""
@@ -342,10 +356,22 @@ class Writer:
 def is_literal(text: str) -> bool:
     """Tell whether a text is a number, which needs neither a name nor a check."""
     try:
-        float(text.strip("()"))
+        float(text.replace("(", "").replace(")", ""))
     except ValueError:
         return False
     return True
+
+
+def kept_slopes(slopes: Iterable[str]) -> list[str]:
+    """Return the slopes that an entry must keep: each once, and no numbers."""
+    return [slope for slope in dict.fromkeys(slopes) if not is_literal(slope)]
+
+
+def plus_g(slope: str) -> str:
+    """Return the text that adds a slope times g to what stands before it."""
+    if slope == "1.0" or slope == "-1.0":
+        return "-= g" if slope[0] == "-" else "+= g"
+    return f"+= g * {slope}"
 
 
 def scalar_times(d: str, factor: str) -> str:

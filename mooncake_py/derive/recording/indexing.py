@@ -13,7 +13,7 @@ from numpy import ndarray
 
 from mooncake_py.derive.language import numerals
 from mooncake_py.derive.recording import overlapping, pulls
-from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.active import Active, active_number
 from mooncake_py.derive.recording.memory import IndexView, Memory, View
 from mooncake_py.derive.recording.tape import Node, Tape
 from mooncake_py.derive.recording.values import INEXACT_SCALARS, NUMBERS
@@ -50,7 +50,7 @@ class Indexing(Tape):
             elif y is not o:
                 self.known[id(y)] = IndexView(ref(y), node.memory, node, i)
         elif t in INEXACT_SCALARS:
-            y = Active(y, self)
+            y = active_number(y, self)
             self.record((pull_element, y, node, i if type(i) is int else self.frozen_index(i)))
         return y
 

@@ -62,14 +62,6 @@ def pull_scalar_two(entry: Entry) -> None:
         b.grad += g * pb
 
 
-def pull_scalar_many(entry: Entry) -> None:
-    _, y, pairs = entry
-    g = y.grad
-    if g:
-        for a, pa in pairs:
-            a.grad += g * pa
-
-
 def pull_quotient(entry: Entry) -> None:
     """Reverse ``y = a / b``, either or both active; here a zero divisor does no harm."""
     _, y, a, b, divisor = entry

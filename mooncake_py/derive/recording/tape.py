@@ -17,7 +17,7 @@ from typing_extensions import override
 
 from mooncake_py.derive.crossing import handed
 from mooncake_py.derive.recording import pulls
-from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.active import Active, active_number
 from mooncake_py.derive.recording.activity import INERT, parts
 from mooncake_py.derive.recording.array_language import ArrayLanguage
 from mooncake_py.derive.recording.memory import Memory, Registry, View, undo_assign
@@ -159,7 +159,7 @@ class Tape(ArrayLanguage):
             result = y
         else:
             saved.append(y if keep[-1] else None)
-            result = node = Active(y, self)
+            result = node = active_number(y, self)
         partials = evaluated_at_once(partials, args, y)
         fits = [fit_to(args[i], y) for i in positions]
         targets = [nodes[i] for i in positions]
@@ -192,7 +192,7 @@ class Tape(ArrayLanguage):
             if type(x) is not ndarray or x.dtype is not y.dtype or x.shape != y.shape:
                 spec = fit_to(x, y)
         else:
-            out = result = Active(y, self)
+            out = result = active_number(y, self)
             spec = fit_to(x, y)
         if keep_x:
             x = node.keep(x)
@@ -220,7 +220,7 @@ class Tape(ArrayLanguage):
             if keep_y:
                 out.protected = True
         else:
-            out = result = Active(y, self)
+            out = result = active_number(y, self)
         if keep_a:
             if na is not None:
                 a = na.keep(a)
@@ -332,7 +332,7 @@ class Tape(ArrayLanguage):
         if type(y) is ndarray:
             y = self.registry.independent(y)
             return y, self.registry.fresh(y)
-        node = Active(y, self)
+        node = active_number(y, self)
         return node, node
 
     # The log of writes.
