@@ -136,10 +136,15 @@ def square_roots(x, w):
     return s * x[0]
 
 
+def ufuncs_of_elements(x, w):  # those of NumPy 2.0 have no `__module__`
+    x[0] = np.exp(x[1]) * w[0] - np.cos(x[2])
+    return x[0] * np.sin(w[1]) + np.float64(0.5) * np.cos(x[3])
+
+
 PROGRAMS = [
     recurrence, every_operator, copies, made_active, constants_overwritten, numbers,
     views_of_one_block, strided_shadow, index_kinds, rows_and_elements, lists_and_elements,
-    overlapping_elements, square_roots,
+    overlapping_elements, square_roots, ufuncs_of_elements,
 ]
 ARGS = np.array([0.3, -1.2, 0.8, 2.0]), np.array([1.1, 0.2, -0.7, 0.4])
 

@@ -18,6 +18,7 @@ from mooncake_py.derive.language import buffers
 from mooncake_py.derive.language.methods import ANSWERED, derivable
 from mooncake_py.derive.language.watched import protocol_of, watch
 from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.values import is_of_math
 from mooncake_py.errors import DerivativeDropError
 
 __all__ = ["arrays_for", "as_array", "watch", "watch_array"]
@@ -39,7 +40,7 @@ def arrays_for(ctx: Any, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         return args, kwargs
     if f in ANSWERED:
         return args, kwargs
-    if getattr(f, "__module__", None) == "math":
+    if is_of_math(f):
         return tuple(as_float(ctx, v) for v in args), kwargs
     return (
         tuple(as_array(ctx, v) for v in args),

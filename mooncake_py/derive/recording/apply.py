@@ -31,7 +31,7 @@ from mooncake_py.derive.recording.out_argument import (
     without_out,
     write_into,
 )
-from mooncake_py.derive.recording.values import NUMBERS, is_inexact, like, spec_of
+from mooncake_py.derive.recording.values import NUMBERS, is_inexact, is_of_math, like, spec_of
 from mooncake_py.derive.reports.places import position_for_rule
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.kinds import (
@@ -90,7 +90,7 @@ def unary_handler(rule: Rule, f: Any) -> Callable[[Context, Any], Any] | None:
     """
     if not isinstance(rule, ElementwiseRule) or len(rule.partials) != 1:
         return None
-    if getattr(f, "__module__", "") == "math":
+    if is_of_math(f):
         return math_handler(rule, f)
 
     def apply_unary(ctx: Context, x: Any) -> Any:

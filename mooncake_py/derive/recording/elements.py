@@ -28,7 +28,7 @@ from mooncake_py.derive.recording.fused_code import (
     unless_raised,
 )
 from mooncake_py.derive.recording.fusion import Fused, Step
-from mooncake_py.derive.recording.values import FLOAT64
+from mooncake_py.derive.recording.values import FLOAT64, is_of_math
 
 __all__ = ["Elements", "Way"]
 
@@ -167,7 +167,7 @@ class _ElementWriter(Writer):
         """Return the form, or None where there is none."""
         if any(t is not Active and t not in NUMBERS for t in self.name_kinds.values()):
             return None
-        if None in self.partials or any(f.__module__ != "math" for f in self.functions):
+        if None in self.partials or not all(map(is_of_math, self.functions)):
             return None
         target = self.elements.target
         storing = target is not None

@@ -11,6 +11,7 @@ from numpy import ndarray
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.fused_code import NUMBERS, Writer, partial_of, unless_raised
 from mooncake_py.derive.recording.fusion import Fused
+from mooncake_py.derive.recording.values import is_of_math
 
 __all__ = ["specialise"]
 
@@ -25,7 +26,7 @@ def specialise(fused: Fused, functions: tuple[Any, ...], kinds: tuple[type, ...]
     if None in partials:
         return None
     if ndarray not in kinds:
-        if Active not in kinds or any(getattr(f, "__module__", "") != "math" for f in functions):
+        if Active not in kinds or not all(map(is_of_math, functions)):
             return None
         return Writer(fused, functions, partials, kinds).scalar_form()
     if not all(type(f) is np.ufunc for f in functions):

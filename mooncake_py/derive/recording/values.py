@@ -10,7 +10,7 @@ from numpy import ndarray
 from mooncake_py.rules.kinds import Like
 
 __all__ = [
-    "FLOAT64", "INEXACT_SCALARS", "NUMBERS", "fit_to", "is_inexact", "like",
+    "FLOAT64", "INEXACT_SCALARS", "NUMBERS", "fit_to", "is_inexact", "is_of_math", "like",
     "spec_of",
 ]
 
@@ -31,6 +31,11 @@ def is_inexact(y: Any) -> bool:
     if type(y) is ndarray:
         return y.dtype.kind in "fc"
     return isinstance(y, (float, complex, np.inexact))
+
+
+def is_of_math(f: Any) -> bool:
+    """Tell whether a callable is of the module `math`; ufuncs of NumPy 2.0 name no module."""
+    return getattr(f, "__module__", None) == "math"
 
 
 def fit_to(arg: Any, y: Any) -> Any:
