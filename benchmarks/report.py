@@ -62,7 +62,7 @@ def group_means(measurements: Sequence[Measurement]) -> list[str]:
 def overheads(derive: float, importing: float) -> list[str]:
     """Return the lines about what is paid once."""
     return [
-        f"derive a function of fifty lines: {duration(derive)}{'!' * (derive > DERIVE_LIMIT)}",
+        f"derive a solver of a hundred lines: {duration(derive)}{'!' * (derive > DERIVE_LIMIT)}",
         f"import mooncake_py after numpy: {duration(importing)}{'!' * (importing > IMPORT_LIMIT)}",
     ]
 

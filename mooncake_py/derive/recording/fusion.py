@@ -19,6 +19,7 @@ from numpy import ndarray
 
 from mooncake_py.derive.reports.places import GENERATED
 from mooncake_py.derive.rewriting.names import Names
+from mooncake_py.derive.rewriting.trees import walk
 
 __all__ = ["Fused", "FusedItems", "Parts", "Step", "collect", "define", "is_plain_index", "prepend"]
 
@@ -238,7 +239,7 @@ class Parts:
         """Pass an index; return its position."""
         position = self.add_value(node)
         ints = len(node.elts) if isinstance(node, ast.Tuple) else 1
-        if not any(isinstance(part, ast.Slice) for part in ast.walk(node)) and (
+        if not any(isinstance(part, ast.Slice) for part in walk(node)) and (
             ints > 1 or not isinstance(node, ast.Tuple)
         ):
             self.indices[position] = ints
@@ -316,13 +317,10 @@ class _Collector:
 
 def is_plain_index(node: ast.expr) -> bool:
     """Tell whether an index is made of names, numbers and arithmetic on them, and slices."""
-    return all(isinstance(part, _PLAIN) for part in ast.walk(node))
+    return _PLAIN.issuperset([part.__class__ for part in walk(node)])
 
 
-_PLAIN = (
-    ast.Name, ast.Constant, ast.Slice, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.operator,
-    ast.unaryop, ast.expr_context,
-)
+_PLAIN = frozenset({ast.Name, ast.Constant, ast.Slice, ast.Tuple, ast.BinOp, ast.UnaryOp})
 
 
 def collect(node: ast.expr, names: Names) -> Parts | None:

@@ -27,6 +27,7 @@ from mooncake_py.derive.rewriting.nodes import (
     statement,
     store,
 )
+from mooncake_py.derive.rewriting.trees import walk
 
 __all__ = ["AssignmentRewriter"]
 
@@ -185,7 +186,7 @@ class AssignmentRewriter(ExpressionRewriter):
             kinds = ("augattr", "getattr", "setattr")
             key = constant(self.mangled(target.attr), place_of(target))
         value = self.visit(node.value)
-        if any(isinstance(part, _EFFECTS) for part in ast.walk(node.value)):
+        if any(isinstance(part, _EFFECTS) for part in walk(node.value)):
             return self._augmented_in_order(node, kinds, owner, key, value)
         name = constant(INPLACE[type(node.op)], place)
         return statement(context_call(kinds[0], [name, owner, key, value], place), place)
@@ -252,7 +253,7 @@ class AssignmentRewriter(ExpressionRewriter):
             parts.append(target.slice)
         if not all(self._is_fixed(part) for part in parts):
             return False
-        return not any(isinstance(part, ast.NamedExpr) for part in ast.walk(value))
+        return not any(isinstance(part, ast.NamedExpr) for part in walk(value))
 
     def _is_fixed(self, node: ast.expr | None) -> bool:
         """Whether nothing that runs meanwhile can change an expression, nor it anything."""

@@ -30,7 +30,7 @@ _CO_GENERATOR = 0x20
 _VARIANTS_KEPT = 4
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(eq=False)
 class Derived:
     """A rewritten function before it is bound to globals and a closure.
 

@@ -38,6 +38,7 @@ from mooncake_py.derive.rewriting.nodes import (
     store,
 )
 from mooncake_py.derive.rewriting.statics import Bindings
+from mooncake_py.derive.rewriting.trees import children, walk
 
 __all__ = ["CheckpointedLoop", "is_checkpointed"]
 
@@ -150,9 +151,9 @@ def in_scope(nodes: list[Any]) -> list[ast.AST]:
         if isinstance(item, _SCOPES):
             continue
         if isinstance(item, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            todo += [part for part in ast.walk(item) if isinstance(part, ast.NamedExpr)]
+            todo += [part for part in walk(item) if isinstance(part, ast.NamedExpr)]
             continue
-        todo += ast.iter_child_nodes(item)
+        todo += children(item)
     return found
 
 

@@ -22,7 +22,8 @@ from mooncake_py.derive.rewriting.compiled import (
     same_code,
     walk_code,
 )
-from mooncake_py.derive.rewriting.nodes import place_of
+from mooncake_py.derive.rewriting.nodes import place_of, replaced
+from mooncake_py.derive.rewriting.trees import children
 from mooncake_py.errors import Location, SourceUnavailableError
 
 __all__ = ["SourceNode", "locate"]
@@ -150,15 +151,11 @@ def _index(module: ast.Module, file: str) -> dict[tuple[str, int], list[SourceNo
         if kind in _FUNCTIONS or kind is ast.GeneratorExp:
             found = SourceNode(node, file, class_name, imports, module)
             index.setdefault(_key(node), []).append(found)
-        inner = node.name if kind is ast.ClassDef else class_name
-        for field in node._fields:
-            child: Any = getattr(node, field, None)
+        if kind is ast.ClassDef:
             # Only the body of a class is mangled by its name, not its bases or decorators.
-            within = inner if field == "body" else class_name
-            if child.__class__ is list:
-                todo.extend((item, within) for item in child if isinstance(item, ast.AST))
-            elif isinstance(child, ast.AST):
-                todo.append((child, within))
+            todo.extend([(item, node.name) for item in node.body])
+            node = replaced(node, body=[])
+        todo.extend([(item, class_name) for item in children(node)])
     return index
 
 
@@ -186,8 +183,10 @@ def _key(node: Any) -> tuple[str, int]:
 
 
 def _encloses(node: Any, code: CodeType) -> bool:
+    if not isinstance(node, ast.Lambda | ast.GeneratorExp):
+        return True
     place = extent(code)
-    if place is None or not isinstance(node, ast.Lambda | ast.GeneratorExp):
+    if place is None:
         return True
     body = place_of(node.body if isinstance(node, ast.Lambda) else node)
     return body[:2] <= place[:2] and place[2:] <= body[2:]

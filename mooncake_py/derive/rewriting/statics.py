@@ -11,12 +11,16 @@ from typing import Any
 
 from mooncake_py.derive.rewriting.compiled import FunctionNode
 from mooncake_py.derive.rewriting.names import Names
+from mooncake_py.derive.rewriting.trees import children, walk
 
 __all__ = ["Bindings", "StaticInts", "bindings", "is_literal"]
 
 _INT_OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_PLAIN_NAME = (ast.MatchAs, ast.MatchStar, ast.ExceptHandler)
+_BINDING = frozenset({
+    ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.AugAssign, ast.For, ast.ClassDef, ast.alias,
+    ast.Global, ast.Nonlocal, ast.MatchMapping, ast.MatchAs, ast.MatchStar, ast.ExceptHandler,
+})
 
 
 class Bindings:
@@ -86,13 +90,9 @@ def bindings(node: FunctionNode) -> Bindings:
             found.inner.update(_names(item.target))
             todo.extend((part, in_class) for part in (item.iter, *item.ifs))
             continue
-        in_class = _record(item, in_class, found, values)
-        for field in item._fields:
-            child: Any = getattr(item, field, None)
-            if child.__class__ is list:
-                todo.extend((part, in_class) for part in child if isinstance(part, ast.AST))
-            elif isinstance(child, ast.AST):
-                todo.append((child, in_class))
+        if kind in _BINDING:
+            in_class = _record(item, in_class, found, values)
+        todo.extend([(part, in_class) for part in children(item)])
     return found
 
 
@@ -119,7 +119,7 @@ def _record(item: Any, in_class: bool, found: Bindings, values: dict[int, Any]) 
             found.nonlocal_names.update(names)
         case ast.MatchMapping(rest=name):
             found.add(name, None, in_class)
-        case _ if isinstance(item, _PLAIN_NAME):
+        case ast.MatchAs() | ast.MatchStar() | ast.ExceptHandler():
             found.add(item.name, None, in_class)
     return in_class
 
@@ -137,14 +137,14 @@ def _enter_nested(item: Any, in_class: bool, found: Bindings, todo: list[tuple[A
 def _declared_nonlocal(body: list[ast.stmt]) -> set[str]:
     names: set[str] = set()
     for statement in body:
-        for node in ast.walk(statement):
+        for node in walk(statement):
             if isinstance(node, ast.Nonlocal):
                 names.update(node.names)
     return names
 
 
 def _names(target: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
+    return {node.id for node in walk(target) if isinstance(node, ast.Name)}
 
 
 def is_literal(node: ast.AST) -> bool:
