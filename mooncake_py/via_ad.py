@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from typing_extensions import override
 
 from mooncake_py.derive.calls.limits import limits_raised
 from mooncake_py.derive.crossing.arguments import require_callable
@@ -17,6 +16,7 @@ from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.mirror import Mirror
 from mooncake_py.derive.reports.tracebacks import boundary
 from mooncake_py.interface import _Vjp
+from mooncake_py.overriding import override
 from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.containers import MUTABLE, fill_container, join_container
 

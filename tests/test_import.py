@@ -30,9 +30,9 @@ def imported() -> set[str]:
     return set(finished.stdout.split())
 
 
-def test_import_needs_nothing_but_numpy_and_typing_extensions(imported: set[str]) -> None:
+def test_import_needs_nothing_but_numpy(imported: set[str]) -> None:
     roots = {name.partition(".")[0] for name in imported}
-    foreign = roots - sys.stdlib_module_names - {"numpy", "mooncake_py", "typing_extensions"}
+    foreign = roots - sys.stdlib_module_names - {"numpy", "mooncake_py"}
     assert {name for name in foreign if not name.startswith(("_cython_", "cython_"))} == set()
 
 

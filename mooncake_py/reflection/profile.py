@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 from numpy import ndarray
-from typing_extensions import override
 
 from mooncake_py.derive.crossing.outputs import scalar_value
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.reports.places import is_library, is_rewritten, place_at
+from mooncake_py.overriding import override
 from mooncake_py.reflection.recording import WatchedContext, running
 from mooncake_py.reflection.tape import table
 

@@ -9,7 +9,6 @@ zero off the diagonal).
 
 from __future__ import annotations
 
-import string
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,7 +21,8 @@ from mooncake_py.rules.kinds import Like
 
 __all__: list[str] = []
 
-LETTERS = string.ascii_uppercase + string.ascii_lowercase  # NumPy's order of the labels 0 to 51
+CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+LETTERS = CAPITALS + CAPITALS.lower()  # NumPy's order of the labels 0 to 51
 
 
 @overlay(np.einsum)

@@ -6,23 +6,16 @@ Since NumPy 2.5 `NDArray` is such an alias; before, ``NDArray[np.float64]`` was 
 
 from __future__ import annotations
 
+import sys
 import typing
 from typing import Any
 
-import typing_extensions
-
 __all__ = ["expanded", "is_alias"]
-
-# From Python 3.12 to 3.13 there are two classes, that of the language and that of the backport.
-_ALIASES: tuple[type, ...] = (
-    typing_extensions.TypeAliasType,
-    getattr(typing, "TypeAliasType", typing_extensions.TypeAliasType),
-)
 
 
 def is_alias(key: Any) -> bool:
     """Tell whether a type key is an alias, with or without parameters."""
-    return isinstance(_origin(key), _ALIASES)
+    return isinstance(_origin(key), _alias_classes())
 
 
 def expanded(key: Any) -> Any:
@@ -39,3 +32,9 @@ def expanded(key: Any) -> Any:
 
 def _origin(key: Any) -> Any:
     return typing.get_origin(key) or key
+
+
+def _alias_classes() -> tuple[type, ...]:
+    """Return the classes of aliases: that of the language, and that of the backport if in use."""
+    modules: tuple[Any, ...] = (typing, sys.modules.get("typing_extensions"))
+    return tuple(m.TypeAliasType for m in modules if hasattr(m, "TypeAliasType"))

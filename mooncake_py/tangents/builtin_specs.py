@@ -10,9 +10,9 @@ import types
 from typing import Any
 
 import numpy as np
-from typing_extensions import override
 
 from mooncake_py.errors import InvalidTangentError
+from mooncake_py.overriding import override
 from mooncake_py.tangents.callables import (
     BuiltinMethodSpec,
     CellSpec,

@@ -11,8 +11,7 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
-from typing_extensions import override
-
+from mooncake_py.overriding import override
 from mooncake_py.tangents.kinds import MutableTangent
 from mooncake_py.tangents.spec import TangentSpec
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from typing_extensions import override
-
 from mooncake_py.errors import InvalidTangentError
+from mooncake_py.overriding import override
 from mooncake_py.tangents.annotations import annotated_fields
 from mooncake_py.tangents.kinds import Fields, Tangent
 from mooncake_py.tangents.spec import TangentSpec

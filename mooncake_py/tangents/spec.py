@@ -10,8 +10,7 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from typing_extensions import override
-
+from mooncake_py.overriding import override
 from mooncake_py.tangents.annotations import annotated_fields
 from mooncake_py.tangents.kinds import MutableTangent, Tangent
 

@@ -8,7 +8,6 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from numpy import ndarray
-from typing_extensions import override
 
 from mooncake_py.derive.containers.containers import module_of
 from mooncake_py.derive.containers.state import old_cell, restore_cell
@@ -33,6 +32,7 @@ from mooncake_py.derive.recording.memory import undo_assign
 from mooncake_py.derive.recording.pulls import pull_state
 from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.errors import DerivativeDropError, UntrackedWriteError
+from mooncake_py.overriding import override
 from mooncake_py.rules.declare import contextual
 from mooncake_py.tangents.memory import owner
 from mooncake_py.utilities.stopping import stop_gradient

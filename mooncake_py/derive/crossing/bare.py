@@ -7,13 +7,13 @@ from types import FunctionType
 from typing import Any
 
 from numpy import ndarray
-from typing_extensions import override
 
 from mooncake_py.derive.crossing.walker import Walker, replace_parts
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.activity import holds_inert
 from mooncake_py.derive.recording.mirror import Mirror
 from mooncake_py.errors import InvalidTangentError
+from mooncake_py.overriding import override
 from mooncake_py.tangents.spec import TangentSpec
 
 __all__ = ["Bare"]

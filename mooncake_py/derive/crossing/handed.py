@@ -12,7 +12,6 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from numpy import ndarray
-from typing_extensions import override
 
 from mooncake_py.derive.crossing.copying import copy_jointly
 from mooncake_py.derive.crossing.gradients import gradient_of
@@ -23,6 +22,7 @@ from mooncake_py.derive.recording.activity import INERT, contains_active, parts
 from mooncake_py.derive.recording.mirror import Mirror
 from mooncake_py.derive.reports.notes import locate
 from mooncake_py.errors import InvalidTangentError, MissingRuleError
+from mooncake_py.overriding import override
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import owner

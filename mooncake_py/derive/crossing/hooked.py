@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy import ndarray
-from typing_extensions import override
 
 from mooncake_py.derive.crossing.bare import Bare
 from mooncake_py.derive.crossing.copying import copy_jointly
@@ -19,6 +18,7 @@ from mooncake_py.derive.recording.mirror import Mirror
 from mooncake_py.derive.reports.notes import locate
 from mooncake_py.derive.reports.places import positions_running
 from mooncake_py.errors import InvalidTangentError
+from mooncake_py.overriding import override
 from mooncake_py.rules.broadcasting import fit
 from mooncake_py.rules.kinds import Rule
 from mooncake_py.tangents.builtin_specs import differentiable_array

@@ -13,13 +13,13 @@ from threading import get_ident
 from typing import Any, Self
 
 from numpy import ndarray
-from typing_extensions import override
 
 from mooncake_py.derive.calls.foreign import foreign_number
 from mooncake_py.derive.crossing.walker import SCALARS, Walker, note_contents, replace_parts
 from mooncake_py.derive.recording.active import Active, active_number, shared_number
 from mooncake_py.derive.recording.memory import Memory, View
 from mooncake_py.derive.recording.mirror import Mirror
+from mooncake_py.overriding import override
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.spec import TangentSpec

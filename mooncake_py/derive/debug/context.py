@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from typing_extensions import override
 
 from mooncake_py.derive.crossing.lift import in_containers
 from mooncake_py.derive.debug.finite import Watch
@@ -23,6 +22,7 @@ from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.derive.reports.notes import locate, note_adjoint
 from mooncake_py.derive.reports.places import Position, place_at, positions_running
 from mooncake_py.errors import InvalidRuleError, Location, MooncakeError, UntrackedWriteError
+from mooncake_py.overriding import override
 
 __all__ = ["DebugContext", "InnerDebugContext"]
 

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 from numpy import ndarray
-from typing_extensions import override
 
 from mooncake_py.derive.crossing import handed
 from mooncake_py.derive.crossing.copying import copy_jointly
@@ -18,6 +17,7 @@ from mooncake_py.derive.recording.activity import INERT
 from mooncake_py.derive.recording.codual_call import container_written, keyword_active
 from mooncake_py.derive.reports.notes import locate
 from mooncake_py.errors import InvalidRuleError, InvalidTangentError
+from mooncake_py.overriding import override
 from mooncake_py.rules.kinds import DualRule
 from mooncake_py.tangents import Dual, NoTangent
 from mooncake_py.tangents.builtin_specs import differentiable_array

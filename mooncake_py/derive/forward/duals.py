@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy import ndarray
-from typing_extensions import override
 
 from mooncake_py.derive.crossing import shadows
 from mooncake_py.derive.crossing.lift import Settler
 from mooncake_py.derive.recording.active import Active, active_number
 from mooncake_py.derive.recording.mirror import Mirror
+from mooncake_py.overriding import override
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.memory import owner, shadow_view
 from mooncake_py.tangents.spec import TangentSpec

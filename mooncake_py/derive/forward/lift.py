@@ -7,7 +7,6 @@ from weakref import ref
 
 import numpy as np
 from numpy import ndarray
-from typing_extensions import override
 
 from mooncake_py.derive.crossing.lift import Lifter
 from mooncake_py.derive.crossing.outputs import described, is_numeric, member
@@ -16,6 +15,7 @@ from mooncake_py.derive.recording.active import Active, active_number
 from mooncake_py.derive.recording.memory import Memory
 from mooncake_py.derive.recording.mirror import Mirror
 from mooncake_py.errors import InvalidTangentError
+from mooncake_py.overriding import override
 from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.containers import MUTABLE, fill_container, join_container, parts_of

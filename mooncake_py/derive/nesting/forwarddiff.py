@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy import ndarray
-from typing_extensions import override
 
 from mooncake_py.derive.calls.draws import Draws
 from mooncake_py.derive.crossing.outgoing import independent
@@ -21,6 +20,7 @@ from mooncake_py.derive.recording.pulls import deliver
 from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.derive.reports.notes import guarded
 from mooncake_py.errors import InvalidTangentError, NestedDerivativeError
+from mooncake_py.overriding import override
 
 __all__ = ["forwarddiff"]
 

@@ -12,7 +12,6 @@ from typing import Any
 from weakref import ref
 
 from numpy import ndarray
-from typing_extensions import override
 
 from mooncake_py.derive.calls.foreign import foreign_numbers, held_foreign
 from mooncake_py.derive.nesting.enclosing import nested_derivative
@@ -21,6 +20,7 @@ from mooncake_py.derive.recording.active import Active, shared_number
 from mooncake_py.derive.recording.memory import Memory, View
 from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.errors import NestedDerivativeError
+from mooncake_py.overriding import override
 
 __all__ = ["InnerContext"]
 

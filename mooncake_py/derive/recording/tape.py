@@ -13,7 +13,6 @@ from weakref import ref
 
 import numpy as np
 from numpy import ndarray
-from typing_extensions import override
 
 from mooncake_py.derive.crossing import handed
 from mooncake_py.derive.recording import pulls
@@ -29,6 +28,7 @@ from mooncake_py.derive.recording.values import (
     spec_of,
 )
 from mooncake_py.derive.reports.notes import name_adjoint
+from mooncake_py.overriding import override
 from mooncake_py.rules.kinds import AtOnce
 
 __all__ = ["Node", "Tape"]
