@@ -3,36 +3,19 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable
-from contextlib import nullcontext
 from types import MethodType
 from typing import Any
 
-from mooncake_py.derive.calls.draws import Draws
 from mooncake_py.derive.calls.limits import limits_raised
-from mooncake_py.derive.crossing.arguments import (
-    ArgNums,
-    name_of,
-    require_callable,
-)
+from mooncake_py.derive.crossing.arguments import ArgNums, name_of, require_callable
 from mooncake_py.derive.crossing.boundary import derived_rule
-from mooncake_py.derive.crossing.copying import copy_jointly
 from mooncake_py.derive.crossing.differentiate import value_and_gradient
-from mooncake_py.derive.crossing.gradients import gradient_of
-from mooncake_py.derive.crossing.lift import Lifter
-from mooncake_py.derive.crossing.outgoing import independent
-from mooncake_py.derive.crossing.outputs import run, seed
-from mooncake_py.derive.crossing.suspended import Suspended
-from mooncake_py.derive.debug.mode import Settings, new_context, settings
-from mooncake_py.derive.nesting.agreement import Fingerprint, something_else
+from mooncake_py.derive.crossing.pullback import Vjp
+from mooncake_py.derive.debug.mode import settings
 from mooncake_py.derive.nesting.enclosing import enclosing
-from mooncake_py.derive.recording.reverse import ReverseContext
-from mooncake_py.derive.reports.notes import guarded
-from mooncake_py.derive.reports.places import definition_of
 from mooncake_py.derive.reports.tracebacks import boundary
 from mooncake_py.errors import InvalidTangentError
-from mooncake_py.rules import local
 
 __all__ = ["build_rrule", "forwarddiff", "grad", "jvp", "value_and_grad", "vjp"]
 
@@ -220,85 +203,7 @@ def vjp(
             from mooncake_py.derive.nesting.inside import vjp_inside
 
             return vjp_inside(outer, f, args)
-        return _Vjp(f, args, settings(debug)).start()
-
-
-class _Vjp:
-    """A forward pass on copies of the arguments, and its pullback."""
-
-    ctx: ReverseContext | None = None
-
-    def __init__(
-        self, f: Callable[..., Any], args: tuple[Any, ...], chosen: Settings | None
-    ) -> None:
-        self.f = f
-        self.args = copy_jointly(args)
-        self.settings = chosen
-        self.rules = local.current()
-        self.waiting: Suspended | None = None
-        self.draws = Draws()
-        self.lock = threading.RLock()  # the copies serve one pass at a time
-
-    def start(self) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        with self.draws:
-            ctx, start, own = self.forward()
-        y = independent(ctx, self.output)
-        self.expected = Fingerprint(y)
-        self.waiting = Suspended(ctx, start, own)
-        self.ctx = ctx if self.waiting.can_resume else None
-        return y, self.pullback
-
-    def forward(self) -> tuple[ReverseContext, int, set[int]]:
-        """Run the function; tell what the tape and the memory are that come from lifting."""
-        with local.using(self.rules):
-            return self.forward_here()
-
-    def forward_again(self) -> ReverseContext:
-        """Run the function once more, which must do what it has done before."""
-        with self.draws.again():
-            ctx, *_ = self.forward()
-        if not Fingerprint(self.output).matches(self.expected):
-            raise something_else(definition_of(self.f), name_of(self.f))
-        return ctx
-
-    def forward_here(self) -> tuple[ReverseContext, int, set[int]]:
-        ctx = new_context(self.settings, None, self.args, {})
-        with Lifter(ctx) as lifter, guarded(ctx):
-            lifted = [lifter.visit(a) for a in self.args]
-            self.mirrors = [mirror for _, mirror in lifted]
-            start, own = len(ctx.tape), set(ctx.known)
-            self.output, _ = run(ctx, self.f, tuple(v for v, _ in lifted), {}, False)
-            lifter.settle()
-        return ctx, start, own
-
-    def pullback(self, cotangent: Any) -> tuple[Any, ...]:
-        """Return the gradients of the arguments for a cotangent of the output."""
-        with boundary, self.lock, limits_raised():
-            outer = enclosing()
-            if outer is not None and outer.contains_active((cotangent, self.f, self.args)):
-                from mooncake_py.derive.nesting.inside import pull_back_inside
-
-                with self.draws.again():
-                    return pull_back_inside(outer, self.f, self.args, cotangent, self.expected)
-            ctx, self.ctx = self.ctx, None
-            state = nullcontext() if ctx is None or self.waiting is None else self.waiting.resumed()
-            if ctx is None:
-                ctx = self.forward_again()
-            with state, guarded(ctx):
-                seed(ctx, self.output, cotangent, "dy")
-                ctx.run_backwards()
-            return self.gradients()
-
-    def gradients(self) -> tuple[Any, ...]:
-        """Return the gradient of each argument, after the reverse pass."""
-        memo: dict[int, Any] = {}
-        return tuple(
-            gradient_of(a, m, memo) for a, m in zip(self.args, self.mirrors, strict=True)
-        )
-
-    def __del__(self) -> None:
-        if self.ctx is not None:
-            self.ctx.forget()
+        return Vjp(f, args, settings(debug)).start()
 
 
 def jvp(

@@ -11,11 +11,11 @@ import numpy as np
 from mooncake_py.derive.calls.limits import limits_raised
 from mooncake_py.derive.crossing.arguments import require_callable
 from mooncake_py.derive.crossing.gradients import scalar_gradient
+from mooncake_py.derive.crossing.pullback import Vjp
 from mooncake_py.derive.debug.mode import settings
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.mirror import Mirror
 from mooncake_py.derive.reports.tracebacks import boundary
-from mooncake_py.interface import _Vjp
 from mooncake_py.overriding import override
 from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.containers import MUTABLE, fill_container, join_container
@@ -74,7 +74,7 @@ def rrule_via_ad(
         return _ViaAd(operator.call, (f, *args), settings()).start()
 
 
-class _ViaAd(_Vjp):
+class _ViaAd(Vjp):
     """A call of a function that is an argument itself, and its pullback."""
 
     @override

@@ -87,7 +87,7 @@ def seed(ctx: ReverseContext, output: Any, cotangent: Any, path: str) -> None:
         if np.shape(cotangent) != output.shape or not is_numeric(cotangent):
             raise wrong_cotangent(path, f"an array of shape {output.shape}", cotangent)
         if node is not None:
-            node.add(fit(np.array(cotangent), output.shape, output.dtype))  # the copy is our own
+            node.add_shared(fit(cotangent, output.shape, output.dtype))
     elif ctx.contains_active(output):
         seed_parts(ctx, output, cotangent, path)
 

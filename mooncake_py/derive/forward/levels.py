@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 from weakref import ref
 
-import numpy as np
 from numpy import ndarray
 
 from mooncake_py.derive.forward import pushforward
@@ -17,6 +16,7 @@ from mooncake_py.derive.recording.active import Active, active_number
 from mooncake_py.derive.recording.array_language import ArrayLanguage
 from mooncake_py.derive.recording.memory import Memory
 from mooncake_py.derive.recording.operators import BinaryOperator
+from mooncake_py.derive.recording.quiet import Quiet
 from mooncake_py.derive.recording.values import NUMBERS, is_inexact
 
 __all__ = ["Levels"]
@@ -190,7 +190,7 @@ class Levels(ArrayLanguage):
 
     def lower(self, f: Callable[..., Any], *args: Any) -> Any:
         """Run a function on values of the base."""
-        with np.errstate(all="ignore"):
+        with Quiet():
             if self.plain:
                 return f(*args)
             return self.base.call(f, *args)

@@ -14,6 +14,7 @@ from mooncake_py.derive.recording.active import REAL_SCALARS, Active
 from mooncake_py.derive.recording.indexing import same_view
 from mooncake_py.derive.recording.inplace import BINARY_INPLACE
 from mooncake_py.derive.recording.operators import BINARY, BinaryOperator
+from mooncake_py.derive.recording.quiet import Quiet
 from mooncake_py.derive.recording.values import FLOAT64, NUMBERS, is_inexact
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.rules.kinds import ElementwiseRule
@@ -65,7 +66,7 @@ class Operations(Levels):
         y = op.function(p, q) if self.plain else getattr(self.base, op.name)(p, q)
         tangent = quick.ARITHMETIC.get(op.name)
         if tangent is not None:
-            with np.errstate(all="ignore"):
+            with Quiet():
                 t = tangent(self.operators, p, q, ta, tb, y)
             if quick.fits(t, y):
                 return self.fresh(y, t)
@@ -101,7 +102,7 @@ class Operations(Levels):
         if type(y) is ndarray and (y.base is not None or any(y is p for p in primals)):
             y = self.base.call(np.copy, y)  # not a ufunc, but a function declared elementwise
         if type(y) is ndarray and y.dtype is FLOAT64:
-            with np.errstate(all="ignore"):
+            with Quiet():
                 t = quick.of_partials(
                     self.operators, self.caller, rule.partials, primals, tangents, y
                 )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.derive.recording import pulls
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.fused_code import NUMBERS, Writer, partial_of, unless_raised
 from mooncake_py.derive.recording.fusion import Fused
@@ -94,7 +95,9 @@ class _ArrayForms:
             rest.append("out.protected = True")
         entry = ", ".join(["pull", "out", *(f"n{i}" for i in active), *saved])
         rest += [f"C.record(({entry}))", f"return {value}"]
-        return writer.define("run", "C, F, V", lines + unless_raised(rest))
+        form = writer.define("run", "C, F, V", lines + unless_raised(rest))
+        pulls.reads(writer.scope["pull"])
+        return form
 
     def checks(self, activity: tuple[bool, ...]) -> list[str]:
         """Return the lines that look up the nodes, and see that dtypes, shapes and nodes fit."""
@@ -145,10 +148,13 @@ class _ArrayForms:
 def _deliveries(active: list[int], totals: dict[int, str]) -> list[str]:
     """Return the lines that add the cotangents; one that serves two operands is copied."""
     names = [totals[i] for i in active]
-    return [
+    lines = [
         f"n{i}.add({totals[i]})" if names.count(totals[i]) == 1 else f"n{i}.add_shared({totals[i]})"
         for i in active
     ]
+    if names.count("g") == 1:  # the cotangent of the output itself, which may be lent
+        lines.insert(0, "g = g if g.flags.writeable else g.copy()")
+    return lines
 
 
 def _not_surely_finite(lines: list[str]) -> set[str]:

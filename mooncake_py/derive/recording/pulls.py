@@ -11,6 +11,7 @@ import functools
 from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 from numpy import ndarray
@@ -27,7 +28,7 @@ from mooncake_py.tangents.containers import is_number, parts_of
 from mooncake_py.tangents.kinds import Fields, NoTangent, Tangent
 from mooncake_py.tangents.lookup import spec_of as tangent_spec
 
-__all__ = ["UNDOES", "deliver", "product", "undoes"]
+__all__ = ["ADJOINTS", "READS", "UNDOES", "deliver", "product", "reads", "undoes"]
 
 Entry = tuple[Any, ...]
 Pull = Callable[[Entry], None]
@@ -41,6 +42,15 @@ UNDOES: set[Pull] = {undo_assign}
 def undoes(pull: Pull) -> Pull:
     """Mark the reverse of a change to primal state."""
     UNDOES.add(pull)
+    return pull
+
+
+READS: WeakSet[Pull] = WeakSet()
+
+
+def reads(pull: Pull) -> Pull:
+    """Mark an adjoint that takes the cotangent of ``entry[1]`` and does not write in it."""
+    READS.add(pull)
     return pull
 
 
@@ -84,6 +94,7 @@ def _divide(g: Any, divisor: Any) -> Any:
 # Elementwise functions: contribution = conj(partial) * dy.
 
 
+@reads
 def pull_one(entry: Entry) -> None:
     """A function of one input."""
     _, out, node, partial, spec, x, y = entry
@@ -92,6 +103,7 @@ def pull_one(entry: Entry) -> None:
         contribute(g, node, partial, spec, (x, y), True)
 
 
+@reads
 def pull_two(entry: Entry) -> None:
     """A function of two inputs, of which either may be constant."""
     _, out, na, pa, spec_a, nb, pb, spec_b, saved = entry
@@ -103,6 +115,7 @@ def pull_two(entry: Entry) -> None:
             contribute(g, nb, pb, spec_b, saved, True)
 
 
+@reads
 def pull_elementwise(entry: Entry) -> None:
     _, y, partials, nodes, fits, saved = entry
     g = y.take()
@@ -163,10 +176,10 @@ def contribute(
     elif partial == 1:
         if spec is not None:
             deliver(node, g, spec, True)
-        elif last:
-            node.add(g)
-        else:
+        elif type(g) is ndarray and not (last and g.flags.writeable):  # others hold it, or lent it
             node.add_shared(g)
+        else:
+            node.add(g)
         return
     elif partial == -1:
         c = -g
@@ -293,6 +306,7 @@ def pull_element(entry: Entry) -> None:
         shadow[index] += g
 
 
+@reads
 def pull_gather(entry: Entry) -> None:
     """Reverse ``y = x[index]`` with an index array, which may read an element repeatedly."""
     _, y, node, index, boolean = entry
@@ -409,6 +423,7 @@ def pull_inplace_scale_active(entry: Entry) -> None:
 # Rules of the other kinds.
 
 
+@reads
 def pull_linear(entry: Entry) -> None:
     _, y, rule, adjoint, nodes, fits, args, kwargs = entry
     g = y.take()
@@ -418,6 +433,7 @@ def pull_linear(entry: Entry) -> None:
     hand_over_all(nodes, cotangents, fits, g, rule)
 
 
+@reads
 def pull_bilinear(entry: Entry) -> None:
     _, y, rule, adjoints, nodes, fits, args, kwargs = entry
     g = y.take()
@@ -442,6 +458,7 @@ def careful_cotangent(adjoint: Any, position: int, g: Any, args: Any, kwargs: An
     return sum_of_products(lambda dy, a: adjoint(dy, a, like, *rest, **kwargs), g, factor)
 
 
+@reads
 def pull_vjp(entry: Entry) -> None:
     _, outputs, rule, pullback, nodes, fits, _ = entry
     g = take_all(outputs)
@@ -571,3 +588,9 @@ def pull_state(entry: Entry) -> None:
     """Undo a change to a container or an object: call the inverse operation."""
     _, inverse, *arguments = entry
     inverse(*arguments)
+
+
+# Those that change nothing but cotangents.
+ADJOINTS: frozenset[Pull] = frozenset(
+    value for name, value in list(globals().items()) if name.startswith("pull_")
+) - UNDOES

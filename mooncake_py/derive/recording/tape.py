@@ -20,6 +20,7 @@ from mooncake_py.derive.recording.active import Active, active_number
 from mooncake_py.derive.recording.activity import INERT, parts
 from mooncake_py.derive.recording.array_language import ArrayLanguage
 from mooncake_py.derive.recording.memory import Memory, Registry, View, undo_assign
+from mooncake_py.derive.recording.quiet import loud_again, quiet
 from mooncake_py.derive.recording.values import (
     FLOAT64,
     fit_to,
@@ -73,14 +74,16 @@ class Tape(ArrayLanguage):
         """Reverse the tape: undo every change to primal state and apply every adjoint."""
         tape = self.tape
         entry: tuple[Any, ...] = ()
+        before = quiet()
         try:
-            with np.errstate(all="ignore"):
-                while tape:
-                    entry = tape.pop()
-                    entry[0](entry)
+            while tape:
+                entry = tape.pop()
+                entry[0](entry)
         except Exception as error:
             name_adjoint(error, entry)
             raise
+        finally:
+            loud_again(before)
 
     def roll_back(self) -> None:
         """Undo every change to primal state, without derivatives."""

@@ -13,7 +13,7 @@ from mooncake_py.derive.reports.tracebacks import hint, related
 from mooncake_py.errors import Location, MooncakeError, describe
 from mooncake_py.rules.kinds import Rule
 
-__all__ = ["guarded", "locate", "name_adjoint", "note_adjoint", "without_context"]
+__all__ = ["end_by", "guarded", "locate", "name_adjoint", "note_adjoint", "without_context"]
 
 COUNTS = re.compile(
     r"(?P<positional>\d+) positional arguments? "
@@ -31,6 +31,8 @@ class guarded:
     engine before, that one is raised instead.
     """
 
+    __slots__ = ("alone", "ctx")
+
     def __init__(self, ctx: Any) -> None:
         self.ctx = ctx
         self.alone = enclosed(None)
@@ -42,18 +44,26 @@ class guarded:
         self.alone.__exit__(kind, error, traceback)
         if error is None:
             return
-        failure, self.ctx.failure = self.ctx.failure, None
         try:
-            undo(self.ctx, error, failure)
-            if not isinstance(error, Exception) or isinstance(error, MooncakeError):
-                return
-            if failure is not None:
-                raise failure from error
-            in_plain_words(error)
-            add_place(error)
+            end_by(error, self.ctx)
         finally:
             # No error may be held by what its traceback leads to: only the collector would free it.
-            del failure, error, traceback
+            del error, traceback
+
+
+def end_by(error: BaseException, ctx: Any) -> None:
+    """Roll a call back that an exception has ended; see :class:`guarded`."""
+    failure, ctx.failure = ctx.failure, None
+    try:
+        undo(ctx, error, failure)
+        if not isinstance(error, Exception) or isinstance(error, MooncakeError):
+            return
+        if failure is not None:
+            raise failure from error
+        in_plain_words(error)
+        add_place(error)
+    finally:
+        del failure, error
 
 
 def undo(ctx: Any, *errors: BaseException | None) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from mooncake_py.derive.reports.places import OWN
 
-__all__ = ["boundary", "hint", "is_visible", "related", "without_engine"]
+__all__ = ["boundary", "hint", "is_visible", "leave_by", "related", "without_engine"]
 
 VARIABLE = "MOONCAKE_FULL_TRACEBACK"
 
@@ -29,12 +29,18 @@ class _Boundary:
         pass
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
-        if error is not None and not is_full():
-            for each in related(error):
-                without_engine(each)
+        if error is not None:
+            leave_by(error)
 
 
 boundary = _Boundary()
+
+
+def leave_by(error: BaseException) -> None:
+    """Prepare an exception that leaves the package, where it does so."""
+    if not is_full():
+        for each in related(error):
+            without_engine(each)
 
 
 def is_full() -> bool:
