@@ -95,8 +95,9 @@ def stack_of_process() -> int:
 
 def _restore() -> None:
     # Settings that somebody changed meanwhile stay.
-    if gc.get_threshold()[0] == YOUNG_OBJECTS:
-        gc.set_threshold(*_thresholds)
+    young, *older = gc.get_threshold()
+    if young == YOUNG_OBJECTS:
+        gc.set_threshold(_thresholds[0], *older)
     if sys.getrecursionlimit() == _raised:
         try:  # noqa: SIM105, it takes a third of the time
             sys.setrecursionlimit(_recursion)
