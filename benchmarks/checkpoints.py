@@ -18,30 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py import checkpointed_loop, grad, zero_derivative
-from mooncake_py.derive.checkpoint.loop import split
+from mooncake_py import Progress, checkpointed_loop, grad, progress
+from mooncake_py.derive.checkpoint.loop import runs
 
 RECORDED_AT_MOST = 400  # steps for which the gradient is also taken with everything recorded
 
 
-class Runs:
-    """Counts the runs of a step; what it counts is no part of the function."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def note(self) -> None:
-        """Count one more."""
-        self.count += 1
-
-
-runs = Runs()
-zero_derivative(Runs.note, because="it only counts")
-
-
 def step(u: np.ndarray, _: int) -> np.ndarray:
     """Advance the temperature in place."""
-    runs.note()
     inner = u[1:-1, 1:-1]
     flux = u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4.0 * inner
     inner += 0.1 * flux / (1.0 + inner * inner)
@@ -58,20 +42,6 @@ def recorded(u: np.ndarray, steps: int) -> Any:
 def in_slots(u: np.ndarray, steps: int, slots: int) -> Any:
     """Return the same by steps that run again."""
     return np.sum(checkpointed_loop(step, u, range(steps), slots) ** 2)
-
-
-def reruns(count: int, slots: int) -> int:
-    """Return how many steps the schedule runs without record."""
-    if count <= 1:
-        return 0
-    m = split(count, slots)
-    key = count, slots
-    if key not in _reruns:
-        _reruns[key] = m + reruns(count - m, slots - 1) + reruns(m, slots)
-    return _reruns[key]
-
-
-_reruns: dict[tuple[int, int], int] = {}
 
 
 def seconds(run: Callable[[], Any]) -> float:
@@ -108,20 +78,22 @@ def main() -> None:
     print(f"{'slots':>9} {'runs, Revolve':>14} {'counted':>9}", end="")
     print(f"{'peak, states':>14} {'MB':>9} {'time / primal':>14}")
 
-    def row(name: str, revolve: int, gradient: Callable[[], Any]) -> None:
-        runs.count = 0
-        most, taken = peak(gradient)
+    def row(slots: int | None, gradient: Callable[[], Any]) -> None:
+        told: list[Progress] = []
+        with progress(told.append, every=60.0):
+            most, taken = peak(gradient)
+        predicted = steps if slots is None else runs(steps, slots)
+        counted = told[-1].steps or steps
         print(
-            f"{name:>9} {revolve:14} {runs.count:9} {(most - base) / u.nbytes:13.1f} "
+            f"{slots or 'all':>9} {predicted:14} {counted:9} {(most - base) / u.nbytes:13.1f} "
             f"{(most - base) / 1e6:9.1f} {taken / primal:14.1f}",
             flush=True,
         )
 
     if steps <= RECORDED_AT_MOST:
-        row("all", steps, lambda: grad(recorded)(u, steps))
+        row(None, lambda: grad(recorded)(u, steps))
     for slots in options.slots:
-        predicted = steps + reruns(steps, slots)
-        row(f"{slots}", predicted, lambda slots=slots: grad(in_slots)(u, steps, slots))
+        row(slots, lambda slots=slots: grad(in_slots)(u, steps, slots))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from mooncake_py.checkpointing import checkpointed as checkpointed
 from mooncake_py.checkpointing import checkpointed_loop as checkpointed_loop
 from mooncake_py.checkpointing import checkpointed_while as checkpointed_while
 from mooncake_py.derive.debug.mode import debug_mode as debug_mode
+from mooncake_py.derive.reports.meter import Progress as Progress
 from mooncake_py.errors import CheckpointError as CheckpointError
 from mooncake_py.errors import DerivativeDropError as DerivativeDropError
 from mooncake_py.errors import InvalidRuleError as InvalidRuleError
@@ -88,6 +89,7 @@ from mooncake_py.utilities.nesting import is_deriving as is_deriving
 from mooncake_py.utilities.nesting import nest_level as nest_level
 from mooncake_py.utilities.parameters import Grads as Grads
 from mooncake_py.utilities.parameters import Params as Params
+from mooncake_py.utilities.progress import progress as progress
 from mooncake_py.utilities.showing import showgrad as showgrad
 from mooncake_py.utilities.stopping import stop_gradient as stop_gradient
 from mooncake_py.via_ad import rrule_via_ad as rrule_via_ad

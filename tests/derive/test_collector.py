@@ -77,7 +77,7 @@ def test_a_tape_of_a_million_entries_is_looked_at_a_few_times():
 
 
 def test_settings_are_as_before_after_results_and_exceptions():
-    y, pullback = vjp(sines, 0.5, 3)
+    _, pullback = vjp(sines, 0.5, 3)
     assert gc.get_threshold() == USUAL
     pullback(1.0)
     assert gc.get_threshold() == USUAL

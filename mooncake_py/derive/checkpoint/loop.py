@@ -30,11 +30,25 @@ def split(count: int, slots: int) -> int:
     With s states and each step run at most r times before it is recorded, ``comb(s + r, s)``
     steps can be reversed.
     """
+    sweeps = sweeps_of(count, slots)
+    first = comb(slots + sweeps - 1, slots)
+    return max(1, min(first, count - comb(slots + sweeps - 2, slots - 1), count - 1))
+
+
+def sweeps_of(count: int, slots: int) -> int:
+    """Return how often a step runs, at most, before it is recorded."""
     sweeps = 1
     while comb(slots + sweeps, slots) < count:
         sweeps += 1
-    first = comb(slots + sweeps - 1, slots)
-    return max(1, min(first, count - comb(slots + sweeps - 2, slots - 1), count - 1))
+    return sweeps
+
+
+def runs(count: int, slots: int) -> int:
+    """Return how often a step runs in all, if `count` steps are reversed with `slots` states."""
+    if count < 2 or slots < 1:
+        return count
+    sweeps = sweeps_of(count, slots)
+    return count + sweeps * count - comb(slots + sweeps, slots + 1)
 
 
 def run_counted(ctx: Any, step: Any, state: Any, items: Any, slots: int) -> Any:
@@ -45,7 +59,8 @@ def run_counted(ctx: Any, step: Any, state: Any, items: Any, slots: int) -> Any:
     def run_step(state: Any, k: int) -> Any:
         return ctx.call(step, state, ctx.getitem(items, k))
 
-    return advance(ctx, run_step, state, 0, len(items), slots)
+    one = counted(ctx, run_step, len(items), slots)
+    return advance(ctx, one, state, 0, len(items), slots)
 
 
 def run_body(ctx: Any, body: Any, names: Any, items: Any, slots: int) -> Any:
@@ -65,7 +80,15 @@ def run_body(ctx: Any, body: Any, names: Any, items: Any, slots: int) -> Any:
                 note(ctx, restore_key, scope, name, value_at(scope, name))
         return body(items[k])
 
-    return advance(ctx, run_step, None, 0, len(items), slots, ends=is_exit)
+    one = counted(ctx, run_step, len(items), slots)
+    return advance(ctx, one, None, 0, len(items), slots, ends=is_exit)
+
+
+def counted(ctx: Any, run_step: Step, count: int, slots: int) -> Step:
+    """Return a step that tells how many have run, if somebody wants to know."""
+    if ctx.meter is None:
+        return run_step
+    return ctx.meter.counting(run_step, count if ctx.rehearsal is not None else runs(count, slots))
 
 
 def is_exit(exit_value: Any) -> bool:
@@ -110,9 +133,15 @@ def run_while(ctx: Any, step: Any, state: Any, more: Any, slots: int) -> Any:
 
     As the number of steps is not known, they run in blocks, each twice as long as the one before.
     """
+
+    def run_step(state: Any, _: int) -> Any:
+        return ctx.call(step, state)
+
+    if ctx.meter is not None:
+        run_step = ctx.meter.counting(run_step, None)
     length = slots + 1
     while True:
-        block = Block(ctx, step, more, length, slots)
+        block = Block(ctx, run_step, more, length, slots)
         state = ctx.repeatable(partial(block.run, state))
         if block.count < length:
             return state
@@ -122,7 +151,7 @@ def run_while(ctx: Any, step: Any, state: Any, more: Any, slots: int) -> Any:
 class Block:
     """Some steps of a loop, of which it shows in the first run how many they are."""
 
-    def __init__(self, ctx: Any, step: Any, more: Any, length: int, slots: int) -> None:
+    def __init__(self, ctx: Any, step: Step, more: Any, length: int, slots: int) -> None:
         self.ctx = ctx
         self.step = step
         self.more = more
@@ -143,15 +172,15 @@ class Block:
         """Run the block and count its steps."""
         count = 0
         while count < self.length and self.goes_on(state):
-            state = self.ctx.call(self.step, state)
+            state = self.step(state, count)
             count += 1
         self.count = count
         return state
 
-    def run_step(self, state: Any, _: int) -> Any:
+    def run_step(self, state: Any, k: int) -> Any:
         """Run a step, and the question before it, which may have effects."""
         self.goes_on(state)
-        return self.ctx.call(self.step, state)
+        return self.step(state, k)
 
     def goes_on(self, state: Any) -> bool:
         """Tell whether there is another step."""

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -109,14 +110,27 @@ class Checks(ReverseContext):
     def run_backwards(self) -> None:
         self.reverses = True
         del self.records[len(self.tape):]
+        if self.meter is None:
+            self.reverse_until_due()
+        else:
+            super().run_backwards()
+        found = self.difference()
+        if found is not None:
+            raise untracked_write(found, self.function)
+
+    @override
+    def reverse_until_due(self) -> None:
+        meter = self.meter
         with np.errstate(all="ignore"):
             while self.tape:
                 entry = self.tape.pop()
                 del self.records[len(self.tape) + 1:]  # a part run again has taken its entries
-                self.reverse_entry(entry, self.records.pop())
-        found = self.difference()
-        if found is not None:
-            raise untracked_write(found, self.function)
+                record = self.records.pop()
+                if meter is not None:
+                    meter.reversed += 1
+                self.reverse_entry(entry, record)
+                if meter is not None and perf_counter() >= meter.due:
+                    break
 
     def reverse_entry(self, entry: tuple[Any, ...], record: Record) -> None:
         """Reverse one entry, with its checks."""

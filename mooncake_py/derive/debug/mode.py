@@ -11,6 +11,7 @@ from typing import Any
 from mooncake_py.derive.nesting.enclosing import enclosing
 from mooncake_py.derive.nesting.inner import InnerContext
 from mooncake_py.derive.recording.reverse import ReverseContext
+from mooncake_py.derive.reports.meter import attach_meter
 
 __all__ = ["Settings", "debug_mode", "new_context", "settings"]
 
@@ -86,6 +87,14 @@ def new_context(
     `f` if it is the arguments only that must be as they were in the end.  Whether an outer
     derivative `follows` it is said by :class:`~mooncake_py.derive.nesting.inner.InnerContext`.
     """
+    ctx = _context(chosen, f, args, kwargs, follows)
+    attach_meter(ctx)
+    return ctx
+
+
+def _context(
+    chosen: Settings | None, f: Any, args: Any, kwargs: Any, follows: bool
+) -> ReverseContext:
     outer = enclosing()
     if chosen is None:
         return ReverseContext() if outer is None else InnerContext(outer, follows)

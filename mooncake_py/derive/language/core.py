@@ -47,6 +47,7 @@ class Core:
     """
 
     rehearsal: Any = None  # of a part that is run without record: see `repeatable`
+    meter: Any = None  # tells the user how far the call is, if that is wanted
     record: Callable[[tuple[Any, ...]], None]
     find: Callable[[ndarray], Any]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import get_ident
+from time import perf_counter
 from typing import Any
 from weakref import ref
 
@@ -72,6 +73,9 @@ class Tape(ArrayLanguage):
 
     def run_backwards(self) -> None:
         """Reverse the tape: undo every change to primal state and apply every adjoint."""
+        if self.meter is not None:
+            self.meter.reverse(self.reverse_until_due)
+            return
         tape = self.tape
         entry: tuple[Any, ...] = ()
         before = quiet()
@@ -84,6 +88,22 @@ class Tape(ArrayLanguage):
             raise
         finally:
             loud_again(before)
+
+    def reverse_until_due(self) -> None:
+        """Reverse entries, at least one, until it is time to tell how far it is."""
+        tape, meter = self.tape, self.meter
+        entry: tuple[Any, ...] = ()
+        try:
+            with np.errstate(all="ignore"):
+                while tape:
+                    entry = tape.pop()
+                    meter.reversed += 1
+                    entry[0](entry)
+                    if perf_counter() >= meter.due:
+                        break
+        except Exception as error:
+            name_adjoint(error, entry)
+            raise
 
     def roll_back(self) -> None:
         """Undo every change to primal state, without derivatives."""

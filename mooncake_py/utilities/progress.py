@@ -1,0 +1,102 @@
+"""Telling how far long derivatives are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from mooncake_py.derive.reports.meter import Progress, Reporter, reporter
+
+__all__ = ["Bars", "progress"]
+
+
+@contextmanager
+def progress(
+    callback: Callable[[Progress], object] | None = None, *, every: float = 0.1
+) -> Iterator[None]:
+    """Tell how far the derivatives are that begin within this block.
+
+    Parameters
+    ----------
+    callback : callable, optional
+        Called with a :class:`Progress`: at intervals, and at the end of each pass.  What it
+        raises ends the derivative, and everything is as before.  Without one, bars of `tqdm` are
+        shown, which comes with the extra ``mooncake_py[progress]``.
+    every : float, optional
+        The least number of seconds from one call to the next.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If there is no callback, and no `tqdm`.
+
+    Notes
+    -----
+    For reverse mode: `grad`, `value_and_grad`, `vjp` and what is made of them.  Derivatives within
+    others are not told of by themselves, nor are those that the callback takes.  Belongs to the
+    thread or task that runs the block.  Nothing is counted, and no time lost, outside of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mooncake_py import grad, progress
+    >>> def energy(u):
+    ...     for _ in range(1000):
+    ...         u[1:] += 0.1 * np.sin(u[:-1])
+    ...     return np.sum(u * u)
+    >>> def tell(p):
+    ...     print(p.phase, "pass:", p.entries > 1000, p.entries == p.total_entries)
+    >>> with progress(tell, every=60.0):
+    ...     du = grad(energy)(np.linspace(0.0, 1.0, 5))
+    forward pass: True False
+    reverse pass: True True
+    """
+    bars = Bars() if callback is None else None
+    to = Reporter(bars or callback, every)  # type: ignore[arg-type]
+    token = reporter.set(to)
+    try:
+        yield
+    finally:
+        reporter.reset(token)
+        to.closed = True
+        if bars is not None:
+            bars.close()
+
+
+class Bars:
+    """A bar of `tqdm` for each pass, or one for the steps of checkpointed loops."""
+
+    def __init__(self) -> None:
+        try:
+            self.make: Any = import_module("tqdm.auto").tqdm
+        except ModuleNotFoundError as error:
+            error.add_note(
+                "mooncake_py: progress() shows bars of tqdm: pip install 'mooncake_py[progress]', "
+                "or pass a callback"
+            )
+            raise
+        self.bar: Any = None
+        self.title = ""
+
+    def __call__(self, found: Progress) -> None:
+        """Show how far a derivative is."""
+        if found.steps is None:
+            title, unit, done, total = found.phase, " entries", found.entries, found.total_entries
+        else:
+            title, unit, done, total = "steps", " steps", found.steps, found.total_steps
+        if title != self.title:
+            self.close()
+            self.title = title
+            self.bar = self.make(desc=title, unit=unit, total=total, leave=False)
+        self.bar.total = total
+        self.bar.n = done
+        self.bar.refresh()
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self.bar is not None:
+            self.bar.close()
+        self.bar = None
+        self.title = ""
