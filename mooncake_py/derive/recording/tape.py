@@ -93,17 +93,19 @@ class Tape(ArrayLanguage):
         """Reverse entries, at least one, until it is time to tell how far it is."""
         tape, meter = self.tape, self.meter
         entry: tuple[Any, ...] = ()
+        before = quiet()
         try:
-            with np.errstate(all="ignore"):
-                while tape:
-                    entry = tape.pop()
-                    meter.reversed += 1
-                    entry[0](entry)
-                    if perf_counter() >= meter.due:
-                        break
+            while tape:
+                entry = tape.pop()
+                meter.reversed += 1
+                entry[0](entry)
+                if perf_counter() >= meter.due:
+                    break
         except Exception as error:
             name_adjoint(error, entry)
             raise
+        finally:
+            loud_again(before)
 
     def roll_back(self) -> None:
         """Undo every change to primal state, without derivatives."""

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 __all__ = ["Meter", "Progress", "Reporter", "attach_meter", "reporter"]
 
 
-@dataclass(frozen=True)
-class Progress:
+class Progress(NamedTuple):
     """How far a derivative is.
 
     Attributes
@@ -57,7 +55,6 @@ def part(done: int, total: int | None) -> str:
     return f"{done:,}" if total is None else f"{done:,} of {total:,}"
 
 
-@dataclass
 class Reporter:
     """Whom to tell, and how often; nobody once it is closed.
 
@@ -68,9 +65,10 @@ class Reporter:
         The least number of seconds from one call to the next.
     """
 
-    callback: Callable[[Progress], object]
-    every: float
-    closed: bool = False
+    def __init__(self, callback: Callable[[Progress], object], every: float) -> None:
+        self.callback = callback
+        self.every = every
+        self.closed = False
 
 
 reporter: ContextVar[Reporter | None] = ContextVar("mooncake_py.progress", default=None)
