@@ -29,16 +29,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(report.PULLBACK_HEADER)
     pullbacks = []
     sizes = SIZES[:1] if options.quick else SIZES
-    for case, size, ours, adjoint in measure_pullbacks(options.filter, sizes, budget / 5):
-        pullbacks.append({"name": case.name, "size": size, "ratio": ours / adjoint})
-        print(report.pullback_row(case, size, ours, adjoint), flush=True)
+    for measured in measure_pullbacks(options.filter, sizes, budget / 3):
+        pullbacks.append(measured)
+        print(report.pullback_row(measured), flush=True)
+    print(*report.pullback_means(pullbacks), report.PULLBACK_LEGEND, sep="\n")
     derive = derive_time(3 if options.quick else 9)
     importing = import_time(3 if options.quick else 9)
     print(*report.overheads(derive, importing), sep="\n")
     if options.json is not None:
         result = {
             "measurements": [asdict(measured) for measured in measurements],
-            "pullbacks": pullbacks,
+            "pullbacks": [
+                {"name": m.case.name, "size": m.size, "vjp": m.ratios[0], "rule": m.ratios[1]}
+                for m in pullbacks
+            ],
             "derive_seconds": derive,
             "import_seconds": importing,
         }

@@ -1,87 +1,147 @@
-"""Pullbacks of single functions, by family, against adjoints written by hand in NumPy."""
+"""Pullbacks of single functions, by family, against adjoints written by hand in NumPy.
+
+Each function is measured at two levels: the pullback that `vjp` returns, which hands out gradients
+in memory of their own, and the pullback of its rule, which adds to the fdata of its CoDuals.
+"""
 
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from benchmarks.kernel import generator
-from mooncake_py import vjp
+from benchmarks.pullback_cases import PULLBACKS, Pullback
+from mooncake_py import CoDual, NoFData, NoRData, rrule, vjp
+
+__all__ = ["LIMITS", "SIZES", "PullbackTimes", "measure_pullbacks", "times"]
 
 SIZES = (100, 1_000_000)
 # Most that pullback / adjoint may be.
 LIMITS = {100: 2.0, 1_000_000: 1.2}
-Adjoint = Callable[..., tuple[Any, ...]]
+FEWEST_ROUNDS = 5
+MOST_ROUNDS = 200
 
 
 @dataclass(frozen=True)
-class Pullback:
-    """A function of arrays of one size.
+class PullbackTimes:
+    """Median times of a function at a size, in seconds.
 
     Parameters
     ----------
-    family, name : str
-    function : callable
-    arguments : int
-        Number of arguments.
-    adjoint : callable
-        From the cotangent of the output and the arguments to theirs, in memory of their own.
+    case : Pullback
+    size : int
+        Number of elements of each argument.
+    vjp, adjoint : float
+        Of the pullback of `vjp`, and of the adjoint.
+    rule, added_adjoint : float
+        Of the pullback of the rule, and of the adjoint whose results are added to arrays.
     """
 
-    family: str
-    name: str
-    function: Callable[..., Any]
-    arguments: int
-    adjoint: Adjoint
+    case: Pullback
+    size: int
+    vjp: float
+    adjoint: float
+    rule: float
+    added_adjoint: float
 
-
-PULLBACKS = (
-    Pullback("elementwise", "exp", lambda x: np.exp(x), 1, lambda g, x: (g * np.exp(x),)),
-    Pullback("elementwise", "x + y", lambda x, y: x + y, 2, lambda g, x, y: (g.copy(), g.copy())),
-    Pullback("elementwise", "x * y", lambda x, y: x * y, 2, lambda g, x, y: (g * y, g * x)),
-    Pullback("reductions", "sum", lambda x: np.sum(x), 1, lambda g, x: (np.full(x.shape, g),)),
-    Pullback("reductions", "max", lambda x: np.max(x), 1,
-             lambda g, x: (np.where(x == x.max(), g, 0.0),)),
-    Pullback("reductions", "var", lambda x: np.var(x), 1,
-             lambda g, x: ((x - x.mean()) * (2 * g / x.size),)),
-    Pullback("cumulative", "cumsum", lambda x: np.cumsum(x), 1,
-             lambda g, x: (np.cumsum(g[::-1])[::-1].copy(),)),
-    Pullback("joining", "concatenate", lambda x, y: np.concatenate([x, y]), 2,
-             lambda g, x, y: (g[: x.size].copy(), g[x.size :].copy())),
-    Pullback("contraction", "x @ y", lambda x, y: x @ y, 2, lambda g, x, y: (g * y, g * x)),
-)
+    @property
+    def ratios(self) -> tuple[float, float]:
+        """The time of each pullback over that of its adjoint."""
+        return self.vjp / self.adjoint, self.rule / self.added_adjoint
 
 
 def measure_pullbacks(
     name_has: str, sizes: tuple[int, ...], budget: float
-) -> Iterator[tuple[Pullback, int, float, float]]:
-    """Yield each function, the size, and the median seconds of pullback and adjoint."""
+) -> Iterator[PullbackTimes]:
+    """Yield the times of each function at each size; `name_has` may be of a family."""
     for case in PULLBACKS:
-        for size in sizes if name_has in case.name else ():
-            yield (case, size, *times(case, size, budget))
+        for size in sizes if name_has in f"pullback of {case.family}: {case.name}" else ():
+            yield times(case, size, budget)
 
 
-def times(case: Pullback, size: int, budget: float) -> tuple[float, float]:
-    """Return the median seconds of the pullback and of the adjoint, which must agree."""
-    random = generator()
-    arguments = [random.standard_normal(size) for _ in range(case.arguments)]
-    cotangent = random.standard_normal(np.shape(case.function(*arguments)))[()]
-    ours: list[float] = []
-    theirs: list[float] = []
-    end = time.perf_counter() + budget
-    while len(ours) < 5 or (len(ours) < 200 and time.perf_counter() < end):
-        _, pullback = vjp(case.function, *arguments)  # one that has not run
+@dataclass
+class _Clock:
+    """Times of one candidate, by round."""
+
+    taken: list[float] = field(default_factory=list)
+
+    def run(self, function: Callable[..., Any], *args: Any) -> Any:
         start = time.perf_counter()
-        found = pullback(cotangent)
-        between = time.perf_counter()
-        expected = case.adjoint(cotangent, *arguments)
-        ours.append(between - start)
-        theirs.append(time.perf_counter() - between)
-        if len(ours) == 1:
-            for a, b in zip(found, expected, strict=True):
-                if not np.allclose(a, b, rtol=1e-10, atol=1e-12):
-                    raise ArithmeticError(f"{case.name}: pullback and adjoint differ")
-    return statistics.median(ours), statistics.median(theirs)
+        result = function(*args)
+        self.taken.append(time.perf_counter() - start)
+        return result
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.taken)
+
+
+def times(case: Pullback, size: int, budget: float) -> PullbackTimes:
+    """Measure a function at a size, for about `budget` seconds.
+
+    In each round every candidate runs once, the pullbacks on forward passes of their own.
+
+    Raises
+    ------
+    ArithmeticError
+        If a pullback and the adjoint differ.
+    """
+    random = generator()
+    arguments = case.arguments(random, size)
+    y = case.function(*[a.copy() for a in arguments])
+    cotangent = random.standard_normal(np.shape(y))[()]
+    if np.iscomplexobj(y):
+        cotangent = cotangent + 1j * random.standard_normal(np.shape(y))
+    clocks = [_Clock() for _ in range(4)]
+    end = time.perf_counter() + budget
+    for done in range(MOST_ROUNDS):
+        if done >= FEWEST_ROUNDS and time.perf_counter() > end:
+            break
+        found, expected = _vjp_round(case, arguments, cotangent, *clocks[:2])
+        if done == 0:
+            _require_agreement(case, found, expected)
+        found, expected = _rule_round(case, arguments, cotangent, *clocks[2:])
+        if done == 0:
+            _require_agreement(case, found, expected)
+    return PullbackTimes(case, size, *[clock.median for clock in clocks])
+
+
+def _vjp_round(
+    case: Pullback, arguments: Any, cotangent: Any, ours: _Clock, theirs: _Clock
+) -> tuple[Any, Any]:
+    _, pullback = vjp(case.function, *arguments)  # one that has not run
+    return ours.run(pullback, cotangent), theirs.run(case.adjoint, cotangent, *arguments)
+
+
+def _rule_round(
+    case: Pullback, arguments: Any, cotangent: Any, ours: _Clock, theirs: _Clock
+) -> tuple[Any, Any]:
+    # Ones: memory that was never written to would be made at the first addition.
+    found, expected = ([np.ones(a.shape) for a in arguments] for _ in range(2))
+    given = [a.copy() for a in arguments]  # the rule runs on the arguments themselves
+    coduals = [CoDual(a, dx) for a, dx in zip(given, found, strict=True)]
+    out, pullback = rrule(CoDual(case.function, NoFData()), *coduals)
+    if isinstance(out.primal, np.ndarray):
+        if out.primal is given[0]:  # changed in place: what its fdata hold is the cotangent
+            found[0][...] = expected[0][...] = 0
+        out.fdata[...] += cotangent
+        cotangent_of_value: Any = NoRData()
+    else:
+        cotangent_of_value = cotangent
+    ours.run(pullback, cotangent_of_value)
+
+    def add() -> None:
+        for dx, g in zip(expected, case.adjoint(cotangent, *arguments), strict=True):
+            dx += g
+
+    theirs.run(add)
+    return found, expected
+
+
+def _require_agreement(case: Pullback, found: Any, expected: Any) -> None:
+    for a, b in zip(found, expected, strict=True):
+        if not np.allclose(a, b, rtol=1e-7, atol=1e-9):
+            raise ArithmeticError(f"{case.name}: pullback and adjoint differ")

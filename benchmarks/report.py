@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from benchmarks.kernel import MEAN_LIMITS
 from benchmarks.measure import Measurement
 from benchmarks.overheads import DERIVE_LIMIT, IMPORT_LIMIT
-from benchmarks.pullbacks import LIMITS, Pullback
+from benchmarks.pullbacks import LIMITS, PullbackTimes
 
 HEADER = (
     f"{'kernel':<24}{'size':>7}{'primal':>11}{'gradient':>10}{'adjoint':>10}"
@@ -31,15 +31,37 @@ def row(measured: Measurement) -> str:
     return f"{line}\n    {measured.problem}" if measured.problem else line
 
 
-PULLBACK_HEADER = f"{'pullback of':<24}{'size':>9}{'adjoint':>11}{'pullback/adjoint':>18}"
+PULLBACK_HEADER = (
+    f"{'pullback of':<32}{'size':>9}{'adjoint':>11}{'vjp/adjoint':>14}"
+    f"{'adjoint +=':>13}{'rule/adjoint':>15}"
+)
+PULLBACK_LEGEND = (
+    "vjp: what `vjp` returns, over an adjoint by hand.  rule: the pullback of the rule, over that "
+    "adjoint added to arrays."
+)
 
 
-def pullback_row(case: Pullback, size: int, ours: float, adjoint: float) -> str:
+def pullback_row(measured: PullbackTimes) -> str:
     """Return the line of one pullback."""
-    ratio = ours / adjoint
-    mark = "!" if ratio > LIMITS[size] else " "
-    name = f"{case.family}: {case.name}"
-    return f"{name:<24}{size:>9}{duration(adjoint):>11}{ratio:>17.1f}{mark}"
+    name = f"{measured.case.family}: {measured.case.name}"
+    ours, rule = (
+        f"{ratio:.1f}{'!' if ratio > LIMITS[measured.size] else ' '}" for ratio in measured.ratios
+    )
+    return (
+        f"{name:<32}{measured.size:>9}{duration(measured.adjoint):>11}{ours:>14}"
+        f"{duration(measured.added_adjoint):>13}{rule:>15}"
+    )
+
+
+def pullback_means(measurements: Sequence[PullbackTimes]) -> list[str]:
+    """Return a line for each size: the geometric means of both ratios."""
+    lines = []
+    for size in dict.fromkeys(m.size for m in measurements):
+        pairs = zip(*[m.ratios for m in measurements if m.size == size], strict=True)
+        ours, rule = map(geometric_mean, pairs)
+        lines.append(f"{'geometric mean':<32}{size:>9}{'':>11}{_ratio(ours):>13}"
+                     f"{'':>14}{_ratio(rule):>14}")
+    return lines
 
 
 def group_means(measurements: Sequence[Measurement]) -> list[str]:
