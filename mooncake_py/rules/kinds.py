@@ -9,6 +9,7 @@ activity, broadcasting, dtypes, `out=`, aliasing and the order of undoing for al
 from __future__ import annotations
 
 import dis
+import os
 import sys
 from collections.abc import Callable, Hashable
 from typing import Any
@@ -37,14 +38,27 @@ __all__ = [
 ]
 
 
-class Rule:
-    """What is common to all rules: the functions they are for, and the place of declaration."""
+HERE = os.path.dirname(__file__)
 
-    __slots__ = ("functions", "origin")
+
+class Rule:
+    """What is common to all rules: the functions they are for, and the place of declaration.
+
+    Attributes
+    ----------
+    functions : tuple
+    origin : Location
+    built_in : bool
+        Whether it is a rule of this package.  Those return arrays that nobody else holds, each
+        once, and do not write in the cotangents that they are given; others may do as they like.
+    """
+
+    __slots__ = ("built_in", "functions", "origin")
 
     def __init__(self, functions: tuple[Hashable, ...], origin: Location) -> None:
         self.functions = functions
         self.origin = origin
+        self.built_in = origin.file.startswith(HERE)
 
     @property
     def name(self) -> str:

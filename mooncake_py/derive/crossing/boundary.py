@@ -18,13 +18,15 @@ from numpy import ndarray
 
 from mooncake_py.derive.calls.limits import limits_raised
 from mooncake_py.derive.crossing import shadows
+from mooncake_py.derive.crossing.direct import Direct
 from mooncake_py.derive.crossing.lift import SCALARS, Lifter, Mirror, Settler, in_containers
 from mooncake_py.derive.debug.mode import new_context, settings
+from mooncake_py.derive.nesting.enclosing import enclosing
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.codual_call import ArrayCoDual
 from mooncake_py.derive.recording.memory import Memory, View
-from mooncake_py.derive.reports.notes import guarded
-from mooncake_py.derive.reports.tracebacks import boundary
+from mooncake_py.derive.reports.notes import end_by, guarded
+from mooncake_py.derive.reports.tracebacks import boundary, leave_by
 from mooncake_py.errors import PullbackReuseError
 from mooncake_py.tangents import CoDual, NoFData
 from mooncake_py.tangents.containers import MUTABLE
@@ -70,6 +72,8 @@ def run_forward(f: CoDual, *args: CoDual, **kwargs: Any) -> tuple[CoDual, Pullba
 class _Call:
     """One forward and one reverse pass of a derived rule."""
 
+    direct: Direct | None = None
+
     def __init__(self, f: CoDual, args: tuple[CoDual, ...], kwargs: dict[str, Any]) -> None:
         self.inputs = (f, *args)
         self.kwargs = kwargs
@@ -89,6 +93,8 @@ class _Call:
             ctx.leave(y)
             lifter.settle()
             out = self.leave([value for value, _ in lifted], y)
+        if not self.copies:
+            self.direct = Direct.of(ctx, self.output, out.primal, self.mirrors)
         return out, self.pullback
 
     def admit(self, lifter: Lifter, codual: CoDual) -> tuple[Any, Any]:
@@ -155,8 +161,27 @@ class _Call:
 
     def pullback(self, dy: Any) -> tuple[Any, ...]:
         """Undo, apply the adjoint, and return the rdata of the function and its arguments."""
-        with boundary, limits_raised():
+        try:
             self.use()
+            if self.direct is None or enclosing() is not None:
+                return self.pull_back(dy)
+            try:
+                if type(self.output) is Active:
+                    shadows.seed(self.output, dy)
+                else:
+                    self.direct.lend_shadow()
+                self.ctx.run_backwards()
+            except BaseException as error:
+                end_by(error, self.ctx)
+                raise
+            return tuple([shadows.rdata_of(mirror) for mirror in self.mirrors])
+        except BaseException as error:
+            leave_by(error)
+            raise
+
+    def pull_back(self, dy: Any) -> tuple[Any, ...]:
+        """Do so whatever the structure of the values and the changes of state."""
+        with limits_raised():
             with guarded(self.ctx), in_containers if self.ctx.repeats else nullcontext():
                 self.take_in(dy)
                 if self.ctx.repeats:

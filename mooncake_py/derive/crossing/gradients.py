@@ -41,7 +41,7 @@ def gradient_of(value: Any, mirror: Any, memo: dict[int, Any]) -> Any:
         return NoTangent()
     if type(mirror) is Active:
         return scalar_gradient(mirror)
-    if isinstance(mirror, (Memory, View)):
+    if type(mirror) is Memory or isinstance(mirror, View):
         return array_gradient(value, mirror)
     if type(value) is CellType:
         return gradient_of(value.cell_contents, mirror.parts["cell_contents"], memo)
@@ -101,11 +101,14 @@ def scalar_gradient(node: Active) -> Any:
 
 def array_gradient(value: ndarray, node: Any) -> ndarray:
     """Return the cotangent of an array as a new array of its shape and dtype."""
-    if node.memory.grad is None:
-        return np.zeros(value.shape, value.dtype)
-    if isinstance(node, View):
+    if type(node) is not Memory:
+        if node.memory.grad is None:
+            return np.zeros(value.shape, value.dtype)
         return node.shadow().copy()
     g = node.grad
-    return g if g.flags.owndata and not node.pinned and g.flags.c_contiguous else np.array(
-        g, order="C"
-    )
+    if g is None:
+        return np.zeros(value.shape, value.dtype)
+    flags = g.flags
+    if flags.owndata and flags.c_contiguous and not node.pinned:
+        return g
+    return np.array(g, order="C")

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
+from numpy import ndarray
+
 from mooncake_py.derive.calls.draws import Draws
 from mooncake_py.derive.calls.limits import limits_raised
 from mooncake_py.derive.crossing.arguments import name_of
@@ -55,7 +57,8 @@ class Vjp:
         self.waiting = Suspended(ctx, start, own)
         if self.waiting.can_resume:
             self.ctx = ctx
-            self.direct = Direct.of(ctx, self.output, self.mirrors)
+            node = ctx.find(self.output) if type(self.output) is ndarray else self.output
+            self.direct = Direct.of(ctx, node, self.output, self.mirrors)
         if self.direct is None:  # else nothing will change the output of this run
             self.fingerprint = Fingerprint(y)
         return y, self.pullback
@@ -100,7 +103,9 @@ class Vjp:
                     return self.pull_back(cotangent)
                 self.ctx = None
                 try:
-                    self.direct.reverse(ctx, cotangent)
+                    if not self.direct.give(cotangent):
+                        seed(ctx, self.output, cotangent, "dy")
+                    ctx.run_backwards()
                 except BaseException as error:
                     end_by(error, ctx)
                     raise
@@ -131,7 +136,7 @@ class Vjp:
         """Return the gradient of each argument, after the reverse pass."""
         memo: dict[int, Any] = {}
         return tuple([
-            gradient_of(a, m, memo) for a, m in zip(self.args, self.mirrors, strict=True)
+            gradient_of(a, m, memo) for a, m in zip(self.args, self.mirrors, strict=False)
         ])
 
     def __del__(self) -> None:

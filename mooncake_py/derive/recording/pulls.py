@@ -153,23 +153,20 @@ def contribute(
     ``x + y`` at a million elements 3.8 -> 2.4 times two copies.
     """
     if callable(partial):
+        if spec is None and type(g) is ndarray and g.dtype is FLOAT64:
+            c = quick_product(g, partial, saved)
+            if c is not None:
+                node.add(c)
+                return
         try:
             p = partial(*saved)
         except (ZeroDivisionError, OverflowError, ValueError):
             p = evaluate(partial, saved)
-        if type(p) is ndarray and p.dtype is FLOAT64:
-            if spec is None:
-                c = g * p
-                flat = c if c.ndim == 1 else c.ravel("K")
-                # As in `product`, without the detours.
-                if c.dtype is FLOAT64 and flat.dot(flat) < INFINITY and not narrower(g, c):
-                    node.add(c)
-                    return
-            else:
-                c = product_sum(g, p, spec)
-                if c is not None:
-                    node.add(c)
-                    return
+        if spec is not None and type(p) is ndarray and p.dtype is FLOAT64:
+            c = product_sum(g, p, spec)
+            if c is not None:
+                node.add(c)
+                return
         c = product(g, p)
     elif type(partial) is ndarray:
         c = product(g, partial)
@@ -191,6 +188,23 @@ def contribute(
         deliver(node, c, (c.shape, g.dtype))
     else:
         node.add(c)
+
+
+def quick_product(g: ndarray, partial: Any, saved: Any) -> ndarray | None:
+    """Return partial(*saved) * g where all is real and finite, None elsewhere.
+
+    In one expression: NumPy computes large products in the memory of what the partial returns,
+    if nobody else holds that.  Measured at a million elements: the pullback of ``np.sin`` takes
+    1.1 times a hand-written one, 1.7 with a name for the partial.
+    """
+    try:
+        c = g * partial(*saved)
+    except (ArithmeticError, TypeError, ValueError):
+        return None
+    if type(c) is not ndarray or c.dtype is not FLOAT64:
+        return None
+    flat = c if c.ndim == 1 else c.ravel("K")
+    return c if flat.dot(flat) < INFINITY else None
 
 
 def narrower(g: Any, c: ndarray) -> bool:
@@ -273,9 +287,11 @@ def deliver(node: Any, c: Any, spec: Any, shared: bool = False) -> None:
         node.add(scalar_cotangent(node, c))
         return
     if spec is not None:
-        fitted = fit(c, *spec)
-        shared = shared and fitted is c
-        c = fitted
+        shape, dtype = spec
+        if type(c) is not ndarray or c.shape != shape or c.dtype is not dtype:
+            fitted = fit(c, shape, dtype)
+            shared = shared and fitted is c
+            c = fitted
     if shared or (type(c) is ndarray and (c.base is not None or not c.flags.writeable)):
         node.add_shared(c)
     else:
@@ -506,6 +522,9 @@ def hand_over(node: Any, c: Any, spec: Any, g: Any, rule: Any, position: int) ->
         return
     if node is None or c is None:
         return
+    if type(c) is ndarray and type(node) is not list:
+        deliver(node, c, spec, c is g or not rule.built_in)
+        return
     if isinstance(c, NotImplementedDerivative):
         raise c.fail(rule.name, position)
     if type(node) is list:
@@ -518,7 +537,7 @@ def hand_over(node: Any, c: Any, spec: Any, g: Any, rule: Any, position: int) ->
         if c is None or isinstance(c, NotImplementedDerivative):
             hand_over(node, c, spec, g, rule, position)
             return
-    deliver(node, c, spec, c is g)
+    deliver(node, c, spec, c is g or not rule.built_in)
 
 
 # An object's cotangent may itself be callable.
