@@ -22,13 +22,13 @@ from mooncake_py.derive.recording.fused_code import (
     NUMBERS,
     Writer,
     is_literal,
-    partial_of,
     plus_g,
     scalar_times,
     unless_raised,
 )
 from mooncake_py.derive.recording.fusion import Fused, Step
-from mooncake_py.derive.recording.values import FLOAT64, is_of_math
+from mooncake_py.derive.recording.number_functions import slope_of
+from mooncake_py.derive.recording.values import FLOAT64
 
 __all__ = ["Elements", "Way"]
 
@@ -104,6 +104,8 @@ class Elements:
             form = self._forms[key]
         except KeyError:
             form = self._forms[key] = _ElementWriter(self, *key).form()
+        except TypeError:  # a function that cannot be a key
+            form = None
         if form is None:
             self.run = self.otherwise
             return self.otherwise(ctx, functions, values)
@@ -150,7 +152,6 @@ class _ElementWriter(Writer):
         self, elements: Elements, functions: Any, kinds: tuple[type, ...], activity: Any
     ) -> None:
         self.elements = elements
-        self.functions = functions
         self.name_kinds = dict(zip(elements.names, kinds, strict=True))
         self.activity: dict[int, bool] = dict(zip(elements.bases, activity, strict=True))
         layout = elements.layout
@@ -159,15 +160,16 @@ class _ElementWriter(Writer):
             if (self.activity[part[0]] if type(part) is tuple else self.name_kinds[k] is Active)
         }
         all_kinds = [self.name_kinds.get(k, np.float64) for k in range(len(layout))]
-        self.partials = [partial_of(f) for f in functions]
-        super().__init__(elements.core, functions, self.partials, all_kinds)
+        self.slopes = [slope_of(f) for f in functions]
+        super().__init__(elements.core, functions, self.slopes, all_kinds)
+        self.floats = True
         self.scope |= {"choose": elements.choose, "otherwise": elements.otherwise, "INTS": INTS}
 
     def form(self) -> Way | None:
         """Return the form, or None where there is none."""
         if any(t is not Active and t not in NUMBERS for t in self.name_kinds.values()):
             return None
-        if None in self.partials or not all(map(is_of_math, self.functions)):
+        if None in self.slopes:
             return None
         target = self.elements.target
         storing = target is not None

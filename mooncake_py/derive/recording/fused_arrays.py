@@ -10,9 +10,9 @@ from numpy import ndarray
 
 from mooncake_py.derive.recording import pulls
 from mooncake_py.derive.recording.active import Active
-from mooncake_py.derive.recording.fused_code import NUMBERS, Writer, partial_of, unless_raised
+from mooncake_py.derive.recording.fused_code import NUMBERS, Writer, unless_raised
 from mooncake_py.derive.recording.fusion import Fused
-from mooncake_py.derive.recording.values import is_of_math
+from mooncake_py.derive.recording.number_functions import partial_of, slope_of
 
 __all__ = ["specialise"]
 
@@ -23,14 +23,13 @@ def specialise(fused: Fused, functions: tuple[Any, ...], kinds: tuple[type, ...]
         return None
     if fused.inplace is not None and kinds[0] is ndarray:
         return None  # the array itself must change
-    partials = [partial_of(f) for f in functions]
-    if None in partials:
-        return None
     if ndarray not in kinds:
-        if Active not in kinds or not all(map(is_of_math, functions)):
+        slopes = [slope_of(f) for f in functions]
+        if Active not in kinds or None in slopes:
             return None
-        return Writer(fused, functions, partials, kinds).scalar_form()
-    if not all(type(f) is np.ufunc for f in functions):
+        return Writer(fused, functions, slopes, kinds).scalar_form()
+    partials = [partial_of(f) for f in functions]
+    if None in partials or not all(type(f) is np.ufunc for f in functions):
         return None
     return _ArrayForms(fused, functions, partials, kinds)
 

@@ -11,6 +11,7 @@ Measured: float loops 46 -> 25 times the primal, chains on arrays of one element
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Container, Iterable
 from typing import Any
 from weakref import ref
@@ -22,26 +23,16 @@ from mooncake_py.derive.recording import pulls
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.fusion import Fused, define
 from mooncake_py.derive.recording.memory import Memory
+from mooncake_py.derive.recording.number_functions import NUMPY_FUNCTIONS
 from mooncake_py.derive.recording.values import FLOAT64
-from mooncake_py.rules import registry
 from mooncake_py.rules.exact_zeros import surely_finite
-from mooncake_py.rules.kinds import ElementwiseRule
 
 __all__ = [
-    "NUMBERS", "Writer", "is_literal", "partial_of", "plus_g", "scalar_times", "unless_raised",
+    "NUMBERS", "Writer", "is_literal", "plus_g", "scalar_times", "unless_raised",
 ]
 
-SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/"}
+SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "pow": "**"}
 NUMBERS = (float, int, np.float64)
-
-
-def partial_of(f: Any) -> Any:
-    """Return the partial derivative of an elementwise function of one argument, or None."""
-    rule = registry.find(f)
-    if not isinstance(rule, ElementwiseRule) or len(rule.partials) != 1:
-        return None
-    partial = rule.partials[0]
-    return partial if type(partial) is type(lambda: 0) else None
 
 
 class Writer:
@@ -54,17 +45,24 @@ class Writer:
         The functions that are called, and their derivatives.
     kinds : tuple of type
         Of the operands.
+
+    Attributes
+    ----------
+    floats : bool
+        Whether all values are floats.
     """
 
     def __init__(self, fused: Fused, functions: Any, partials: Any, kinds: Any) -> None:
         self.fused = fused
         self.kinds = kinds
+        self.functions = functions
+        self.floats = False
         self.written: list[tuple[str, str, list[str]]] = []
         self.scope: dict[str, Any] = {
             "Active": Active, "Memory": Memory, "ndarray": ndarray, "ref": ref, "FLOAT64": FLOAT64,
             "float64": np.float64, "general": fused.general, "finite": surely_finite,
             "dispatch": fused.dispatch, "summed": summed, "inner": inner,
-            "product": pulls.product, "one": np.float64(1.0),
+            "product": pulls.product, "one": np.float64(1.0), "inf": math.inf,
         }
         for i, (f, partial) in enumerate(zip(functions, partials, strict=True)):
             self.scope[f"f{i}"] = f
@@ -102,7 +100,12 @@ class Writer:
             return self.operand(reference)
 
         for k, (name, *refs) in enumerate(self.fused.steps):
-            if name == "call":
+            if name == "call" and self.floats and self.functions[refs[0]] in NUMPY_FUNCTIONS:
+                a = operand(refs[1])
+                _, domain = NUMPY_FUNCTIONS[self.functions[refs[0]]]
+                lines += [f"if not {domain.format(a)}:", "    raise ArithmeticError"]
+                text = f"float(f{refs[0]}({a}))"
+            elif name == "call":
                 text = f"f{refs[0]}({operand(refs[1])})"
             elif name == "neg":
                 text = f"-{operand(refs[0])}"
@@ -239,6 +242,10 @@ class Writer:
             return [(a, lambda: d), (b, lambda: f"-{d}")]
         if operation == "mul":
             return [(a, lambda: times(d, right)), (b, lambda: times(d, left))]
+        if operation == "pow":
+            n = b[1]
+            slope = f"2.0 * {left}" if n == 2 else f"{n}.0 * {left} ** {n - 1}"
+            return [(a, lambda: times(d, slope))]
         quotient = "product(%s, 1 / %s)" if times("x", "y").startswith("product") else "%s / %s"
         return [
             (a, lambda: quotient % (d, right)),
@@ -282,26 +289,39 @@ class Writer:
 
     def result(self, value: str) -> str:
         """Return the text of the value as the float of NumPy or Python that comes out."""
-        if any(self.kinds[i] is np.float64 for i in self.direct()):
+        if self.is_numpy():
             return f"{value} * one"
         return f"{value} * scale" if self.may_be_numpy() else value
 
+    def is_numpy(self) -> bool:
+        """Tell whether the result is a float of NumPy for certain."""
+        return any(
+            self.kinds[which] is np.float64 if kind == "v"
+            else type(self.functions[self.fused.steps[which][1]]) is np.ufunc
+            for kind, which in self.sources()
+        )
+
     def may_be_numpy(self) -> bool:
         """Tell whether an active number decides of which type the result is."""
-        kinds = {self.kinds[i] for i in self.direct()}
-        return Active in kinds and np.float64 not in kinds
+        return not self.is_numpy() and any(self.kinds[i] is Active for i in self.direct())
 
     def direct(self) -> set[int]:
-        """Return the operands that reach the value through operators only: functions convert."""
-        found: list[set[int]] = []
-        for name, *references in self.fused.steps:
-            found.append(set())
-            for kind, which in references if name != "call" else ():
-                found[-1] |= {which} if kind == "v" else found[which] if kind == "t" else set()
+        """Return the operands that reach the value through operators only."""
+        return {which for kind, which in self.sources() if kind == "v"}
+
+    def sources(self) -> set[Any]:
+        """Return the operands and the calls, which convert, that reach the value by operators."""
+        found: list[set[Any]] = []
+        for k, (name, *references) in enumerate(self.fused.steps):
+            found.append({("t", k)} if name == "call" else set())
+            for reference in references if name != "call" else ():
+                if reference[0] != "c":
+                    found[-1] |= found[reference[1]] if reference[0] == "t" else {reference}
         return found[-1]
 
     def scalar_form(self) -> Callable[..., Any]:
         """Return the quick form for floats, active or not."""
+        self.floats = True
         active = {i for i, t in enumerate(self.kinds) if t is Active}
         lines = [*self.header(), *(f"n{i} = v{i}" for i in sorted(active))]
         texts = {i: f"n{i}" if i in active else f"v{i}" for i in range(self.fused.count)}

@@ -17,6 +17,7 @@ from typing import Any
 
 from numpy import ndarray
 
+from mooncake_py.derive.recording.number_functions import partial_of
 from mooncake_py.derive.reports.places import GENERATED
 from mooncake_py.derive.rewriting.names import Names
 from mooncake_py.derive.rewriting.trees import walk
@@ -31,6 +32,7 @@ position of its function before the operand."""
 OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv",
 }
+SMALL = range(2, 9)  # exponents
 
 
 class Fused:
@@ -77,6 +79,8 @@ class Fused:
             form = self._forms[key]
         except KeyError:
             form = self._forms[key] = ctx.specialise(self, *key)
+        except TypeError:  # a function that cannot be a key
+            form = None
         if form is None:
             return self.general(ctx, functions, values)
         self.run = form
@@ -265,6 +269,8 @@ class _Collector:
             left = self.visit(node.left)
             right = None if left is None else self.visit(node.right)
             return None if right is None else self.add(OPERATORS[type(node.op)], (), left, right)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+            return self.power(node)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             operand = self.visit(node.operand)
             return None if operand is None else self.add("neg", (), operand)
@@ -292,14 +298,22 @@ class _Collector:
         self.parts.order.append(("item", ("v", base), ("v", index)))
         return core, ("t", len(self.parts.order) - 1)
 
+    def power(self, node: ast.BinOp) -> Any:
+        """A power with a small exponent that is written down, such as ``x ** 2``."""
+        match node.right:
+            case ast.Constant(value=int(n)) if type(n) is int and n in SMALL:
+                base = self.visit(node.left)
+                return None if base is None else self.add("pow", (), base, (("c", n),) * 2)
+        return None
+
     def call(self, node: ast.expr) -> Any:
-        """A call of a module's function with one argument, such as ``np.sin(x)``."""
+        """A call of a module's function of one argument, such as ``np.sin(x)``."""
         if (
             not isinstance(node, ast.Call)
             or not isinstance(node.func, ast.Attribute)
             or node.keywords
             or len(node.args) != 1
-            or self.names.module(node.func.value) is None
+            or not self.is_elementwise(node.func)
         ):
             return None
         operand = self.visit(node.args[0])
@@ -307,6 +321,11 @@ class _Collector:
             return None
         self.parts.functions.append(node.func)
         return self.add("call", (len(self.parts.functions) - 1,), operand)
+
+    def is_elementwise(self, function: ast.Attribute) -> bool:
+        """Tell whether a function has a derivative by elements, going by what it is now."""
+        module = self.names.module(function.value)
+        return module is not None and partial_of(module.__dict__.get(function.attr)) is not None
 
     def add(self, name: str, which: tuple[int, ...], *operands: Any) -> Any:
         parts = self.parts

@@ -80,6 +80,9 @@ class ExpressionRewriter(FusingRewriter):
             return self.test(node)
         if self.statics.holds(node):
             return self.rebuild(node)
+        fused = self.fused(node)
+        if fused is not None:
+            return fused
         return context_call(UNARY[type(node.op)], [self.visit(node.operand)], place_of(node))
 
     # attributes and elements
@@ -133,6 +136,9 @@ class ExpressionRewriter(FusingRewriter):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         """``f(x)`` to ``C.call(f, x)``, ``o.m(x)`` to ``C.method(o, "m", x)``."""
         function = node.func
+        fused = self.fused(node)
+        if fused is not None:
+            return fused
         builtin = self.names.builtin(function)
         plain = not node.args and not node.keywords
         if builtin == "super" and plain:

@@ -44,8 +44,8 @@ class FusingRewriter(ConditionRewriter):
         """Rewrite what stands between brackets."""
         raise NotImplementedError
 
-    def fused(self, node: ast.BinOp) -> ast.expr | None:
-        """``a * b + c`` and ``x[i] - x[j]``: an expression of several operations."""
+    def fused(self, node: ast.expr) -> ast.expr | None:
+        """``a * b + c`` and ``math.sin(x[i])``: an expression of several operations."""
         parts = collect(node, self.names)
         if parts is None or not parts.values:
             return None

@@ -1,0 +1,67 @@
+"""Functions of one number whose derivative can be worked out on plain floats.
+
+Those of `math` raise where they have no value, and then the reference runs.  NumPy's warn instead,
+and would do so again when the reference runs: here is written where they do not.  Their slopes
+are those of `math`, at a tenth of the price.
+"""
+
+from __future__ import annotations
+
+import math
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.rules import registry
+from mooncake_py.rules.kinds import ElementwiseRule
+
+__all__ = ["NUMPY_FUNCTIONS", "partial_of", "slope_of"]
+
+EVERYWHERE = "-inf < {} < inf"
+POSITIVE = "0 < {} < inf"
+BOUNDED = "-700 < {} < 700"
+MODERATE = "-1e150 < {} < 1e150"
+
+NUMPY_FUNCTIONS: dict[Any, tuple[Any, str]] = {
+    np.sin: (math.sin, EVERYWHERE),
+    np.cos: (math.cos, EVERYWHERE),
+    np.tan: (math.tan, EVERYWHERE),
+    np.arcsin: (math.asin, "-1 < {} < 1"),
+    np.arccos: (math.acos, "-1 < {} < 1"),
+    np.arctan: (math.atan, MODERATE),
+    np.sinh: (math.sinh, BOUNDED),
+    np.cosh: (math.cosh, BOUNDED),
+    np.tanh: (math.tanh, EVERYWHERE),
+    np.arcsinh: (math.asinh, MODERATE),
+    np.arccosh: (math.acosh, "1 < {} < 1e150"),
+    np.arctanh: (math.atanh, "-1 < {} < 1"),
+    np.exp: (math.exp, BOUNDED),
+    np.expm1: (math.expm1, BOUNDED),
+    np.log: (math.log, POSITIVE),
+    np.log2: (math.log2, POSITIVE),
+    np.log10: (math.log10, POSITIVE),
+    np.log1p: (math.log1p, "-1 < {} < inf"),
+    np.sqrt: (math.sqrt, POSITIVE),
+}
+"""NumPy's functions with those of `math`, and where they give neither error nor warning."""
+
+
+def partial_of(f: Any) -> Any:
+    """Return the partial derivative of an elementwise function of one argument, or None."""
+    rule = registry.find(f)
+    if not isinstance(rule, ElementwiseRule) or type(rule.partials[0]) is not FunctionType:
+        return None
+    partial = rule.partials[0]
+    serves = len(rule.partials) == 1 or partial.__code__.co_flags & VARARGS
+    return partial if serves else None
+
+
+VARARGS = 0x04  # as for `math.log`, whose second argument may be left out
+
+
+def slope_of(f: Any) -> Any:
+    """Return the partial derivative of a function as a function of floats, or None."""
+    if f in NUMPY_FUNCTIONS:
+        return partial_of(NUMPY_FUNCTIONS[f][0])
+    return partial_of(f) if getattr(f, "__module__", "") == "math" else None
