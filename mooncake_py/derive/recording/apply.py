@@ -22,6 +22,11 @@ from mooncake_py.derive.recording import activity, overlapping, pulls
 from mooncake_py.derive.recording.active import Active, active_number
 from mooncake_py.derive.recording.codual_call import apply_codual
 from mooncake_py.derive.recording.mirror import Mirror
+from mooncake_py.derive.recording.number_functions import (
+    NUMPY_FUNCTIONS,
+    partial_for_one,
+    slope_of,
+)
 from mooncake_py.derive.recording.object_arrays import computed
 from mooncake_py.derive.recording.out_argument import (
     named_out,
@@ -34,6 +39,7 @@ from mooncake_py.derive.recording.out_argument import (
 from mooncake_py.derive.recording.values import NUMBERS, is_inexact, is_of_math, like, spec_of
 from mooncake_py.derive.reports.places import position_for_rule
 from mooncake_py.errors import MissingRuleError
+from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import (
     AtOnce,
     BilinearRule,
@@ -88,17 +94,35 @@ def unary_handler(rule: Rule, f: Any) -> Callable[[Context, Any], Any] | None:
     Measured on chains of elementwise functions and on float loops: a quarter less time than the
     general way, which it falls back to.
     """
-    if not isinstance(rule, ElementwiseRule) or len(rule.partials) != 1:
+    if not isinstance(rule, ElementwiseRule):
         return None
     if is_of_math(f):
-        return math_handler(rule, f)
+        slope = partial_for_one(rule)
+        return slope and number_handler(rule, f, slope, float, general_handler(rule, f))
+    if len(rule.partials) != 1:
+        return None
+    quick = array_handler(rule, f)
+    if f in NUMPY_FUNCTIONS and registry.are_first():
+        return number_handler(rule, f, slope_of(f), np.float64, quick)
+    return quick
+
+
+def general_handler(rule: ElementwiseRule, f: Any) -> Callable[[Context, Any], Any]:
+    """Return the way that always serves."""
+    return lambda ctx, x: apply_elementwise(rule, ctx, f, (x,), {})
+
+
+def array_handler(rule: ElementwiseRule, f: Any) -> Callable[[Context, Any], Any]:
+    """Return the quick way for arrays, and numbers of any type."""
 
     def apply_unary(ctx: Context, x: Any) -> Any:
         t = type(x)
         if t is ndarray:
-            node = ctx.find(x)
-            if node is None:
-                return computed(ctx, f, (x,), f(x))
+            node = ctx.known.get(id(x))
+            if node is None or node.ref() is not x:
+                node = None if x.base is None else ctx.find(x)
+                if node is None:
+                    return computed(ctx, f, (x,), f(x))
             return ctx.record_one(rule, f(x), x, node)
         if t is Active:
             return ctx.record_one(rule, f(x.primal), x.primal, x)
@@ -107,25 +131,30 @@ def unary_handler(rule: Rule, f: Any) -> Callable[[Context, Any], Any] | None:
     return apply_unary
 
 
-def math_handler(rule: ElementwiseRule, f: Any) -> Callable[[Context, Any], Any]:
-    """Return the quick way for a function of `math`: its slope is a float, known at once."""
-    slope = rule.partials[0]
+def number_handler(
+    rule: ElementwiseRule, f: Any, slope: Any, result: type, otherwise: Any
+) -> Callable[[Context, Any], Any]:
+    """Return the quick way for floats, whose slope is a float that is known at once.
 
-    def apply_math(ctx: Context, x: Any) -> Any:
-        if type(x) is Active and callable(slope):
-            value = x.primal
-            y = f(value)
-            if type(y) is float:
-                try:
-                    p = slope(value, y)
-                except (ArithmeticError, ValueError):  # infinite: left to the reverse pass
-                    return ctx.record_one(rule, y, value, x)
-                y = active_number(y, ctx)
-                ctx.record((pulls.pull_scalar_one, y, x, p))
-                return y
-        return apply_elementwise(rule, ctx, f, (x,), {})
+    Measured on a loop over ``np.sin(x)``: 16 -> 6 times the primal.
+    """
 
-    return apply_math
+    def apply_number(ctx: Context, x: Any) -> Any:
+        if type(x) is not Active:
+            return otherwise(ctx, x)
+        value = x.primal
+        y = f(value)
+        if type(y) is not result:
+            return ctx.record_one(rule, y, value, x)
+        try:
+            p = slope(float(value), float(y))
+        except (ArithmeticError, ValueError):  # infinite: left to the reverse pass
+            return ctx.record_one(rule, y, value, x)
+        y = active_number(y, ctx)
+        ctx.record((pulls.pull_scalar_one, y, x, p))
+        return y
+
+    return apply_number
 
 
 def operands(ctx: Context, f: Any, args: Any) -> tuple[Any, Any, bool]:

@@ -8,15 +8,17 @@ are those of `math`, at a tenth of the price.
 from __future__ import annotations
 
 import math
+from inspect import CO_VARARGS
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from mooncake_py.derive.recording.values import is_of_math
 from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import ElementwiseRule
 
-__all__ = ["NUMPY_FUNCTIONS", "partial_of", "slope_of"]
+__all__ = ["NUMPY_FUNCTIONS", "partial_for_one", "partial_of", "slope_of"]
 
 EVERYWHERE = "-inf < {} < inf"
 POSITIVE = "0 < {} < inf"
@@ -50,18 +52,20 @@ NUMPY_FUNCTIONS: dict[Any, tuple[Any, str]] = {
 def partial_of(f: Any) -> Any:
     """Return the partial derivative of an elementwise function of one argument, or None."""
     rule = registry.find(f)
-    if not isinstance(rule, ElementwiseRule) or type(rule.partials[0]) is not FunctionType:
-        return None
+    return partial_for_one(rule) if isinstance(rule, ElementwiseRule) else None
+
+
+def partial_for_one(rule: ElementwiseRule) -> Any:
+    """Return the partial derivative of a rule where there is one argument, or None."""
     partial = rule.partials[0]
-    serves = len(rule.partials) == 1 or partial.__code__.co_flags & VARARGS
+    if type(partial) is not FunctionType:
+        return None
+    serves = len(rule.partials) == 1 or partial.__code__.co_flags & CO_VARARGS
     return partial if serves else None
-
-
-VARARGS = 0x04  # as for `math.log`, whose second argument may be left out
 
 
 def slope_of(f: Any) -> Any:
     """Return the partial derivative of a function as a function of floats, or None."""
     if f in NUMPY_FUNCTIONS:
         return partial_of(NUMPY_FUNCTIONS[f][0])
-    return partial_of(f) if getattr(f, "__module__", "") == "math" else None
+    return partial_of(f) if is_of_math(f) else None
