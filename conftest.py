@@ -1,5 +1,7 @@
-"""What cannot be collected where an optional extra is not installed."""
+"""Settings of the whole test run, and what cannot be collected where an extra is missing."""
 
+import gc
+import os
 from importlib.util import find_spec
 
 NEEDS = {
@@ -11,3 +13,13 @@ NEEDS = {
 collect_ignore_glob = [
     path for package, paths in NEEDS.items() if not find_spec(package) for path in paths
 ]
+
+# The matrices are small: threads of BLAS only wait for each other.  NumPy reads it when imported.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+
+def pytest_collection_finish() -> None:
+    """Keep what was collected out of the garbage collector's way: it stays to the end."""
+    gc.collect()
+    gc.freeze()

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from numpy import inexact
+
 from mooncake_py.tangents.kinds import (
     FData,
     Fields,
@@ -38,8 +40,6 @@ MUTABLE = frozenset({list, dict, MutableTangent})
 
 def is_number(t: Any) -> bool:
     """Tell whether `t` is a float, a complex number or a NumPy scalar of either sort."""
-    from numpy import inexact
-
     return isinstance(t, (float, complex, inexact))
 
 

@@ -77,9 +77,9 @@ def promoted(inputs: Inputs) -> Inputs | None:
 
     None if nothing is to be promoted, or if the function does not take the result.
     """
-    copied = inputs.copy(_to_double)
     if all(component_bytes(part) >= 8 for _, part in walk_all(inputs.roots())):
         return None
+    copied = inputs.copy(_to_double)
     try:
         copied.copy().call()
     except Exception:

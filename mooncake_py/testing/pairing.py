@@ -77,9 +77,9 @@ class Pairing:
         fresh = self._fresh_cells(cotangent, earlier)
         earlier.append(cotangent)
         wide = np.result_type(cotangent, tangent, np.float64)
-        left, right = cotangent.astype(wide), tangent.astype(wide)
+        left, right = cotangent.astype(wide, copy=False), tangent.astype(wide, copy=False)
         if fresh is None:
-            self._add_terms(np.conj(left) * right)
+            self._add_terms(left.conj() * right)
         else:
             terms = _components(left) * _components(right)
             self._add_terms(terms[..., : fresh.shape[-1]][fresh])
@@ -101,9 +101,9 @@ class Pairing:
         return fresh
 
     def _add_terms(self, terms: Any) -> None:
-        real = np.real(terms)
-        self.value += float(np.sum(real))
-        self.magnitude += float(np.sum(np.abs(real)))
+        real = terms.real
+        self.value += float(real.sum())
+        self.magnitude += float(np.abs(real).sum())
 
 
 def _components(array: NDArray[Any]) -> NDArray[Any]:

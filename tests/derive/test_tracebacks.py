@@ -245,7 +245,6 @@ def test_post_mortem_stands_in_the_users_frame():
 @pytest.mark.parametrize("f", [swallows, packs])
 def test_errors_are_freed_without_the_collector(f, full, monkeypatch):
     monkeypatch.setenv("MOONCAKE_FULL_TRACEBACK", full)
-    gc.collect()
     gc.disable()
     try:
         try:

@@ -6,6 +6,7 @@ import copy
 import io
 import types
 from collections.abc import Callable
+from operator import is_
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,9 +25,8 @@ Convert = Callable[[Any], Any]
 """Maps an array that owns its memory, or a scalar, to what replaces it in the copy."""
 
 _NUMBERS = (bool, int, float, complex, np.generic)
-_SHARED = (
-    str, bytes, type, type(None), types.ModuleType, io.IOBase, NoTangent, NoFData, NoRData,
-)  # fmt: skip
+_MARKERS = frozenset({NoTangent, NoFData, NoRData, type(None)})
+_SHARED = (str, bytes, type, types.ModuleType, io.IOBase)
 
 
 def copy_jointly(
@@ -70,7 +70,8 @@ class _Copier:
         self.memo: dict[int, tuple[Any, Any]] = {}  # keeps the object beside its copy
 
     def copy(self, value: Any) -> Any:
-        if isinstance(value, _SHARED):
+        kind = type(value)
+        if kind in _MARKERS:
             return value
         if isinstance(value, _NUMBERS):
             return value if self.convert is None else self.convert(value)
@@ -79,6 +80,12 @@ class _Copier:
             return known[1]
         if isinstance(value, np.ndarray):
             return self.remember(value, self.copy_array(value))
+        if kind is tuple:
+            parts = [self.copy(part) for part in value]
+            same = all(map(is_, parts, value))
+            return self.remember(value, value if same else tuple(parts))
+        if isinstance(value, _SHARED):
+            return value
         if isinstance(value, Fields):
             tangent = self.remember(value, type(value)())
             tangent._fields.update((name, self.copy(value[name])) for name in value)

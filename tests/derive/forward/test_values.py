@@ -264,11 +264,11 @@ def test_conversion_in_compiled_code_is_an_error():
 
 def test_tangents_of_dead_arrays_are_gone():
     def f(x):
-        for _ in range(400):
-            x = np.sin(x) + 0.5 * x
+        for _ in range(100):
+            x = np.sin(x) + 0.5 * x  # the tangents halve: after 400 steps they are denormal
         return x
 
-    x = np.linspace(0.0, 1.0, 20_000)
+    x = np.linspace(0.0, 1.0, 5_000)
     jvp(f, (x,), (x,))
     gc.collect()
     tracemalloc.start()
