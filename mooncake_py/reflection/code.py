@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mooncake_py.derive.recording.elements import Elements
-from mooncake_py.derive.recording.fusion import Fused, FusedItems
+from mooncake_py.derive.recording.fusion import Fused
 from mooncake_py.derive.rewriting.load import Derived
 from mooncake_py.derive.rewriting.nodes import CONTEXT, PREFIX
 
@@ -56,8 +56,6 @@ def quick_forms(derived: Derived) -> list[str]:
 
 def fused_parts(value: Any) -> list[Fused | Elements]:
     """Return what forms are made for in an injected constant."""
-    if isinstance(value, FusedItems):
-        return [value.core]
     if isinstance(value, Elements):
         return [value, *fused_parts(value.expression)]
     return [value] if isinstance(value, Fused) else []
@@ -101,7 +99,7 @@ class _Readable(ast.NodeTransformer):
         if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
             fused = self.injected.get(node.func.value.id)
         self.generic_visit(node)
-        if not isinstance(fused, (Fused, FusedItems, Elements)):
+        if not isinstance(fused, (Fused, Elements)):
             return node
         steps = fused.steps if isinstance(fused, Fused) else fused.order
         functions, values = node.args[1:3]

@@ -18,6 +18,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.array_code import ArrayForms
 from mooncake_py.derive.recording.fused_code import (
     NUMBERS,
     Writer,
@@ -26,7 +27,7 @@ from mooncake_py.derive.recording.fused_code import (
     scalar_times,
     unless_raised,
 )
-from mooncake_py.derive.recording.fusion import Fused, Step
+from mooncake_py.derive.recording.fusion import Fused, Step, kind_name
 from mooncake_py.derive.recording.number_functions import slope_of
 from mooncake_py.derive.recording.values import FLOAT64
 
@@ -44,17 +45,19 @@ class Elements:
     core : Fused
         The expression over values; of an augmented assignment the whole of it.
     layout : tuple
-        As in `FusedItems`: for each operand of the core the position of its value among those
+        For each operand of the core the position of its value among those
         passed, or the positions of what is indexed and of the index.
-    target : tuple of int or None
-        Positions of the array that is written and of its index.
+    target : tuple of int, int or None
+        Positions of the array that is written and of its index, or of a name that is changed.
+    augments : bool
+        Whether the target is changed by an operator; its old value is operand 0.
     arity : dict of int to int
-        Number of ints in each index, by its position; a tuple has several.
+        Number of ints in each index that may be of one element, by its position.
     certain : set of int
-        Positions of indices that are ints for certain.
+        Positions of indices that are ints, or slices of ints, for certain.
     otherwise : callable
         ``otherwise(C, F, V)``: the way that always serves.
-    expression : Fused or FusedItems or tuple
+    expression : Fused or tuple
         The expression alone, as `otherwise` runs it.
 
     Attributes
@@ -69,7 +72,8 @@ class Elements:
         self,
         core: Fused,
         layout: tuple[Any, ...],
-        target: tuple[int, int] | None,
+        target: tuple[int, int] | int | None,
+        augments: bool,
         arity: dict[int, int],
         certain: set[int],
         otherwise: Way,
@@ -79,24 +83,33 @@ class Elements:
         self.order = with_reads(core.steps, layout)
         self.core = core
         self.layout = layout
-        self.target = target
+        self.target = target if type(target) is tuple else None
         self.arity = arity
         self.certain = certain
         self.otherwise = otherwise
         self.reads = {k: part for k, part in enumerate(layout) if type(part) is tuple}
         self.names = {k: part for k, part in enumerate(layout) if type(part) is int}
         # Each array with the number of its indices.
-        pairs = [*self.reads.values(), *([] if target is None else [target])]
-        self.bases = {base: arity[index] for base, index in pairs}
-        self.mixed = any(self.bases[base] != arity[index] for base, index in pairs)
+        pairs = [*self.reads.values(), *([] if self.target is None else [self.target])]
+        self.bases = {base: arity.get(index, 0) for base, index in pairs}
+        self.single = all(self.bases[base] == arity.get(index) for base, index in pairs)
         self._forms: dict[Any, Way | None] = {}
+        self.arrays = ArrayForms(
+            core, layout, target, augments, frozenset(certain), otherwise, self.choose
+        )
         self.run: Way = self.choose
 
     def choose(self, ctx: Any, functions: Any, values: Any) -> Any:
         """Run by the form for what the values are, made when it is first met."""
-        if not ctx.fuses or not self.fit(values):
-            self.run = self.other
+        if not ctx.fuses:
             return self.otherwise(ctx, functions, values)
+        if not self.fit(values):
+            form = self.arrays.find(ctx, functions, values)
+            if form is None or form is self.run:
+                self.run = self.other
+                return self.otherwise(ctx, functions, values)
+            self.run = form
+            return form(ctx, functions, values)
         kinds = tuple([type(values[p]) for p in self.names.values()])
         activity = tuple([ctx.find(values[base]) is not None for base in self.bases])
         key = functions, kinds, activity
@@ -113,8 +126,8 @@ class Elements:
         return form(ctx, functions, values)
 
     def other(self, ctx: Any, functions: Any, values: Any) -> Any:
-        """Run the way that always serves, until the values are elements."""
-        if ctx.fuses and self.fit(values):
+        """Run the way that always serves, until the values are such that a form may fit."""
+        if ctx.fuses and self.arrays.serves(values):
             self.run = self.choose
         return self.otherwise(ctx, functions, values)
 
@@ -124,15 +137,16 @@ class Elements:
             named = dict(zip(self.names, kinds, strict=True))
             on = dict(zip(self.bases, activity, strict=True))
             if form is not None:
-                yield from form.texts(functions, [  # type: ignore[attr-defined]
-                    ("active " if (on[part[0]] if k in self.reads else named[k] is Active) else "")
-                    + ("element" if k in self.reads else named[k].__name__)
+                yield (functions, [
+                    "active element" if k in self.reads and on[part[0]]
+                    else "element" if k in self.reads else kind_name(named[k])
                     for k, part in enumerate(self.layout)
-                ])
+                ]), form.text  # type: ignore[attr-defined]
+        yield from self.arrays.texts()
 
     def fit(self, values: Any) -> bool:
         """Tell whether all that is indexed are float64 arrays, and the indices single elements."""
-        if self.mixed:
+        if not self.single:
             return False
         for base, ndim in self.bases.items():
             a = values[base]

@@ -84,22 +84,25 @@ class Writer:
 
     # Forward.
 
-    def forward_lines(self, named: Container[str] | None = None) -> list[str]:
-        """Return the operations as assignments to t0, t1, ...
+    def forward_lines(
+        self, named: Container[str] | None = None, count: int | None = None
+    ) -> list[str]:
+        """Return the (first) operations as assignments to t0, t1, ...
 
         Intermediate values that need no name stand within the expression, where NumPy reuses
         the memory of temporaries.
         """
         lines = []
         texts: dict[int, str] = {}
-        last = len(self.fused.steps) - 1
+        steps = self.fused.steps[:count]
+        last = len(steps) - 1
 
         def operand(reference: Any) -> str:
             if reference[0] == "t" and reference[1] in texts:
                 return f"({texts[reference[1]]})"
             return self.operand(reference)
 
-        for k, (name, *refs) in enumerate(self.fused.steps):
+        for k, (name, *refs) in enumerate(steps):
             if name == "call" and self.floats and self.functions[refs[0]] in NUMPY_FUNCTIONS:
                 a = operand(refs[1])
                 _, domain = NUMPY_FUNCTIONS[self.functions[refs[0]]]
@@ -158,11 +161,11 @@ class Writer:
             else:
                 totals[reference[1]] = text
 
-        def name(text: str) -> str:
+        def name(text: str, shared: bool = False) -> str:
             if text.isidentifier() or is_literal(text):
                 return text
-            if text in named and seed == "1.0":  # an array that serves twice would be copied
-                return named[text]
+            if text in named and (shared or seed == "1.0"):
+                return named[text]  # else an array that serves twice would be copied
             named[text] = f"d{len(lines)}"
             lines.append(f"{named[text]} = {text}")
             return named[text]
@@ -193,7 +196,7 @@ class Writer:
         k: int,
         d: str,
         times: Callable[[str, str], str],
-        name: Callable[[str], str],
+        name: Callable[..., str],
         arrays: list[bool],
     ) -> list[tuple[Any, Callable[[], str]]]:
         """Return the operands of a step with the texts of their cotangents, made when wanted.
@@ -222,7 +225,7 @@ class Writer:
         return arrays
 
     def elementwise_contributions(
-        self, k: int, d: str, times: Callable[[str, str], str], name: Callable[[str], str]
+        self, k: int, d: str, times: Callable[[str, str], str], name: Callable[..., str]
     ) -> list[tuple[Any, Callable[[], str]]]:
         """Return the operands of a step with the texts of their elementwise cotangents."""
         operation, *refs = self.fused.steps[k]
@@ -246,11 +249,15 @@ class Writer:
             n = b[1]
             slope = f"2.0 * {left}" if n == 2 else f"{n}.0 * {left} ** {n - 1}"
             return [(a, lambda: times(d, slope))]
-        quotient = "product(%s, 1 / %s)" if times("x", "y").startswith("product") else "%s / %s"
+        quotient = "product(%s, one / %s)" if times("x", "y").startswith("product") else "%s / %s"
         return [
-            (a, lambda: quotient % (d, right)),
-            (b, lambda: f"-{name(times(name(quotient % (d, right)), f't{k}'))}"),
+            (a, lambda: name(quotient % (d, right), True)),
+            (b, lambda: f"-{name(times(name(quotient % (d, right), True), self.result_of(k)))}"),
         ]
+
+    def result_of(self, k: int) -> str:
+        """Return the text of the result of a step."""
+        return f"t{k}"
 
     def calls(self) -> int:
         """Return the number of functions that are called."""
@@ -369,7 +376,6 @@ class Writer:
         )
         form = define(text, self.scope)[name]
         form.text = text  # for those who want to see it
-        form.texts = lambda functions, kinds: [((functions, kinds), text)]
         return form
 
 

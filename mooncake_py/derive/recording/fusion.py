@@ -13,17 +13,15 @@ import ast
 import math
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
-
-from numpy import ndarray
 
 from mooncake_py.derive.recording.number_functions import partial_of
 from mooncake_py.derive.reports.places import GENERATED
 from mooncake_py.derive.rewriting.names import Names
 from mooncake_py.derive.rewriting.trees import walk
 
-__all__ = ["Fused", "FusedItems", "Parts", "Step", "collect", "define", "is_plain_index", "prepend"]
+__all__ = ["Fused", "Parts", "Step", "collect", "define", "is_plain_index", "prepend"]
 
 Step = tuple[Any, ...]
 """An operation: ``(name, operand, ...)``.  An operand is ``("v", i)`` for the value of a name,
@@ -85,16 +83,20 @@ class Fused:
             form = None
         if form is None:
             return self.general(ctx, functions, values)
+        if type(form) is not FunctionType:  # arrays: more than the kinds decides
+            form = form.find(ctx, functions, values)
+            if form is None or form is self.run:
+                return self.general(ctx, functions, values)
         self.run = form
         return form(ctx, functions, values)
 
     def forms(self) -> Iterator[tuple[tuple[Any, list[str]], str]]:
         """Yield the quick forms made so far: functions, kinds of operands, and text."""
         for (functions, kinds), form in self._forms.items():
-            names = ["active float" if t.__name__ == "float" and t is not float else t.__name__
-                     for t in kinds]
-            if form is not None:
-                yield from form.texts(functions, names)
+            if type(form) is FunctionType:
+                yield (functions, list(map(kind_name, kinds))), form.text  # type: ignore[attr-defined]
+            elif form is not None:
+                yield from form.texts()
 
     def general(self, ctx: Any, functions: Any, values: Any) -> Any:
         """Send each operation to the context; the reference for all quick forms."""
@@ -128,57 +130,9 @@ class Fused:
         return f"Fused({self.steps!r})"
 
 
-class FusedItems:
-    """An expression some of whose operands are elements or slices, such as ``u[1:] - u[:-1]``.
-
-    If all that is indexed are arrays, reading has no effects, and the expression runs on what was
-    read; otherwise everything runs in Python's order.
-
-    Attributes
-    ----------
-    core : Fused
-        The expression over values.
-    layout : tuple
-        For each operand of the core the position of its value among those passed, or the
-        positions of what is indexed and of the index.
-    order : tuple of Step
-        The operations, reads (``item``) included, in the order of evaluation.
-    """
-
-    __slots__ = ("core", "general", "layout", "order", "run")
-
-    def __init__(self, core: Fused, order: tuple[Step, ...], layout: tuple[Any, ...]) -> None:
-        self.core = core
-        self.order = order
-        self.layout = layout
-        count = sum(2 if type(part) is tuple else 1 for part in layout)
-        self.general = Fused(order, count, core.inplace, core.rest).general
-        self.run = self.run_items
-
-    def run_items(self, ctx: Any, functions: Any, values: Any) -> Any:
-        """Read the elements and slices of arrays, and run the expression on them."""
-        self.run = self.unrolled()
-        return self.run(ctx, functions, values)
-
-    def unrolled(self) -> Callable[..., Any]:
-        """Return the function that does it, generated for the layout when first needed."""
-        count = 1 + max(max(part) if type(part) is tuple else part for part in self.layout)
-        bases = [part[0] for part in self.layout if type(part) is tuple]
-        arrays = " and ".join(f"type(v{i}) is ndarray" for i in bases)
-        operands = ", ".join(
-            f"C.getitem(v{part[0]}, v{part[1]})" if type(part) is tuple else f"v{part}"
-            for part in self.layout
-        )
-        text = (
-            "def run(C, F, V):\n"
-            f"    {''.join(f'v{i}, ' for i in range(count))}= V\n"
-            f"    if not ({arrays}):\n"
-            "        return general(C, F, V)\n"
-            f"    return core.run(C, F, ({operands},))\n"
-        )
-        return define(
-            text, {"ndarray": ndarray, "general": self.general, "core": self.core}
-        )["run"]
+def kind_name(kind: type) -> str:
+    """Return how the type of an operand is named beside a form."""
+    return "active float" if kind.__name__ == "Active" else kind.__name__
 
 
 def define(text: str, scope: dict[str, Any]) -> dict[str, Any]:
@@ -204,12 +158,15 @@ class Parts:
     values : list of expr
         What is passed: names, and for each read the name and its index.
     layout : list
-        As in :class:`FusedItems`.
+        For each operand of the core the position of its value among those passed, or the
+        positions of what is indexed and of the index.
     functions : list of expr
     bases : dict of str to int
         Positions of the values that are indexed, by name.
     indices : dict of int to int
         For the position of each index that may be of one element, how many ints it has.
+    index_positions : list of int
+        Of all indices.
     root, ordered_root : tuple
         References of the value of the expression, over the core's operands and in order.
     """
@@ -220,6 +177,7 @@ class Parts:
     def __init__(self) -> None:
         self.bases: dict[str, int] = {}
         self.indices: dict[int, int] = {}
+        self.index_positions: list[int] = []
         self.steps: list[Step] = []
         self.order: list[Step] = []
         self.values: list[ast.expr] = []
@@ -230,11 +188,6 @@ class Parts:
     def has_items(self) -> bool:
         """Whether an operand is an element or a slice."""
         return any(type(part) is tuple for part in self.layout)
-
-    @property
-    def may_be_elements(self) -> bool:
-        """Whether each index may be of one element."""
-        return all(part[1] in self.indices for part in self.layout if type(part) is tuple)
 
     def add_value(self, node: ast.expr) -> int:
         """Pass one more value; return its position."""
@@ -250,6 +203,7 @@ class Parts:
     def add_index(self, node: ast.expr) -> int:
         """Pass an index; return its position."""
         position = self.add_value(node)
+        self.index_positions.append(position)
         ints = len(node.elts) if isinstance(node, ast.Tuple) else 1
         if not any(isinstance(part, ast.Slice) for part in walk(node)) and (
             ints > 1 or not isinstance(node, ast.Tuple)

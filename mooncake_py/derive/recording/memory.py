@@ -101,6 +101,19 @@ class Memory:
             self.protected = set()
         self.protected.add(place_of(part))
 
+    def keep_part(self, a: ndarray) -> ndarray:
+        """Return what the tape may keep of a view of this block, whose layout is known.
+
+        Protection is a matter of whole blocks: with a column of a matrix kept by reference,
+        every later write to the matrix is logged.  Where a block is written again and again, a
+        copy of the small part costs less.  Measured on LU at 200x200: 3 times the primal with
+        copies, 9 with references.
+        """
+        if self.rewritten and a.nbytes * 8 <= self.nbytes:
+            return a.copy()
+        self.protected = True
+        return a
+
     def shadow(self) -> ndarray:
         """Return the cotangent array, of zeros if nothing was added yet."""
         grad = self.grad
@@ -182,18 +195,8 @@ class View:
         self.memory.protected = True
 
     def keep(self, a: ndarray) -> ndarray:
-        """Return what the tape may keep of the contents of `a`: the array itself, or a copy.
-
-        Protection is a matter of whole blocks: with a column of a matrix kept by reference,
-        every later write to the matrix is logged.  Where a block is written again and again, a
-        copy of the small part costs less.  Measured on LU at 200x200: 3 times the primal with
-        copies, 9 with references.
-        """
-        memory = self.memory
-        if memory.rewritten and a.nbytes * 8 <= memory.nbytes:
-            return a.copy()
-        memory.protected = True
-        return a
+        """Return what the tape may keep of the contents of `a`: the array itself, or a copy."""
+        return self.memory.keep_part(a)
 
     def pin(self) -> ndarray:
         """Return the shadow; the block's cotangent stays the same array from now on."""

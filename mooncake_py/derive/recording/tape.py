@@ -375,11 +375,13 @@ class Tape(ArrayLanguage):
             self.registry.protect(index)
         return index
 
-    def log_write(self, memory: Memory, o: ndarray, i: Any) -> None:
-        """Record what a write to ``o[i]`` is about to overwrite."""
+    def log_write(self, memory: Memory, o: ndarray, i: Any) -> bool:
+        """Record what a write to ``o[i]`` is about to overwrite; tell whether it was needed."""
         entry = self.overwritten(memory, o, i)
-        if entry is not None:
-            self.record(entry)
+        if entry is None:
+            return False
+        self.record(entry)
+        return True
 
     def overwritten(self, memory: Memory, o: ndarray, i: Any) -> tuple[Any, ...] | None:
         """Save what a write to ``o[i]`` will overwrite, or once the whole block if that is less.
@@ -410,6 +412,13 @@ class Tape(ArrayLanguage):
         if type(old) is ndarray and old.base is not None:
             old = old.copy()
         return undo_assign, o, self.frozen_index(i), old
+
+    def record_below(self, entry: tuple[Any, ...]) -> None:
+        """Record the adjoint of a write below the entry that undoes the write, the last one."""
+        if self.rehearsal is None:
+            undo = self.tape.pop()
+            self.record(entry)
+            self.record(undo)
 
     def log_element(self, memory: Memory, o: ndarray, i: Any, old: Any) -> None:
         """Record one element that is about to be overwritten.

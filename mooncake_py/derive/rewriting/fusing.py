@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from typing import Any
 
 from numpy import ndarray
@@ -15,7 +16,6 @@ from mooncake_py.derive.recording.elements import Elements, Way
 from mooncake_py.derive.recording.fusion import (
     OPERATORS,
     Fused,
-    FusedItems,
     Parts,
     collect,
     is_plain_index,
@@ -26,7 +26,7 @@ from mooncake_py.derive.rewriting.nodes import CONTEXT, INPLACE, PREFIX, load, p
 
 __all__ = ["FusingRewriter"]
 
-FUSED = (Fused, FusedItems, Elements)
+FUSED = (Fused, Elements)
 
 
 class FusingRewriter(ConditionRewriter):
@@ -49,13 +49,12 @@ class FusingRewriter(ConditionRewriter):
         parts = collect(node, self.names)
         if parts is None or not parts.values:
             return None
-        reads_elements = parts.has_items and parts.may_be_elements
-        if len(parts.order if reads_elements else parts.steps) < 2:
+        if len(parts.order) < 2:
             return None
         whole = expression(parts)
-        if reads_elements:
-            core, layout = Fused(tuple(parts.steps), len(parts.layout)), tuple(parts.layout)
-            whole = self._elements(core, layout, None, parts, way_of(whole), whole)
+        if parts.has_items:
+            core = Fused(tuple(parts.steps), len(parts.layout))
+            whole = self._elements(core, parts, None, False, whole.general, whole)
         return self._run_fused(whole, parts, node)
 
     def fused_augmented(self, node: ast.AugAssign, old: ast.Name) -> ast.expr | None:
@@ -68,18 +67,16 @@ class FusingRewriter(ConditionRewriter):
         name = INPLACE[type(node.op)]
         core = Fused(prepend(operation, parts), len(parts.layout) + 1)
         if parts.has_items:
-            if not parts.may_be_elements:
-                return None
             whole = expression(parts)
             value = way_of(whole)
             position = parts.add_value(old)
-            layout = (position, *parts.layout)
+            parts.layout.insert(0, position)
 
             def otherwise(ctx: Any, functions: Any, values: Any) -> Any:
                 new = value(ctx, functions, values[:position])
                 return getattr(ctx, name)(values[position], new)
 
-            elements = self._elements(core, layout, None, parts, otherwise, whole)
+            elements = self._elements(core, parts, position, True, otherwise, whole)
             return self._run_fused(elements, parts, node)
         rest = Fused(tuple(parts.steps), len(parts.layout))
         parts.values.insert(0, old)
@@ -88,7 +85,7 @@ class FusingRewriter(ConditionRewriter):
     def fused_store(
         self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, target: Any, value: ast.expr
     ) -> ast.expr | None:
-        """``x[i] = e`` and ``x[i] op= e`` for single elements of what a name is bound to."""
+        """``x[i] = e`` and ``x[i] op= e`` for elements and slices of what a name is bound to."""
         operation = OPERATORS.get(type(node.op)) if isinstance(node, ast.AugAssign) else "pos"
         if (
             operation is None
@@ -99,7 +96,7 @@ class FusingRewriter(ConditionRewriter):
         ):
             return None
         parts = collect(value, self.names)
-        if parts is None or not parts.may_be_elements:
+        if parts is None:
             return None
         if operation == "pos" and not parts.order:
             return None  # nothing to compute: a store like any other
@@ -107,12 +104,10 @@ class FusingRewriter(ConditionRewriter):
         way = way_of(whole)
         count = len(parts.values)
         o, i = parts.add_base(target.value), parts.add_index(target.slice)
-        if i not in parts.indices:
-            return None
-        layout = tuple(parts.layout)
+        augments = isinstance(node, ast.AugAssign)
         if isinstance(node, ast.AugAssign):
-            core = Fused(prepend(operation, parts), len(layout) + 1)
-            layout = ((o, i), *layout)
+            core = Fused(prepend(operation, parts), len(parts.layout) + 1)
+            parts.layout.insert(0, (o, i))
             name = INPLACE[type(node.op)]
 
             def otherwise(ctx: Any, functions: Any, values: Any) -> None:
@@ -125,30 +120,35 @@ class FusingRewriter(ConditionRewriter):
                 ctx.setitem(values[o], values[i], new)
         else:
             steps = tuple(parts.steps) or (("pos", parts.root),)
-            core = Fused(steps, len(layout))
+            core = Fused(steps, len(parts.layout))
 
             def otherwise(ctx: Any, functions: Any, values: Any) -> None:
                 new = way(ctx, functions, values[:count])
                 ctx.setitem(values[o], values[i], new)
 
-        elements = self._elements(core, layout, (o, i), parts, otherwise, whole)
+        elements = self._elements(core, parts, (o, i), augments, otherwise, whole)
         return self._run_fused(elements, parts, node)
 
     def _elements(
-        self,
-        core: Fused,
-        layout: tuple[Any, ...],
-        target: Any,
-        parts: Parts,
-        otherwise: Way,
-        whole: Any,
+        self, core: Fused, parts: Parts, target: Any, augments: bool, otherwise: Way, whole: Any
     ) -> Elements:
         certain = {
-            position
-            for position, ints in parts.indices.items()
-            if all(map(self.statics.holds, index_parts(parts.values[position], ints)))
+            position for position in parts.index_positions
+            if self._is_certain(parts.values[position])
         }
-        return Elements(core, layout, target, parts.indices, certain, otherwise, whole)
+        layout = tuple(parts.layout)
+        return Elements(
+            core, layout, target, augments, parts.indices, certain, otherwise, whole
+        )
+
+    def _is_certain(self, index: ast.expr) -> bool:
+        """Whether an index is made of ints, slices, None and the ellipsis for certain."""
+        match index:
+            case ast.Tuple(elts=elts):
+                return all(map(self._is_certain, elts))
+            case ast.Slice() | ast.Constant(value=None) | ast.Constant(value=builtins.Ellipsis):
+                return True
+        return self.statics.holds(index)
 
     def _run_fused(self, fused: Any, parts: Parts, node: ast.AST) -> ast.expr:
         """Inject what is fused, and return the call that runs it on its operands."""
@@ -173,10 +173,7 @@ def expression(parts: Parts) -> Any:
         return parts.ordered_root
     if not parts.has_items:
         return Fused(tuple(parts.steps), len(parts.layout))
-    if not parts.steps:
-        return Fused(tuple(parts.order), len(parts.values))
-    core = Fused(tuple(parts.steps), len(parts.layout))
-    return FusedItems(core, tuple(parts.order), tuple(parts.layout))
+    return Fused(tuple(parts.order), len(parts.values))
 
 
 def way_of(whole: Any) -> Way:
@@ -184,11 +181,6 @@ def way_of(whole: Any) -> Way:
     if type(whole) is tuple:
         kind, which = whole
         return lambda ctx, functions, values: values[which] if kind == "v" else which
-    if isinstance(whole, Fused) and whole.steps[-1][0] == "item":
+    if any(step[0] == "item" for step in whole.steps):
         return whole.general
     return lambda ctx, functions, values: whole.run(ctx, functions, values)
-
-
-def index_parts(node: ast.expr, ints: int) -> list[ast.expr]:
-    """Return the expressions of an index of one element."""
-    return node.elts if ints > 1 and isinstance(node, ast.Tuple) else [node]
