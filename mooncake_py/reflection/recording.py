@@ -18,6 +18,7 @@ from mooncake_py.derive.recording.memory import undo_assign
 from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.derive.reports.notes import guarded
 from mooncake_py.derive.reports.places import Position, positions_running
+from mooncake_py.overriding import override
 from mooncake_py.tangents.memory import owner
 
 __all__ = ["Note", "WatchedContext", "running"]
@@ -60,6 +61,12 @@ class WatchedContext(ReverseContext):
         del self.notes[len(self.tape) :]  # entries may have been taken back
         self.plainly(entry)
         self.notes.append(self.note(entry))
+
+    @override
+    def record_below(self, entry: tuple[Any, ...]) -> None:
+        if self.rehearsal is None:
+            super().record_below(entry)
+            self.notes.insert(-1, self.note(entry))
 
     def note(self, entry: tuple[Any, ...]) -> Note:
         """Return what is to be known of an entry."""

@@ -212,7 +212,7 @@ class _ArrayWriter(Writer):
         }
         target = forms.target if self.augments or type(forms.target) is tuple else None
         self.target = target
-        self.owner = target[0] if type(target) is tuple else target
+        self.owner: int | None = target[0] if isinstance(target, tuple) else target
         self.records = bool(self.active) or (self.owner is not None and on[self.owner])
         if self.augments and self.records:
             self.active.add(0)
@@ -242,8 +242,8 @@ class _ArrayWriter(Writer):
 
     def guards(self) -> list[str]:
         """Return the lines that name the values a0, a1, ... and see that they fit."""
-        count = 1 + max(p for part in (*self.layout, self.target or 0)
-                        for p in (part if type(part) is tuple else (part,)))
+        named = [part for part in self.layout if type(part) is int]
+        count = 1 + max([*named, *self.forms.bases, *self.forms.indices])
         fits = ["C.fuses"]
         fits += [f"type(a{p}) is ndarray and a{p}.dtype is FLOAT64" for p in self.on]
         fits += [f"is_basic(a{p})" for p in self.forms.indices if p not in self.forms.basic]
@@ -374,8 +374,10 @@ class _ArrayWriter(Writer):
                 return []
             return [f"shape = {value}.shape", f"if {' or '.join(wrong)}:",
                     "    return choose(C, F, V)"]
+        if self.whole and not broadcasts:
+            return []
         if self.whole:
-            return [f"if {value}.shape != shape:", "    return choose(C, F, V)"] if broadcasts else []
+            return [f"if {value}.shape != shape:", "    return choose(C, F, V)"]
         return [f"if {value}.shape == shape:", "    return choose(C, F, V)",
                 f"if {value}.ndim > len(shape):", "    return otherwise(C, F, V)"]
 

@@ -131,6 +131,9 @@ class Elements:
             self.run = self.choose
         return self.otherwise(ctx, functions, values)
 
+    def __repr__(self) -> str:
+        return f"Elements({self.core!r}, {self.layout!r}, {self.arrays.target!r})"
+
     def forms(self) -> Iterator[tuple[tuple[Any, list[str]], str]]:
         """Yield the forms made so far: functions, kinds of the core's operands, and text."""
         for (functions, kinds, activity), form in self._forms.items():
@@ -145,8 +148,8 @@ class Elements:
         yield from self.arrays.texts()
 
     def fit(self, values: Any) -> bool:
-        """Tell whether all that is indexed are float64 arrays, and the indices single elements."""
-        if not self.single:
+        """Tell whether everything is a number or a single element of a float64 array."""
+        if not self.single or any(type(values[p]) is ndarray for p in self.names.values()):
             return False
         for base, ndim in self.bases.items():
             a = values[base]

@@ -132,7 +132,8 @@ class Fused:
 
 def kind_name(kind: type) -> str:
     """Return how the type of an operand is named beside a form."""
-    return "active float" if kind.__name__ == "Active" else kind.__name__
+    active = kind is not float and kind.__name__ == "float"  # as `Active` calls itself
+    return "active float" if active else kind.__name__
 
 
 def define(text: str, scope: dict[str, Any]) -> dict[str, Any]:

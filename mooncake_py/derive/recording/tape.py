@@ -416,9 +416,7 @@ class Tape(ArrayLanguage):
     def record_below(self, entry: tuple[Any, ...]) -> None:
         """Record the adjoint of a write below the entry that undoes the write, the last one."""
         if self.rehearsal is None:
-            undo = self.tape.pop()
-            self.record(entry)
-            self.record(undo)
+            self.tape.insert(-1, entry)
 
     def log_element(self, memory: Memory, o: ndarray, i: Any, old: Any) -> None:
         """Record one element that is about to be overwritten.
