@@ -19,9 +19,10 @@ from numpy import ndarray
 
 from mooncake_py.derive.recording import pulls
 from mooncake_py.derive.recording.active import Active
-from mooncake_py.derive.recording.fused_code import NUMBERS, SYMBOLS, Writer, partial_of
+from mooncake_py.derive.recording.fused_code import NUMBERS, SYMBOLS, Writer
 from mooncake_py.derive.recording.fusion import Fused, kind_name
-from mooncake_py.derive.recording.values import FLOAT64, is_of_math
+from mooncake_py.derive.recording.number_functions import partial_of, slope_of
+from mooncake_py.derive.recording.values import FLOAT64
 from mooncake_py.rules.broadcasting import fit
 
 __all__ = ["ArrayForms", "specialise"]
@@ -603,10 +604,10 @@ def specialise(fused: Fused, functions: tuple[Any, ...], kinds: tuple[type, ...]
             fused, tuple(range(fused.count)), 0 if augments else None, augments, frozenset(),
             fused.general, fused.dispatch,
         )
-    if Active not in kinds or not all(map(is_of_math, functions)):
+    slopes = [slope_of(f) for f in functions]
+    if Active not in kinds or None in slopes:
         return None
-    partials = [partial_of(f) for f in functions]
-    return None if None in partials else Writer(fused, functions, partials, kinds).scalar_form()
+    return Writer(fused, functions, slopes, kinds).scalar_form()
 
 
 def attempt(lines: list[str]) -> list[str]:
