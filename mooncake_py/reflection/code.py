@@ -16,6 +16,7 @@ __all__ = ["code_lines", "quick_forms"]
 
 SYMBOLS: dict[str, ast.operator] = {
     "add": ast.Add(), "sub": ast.Sub(), "mul": ast.Mult(), "truediv": ast.Div(),
+    "pow": ast.Pow(),
 }
 INDENT = "    "
 
@@ -135,6 +136,8 @@ def expression_of(
             results.append(ast.Subscript(operands[0], as_index(operands[1])))
         elif name == "pos":
             results.append(operands[0])
+        elif name == "int":
+            results.append(ast.Call(ast.Name("int"), operands, []))
         elif name == "neg":
             results.append(ast.UnaryOp(ast.USub(), operands[0]))
         else:

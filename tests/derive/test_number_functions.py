@@ -49,12 +49,24 @@ def powers_of_arrays(x, w):
     return np.sum(y * w)
 
 
+def whole_numbers(x, w):
+    density = np.zeros(6)
+    for k in range(len(x)):
+        cell = int(x[k] * w[1] + 2.0)
+        share = x[k] - cell + int(3 * w[0])
+        density[cell] += w[k] * (1.0 - share)
+        density[cell + 1] += w[k] * share * x[-int(w[k])]
+        x[k] = int(share + 0.3)
+    return np.sum(density * density) + np.sum(x * w) * int(w[0] + x[1])
+
+
 ARRAYS = np.array([0.3, -1.2, 0.8, 2.0]), np.array([1.1, 0.2, -0.7, 0.4])
 PROGRAMS = {
     **dict.fromkeys(
         (numpy_of_floats, mixed_functions, powers, calls_at_the_root), (0.7, 0.4)
     ),
     powers_of_arrays: ARRAYS,
+    whole_numbers: ARRAYS,
 }
 
 
@@ -95,7 +107,10 @@ def test_one_entry_records_a_statement_with_functions():
     def store(a, b):
         a[0] = np.exp(b[1])
 
-    for f in (floats, root, store):
+    def whole(a, b):
+        return int(a[0] * 3.0) * b[0]
+
+    for f in (floats, root, store, whole):
         assert entries(f, np.array([0.3, -1.2]), np.array([1.1, 0.2])) == 1
 
 
@@ -186,6 +201,28 @@ class Doubling:
 
     def __call__(self, x):
         return x + x
+
+
+def test_what_int_gives_is_an_int_and_int_can_be_shadowed():
+    def f(x, y):
+        n = int(y[0] * x)
+        return n * x, (n, type(n), type(int(x)), type(int(x * 1.0)))
+
+    (value, kinds), g = value_and_grad(f, (0, 1), has_aux=True)(2.5, np.array([1.5]))
+    assert (value, kinds) == (7.5, (3, int, int, int))
+    assert_allclose(g[0], 3.0)
+    assert_allclose(g[1], [0.0])
+
+    def shadowed(x):
+        int = math.sqrt
+        k = int(x * x)
+        return k * 3.0
+
+    assert value_and_grad(shadowed)(2.0) == (6.0, 3.0)
+    with pytest.raises(ValueError, match="cannot convert float NaN to integer"):
+        value_and_grad(lambda x: int(x * math.nan) * x)(1.0)
+    with pytest.raises(OverflowError, match="cannot convert float infinity to integer"):
+        value_and_grad(lambda x: int(x[0] * math.inf) * x[0])(np.ones(1))
 
 
 def test_a_local_name_shadows_a_module():

@@ -92,6 +92,15 @@ def test_quick_forms_that_were_generated() -> None:
     ast.parse(text)
 
 
+def test_powers_and_whole_numbers_show_as_they_are_written() -> None:
+    def f(x, s):
+        k = int(x[0] * 2)
+        return (s - x[k]) ** 3 * s
+
+    assert "k = C.fused(int(x[0] * 2))" in rewritten(f)
+    assert "C.fused((s - x[k]) ** 3 * s)" in rewritten(f)
+
+
 def test_statements_on_elements_show_what_is_stored_where() -> None:
     def f(x, s):
         x[1] = x[0] * s

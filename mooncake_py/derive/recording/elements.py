@@ -195,7 +195,7 @@ class _ElementWriter(Writer):
             return self.define("run", "C, F, V", [*lines, "return otherwise(C, F, V)"])
         value = f"t{len(self.fused.steps) - 1}"
         adjoint, totals = self.adjoint_lines(self.active, "1.0", scalar_times)
-        slopes = {k: totals[k] for k in sorted(self.active)}
+        slopes = {k: totals[k] for k in sorted(totals)}
         total = " + ".join([value, *(s for s in slopes.values() if not is_literal(s))])
         body = [*self.elements_read(), *self.forward_lines(), *adjoint, f"total = {total}"]
         if storing:
@@ -258,7 +258,7 @@ class _ElementWriter(Writer):
 
     def value(self, value: str, slopes: dict[int, str]) -> list[str]:
         """Return the lines that record an expression and return its value."""
-        if not self.active:
+        if not slopes:
             return [f"return {self.result(value)}"]
         lines, entry = self.adjoint(slopes)
         body = [f"_, y, {', '.join(entry)}, = entry", "g = y.grad", "if g:"]

@@ -110,6 +110,8 @@ class Writer:
                 text = f"float(f{refs[0]}({a}))"
             elif name == "call":
                 text = f"f{refs[0]}({operand(refs[1])})"
+            elif name == "int":
+                text = f"int({operand(refs[0])})"
             elif name == "neg":
                 text = f"-{operand(refs[0])}"
             elif name == "pos":
@@ -184,7 +186,7 @@ class Writer:
         """Return for each step whether it depends on an active operand."""
         flows: list[bool] = []
         for name, *refs in self.fused.steps:
-            operands = refs[1:] if name == "call" else refs
+            operands = refs[1:] if name == "call" else [] if name == "int" else refs
             flows.append(any(
                 which in active if kind == "v" else kind == "t" and flows[which]
                 for kind, which in operands
@@ -229,6 +231,8 @@ class Writer:
     ) -> list[tuple[Any, Callable[[], str]]]:
         """Return the operands of a step with the texts of their elementwise cotangents."""
         operation, *refs = self.fused.steps[k]
+        if operation == "int":
+            return []
         if operation == "call":
             which, a = refs
             slope = f"p{which}({self.operand(a)}, t{k})"
@@ -321,7 +325,7 @@ class Writer:
         found: list[set[Any]] = []
         for k, (name, *references) in enumerate(self.fused.steps):
             found.append({("t", k)} if name == "call" else set())
-            for reference in references if name != "call" else ():
+            for reference in references if name != "call" and name != "int" else ():
                 if reference[0] != "c":
                     found[-1] |= found[reference[1]] if reference[0] == "t" else {reference}
         return found[-1]
@@ -335,11 +339,15 @@ class Writer:
         lines += self.numbers(texts, "general")
         adjoint, totals = self.adjoint_lines(active, "1.0", scalar_times)
         value = f"t{len(self.fused.steps) - 1}"
-        slopes = {i: totals[i] for i in sorted(active)}
+        slopes = {i: totals[i] for i in sorted(totals)}
         total = " + ".join([value, *(s for s in slopes.values() if not is_literal(s))])
         body = [*self.forward_lines(), *adjoint, f"total = {total}"]
         lines += ["try:", *("    " + line for line in body)]
         unusual = "total - total != 0"
+        if not slopes:
+            rest = [f"if {unusual}:", "    return general(C, F, V)"]
+            rest.append(f"return {self.result(value)}")
+            return self.define("run", "C, F, V", lines + unless_raised(rest))
         if not self.surely_float(("t", len(self.fused.steps) - 1)):
             unusual += f" or type({value}) is not float"
         entry = [*(f"n{i}" for i in slopes), *kept_slopes(slopes.values())]
@@ -364,7 +372,7 @@ class Writer:
         if kind == "v":
             return self.kinds[which] is not int
         name, *references = self.fused.steps[which]
-        if name == "call":
+        if name == "call" or name == "int":
             return False
         return name == "truediv" or any(map(self.surely_float, references))
 

@@ -26,7 +26,7 @@ __all__ = ["Fused", "Parts", "Step", "collect", "define", "is_plain_index", "pre
 Step = tuple[Any, ...]
 """An operation: ``(name, operand, ...)``.  An operand is ``("v", i)`` for the value of a name,
 ``("c", number)``, or ``("t", k)`` for the result of step k; the operation ``call`` has the
-position of its function before the operand."""
+position of its function before the operand; ``int`` has no derivative."""
 
 OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv",
@@ -123,6 +123,8 @@ class Fused:
         name, *references = self.steps[which]
         if name == "call":
             return f"C.call_one(F[{references[0]}], {self.text_of(references[1])})"
+        if name == "int":
+            return f"C.call_one(int, {self.text_of(references[0])})"
         method = "getitem" if name == "item" else name
         return f"C.{method}({', '.join(map(self.text_of, references))})"
 
@@ -270,7 +272,9 @@ class _Collector:
         return None
 
     def call(self, node: ast.expr) -> Any:
-        """A call of a module's function of one argument, such as ``np.sin(x)``."""
+        """A call of a module's function of one argument, such as ``np.sin(x)``, or of `int`."""
+        if self.names.calls_builtin(node, "int"):
+            return self.whole_number(node)
         if (
             not isinstance(node, ast.Call)
             or not isinstance(node.func, ast.Attribute)
@@ -284,6 +288,12 @@ class _Collector:
             return None
         self.parts.functions.append(node.func)
         return self.add("call", (len(self.parts.functions) - 1,), operand)
+
+    def whole_number(self, node: Any) -> Any:
+        """``int(x)``, which has no derivative: what it reads leaves no entry."""
+        plain = len(node.args) == 1 and not node.keywords
+        operand = self.visit(node.args[0]) if plain else None
+        return None if operand is None else self.add("int", (), operand)
 
     def is_elementwise(self, function: ast.Attribute) -> bool:
         """Tell whether a function has a derivative by elements, going by what it is now."""

@@ -206,7 +206,7 @@ class StaticInts:
             case ast.UnaryOp(op=op, operand=operand):
                 return not isinstance(op, ast.Not) and self.holds(operand)
             case ast.Call():
-                return self._names.calls_builtin(node, "len")
+                return any(self._names.calls_builtin(node, name) for name in ("len", "int"))
         return False
 
     def _binds_int(self, value: Any) -> bool:
