@@ -5,14 +5,16 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 import weakref
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
-from mooncake_py import grad
+from mooncake_py import grad, value_and_grad
 from tests.support.gradients import Program, Programs
 
 programs = Programs()
@@ -396,3 +398,60 @@ def test_class_attribute_that_becomes_a_property_is_looked_up_anew() -> None:
 
     assert grad(f)(3.0) == 6.0
     assert Growing.v == 1.0
+
+
+class Swinging:
+    def __init__(self, angle, speed):
+        self.angle = angle
+        self.speed = speed
+
+
+class Slotted:
+    __slots__ = ("angle", "speed")
+    __init__ = Swinging.__init__
+
+
+class WithDefault(Swinging):
+    speed = 0.5
+
+
+@pytest.mark.parametrize("cls", [Swinging, Slotted, WithDefault])
+def test_attributes_written_again_and_again_are_restored(cls):
+    def f(x):
+        p = cls(x, x * 0.5)
+        for _ in range(3):
+            p.speed = p.speed - 0.1 * math.sin(p.angle)
+            p.angle = p.angle + 0.1 * p.speed
+        del p.angle
+        p.angle = p.speed * x
+        state.speed = p.speed * 2.0
+        state.angle = state.speed + p.angle
+        return state.angle
+
+    state = cls(1.0, 2.0)
+    h = 1e-6
+    ahead, behind = f(0.7 + h), f(0.7 - h)
+    state.angle, state.speed = 1.0, 2.0
+    _, g = value_and_grad(f)(0.7)
+    assert_allclose(g, (ahead - behind) / (2 * h), rtol=1e-8)
+    assert (state.angle, state.speed) == (1.0, 2.0)
+
+
+def test_an_attribute_that_becomes_a_property_between_writes_runs_the_property():
+    class Box:
+        pass
+
+    def f(x):
+        box = Box()
+        box.width = x
+        box.width = x * 2.0
+        first = box.width
+        Box.width = property(lambda self: self.held * 3.0, lambda self, v: set_held(self, v))
+        box.width = x * x
+        return first + box.width
+
+    def set_held(box, v):
+        box.held = v
+
+    assert value_and_grad(f)(2.0) == (4.0 + 12.0, 2.0 + 12.0)
+    assert "width" not in vars(Box)

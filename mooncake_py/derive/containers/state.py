@@ -77,6 +77,9 @@ def old_attribute(o: Any, name: str) -> Any:
 
 def restore_attribute(o: Any, name: str, old: Any) -> None:
     """Undo a change of an attribute."""
+    if old is not MISSING and type(o).__setattr__ is object.__setattr__:
+        setattr(o, name, old)
+        return
     if old is not MISSING:
         past_python(o, "__setattr__", setattr)(o, name, old)
         return

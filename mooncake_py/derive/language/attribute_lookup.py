@@ -9,13 +9,14 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable
-from types import FunctionType, GetSetDescriptorType
+from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
 from mooncake_py.derive.reports import frames
 
 __all__ = ["MISSING", "PROXIES", "Reader", "class_reader", "deleter", "in_class", "in_python",
-           "instance_reader", "own_reader", "referent", "super_reader", "writer"]
+           "instance_reader", "is_kept_by_instances", "own_reader", "referent", "super_reader",
+           "writer"]
 
 MISSING: Any = object()
 PROXIES = (weakref.ProxyType, weakref.CallableProxyType)
@@ -164,6 +165,17 @@ def writer(t: type, name: str) -> Callable[..., Any] | None:
     if isinstance(found, property) and found.fset is not None:
         return lambda ctx, o, v: ctx.call(found.fset, o, v)
     return None
+
+
+def is_kept_by_instances(t: type, name: str) -> bool:
+    """Tell whether nobody but the instance, in its dict or a slot, takes part in an attribute."""
+    found = in_class(t, name)
+    return (
+        (found is MISSING or type(found) is MemberDescriptorType)
+        and t.__setattr__ is object.__setattr__
+        and t.__getattribute__ is object.__getattribute__
+        and in_class(t, "__getattr__") is MISSING
+    )
 
 
 def deleter(t: type, name: str) -> Callable[..., Any] | None:
