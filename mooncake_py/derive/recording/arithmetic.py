@@ -21,6 +21,7 @@ from mooncake_py.rules.kinds import ElementwiseRule
 __all__ = ["Arithmetic"]
 
 _ADD, _SUB, _MUL, _DIV = BINARY["add"], BINARY["sub"], BINARY["mul"], BINARY["truediv"]
+_SQUARE = BinaryOperator("mul", np.square)  # of an array by itself
 _MATMUL = BINARY["matmul"]
 _scalar_one, _scalar_two = pulls.pull_scalar_one, pulls.pull_scalar_two
 _quotient = pulls.pull_quotient
@@ -155,6 +156,9 @@ class Arithmetic(Tape):
             nb, b = b, b.primal
         if na is None and nb is None:
             return computed(self, op.function, (a, b), op.function(a, b))
+        if op is _MUL and a is b:
+            # Two products at a time would take twice the memory, and the time.
+            return self.record_one(_SQUARE.array_rule, a * a, a, na)
         if op is _MATMUL:
             return self.record_bilinear(op.array_rule, op.function(a, b), a, b, (na, nb), (), {})
         if type(op.array_rule) is not ElementwiseRule:
