@@ -9,6 +9,7 @@ from pathlib import Path
 from benchmarks import report
 from benchmarks.kernels import KERNELS
 from benchmarks.measure import measure
+from benchmarks.memory import measure_memory
 from benchmarks.overheads import derive_time, import_time
 from benchmarks.pullbacks import SIZES, measure_pullbacks
 
@@ -33,6 +34,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         pullbacks.append(measured)
         print(report.pullback_row(measured), flush=True)
     print(*report.pullback_means(pullbacks), report.PULLBACK_LEGEND, sep="\n")
+    print(report.MEMORY_HEADER)
+    memory = []
+    for case, bytes_taken, counted in measure_memory(options.filter):
+        memory.append({"kernel": case.kernel, "measured": bytes_taken, "counted": counted})
+        print(report.memory_row(case, bytes_taken, counted), flush=True)
     derive = derive_time(3 if options.quick else 9)
     importing = import_time(3 if options.quick else 9)
     print(*report.overheads(derive, importing), sep="\n")
@@ -43,6 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 {"name": m.case.name, "size": m.size, "vjp": m.ratios[0], "rule": m.ratios[1]}
                 for m in pullbacks
             ],
+            "memory": memory,
             "derive_seconds": derive,
             "import_seconds": importing,
         }

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from benchmarks.kernel import MEAN_LIMITS
 from benchmarks.measure import Measurement
+from benchmarks.memory import MEMORY_LIMIT, Memory
 from benchmarks.overheads import DERIVE_LIMIT, IMPORT_LIMIT
 from benchmarks.pullbacks import LIMITS, PullbackTimes
 
@@ -62,6 +63,19 @@ def pullback_means(measurements: Sequence[PullbackTimes]) -> list[str]:
         lines.append(f"{'geometric mean':<32}{size:>9}{'':>11}{_ratio(ours):>13}"
                      f"{'':>14}{_ratio(rule):>14}")
     return lines
+
+
+MEMORY_HEADER = f"{'memory of':<24}{'size':>7}{'measured':>12}{'counted':>12}{'ratio':>8}"
+
+
+def memory_row(case: Memory, measured: int, counted: int) -> str:
+    """Return the line of one peak of memory beyond the primal's."""
+    ratio = measured / counted
+    mark = "!" if ratio > MEMORY_LIMIT else " "
+    return (
+        f"{case.kernel:<24}{case.size:>7}{measured / 1e6:>9.2f} MB{counted / 1e6:>9.2f} MB"
+        f"{ratio:>8.2f}{mark}"
+    )
 
 
 def group_means(measurements: Sequence[Measurement]) -> list[str]:

@@ -1,0 +1,19 @@
+"""Peaks of memory: a gradient takes little more than what was counted by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks import report
+from benchmarks.memory import CASES, MEMORY_LIMIT, Memory, bytes_of
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.kernel)
+def test_peak_of_a_gradient_is_near_what_its_adjoint_needs(case: Memory) -> None:
+    measured, counted = bytes_of(case)
+    assert measured <= MEMORY_LIMIT * counted
+
+
+def test_row_marks_what_is_above_its_limit() -> None:
+    assert report.memory_row(CASES[0], 1_400_000, 1_000_000).endswith("1.40!")
+    assert report.memory_row(CASES[0], 1_200_000, 1_000_000).endswith("1.20 ")
