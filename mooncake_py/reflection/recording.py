@@ -66,7 +66,8 @@ class WatchedContext(ReverseContext):
     def record_below(self, entry: tuple[Any, ...]) -> None:
         if self.rehearsal is None:
             super().record_below(entry)
-            self.notes.insert(-1, self.note(entry))
+            notes = self.notes
+            notes[-1], notes[-2] = notes[-2], notes[-1]
 
     def note(self, entry: tuple[Any, ...]) -> Note:
         """Return what is to be known of an entry."""

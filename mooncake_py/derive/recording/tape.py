@@ -417,7 +417,9 @@ class Tape(ArrayLanguage):
     def record_below(self, entry: tuple[Any, ...]) -> None:
         """Record the adjoint of a write below the entry that undoes the write, the last one."""
         if self.rehearsal is None:
-            self.tape.insert(-1, entry)
+            self.record(entry)
+            tape = self.tape
+            tape[-1], tape[-2] = tape[-2], tape[-1]
 
     def log_element(self, memory: Memory, o: ndarray, i: Any, old: Any) -> None:
         """Record one element that is about to be overwritten.

@@ -12,7 +12,7 @@ import pytest
 
 from mooncake_py import grad, hvp, jacobian, jvp, value_and_grad, vjp
 from mooncake_py.errors import NestedDerivativeError
-from tests.support.directions import check_second
+from tests.support.directions import check_second, sixth_order
 
 X = np.array([0.3, -1.2, 0.7, 0.5])
 SETTINGS: dict[str, Any] = {}
@@ -243,6 +243,33 @@ def test_perturbations_of_two_levels_are_told_apart():
     assert jvp(lambda x: jvp(lambda y: x * y * y, (x,), (1.0,))[1], (3.0,), (1.0,))[1] == 12.0
     higher = lambda f: jvp(lambda x: jvp(f, (x,), (x,))[1], (2.0,), (1.0,))[1]  # noqa: E731
     assert higher(lambda x: x**3) == 36.0
+
+
+def shifted(u, a):
+    u[1:] = a * u[:-1] + u[1:]
+    return np.sum(u * u)
+
+
+def scaled(u, a):
+    u[1:] *= a
+    return np.sum(u * u)
+
+
+def by_elements(u, a):
+    for i in range(1, len(u)):
+        u[i] += a * u[i - 1]
+    return np.sum(u * u)
+
+
+@pytest.mark.parametrize("write", [shifted, scaled, by_elements])
+def test_number_of_outside_in_a_statement_that_overwrites(write):
+    def slope(a):
+        return np.sum(grad(write)(np.linspace(1.0, 2.0, 5), a))
+
+    for a in (0.7, -1.3):
+        expected = sixth_order(lambda t, a=a: slope(a + t))
+        np.testing.assert_allclose(grad(slope)(a), expected, rtol=1e-8)
+        np.testing.assert_allclose(jvp(slope, (a,), (1.0,))[1], expected, rtol=1e-8)
 
 
 def test_five_orders_of_a_power():
