@@ -11,7 +11,7 @@ import pytest
 
 from mooncake_py import rewritten, show, value_and_grad
 from mooncake_py.errors import SourceUnavailableError
-from tests.derive import programs
+from tests.derive.rewriting.all_programs import CASES
 
 
 def wave(u, steps):
@@ -115,7 +115,7 @@ def test_statements_on_elements_show_what_is_stored_where() -> None:
     assert "# v0 - v1   for v0: active element, v1: active element" in text
 
 
-@pytest.mark.parametrize("f", [f for f, _ in programs.CASES], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", [f for f, _ in CASES], ids=lambda f: f.__name__)
 def test_what_is_shown_is_python_and_deterministic(f: Any) -> None:
     text = rewritten(f)
     ast.parse(text)

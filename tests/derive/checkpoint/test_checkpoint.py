@@ -262,8 +262,6 @@ def index_that_is_overwritten(x):
     return np.sum(x**2)
 
 
-
-
 def negate(a: np.ndarray) -> float:
     a *= -1.0
     return float(a.sum())

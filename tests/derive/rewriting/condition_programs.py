@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from tests.derive.programs import case, tell
+from tests.derive.rewriting.cases import case, tell
 
 Pair = namedtuple("Pair", "left right")
 

@@ -13,8 +13,8 @@ from numpy.testing import assert_allclose
 from mooncake_py import grad, value_and_grad
 from mooncake_py.derive.recording.number_functions import NUMPY_FUNCTIONS, slope_of
 from mooncake_py.derive.recording.reverse import ReverseContext
-from tests.derive.test_elements import entries
-from tests.derive.test_fusion import differences, gradient
+from tests.derive.recording.test_elements import entries
+from tests.derive.recording.test_fusion import differences, gradient
 
 
 def numpy_of_floats(a, b):

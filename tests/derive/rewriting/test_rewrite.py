@@ -16,10 +16,9 @@ import pytest
 
 from mooncake_py.derive.rewriting.load import derive, instantiate, show_source
 from mooncake_py.errors import UnsupportedSyntaxError
-from tests.derive import condition_programs, programs
-from tests.derive.native_context import BINARY, INPLACE, NativeContext
-
-FILES = (programs.__file__, condition_programs.__file__)
+from tests.derive.rewriting import cases, programs
+from tests.derive.rewriting.all_programs import CASES, FILES
+from tests.derive.rewriting.native_context import BINARY, INPLACE, NativeContext
 
 
 def plain(value: Any) -> Any:
@@ -52,7 +51,7 @@ def drive(value: Any) -> Any:
 
 def outcome(call: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return result or error with its lines, the arguments afterwards, and what was logged."""
-    programs.log.clear()
+    cases.log.clear()
     programs.counter = 0
     args = copy.deepcopy(args)
     try:
@@ -61,14 +60,14 @@ def outcome(call: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
         frames = traceback.extract_tb(error.__traceback__)
         lines = [(frame.lineno, frame.name) for frame in frames if frame.filename in FILES]
         result = "raised", type(error), str(error), lines
-    return *result, plain(list(args)), plain(list(programs.log)), programs.counter
+    return *result, plain(list(args)), plain(list(cases.log)), programs.counter
 
 
-IDS = [f"{function.__name__}-{k}" for k, (function, _) in enumerate(programs.CASES)]
+IDS = [f"{function.__name__}-{k}" for k, (function, _) in enumerate(CASES)]
 
 
 @pytest.mark.parametrize("within", [(), FILES], ids=["outermost", "all-calls"])
-@pytest.mark.parametrize(("function", "args"), programs.CASES, ids=IDS)
+@pytest.mark.parametrize(("function", "args"), CASES, ids=IDS)
 def test_rewritten_program_equals_original(function, args, within):
     context = NativeContext(within)
     expected = outcome(function, args)
@@ -79,7 +78,7 @@ def test_rewritten_program_equals_original(function, args, within):
 
 def test_programs_cover_every_operation_of_the_context():
     seen: set[str] = set()
-    for function, args in programs.CASES:
+    for function, args in CASES:
         context = NativeContext(FILES)
         outcome(lambda *a, f=function, c=context: c.run(f, *a), args)
         seen.update(context.seen)

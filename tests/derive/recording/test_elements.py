@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import checkpoint, grad, jvp, value_and_grad
 from mooncake_py.derive.recording.reverse import ReverseContext
-from tests.derive.test_fusion import differences, gradient
+from tests.derive.recording.test_fusion import differences, gradient
 
 
 def recurrence(x, w):

@@ -17,7 +17,7 @@ from mooncake_py import grad
 from mooncake_py.derive.rewriting import load
 from mooncake_py.derive.rewriting.load import derive, instantiate, show_source
 from mooncake_py.errors import SourceUnavailableError
-from tests.derive.native_context import NativeContext
+from tests.derive.rewriting.native_context import NativeContext
 
 
 def derived_of(function: Any) -> load.Derived:

@@ -1,0 +1,274 @@
+"""`functools.lru_cache` and `cache`, against finite differences."""
+# The unusual style of the programs is the point of them.
+# ruff: noqa: B019, PIE, PT, RET, RUF, SIM, UP
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+
+from mooncake_py import grad
+from tests.support.gradients import Program, Programs
+
+programs = Programs()
+X = np.array([0.3, -1.2, 0.7])
+
+
+class PM:
+    def __init__(self, s):
+        self.s = s
+
+    def scale(self, v, k):
+        return self.s * v * k
+
+    twice = functools.partialmethod(scale, k=2.0)
+    thrice = functools.partialmethod(scale, 3.0)
+
+    @functools.cached_property
+    def sq(self):
+        return self.s * self.s
+
+    @functools.cache
+    def cached(self, k):
+        return self.s * k
+
+    @functools.singledispatchmethod
+    def disp(self, v):
+        return v * self.s
+
+    @disp.register
+    def _(self, v: int):
+        return v * self.s * 10
+
+    @disp.register(str)
+    def _(self, v):
+        return len(v) * self.s
+
+    @disp.register
+    def _(self, v: list):
+        return sum(v) * self.s
+
+
+@programs(X)
+def lruc(x):
+
+    @functools.cache
+    def f(k):
+        return x[k] ** 2
+
+    return f(0) * f(1) * f(0)
+
+
+@programs(X)
+def lru_active(x):
+
+    @functools.cache
+    def f(v):
+        return v * v
+
+    return f(x[0]) * f(x[0]) + f(x[1])
+
+
+@programs(X)
+def lru_method(x):
+    p = PM(x[0])
+    return p.cached(2) * p.cached(2) + p.cached(3)
+
+
+@functools.lru_cache
+def coef(k):
+    return k * 0.5
+
+
+@programs(X)
+def lru_const(x):
+    return sum((coef(i) * v for i, v in enumerate(x)))
+
+
+@programs(X)
+def lru_fib(x):
+
+    @functools.cache
+    def fib(n):
+        return x[n] if n < 2 else fib(n - 1) * 0.5 + fib(n - 2)
+
+    return fib(8)
+
+
+@programs(X)
+def lru_ident(x):
+
+    @functools.cache
+    def f(k):
+        return [x[k]]
+
+    f(0).append(x[1])
+    return sum(f(0))
+
+
+@programs(X)
+def lru_info(x):
+
+    @functools.cache
+    def f(k):
+        return x[k]
+
+    f(0)
+    f(0)
+    return f(1) * f.cache_info().hits
+
+
+@programs(X)
+def lru_count(x):
+    n = [0]
+
+    @functools.cache
+    def f(k):
+        n[0] += 1
+        return x[k]
+
+    f(0)
+    f(0)
+    f(1)
+    return n[0] * x[0]
+
+
+@programs(X)
+def lru_evict(x):
+    n = []
+
+    @functools.lru_cache(maxsize=1)
+    def f(k):
+        n.append(k)
+        return x[k]
+
+    f(0)
+    f(1)
+    f(0)
+    f(0)
+    return len(n) * f(1) + f.cache_info().misses
+
+
+@programs(X)
+def lru_typed(x):
+
+    @functools.lru_cache(typed=True)
+    def f(k):
+        return x[0] * (2 if isinstance(k, int) else 3)
+
+    return f(1) * f(1.0)
+
+
+@programs(X)
+def lru_clear(x):
+    n = []
+
+    @functools.cache
+    def f(k):
+        n.append(k)
+        return x[k]
+
+    f(0)
+    f.cache_clear()
+    f(0)
+    return len(n) * f(0)
+
+
+@programs(X)
+def lru_unhash(x):
+
+    @functools.cache
+    def f(k):
+        return x[0]
+
+    try:
+        f([1])
+    except TypeError:
+        return x[1]
+
+
+@programs(X)
+def lru_kw(x):
+
+    @functools.cache
+    def f(a, b=1):
+        return x[a] * b
+
+    return f(0, b=2) * f(a=1) * f(0, b=2)
+
+
+@programs(np.zeros(3))
+def lru_equal_actives(x):
+
+    @functools.cache
+    def f(v):
+        return v * v + v
+
+    return f(x[0]) + 2 * f(x[1]) + 3 * f(x[2])
+
+
+@programs(np.zeros(3))
+def lru_tuple_key(x):
+
+    @functools.cache
+    def f(t):
+        return t[0] * 2 + t[1]
+
+    return f((x[0], x[1])) + f((x[1], x[2]))
+
+
+@programs(X)
+def lru_arr_result(x):
+
+    @functools.cache
+    def grid(n):
+        return x * n
+
+    g = grid(2)
+    g[0] = 0.0
+    return (grid(2) ** 2).sum()
+
+
+@programs(X)
+def lru_map(x):
+
+    @functools.cache
+    def f(k):
+        return x[k] ** 2
+
+    return sum(map(f, [0, 1, 1, 2]))
+
+
+@pytest.mark.parametrize("program", programs, ids=str)
+def test_gradient(program: Program) -> None:
+    program.check()
+
+
+def test_what_a_cache_remembers_stays_outside():
+    @functools.cache
+    def scaled(k):
+        return weights[k] * 2.0
+
+    weights = np.ones(2)
+    assert scaled(0) == 2.0
+
+    def f(x):
+        weights[:] = x
+        return scaled(0) * scaled(1)
+
+    np.testing.assert_array_equal(grad(f)(np.array([2.0, 3.0])), [12.0, 8.0])
+    assert scaled.cache_info().currsize == 1
+    assert scaled(1) == 2.0
+
+
+def test_equal_active_numbers_are_different_keys():
+    @functools.cache
+    def square(v):
+        return (v + 1.0) ** 2
+
+    def f(x):
+        return square(x[0]) + 10.0 * square(x[1])
+
+    np.testing.assert_array_equal(grad(f)(np.zeros(2)), [2.0, 20.0])

@@ -1,0 +1,150 @@
+"""The context managers of `contextlib`, against finite differences."""
+# The unusual style of the programs is the point of them.
+# ruff: noqa: B018, PIE, PT, RET, RUF, SIM, UP
+
+from __future__ import annotations
+
+import contextlib
+import io
+
+import numpy as np
+import pytest
+
+from tests.support.gradients import Program, Programs
+
+programs = Programs()
+X = np.array([0.3, -1.2, 0.7])
+
+
+@programs(X)
+def exst(x):
+    y = x.copy()
+    with contextlib.ExitStack() as st:
+        st.callback(lambda: y.__setitem__(0, y[1] * 2))
+        st.callback(np.multiply, y, 2.0, out=y)
+        y[2] = y[0] * y[0]
+    return (y * y).sum()
+
+
+@programs(X)
+def exst2(x):
+    log = []
+
+    @contextlib.contextmanager
+    def cm(v):
+        yield (v * v)
+        log.append(v * 3)
+
+    with contextlib.ExitStack() as st:
+        a = st.enter_context(cm(x[0]))
+        b = st.enter_context(cm(x[1]))
+    return a * b + log[0] * log[1]
+
+
+@programs(X)
+def exst_push(x):
+    r = []
+
+    def ex(*exc):
+        r.append(x[0] * x[1])
+        return True
+
+    with contextlib.ExitStack() as st:
+        st.push(ex)
+        raise ValueError
+    return r[0]
+
+
+@programs(X)
+def exst_popall(x):
+    r = []
+    with contextlib.ExitStack() as st:
+        st.callback(r.append, x[0] * 2)
+        keep = st.pop_all()
+    n = len(r)
+    keep.close()
+    return r[0] * (n + 1)
+
+
+@programs(X)
+def supp(x):
+    y = x[0]
+    with contextlib.suppress(ZeroDivisionError):
+        y = y * 2
+        1 / 0
+        y = y * 100
+    return y
+
+
+@programs(X)
+def nullc(x):
+    with contextlib.nullcontext(x * x) as z:
+        return z.sum()
+
+
+@programs(X)
+def redir(x):
+    s = io.StringIO()
+    with contextlib.redirect_stdout(s):
+        print(x[0])
+        y = x[0] * x[1]
+    return y * len(s.getvalue()[:3])
+
+
+class Cl:
+    def __init__(self, v):
+        self.v = v
+        self.out = []
+
+    def close(self):
+        self.out.append(self.v * self.v)
+
+
+@programs(X)
+def closing(x):
+    c = Cl(x[0])
+    with contextlib.closing(c) as k:
+        a = k.v * 2
+    return a + c.out[0]
+
+
+@programs(X)
+def cdeco(x):
+    r = []
+
+    class cm(contextlib.ContextDecorator):
+        def __enter__(self):
+            r.append(x[0] * 2)
+            return self
+
+        def __exit__(self, *a):
+            r.append(x[1] * 3)
+            return False
+
+    @cm()
+    def f(v):
+        return v * v
+
+    return f(x[2]) * r[0] * r[1]
+
+
+@programs(X)
+def cmdeco(x):
+    r = []
+
+    @contextlib.contextmanager
+    def cm():
+        r.append(x[0] * 2)
+        yield
+        r.append(x[1] ** 2)
+
+    @cm()
+    def f(v):
+        return v * v
+
+    return f(x[2]) * f(x[0]) * sum(r)
+
+
+@pytest.mark.parametrize("program", programs, ids=str)
+def test_gradient(program: Program) -> None:
+    program.check()

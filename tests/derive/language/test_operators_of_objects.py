@@ -1,0 +1,161 @@
+"""Objects with operators, and those that act as containers or iterators."""
+# The unusual style of the programs is the point of them.
+# ruff: noqa: B905, RUF015
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.gradients import Program, Programs
+
+programs = Programs()
+
+
+class Vector:
+    """Operators, items, iteration, comparison, truth, call."""
+
+    def __init__(self, *values: Any) -> None:
+        self.values = list(values)
+
+    def __add__(self, other: Any) -> Any:
+        if not isinstance(other, Vector):
+            return NotImplemented
+        return Vector(*[a + b for a, b in zip(self.values, other.values, strict=True)])
+
+    def __mul__(self, factor: Any) -> Vector:
+        return Vector(*[v * factor for v in self.values])
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Vector:
+        return self * -1.0
+
+    def __matmul__(self, other: Vector) -> Any:
+        return sum(a * b for a, b in zip(self.values, other.values, strict=True))
+
+    def __iadd__(self, other: Any) -> Vector:
+        for i, v in enumerate(other.values):
+            self.values[i] += v
+        return self
+
+    def __abs__(self) -> Any:
+        return (self @ self) ** 0.5
+
+    def __getitem__(self, i: Any) -> Any:
+        return self.values[i]
+
+    def __setitem__(self, i: Any, v: Any) -> None:
+        self.values[i] = v
+
+    def __delitem__(self, i: Any) -> None:
+        del self.values[i]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __iter__(self) -> Any:
+        return iter(self.values)
+
+    def __contains__(self, v: Any) -> bool:
+        return v in self.values
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Vector) and self.values == other.values
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.values))
+
+    def __lt__(self, other: Vector) -> bool:
+        return abs(self) < abs(other)
+
+    def __bool__(self) -> bool:
+        return any(self.values)
+
+    def __call__(self, v: Any) -> Any:
+        return self.values[0] + self.values[1] * v
+
+    def __float__(self) -> Any:
+        return float(abs(self))
+
+    def __format__(self, spec: str) -> str:
+        return ", ".join(format(v, spec) for v in self.values)
+
+    def __pow__(self, n: Any) -> Vector:
+        return Vector(*[v**n for v in self.values])
+
+    def __reversed__(self) -> Any:
+        return iter(self.values[::-1])
+
+
+@programs(2.0, 0.5)
+def operator_overloads(x, y):
+    u, v = Vector(x, y), Vector(1.0, x * y)
+    w = 2.0 * (u + v * x) + -u**2
+    alias = w
+    w += u
+    w[0] *= y
+    return (w @ alias) * abs(u) + w[1] * u(x) + float(u)
+
+
+@programs(Vector(2.0, 0.5, 1.5))
+def container_protocol(v):
+    v[1] = v[0] * v[2]
+    total = sum(w * w for w in v) * len(v)
+    first, *rest = v
+    if v and v[2] in v and v == Vector(*v) and Vector(0.1, 0.1) < v and f"{v:.1f}":
+        total += first * sum(rest) + list(reversed(v))[0]
+    del v[0]
+    return total * v[0]
+
+
+@programs(2.0, 3.0)
+def sorted_objects(x, y):
+    a, b = Vector(x, 1.0), Vector(y, x)
+    low, high = sorted([b, a])
+    return low[0] * high[1] + max([a, b])[0] * min([a, b], key=lambda v: v[0])[0]
+
+
+class Countdown:
+    """An iterator written in Python."""
+
+    def __init__(self, value: Any, n: int) -> None:
+        self.value = value
+        self.n = n
+
+    def __iter__(self) -> Countdown:
+        return self
+
+    def __next__(self) -> Any:
+        if self.n == 0:
+            raise StopIteration
+        self.n -= 1
+        self.value = self.value * 1.5
+        return self.value
+
+
+class BySequence:
+    """Iterated through ``__getitem__``."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __getitem__(self, i: int) -> Any:
+        if i > 2:
+            raise IndexError(i)
+        return self.value**i
+
+
+@programs(2.0)
+def iterators_in_python(x):
+    total = sum(Countdown(x, 3)) + sum(v * v for v in Countdown(x, 2))
+    it = Countdown(x * x, 2)
+    total += next(it) * next(it) + next(it, x)
+    a, b = Countdown(x, 2)
+    return total + a * b + sum(BySequence(x)) + list(zip(Countdown(x, 2), [1.0, x]))[1][0]
+
+
+@pytest.mark.parametrize("program", programs, ids=str)
+def test_gradient(program: Program) -> None:
+    program.check()
