@@ -6,7 +6,6 @@ import operator
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
-from weakref import ref
 
 from numpy import ndarray
 
@@ -225,7 +224,7 @@ class Levels(ArrayLanguage):
             self.blocks.put(y, t)
         if self.plain and id(owner) not in self.registry.constants:
             # Nobody else has seen it yet: writes need no log.
-            self.registry.constants[id(owner)] = Memory(ref(owner))
+            self.registry.constants[id(owner)] = Memory.of(owner)
         return y
 
     def fresh_number(self, y: Any, t: Any) -> Any:

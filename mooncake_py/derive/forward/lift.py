@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from weakref import ref
 
 import numpy as np
 from numpy import ndarray
@@ -53,7 +52,7 @@ class TangentReader(Walker):
     def visit_array(self, value: ndarray) -> tuple[Any, Any]:
         if type(value) is not ndarray or not differentiable_array(value):
             return value, None
-        node = Memory(ref(value))
+        node = Memory.of(value)
         tangent = self.ctx.blocks.tangent_of(value)
         node.grad = None if tangent is None else np.array(tangent, order="C")
         return value, node

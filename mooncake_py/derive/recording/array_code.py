@@ -10,6 +10,7 @@ which is the reference.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,7 +20,7 @@ from numpy import ndarray
 
 from mooncake_py.derive.recording import pulls
 from mooncake_py.derive.recording.active import Active
-from mooncake_py.derive.recording.fused_code import NUMBERS, SYMBOLS, Writer
+from mooncake_py.derive.recording.fused_code import NUMBERS, SYMBOLS, Writer, scalar_times
 from mooncake_py.derive.recording.fusion import Fused, kind_name
 from mooncake_py.derive.recording.number_functions import partial_of, slope_of
 from mooncake_py.derive.recording.values import FLOAT64
@@ -219,7 +220,7 @@ class _ArrayWriter(Writer):
             self.active.add(0)
         self.scope |= {
             "choose": forms.choose, "otherwise": forms.otherwise, "is_basic": is_basic,
-            "reduced": reduced, "fitted": fitted, "Ellipsis": Ellipsis,
+            "isfinite": math.isfinite, "reduced": reduced, "fitted": fitted, "Ellipsis": Ellipsis,
         }
 
     def can_call(self) -> bool:
@@ -386,9 +387,11 @@ class _ArrayWriter(Writer):
         """Return the lines that register and return the value of an expression."""
         if not self.records:
             return [f"return {value}"]
-        lines = [*self.keep(saved), f"out = known[id({value})] = Memory(ref({value}))"]
-        if value in saved:
-            lines.append("out.protected = True")
+        lines = [
+            *self.keep(saved),
+            "out = Memory()", f"out.ref = ref({value})", "out.grad = out.shape = None",
+            f"out.protected = {value in saved}", "out.pinned = False", f"known[id({value})] = out",
+        ]
         return [*lines, f"C.record(({', '.join(['pull', 'out', *self.entry(saved)])}))",
                 f"return {value}"]
 
@@ -441,7 +444,8 @@ class _ArrayWriter(Writer):
             elif type(part) is tuple:
                 lines[-1] = f"k{k} = m{p}.keep_part(v{k})"
             else:
-                lines[-1] = f"k{k} = n{p}.keep(v{k})"
+                lines += [f"if type(n{p}) is Memory:", f"    n{p}.protected = True", "else:",
+                          f"    k{k} = n{p}.keep(v{k})"]
         return lines
 
     # The entry, and its adjoint.
@@ -475,6 +479,8 @@ class _ArrayWriter(Writer):
         """
         plain, totals = self.cotangents(lambda d, p: f"{d} * {p}")
         plain, totals = without_signs([as_inner_product(line) for line in plain], totals)
+        if self.is_of_one_array():
+            plain, totals = min((plain, totals), self.slope_first(), key=lambda pair: len(pair[0]))
         words = set(identifiers("\n".join([*plain, *totals.values()])))
         saved = [f"v{k}" for k in range(self.fused.count) if f"v{k}" in words]
         saved += [f"t{k}" for k in range(len(self.fused.steps)) if f"t{k}" in words]
@@ -497,15 +503,38 @@ class _ArrayWriter(Writer):
         self.has_adjoint = bool(delivered)
         lines = [*head, *self.seed(totals), *plain]
         if checks:
-            test = " and ".join(f"finite({name})" for name in checks)
+            arrays = {totals[k].lstrip("-") for k in self.active if self.leaves[k] is FULL}
+            test = " and ".join(
+                f"(isfinite({name}.dot({name})) if {name}.ndim == 1 else finite({name}))"
+                if name in arrays else f"finite({name})"
+                for name in checks
+            )
             lines += [f"if not ({test}):", f"    return careful(entry, {slot}g)"]
         self.written.append(("pull", "entry", [*lines, *delivered]))
         return saved
 
+    def is_of_one_array(self) -> bool:
+        """Tell whether it is an expression with one active operand, which has its shape."""
+        return (
+            self.target is None and PART not in self.leaves.values()
+            and [self.leaves[k] for k in self.active] == [FULL]
+        )
+
+    def slope_first(self) -> tuple[list[str], dict[int, str]]:
+        """Return the lines that multiply the slope, a sum of products, by g in the end.
+
+        For one active array that is used several times it saves a product or more.
+        """
+        lines, totals = self.adjoint_lines(self.active, "1.0", scalar_times)
+        ((k, slope),) = totals.items()
+        total = f"s{len(lines)}"
+        return [*lines, f"{total} = g * {slope}"], {k: total}
+
     def seed(self, totals: dict[int, str]) -> list[str]:
         """Return the lines that find the cotangent of the value, or of the target afterwards."""
         if self.target is None:
-            lines = ["g = out.take()", "if g is None:", "    return"]
+            lines = ["g = out.grad", "if g is None:", "    return"]
+            lines += ["if out.pinned:", "    g = out.take()", "else:", "    out.grad = None"]
             if list(totals.values()).count("g") == 1:  # to be handed on, but it may be lent
                 lines.append("g = g if g.flags.writeable else g.copy()")
             return lines
@@ -583,6 +612,11 @@ class _ArrayWriter(Writer):
                 result.append(f"n{part}.add({total})")
             else:
                 owned = names.count(total) == 1 and (total != "g" or fresh) and total[0] != "c"
+                if owned and self.leaves[k] is FULL:
+                    result += [f"if n{part}.grad is None and type(n{part}) is Memory:",
+                               f"    n{part}.grad = {total}", "else:"]
+                    result.append(f"    n{part}.add({total})")
+                    continue
                 result.append(f"n{part}.{'add' if owned else 'add_shared'}({total})")
         return result
 

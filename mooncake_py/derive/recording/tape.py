@@ -10,7 +10,6 @@ from collections.abc import Callable
 from threading import get_ident
 from time import perf_counter
 from typing import Any
-from weakref import ref
 
 import numpy as np
 from numpy import ndarray
@@ -211,7 +210,7 @@ class Tape(ArrayLanguage):
         if type(y) is ndarray:
             if y.base is not None or y is x:  # not a ufunc, but a function declared elementwise
                 y = y.copy()
-            out = self.known[id(y)] = Memory(ref(y))
+            out = self.known[id(y)] = Memory.of(y)
             result = y
             if keep_y:
                 out.protected = True
@@ -241,7 +240,7 @@ class Tape(ArrayLanguage):
             return y
         pa, pb, keep_a, keep_b, keep_y = plan
         if type(y) is ndarray:
-            out = self.known[id(y)] = Memory(ref(y))
+            out = self.known[id(y)] = Memory.of(y)
             result = y
             if keep_y:
                 out.protected = True

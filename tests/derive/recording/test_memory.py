@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from weakref import ref
-
 import numpy as np
 
 from mooncake_py.derive.recording.memory import Memory, Registry
@@ -15,7 +13,7 @@ def test_protect_finds_a_constant_behind_an_entry_of_an_array_that_is_gone():
     memory = registry.memory_of(constant)
     memory.protected = False
     gone = np.zeros(2)
-    registry.known[id(constant)] = Memory(ref(gone))  # as if `constant` had got its id
+    registry.known[id(constant)] = Memory.of(gone)  # as if `constant` had got its id
     del gone
     registry.protect(constant)
     assert memory.protected
