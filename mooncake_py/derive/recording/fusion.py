@@ -21,7 +21,10 @@ from mooncake_py.derive.reports.places import GENERATED
 from mooncake_py.derive.rewriting.names import Names
 from mooncake_py.derive.rewriting.trees import walk
 
-__all__ = ["Fused", "Parts", "Step", "collect", "define", "is_plain_index", "prepend"]
+__all__ = [
+    "Elsewhere", "Fused", "Parts", "Step", "TriedFused", "collect", "define", "is_plain_index",
+    "prepend",
+]
 
 Step = tuple[Any, ...]
 """An operation: ``(name, operand, ...)``.  An operand is ``("v", i)`` for the value of a name,
@@ -130,6 +133,20 @@ class Fused:
 
     def __repr__(self) -> str:
         return f"Fused({self.steps!r})"
+
+
+class Elsewhere:
+    """What comes out where no quick form serves, in place of a value."""
+
+
+class TriedFused(Fused):
+    """An expression that is only tried: where no quick form serves, `Elsewhere` comes out."""
+
+    __slots__ = ()
+
+    def general(self, ctx: Any, functions: Any, values: Any) -> Any:
+        """Do nothing, and say so."""
+        return Elsewhere
 
 
 def kind_name(kind: type) -> str:
@@ -315,9 +332,9 @@ def is_plain_index(node: ast.expr) -> bool:
 _PLAIN = frozenset({ast.Name, ast.Constant, ast.Slice, ast.Tuple, ast.BinOp, ast.UnaryOp})
 
 
-def collect(node: ast.expr, names: Names) -> Parts | None:
+def collect(node: ast.expr, names: Names, spans: bool = False) -> Parts | None:
     """Return the parts of an expression, or None if it cannot be fused."""
-    if node.lineno != node.end_lineno:
+    if node.lineno != node.end_lineno and not spans:
         return None  # a traceback could not tell the line of the operation
     collector = _Collector(names)
     references = collector.visit(node)

@@ -29,7 +29,7 @@ from mooncake_py.derive.rewriting.nodes import (
 )
 from mooncake_py.derive.rewriting.trees import walk
 
-__all__ = ["AssignmentRewriter"]
+__all__ = ["AssignmentRewriter", "Temporaries"]
 
 _EFFECTS = (
     *(ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda),
@@ -37,13 +37,14 @@ _EFFECTS = (
 )
 
 
-class _Temporaries:
+class Temporaries:
     """Names for the parts of one statement; a fresh object for each statement."""
 
     def __init__(self) -> None:
         self._names: list[str] = []
 
     def new(self) -> str:
+        """Return one more name."""
         self._names.append(f"{PREFIX}t{len(self._names)}")
         return self._names[-1]
 
@@ -65,7 +66,7 @@ class AssignmentRewriter(ExpressionRewriter):
         if len(node.targets) == 1:
             return self._assign_one(node.targets[0], node.value, node)
         place = place_of(node)
-        used = _Temporaries()
+        used = Temporaries()
         value = used.new()
         result: list[ast.stmt] = [assign(store(value, place), self.visit(node.value), place)]
         for target in node.targets:
@@ -86,8 +87,8 @@ class AssignmentRewriter(ExpressionRewriter):
 
     def _assign_one(self, target: ast.expr, value: ast.expr, node: Any) -> list[ast.stmt]:
         place = place_of(node)
-        used = _Temporaries()
-        if isinstance(target, ast.Subscript) and self._order_is_free(target, value):
+        used = Temporaries()
+        if isinstance(target, ast.Subscript) and self.order_is_free(target, value):
             fused = self.fused_store(node, target, value)
             if fused is not None:
                 return [statement(fused, place)]
@@ -97,7 +98,7 @@ class AssignmentRewriter(ExpressionRewriter):
                 result = self._unpack(target, new, place, used)
             else:
                 result = self._store(target, new, place, used)
-        elif self._order_is_free(target, value):
+        elif self.order_is_free(target, value):
             result = self._store(target, new, place, used)
         else:
             name = used.new()
@@ -106,7 +107,7 @@ class AssignmentRewriter(ExpressionRewriter):
         return result + used.delete(place)
 
     def _store(
-        self, target: Any, value: ast.expr, place: Place, used: _Temporaries
+        self, target: Any, value: ast.expr, place: Place, used: Temporaries
     ) -> list[ast.stmt]:
         """Return the statements that store an already evaluated value in a target."""
         if isinstance(target, ast.Subscript):
@@ -125,14 +126,14 @@ class AssignmentRewriter(ExpressionRewriter):
         return [assign(target, value, place)]
 
     def _unpack(
-        self, target: ast.Tuple | ast.List, value: ast.expr, place: Place, used: _Temporaries
+        self, target: ast.Tuple | ast.List, value: ast.expr, place: Place, used: Temporaries
     ) -> list[ast.stmt]:
         """Return the statements that take apart what already has the shape of the target."""
         bound, stores = self._bind(target, place, used)
         return [assign(bound, value, place), *stores]
 
     def _bind(
-        self, target: Any, place: Place, used: _Temporaries
+        self, target: Any, place: Place, used: Temporaries
     ) -> tuple[ast.expr, list[ast.stmt]]:
         """Return a target made of names only, and the statements that store the rest from it."""
         ends = leaves(target)
@@ -146,7 +147,7 @@ class AssignmentRewriter(ExpressionRewriter):
 
     def bind_loop(self, target: Any) -> tuple[ast.expr, list[ast.stmt]]:
         """As `_bind`, for targets that a statement binds before its body runs."""
-        used = _Temporaries()
+        used = Temporaries()
         place = place_of(target)
         bound, stores = self._bind(target, place, used)
         return bound, stores + used.delete(place)
@@ -155,7 +156,7 @@ class AssignmentRewriter(ExpressionRewriter):
         """As `bind_loop`, for a value that is not unpacked yet."""
         if isinstance(target, ast.Name):
             return target, []
-        used = _Temporaries()
+        used = Temporaries()
         place = place_of(target)
         name = used.new()
         stores = self._store(target, load(name, place), place, used)
@@ -204,7 +205,7 @@ class AssignmentRewriter(ExpressionRewriter):
         place, where = place_of(node), place_of(node.target)
         if isinstance(node.target, ast.Attribute):
             where = attribute_place(node.target, node.target)
-        used = _Temporaries()
+        used = Temporaries()
         result: list[ast.stmt] = []
         parts = [owner, key]
         for position, part in enumerate(parts):
@@ -244,7 +245,7 @@ class AssignmentRewriter(ExpressionRewriter):
 
     # order of evaluation
 
-    def _order_is_free(self, target: Any, value: ast.expr) -> bool:
+    def order_is_free(self, target: Any, value: ast.expr) -> bool:
         """Whether the parts of a target may be evaluated before the value."""
         if self._is_fixed(value):
             return True

@@ -15,8 +15,10 @@ from numpy import ndarray
 from mooncake_py.derive.recording.elements import Elements, Way
 from mooncake_py.derive.recording.fusion import (
     OPERATORS,
+    Elsewhere,
     Fused,
     Parts,
+    TriedFused,
     collect,
     is_plain_index,
     prepend,
@@ -36,9 +38,16 @@ class FusingRewriter(ConditionRewriter):
     ----------
     injected : dict
         Constants that the rewritten code refers to by name.
+    spans : bool
+        Whether what is made is only tried, and may span lines: see `spanning`.
     """
 
     injected: dict[str, Any]
+    spans = False
+
+    def fusible(self, steps: Any, count: int, *rest: Any) -> Fused:
+        """Return an expression that runs as a whole."""
+        return (TriedFused if self.spans else Fused)(tuple(steps), count, *rest)
 
     def index(self, node: ast.expr) -> ast.expr:
         """Rewrite what stands between brackets."""
@@ -46,27 +55,29 @@ class FusingRewriter(ConditionRewriter):
 
     def fused(self, node: ast.expr) -> ast.expr | None:
         """``a * b + c`` and ``math.sin(x[i])``: an expression of several operations."""
-        parts = collect(node, self.names)
+        parts = collect(node, self.names, self.spans)
         if parts is None or not parts.values:
             return None
         if len(parts.order) < 2:
             return None
+        core = self.fusible(parts.steps, len(parts.layout))
+        if not parts.has_items:
+            return self._run_fused(core, parts, node)
         whole = expression(parts)
-        if parts.has_items:
-            core = Fused(tuple(parts.steps), len(parts.layout))
-            whole = self._elements(core, parts, None, False, whole.general, whole)
-        return self._run_fused(whole, parts, node)
+        elements = self._elements(core, parts, None, False, whole.general, whole)
+        return self._run_fused(elements, parts, node)
 
     def fused_augmented(self, node: ast.AugAssign, old: ast.Name) -> ast.expr | None:
         """``s += a * b`` with operand s, in place where s is an array."""
         operation = OPERATORS.get(type(node.op))
-        parts = collect(node.value, self.names) if operation is not None else None
+        parts = collect(node.value, self.names, self.spans) if operation is not None else None
         if parts is None or not parts.order or not parts.values:
             return None
         assert operation is not None
         name = INPLACE[type(node.op)]
-        core = Fused(prepend(operation, parts), len(parts.layout) + 1)
+        steps, count = prepend(operation, parts), len(parts.layout) + 1
         if parts.has_items:
+            core = self.fusible(steps, count)
             whole = expression(parts)
             value = way_of(whole)
             position = parts.add_value(old)
@@ -80,7 +91,7 @@ class FusingRewriter(ConditionRewriter):
             return self._run_fused(elements, parts, node)
         rest = Fused(tuple(parts.steps), len(parts.layout))
         parts.values.insert(0, old)
-        return self._run_fused(Fused(core.steps, core.count, name, rest), parts, node)
+        return self._run_fused(self.fusible(steps, count, name, rest), parts, node)
 
     def fused_store(
         self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, target: Any, value: ast.expr
@@ -92,10 +103,10 @@ class FusingRewriter(ConditionRewriter):
             or not isinstance(target, ast.Subscript)
             or not isinstance(target.value, ast.Name)
             or not is_plain_index(target.slice)
-            or node.lineno != node.end_lineno
+            or (node.lineno != node.end_lineno and not self.spans)
         ):
             return None
-        parts = collect(value, self.names)
+        parts = collect(value, self.names, self.spans)
         if parts is None:
             return None
         if operation == "pos" and not parts.order:
@@ -137,6 +148,8 @@ class FusingRewriter(ConditionRewriter):
             if self._is_certain(parts.values[position])
         }
         layout = tuple(parts.layout)
+        if self.spans:
+            otherwise = elsewhere
         return Elements(
             core, layout, target, augments, parts.indices, certain, otherwise, whole
         )
@@ -165,6 +178,11 @@ class FusingRewriter(ConditionRewriter):
         for part in (run, *args[1:]):
             ast.copy_location(part, node)
         return ast.copy_location(ast.Call(run, args, []), node)
+
+
+def elsewhere(ctx: Any, functions: Any, values: Any) -> Any:
+    """Do nothing, and say so."""
+    return Elsewhere
 
 
 def expression(parts: Parts) -> Any:

@@ -53,7 +53,6 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from mooncake_py.derive.rewriting import unsupported
-from mooncake_py.derive.rewriting.assignments import AssignmentRewriter
 from mooncake_py.derive.rewriting.compiled import FunctionNode
 from mooncake_py.derive.rewriting.loops import CheckpointedLoop, is_checkpointed
 from mooncake_py.derive.rewriting.names import Names
@@ -71,6 +70,7 @@ from mooncake_py.derive.rewriting.nodes import (
 )
 from mooncake_py.derive.rewriting.patterns import case_test, chained, conjunction
 from mooncake_py.derive.rewriting.source import SourceNode
+from mooncake_py.derive.rewriting.spanning import SpanningRewriter
 from mooncake_py.derive.rewriting.statics import Bindings, StaticInts, bindings
 from mooncake_py.derive.rewriting.unsupported import Unsupported
 
@@ -143,7 +143,7 @@ def _stored(found: Bindings, declared: set[str]) -> frozenset[str]:
     return frozenset(declared & found.bound())
 
 
-class FunctionRewriter(AssignmentRewriter):
+class FunctionRewriter(SpanningRewriter):
     """Statements, and the function as a whole."""
 
     depth = 0  # of match statements

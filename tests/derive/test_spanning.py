@@ -1,0 +1,178 @@
+"""Statements over several lines: one entry like those on one line, and errors at the right line."""
+
+from __future__ import annotations
+
+import math
+import traceback
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from mooncake_py import checkpoint, rewritten, value_and_grad
+from mooncake_py.derive.recording.reverse import ReverseContext
+from tests.derive.test_elements import ARGS, entries
+from tests.derive.test_fusion import differences, gradient
+
+# The layout of the programs is the point of them.
+# ruff: noqa: F821, F841, RET504
+
+
+def floats(x, w):
+    a = (x[0] * w[1]
+         - math.sin(x[1])
+         / (w[0] + 3.0))
+    b: float = (a * a
+                + x[2] * a)
+    a -= (0.5 * b
+          * w[2])
+    c = d = (a * b
+             - 2.0)
+    return (a * b
+            + c * d
+            - x[3])
+
+
+def arrays(x, w):
+    y = (x * w
+         + np.exp(-x)
+         * 0.5)
+    y[1:] += (y[:-1] * 0.1
+              - w[1:])
+    y[:2] = (x[2:]
+             * w[:2] + y[:2])
+    y *= (w * 0.5
+          + x)
+    for i in range(1, 4):
+        x[i] = (y[i] * x[i - 1]
+                + w[i])
+        w[i] -= (0.5 * x[i]
+                 * w[i - 1])
+    return np.sum(
+        x * y
+        + w * w
+    )
+
+
+def lists(x, w):
+    kept = [x[0], w[1] * 2, x[2]]
+    kept[1] = (kept[0] * kept[2]
+               + kept[1])
+    total = 0.0
+    total += (kept[1] * kept[0]
+              - kept[2])
+    scale = (3
+             * len(kept))
+    return (total * scale
+            + np.sum(x * w))
+
+
+def in_a_loop_that_returns(x, w):
+    for i in range(4):
+        s = (x[i] * w[i]
+             + x[0])
+        if s > 0.4:
+            return (s * s
+                    + w[0])
+    return (x[0]
+            * x[1])
+
+
+@pytest.mark.parametrize(
+    "f", [floats, arrays, lists, in_a_loop_that_returns], ids=lambda f: f.__name__
+)
+def test_statements_over_lines_equal_the_general_way_and_differences(f, monkeypatch):
+    args = tuple(a.copy() for a in ARGS)
+    value, fused = gradient(f, args, (0, 1))
+    again = gradient(f, args, (0, 1))[1]
+    repeated = gradient(lambda x, w: checkpoint(f, x, w), args, (0, 1))[1]
+    monkeypatch.setattr(ReverseContext, "fuses", False)
+    reference, general = gradient(f, args, (0, 1))
+    assert value == reference == f(*(a.copy() for a in ARGS))
+    for k, (a, b, c, d) in enumerate(zip(fused, general, again, repeated, strict=True)):
+        assert_allclose(a, b, rtol=1e-12, atol=1e-13)
+        assert_array_equal(c, a)
+        assert_allclose(d, a, rtol=1e-12)
+        assert_allclose(a, differences(f, args, k), rtol=1e-6, atol=1e-7)
+    for a, b in zip(args, ARGS, strict=True):
+        assert_array_equal(a, b)
+
+
+def test_one_entry_records_a_statement_over_lines():
+    def name(x, w):
+        s = (x[0] * w[1]
+             + x[1] * w[0])
+        return s
+
+    def augmented(x, w):
+        s = 0.0
+        s += (x[0]
+              * w[1])
+
+    def store(x, w):
+        x[0] = (x[1] * w[0]
+                + w[1])
+
+    def slices(x, w):
+        x[1:] += (w[:-1] * 2.0
+                  - w[1:])
+
+    def array(x, w):
+        return (x * w
+                + x)
+
+    for f in (name, augmented, store, slices, array):
+        assert entries(f, *map(np.copy, ARGS)) == 1
+
+
+def line_of_error(run):
+    try:
+        run()
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        return type(error), str(error), frames[-1].name, frames[-1].lineno
+    raise AssertionError("nothing was raised")
+
+
+def test_an_error_names_the_line_of_its_operation():
+    def division(x):
+        y = (x * 2.0
+             + x
+             / (x - x))
+        return y
+
+    def text(x):
+        word = "a"
+        return (x * 2.0
+                + x
+                - word
+                * x)
+
+    def shapes(x):
+        y = np.ones(3) * x
+        y[1:] = (y[:2]
+                 * 2.0
+                 + y)
+        return y[0]
+
+    def unbound(x):
+        y = (x
+             * 2.0
+             + z)
+        z = 1.0
+        return y
+
+    for f in (division, text, shapes, unbound):
+        plain = line_of_error(lambda f=f: f(1.0))
+        assert line_of_error(lambda f=f: value_and_grad(f)(1.0)) == plain
+
+
+def test_what_the_rewritten_code_looks_like():
+    def f(x):
+        y = (x * x
+             + 1.0)
+        return y
+
+    lines = [line.strip() for line in rewritten(f).splitlines()]
+    assert "t0 = C.fused(x * x + 1.0)" in lines
+    assert "y = C.add(C.mul(x, x), 1.0)" in lines
