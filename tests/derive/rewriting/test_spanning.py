@@ -11,8 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import checkpoint, rewritten, value_and_grad
 from mooncake_py.derive.recording.reverse import ReverseContext
-from tests.derive.test_elements import ARGS, entries
-from tests.derive.test_fusion import differences, gradient
+from tests.derive.recording.test_elements import ARGS, entries
+from tests.derive.recording.test_fusion import differences, gradient
 
 # The layout of the programs is the point of them.
 # ruff: noqa: F821, F841, RET504
