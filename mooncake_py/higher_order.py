@@ -12,6 +12,7 @@ import numpy as np
 
 from mooncake_py.derive.calls.draws import Draws
 from mooncake_py.derive.crossing.arguments import ArgNums, choose_arguments, name_of
+from mooncake_py.derive.nesting.structures import unit
 from mooncake_py.errors import NonDifferentiableArgumentError, NonScalarOutputError
 from mooncake_py.interface import grad, jvp, value_and_grad, vjp
 
@@ -336,15 +337,6 @@ def at(value: Any, path: tuple[Any, ...]) -> Any:
     for key in path:
         value = value[key]
     return value
-
-
-def unit(leaf: Any, i: int) -> Any:
-    """Return a unit vector like a number or an array."""
-    if np.ndim(leaf) == 0 and not isinstance(leaf, np.ndarray):
-        return 1.0
-    one = np.zeros(np.shape(leaf), leaf.dtype)
-    one.reshape(-1)[i] = 1.0
-    return one
 
 
 def zero(leaf: Any) -> Any:

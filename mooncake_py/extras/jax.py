@@ -15,6 +15,7 @@ from mooncake_py.extras.structure import (
     differentiable_positions,
     like_arguments,
     mapped,
+    replacing,
 )
 from mooncake_py.rules.declare import from_vjp
 
@@ -63,14 +64,7 @@ def from_jax(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def of_chosen(args: Any, positions: list[int]) -> Callable[..., Any]:
         """Return the function of some of its arguments."""
-
-        def of_values(*values: Any) -> Any:
-            given = list(args)
-            for i, value in zip(positions, values, strict=True):
-                given[i] = value
-            return function(*given)
-
-        return of_values
+        return lambda *values: function(*replacing(args, positions, values))
 
     def jvp(tangents: Any, y: Any, *args: Any) -> Any:
         moved = [i for i, t in enumerate(tangents) if t is not None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from mooncake_py.tangents.spec import TangentSpec, register_tangent
 
 __all__ = [
     "ForeignFunction", "differentiable_positions", "has_derivative", "like_arguments", "mapped",
+    "replacing",
 ]
 
 
@@ -33,10 +34,17 @@ def like_arguments(
     args: Sequence[Any], positions: Sequence[int], gradients: Sequence[Any]
 ) -> tuple[Any, ...]:
     """Return a cotangent for each argument, None for those that have none."""
-    found: list[Any] = [None] * len(args)
-    for i, g in zip(positions, gradients, strict=True):
-        found[i] = g
-    return tuple(found)
+    return tuple(replacing([None] * len(args), positions, gradients))
+
+
+def replacing(
+    args: Iterable[Any], positions: Sequence[int], values: Iterable[Any]
+) -> list[Any]:
+    """Return arguments with others at some positions."""
+    given = list(args)
+    for i, value in zip(positions, values, strict=True):
+        given[i] = value
+    return given
 
 
 def mapped(convert: Callable[[Any], Any], value: Any) -> Any:

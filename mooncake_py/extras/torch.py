@@ -16,6 +16,7 @@ from mooncake_py.extras.structure import (
     has_derivative,
     like_arguments,
     mapped,
+    replacing,
 )
 from mooncake_py.rules.declare import from_vjp
 
@@ -71,10 +72,8 @@ def from_torch(function: Callable[..., Any]) -> Callable[..., Any]:
         )
 
         def of_moved(*values: Any) -> Any:
-            given = list(map(as_tensor, args))
-            for i, value in zip(moved, values, strict=True):
-                given[i] = value.clone()  # which the function may change in place
-            return flattened(function(*given))
+            copies = [value.clone() for value in values]  # the function may change them in place
+            return flattened(function(*replacing(map(as_tensor, args), moved, copies)))
 
         found = iter(torch.autograd.functional.jvp(of_moved, primals, along)[1])
         return tangent_like(y, found)

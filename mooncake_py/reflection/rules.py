@@ -13,32 +13,9 @@ from mooncake_py.derive.calls.natives import HANDLERS as NATIVES
 from mooncake_py.derive.reports.places import definition_of
 from mooncake_py.errors import Location
 from mooncake_py.rules import local, registry
-from mooncake_py.rules.kinds import (
-    BilinearRule,
-    CoDualRule,
-    ElementwiseRule,
-    LinearRule,
-    OverlayRule,
-    RefusedRule,
-    Rule,
-    VjpRule,
-    ZeroDerivativeRule,
-    function_name,
-)
+from mooncake_py.rules.kinds import Rule, function_name
 
 __all__ = ["RuleUse", "rule_in_use"]
-
-KINDS: dict[type[Rule], str] = {
-    ElementwiseRule: "a rule by partial derivatives",
-    LinearRule: "a rule by the adjoint of a linear map",
-    BilinearRule: "a rule by the adjoints of a bilinear map",
-    VjpRule: "a rule by output and pullback",
-    CoDualRule: "a rule written by hand",
-    OverlayRule: "a replacement in Python",
-    RefusedRule: "refused where an argument is active",
-    ZeroDerivativeRule: "a rule that says it has no derivative",
-}
-
 
 COMPILED = "compiled, without a rule: runs on constants, and is refused else"
 
@@ -96,7 +73,7 @@ def rule_in_use(f: Any) -> RuleUse:
     if known and f in NATIVES:
         return RuleUse(name, "runs as it is, and passes values on")
     if rule is not None:
-        return RuleUse(name, KINDS.get(type(rule), type(rule).__name__), rule.origin, rule)
+        return RuleUse(name, rule.in_words, rule.origin, rule)
     if known:
         return RuleUse(name, "run by the engine itself")
     return unregistered(name, f)

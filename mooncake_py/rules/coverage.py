@@ -8,33 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mooncake_py.rules import registry
-from mooncake_py.rules.kinds import (
-    BilinearRule,
-    CoDualRule,
-    ContextRule,
-    ElementwiseRule,
-    LinearRule,
-    OverlayRule,
-    RefusedRule,
-    Rule,
-    VjpRule,
-    ZeroDerivativeRule,
-    function_name,
-)
+from mooncake_py.rules.kinds import RefusedRule, Rule, ZeroDerivativeRule, function_name
 
 __all__ = ["Entry", "entries", "table"]
-
-_DECLARATIONS: dict[type[Rule], str] = {
-    BilinearRule: "bilinear",
-    CoDualRule: "rrule",
-    ContextRule: "contextual",
-    ElementwiseRule: "elementwise",
-    LinearRule: "linear",
-    OverlayRule: "overlay",
-    RefusedRule: "refused",
-    VjpRule: "from_vjp",
-    ZeroDerivativeRule: "zero_derivative",
-}
 
 
 class Entry(NamedTuple):
@@ -67,13 +43,12 @@ def family(rule: Rule) -> str:
 
 def declaration(rule: Rule) -> str:
     """Return the declaration that made a rule, and its reason if it states one."""
-    name = _DECLARATIONS[type(rule)]
     because = ""
     if isinstance(rule, ZeroDerivativeRule):
         because = rule.because
     elif isinstance(rule, RefusedRule):
         because = rule.why
-    return f"{name}: {because}" if because else name
+    return f"{rule.declaration}: {because}" if because else rule.declaration
 
 
 def is_part(function: Any) -> bool:

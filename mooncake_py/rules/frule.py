@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import Any, TypeVar
+from typing import Any
 
 from mooncake_py.rules import registry
+from mooncake_py.rules.generic import RuleFunction
 from mooncake_py.rules.kinds import DualRule
 
 __all__ = ["frule"]
 
-F = TypeVar("F", bound=Callable[..., Any])
 
-
-class ForwardRule:
+class ForwardRule(RuleFunction[Any]):
     """The generic function ``frule(f, *args) -> output`` over Duals.
 
     Parameters
@@ -50,48 +48,7 @@ class ForwardRule:
     """
 
     def __init__(self) -> None:
-        self._derive: Callable[..., Any] | None = None
-
-    def __call__(self, f: Any, *args: Any, **kwargs: Any) -> Any:
-        rule = registry.find_forward(f.primal)
-        if rule is not None:
-            return rule.rule(f, *args, **kwargs)
-        assert self._derive is not None, "set when mooncake_py.derive is imported"
-        return self._derive(f, *args, **kwargs)
-
-    def register(
-        self,
-        *functions: Hashable,
-        mutates: int | tuple[int, ...] | None = None,
-        replace: bool = False,
-    ) -> Callable[[F], F]:
-        """Register a hand-written rule for functions; decorates ``rule(f, *args)`` on Duals.
-
-        Forward mode uses it in place of what it would make of the function, or of its rule.  It
-        has no part in reverse mode.
-
-        Parameters
-        ----------
-        *functions : callable
-            The functions that the rule is for.
-        mutates : int or tuple of int, optional
-            Positions of the arguments that the function may change in place; ``()`` for none.
-            By default any argument may change.
-        replace : bool
-            Override a forward rule that exists.
-        """
-        origin = registry.calling_location(1)
-        positions = (mutates,) if isinstance(mutates, int) else mutates
-
-        def declare(rule: F) -> F:
-            registry.add_forward(DualRule(functions, origin, rule, positions), replace=replace)
-            return rule
-
-        return declare
-
-    def derive_with(self, derive: Callable[..., Any]) -> None:
-        """Set what answers for functions without a hand-written rule (used by the engine)."""
-        self._derive = derive
+        super().__init__(registry.find_forward, registry.add_forward, DualRule)
 
 
 frule = ForwardRule()

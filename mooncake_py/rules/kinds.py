@@ -12,7 +12,7 @@ import dis
 import os
 import sys
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, ClassVar
 
 from mooncake_py.errors import Location, MissingRuleError
 
@@ -51,9 +51,13 @@ class Rule:
     built_in : bool
         Whether it is a rule of this package.  Those return arrays that nobody else holds, each
         once, and do not write in the cotangents that they are given; others may do as they like.
+    declaration, in_words : str
+        Of the kind of rule: what declares it, and what it is.
     """
 
     __slots__ = ("built_in", "functions", "origin")
+    declaration: ClassVar[str]
+    in_words: ClassVar[str]
 
     def __init__(self, functions: tuple[Hashable, ...], origin: Location) -> None:
         self.functions = functions
@@ -184,6 +188,8 @@ class ElementwiseRule(Rule):
     """
 
     __slots__ = ("_reads", "partials", "plan_for_one", "plans", "plans_for_two")
+    declaration = "elementwise"
+    in_words = "a rule by partial derivatives"
 
     def __init__(
         self, functions: tuple[Hashable, ...], origin: Location, partials: tuple[Partial, ...]
@@ -243,6 +249,8 @@ class LinearRule(Rule):
     """A function linear in the arguments `wrt`, with the adjoint of that linear map."""
 
     __slots__ = ("adjoint", "stepwise", "wrt")
+    declaration = "linear"
+    in_words = "a rule by the adjoint of a linear map"
 
     def __init__(
         self,
@@ -262,6 +270,8 @@ class BilinearRule(Rule):
     """A function linear in each of its first two arguments, with one adjoint for each."""
 
     __slots__ = ("adjoints",)
+    declaration = "bilinear"
+    in_words = "a rule by the adjoints of a bilinear map"
 
     def __init__(
         self,
@@ -285,6 +295,8 @@ class VjpRule(Rule):
     """
 
     __slots__ = ("jvp", "permits", "rule")
+    declaration = "from_vjp"
+    in_words = "a rule by output and pullback"
 
     def __init__(
         self,
@@ -327,18 +339,24 @@ class CoDualRule(HandWrittenRule):
     """A rule in the full interface of `rrule`."""
 
     __slots__ = ()
+    declaration = "rrule"
+    in_words = "a rule written by hand"
 
 
 class DualRule(HandWrittenRule):
     """A forward rule in the full interface of `frule`; it stands beside a rule of another kind."""
 
     __slots__ = ()
+    declaration = "frule"
+    in_words = "a forward rule written by hand"
 
 
 class OverlayRule(Rule):
     """A Python function that computes the same in terms of functions that have rules."""
 
     __slots__ = ("replacement",)
+    declaration = "overlay"
+    in_words = "a replacement in Python"
 
     def __init__(
         self, functions: tuple[Hashable, ...], origin: Location, replacement: Callable[..., Any]
@@ -354,6 +372,8 @@ class ContextRule(Rule):
     """
 
     __slots__ = ("rule",)
+    declaration = "contextual"
+    in_words = "a rule for what it does inside a derivative"
 
     def __init__(
         self, functions: tuple[Hashable, ...], origin: Location, rule: Callable[..., Any]
@@ -366,6 +386,8 @@ class ZeroDerivativeRule(Rule):
     """A pure function whose derivative is zero wherever it exists, or which has none."""
 
     __slots__ = ("because",)
+    declaration = "zero_derivative"
+    in_words = "a rule that says it has no derivative"
 
     def __init__(
         self, functions: tuple[Hashable, ...], origin: Location, because: str
@@ -378,6 +400,8 @@ class RefusedRule(Rule):
     """A function through which a derivative would be lost: its arguments must be constant."""
 
     __slots__ = ("mend", "why")
+    declaration = "refused"
+    in_words = "refused where an argument is active"
 
     def __init__(
         self, functions: tuple[Hashable, ...], origin: Location, why: str, mend: str

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import Any
 
 from mooncake_py.rules import registry
+from mooncake_py.rules.generic import RuleFunction
 from mooncake_py.rules.kinds import CoDualRule
 
 __all__ = ["rrule"]
 
-F = TypeVar("F", bound=Callable[..., Any])
 
-
-class ReverseRule:
+class ReverseRule(RuleFunction[tuple[Any, Callable[[Any], tuple[Any, ...]]]]):
     """The generic function ``rrule(f, *args) -> (output, pullback)`` over CoDuals.
 
     Parameters
@@ -35,48 +34,7 @@ class ReverseRule:
     """
 
     def __init__(self) -> None:
-        self._derive: Callable[..., tuple[Any, Callable[..., Any]]] | None = None
-
-    def __call__(
-        self, f: Any, *args: Any, **kwargs: Any
-    ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        rule = registry.find(f.primal)
-        if isinstance(rule, CoDualRule):
-            return rule.rule(f, *args, **kwargs)
-        assert self._derive is not None, "set when mooncake_py.derive is imported"
-        return self._derive(f, *args, **kwargs)
-
-    def register(
-        self,
-        *functions: Hashable,
-        mutates: int | tuple[int, ...] | None = None,
-        replace: bool = False,
-    ) -> Callable[[F], F]:
-        """Register a hand-written rule for functions; decorates ``rule(f, *args)`` on CoDuals.
-
-        Parameters
-        ----------
-        *functions : callable
-            The functions that the rule is for.
-        mutates : int or tuple of int, optional
-            Positions of the arguments that the function may change in place; ``()`` for none.
-            By default any argument may change, and then each array argument carries real fdata
-            even where it is constant.
-        replace : bool
-            Override a rule that exists.
-        """
-        origin = registry.calling_location(1)
-        positions = (mutates,) if isinstance(mutates, int) else mutates
-
-        def declare(rule: F) -> F:
-            registry.add(CoDualRule(functions, origin, rule, positions), replace=replace)
-            return rule
-
-        return declare
-
-    def derive_with(self, derive: Callable[..., tuple[Any, Callable[..., Any]]]) -> None:
-        """Set what answers for functions without a hand-written rule (used by the engine)."""
-        self._derive = derive
+        super().__init__(registry.find, registry.add, CoDualRule)
 
 
 rrule = ReverseRule()

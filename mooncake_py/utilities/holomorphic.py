@@ -61,13 +61,7 @@ def wirtinger_derivatives(f: Callable[[Any], Any]) -> Callable[[Any], tuple[Any,
     >>> wirtinger_derivatives(lambda z: z * z.conjugate())(1 + 2j)
     ((1-2j), (1+2j))
     """
-
-    @functools.wraps(f)
-    def derivatives(z: Any) -> tuple[Any, Any]:
-        with boundary:
-            return wirtinger_pair(*slopes(f, z))
-
-    return derivatives
+    return from_slopes(f, lambda z, du, dv: wirtinger_pair(du, dv))
 
 
 def real_jacobian(f: Callable[[Any], Any]) -> Callable[[Any], ndarray]:
@@ -92,13 +86,10 @@ def real_jacobian(f: Callable[[Any], Any]) -> Callable[[Any], ndarray]:
            [-4., -2.]])
     """
 
-    @functools.wraps(f)
-    def jacobian(z: Any) -> ndarray:
-        with boundary:
-            du, dv = slopes(f, z)
-            return np.array([[np.real(du), np.imag(du)], [np.real(dv), np.imag(dv)]])
+    def jacobian(z: Any, du: Any, dv: Any) -> ndarray:
+        return np.array([[np.real(du), np.imag(du)], [np.real(dv), np.imag(dv)]])
 
-    return jacobian
+    return from_slopes(f, jacobian)
 
 
 def holomorphic_derivative(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -127,15 +118,23 @@ def holomorphic_derivative(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     (-12+0j)
     """
 
-    @functools.wraps(f)
-    def derivative(z: Any) -> Any:
-        with boundary:
-            du, dv = slopes(f, z)
-            dz, dzbar = wirtinger_pair(du, dv)
-            require_cauchy_riemann(f, z, du, dv, dzbar)
-            return dz
+    def derivative(z: Any, du: Any, dv: Any) -> Any:
+        dz, dzbar = wirtinger_pair(du, dv)
+        require_cauchy_riemann(f, z, du, dv, dzbar)
+        return dz
 
-    return derivative
+    return from_slopes(f, derivative)
+
+
+def from_slopes(f: Callable[[Any], Any], result: Callable[..., Any]) -> Callable[[Any], Any]:
+    """Return the function of a point ``z`` that computes ``result(z, *slopes(f, z))``."""
+
+    @functools.wraps(f)
+    def at(z: Any) -> Any:
+        with boundary:
+            return result(z, *slopes(f, z))
+
+    return at
 
 
 def slopes(f: Callable[[Any], Any], z: Any) -> tuple[Any, Any]:

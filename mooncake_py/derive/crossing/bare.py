@@ -68,8 +68,7 @@ class Bare(Walker):
     @override
     def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> None:
         old = dict(fields)
-        new = self.visit_parts(old, mirror)
-        bare = {name: part for name, part in new.items() if part is not old[name]}
+        bare = self.changed_parts(old, mirror)
         if not bare:
             return
 

@@ -247,8 +247,7 @@ class Activator(Walker):
     @override
     def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> None:
         old = dict(fields)
-        new = self.visit_parts(old, mirror)
-        changed = {name: part for name, part in new.items() if part is not old[name]}
+        changed = self.changed_parts(old, mirror)
         if changed:
             replace_parts(value, spec, changed)
             self.replaced.append((value, spec, old, changed))

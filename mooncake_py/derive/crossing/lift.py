@@ -86,8 +86,7 @@ class Lifter(Walker):
             fields = spec.fields(value)  # another thread may have changed it until now
             assert fields is not None
         old = dict(fields)
-        new = self.visit_parts(old, mirror)
-        changed = {name: part for name, part in new.items() if part is not old[name]}
+        changed = self.changed_parts(old, mirror)
         if changed:
             note_contents(self.ctx, value, spec, old, changed)
             replace_parts(value, spec, changed)
@@ -142,8 +141,7 @@ class Settler(Walker):
     @override
     def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> None:
         old = dict(fields)
-        new = self.visit_parts(old, mirror)
-        changed = {name: part for name, part in new.items() if part is not old[name]}
+        changed = self.changed_parts(old, mirror)
         if changed:
             self.replaced.append((value, spec, {name: old[name] for name in changed}))
             replace_parts(value, spec, changed)

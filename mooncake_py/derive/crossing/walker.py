@@ -72,6 +72,12 @@ class Walker:
             parts[name], mirror.parts[name] = self.visit(part)
         return parts
 
+    def changed_parts(self, fields: Mapping[Any, Any], mirror: Mirror) -> dict[Any, Any]:
+        """Map the parts of a container and fill in its mirror; return those that are others."""
+        old = dict(fields)
+        new = self.visit_parts(old, mirror)
+        return {name: part for name, part in new.items() if part is not old[name]}
+
     def visit_scalar(self, value: Any) -> tuple[Any, Any]:
         """Map a number."""
         raise NotImplementedError

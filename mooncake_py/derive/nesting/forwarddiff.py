@@ -13,7 +13,7 @@ from mooncake_py.derive.crossing.outgoing import independent
 from mooncake_py.derive.forward.call import run_over
 from mooncake_py.derive.nesting.enclosing import enclosing
 from mooncake_py.derive.nesting.inner import InnerContext
-from mooncake_py.derive.nesting.structures import is_leaf
+from mooncake_py.derive.nesting.structures import is_leaf, unit
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.activity import unwrapped
 from mooncake_py.derive.recording.pulls import deliver
@@ -75,15 +75,6 @@ def value_and_jacobian(outer: ReverseContext, f: Any, x: Any) -> tuple[Any, Any]
 def plain(x: Any) -> Any:
     """Return `x` as a value of its own that nothing differentiates."""
     return x.copy() if type(x) is ndarray else unwrapped(x)
-
-
-def unit(x: Any, i: int) -> Any:
-    """Return a unit vector like `x`."""
-    if type(x) is not ndarray:
-        return 1.0
-    one = np.zeros(x.shape, x.dtype)
-    one.reshape(-1)[i : i + 1] = 1.0
-    return one
 
 
 def moved_along(ctx: ReverseContext, x: Any, y: Any, jacobian: ndarray) -> Any:

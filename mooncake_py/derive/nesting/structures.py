@@ -12,7 +12,7 @@ from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.activity import INERT
 from mooncake_py.errors import NestedDerivativeError
 
-__all__ = ["is_leaf", "leaves", "mapped", "rebuilt"]
+__all__ = ["is_leaf", "leaves", "mapped", "rebuilt", "unit"]
 
 
 def is_leaf(value: Any) -> bool:
@@ -27,6 +27,15 @@ def leaves(value: Any, *, others: bool = False) -> list[Any]:
     found: list[Any] = []
     mapped(found.append, value, others=others)
     return found
+
+
+def unit(leaf: Any, i: int) -> Any:
+    """Return a unit vector like a number or an array; an empty array has none."""
+    if not isinstance(leaf, ndarray):
+        return 1.0
+    one = np.zeros(leaf.shape, leaf.dtype)
+    one.reshape(-1)[i : i + 1] = 1.0
+    return one
 
 
 def rebuilt(value: Any, parts: list[Any], *, others: bool = False) -> Any:
