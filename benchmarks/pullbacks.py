@@ -4,6 +4,7 @@ Each function is measured at two levels: the pullback that `vjp` returns, which 
 in memory of their own, and the pullback of its rule, which adds to the fdata of its CoDuals.
 """
 
+import ctypes
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -57,9 +58,26 @@ def measure_pullbacks(
     name_has: str, sizes: tuple[int, ...], budget: float
 ) -> Iterator[PullbackTimes]:
     """Yield the times of each function at each size; `name_has` may be of a family."""
+    keep_freed_memory()
     for case in PULLBACKS:
         for size in sizes if name_has in f"pullback of {case.family}: {case.name}" else ():
             yield times(case, size, budget)
+
+
+def keep_freed_memory() -> None:
+    """Let the C library keep what is freed, where it can be told to (glibc).
+
+    Else each large array is new memory of the operating system, which takes five to ten times as
+    long to touch as to compute with, or by luck it is not: the ratio of two such times says
+    nothing.  In memory that was used before, each pass over an array shows.
+    """
+    trim_threshold, most_mappings = -1, -4
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):
+        return
+    mallopt(trim_threshold, 2**31 - 1)
+    mallopt(most_mappings, 0)
 
 
 @dataclass
@@ -82,7 +100,8 @@ class _Clock:
 def times(case: Pullback, size: int, budget: float) -> PullbackTimes:
     """Measure a function at a size, for about `budget` seconds.
 
-    In each round every candidate runs once, the pullbacks on forward passes of their own.
+    In each round every candidate runs once, the pullbacks on forward passes of their own; the
+    pullback and the adjoint take turns in coming first, as the second finds a warm cache.
 
     Raises
     ------
@@ -100,24 +119,24 @@ def times(case: Pullback, size: int, budget: float) -> PullbackTimes:
     for done in range(MOST_ROUNDS):
         if done >= FEWEST_ROUNDS and time.perf_counter() > end:
             break
-        found, expected = _vjp_round(case, arguments, cotangent, *clocks[:2])
-        if done == 0:
-            _require_agreement(case, found, expected)
-        found, expected = _rule_round(case, arguments, cotangent, *clocks[2:])
-        if done == 0:
-            _require_agreement(case, found, expected)
+        for measure, pair in ((_vjp_round, clocks[:2]), (_rule_round, clocks[2:])):
+            found, expected = measure(case, arguments, cotangent, done % 2 == 0, *pair)
+            if done == 0:
+                _require_agreement(case, found, expected)
     return PullbackTimes(case, size, *[clock.median for clock in clocks])
 
 
 def _vjp_round(
-    case: Pullback, arguments: Any, cotangent: Any, ours: _Clock, theirs: _Clock
+    case: Pullback, arguments: Any, cotangent: Any, first: bool, ours: _Clock, theirs: _Clock
 ) -> tuple[Any, Any]:
     _, pullback = vjp(case.function, *arguments)  # one that has not run
-    return ours.run(pullback, cotangent), theirs.run(case.adjoint, cotangent, *arguments)
+    found = ours.run(pullback, cotangent) if first else None
+    expected = theirs.run(case.adjoint, cotangent, *arguments)
+    return found if first else ours.run(pullback, cotangent), expected
 
 
 def _rule_round(
-    case: Pullback, arguments: Any, cotangent: Any, ours: _Clock, theirs: _Clock
+    case: Pullback, arguments: Any, cotangent: Any, first: bool, ours: _Clock, theirs: _Clock
 ) -> tuple[Any, Any]:
     # Ones: memory that was never written to would be made at the first addition.
     found, expected = ([np.ones(a.shape) for a in arguments] for _ in range(2))
@@ -131,13 +150,16 @@ def _rule_round(
         cotangent_of_value: Any = NoRData()
     else:
         cotangent_of_value = cotangent
-    ours.run(pullback, cotangent_of_value)
 
     def add() -> None:
         for dx, g in zip(expected, case.adjoint(cotangent, *arguments), strict=True):
             dx += g
 
+    if first:
+        ours.run(pullback, cotangent_of_value)
     theirs.run(add)
+    if not first:
+        ours.run(pullback, cotangent_of_value)
     return found, expected
 
 

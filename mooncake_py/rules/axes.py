@@ -23,6 +23,7 @@ __all__ = [
     "normalize",
     "reverse_cumsum",
     "select",
+    "shaped",
     "spread",
     "to_lines",
 ]
@@ -87,6 +88,11 @@ def select(where: Any, dx: Any) -> Any:
     return dx if where is True else np.where(where, dx, 0)
 
 
+def shaped(x: ndarray, shape: tuple[int, ...]) -> ndarray:
+    """Return `x` in another shape; itself if it has that, as views are copied when handed over."""
+    return x if x.shape == shape else x.reshape(shape)
+
+
 def to_lines(a: ndarray, axis: Axes) -> ndarray:
     """Return `a` with the axes of a reduction moved to the end and merged into one."""
     order, kept = _lines_order(axis, a.ndim)
@@ -114,7 +120,9 @@ def backwards(axis: int, ndim: int) -> tuple[slice, ...]:
 def reverse_cumsum(dy: ndarray, axis: int) -> ndarray:
     """Return the sums of each element of `dy` and all that follow it along an axis."""
     reverse = backwards(axis, dy.ndim)
-    return np.add.accumulate(dy[reverse], axis)[reverse]
+    sums = np.empty(dy.shape, dy.dtype)
+    np.add.accumulate(dy[reverse], axis, out=sums[reverse])
+    return sums
 
 
 def _lines_order(axis: Axes, ndim: int) -> tuple[list[int], int]:

@@ -141,7 +141,7 @@ def matmul_left(dy: Any, a: Like, b: ndarray, **options: Any) -> Any:
     if "axes" in options:
         return along_axes(matmul_left, 0, dy, a, b, options["axes"])
     if b.ndim == 1:
-        return np.multiply.outer(dy, conj(b))
+        return dy * conj(b) if a.ndim == 1 else np.multiply.outer(dy, conj(b))
     if a.ndim == 1:
         return np.matmul(conj(b), dy[..., None])[..., 0]
     return np.matmul(dy, adjoint_matrix(b))

@@ -36,9 +36,16 @@ def difference_adjoint(dy, a, n=1, axis=-1):
     for _ in range(n):
         shape = list(dy.shape)
         shape[axis] += 1
-        dx = np.zeros(shape, dy.dtype)
-        dx[(*before, slice(1, None))] = dy
-        dx[(*before, slice(None, -1))] -= dy
+        if not dy.size:
+            dx = np.zeros(shape, dy.dtype)
+        else:
+            dx = np.empty(shape, dy.dtype)
+            first, last = (*before, slice(None, 1)), (*before, slice(-1, None))
+            inside, head, tail = (
+                (*before, slice(*ends)) for ends in ((1, -1), (None, -1), (1, None))
+            )
+            np.subtract(dy[head], dy[tail], out=dx[inside])
+            dx[first], dx[last] = -dy[first], dy[last]
         dy = dx
     return dy if dy.shape == a.shape else np.zeros(a.shape, dy.dtype)  # n exceeds the length
 

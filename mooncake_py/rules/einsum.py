@@ -10,6 +10,7 @@ zero off the diagonal).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ def einsum_of_one(subscripts: str, operand: Any, **options: Any) -> Any:
 
 @linear(einsum_of_one, wrt=1)
 def einsum_of_one_adjoint(dy: Any, subscripts: str, operand: Like, **options: Any) -> ndarray:
-    terms, output = explicit_labels(subscripts, [operand.ndim])
+    terms, output = explicit_labels(subscripts, (operand.ndim,))
     return operand_cotangent(0, dy, terms, output, [operand], False)
 
 
@@ -86,7 +87,7 @@ def einsum_of_several_rule(subscripts: str, *operands: Any, **options: Any) -> t
     arrays = [np.asarray(x) for x in operands]
 
     def einsum_pullback(dy: Any) -> tuple[Any, ...]:
-        terms, output = explicit_labels(subscripts, [x.ndim for x in arrays])
+        terms, output = explicit_labels(subscripts, tuple([x.ndim for x in arrays]))
         optimize = bool(options.get("optimize", False)) or len(arrays) > 2
 
         def cotangent(i: int) -> Any:
@@ -97,7 +98,8 @@ def einsum_of_several_rule(subscripts: str, *operands: Any, **options: Any) -> t
     return y, einsum_pullback
 
 
-def explicit_labels(subscripts: str, ndims: Sequence[int]) -> tuple[list[str], str]:
+@lru_cache(maxsize=512)
+def explicit_labels(subscripts: str, ndims: tuple[int, ...]) -> tuple[tuple[str, ...], str]:
     """Spell out the ellipses and the output of subscripts that NumPy has accepted."""
     inputs, arrow, output = subscripts.replace(" ", "").partition("->")
     terms = inputs.split(",")
@@ -111,15 +113,15 @@ def explicit_labels(subscripts: str, ndims: Sequence[int]) -> tuple[list[str], s
     if not arrow:
         once = sorted(label for label in named if inputs.count(label) == 1)
         output = "..." + "".join(once)
-    terms = [
+    spelt = tuple([
         term.replace("...", broadcast[len(broadcast) - n :])
         for term, n in zip(terms, lengths, strict=True)
-    ]
-    return terms, output.replace("...", broadcast)
+    ])
+    return spelt, output.replace("...", broadcast)
 
 
 def operand_cotangent(
-    i: int, dy: Any, terms: list[str], output: str, operands: Sequence[Any], optimize: bool
+    i: int, dy: Any, terms: tuple[str, ...], output: str, operands: Sequence[Any], optimize: bool
 ) -> ndarray:
     """Return the cotangent of operand `i` of an einsum with explicit subscripts."""
     term, shape = terms[i], operands[i].shape
@@ -137,6 +139,8 @@ def operand_cotangent(
 
     g = sum_of_products(contraction, np.asarray(dy), *factors)
     lengths = iter(np.shape(g))
+    if np.shape(g) == shape and len(sizes) == len(term):
+        return g
     g = np.reshape(g, [next(lengths) if label in labels else 1 for label in sizes])
     g = np.broadcast_to(g, tuple(sizes.values()))
     if len(sizes) == len(term):

@@ -79,6 +79,9 @@ def extremum(y: Any, a: Any, axis: Axes, initial: Any, where: Any, position: int
     a = np.asarray(a)
 
     def extremum_pullback(dy):
+        if axis is None and initial is NoValue and where is True:
+            tied = a == y
+            return np.where(tied, dy / max(int(np.count_nonzero(tied)), 1), 0)
         peak: Any = keep(y, axis, a.shape)
         dpeak: Any = keep(dy, axis, a.shape)
         tied = (a == peak) if where is True else (a == peak) & where

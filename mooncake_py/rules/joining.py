@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.rules.axes import shaped
 from mooncake_py.rules.declare import from_vjp, linear
 from mooncake_py.rules.sequences import distribute_all
 
@@ -82,7 +83,8 @@ def _cutting(arrays: Any, shapes: Shapes, axis: int, widths: Sequence[int]) -> P
         before = (slice(None),) * (axis % dy.ndim)
         pieces, start = [], 0
         for shape, width in zip(shapes, widths, strict=True):
-            pieces.append(dy[(*before, slice(start, start + width))].reshape(shape))
+            piece = dy[(*before, slice(start, start + width))]
+            pieces.append(shaped(piece, shape))
             start += width
         return (distribute_all(pieces, arrays),)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mooncake_py.rules.axes import shaped
 from mooncake_py.rules.declare import linear, overlay
 
 __all__ = []
@@ -22,7 +23,7 @@ def repeat_adjoint(dy, a, repeats, axis=None):
     before, n, after = shape[:axis], shape[axis], shape[axis + 1 :]
     if np.size(repeats) == 1:
         times = int(np.reshape(repeats, ())[()])
-        return dy.reshape((*before, n, times, *after)).sum(axis + 1).reshape(a.shape)
+        return shaped(dy.reshape((*before, n, times, *after)).sum(axis + 1), a.shape)
     dx = np.zeros(shape, dy.dtype)
     place: Any = (slice(None),) * axis + (np.repeat(np.arange(n), repeats),)
     np.add.at(dx, place, dy)
@@ -36,7 +37,7 @@ def tile_adjoint(dy, A, reps):
     shape = (1,) * (len(times) - A.ndim) + A.shape
     times = (1,) * (len(shape) - len(times)) + times
     tiles = dy.reshape([m for pair in zip(times, shape, strict=True) for m in pair])
-    return tiles.sum(tuple(range(0, tiles.ndim, 2))).reshape(A.shape)
+    return shaped(tiles.sum(tuple(range(0, tiles.ndim, 2))), A.shape)
 
 
 @linear(np.resize)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.rules.axes import shaped
 from mooncake_py.rules.broadcasting import unbroadcast
 from mooncake_py.rules.declare import from_vjp, linear, overlay
 from mooncake_py.rules.inplace import written
@@ -30,7 +31,7 @@ def take_adjoint(dy, a, indices, axis=None, out=None, mode="raise"):
         indices = indices % n
     elif mode == "clip":
         indices = indices.clip(0, n - 1)
-    return _scatter(dy, shape, (slice(None),) * axis + (indices,)).reshape(a.shape)
+    return shaped(_scatter(dy, shape, (slice(None),) * axis + (indices,)), a.shape)
 
 
 @linear(np.take_along_axis)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy import ndarray
 from numpy.lib.stride_tricks import as_strided
 
+from mooncake_py.rules.axes import shaped
 from mooncake_py.rules.declare import linear, overlay, zero_derivative
 from mooncake_py.rules.kinds import Like
 
@@ -178,6 +179,8 @@ def rot90_adjoint(dy, m, k=1, axes=(0, 1)):
 
 @linear(np.roll)
 def roll_adjoint(dy, a, shift, axis=None):
+    if axis is None:
+        return shaped(np.roll(dy.reshape(-1), np.negative(shift), 0), a.shape)
     return np.roll(dy, np.negative(shift), axis)
 
 

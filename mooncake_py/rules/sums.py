@@ -15,6 +15,7 @@ from mooncake_py.rules.axes import (
     keep,
     reverse_cumsum,
     select,
+    shaped,
     spread,
 )
 from mooncake_py.rules.declare import from_vjp, linear
@@ -88,7 +89,7 @@ def mean_cotangent(dy: Any, shape: tuple[int, ...], axis: Axes, where: Any) -> n
 
 @linear(np.cumsum, np.ndarray.cumsum)
 def cumsum_adjoint(dy, a, axis=None, dtype=None, out=None):
-    return reverse_cumsum(dy, 0 if axis is None else axis).reshape(a.shape)
+    return shaped(reverse_cumsum(dy, 0 if axis is None else axis), a.shape)
 
 
 @linear(np.add.accumulate)

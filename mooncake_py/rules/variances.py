@@ -8,7 +8,7 @@ import numpy as np
 
 from mooncake_py.rules.axes import Axes, Result, count, counted, keep, select
 from mooncake_py.rules.declare import from_vjp
-from mooncake_py.rules.exact_zeros import scaled
+from mooncake_py.rules.exact_zeros import scaled, surely_finite
 from mooncake_py.rules.no_value import NoValue, given
 
 __all__: list[str] = []
@@ -44,6 +44,10 @@ def spread_cotangents(
     The mean of the elements itself contributes nothing: the deviations from it add up to zero.
     """
     a = np.asarray(a)
+    if axis is None and where is True and mean is NoValue and np.ndim(dy) == 0 and a.size > ddof:
+        # In one expression, which NumPy computes in the memory of the difference.
+        da = (a - np.mean(a)) * (2 * dy / (a.size - ddof))
+        return (da if surely_finite(da) else np.where(dy == 0, 0, da),)
     center = np.mean(a, axis, keepdims=True, where=where) if mean is NoValue else mean
     dy = keep(dy, axis, a.shape)
     freedom = np.maximum(count(a.shape, axis, where) - ddof, 0)

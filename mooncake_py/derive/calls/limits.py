@@ -58,13 +58,16 @@ class limits_raised:
 
 def _raise() -> None:
     global _thresholds, _recursion, _raised
-    _thresholds = gc.get_threshold()
-    if 0 < _thresholds[0] < YOUNG_OBJECTS:
-        gc.set_threshold(YOUNG_OBJECTS, *_thresholds[1:])
+    _thresholds = young, middle, old = gc.get_threshold()
+    if 0 < young < YOUNG_OBJECTS:
+        gc.set_threshold(YOUNG_OBJECTS, middle, old)
     _recursion = sys.getrecursionlimit()
-    # Asking costs more than all of the rest: 2 of 4 us.
-    _thread.frames = _thread.frames or frames_that_fit()
-    _raised = min(_recursion * FRAMES_PER_CALL, max(_recursion, _thread.frames))
+    frames = _thread.frames
+    if not frames:  # asking costs more than all of the rest: 2 of 4 us
+        frames = _thread.frames = frames_that_fit()
+    _raised = _recursion * FRAMES_PER_CALL
+    if _raised > frames:
+        _raised = max(_recursion, frames)
     sys.setrecursionlimit(_raised)
 
 

@@ -30,6 +30,8 @@ def choose_arguments(
     f: Callable[..., Any], argnums: ArgNums, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> list[int | str]:
     """Return for each of `argnums` the position or the keyword under which it was passed."""
+    if type(argnums) is int and 0 <= argnums < len(args):
+        return [argnums]
     wanted = argnums if isinstance(argnums, tuple) else (argnums,)
     if not wanted or not all(isinstance(name, (int, str)) for name in wanted):
         raise NonDifferentiableArgumentError(

@@ -168,7 +168,7 @@ def is_differentiable(mirror: Any, seen: set[int] | None = None) -> bool:
     """Tell whether a mirror has a node anywhere."""
     if mirror is None:
         return False
-    if isinstance(mirror, (Memory, View)) or type(mirror) is Active:
+    if type(mirror) is Active or isinstance(mirror, (Memory, View)):
         return True
     seen = set() if seen is None else seen
     if id(mirror) in seen:

@@ -57,9 +57,12 @@ class Vjp:
         self.waiting = Suspended(ctx, start, own)
         if self.waiting.can_resume:
             self.ctx = ctx
+        if self.waiting.is_hidden:
             node = ctx.find(self.output) if type(self.output) is ndarray else self.output
             self.direct = Direct.of(ctx, node, self.output, self.mirrors)
-        if self.direct is None:  # else nothing will change the output of this run
+            if self.direct is not None:
+                self.direct.isolate(ctx.tape)
+        if self.direct is None or self.direct.writes:  # else the output of this run will stay
             self.fingerprint = Fingerprint(y)
         return y, self.pullback
 

@@ -63,6 +63,11 @@ class Suspended:
         for entry in reversed(changes):
             entry[0](entry)
 
+    @property
+    def is_hidden(self) -> bool:
+        """Whether nothing outside has changed: there is no state to bring forth."""
+        return self.can_resume and not self.at_exit
+
     @contextmanager
     def resumed(self) -> Iterator[None]:
         """Bring forth the state at the end of the forward pass; the tape undoes it meanwhile."""

@@ -24,13 +24,14 @@ from numpy import ndarray
 from mooncake_py.derive.language import buffers
 from mooncake_py.derive.language.fields import own_attributes
 from mooncake_py.derive.recording.active import Active
+from mooncake_py.rules.kinds import Like
 
 __all__ = ["INERT", "contains_active", "holds_inert", "parts", "unwrapped"]
 
 INERT = frozenset({
     int, float, complex, bool, str, bytes, type(None), type, slice, range, type(Ellipsis),
     np.dtype, np.bool_, np.int64, np.int32, np.intp, np.float64, np.float32, np.complex128,
-    type(NotImplemented), np.ufunc, ModuleType,
+    type(NotImplemented), np.ufunc, ModuleType, Like,
 })
 
 

@@ -234,10 +234,15 @@ class View:
         return total
 
     def take(self) -> ndarray | None:
-        """Return a copy of the cotangent and leave zero in its place."""
-        if self.memory.grad is None:
+        """Return the cotangent and leave zero in its place; of a part of the block a copy."""
+        memory = self.memory
+        whole = memory.grad
+        if whole is None:
             return None
         shadow = self.shadow()
+        if shadow.nbytes == whole.nbytes and not self.overlaps and not memory.pinned:
+            memory.grad = None  # as where the result of a function is a reshaped array
+            return shadow
         grad = shadow.copy()
         shadow[...] = 0
         return grad
@@ -249,10 +254,18 @@ class View:
             flat = dense(self.memory.like_owner()).reshape(-1)
             np.add.at(flat.view(self.dtype()), self.positions(), g)
         else:
-            shadow = self.shadow()
-            shadow += g
+            self.add_once(g)
 
     add_shared = add
+
+    def add_once(self, g: Any) -> None:
+        """Add to elements that are all different memory."""
+        untouched = self.memory.grad is None
+        shadow = self.shadow()
+        if untouched and type(g) is ndarray and g.dtype is shadow.dtype:
+            shadow[...] = g  # to zeros, which need not be read: a quarter less time
+        else:
+            shadow += g
 
 
 class IndexView(View):
@@ -280,12 +293,7 @@ class IndexView(View):
             return grad[self.index]
         return parent.shadow()[self.index]
 
-    def add(self, g: Any) -> None:
-        """Add into the block's cotangent in place."""
-        shadow = self.shadow()
-        shadow += g
-
-    add_shared = add
+    add = add_shared = View.add_once
 
 
 class Registry:

@@ -255,7 +255,9 @@ def product(g: Any, p: Any) -> Any:
         if p.dtype is FLOAT64:
             c = g * p
         elif p.dtype.kind == "b":
-            return np.where(p, g, 0)  # a choice, not a product
+            # A choice, not a product; which is quicker where it makes no difference.
+            c = quick_product(g, lambda: p, ()) if type(g) is ndarray else None
+            return np.where(p, g, 0) if c is None else c
         else:
             c = g * real_or_conjugate(p)
     elif t is float or t is int:
@@ -329,13 +331,17 @@ def pull_gather(entry: Entry) -> None:
     g = y.take()
     if g is None:
         return
+    untouched = node.memory.grad is None
     shadow = node.shadow()
-    if node.overlaps:
+    if boolean and untouched and not node.overlaps:
+        shadow[index] = g
+    elif boolean or node.overlaps:
         scratch = np.zeros(shadow.shape, shadow.dtype)
-        np.add.at(scratch, index, g)
+        if boolean:  # reading by a mask, to add, takes longer than all of this
+            scratch[index] = g
+        else:
+            np.add.at(scratch, index, g)
         node.add(scratch)
-    elif boolean:
-        shadow[index] += g
     else:
         np.add.at(shadow, index, g)
 
