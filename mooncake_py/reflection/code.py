@@ -128,8 +128,8 @@ def expression_of(
 
     for name, *references in steps:
         if name == "call":
-            which, reference = references
-            results.append(ast.Call(functions[which], [operand(reference)], []))
+            which, *arguments = references
+            results.append(ast.Call(functions[which], list(map(operand, arguments)), []))
             continue
         operands = [operand(reference) for reference in references]
         if name == "item":

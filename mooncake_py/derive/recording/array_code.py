@@ -1,18 +1,15 @@
-"""Statements and expressions on float64 arrays recorded as one entry: ``u[1:-1] = a * u[2:] + v``.
+"""The code of statements on arrays that are recorded as one entry.
 
-Done operation by operation, each slice costs a view that the engine must know, and each operation
-an entry with its temporaries.  Here one generated function reads the slices, computes natively,
-and records one entry; its adjoint, made of the declared partials, adds to slices of the shadows.
-A form is made for each pattern of kinds, of shapes that are broadcast, and of activity; what fits
-none (another dtype, index arrays, an exception, a value that is not finite) goes another way,
-which is the reference.
+The forward pass reads slices and elements, computes natively, keeps what the adjoint reads, and
+records one entry; the adjoint, made of the declared partials, adds to slices of the shadows.
+Where its result is not finite, a careful one runs, in which a zero cotangent stays zero.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,172 +17,47 @@ from numpy import ndarray
 
 from mooncake_py.derive.recording import pulls
 from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.adjoint_text import (
+    as_inner_product,
+    identifiers,
+    not_surely_finite,
+    without_signs,
+)
+from mooncake_py.derive.recording.contractions import adjoints_of, is_contraction, ndim_of
 from mooncake_py.derive.recording.fused_code import NUMBERS, SYMBOLS, Writer, scalar_times
-from mooncake_py.derive.recording.fusion import Fused, kind_name
-from mooncake_py.derive.recording.number_functions import partial_of, slope_of
-from mooncake_py.derive.recording.values import FLOAT64
+from mooncake_py.derive.recording.values import FLOAT64, like
 from mooncake_py.rules.broadcasting import fit
 
-__all__ = ["ArrayForms", "specialise"]
+__all__ = [
+    "ARRAYS", "ELEMENT", "FACTORS", "FULL", "FULL_FACTORS", "NUMBERS", "PART", "ArrayWriter",
+    "Target", "Way",
+]
 
 Way = Callable[[Any, Any, Any], Any]
 Target = tuple[int, int] | int | None
 
 ELEMENT, FULL, PART = "element", "array", "broadcast array"
-MISSES = 20
+FACTORS = {1: "vector", 2: "matrix"}  # in products, of shapes of their own
+FULL_FACTORS = {1: "vector and array", 2: "matrix and array"}
+LIKE = re.compile(r"\blike_(\w+)")  # of what only the shape is read
+FULL_NAMES = frozenset(FULL_FACTORS.values())
+ARRAYS = frozenset({FULL, PART, *FACTORS.values(), *FULL_FACTORS.values()})
+NDIMS = {kind: ndim for kinds in (FACTORS, FULL_FACTORS) for ndim, kind in kinds.items()}
 
 
-class ArrayForms:
-    """The forms of one statement or expression.
-
-    Parameters
-    ----------
-    core : Fused
-        The expression over values; of an augmented assignment the whole of it, whose operand 0 is
-        what is changed in place.
-    layout : tuple
-        For each operand of the core the position of its value among those passed, or the
-        positions of what is indexed and of the index.
-    target : tuple of int, int or None
-        Positions of the array that is written and of the index; or of a name, which is changed in
-        place if it is bound to an array.
-    augments : bool
-        Whether the target is changed in place, by an operator.
-    basic : set of int
-        Positions of indices that are ints and slices for certain.
-    otherwise, choose : callable
-        The way that always serves, and the one that finds the form for other kinds.
-    """
-
-    def __init__(
-        self,
-        core: Fused,
-        layout: tuple[Any, ...],
-        target: Target,
-        augments: bool,
-        basic: frozenset[int],
-        otherwise: Way,
-        choose: Way,
-    ) -> None:
-        self.core = core
-        self.layout = layout
-        self.target = target
-        self.augments = augments
-        self.basic = basic
-        self.otherwise = otherwise
-        self.choose = choose
-        pairs = [part for part in (*layout, target) if type(part) is tuple]
-        self.bases = tuple(dict.fromkeys(base for base, _ in pairs))
-        self.indices = tuple(dict.fromkeys(index for _, index in pairs))
-        self._forms: dict[Any, Way | None] = {}
-        self.misses = 0
-
-    def find(self, ctx: Any, functions: Any, values: Any) -> Way | None:
-        """Return the form for what the values are, made when it is first met; None if none fits."""
-        form = self.fitting(ctx, functions, values) if self.serves(values) else None
-        self.misses = self.misses + 1 if form is None else 0
-        return form
-
-    def fitting(self, ctx: Any, functions: Any, values: Any) -> Way | None:
-        """Return the form, where all that is indexed may serve."""
-        try:
-            operands = [
-                values[part] if type(part) is int else values[part[0]][values[part[1]]]
-                for part in self.layout
-            ]
-            kinds, whole = self.kinds_of(operands, values)
-        except Exception:
-            return None  # the reference raises it again
-        if kinds is None:
-            return None
-        arrays = self.arrays(kinds)
-        activity = tuple([ctx.find(values[p]) is not None for p in arrays])
-        key = functions, kinds, whole, activity
-        try:
-            return self._forms[key]
-        except KeyError:
-            form = self._forms[key] = self.make(*key)
-            return form
-
-    def serves(self, values: Any) -> bool:
-        """Tell whether all that is indexed are float64 arrays, and the indices ints and slices.
-
-        Where nothing fitted again and again, nothing is tried any more.
-        """
-        return self.misses < MISSES and all(
-            type(values[p]) is ndarray and values[p].dtype is FLOAT64 for p in self.bases
-        ) and all(p in self.basic or is_basic(values[p]) for p in self.indices)
-
-    def kinds_of(self, operands: list[Any], values: Any) -> tuple[Any, bool]:
-        """Return the kind of each operand, and whether the value has the shape of the result."""
-        shapes = []
-        for operand in operands:
-            t = type(operand)
-            if t is ndarray:
-                if operand.dtype is not FLOAT64 or not operand.ndim:
-                    return None, False
-                shapes.append(operand.shape)
-            elif t is not Active and t not in NUMBERS:
-                return None, False
-        in_place = self.augments and type(operands[0]) is ndarray
-        value_shape = np.broadcast_shapes(*shapes[1 if in_place else 0 :])
-        if in_place:
-            shape = shapes[0]
-        elif type(self.target) is tuple:
-            shape = np.shape(values[self.target[0]][values[self.target[1]]])
-        else:
-            shape = value_shape
-        if not shape or np.broadcast_shapes(shape, value_shape) != shape:
-            return None, False
-        kinds = tuple([
-            (FULL if operand.shape == shape else PART) if type(operand) is ndarray
-            else ELEMENT if type(part) is tuple
-            else type(operand)
-            for part, operand in zip(self.layout, operands, strict=True)
-        ])
-        return kinds, value_shape == shape
-
-    def arrays(self, kinds: tuple[Any, ...]) -> list[int]:
-        """Return the positions of all arrays among the values."""
-        named = [
-            part for part, kind in zip(self.layout, kinds, strict=True)
-            if type(part) is int and (kind is FULL or kind is PART)
-        ]
-        return list(dict.fromkeys([*self.bases, *named]))
-
-    def make(self, functions: Any, kinds: Any, whole: bool, activity: Any) -> Way | None:
-        """Generate the form for one pattern, or return None where there is none."""
-        partials = [partial_of(f) for f in functions]
-        if None in partials:
-            return None
-        on = dict(zip(self.arrays(kinds), activity, strict=True))
-        writer = _ArrayWriter(self, functions, partials, kinds, whole, on)
-        return writer.form() if writer.can_call() else None
-
-    def texts(self) -> Iterator[tuple[tuple[Any, list[str]], str]]:
-        """Yield the forms made so far: functions, kinds of the core's operands, and text."""
-        for (functions, kinds, _, activity), form in self._forms.items():
-            if form is None:
-                continue
-            on = dict(zip(self.arrays(kinds), activity, strict=True))
-            yield (functions, [
-                ("active " if on.get(part[0] if type(part) is tuple else part) else "")
-                + (kind if type(kind) is str else kind_name(kind))
-                for part, kind in zip(self.layout, kinds, strict=True)
-            ]), form.text  # type: ignore[attr-defined]
-
-
-class _ArrayWriter(Writer):
+class ArrayWriter(Writer):
     """Writes one form.
 
     Parameters
     ----------
     forms : ArrayForms
+        What it is a form of.
     functions, partials : sequence
         The functions that are called, and their derivatives.
     kinds : tuple
         Of the operands: `FULL` for an array of the shape of the result, `PART` for one that is
-        broadcast, `ELEMENT`, or the type of a number.
+        broadcast, one of `FACTORS` for one in a product of matrices, of `FULL_FACTORS` for one
+        that is in such a product and beside it, `ELEMENT`, or the type of a number.
     whole : bool
         Whether the value has the shape of the result; else it is broadcast into the target.
     on : dict of int to bool
@@ -193,11 +65,11 @@ class _ArrayWriter(Writer):
     """
 
     def __init__(
-        self, forms: ArrayForms, functions: Any, partials: Any, kinds: Any, whole: bool,
+        self, forms: Any, functions: Any, partials: Any, kinds: Any, whole: bool,
         on: dict[int, bool],
     ) -> None:
         types = [
-            ndarray if kind is FULL or kind is PART else np.float64 if kind is ELEMENT else kind
+            ndarray if kind in ARRAYS else np.float64 if kind is ELEMENT else kind
             for kind in kinds
         ]
         super().__init__(forms.core, functions, partials, types)
@@ -219,17 +91,29 @@ class _ArrayWriter(Writer):
         if self.augments and self.records:
             self.active.add(0)
         self.scope |= {
-            "choose": forms.choose, "otherwise": forms.otherwise, "is_basic": is_basic,
+            "choose": forms.choose, "otherwise": forms.otherwise, "is_basic": pulls.is_basic,
             "isfinite": math.isfinite, "reduced": reduced, "fitted": fitted, "Ellipsis": Ellipsis,
+            "like": like, "careful_cotangent": pulls.careful_cotangent,
         }
 
-    def can_call(self) -> bool:
+    def can_write(self) -> bool:
         """Tell whether the functions are ufuncs, or of `math` and called with numbers."""
         arrays = self.array_steps()
-        return all(
-            type(self.functions[step[1]]) is np.ufunc or not self.is_array(step[2], arrays)
-            for step in self.fused.steps if step[0] == "call"
-        )
+        for k, step in enumerate(self.fused.steps):
+            if is_contraction(step):
+                adjoints = adjoints_of(step, self.functions)
+                if adjoints is None:
+                    return False
+                self.scope[f"left{k}"], self.scope[f"right{k}"] = adjoints
+            elif step[0] == "call":
+                f = self.functions[step[1]]
+                if self.scope[f"p{step[1]}"] is None:
+                    return False
+                if type(f) is not np.ufunc and self.is_array(step[2], arrays):
+                    return False
+            elif step[0] == "int" and self.is_array(step[1], arrays):
+                return False
+        return True
 
     def form(self) -> Way:
         """Return the form."""
@@ -307,10 +191,12 @@ class _ArrayWriter(Writer):
 
     def checks_of_shapes(self) -> list[str]:
         """Return the lines that see that what was read has the kinds of the form."""
-        full = [k for k, kind in self.leaves.items() if kind is FULL]
+        full = self.full()
         wrong = [f"type(v{k}) is not float64" for k, kind in self.leaves.items() if kind is ELEMENT]
         wrong += [f"type(v{k}) is not ndarray or not v{k}.ndim"
                   for k, kind in self.leaves.items() if kind is PART]
+        wrong += [f"type(v{k}) is not ndarray or v{k}.ndim != {NDIMS[kind]}"
+                  for k, kind in self.leaves.items() if kind in NDIMS]
         lines = []
         if self.target is not None:
             lines.append("shape = v0.shape" if self.augments else "shape = slot.shape")
@@ -325,6 +211,10 @@ class _ArrayWriter(Writer):
         if wrong:
             lines += [f"if {' or '.join(wrong)}:", "    return choose(C, F, V)"]
         return lines
+
+    def full(self) -> list[int]:
+        """Return the operands of the shape of the result."""
+        return [k for k, kind in self.leaves.items() if kind is FULL or kind in FULL_NAMES]
 
     def misshapen(self, full: list[int]) -> list[str]:
         """Return the tests whether an operand is not of the shape of the result as expected."""
@@ -364,24 +254,33 @@ class _ArrayWriter(Writer):
             root = ("t", len(steps) - 1)
         if root[0] != "t":
             return [], self.operand(root), self.is_array(root, arrays)
-        lines = self.forward_lines([*saved, f"t{root[1]}"], root[1] + 1)
+        named = [name.removeprefix("like_") for name in saved]
+        named += [f"t{root[1]}", *(f"t{k}" for k in self.consumed())]
+        lines = self.forward_lines(named, root[1] + 1)
         return lines, f"t{root[1]}", arrays[root[1]]
 
     def checks_of_value(self, value: str) -> list[str]:
         """Return the lines that see that the value has the shape that was expected."""
+        products = [f"t{k}.shape != shape" for k in self.consumed()]
         broadcasts = PART in self.leaves.values()
         if self.target is None:
-            wrong = self.misshapen([k for k, kind in self.leaves.items() if kind is FULL])
-            if not broadcasts:
+            wrong = [*products, *(self.misshapen(self.full()) if broadcasts else [])]
+            if not wrong:
                 return []
             return [f"shape = {value}.shape", f"if {' or '.join(wrong)}:",
                     "    return choose(C, F, V)"]
-        if self.whole and not broadcasts:
-            return []
         if self.whole:
-            return [f"if {value}.shape != shape:", "    return choose(C, F, V)"]
+            wrong = [f"{value}.shape != shape"] if broadcasts or self.forms.contractions else []
+            wrong += [test for test in products if test not in wrong]
+            return [f"if {' or '.join(wrong)}:", "    return choose(C, F, V)"] if wrong else []
         return [f"if {value}.shape == shape:", "    return choose(C, F, V)",
                 f"if {value}.ndim > len(shape):", "    return otherwise(C, F, V)"]
+
+    def consumed(self) -> list[int]:
+        """Return the products of matrices that are operands of other operations, if arrays."""
+        arrays = self.array_steps()
+        _, elementwise = self.forms.roles()
+        return [k for k in self.forms.contractions if arrays[k] and ("t", k) in elementwise]
 
     def give(self, value: str, saved: list[str]) -> list[str]:
         """Return the lines that register and return the value of an expression."""
@@ -436,7 +335,7 @@ class _ArrayWriter(Writer):
             if f"v{k}" not in saved:
                 continue
             lines.append(f"k{k} = v{k}")
-            if self.leaves[k] is not FULL and self.leaves[k] is not PART:
+            if self.leaves[k] not in ARRAYS:
                 continue  # numbers cannot be overwritten
             p = part[0] if type(part) is tuple else part
             if not self.on[p] and p != self.owner:
@@ -469,7 +368,11 @@ class _ArrayWriter(Writer):
 
     def entry(self, saved: list[str]) -> list[str]:
         """Return what the entry holds, after the function that reverses it."""
-        kept = [f"k{name[1:]}" if name[0] == "v" else name for name in saved]
+        kept = [
+            f"k{name[1:]}" if name[0] == "v"
+            else f"like({name.removeprefix('like_')})" if name.startswith("like_") else name
+            for name in saved
+        ]
         return [*self.held(), *kept, *(f"v{k}.shape" for k in self.shapes())]
 
     def write_pull(self) -> list[str]:
@@ -482,8 +385,12 @@ class _ArrayWriter(Writer):
         if self.is_of_one_array():
             plain, totals = min((plain, totals), self.slope_first(), key=lambda pair: len(pair[0]))
         words = set(identifiers("\n".join([*plain, *totals.values()])))
-        saved = [f"v{k}" for k in range(self.fused.count) if f"v{k}" in words]
-        saved += [f"t{k}" for k in range(len(self.fused.steps)) if f"t{k}" in words]
+        values = [f"v{k}" for k in range(self.fused.count)]
+        values += [f"t{k}" for k in range(len(self.fused.steps))]
+        saved = [name for name in values if name in words]
+        plain = [LIKE.sub(lambda m: m[1] if m[1] in saved else m[0], line) for line in plain]
+        likes = [name for name in values if f"like_{name}" in words]
+        saved += [f"like_{name}" for name in likes if name not in saved]
         unpack = ", ".join([
             "_", *(["out"] if self.target is None else []), *self.held(), *saved,
             *(f"shape{k}" for k in self.shapes()),
@@ -493,7 +400,8 @@ class _ArrayWriter(Writer):
 
         def careful(*args: Any) -> None:
             lines, totals = self.cotangents(lambda d, p: f"product({d}, {p})")
-            body = [*head, *lines, *self.deliveries(totals)]
+            same = [f"like_{name} = {name}" for name in likes if name in saved]
+            body = [*head, *same, *lines, *self.deliveries(totals)]
             self.define("careful_pull", f"entry, {slot}g", body)(*args)
 
         self.scope["careful"] = careful
@@ -517,6 +425,7 @@ class _ArrayWriter(Writer):
         """Tell whether it is an expression with one active operand, which has its shape."""
         return (
             self.target is None and PART not in self.leaves.values()
+            and not self.forms.contractions
             and [self.leaves[k] for k in self.active] == [FULL]
         )
 
@@ -620,6 +529,46 @@ class _ArrayWriter(Writer):
                 result.append(f"n{part}.{'add' if owned else 'add_shared'}({total})")
         return result
 
+    def contributions(
+        self, k: int, d: str, times: Callable[[str, str], str], name: Callable[..., str],
+        arrays: list[bool],
+    ) -> list[tuple[Any, Callable[[], str]]]:
+        """Return the operands of a step with the texts of their cotangents, made when wanted."""
+        step = self.fused.steps[k]
+        if not is_contraction(step):
+            return super().contributions(k, d, times, name, arrays)
+        a, b = step[-2:]
+        left, right = f"{a[0]}{a[1]}", f"{b[0]}{b[1]}"
+        careful = times("x", "y").startswith("product")
+
+        def adjoint(side: str, factors: str) -> Callable[[], str]:
+            if careful:
+                position = 0 if side == "left" else 1
+                return lambda: f"careful_cotangent({side}{k}, {position}, {d}, ({factors}), {{}})"
+            return lambda: f"{side}{k}({d}, {factors})"
+
+        return [
+            (a, adjoint("left", f"like_{left}, {right}")),
+            (b, adjoint("right", f"{left}, like_{right}")),
+        ]
+
+    def array_steps(self) -> list[bool]:
+        """Return for each step whether its result is an array: inner products are numbers."""
+        arrays: list[bool] = []
+        ndims: dict[Any, int] = {
+            ("v", k): NDIMS[kind] for k, kind in self.leaves.items() if kind in NDIMS
+        }
+        for k, step in enumerate(self.fused.steps):
+            operands = step[2:] if step[0] == "call" else step[1:]
+            if is_contraction(step):
+                ndims["t", k] = ndim_of(step, self.functions, *(ndims[a] for a in operands))
+                arrays.append(ndims["t", k] > 0)
+            else:
+                arrays.append(
+                    step[0] != "int" and any(self.is_array(a, arrays) for a in operands)
+                )
+        return arrays
+
     def result_of(self, k: int) -> str:
         """Return the text of the result of a step; a quotient in place was not kept."""
         steps = self.fused.steps
@@ -628,30 +577,9 @@ class _ArrayWriter(Writer):
         return super().result_of(k)
 
 
-def specialise(fused: Fused, functions: tuple[Any, ...], kinds: tuple[type, ...]) -> Any:
-    """Return the form of an expression on numbers, the forms on arrays, or None if none serves."""
-    if any(t is not Active and t is not ndarray and t not in NUMBERS for t in kinds):
-        return None
-    if ndarray in kinds:
-        augments = fused.inplace is not None
-        return ArrayForms(
-            fused, tuple(range(fused.count)), 0 if augments else None, augments, frozenset(),
-            fused.general, fused.dispatch,
-        )
-    slopes = [slope_of(f) for f in functions]
-    if Active not in kinds or None in slopes:
-        return None
-    return Writer(fused, functions, slopes, kinds).scalar_form()
-
-
 def attempt(lines: list[str]) -> list[str]:
     """Return lines whose errors are left to the reference; what follows is in the ``else``."""
     return ["try:", *("    " + line for line in lines), "except Exception:", "    pass", "else:"]
-
-
-def is_basic(index: Any) -> bool:
-    """Tell whether an index is made of ints, slices, None and Ellipsis."""
-    return pulls.is_basic(index)
 
 
 def reduced(d: Any, factor: Any, shape: tuple[int, ...]) -> Any:
@@ -663,77 +591,3 @@ def reduced(d: Any, factor: Any, shape: tuple[int, ...]) -> Any:
 def fitted(d: Any, shape: tuple[int, ...]) -> Any:
     """Return a cotangent summed over the axes along which an operand was broadcast."""
     return fit(d, shape, FLOAT64)
-
-
-def as_inner_product(line: str) -> str:
-    """Return a line with the sum of one product written as an inner product."""
-    target, _, text = line.partition(" = ")
-    if text.startswith("summed(") and text.endswith(")"):
-        left, star, right = text[7:-1].partition(" * ")
-        if star and left.isidentifier():
-            return f"{target} = inner({left}, {right})"
-    return line
-
-
-def without_signs(
-    lines: list[str], totals: dict[int, str]
-) -> tuple[list[str], dict[int, str]]:
-    """Return the lines of an adjoint without negations, each of which costs a temporary array.
-
-    What comes out with the other sign is ``-d1`` among the totals, and subtracted in the end.
-    """
-    signed: dict[str, str] = {}
-    result: list[str] = []
-    for line in lines:
-        target, _, text = line.partition(" = ")
-        if found := SUM.match(text):
-            a, b = (signed.get(name, name) for name in found.groups())
-            if a[0] == b[0] == "-":
-                result.append(f"{target} = {a[1:]} + {b[1:]}")
-                signed[target] = f"-{target}"
-            else:
-                first, second = (b, a) if a[0] == "-" else (a, b)
-                sign = "-" if second[0] == "-" else "+"
-                result.append(f"{target} = {first} {sign} {second.lstrip('-')}")
-            continue
-        found = LINEAR.match(text)
-        if found is None or signed.keys() & identifiers(found["rest"]):
-            for name in signed.keys() & identifiers(text):
-                result.append(f"{name} = {signed.pop(name)}")
-            result.append(line)
-            continue
-        name = signed.get(found["name"], found["name"])
-        minus = (found["sign"] == "-") != (name[0] == "-")
-        name = name.lstrip("-")
-        if found["head"] or found["rest"]:
-            result.append(f"{target} = {found['head']}{name}{found['rest']}")
-            name = target
-        if minus or name != target:
-            signed[target] = f"-{name}" if minus else name
-    return result, {k: signed.get(total, total) for k, total in totals.items()}
-
-
-SUM = re.compile(r"(\w+) \+ (\w+)$")
-LINEAR = re.compile(
-    r"(?P<head>(?:inner\(|summed\(|reduced\(|fitted\()?)(?P<sign>-?)(?P<name>[a-z]\w*)"
-    r"(?P<rest>(?: [*/] .+|, .+|\))?)$"
-)
-
-
-def not_surely_finite(lines: list[str]) -> set[str]:
-    """Return the names that hold a product with an array, or come from one.
-
-    A finite cotangent times a number, or a sum of such, needs no check.
-    """
-    risky: set[str] = set()
-    for line in lines:
-        target, _, text = line.partition(" = ")
-        factors = [w for w in identifiers(text) if w[0] in "vtp" and w[1:].isdigit()]
-        if factors or "/" in text or risky.intersection(identifiers(text)):
-            risky.add(target)
-    return risky
-
-
-def identifiers(text: str) -> list[str]:
-    """Return the identifiers in a text, one for each use."""
-    return "".join(c if c.isalnum() or c == "_" else " " for c in text).split()

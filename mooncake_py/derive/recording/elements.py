@@ -18,7 +18,8 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.derive.recording.active import Active
-from mooncake_py.derive.recording.array_code import ArrayForms
+from mooncake_py.derive.recording.array_forms import ArrayForms
+from mooncake_py.derive.recording.contractions import is_contraction
 from mooncake_py.derive.recording.fused_code import (
     NUMBERS,
     Writer,
@@ -92,7 +93,9 @@ class Elements:
         # Each array with the number of its indices.
         pairs = [*self.reads.values(), *([] if self.target is None else [self.target])]
         self.bases = {base: arity.get(index, 0) for base, index in pairs}
-        self.single = all(self.bases[base] == arity.get(index) for base, index in pairs)
+        self.single = not any(map(is_contraction, core.steps)) and all(
+            self.bases[base] == arity.get(index) for base, index in pairs
+        )
         self._forms: dict[Any, Way | None] = {}
         self.arrays = ArrayForms(
             core, layout, target, augments, frozenset(certain), otherwise, self.choose

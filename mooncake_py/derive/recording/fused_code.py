@@ -31,7 +31,7 @@ __all__ = [
     "NUMBERS", "Writer", "is_literal", "plus_g", "scalar_times", "unless_raised",
 ]
 
-SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "pow": "**"}
+SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "pow": "**", "matmul": "@"}
 NUMBERS = (float, int, np.float64)
 
 
@@ -109,7 +109,7 @@ class Writer:
                 lines += [f"if not {domain.format(a)}:", "    raise ArithmeticError"]
                 text = f"float(f{refs[0]}({a}))"
             elif name == "call":
-                text = f"f{refs[0]}({operand(refs[1])})"
+                text = f"f{refs[0]}({', '.join(map(operand, refs[1:]))})"
             elif name == "int":
                 text = f"int({operand(refs[0])})"
             elif name == "neg":

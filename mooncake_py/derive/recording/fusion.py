@@ -16,6 +16,7 @@ from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any
 
+from mooncake_py.derive.recording.contractions import PRODUCTS, is_contraction
 from mooncake_py.derive.recording.number_functions import partial_of
 from mooncake_py.derive.reports.places import GENERATED
 from mooncake_py.derive.rewriting.names import Names
@@ -125,7 +126,9 @@ class Fused:
             return f"V[{which}]" if kind == "v" else repr(which)
         name, *references = self.steps[which]
         if name == "call":
-            return f"C.call_one(F[{references[0]}], {self.text_of(references[1])})"
+            which, *operands = references
+            method = "call_one" if len(operands) == 1 else "call"
+            return f"C.{method}(F[{which}], {', '.join(map(self.text_of, operands))})"
         if name == "int":
             return f"C.call_one(int, {self.text_of(references[0])})"
         method = "getitem" if name == "item" else name
@@ -253,6 +256,8 @@ class _Collector:
             return None if right is None else self.add(OPERATORS[type(node.op)], (), left, right)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
             return self.power(node)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+            return self.contraction("matmul", None, node.left, node.right)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             operand = self.visit(node.operand)
             return None if operand is None else self.add("neg", (), operand)
@@ -289,16 +294,21 @@ class _Collector:
         return None
 
     def call(self, node: ast.expr) -> Any:
-        """A call of a module's function of one argument, such as ``np.sin(x)``, or of `int`."""
+        """A call of a module's function, such as ``np.sin(x)`` or ``np.outer(x, y)``, or `int`."""
         if self.names.calls_builtin(node, "int"):
             return self.whole_number(node)
         if (
             not isinstance(node, ast.Call)
             or not isinstance(node.func, ast.Attribute)
             or node.keywords
-            or len(node.args) != 1
-            or not self.is_elementwise(node.func)
         ):
+            return None
+        if len(node.args) == 2:
+            f = self.function(node.func)
+            if not any(f is product for product in PRODUCTS):
+                return None
+            return self.contraction("call", node.func, *node.args)
+        if len(node.args) != 1 or partial_of(self.function(node.func)) is None:
             return None
         operand = self.visit(node.args[0])
         if operand is None:
@@ -312,10 +322,27 @@ class _Collector:
         operand = self.visit(node.args[0]) if plain else None
         return None if operand is None else self.add("int", (), operand)
 
-    def is_elementwise(self, function: ast.Attribute) -> bool:
-        """Tell whether a function has a derivative by elements, going by what it is now."""
+    def function(self, function: ast.Attribute) -> Any:
+        """Return the function of a module as it is now; None if it is none."""
         module = self.names.module(function.value)
-        return module is not None and partial_of(module.__dict__.get(function.attr)) is not None
+        return None if module is None else module.__dict__.get(function.attr)
+
+    def contraction(self, name: str, function: Any, a: ast.expr, b: ast.expr) -> Any:
+        """A product of vectors and matrices, which are names, slices, or such products."""
+        operands = []
+        for node in (a, b):
+            found = self.visit(node)
+            if found is None or not self.is_factor(found[0]):
+                return None
+            operands.append(found)
+        if function is None:
+            return self.add(name, (), *operands)
+        self.parts.functions.append(function)
+        return self.add(name, (len(self.parts.functions) - 1,), *operands)
+
+    def is_factor(self, reference: Any) -> bool:
+        kind, which = reference
+        return kind == "v" or (kind == "t" and is_contraction(self.parts.steps[which]))
 
     def add(self, name: str, which: tuple[int, ...], *operands: Any) -> Any:
         parts = self.parts

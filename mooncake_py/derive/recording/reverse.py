@@ -12,7 +12,7 @@ from types import FunctionType
 from typing import Any
 
 from mooncake_py.derive.recording.active import Active, shared_number
-from mooncake_py.derive.recording.array_code import specialise
+from mooncake_py.derive.recording.array_forms import specialise
 from mooncake_py.derive.recording.inplace import InPlace
 from mooncake_py.derive.recording.operators import BINARY, UNARY, BinaryOperator
 from mooncake_py.derive.recording.values import NUMBERS

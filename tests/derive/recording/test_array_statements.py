@@ -12,8 +12,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import checkpoint, value_and_grad
-from mooncake_py.derive.recording import array_code
-from mooncake_py.derive.recording.array_code import without_signs
+from mooncake_py.derive.recording import pulls
+from mooncake_py.derive.recording.adjoint_text import without_signs
 from mooncake_py.derive.recording.reverse import ReverseContext
 from tests.support.gradients import differences
 
@@ -208,6 +208,60 @@ def three_axes(m, w):
     return np.sum(u * u * 0.5)
 
 
+# Products of vectors and matrices.
+
+
+def orthogonal_columns(m, w):
+    norms = np.empty(3)
+    for k in range(3):
+        norms[k] = np.sqrt(np.sum(m[:, k] ** 2))
+        m[:, k] /= norms[k]
+        m[:, k + 1 :] -= np.outer(m[:, k], m[:, k] @ m[:, k + 1 :])
+    return np.sum(np.log(norms)) + np.sum(m[0] * w[:3])
+
+
+def square_root(m, w):
+    a = m @ m.T + 3.0 * np.eye(3)
+    for k in range(3):
+        a[k, k] = np.sqrt(a[k, k])
+        a[k + 1 :, k] /= a[k, k]
+        a[k + 1 :, k + 1 :] -= np.outer(a[k + 1 :, k], a[k + 1 :, k])
+    return np.sum(a * w[:3])
+
+
+def iteration(m, w):
+    x = w[:3] * 1.0
+    for _ in range(3):
+        x -= 0.1 * (m @ x - w[1:4])
+        x[1:] += 0.2 * (m[1:, :2] @ x[:2])
+        x = x + x @ m * 0.1
+    return np.sum(x * x)
+
+
+def inner_products(m, w):
+    s = w[:3] @ m[0] - m[1] @ m[2]
+    m[1] *= m[0] @ w[:3]
+    m[:, 0] = np.dot(m[:, 1], m[:, 2]) * w[2:] - m[1] * (w[1:4] @ w[2:])
+    w[1] = m[0] @ m[:, 1]
+    return s * np.sum(m * m) + np.sum(w)
+
+
+def chains_of_products(m, w):
+    y = m[:2].T @ (m[:2] @ m[:, 1:]) - np.dot(m, m[:, :2])
+    z = w[:3] @ m @ m[:, :2] + w[3:] * 2.0
+    m[1:, 1:] = y[1:] @ m[:2, :2] + 0.5 * m[1:, :2]
+    m[:, 2] -= np.matmul(m, w[:3]) * w[2:]
+    return np.sum(y * z) + np.sum(m * m)
+
+
+def products_of_stacks(m, w):
+    u = m[None] * w[:2, None, None]
+    y = u[1:] @ m[:, :2] * 2.0 + w[:2]
+    z = np.dot(w[1], m[0]) * w[2] + m[1]
+    v = np.outer(m[:2], w[:2]) @ w[2:4] * w[1]
+    return np.sum(y * y) + np.sum(z * z) + np.sum(v * v)
+
+
 PROGRAMS = {
     **dict.fromkeys(
         (
@@ -218,7 +272,13 @@ PROGRAMS = {
         ),
         (X, W),
     ),
-    **dict.fromkeys((elimination, rows_and_columns, fortran_order, blocks, three_axes), (M, W)),
+    **dict.fromkeys(
+        (
+            elimination, rows_and_columns, fortran_order, blocks, three_axes, orthogonal_columns,
+            square_root, iteration, inner_products, chains_of_products, products_of_stacks,
+        ),
+        (M, W),
+    ),
 }
 
 
@@ -266,6 +326,8 @@ def test_in_a_checkpoint(f):
         "x[1:] = w[:-1]",
         "y = x[1:] * w[:1] - x[0]",
         "x[2:] = x[0] * 2.0 - w[1]",
+        "x[1:] *= x[1:] @ w[1:]",
+        "x[:2] -= np.outer(x[:2], w[2:]) @ w[:2]",
     ],
 )
 def test_one_entry_beside_what_undoes_a_write(text, define):
@@ -273,8 +335,8 @@ def test_one_entry_beside_what_undoes_a_write(text, define):
     x, w = np.arange(1.0, 5.0), np.ones(4)
     for a in (x, w):
         ctx.registry.activate(a)
-    ctx.call(define(f"def f(x, w):\n    {text}\n"), x, w)
-    undone = [entry for entry in ctx.tape if entry[0] is array_code.pulls.undo_assign]
+    ctx.call(define(f"import numpy as np\ndef f(x, w):\n    {text}\n"), x, w)
+    undone = [entry for entry in ctx.tape if entry[0] is pulls.undo_assign]
     assert len(ctx.tape) - len(undone) == 1
     assert len(undone) == (not text.startswith("y"))
     assert ctx.tape[0][0].__name__ == "pull"  # runs after the old contents are back
@@ -309,6 +371,22 @@ def test_zero_cotangents_stay_zero_where_a_factor_is_not_finite():
         _, general = gradient(f, (x, w), (0, 1), fuses=False)
     for a, b in zip(fused, general, strict=True):
         assert np.isfinite(a).all()
+        assert_allclose(a, b, rtol=1e-14)
+
+
+def test_zero_cotangents_in_products_of_matrices():
+    def f(m, w):
+        m[1] = m[0] / w - 1.0
+        y = m @ m[:, 1:] * 0.5
+        m[:, 2:] += np.outer(m[:, 1], w[:2]) @ m[:2, 2:]
+        return np.sum(y[0]) + np.sum(m[0]) + (m[1] @ w - 0.5 * m[0, 0]) * 0.0
+
+    m, w = np.arange(9.0).reshape(3, 3), np.array([1.0, 0.0, 2.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        _, fused = gradient(f, (m, w), (0, 1))
+        _, general = gradient(f, (m, w), (0, 1), fuses=False)
+    for a, b in zip(fused, general, strict=True):
         assert_allclose(a, b, rtol=1e-14)
 
 

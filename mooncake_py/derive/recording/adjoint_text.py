@@ -1,0 +1,81 @@
+"""The text of generated adjoints, made quicker: no negations, inner products for sums."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["as_inner_product", "identifiers", "not_surely_finite", "without_signs"]
+
+
+def as_inner_product(line: str) -> str:
+    """Return a line with the sum of one product written as an inner product."""
+    target, _, text = line.partition(" = ")
+    if text.startswith("summed(") and text.endswith(")"):
+        left, star, right = text[7:-1].partition(" * ")
+        if star and left.isidentifier():
+            return f"{target} = inner({left}, {right})"
+    return line
+
+
+def without_signs(
+    lines: list[str], totals: dict[int, str]
+) -> tuple[list[str], dict[int, str]]:
+    """Return the lines of an adjoint without negations, each of which costs a temporary array.
+
+    What comes out with the other sign is ``-d1`` among the totals, and subtracted in the end.
+    """
+    signed: dict[str, str] = {}
+    result: list[str] = []
+    for line in lines:
+        target, _, text = line.partition(" = ")
+        if found := SUM.match(text):
+            a, b = (signed.get(name, name) for name in found.groups())
+            if a[0] == b[0] == "-":
+                result.append(f"{target} = {a[1:]} + {b[1:]}")
+                signed[target] = f"-{target}"
+            else:
+                first, second = (b, a) if a[0] == "-" else (a, b)
+                sign = "-" if second[0] == "-" else "+"
+                result.append(f"{target} = {first} {sign} {second.lstrip('-')}")
+            continue
+        found = LINEAR.match(text)
+        if found is None or signed.keys() & identifiers(found["rest"]):
+            for name in signed.keys() & identifiers(text):
+                result.append(f"{name} = {signed.pop(name)}")
+            result.append(line)
+            continue
+        name = signed.get(found["name"], found["name"])
+        minus = (found["sign"] == "-") != (name[0] == "-")
+        name = name.lstrip("-")
+        if found["head"] or found["rest"]:
+            result.append(f"{target} = {found['head']}{name}{found['rest']}")
+            name = target
+        if minus or name != target:
+            signed[target] = f"-{name}" if minus else name
+    return result, {k: signed.get(total, total) for k, total in totals.items()}
+
+
+SUM = re.compile(r"(\w+) \+ (\w+)$")
+LINEAR = re.compile(
+    r"(?P<head>(?:(?:inner|summed|reduced|fitted|left\d+|right\d+)\()?)(?P<sign>-?)(?P<name>[a-z]\w*)"
+    r"(?P<rest>(?: [*/] .+|, .+|\))?)$"
+)
+
+
+def not_surely_finite(lines: list[str]) -> set[str]:
+    """Return the names that hold a product with an array, or come from one.
+
+    A finite cotangent times a number, or a sum of such, needs no check.
+    """
+    risky: set[str] = set()
+    for line in lines:
+        target, _, text = line.partition(" = ")
+        factors = [w for w in identifiers(text) if w[0] in "vtp" and w[1:].isdigit()]
+        if factors or "/" in text or risky.intersection(identifiers(text)):
+            risky.add(target)
+    return risky
+
+
+def identifiers(text: str) -> list[str]:
+    """Return the identifiers in a text, one for each use."""
+    return "".join(c if c.isalnum() or c == "_" else " " for c in text).split()

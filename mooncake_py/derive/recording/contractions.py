@@ -1,0 +1,74 @@
+"""Products of vectors and matrices within statements that are recorded as one entry.
+
+``a[k:, k:] -= np.outer(a[k:, k], w @ a[k:, k:])``: an operand is a name, a slice or such a product;
+the shapes of operands that are contracted are their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.rules import registry
+from mooncake_py.rules.kinds import BilinearRule
+
+__all__ = ["PRODUCTS", "adjoints_of", "is_contraction", "ndim_of", "shapes_of_steps"]
+
+PRODUCTS = (np.matmul, np.dot, np.outer)
+Shape = tuple[int, ...]
+
+
+def is_contraction(step: tuple[Any, ...]) -> bool:
+    """Tell whether a step is a product of vectors or matrices."""
+    return step[0] == "matmul" or (step[0] == "call" and len(step) == 4)
+
+
+def adjoints_of(step: tuple[Any, ...], functions: Sequence[Any]) -> Any:
+    """Return the adjoints of a product with respect to both factors, or None if it has none."""
+    f = np.matmul if step[0] == "matmul" else functions[step[1]]
+    rule = registry.find(f) if any(f is product for product in PRODUCTS) else None
+    if not isinstance(rule, BilinearRule) or not all(map(callable, rule.adjoints)):
+        return None
+    return rule.adjoints
+
+
+def ndim_of(step: tuple[Any, ...], functions: Sequence[Any], left: int, right: int) -> int:
+    """Return the number of axes of a product of vectors and matrices."""
+    return 2 if is_outer(step, functions) else left + right - 2
+
+
+def is_outer(step: tuple[Any, ...], functions: Sequence[Any]) -> bool:
+    return step[0] == "call" and functions[step[1]] is np.outer
+
+
+def shapes_of_steps(
+    steps: Sequence[tuple[Any, ...]], functions: Sequence[Any], operands: Sequence[Shape]
+) -> list[Shape]:
+    """Return the shape of the result of each step.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, or a factor is neither a vector nor a matrix.
+    """
+    shapes: list[Shape] = []
+
+    def shape_of(reference: Any) -> Shape:
+        kind, which = reference
+        return operands[which] if kind == "v" else shapes[which] if kind == "t" else ()
+
+    for step in steps:
+        found = [shape_of(ref) for ref in (step[2:] if step[0] == "call" else step[1:])]
+        if not is_contraction(step):
+            shapes.append(np.broadcast_shapes(*found))
+            continue
+        left, right = found
+        if not (1 <= len(left) <= 2 and 1 <= len(right) <= 2):
+            raise ValueError("neither a vector nor a matrix")
+        if is_outer(step, functions):
+            shapes.append((int(np.prod(left)), int(np.prod(right))))
+        else:
+            shapes.append((*left[:-1], *right[1:]) if len(right) > 1 else left[:-1])
+    return shapes

@@ -1,0 +1,101 @@
+"""Random statements on slices, elements, broadcast arrays and products, all over a few arrays."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+__all__ = ["random_text"]
+
+ROWS = (
+    "x[1:4]", "x[:3]", "x[::-2]", "m[0]", "m[2, ::-1]", "m[:, 1]", "y[2:]", "w[1:4]", "z", "t[1]",
+)
+SQUARES = ("m", "m[::-1]", "m[:, ::-1]", "u[0]", "u[1]", "t", "v")
+COLUMNS = ("m[:, 2, None]", "x[:3, None]", "w[2:, None]", "m[:, :1]", "t[:, 1:2]")
+NUMBERS = ("x[0]", "w[3]", "m[1, 2]", "0.5", "2.0", "a", "u[1, 0, 2]", "y[k]", "t[k, 1]")
+FUNCTIONS = ("np.sin", "np.tanh", "np.arctan")
+HEAD = (
+    "def f(x, w, m):\n    y = x * w\n    z = w[:3] * 1.0\n    t = m.T\n    v = np.ones((3, 3))\n"
+    "    u = np.zeros((2, 3, 3))\n    a = x[4]\n    for k in range(2):\n"
+)
+TAIL = (
+    "    s = np.sum(np.sin(x) * w) + np.sum(np.sin(m) * t) + np.sum(np.cos(u) * np.sin(v))\n"
+    "    return s + np.sum(np.sin(y)) + np.sum(np.cos(z)) + a\n"
+)
+
+
+def random_text(seed: int, size: int = 6) -> str:
+    """Return the text of a function ``f(x, w, m)`` of arrays of 5, 5 and 3 by 3 elements."""
+    random = Random(seed)
+    lines = [" " * 8 + _statement(random) + "\n" for _ in range(size)]
+    return "import numpy as np\n" + HEAD + "".join(lines) + TAIL
+
+
+def _statement(random: Random) -> str:
+    square = random.random() < 0.5
+    target = random.choice(SQUARES if square else ROWS)
+    operator = random.choice(("=", "+=", "-=", "*=", "/=", "=", "+="))
+    value = _square(random, 2) if square and random.random() < 0.8 else _row(random, 2)
+    if random.random() < 0.15:
+        value = _number(random)
+    if random.random() < 0.15:
+        target = random.choice(("z", "v") if not square else ("v",))
+    if operator == "/=":
+        value = f"(np.tanh({value}) + 3.0)"
+    elif operator == "=" and "[" not in target:
+        target += "[...]" if random.random() < 0.8 else ""
+        if "[" not in target:
+            value = _square(random, 2) if target == "v" or target == "t" else _row(random, 2)
+            target = "v" if target == "t" else target
+            if target not in ("v", "z"):
+                target += "[...]"
+    return f"{target} {operator} {value}"
+
+
+def _number(random: Random) -> str:
+    if random.random() < 0.3:
+        return f"({random.choice(ROWS)} @ {random.choice(ROWS)}) * 0.3"
+    return f"{random.choice(NUMBERS)} * {random.choice(NUMBERS)} - {random.choice(NUMBERS)}"
+
+
+def _row(random: Random, depth: int) -> str:
+    kind = random.random()
+    if depth == 0 or kind < 0.2:
+        return random.choice(ROWS)
+    if kind < 0.3:
+        return random.choice(NUMBERS)
+    if kind < 0.4:
+        return f"{random.choice(FUNCTIONS)}({_row(random, depth - 1)} * {random.choice(ROWS)})"
+    if kind < 0.5:
+        return f"{random.choice(SQUARES)} @ {random.choice(ROWS)}"
+    if kind < 0.6:
+        return f"-({_row(random, depth - 1)})"
+    return _pair(random, _row(random, depth - 1), _row(random, depth - 1))
+
+
+def _square(random: Random, depth: int) -> str:
+    kind = random.random()
+    if depth == 0 or kind < 0.2:
+        return random.choice((*SQUARES, *SQUARES, *COLUMNS, *ROWS))
+    if kind < 0.3:
+        return f"np.outer({random.choice(ROWS)}, {random.choice(ROWS)})"
+    if kind < 0.4:
+        return f"{random.choice(SQUARES)} @ {random.choice(SQUARES)}"
+    if kind < 0.5:
+        return f"{random.choice(FUNCTIONS)}({_square(random, depth - 1)} * {random.choice(SQUARES)})"
+    return _pair(random, _square(random, depth - 1), random.choice((_square, _row))(random, depth - 1))
+
+
+def _pair(random: Random, left: str, right: str) -> str:
+    operator = random.choice("+-*/+-*")
+    if operator == "/":
+        right = f"(({right}) ** 2 + 2.0)"
+    return f"({left}) {operator} ({right})"
+
+
+def arguments(seed: int) -> tuple[Any, ...]:
+    """Return the arguments of such a function."""
+    import numpy as np
+
+    random = np.random.default_rng(seed)
+    return random.normal(size=5), random.normal(size=5), random.normal(size=(3, 3))
