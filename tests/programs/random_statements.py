@@ -82,8 +82,10 @@ def _square(random: Random, depth: int) -> str:
     if kind < 0.4:
         return f"{random.choice(SQUARES)} @ {random.choice(SQUARES)}"
     if kind < 0.5:
-        return f"{random.choice(FUNCTIONS)}({_square(random, depth - 1)} * {random.choice(SQUARES)})"
-    return _pair(random, _square(random, depth - 1), random.choice((_square, _row))(random, depth - 1))
+        inner = f"{_square(random, depth - 1)} * {random.choice(SQUARES)}"
+        return f"{random.choice(FUNCTIONS)}({inner})"
+    other = random.choice((_square, _row))
+    return _pair(random, _square(random, depth - 1), other(random, depth - 1))
 
 
 def _pair(random: Random, left: str, right: str) -> str:
