@@ -169,7 +169,7 @@ class _Call:
                 if type(self.output) is Active:
                     shadows.seed(self.output, dy)
                 else:
-                    self.direct.lend_shadow(self.ctx.tape)
+                    self.direct.lend_shadow(self.ctx)
                 self.ctx.run_backwards()
             except BaseException as error:
                 end_by(error, self.ctx)

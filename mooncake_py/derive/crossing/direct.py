@@ -72,16 +72,16 @@ class Direct:
             return None
         return cls(node, output, tape)
 
-    def isolate(self, tape: Any) -> None:
+    def isolate(self, ctx: Any, output: ndarray) -> None:
         """Give the last operation a cotangent of its own where its result is a reshaped array.
 
         Nothing else will read or write that of the block; to take it from there, one would have
         to fill the block before.
         """
         if self.lends and not self.alone:
-            self.node = Memory(self.node.ref)
-            pull, _, *rest = tape[-1]
-            tape[-1] = pull, self.node, *rest
+            self.node = ctx.known[id(output)] = Memory.of(output)
+            pull, _, *rest = ctx.tape[-1]
+            ctx.tape[-1] = pull, self.node, *rest
             self.alone = True
 
     def give(self, cotangent: Any) -> bool:
@@ -105,11 +105,11 @@ class Direct:
         node.grad = cotangent if t is np.float64 else np.float64(cotangent)
         return True
 
-    def lend_shadow(self, tape: Any) -> None:
+    def lend_shadow(self, ctx: Any) -> None:
         """Let the adjoint read the fdata of the output where they are; nobody reads them later."""
         shadow = self.node.grad if self.lends else None
         if shadow is not None:
-            self.isolate(tape)
+            self.isolate(ctx, shadow)
             self.node.pinned = False
             self.node.grad = read_only(shadow)
 

@@ -61,7 +61,7 @@ class Vjp:
             node = ctx.find(self.output) if type(self.output) is ndarray else self.output
             self.direct = Direct.of(ctx, node, self.output, self.mirrors)
             if self.direct is not None:
-                self.direct.isolate(ctx.tape)
+                self.direct.isolate(ctx, self.output)
         if self.direct is None or self.direct.writes:  # else the output of this run will stay
             self.fingerprint = Fingerprint(y)
         return y, self.pullback
