@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 from mooncake_py.testing import RuleCase, test_rule
 from tests.rules.written import between_writes
 
-__all__ = ["PLAIN", "Case"]
+__all__ = ["PLAIN", "Case", "layouts_once"]
 
 PLAIN = {"layouts": False, "dtypes": False, "aliasing": False, "constants": False}
 """Options for functions that are derived: their parts are checked with all layouts elsewhere."""
@@ -44,3 +44,18 @@ class Case(RuleCase):
             dtypes=False,
             forward=False,  # as checked where the function is called by itself
         )
+
+
+def layouts_once(cases: Iterable[Case]) -> list[Case]:
+    """Return cases of which only the first of a function goes through the layouts of memory.
+
+    For elementwise functions: other points show other branches of the partials, which know
+    nothing of layouts.
+    """
+    found, known = list(cases), set()
+    for case in found:
+        use = case.function, *case.kwargs
+        if use in known:
+            case.options = {"layouts": False, "aliasing": False, **case.options}
+        known.add(use)
+    return found

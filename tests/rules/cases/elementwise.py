@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.rules.clipping import clip_between
-from tests.rules.cases import Case
+from tests.rules.cases import Case, layouts_once
 from tests.rules.cases.versions import since
 
 SHAPE = (2, 3)
@@ -228,7 +228,7 @@ def keyword_cases() -> list[Case]:
 
 def cases() -> list[Case]:
     """All cases of the family."""
-    return [
+    return layouts_once([
         *unary_cases(), *binary_cases(), *power_cases(), *selection_cases(), *kink_cases(),
         *pole_cases(), *keyword_cases(),
-    ]
+    ])

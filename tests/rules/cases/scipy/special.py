@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import special as ss
 
-from tests.rules.cases import Case
+from tests.rules.cases import Case, layouts_once
 
 __all__ = ["cases"]
 
@@ -210,4 +210,5 @@ def edge_cases() -> list[Case]:
 
 def cases() -> list[Case]:
     """All cases of the family."""
-    return [*argument_cases(), *order_cases(), *derived_cases(), *edge_cases()]
+    elementwise = layouts_once([*argument_cases(), *order_cases()])
+    return [*elementwise, *derived_cases(), *edge_cases()]
