@@ -2,7 +2,7 @@
 
 A short tape of adjoints that nobody outside can see needs no state brought forth, no limits raised
 and no structure walked through.  Measured on functions of 100 elements, Python 3.11: a call takes
-2.3 us where the general way takes 15, what the adjoint computes not counted.
+2.9 us where the general way took 15, what the adjoint computes not counted.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Direct:
         Whether nothing but the adjoint of the last operation takes the cotangent of that array.
     lends : bool
         Whether that adjoint only reads its cotangent, so that it may be the caller's own array.
-        Measured at a million elements: the pullback of ``x * y`` takes 1.9 times a hand-written
+        Measured at a million elements: the pullback of ``x * y`` takes 2.1 times a hand-written
         one with a copy, 1.2 without.
     writes : bool
         Whether running backwards undoes writes, all to memory that only this pass can see.

@@ -263,7 +263,7 @@ class View:
         untouched = self.memory.grad is None
         shadow = self.shadow()
         if untouched and type(g) is ndarray and g.dtype is shadow.dtype:
-            shadow[...] = g  # to zeros, which need not be read: a quarter less time
+            shadow[...] = g  # to zeros, which need not be read: np.transpose 2.2 to 1.2
         else:
             shadow += g
 
