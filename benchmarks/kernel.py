@@ -6,13 +6,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-Group = Literal["vector", "scalar", "chain"]
+Group = Literal["vector", "elements", "floats", "chain"]
 
 # Most that gradient / primal may be, by group; chains have a limit for each size.
-GROUP_LIMITS: dict[str, float] = {"vector": 9.0, "scalar": 30.0}
-CHAIN_LIMITS: dict[int, float] = {1: 10.0, 100: 8.0, 10_000: 5.0}
+GROUP_LIMITS: dict[str, float] = {"vector": 4.5, "elements": 7.0, "floats": 20.0, "tiny": 7.0}
+CHAIN_LIMITS: dict[int, float] = {1: 6.0, 100: 5.0, 10_000: 3.3}
 # Most that the geometric mean over a group may be.
-MEAN_LIMITS: dict[str, float] = {"vector": 6.0}
+MEAN_LIMITS: dict[str, float] = {"vector": 3.5}
+# Most that gradient / hand-written adjoint may be, from so many numbers on.
+ADJOINT_LIMIT = 1.3
+MANY = 10_000
 
 
 @dataclass(frozen=True)
@@ -23,9 +26,9 @@ class Kernel:
     ----------
     name : str
         Unique among the kernels.
-    group : {"vector", "scalar", "chain"}
-        Whether the work is in array operations, in single elements, or in a chain of many
-        elementwise operations.
+    group : {"vector", "elements", "floats", "chain"}
+        Whether the work is in array operations, in single elements and short slices, in plain
+        floats, or in a chain of many elementwise operations.
     function : callable
         Unmodified NumPy code that returns a float; it may overwrite its arguments.
     make_arguments : callable
@@ -38,8 +41,8 @@ class Kernel:
         A hand-written adjoint: takes the arguments of `function`, may overwrite them, and returns
         the value and a tuple with one gradient for each of `argnums`.
     tiny : tuple of int, optional
-        Sizes at which NumPy's operations take well under a microsecond, so that the ratio is that
-        of interpreters: timed, without a limit.
+        Sizes at which NumPy's operations take a microsecond or two, so that the ratio is that of
+        interpreters: timed under a limit of their own.
     """
 
     name: str
@@ -57,11 +60,8 @@ class Kernel:
 
     def limit(self, size: int) -> float | None:
         """Return the most that gradient / primal may be at this size, None if there is no limit."""
-        if size in self.tiny:
-            return None
-        if self.group == "chain":
-            return CHAIN_LIMITS.get(size)
-        return GROUP_LIMITS[self.group]
+        group = self.group_of(size)
+        return CHAIN_LIMITS.get(size) if group == "chain" else GROUP_LIMITS[group]
 
 
 def generator() -> np.random.Generator:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.differences import leaves
-from benchmarks.kernel import Kernel
+from benchmarks.kernel import ADJOINT_LIMIT, MANY, Kernel
 from benchmarks.peers import candidate_peers
 from benchmarks.timing import interleaved_medians
 from mooncake_py import value_and_grad
@@ -36,6 +36,8 @@ class Measurement:
         The most that `gradient` may be.
     problem : str
         What went wrong in `mooncake_py`, empty if nothing did.
+    adjoint_limit : float or None
+        The most that the gradient's time may be over the hand-written adjoint's.
     """
 
     kernel: str
@@ -48,6 +50,7 @@ class Measurement:
     autograd_modified: bool
     limit: float | None
     problem: str
+    adjoint_limit: float | None = None
 
     @property
     def gradient_over_adjoint(self) -> float | None:
@@ -55,6 +58,12 @@ class Measurement:
         if self.gradient is None or self.adjoint is None:
             return None
         return self.gradient / self.adjoint
+
+    @property
+    def exceeds_adjoint_limit(self) -> bool:
+        """Whether the gradient takes too much longer than the hand-written adjoint."""
+        ratio = self.gradient_over_adjoint
+        return ratio is not None and self.adjoint_limit is not None and ratio > self.adjoint_limit
 
     @property
     def exceeds_limit(self) -> bool:
@@ -97,6 +106,7 @@ def measure(kernel: Kernel, size: int, budget: float) -> Measurement:
 
     require_agreement(f"{kernel.name} at size {size}", results)
     medians = interleaved_medians(candidates, arguments, budget)
+    many = any(leaf.size >= MANY for k in kernel.argnums for leaf in leaves(arguments[k]))
     ratios = {name: taken / medians["primal"] for name, taken in medians.items()}
     return Measurement(
         kernel=kernel.name,
@@ -109,6 +119,7 @@ def measure(kernel: Kernel, size: int, budget: float) -> Measurement:
         autograd_modified=modified,
         limit=kernel.limit(size),
         problem=problem,
+        adjoint_limit=ADJOINT_LIMIT if many else None,
     )
 
 

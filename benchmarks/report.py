@@ -23,11 +23,13 @@ def row(measured: Measurement) -> str:
     """Return the line of one measurement."""
     gradient = "error" if measured.gradient is None else f"{measured.gradient:.1f}"
     gradient += "!" if measured.exceeds_limit else " "
+    over_adjoint = _ratio(measured.gradient_over_adjoint)
+    over_adjoint += "!" if measured.exceeds_adjoint_limit else " "
     autograd = "cannot" if measured.autograd is None else f"{measured.autograd:.1f}"
     autograd += "f" if measured.autograd_modified else " "
     line = (
         f"{measured.kernel:<24}{measured.size:>7}{duration(measured.primal):>11}{gradient:>10}"
-        f"{_ratio(measured.adjoint):>10}{_ratio(measured.gradient_over_adjoint):>10}{autograd:>11}"
+        f"{_ratio(measured.adjoint):>10}{over_adjoint:>10}{autograd:>11}"
     )
     return f"{line}\n    {measured.problem}" if measured.problem else line
 

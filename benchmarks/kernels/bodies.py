@@ -27,4 +27,4 @@ def _cluster(size: int) -> tuple[Any, ...]:
     return positions, velocities, 0.5 + random.random(size), 10
 
 
-KERNELS = (Kernel("n_body", "vector", n_body, _cluster, (20, 120), (0, 1, 2)),)
+KERNELS = (Kernel("n_body", "vector", n_body, _cluster, (120,), (0, 1, 2), tiny=(20,)),)

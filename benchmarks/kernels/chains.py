@@ -75,5 +75,5 @@ KERNELS = (
         (1, 100, 10_000),
         adjoint=sine_chain_adjoint,
     ),
-    Kernel("pendulum", "scalar", pendulum, _swing, (1000,), (0, 1), pendulum_adjoint),
+    Kernel("pendulum", "floats", pendulum, _swing, (1000,), (0, 1), pendulum_adjoint),
 )

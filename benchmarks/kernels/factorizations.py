@@ -72,7 +72,7 @@ def _tall(size: int) -> tuple[Array]:
 
 
 KERNELS = (
-    Kernel("cholesky", "vector", cholesky, _definite, (50, 200)),
-    Kernel("lu", "vector", lu, _dominant, (50, 200), adjoint=lu_adjoint),
-    Kernel("gram_schmidt", "vector", gram_schmidt, _tall, (40, 120)),
+    Kernel("cholesky", "elements", cholesky, _definite, (50, 200)),
+    Kernel("lu", "elements", lu, _dominant, (50, 200), adjoint=lu_adjoint),
+    Kernel("gram_schmidt", "elements", gram_schmidt, _tall, (40, 120)),
 )

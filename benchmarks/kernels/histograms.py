@@ -72,8 +72,10 @@ def _particles(size: int) -> tuple[Any, ...]:
 
 _BOTH = (0, 1)
 KERNELS = (
-    Kernel("deposit", "vector", deposit, _particles, (1000, 30_000), _BOTH, deposit_adjoint),
     Kernel(
-        "deposit_loop", "scalar", deposit_loop, _particles, (1000,), _BOTH, deposit_loop_adjoint
+        "deposit", "vector", deposit, _particles, (30_000,), _BOTH, deposit_adjoint, tiny=(1000,)
+    ),
+    Kernel(
+        "deposit_loop", "elements", deposit_loop, _particles, (1000,), _BOTH, deposit_loop_adjoint
     ),
 )

@@ -40,6 +40,6 @@ def _two_factors(size: int) -> tuple[Any, ...]:
 
 
 KERNELS = (
-    Kernel("symmetric_rank_k", "vector", symmetric_rank_k, _one_factor, (100, 500), (0, 1)),
-    Kernel("symmetric_rank_2k", "vector", symmetric_rank_2k, _two_factors, (100, 500), (0, 1, 2)),
+    Kernel("symmetric_rank_k", "elements", symmetric_rank_k, _one_factor, (100, 500), (0, 1)),
+    Kernel("symmetric_rank_2k", "elements", symmetric_rank_2k, _two_factors, (100, 500), (0, 1, 2)),
 )

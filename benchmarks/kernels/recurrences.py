@@ -56,7 +56,7 @@ def _long(size: int) -> tuple[Array]:
 
 _BOTH = (0, 1)
 KERNELS = (
-    Kernel("recurrence", "scalar", recurrence, _line, (2000,), _BOTH, recurrence_adjoint),
+    Kernel("recurrence", "elements", recurrence, _line, (2000,), _BOTH, recurrence_adjoint),
     Kernel(
         "recurrence_rows", "vector", recurrence, _rows, (4000, 20_000), _BOTH, recurrence_adjoint,
         tiny=(1000,),

@@ -53,6 +53,6 @@ def _grid(size: int) -> tuple[Array, int]:
 
 
 KERNELS = (
-    Kernel("gauss_seidel", "scalar", gauss_seidel, _grid, (20, 60), adjoint=gauss_seidel_adjoint),
-    Kernel("seidel_rows", "scalar", seidel_rows, _grid, (20, 60)),
+    Kernel("gauss_seidel", "elements", gauss_seidel, _grid, (20, 60), adjoint=gauss_seidel_adjoint),
+    Kernel("seidel_rows", "elements", seidel_rows, _grid, (20, 60)),
 )

@@ -65,7 +65,7 @@ def _many(size: int) -> tuple[Any, ...]:
 
 _EVERY = (0, 1, 2, 3)
 KERNELS = (
-    Kernel("thomas", "scalar", thomas, _one, (100, 1000), _EVERY, thomas_adjoint),
+    Kernel("thomas", "elements", thomas, _one, (100, 1000), _EVERY, thomas_adjoint),
     Kernel(
         "thomas_many", "vector", thomas, _many, (20_000, 100_000), _EVERY, thomas_adjoint,
         tiny=(1000,),

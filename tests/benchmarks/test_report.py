@@ -58,6 +58,17 @@ def test_geometric_mean_leaves_out_what_is_missing() -> None:
     assert report.geometric_mean([None]) is None
 
 
+def test_sizes_of_short_operations_have_a_limit_of_their_own() -> None:
+    kernel = Kernel("k", "vector", np.sum, lambda size: (np.ones(size),), (100,), tiny=(10,))
+    assert [kernel.limit(size) for size in (10, 100)] == [7.0, 4.5]
+
+
+def test_row_marks_what_is_slower_than_an_adjoint_by_hand_where_numbers_are_many() -> None:
+    limited = dataclasses.replace(MEASURED, adjoint_limit=1.3)
+    assert "3.0!" in report.row(limited)
+    assert "!" not in report.row(dataclasses.replace(limited, adjoint=5.0))
+
+
 def test_row_marks_what_is_above_its_limit() -> None:
     assert MEASURED.gradient_over_adjoint == 3.0
     assert "!" not in report.row(MEASURED)
@@ -74,7 +85,7 @@ def test_group_means_mark_the_vector_group() -> None:
 
 def test_chains_have_a_limit_for_each_size() -> None:
     chain = Kernel("chain", "chain", np.sum, lambda size: (np.ones(size),), (1,))
-    assert [chain.limit(size) for size in (1, 100, 10_000, 7)] == [10.0, 8.0, 5.0, None]
+    assert [chain.limit(size) for size in (1, 100, 10_000, 7)] == [6.0, 5.0, 3.3, None]
 
 
 def test_command_prints_a_table_and_writes_the_numbers(tmp_path, capsys) -> None:
