@@ -138,6 +138,10 @@ class Context:
         """Run ``o.name``."""
         return getattr(o, name)
 
+    def peek(self, o: Any, name: str) -> Any:
+        """Return something other than ``o.name``: nothing is tried here, but only run."""
+        return Ellipsis
+
     def setattr(self, o: Any, name: str, value: Any) -> None:
         """Run ``o.name = value``."""
         setattr(o, name, value)

@@ -61,6 +61,15 @@ class Attributes(Core):
                 read = self.readers[t, name] = attribute_lookup.instance_reader(t, name)
         return getattr(o, name) if read is None else read(self, o)
 
+    def peek(self, o: Any, name: str) -> Any:
+        """Return ``o.name`` if it was read before and runs no code; else what fits no quick form.
+
+        For statements that are only tried: reading must have no effect.
+        """
+        if self.fuses and self.readers.get((type(o), name), MISSING) is None:
+            return getattr(o, name, Ellipsis)
+        return Ellipsis
+
     def module_attribute(self, o: ModuleType, name: str) -> Any:
         """Read an attribute of a module, whose ``__getattr__`` may be written in Python."""
         fallback = o.__dict__.get("__getattr__")

@@ -217,11 +217,12 @@ class Parts:
         self.values.append(node)
         return len(self.values) - 1
 
-    def add_base(self, node: ast.Name) -> int:
+    def add_base(self, node: ast.Name | ast.Attribute) -> int:
         """Pass what is indexed, once; return its position."""
-        if node.id not in self.bases:
-            self.bases[node.id] = self.add_value(node)
-        return self.bases[node.id]
+        text = ast.unparse(node)
+        if text not in self.bases:
+            self.bases[text] = self.add_value(node)
+        return self.bases[text]
 
     def add_index(self, node: ast.expr) -> int:
         """Pass an index; return its position."""
@@ -238,8 +239,9 @@ class Parts:
 class _Collector:
     """Walks an expression; a reference is a pair: over the core's operands, and in order."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: Names, spans: bool) -> None:
         self.names = names
+        self.spans = spans
         self.parts = Parts()
         self._known: dict[str, Any] = {}
 
@@ -263,13 +265,23 @@ class _Collector:
             return None if operand is None else self.add("neg", (), operand)
         if isinstance(node, ast.Subscript):
             return self.item(node)
+        if isinstance(node, ast.Attribute):
+            return self.name(node) if self.is_steady(node) else None
         return self.call(node)
 
-    def name(self, node: ast.Name) -> Any:
-        known = self._known.get(node.id)
+    def is_steady(self, node: ast.expr) -> bool:
+        """Tell whether a name or an attribute may be read at any time: what is tried may be."""
+        if not isinstance(node, ast.Attribute):
+            return isinstance(node, ast.Name)
+        of_module = self.names.module(node.value) is not None
+        return of_module or (self.spans and isinstance(node.value, ast.Name))
+
+    def name(self, node: ast.Name | ast.Attribute) -> Any:
+        text = ast.unparse(node)
+        known = self._known.get(text)
         if known is None:
             position = self.parts.add_value(node)
-            known = self._known[node.id] = self.operand(position), ("v", position)
+            known = self._known[text] = self.operand(position), ("v", position)
         return known
 
     def operand(self, part: Any) -> Any:
@@ -278,8 +290,9 @@ class _Collector:
 
     def item(self, node: ast.Subscript) -> Any:
         """An element or slice of what a name is bound to, by an index without effects."""
-        if not isinstance(node.value, ast.Name) or not is_plain_index(node.slice):
+        if not self.is_steady(node.value) or not is_plain_index(node.slice):
             return None
+        assert isinstance(node.value, ast.Name | ast.Attribute)
         base, index = self.parts.add_base(node.value), self.parts.add_index(node.slice)
         core = self.operand((base, index))
         self.parts.order.append(("item", ("v", base), ("v", index)))
@@ -363,7 +376,7 @@ def collect(node: ast.expr, names: Names, spans: bool = False) -> Parts | None:
     """Return the parts of an expression, or None if it cannot be fused."""
     if node.lineno != node.end_lineno and not spans:
         return None  # a traceback could not tell the line of the operation
-    collector = _Collector(names)
+    collector = _Collector(names, spans)
     references = collector.visit(node)
     if references is None:
         return None

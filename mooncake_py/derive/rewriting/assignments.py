@@ -70,7 +70,7 @@ class AssignmentRewriter(ExpressionRewriter):
         value = used.new()
         result: list[ast.stmt] = [assign(store(value, place), self.visit(node.value), place)]
         for target in node.targets:
-            result += self._store(target, load(value, place_of(target)), place, used)
+            result += self.stored(target, load(value, place_of(target)), place, used)
         return result + used.delete(place)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
@@ -97,16 +97,16 @@ class AssignmentRewriter(ExpressionRewriter):
             if _pairs_up(target, value):
                 result = self._unpack(target, new, place, used)
             else:
-                result = self._store(target, new, place, used)
+                result = self.stored(target, new, place, used)
         elif self.order_is_free(target, value):
-            result = self._store(target, new, place, used)
+            result = self.stored(target, new, place, used)
         else:
             name = used.new()
             result = [assign(store(name, place), new, place)]
-            result += self._store(target, load(name, place_of(target)), place, used)
+            result += self.stored(target, load(name, place_of(target)), place, used)
         return result + used.delete(place)
 
-    def _store(
+    def stored(
         self, target: Any, value: ast.expr, place: Place, used: Temporaries
     ) -> list[ast.stmt]:
         """Return the statements that store an already evaluated value in a target."""
@@ -142,7 +142,7 @@ class AssignmentRewriter(ExpressionRewriter):
         names = [used.new() for _ in ends]
         stores: list[ast.stmt] = []
         for leaf, name in zip(ends, names, strict=True):
-            stores += self._store(leaf, load(name, place_of(leaf)), place, used)
+            stores += self.stored(leaf, load(name, place_of(leaf)), place, used)
         return _with_leaves(target, iter(names)), stores
 
     def bind_loop(self, target: Any) -> tuple[ast.expr, list[ast.stmt]]:
@@ -159,7 +159,7 @@ class AssignmentRewriter(ExpressionRewriter):
         used = Temporaries()
         place = place_of(target)
         name = used.new()
-        stores = self._store(target, load(name, place), place, used)
+        stores = self.stored(target, load(name, place), place, used)
         return store(name, place), stores + used.delete(place)
 
     # augmented assignment

@@ -94,6 +94,11 @@ class ExpressionRewriter(FusingRewriter):
         name = constant(self.mangled(node.attr), place_of(node))
         return context_call("getattr", [self.visit(node.value), name], attribute_place(node, node))
 
+    def peek(self, node: Any) -> ast.expr:
+        """``o.name`` to ``C.peek(o, "name")``."""
+        name = constant(self.mangled(node.attr), place_of(node))
+        return context_call("peek", [self.visit(node.value), name], attribute_place(node, node))
+
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         """``o[i]`` to ``C.getitem(o, i)``."""
         operands = [self.visit(node.value), self.index(node.slice)]

@@ -53,6 +53,18 @@ class FusingRewriter(ConditionRewriter):
         """Rewrite what stands between brackets."""
         raise NotImplementedError
 
+    def peek(self, node: ast.expr) -> ast.expr:
+        """Rewrite an attribute that is read before its turn."""
+        raise NotImplementedError
+
+    def operand(self, node: ast.expr) -> ast.expr:
+        """Rewrite what is passed to the call that runs a whole statement."""
+        if isinstance(node, ast.Name):
+            return node
+        if isinstance(node, ast.Attribute) and self.names.module(node.value) is None:
+            return self.peek(node)
+        return self.index(node)
+
     def fused(self, node: ast.expr) -> ast.expr | None:
         """``a * b + c`` and ``math.sin(x[i])``: an expression of several operations."""
         parts = collect(node, self.names, self.spans)
@@ -67,7 +79,13 @@ class FusingRewriter(ConditionRewriter):
         elements = self._elements(core, parts, None, False, whole.general, whole)
         return self._run_fused(elements, parts, node)
 
-    def fused_augmented(self, node: ast.AugAssign, old: ast.Name) -> ast.expr | None:
+    def can_peek(self, node: ast.expr) -> bool:
+        """Whether an expression is an attribute that what is tried may read before its turn."""
+        return self.spans and isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+
+    def fused_augmented(
+        self, node: ast.AugAssign, old: ast.Name | ast.Attribute
+    ) -> ast.expr | None:
         """``s += a * b`` with operand s, in place where s is an array."""
         operation = OPERATORS.get(type(node.op))
         parts = collect(node.value, self.names, self.spans) if operation is not None else None
@@ -101,7 +119,7 @@ class FusingRewriter(ConditionRewriter):
         if (
             operation is None
             or not isinstance(target, ast.Subscript)
-            or not isinstance(target.value, ast.Name)
+            or not (isinstance(target.value, ast.Name) or self.can_peek(target.value))
             or not is_plain_index(target.slice)
             or (node.lineno != node.end_lineno and not self.spans)
         ):
@@ -169,7 +187,7 @@ class FusingRewriter(ConditionRewriter):
         name = f"{PREFIX}f{sum(isinstance(v, FUSED) for v in self.injected.values())}"
         self.injected[name] = fused
         run = ast.Attribute(load(name, place), "run", ast.Load())
-        values = [v if isinstance(v, ast.Name) else self.index(v) for v in parts.values]
+        values = list(map(self.operand, parts.values))
         args: list[ast.expr] = [
             load(CONTEXT, place),
             ast.Tuple(parts.functions, ast.Load()),

@@ -1,15 +1,15 @@
-"""Statements that span several lines, recorded as one entry.
+"""Statements that span several lines or read attributes, recorded as one entry.
 
 Operation by operation each one names its own line in a traceback; one call that runs them all
-cannot.  So the call only tries: where it finds no quick form it has done nothing, and the
-statement runs as it is written.
+cannot.  Nor can it read attributes in their turn, which may run code.  So the call only tries:
+where it finds no quick form it has done nothing, and the statement runs as it is written.
 
-    y = (a * b          _mk_t0 = _mk_f0.run(C, (), (a, b, c))
-         + c)           if _mk_t0 is _mk_else:
+    y = (a * b          _mk_tried = _mk_f0.run(C, (), (a, b, c))
+         + c)           if _mk_tried is _mk_else:
                             y = C.add(C.mul(a, b), c)
                         else:
-                            y = _mk_t0
-                        del _mk_t0
+                            y = _mk_tried
+                        del _mk_tried
 """
 
 from __future__ import annotations
@@ -30,14 +30,15 @@ from mooncake_py.derive.rewriting.nodes import (
     store,
 )
 from mooncake_py.derive.rewriting.statics import is_literal
+from mooncake_py.derive.rewriting.trees import walk
 
 __all__ = ["SpanningRewriter"]
 
-ELSE = f"{PREFIX}else"
+ELSE, TRIED = f"{PREFIX}else", f"{PREFIX}tried"
 
 
 class SpanningRewriter(AssignmentRewriter):
-    """Assignments and ``return`` over several lines."""
+    """Assignments and ``return`` that are tried as a whole."""
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """As on one line, after a trial."""
@@ -57,7 +58,7 @@ class SpanningRewriter(AssignmentRewriter):
 
     def _tried(self, node: Any, plain: Any) -> Any:
         """Return what tries a statement as a whole, and then runs it plainly."""
-        if node.lineno == node.end_lineno or node.value is None:
+        if node.value is None or not (node.lineno != node.end_lineno or reads_attributes(node)):
             return plain
         self.spans = True
         run = self._whole(node)
@@ -69,16 +70,19 @@ class SpanningRewriter(AssignmentRewriter):
         plain = plain if isinstance(plain, list) else [plain]
         if any(isinstance(target, ast.Subscript) for target in _targets(node)):
             return [_where_it_failed(run, plain, [], place)]
-        used = Temporaries()
-        name = used.new()
-        value = load(name, place)
-        if isinstance(node, ast.AugAssign):
-            done: Any = assign(node.target, value, place)
+        value = load(TRIED, place)
+        if isinstance(node, ast.Return):
+            done = [replaced(node, value=value)]
+        elif any(isinstance(target, ast.Attribute) for target in _targets(node)):
+            done = self.stored(_targets(node)[0], value, place, Temporaries())
         else:
-            done = replaced(node, value=value)
-        tried = _where_it_failed(load(name, place), plain, [done], place)
-        rest = [] if isinstance(node, ast.Return) else used.delete(place)
-        return [assign(store(name, place), run, place), tried, *rest]
+            done = [replaced(assign(node, value, place), targets=_targets(node))]
+        forget = located(ast.Delete([replaced(value, ctx=ast.Del())]), place)
+        return [
+            assign(store(TRIED, place), run, place),
+            _where_it_failed(value, plain, done, place),
+            *([] if isinstance(node, ast.Return) else [forget]),
+        ]
 
     def _whole(self, node: Any) -> ast.expr | None:
         """Return the call that tries a statement, or None if it cannot be one entry."""
@@ -88,22 +92,29 @@ class SpanningRewriter(AssignmentRewriter):
                 if self.statics.holds(ast.BinOp(old, node.op, node.value)):
                     return None
                 return self.fused_augmented(node, old)
+            case ast.AugAssign(target=ast.Attribute(value=ast.Name()) as target):
+                return self.fused_augmented(node, replaced(target, ctx=ast.Load()))
             case ast.AugAssign(target=ast.Subscript() as target, value=value):
                 return self.fused_store(node, target, value)
             case ast.Assign(targets=[ast.Subscript() as target], value=value):
-                free = self.order_is_free(target, value)
+                free = self.order_is_free(target, value) or self.can_peek(target.value)
                 return self.fused_store(node, target, value) if free else None
-            case ast.Assign(targets=targets) if not all(
-                isinstance(target, ast.Name) for target in targets
-            ):
-                return None
-            case ast.AnnAssign(target=target) if not isinstance(target, ast.Name):
-                return None
+            case ast.Assign(targets=[ast.Attribute(value=ast.Name())]):
+                pass
             case ast.AugAssign():
+                return None
+            case ast.Assign() | ast.AnnAssign() if not all(
+                isinstance(target, ast.Name) for target in _targets(node)
+            ):
                 return None
         if is_literal(node.value) or self.statics.holds(node.value):
             return None
         return self.fused(node.value)
+
+
+def reads_attributes(node: Any) -> bool:
+    """Tell whether a statement may read attributes of what names are bound to."""
+    return any(isinstance(part, ast.Attribute) for part in walk(node))
 
 
 def _targets(node: Any) -> list[ast.expr]:
