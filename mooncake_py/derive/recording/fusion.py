@@ -219,7 +219,7 @@ class Parts:
 
     def add_base(self, node: ast.Name | ast.Attribute) -> int:
         """Pass what is indexed, once; return its position."""
-        text = ast.unparse(node)
+        text = dotted(node)
         if text not in self.bases:
             self.bases[text] = self.add_value(node)
         return self.bases[text]
@@ -277,7 +277,7 @@ class _Collector:
         return of_module or (self.spans and isinstance(node.value, ast.Name))
 
     def name(self, node: ast.Name | ast.Attribute) -> Any:
-        text = ast.unparse(node)
+        text = dotted(node)
         known = self._known.get(text)
         if known is None:
             position = self.parts.add_value(node)
@@ -362,6 +362,11 @@ class _Collector:
         parts.steps.append((name, *which, *(core for core, _ in operands)))
         parts.order.append((name, *which, *(ordered for _, ordered in operands)))
         return ("t", len(parts.steps) - 1), ("t", len(parts.order) - 1)
+
+
+def dotted(node: Any) -> str:
+    """Return the text of a name or of an attribute of names."""
+    return f"{dotted(node.value)}.{node.attr}" if isinstance(node, ast.Attribute) else node.id
 
 
 def is_plain_index(node: ast.expr) -> bool:

@@ -58,7 +58,9 @@ class SpanningRewriter(AssignmentRewriter):
 
     def _tried(self, node: Any, plain: Any) -> Any:
         """Return what tries a statement as a whole, and then runs it plainly."""
-        if node.value is None or not (node.lineno != node.end_lineno or reads_attributes(node)):
+        if node.value is None:
+            return plain
+        if node.lineno == node.end_lineno and not self._reads_attributes(node):
             return plain
         self.spans = True
         run = self._whole(node)
@@ -83,6 +85,14 @@ class SpanningRewriter(AssignmentRewriter):
             _where_it_failed(value, plain, done, place),
             *([] if isinstance(node, ast.Return) else [forget]),
         ]
+
+    def _reads_attributes(self, node: Any) -> bool:
+        """Whether a statement reads attributes of what names are bound to, modules apart."""
+        return any(
+            isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name)
+            and self.names.module(part.value) is None
+            for part in walk(node)
+        )
 
     def _whole(self, node: Any) -> ast.expr | None:
         """Return the call that tries a statement, or None if it cannot be one entry."""
@@ -110,11 +120,6 @@ class SpanningRewriter(AssignmentRewriter):
         if is_literal(node.value) or self.statics.holds(node.value):
             return None
         return self.fused(node.value)
-
-
-def reads_attributes(node: Any) -> bool:
-    """Tell whether a statement may read attributes of what names are bound to."""
-    return any(isinstance(part, ast.Attribute) for part in walk(node))
 
 
 def _targets(node: Any) -> list[ast.expr]:

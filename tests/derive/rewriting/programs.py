@@ -207,3 +207,27 @@ def global_statement(n):
     del counter
     counter = n * 2
     return counter
+
+
+@case(2.0)
+def statements_that_are_tried(x):
+    class Box:
+        rate = property(lambda self: tell(0.5))
+
+        def __init__(self, v):
+            self.v = v
+            self.items = [v, v + 1.0]
+
+    box = Box(x)
+    y = box.v * x + box.rate * x
+    box.v -= box.rate * y
+    box.items[0] = (box.items[1] * x
+                    - box.v)
+    box.items[1] += box.items[0] * box.v
+    z: float = (x * y
+                + box.v)
+    a = b = (z * box.rate
+             - y)
+    box.total = a * b - box.items[0] * box.items[1]
+    return (box.total * x
+            - z)
