@@ -119,6 +119,7 @@ class FusingRewriter(ConditionRewriter):
         if (
             operation is None
             or not isinstance(target, ast.Subscript)
+            or not isinstance(target.value, ast.Name | ast.Attribute)
             or not (isinstance(target.value, ast.Name) or self.can_peek(target.value))
             or not is_plain_index(target.slice)
             or (node.lineno != node.end_lineno and not self.spans)
