@@ -30,13 +30,12 @@ from mooncake_py.derive.recording.values import (
 )
 from mooncake_py.derive.reports.notes import name_adjoint
 from mooncake_py.overriding import override
-from mooncake_py.rules.kinds import AtOnce, Like
+from mooncake_py.rules.kinds import AtOnce
 
 __all__ = ["Node", "Tape"]
 
 Node = Memory | View | Active
 
-WITHOUT_ARRAYS = frozenset({Active, Like})
 ENTRY_BYTES = 128  # of an entry that undoes one element
 LARGE = 1 << 16  # bytes of a part of a block of which it pays to note that it was logged
 
@@ -324,7 +323,7 @@ class Tape(ArrayLanguage):
         elif t is tuple or t is list:
             for part in value:
                 self.protect_all(part)
-        elif t not in INERT and t not in WITHOUT_ARRAYS:
+        elif t not in INERT and t is not Active:
             self.protect_within(value, set())
 
     def protect_within(self, value: Any, seen: set[int]) -> None:
