@@ -21,6 +21,7 @@ from mooncake_py.derive.recording.adjoint_text import (
     as_inner_product,
     identifiers,
     not_surely_finite,
+    without_implied,
     without_signs,
 )
 from mooncake_py.derive.recording.contractions import adjoints_of, is_contraction, ndim_of
@@ -406,7 +407,7 @@ class ArrayWriter(Writer):
 
         self.scope["careful"] = careful
         risky = not_surely_finite(plain)
-        checks = sorted({total.lstrip("-") for total in totals.values()} & risky)
+        checks = without_implied({total.lstrip("-") for total in totals.values()} & risky, plain)
         delivered = self.deliveries(totals)
         self.has_adjoint = bool(delivered)
         lines = [*head, *self.seed(totals), *plain]

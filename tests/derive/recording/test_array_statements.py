@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import checkpoint, value_and_grad
 from mooncake_py.derive.recording import pulls
-from mooncake_py.derive.recording.adjoint_text import without_signs
+from mooncake_py.derive.recording.adjoint_text import without_implied, without_signs
 from mooncake_py.derive.recording.reverse import ReverseContext
 from tests.support.gradients import differences
 
@@ -488,6 +488,14 @@ def test_views_that_overlap_themselves_go_the_general_way():
     _, found = gradient(f, (X, W), (0, 1))
     for k in range(2):
         assert_allclose(found[k], differences(f, (X, W), k), rtol=1e-6, atol=1e-8)
+
+
+def test_what_is_finite_if_something_made_of_it_is_needs_no_check():
+    lines = ["d0 = g / v1", "d1 = d0 * v2", "s2 = d1 + d0", "d3 = left0(d1, v3)"]
+    lines.append("d4 = inner(d1, v3)")
+    assert without_implied({"d0", "d1"}, lines) == ["d1"]
+    assert without_implied({"d0", "s2"}, lines) == ["s2"]
+    assert without_implied({"d1", "d3", "d4"}, lines) == ["d1", "d3", "d4"]
 
 
 def test_signs_are_taken_out_of_an_adjoint():
