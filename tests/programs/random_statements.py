@@ -13,6 +13,7 @@ ROWS = (
 SQUARES = ("m", "m[::-1]", "m[:, ::-1]", "u[0]", "u[1]", "t", "v")
 COLUMNS = ("m[:, 2, None]", "x[:3, None]", "w[2:, None]", "m[:, :1]", "t[:, 1:2]")
 NUMBERS = ("x[0]", "w[3]", "m[1, 2]", "0.5", "2.0", "a", "u[1, 0, 2]", "y[k]", "t[k, 1]")
+PLACES = ("x[k]", "m[k, 1]", "u[k, 0, k]", "w[2]", "a", "v[k, k]")
 FUNCTIONS = ("np.sin", "np.tanh", "np.arctan")
 HEAD = (
     "def f(x, w, m):\n    y = x * w\n    z = w[:3] * 1.0\n    t = m.T\n    v = np.ones((3, 3))\n"
@@ -33,6 +34,8 @@ def random_text(seed: int, size: int = 6) -> str:
 
 def _statement(random: Random) -> str:
     square = random.random() < 0.5
+    if random.random() < 0.2:
+        return f"{random.choice(PLACES)} {random.choice(('=', '+=', '-=', '*='))} {_sum(random)}"
     target = random.choice(SQUARES if square else ROWS)
     operator = random.choice(("=", "+=", "-=", "*=", "/=", "=", "+="))
     value = _square(random, 2) if square and random.random() < 0.8 else _row(random, 2)
@@ -50,6 +53,13 @@ def _statement(random: Random) -> str:
             if target not in ("v", "z"):
                 target += "[...]"
     return f"{target} {operator} {value}"
+
+
+def _sum(random: Random) -> str:
+    summand = random.choice((_row, _square))(random, 2)
+    text = f"np.tanh(np.sum({summand}) * 0.2)"
+    more = f" * {random.choice(NUMBERS)} + {_number(random)}"
+    return text if random.random() < 0.5 else text + more
 
 
 def _number(random: Random) -> str:

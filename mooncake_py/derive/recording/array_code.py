@@ -24,7 +24,7 @@ from mooncake_py.derive.recording.adjoint_text import (
     without_implied,
     without_signs,
 )
-from mooncake_py.derive.recording.contractions import adjoints_of, is_contraction, ndim_of
+from mooncake_py.derive.recording.contractions import adjoints_of, is_contraction, is_sum, ndim_of
 from mooncake_py.derive.recording.fused_code import NUMBERS, SYMBOLS, Writer, scalar_times
 from mooncake_py.derive.recording.values import FLOAT64, like
 from mooncake_py.rules.broadcasting import fit
@@ -61,12 +61,15 @@ class ArrayWriter(Writer):
         that is in such a product and beside it, `ELEMENT`, or the type of a number.
     whole : bool
         Whether the value has the shape of the result; else it is broadcast into the target.
+        None where it is a number: see `NumberWriter`.
     on : dict of int to bool
         Which arrays are active, by position.
     """
 
+    spreads = True  # the cotangent of a sum
+
     def __init__(
-        self, forms: Any, functions: Any, partials: Any, kinds: Any, whole: bool,
+        self, forms: Any, functions: Any, partials: Any, kinds: Any, whole: bool | None,
         on: dict[int, bool],
     ) -> None:
         types = [
@@ -106,7 +109,7 @@ class ArrayWriter(Writer):
                 if adjoints is None:
                     return False
                 self.scope[f"left{k}"], self.scope[f"right{k}"] = adjoints
-            elif step[0] == "call":
+            elif step[0] == "call" and not is_sum(step, self.functions):
                 f = self.functions[step[1]]
                 if self.scope[f"p{step[1]}"] is None:
                     return False
@@ -121,7 +124,7 @@ class ArrayWriter(Writer):
         inner = [*self.reads(), *self.computation()]
         lines = [*self.guards(), *self.nodes(), *self.active_numbers(), *inner]
         form = self.define("run", "C, F, V", [*lines, "return otherwise(C, F, V)"])
-        if self.target is None and self.records:
+        if self.target is None and self.records and self.array_steps()[-1]:
             pulls.reads(self.scope["pull"])
         return form
 
@@ -193,11 +196,7 @@ class ArrayWriter(Writer):
     def checks_of_shapes(self) -> list[str]:
         """Return the lines that see that what was read has the kinds of the form."""
         full = self.full()
-        wrong = [f"type(v{k}) is not float64" for k, kind in self.leaves.items() if kind is ELEMENT]
-        wrong += [f"type(v{k}) is not ndarray or not v{k}.ndim"
-                  for k, kind in self.leaves.items() if kind is PART]
-        wrong += [f"type(v{k}) is not ndarray or v{k}.ndim != {NDIMS[kind]}"
-                  for k, kind in self.leaves.items() if kind in NDIMS]
+        wrong = self.other_kinds()
         lines = []
         if self.target is not None:
             lines.append("shape = v0.shape" if self.augments else "shape = slot.shape")
@@ -212,6 +211,16 @@ class ArrayWriter(Writer):
         if wrong:
             lines += [f"if {' or '.join(wrong)}:", "    return choose(C, F, V)"]
         return lines
+
+    def other_kinds(self) -> list[str]:
+        """Return the tests whether an operand is of another kind than expected."""
+        tests = {
+            ELEMENT: "type({0}) is not float64",
+            PART: "type({0}) is not ndarray or not {0}.ndim",
+            **{kind: f"type({{0}}) is not ndarray or {{0}}.ndim != {n}"
+               for kind, n in NDIMS.items()},
+        }
+        return [tests[kind].format(f"v{k}") for k, kind in self.leaves.items() if kind in tests]
 
     def full(self) -> list[int]:
         """Return the operands of the shape of the result."""
@@ -230,9 +239,7 @@ class ArrayWriter(Writer):
         """Return the lines that compute, store and record, within the handling of errors."""
         saved = self.write_pull() if self.records else []
         lines, value, is_array = self.value_lines(saved)
-        after: list[str] = []
-        if is_array:
-            after += self.checks_of_value(value)
+        after = self.checks_of_value(value, is_array)
         if self.target is None:
             after += self.give(value, saved)
         else:
@@ -256,12 +263,18 @@ class ArrayWriter(Writer):
         if root[0] != "t":
             return [], self.operand(root), self.is_array(root, arrays)
         named = [name.removeprefix("like_") for name in saved]
-        named += [f"t{root[1]}", *(f"t{k}" for k in self.consumed())]
+        named += [f"t{root[1]}", *self.named_steps()]
         lines = self.forward_lines(named, root[1] + 1)
         return lines, f"t{root[1]}", arrays[root[1]]
 
-    def checks_of_value(self, value: str) -> list[str]:
+    def named_steps(self) -> list[str]:
+        """Return the steps that need a name in the forward pass."""
+        return [f"t{k}" for k in self.consumed()]
+
+    def checks_of_value(self, value: str, is_array: bool) -> list[str]:
         """Return the lines that see that the value has the shape that was expected."""
+        if not is_array:
+            return []
         products = [f"t{k}.shape != shape" for k in self.consumed()]
         broadcasts = PART in self.leaves.values()
         if self.target is None:
@@ -392,11 +405,7 @@ class ArrayWriter(Writer):
         plain = [LIKE.sub(lambda m: m[1] if m[1] in saved else m[0], line) for line in plain]
         likes = [name for name in values if f"like_{name}" in words]
         saved += [f"like_{name}" for name in likes if name not in saved]
-        unpack = ", ".join([
-            "_", *(["out"] if self.target is None else []), *self.held(), *saved,
-            *(f"shape{k}" for k in self.shapes()),
-        ])
-        head = [f"{unpack}, = entry"]
+        head = [f"{', '.join(self.unpacked(saved))}, = entry"]
         slot = "slot, " if self.target is not None else ""
 
         def careful(*args: Any) -> None:
@@ -421,6 +430,11 @@ class ArrayWriter(Writer):
             lines += [f"if not ({test}):", f"    return careful(entry, {slot}g)"]
         self.written.append(("pull", "entry", [*lines, *delivered]))
         return saved
+
+    def unpacked(self, saved: list[str]) -> list[str]:
+        """Return the names of what the entry holds."""
+        out = ["out"] if self.target is None else []
+        return ["_", *out, *self.held(), *saved, *(f"shape{k}" for k in self.shapes())]
 
     def is_of_one_array(self) -> bool:
         """Tell whether it is an expression with one active operand, which has its shape."""
@@ -498,7 +512,7 @@ class ArrayWriter(Writer):
         if self.target is not None:
             own = totals.get(0) if self.augments else None
             if own is None:
-                result.append("slot.fill(0.0)")
+                result.append(self.cleared())
             elif own != "g":
                 result.append(f"slot[...] = {own}")
         active = sorted(self.active - ({0} if self.augments else set()))
@@ -530,12 +544,18 @@ class ArrayWriter(Writer):
                 result.append(f"n{part}.{'add' if owned else 'add_shared'}({total})")
         return result
 
+    def cleared(self) -> str:
+        """Return the line that takes the cotangent of what is overwritten."""
+        return "slot.fill(0.0)"
+
     def contributions(
         self, k: int, d: str, times: Callable[[str, str], str], name: Callable[..., str],
         arrays: list[bool],
     ) -> list[tuple[Any, Callable[[], str]]]:
         """Return the operands of a step with the texts of their cotangents, made when wanted."""
         step = self.fused.steps[k]
+        if is_sum(step, self.functions):
+            return [(step[2], lambda: f"full(shape, {d})" if self.spreads else d)]
         if not is_contraction(step):
             return super().contributions(k, d, times, name, arrays)
         a, b = step[-2:]
@@ -565,9 +585,8 @@ class ArrayWriter(Writer):
                 ndims["t", k] = ndim_of(step, self.functions, *(ndims[a] for a in operands))
                 arrays.append(ndims["t", k] > 0)
             else:
-                arrays.append(
-                    step[0] != "int" and any(self.is_array(a, arrays) for a in operands)
-                )
+                is_number = step[0] == "int" or is_sum(step, self.functions)
+                arrays.append(not is_number and any(self.is_array(a, arrays) for a in operands))
         return arrays
 
     def result_of(self, k: int) -> str:

@@ -31,9 +31,10 @@ from mooncake_py.derive.recording.array_code import (
     Target,
     Way,
 )
-from mooncake_py.derive.recording.contractions import is_contraction, shapes_of_steps
+from mooncake_py.derive.recording.contractions import is_contraction, is_sum, shapes_of_steps
 from mooncake_py.derive.recording.fused_code import Writer
 from mooncake_py.derive.recording.fusion import Fused, kind_name
+from mooncake_py.derive.recording.number_code import NumberWriter
 from mooncake_py.derive.recording.number_functions import partial_of, slope_of
 from mooncake_py.derive.recording.pulls import is_basic
 from mooncake_py.derive.recording.values import FLOAT64
@@ -128,10 +129,11 @@ class ArrayForms:
 
     def kinds_of(
         self, functions: Any, operands: list[Any], values: Any
-    ) -> tuple[tuple[Any, ...], bool] | None:
+    ) -> tuple[tuple[Any, ...], bool | None] | None:
         """Return the kind of each operand, and whether the value has the shape of the result.
 
-        None where no form can serve.
+        The latter is None where the value is a number that is bound to a name or stored in an
+        element; then the shape is that of what was summed.  None where no form can serve.
         """
         for operand in operands:
             t = type(operand)
@@ -149,10 +151,20 @@ class ArrayForms:
         shape = shapes[0] if in_place else value
         if type(self.target) is tuple and not in_place:
             shape = np.shape(values[self.target[0]][values[self.target[1]]])
-        if not shape or np.broadcast_shapes(shape, value) != shape:
+        whole: bool | None = value == shape
+        if shape == () == value and any(shapes):
+            whole = None
+            summed = {
+                found[step[2][1]] if step[2][0] == "t" else shapes[step[2][1]]
+                for step in steps if is_sum(step, functions)
+            }
+            if len(summed) > 1 or () in summed:
+                return None
+            shape = summed.pop() if summed else None
+        elif not shape or np.broadcast_shapes(shape, value) != shape:
             return None
         contracted, elementwise = self.roles()
-        if contracted and value not in (shape, ()):
+        if contracted and whole is False and value != ():
             return None
         products = [found[k] for k in self.contractions if ("t", k) in elementwise]
         if any(product not in (shape, ()) for product in products):
@@ -161,6 +173,8 @@ class ArrayForms:
         for k, (part, operand) in enumerate(zip(self.layout, operands, strict=True)):
             if type(operand) is not ndarray:
                 kinds.append(ELEMENT if type(part) is tuple else type(operand))
+            elif shape is None and ("v", k) in elementwise:
+                return None
             elif ("v", k) not in contracted:
                 kinds.append(FULL if operand.shape == shape else PART)
             elif ("v", k) not in elementwise:
@@ -169,7 +183,7 @@ class ArrayForms:
                 kinds.append(FULL_FACTORS[operand.ndim])
             else:
                 return None
-        return tuple(kinds), value == shape
+        return tuple(kinds), whole
 
     def roles(self) -> tuple[set[Any], set[Any]]:
         """Return what is contracted, and what other operations read."""
@@ -188,11 +202,12 @@ class ArrayForms:
         ]
         return list(dict.fromkeys([*self.bases, *named]))
 
-    def make(self, functions: Any, kinds: Any, whole: bool, activity: Any) -> Way | None:
+    def make(self, functions: Any, kinds: Any, whole: bool | None, activity: Any) -> Way | None:
         """Generate the form for one pattern, or return None where there is none."""
         partials = [partial_of(f) for f in functions]
         on = dict(zip(self.arrays(kinds), activity, strict=True))
-        writer = ArrayWriter(self, functions, partials, kinds, whole, on)
+        kind = NumberWriter if whole is None else ArrayWriter
+        writer = kind(self, functions, partials, kinds, whole, on)
         return writer.form() if writer.can_write() else None
 
     def texts(self) -> Iterator[tuple[tuple[Any, list[str]], str]]:

@@ -14,7 +14,7 @@ import numpy as np
 from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import BilinearRule
 
-__all__ = ["PRODUCTS", "adjoints_of", "is_contraction", "ndim_of", "shapes_of_steps"]
+__all__ = ["PRODUCTS", "adjoints_of", "is_contraction", "is_sum", "ndim_of", "shapes_of_steps"]
 
 PRODUCTS = (np.matmul, np.dot, np.outer)
 Shape = tuple[int, ...]
@@ -23,6 +23,11 @@ Shape = tuple[int, ...]
 def is_contraction(step: tuple[Any, ...]) -> bool:
     """Tell whether a step is a product of vectors or matrices."""
     return step[0] == "matmul" or (step[0] == "call" and len(step) == 4)
+
+
+def is_sum(step: tuple[Any, ...], functions: Sequence[Any]) -> bool:
+    """Tell whether a step sums all elements of an array."""
+    return step[0] == "call" and functions[step[1]] is np.sum
 
 
 def adjoints_of(step: tuple[Any, ...], functions: Sequence[Any]) -> Any:
@@ -61,6 +66,9 @@ def shapes_of_steps(
 
     for step in steps:
         found = [shape_of(ref) for ref in (step[2:] if step[0] == "call" else step[1:])]
+        if is_sum(step, functions):
+            shapes.append(())
+            continue
         if not is_contraction(step):
             shapes.append(np.broadcast_shapes(*found))
             continue

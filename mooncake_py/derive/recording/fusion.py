@@ -16,6 +16,8 @@ from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any
 
+import numpy as np
+
 from mooncake_py.derive.recording.contractions import PRODUCTS, is_contraction
 from mooncake_py.derive.recording.number_functions import partial_of
 from mooncake_py.derive.reports.places import GENERATED
@@ -321,7 +323,8 @@ class _Collector:
             if not any(f is product for product in PRODUCTS):
                 return None
             return self.contraction("call", node.func, *node.args)
-        if len(node.args) != 1 or partial_of(self.function(node.func)) is None:
+        f = self.function(node.func)
+        if len(node.args) != 1 or (f is not np.sum and partial_of(f) is None):
             return None
         operand = self.visit(node.args[0])
         if operand is None:

@@ -208,6 +208,36 @@ def three_axes(m, w):
     return np.sum(u * u * 0.5)
 
 
+# Numbers.
+
+
+def sums(x, w):
+    s = np.sum(x[1:] * w[:-1]) - 0.5
+    for k in range(4):
+        s += np.sum(x * x) * w[k]
+        x[k] = np.sqrt(np.sum(x[k:] ** 2) + 1.0) - w[k]
+        w[k] += np.sum(x[:k] + w[k])
+        s -= np.sum(x[k] * w[1:]) / np.sum(w * w)
+    return s + np.sum(x - w) * np.sum(2.0 - x[::2])
+
+
+def sums_of_two_shapes(x, w):
+    s = np.sum(x[1:] * w[1:]) * np.sum(x) - np.sum(w[:, None] * x + w) + x[0]
+    x[1] *= np.sum(np.outer(x, w[:2]) * w[1]) - x @ w
+    w[0] = np.sum(x @ x) * 0.1
+    return s * 0.01 + np.sum(-x) + np.sum(np.sin(w) * 2.0)
+
+
+def made_active_by_a_number(x, w):
+    norms = np.ones(3)
+    squares = np.zeros((2, 2))
+    for k in range(3):
+        norms[k] = np.sqrt(np.sum(x[k : k + 2] ** 2))
+        squares[k // 2, k % 2] += w[k:] @ x[k:] * 2.0
+        x[k:] /= norms[k]
+    return np.sum(norms * w[:3]) + np.sum(squares * squares)
+
+
 # Products of vectors and matrices.
 
 
@@ -268,7 +298,7 @@ PROGRAMS = {
             neighbours, unscaled_neighbours, reversed_and_strided, alias, negated, quotients,
             elements_beside_slices, names_of_views, names_in_place, constants_that_become_active,
             constants_that_are_rewritten, numbers, functions, slices_in_names, index_arrays,
-            nothing_in_it, caught,
+            nothing_in_it, caught, sums, sums_of_two_shapes, made_active_by_a_number,
         ),
         (X, W),
     ),
@@ -327,6 +357,9 @@ def test_in_a_checkpoint(f):
         "y = x[1:] * w[:1] - x[0]",
         "x[2:] = x[0] * 2.0 - w[1]",
         "x[1:] *= x[1:] @ w[1:]",
+        "y = np.sum(x * w) - 1.0",
+        "x[1] = np.sqrt(np.sum(x[1:] ** 2) * w[0])",
+        "w[2] += x[1:] @ w[1:] * 0.5",
         "x[:2] -= np.outer(x[:2], w[2:]) @ w[:2]",
     ],
 )
