@@ -88,7 +88,7 @@ def test_quick_forms_that_were_generated() -> None:
     text = rewritten(f)
     assert "# sin(v0) * v0   for v0: active array" in text
     assert "# cos(v0) * v0   for v0: active float" in text
-    assert text.count("def pull(entry):") == 2
+    assert text.count("def pull(entry):") == 3
     ast.parse(text)
 
 

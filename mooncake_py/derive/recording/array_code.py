@@ -77,6 +77,7 @@ class ArrayWriter(Writer):
             for kind in kinds
         ]
         super().__init__(forms.core, functions, partials, types)
+        self._arrays: list[bool] | None = None
         self.forms = forms
         self.layout = forms.layout
         self.augments = forms.augments and types[0] is ndarray
@@ -293,7 +294,7 @@ class ArrayWriter(Writer):
     def consumed(self) -> list[int]:
         """Return the products of matrices that are operands of other operations, if arrays."""
         arrays = self.array_steps()
-        _, elementwise = self.forms.roles()
+        _, elementwise = self.forms.roles
         return [k for k in self.forms.contractions if arrays[k] and ("t", k) in elementwise]
 
     def give(self, value: str, saved: list[str]) -> list[str]:
@@ -575,6 +576,11 @@ class ArrayWriter(Writer):
 
     def array_steps(self) -> list[bool]:
         """Return for each step whether its result is an array: inner products are numbers."""
+        if self._arrays is None:
+            self._arrays = self._find_arrays()
+        return self._arrays
+
+    def _find_arrays(self) -> list[bool]:
         arrays: list[bool] = []
         ndims: dict[Any, int] = {
             ("v", k): NDIMS[kind] for k, kind in self.leaves.items() if kind in NDIMS

@@ -13,6 +13,7 @@ products 8.2 -> 4.6.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -152,18 +153,18 @@ class ArrayForms:
         if type(self.target) is tuple and not in_place:
             shape = np.shape(values[self.target[0]][values[self.target[1]]])
         whole: bool | None = value == shape
+        summed = {
+            found[step[2][1]] if step[2][0] == "t" else shapes[step[2][1]]
+            for step in steps if is_sum(step, functions)
+        }
         if shape == () == value and any(shapes):
             whole = None
-            summed = {
-                found[step[2][1]] if step[2][0] == "t" else shapes[step[2][1]]
-                for step in steps if is_sum(step, functions)
-            }
             if len(summed) > 1 or () in summed:
                 return None
             shape = summed.pop() if summed else None
-        elif not shape or np.broadcast_shapes(shape, value) != shape:
+        elif summed or not shape or np.broadcast_shapes(shape, value) != shape:
             return None
-        contracted, elementwise = self.roles()
+        contracted, elementwise = self.roles
         if contracted and whole is False and value != ():
             return None
         products = [found[k] for k in self.contractions if ("t", k) in elementwise]
@@ -185,8 +186,9 @@ class ArrayForms:
                 return None
         return tuple(kinds), whole
 
+    @cached_property
     def roles(self) -> tuple[set[Any], set[Any]]:
-        """Return what is contracted, and what other operations read."""
+        """What is contracted, and what other operations read."""
         contracted: set[Any] = set()
         elementwise: set[Any] = set()
         for k, step in enumerate(self.core.steps):

@@ -218,6 +218,8 @@ def sums(x, w):
         x[k] = np.sqrt(np.sum(x[k:] ** 2) + 1.0) - w[k]
         w[k] += np.sum(x[:k] + w[k])
         s -= np.sum(x[k] * w[1:]) / np.sum(w * w)
+    x[1:] *= np.sum(w * w) - w[1:]
+    w -= x / np.sum(x)
     return s + np.sum(x - w) * np.sum(2.0 - x[::2])
 
 
