@@ -48,6 +48,12 @@ def is_outer(step: tuple[Any, ...], functions: Sequence[Any]) -> bool:
     return step[0] == "call" and functions[step[1]] is np.outer
 
 
+def broadcast(shapes: Sequence[Shape]) -> Shape:
+    """Return the shape to which shapes are broadcast; mostly they are one."""
+    distinct = {shape for shape in shapes if shape}
+    return distinct.pop() if len(distinct) == 1 else np.broadcast_shapes(*distinct)
+
+
 def shapes_of_steps(
     steps: Sequence[tuple[Any, ...]], functions: Sequence[Any], operands: Sequence[Shape]
 ) -> list[Shape]:
@@ -70,7 +76,7 @@ def shapes_of_steps(
             shapes.append(())
             continue
         if not is_contraction(step):
-            shapes.append(np.broadcast_shapes(*found))
+            shapes.append(broadcast(found))
             continue
         left, right = found
         if not (1 <= len(left) <= 2 and 1 <= len(right) <= 2):
