@@ -20,20 +20,17 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.derive.recording.active import Active
-from mooncake_py.derive.recording.array_code import (
+from mooncake_py.derive.recording.array_adjoint import (
     ARRAYS,
     ELEMENT,
     FACTORS,
     FULL,
     FULL_FACTORS,
-    NUMBERS,
     PART,
-    ArrayWriter,
-    Target,
-    Way,
 )
+from mooncake_py.derive.recording.array_code import ArrayWriter, Target, Way
 from mooncake_py.derive.recording.contractions import is_contraction, is_sum, shapes_of_steps
-from mooncake_py.derive.recording.fused_code import Writer
+from mooncake_py.derive.recording.fused_code import NUMBERS, Writer
 from mooncake_py.derive.recording.fusion import Fused, kind_name
 from mooncake_py.derive.recording.number_code import NumberWriter
 from mooncake_py.derive.recording.number_functions import partial_of, slope_of

@@ -228,24 +228,13 @@ class _ElementWriter(Writer):
             f"type(a{e.names[k]}) is {'Active' if kind is Active else kind.__name__}"
             for k, kind in self.name_kinds.items()
         ]
-        fits += [f"F[{i}] is f{i}" for i in range(len(self.functions))]
-        return [
-            f"{', '.join(f'a{p}' for p in range(count))}, = V",
-            f"if not ({' and '.join(fits)}):",
-            "    return choose(C, F, V)",
-        ]
+        return self.unless_fitting(count, fits)
 
     def nodes(self) -> list[str]:
         """Return the lines that look up the nodes n0, n1, ... of the arrays."""
         lines = ["known = C.known"]
         for base, active in self.activity.items():
-            lines += [
-                f"n{base} = known.get(id(a{base}))",
-                f"if n{base} is None or n{base}.ref() is not a{base}:",
-                f"    n{base} = None if a{base}.base is None else C.find(a{base})",
-                f"if n{base} is {'None' if active else 'not None'}:",
-                "    return choose(C, F, V)",
-            ]
+            lines += self.node(base, active)
             if active:
                 lines += [
                     f"if type(n{base}) is Memory and n{base}.shape is None:",

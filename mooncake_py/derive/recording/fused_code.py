@@ -82,6 +82,25 @@ class Writer:
             "    return dispatch(C, F, V)",
         ]
 
+    def unless_fitting(self, count: int, fits: list[str]) -> list[str]:
+        """Return the lines that name the values a0, a1, ... and see that they fit."""
+        fits = [*fits, *(f"F[{i}] is f{i}" for i in range(self.calls()))]
+        return [
+            f"{', '.join(f'a{p}' for p in range(count))}, = V",
+            f"if not ({' and '.join(fits)}):",
+            "    return choose(C, F, V)",
+        ]
+
+    def node(self, p: int, active: bool) -> list[str]:
+        """Return the lines that look up the node of an array and see whether it is active."""
+        return [
+            f"n{p} = known.get(id(a{p}))",
+            f"if n{p} is None or n{p}.ref() is not a{p}:",
+            f"    n{p} = None if a{p}.base is None else C.find(a{p})",
+            f"if n{p} is {'None' if active else 'not None'}:",
+            "    return choose(C, F, V)",
+        ]
+
     # Forward.
 
     def forward_lines(

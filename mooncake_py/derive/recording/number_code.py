@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive.recording.array_code import FULL, PART, ArrayWriter
+from mooncake_py.derive.recording.array_adjoint import FULL, PART
+from mooncake_py.derive.recording.array_code import ArrayWriter
 from mooncake_py.derive.recording.contractions import is_sum
 from mooncake_py.derive.recording.fused_code import scalar_times
 

@@ -18,6 +18,8 @@ from mooncake_py.errors import InvalidTangentError
 from mooncake_py.tangents.equality import value_mismatch
 from tests.rules.test_in_programs import FAMILIES, smooth_cases
 
+pytestmark = pytest.mark.plain
+
 X = np.linspace(0.2, 1.7, 6)
 MATRIX = X.reshape(2, 3)
 LARGE = np.linspace(0.1, 2.0, direct.LENT // 8 + 7)

@@ -57,6 +57,7 @@ def raises(s, n):
     raise ArithmeticError
 
 
+@pytest.mark.plain
 def test_a_tape_of_many_entries_wakes_no_collector():
     grad(sines)(0.5, 3)
     with collections() as found:
