@@ -43,9 +43,9 @@ def without_signs(
             continue
         found = LINEAR.match(text)
         if found is None or signed.keys() & identifiers(found["rest"]):
-            for name in signed.keys() & identifiers(text):
-                result.append(f"{name} = {signed.pop(name)}")
-            result.append(line)
+            # No name is bound anew: others may stand for what it holds.
+            text = NAME.sub(lambda m: f"({signed[m[0]]})" if m[0] in signed else m[0], text)
+            result.append(f"{target} = {text}")
             continue
         name = signed.get(found["name"], found["name"])
         minus = (found["sign"] == "-") != (name[0] == "-")
@@ -58,6 +58,7 @@ def without_signs(
     return result, {k: signed.get(total, total) for k, total in totals.items()}
 
 
+NAME = re.compile(r"[A-Za-z_]\w*")
 SUM = re.compile(r"(\w+) \+ (\w+)$")
 PRODUCT = re.compile(r"(inner|reduced|left\d+|right\d+)\(")
 LINEAR = re.compile(

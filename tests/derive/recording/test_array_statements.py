@@ -536,5 +536,12 @@ def test_what_is_finite_if_something_made_of_it_is_needs_no_check():
 def test_signs_are_taken_out_of_an_adjoint():
     lines = ["d0 = -g", "d1 = d0 * v1", "d2 = -d1", "s3 = d2 + d0", "d4 = f(d1)", "d5 = d4 * v0"]
     found, totals = without_signs(lines, {0: "d2", 1: "s3", 2: "d5", 3: "d0"})
-    assert found == ["d1 = g * v1", "s3 = d1 - g", "d1 = -d1", "d4 = f(d1)", "d5 = d4 * v0"]
+    assert found == ["d1 = g * v1", "s3 = d1 - g", "d4 = f((-d1))", "d5 = d4 * v0"]
     assert totals == {0: "d1", 1: "s3", 2: "d5", 3: "-g"}
+
+
+def test_a_name_that_holds_the_other_sign_is_bound_once():
+    lines = ["d0 = -g", "d1 = d0 * v1", "d2 = -d1", "d3 = f(d1, d2)"]
+    found, totals = without_signs(lines, {0: "d1", 1: "d2", 2: "d3"})
+    assert found == ["d1 = g * v1", "d3 = f((-d1), (d1))"]
+    assert totals == {0: "-d1", 1: "d1", 2: "d3"}
