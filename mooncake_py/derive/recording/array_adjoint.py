@@ -23,7 +23,7 @@ from mooncake_py.derive.recording.adjoint_text import (
     without_implied,
     without_signs,
 )
-from mooncake_py.derive.recording.contractions import is_contraction, is_sum, ndim_of
+from mooncake_py.derive.recording.contractions import is_contraction, is_sum, ndim_of, operands_of
 from mooncake_py.derive.recording.fused_code import Writer, scalar_times
 from mooncake_py.derive.recording.values import FLOAT64, like
 from mooncake_py.rules.broadcasting import fit
@@ -43,7 +43,7 @@ NDIMS = {kind: ndim for kinds in (FACTORS, FULL_FACTORS) for ndim, kind in kinds
 
 
 class ArrayAdjoint(Writer):
-    """Writes one form.
+    """Writes the adjoint of one form.
 
     Parameters
     ----------
@@ -321,7 +321,7 @@ class ArrayAdjoint(Writer):
             ("v", k): NDIMS[kind] for k, kind in self.leaves.items() if kind in NDIMS
         }
         for k, step in enumerate(self.fused.steps):
-            operands = step[2:] if step[0] == "call" else step[1:]
+            operands = operands_of(step)
             if is_contraction(step):
                 ndims["t", k] = ndim_of(step, self.functions, *(ndims[a] for a in operands))
                 arrays.append(ndims["t", k] > 0)

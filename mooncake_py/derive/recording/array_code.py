@@ -31,7 +31,7 @@ Target = tuple[int, int] | int | None
 
 
 class ArrayWriter(ArrayAdjoint):
-    """Writes one form."""
+    """Writes one form: what runs forward, and with it the adjoint."""
 
     def can_write(self) -> bool:
         """Tell whether the functions are ufuncs, or of `math` and called with numbers."""

@@ -29,7 +29,12 @@ from mooncake_py.derive.recording.array_adjoint import (
     PART,
 )
 from mooncake_py.derive.recording.array_code import ArrayWriter, Target, Way
-from mooncake_py.derive.recording.contractions import is_contraction, is_sum, shapes_of_steps
+from mooncake_py.derive.recording.contractions import (
+    is_contraction,
+    is_sum,
+    operands_of,
+    shapes_of_steps,
+)
 from mooncake_py.derive.recording.fused_code import NUMBERS, Writer
 from mooncake_py.derive.recording.fusion import Fused, kind_name
 from mooncake_py.derive.recording.number_code import NumberWriter
@@ -189,8 +194,7 @@ class ArrayForms:
         contracted: set[Any] = set()
         elementwise: set[Any] = set()
         for k, step in enumerate(self.core.steps):
-            refs = step[2:] if step[0] == "call" else step[1:]
-            (contracted if k in self.contractions else elementwise).update(refs)
+            (contracted if k in self.contractions else elementwise).update(operands_of(step))
         return contracted, elementwise
 
     def arrays(self, kinds: tuple[Any, ...]) -> list[int]:

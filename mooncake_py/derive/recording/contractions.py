@@ -14,10 +14,18 @@ import numpy as np
 from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import BilinearRule
 
-__all__ = ["PRODUCTS", "adjoints_of", "is_contraction", "is_sum", "ndim_of", "shapes_of_steps"]
+__all__ = [
+    "PRODUCTS", "adjoints_of", "is_contraction", "is_sum", "ndim_of", "operands_of",
+    "shapes_of_steps",
+]
 
 PRODUCTS = (np.matmul, np.dot, np.outer)
 Shape = tuple[int, ...]
+
+
+def operands_of(step: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the references to the operands of a step."""
+    return step[2:] if step[0] == "call" else step[1:]
 
 
 def is_contraction(step: tuple[Any, ...]) -> bool:
@@ -71,7 +79,7 @@ def shapes_of_steps(
         return operands[which] if kind == "v" else shapes[which] if kind == "t" else ()
 
     for step in steps:
-        found = [shape_of(ref) for ref in (step[2:] if step[0] == "call" else step[1:])]
+        found = [shape_of(ref) for ref in operands_of(step)]
         if is_sum(step, functions):
             shapes.append(())
             continue

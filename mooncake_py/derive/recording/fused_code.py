@@ -21,6 +21,7 @@ from numpy import ndarray
 
 from mooncake_py.derive.recording import pulls
 from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.contractions import operands_of
 from mooncake_py.derive.recording.fusion import Fused, define
 from mooncake_py.derive.recording.memory import Memory
 from mooncake_py.derive.recording.number_functions import NUMPY_FUNCTIONS
@@ -204,8 +205,8 @@ class Writer:
     def flows(self, active: set[int]) -> list[bool]:
         """Return for each step whether it depends on an active operand."""
         flows: list[bool] = []
-        for name, *refs in self.fused.steps:
-            operands = refs[1:] if name == "call" else [] if name == "int" else refs
+        for step in self.fused.steps:
+            operands = () if step[0] == "int" else operands_of(step)
             flows.append(any(
                 which in active if kind == "v" else kind == "t" and flows[which]
                 for kind, which in operands
@@ -240,9 +241,8 @@ class Writer:
     def array_steps(self) -> list[bool]:
         """Return for each step whether its result is an array."""
         arrays: list[bool] = []
-        for name, *refs in self.fused.steps:
-            operands = refs[1:] if name == "call" else refs
-            arrays.append(any(self.is_array(a, arrays) for a in operands))
+        for step in self.fused.steps:
+            arrays.append(any(self.is_array(a, arrays) for a in operands_of(step)))
         return arrays
 
     def elementwise_contributions(

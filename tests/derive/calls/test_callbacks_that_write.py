@@ -23,22 +23,10 @@ import numpy as np
 import pytest
 
 from tests.support.gradients import Program, Programs
+from tests.support.subjects import Box
 
 programs = Programs()
 X = np.array([0.3, -1.2, 0.7])
-
-
-class Pt:
-    def __init__(self, a, b):
-        self.a = a
-        self.b = b
-
-    def area(self, k=1.0):
-        return self.a * self.b * k
-
-    @property
-    def d(self):
-        return self.a * 2
 
 
 W = np.zeros(3)
@@ -226,24 +214,24 @@ def use_format(x):
 
 @programs(X)
 def getattr_prop(x):
-    return operator.attrgetter("d")(Pt(x, x)).sum() + Pt(x, x).d.sum()
+    return operator.attrgetter("d")(Box(x, x)).sum() + Box(x, x).d.sum()
 
 
 @programs(X)
 def map_attrget(x):
-    return sum(v.sum() for v in map(operator.attrgetter("d"), [Pt(x, 1.0), Pt(x * x, 1.0)]))
+    return sum(v.sum() for v in map(operator.attrgetter("d"), [Box(x, 1.0), Box(x * x, 1.0)]))
 
 
 @programs(X)
 def sort_attr(x):
-    return sorted([Pt(x, 1.0), Pt(x * x, 0.5)], key=operator.attrgetter("b"))[0].d.sum()
+    return sorted([Box(x, 1.0), Box(x * x, 0.5)], key=operator.attrgetter("b"))[0].d.sum()
 
 
 @programs(X)
 def mcall_lambda(x):
     return sum(
         map(
-            lambda m: m(Pt(x, x)).sum(),
+            lambda m: m(Box(x, x)).sum(),
             [operator.methodcaller("area"), operator.methodcaller("area", 2.0)],
         )
     )
@@ -303,7 +291,7 @@ def arr_getitem_map(x):
 
 @programs(X)
 def set_attr_map(x):
-    p = Pt(0.0, 0.0)
+    p = Box(0.0, 0.0)
     list(map(p.__setattr__, ["a", "b"], x))
     return p.a * p.b
 

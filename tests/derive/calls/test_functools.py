@@ -1,6 +1,6 @@
 """Callers of `operator`, and what `functools` makes of functions and methods."""
 # The unusual style of the programs is the point of them.
-# ruff: noqa: B019, PIE, PT, RET, RUF, SIM, UP
+
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tests.support.gradients import Program, Programs
+from tests.support.subjects import Box, Memoized
 
 programs = Programs()
 X = np.array([0.3, -1.2, 0.7])
@@ -31,28 +32,15 @@ def mcall_map(x):
     return sum(map(operator.methodcaller("prod"), [x, x * x]))
 
 
-class Pt:
-    def __init__(self, a, b):
-        self.a = a
-        self.b = b
-
-    def area(self, k=1.0):
-        return self.a * self.b * k
-
-    @property
-    def d(self):
-        return self.a * 2
-
-
 @programs(X)
 def mcall_obj(x):
-    return operator.methodcaller("area", k=x[2])(Pt(x[0], x[1]))
+    return operator.methodcaller("area", k=x[2])(Box(x[0], x[1]))
 
 
 @programs(X)
 def aget(x):
-    return operator.attrgetter("a", "d")(Pt(x[0], x[1]))[1] * operator.attrgetter("b")(
-        Pt(x[0], x[1])
+    return operator.attrgetter("a", "d")(Box(x[0], x[1]))[1] * operator.attrgetter("b")(
+        Box(x[0], x[1])
     )
 
 
@@ -85,7 +73,7 @@ def iget_sort(x):
 
 @programs(X)
 def aget_sort(x):
-    return sorted([Pt(v, i) for i, v in enumerate(x)], key=operator.attrgetter("a"))[0].area(2.0)
+    return sorted([Box(v, i) for i, v in enumerate(x)], key=operator.attrgetter("a"))[0].area(2.0)
 
 
 @programs(X)
@@ -99,50 +87,15 @@ def part_nested(x):
     return p(x[2]) + sum(p.args)
 
 
-class PM:
-    def __init__(self, s):
-        self.s = s
-
-    def scale(self, v, k):
-        return self.s * v * k
-
-    twice = functools.partialmethod(scale, k=2.0)
-    thrice = functools.partialmethod(scale, 3.0)
-
-    @functools.cached_property
-    def sq(self):
-        return self.s * self.s
-
-    @functools.cache
-    def cached(self, k):
-        return self.s * k
-
-    @functools.singledispatchmethod
-    def disp(self, v):
-        return v * self.s
-
-    @disp.register
-    def _(self, v: int):
-        return v * self.s * 10
-
-    @disp.register(str)
-    def _(self, v):
-        return len(v) * self.s
-
-    @disp.register
-    def _(self, v: list):
-        return sum(v) * self.s
-
-
 @programs(X)
 def pmeth(x):
-    p = PM(x[0])
+    p = Memoized(x[0])
     return p.twice(x[1]) + p.thrice(x[2])
 
 
 @programs(X)
 def cprop(x):
-    p = PM(x[0])
+    p = Memoized(x[0])
     a = p.sq
     p.s = x[1]
     return a * p.sq + p.s
@@ -180,7 +133,7 @@ def sdis_np(x):
 
 @programs(X)
 def sdismeth(x):
-    p = PM(x[0])
+    p = Memoized(x[0])
     return p.disp(x[1]) + p.disp(2) + p.disp("abc") + p.disp([x[0], x[1]])
 
 

@@ -1,6 +1,6 @@
 """`functools.lru_cache` and `cache`, against finite differences."""
 # The unusual style of the programs is the point of them.
-# ruff: noqa: B019, PIE, PT, RET, RUF, SIM, UP
+
 
 from __future__ import annotations
 
@@ -11,44 +11,10 @@ import pytest
 
 from mooncake_py import grad
 from tests.support.gradients import Program, Programs
+from tests.support.subjects import Memoized
 
 programs = Programs()
 X = np.array([0.3, -1.2, 0.7])
-
-
-class PM:
-    def __init__(self, s):
-        self.s = s
-
-    def scale(self, v, k):
-        return self.s * v * k
-
-    twice = functools.partialmethod(scale, k=2.0)
-    thrice = functools.partialmethod(scale, 3.0)
-
-    @functools.cached_property
-    def sq(self):
-        return self.s * self.s
-
-    @functools.cache
-    def cached(self, k):
-        return self.s * k
-
-    @functools.singledispatchmethod
-    def disp(self, v):
-        return v * self.s
-
-    @disp.register
-    def _(self, v: int):
-        return v * self.s * 10
-
-    @disp.register(str)
-    def _(self, v):
-        return len(v) * self.s
-
-    @disp.register
-    def _(self, v: list):
-        return sum(v) * self.s
 
 
 @programs(X)
@@ -73,7 +39,7 @@ def lru_active(x):
 
 @programs(X)
 def lru_method(x):
-    p = PM(x[0])
+    p = Memoized(x[0])
     return p.cached(2) * p.cached(2) + p.cached(3)
 
 

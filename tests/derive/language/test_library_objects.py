@@ -19,22 +19,10 @@ import pytest
 from mooncake_py import grad
 from mooncake_py.errors import DerivativeDropError, MissingRuleError
 from tests.support.gradients import Program, Programs
+from tests.support.subjects import Box
 
 programs = Programs()
 X = np.array([0.3, -1.2, 0.7])
-
-
-class Pt:
-    def __init__(self, a, b):
-        self.a = a
-        self.b = b
-
-    def area(self, k=1.0):
-        return self.a * self.b * k
-
-    @property
-    def d(self):
-        return self.a * 2
 
 
 @programs(X)
@@ -112,7 +100,7 @@ def iadd_arr(x):
 
 @programs(X)
 def attrset(x):
-    p = Pt(x[0], 1.0)
+    p = Box(x[0], 1.0)
     p.a = x[1] * x[0]
     return p.a * vars(p)["b"]
 
@@ -160,9 +148,9 @@ REFUSED = {
     "array.array": (lambda x: array.array("d", [x[0]])[0], "array.array"),
     "array.array set": (lambda x: array.array("d", [1.0]).__setitem__(0, x[0]), "active value"),
     "array.array under an array": (lambda x: writes_under(x), "active data into its buffer"),
-    "weakref.proxy": (lambda x: weakref.proxy(Pt(x, x)).a[0], "weakref.proxy"),
-    "weakref callback": (lambda x: weakref.ref(Pt(x, x), lambda r: x.sort()) and x[0], "weakref"),
-    "weakref.finalize": (lambda x: weakref.finalize(Pt(x, x), x.sort)() or x[0], "weakref"),
+    "weakref.proxy": (lambda x: weakref.proxy(Box(x, x)).a[0], "weakref.proxy"),
+    "weakref callback": (lambda x: weakref.ref(Box(x, x), lambda r: x.sort()) and x[0], "weakref"),
+    "weakref.finalize": (lambda x: weakref.finalize(Box(x, x), x.sort)() or x[0], "weakref"),
 }
 
 

@@ -9,34 +9,22 @@ import numpy as np
 import pytest
 
 from tests.support.gradients import Program, Programs
+from tests.support.subjects import Box
 
 programs = Programs()
 X = np.array([0.3, -1.2, 0.7])
 
 
-class Pt:
-    def __init__(self, a, b):
-        self.a = a
-        self.b = b
-
-    def area(self, k=1.0):
-        return self.a * self.b * k
-
-    @property
-    def d(self):
-        return self.a * 2
-
-
 @programs(X)
 def weakr(x):
-    p = Pt(x[0], x[1])
+    p = Box(x[0], x[1])
     r = weakref.ref(p)
     return r().a * r().b
 
 
 @programs(X)
 def weakval(x):
-    p = Pt(x[0], x[1])
+    p = Box(x[0], x[1])
     d = weakref.WeakValueDictionary()
     d["k"] = p
     return d["k"].a * 2
@@ -44,7 +32,7 @@ def weakval(x):
 
 @programs(X)
 def weakkey(x):
-    p = Pt(x[0], x[1])
+    p = Box(x[0], x[1])
     d = weakref.WeakKeyDictionary()
     d[p] = x[2] * 2
     return d[p] * p.a
@@ -52,7 +40,7 @@ def weakkey(x):
 
 @programs(X)
 def weakmeth(x):
-    p = Pt(x[0], x[1])
+    p = Box(x[0], x[1])
     m = weakref.WeakMethod(p.area)
     return m()(x[2])
 
