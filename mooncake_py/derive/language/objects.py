@@ -166,11 +166,11 @@ class Objects(Core):
         """Run ``x op= v`` for anything but an array."""
         t = type(x)
         special = getattr(t, op.inplace_method, None)
-        if special is None or t is Active or type(v) is ndarray:
-            return getattr(self, op.name)(x, v)
-        if type(special) is FunctionType:
+        if type(special) is FunctionType and t is not Active:
             result = self.call(special, x, v)
             return getattr(self, op.name)(x, v) if result is NotImplemented else result
+        if special is None or t is Active or type(v) is ndarray:  # an array goes before a list
+            return getattr(self, op.name)(x, v)
         reflected = getattr(type(v), op.reflected, None)
         if type(reflected) is FunctionType and concatenates(op, x):
             result = self.call(reflected, v, x)

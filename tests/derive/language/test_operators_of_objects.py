@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.support.gradients import Program, Programs
@@ -154,6 +155,37 @@ def iterators_in_python(x):
     total += next(it) * next(it) + next(it, x)
     a, b = Countdown(x, 2)
     return total + a * b + sum(BySequence(x)) + list(zip(Countdown(x, 2), [1.0, x]))[1][0]
+
+
+class Field:
+    """An array that is changed in place, by arrays too."""
+
+    def __init__(self, cells: Any) -> None:
+        self.cells = cells
+
+    def __add__(self, other: Any) -> Field:
+        return Field(self.cells + other)
+
+    def __iadd__(self, other: Any) -> Field:
+        self.cells += other
+        return self
+
+    def __imul__(self, other: Any) -> Field:
+        self.cells *= other
+        return self
+
+
+@programs(np.array([0.7, -1.2, 0.8]), np.array([1.1, 0.6, -0.7]))
+def arrays_that_change_objects_in_place(x, w):
+    field = same = Field(x)
+    field += w
+    field += w * x
+    field *= w[::-1]
+    fields = [field, w]
+    for k in range(2):
+        fields[k] += x * 0.5
+    assert field is same
+    return np.sum(same.cells * x * w)
 
 
 @pytest.mark.parametrize("program", programs, ids=str)
