@@ -324,7 +324,9 @@ class Registry:
     def independent(self, y: ndarray) -> ndarray:
         """Return an output whose elements are all different memory: a copy of a broadcast one."""
         if has_overlaps(y):
-            return y.copy()
+            writeable = y.flags.writeable
+            y = y.copy()
+            y.flags.writeable = writeable
         return y
 
     def find(self, a: ndarray) -> Memory | View | None:

@@ -43,7 +43,9 @@ def write(ctx: Any, o: ndarray, node: Any, index: Any, v: Any, native: Native) -
     flat = dense(owner).reshape(-1).view(o.dtype)
     offset = o.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
     expected = flat.copy()
-    native(ndarray(o.shape, o.dtype, expected, offset, o.strides))
+    view = ndarray(o.shape, o.dtype, expected, offset, o.strides)
+    view.flags.writeable = o.flags.writeable  # what may not be written raises
+    native(view)
     places = node.positions()[index]
     last = survivors(o, offset, flat.size, index)
     if np.ndim(v):

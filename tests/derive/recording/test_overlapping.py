@@ -138,6 +138,38 @@ def test_writes_by_position_are_refused(write: Any) -> None:
         grad(program)(X)
 
 
+def of_number(x: Any) -> Any:
+    return np.broadcast_to(x[1], (5,))
+
+
+def of_rows(x: Any) -> Any:
+    return np.broadcast_to(2 * x, (3, 5))
+
+
+def made_read_only(x: Any) -> Any:
+    rows, _ = np.broadcast_arrays(x, np.zeros((2, 1)))
+    rows.flags.writeable = False
+    return rows
+
+
+@pytest.mark.parametrize("view", [of_number, of_rows, sliding_window_view, made_read_only])
+def test_writes_to_read_only_views_raise(view: Any) -> None:
+    def program(x: Any) -> Any:
+        a = view(x, 2) if view is sliding_window_view else view(x)
+        total = 0.0
+        try:
+            a[0] = x[0] * 2.0
+        except ValueError:
+            total += x[2]
+        try:
+            a += x[0]
+        except ValueError:
+            total += x[3]
+        return total * a.sum()
+
+    check(program, X)
+
+
 def test_memory_shared_by_dlpack_becomes_active() -> None:
     def program(x: Any) -> Any:
         buffer = np.zeros(5)
