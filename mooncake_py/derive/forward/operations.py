@@ -18,6 +18,7 @@ from mooncake_py.derive.recording.quiet import Quiet
 from mooncake_py.derive.recording.values import FLOAT64, NUMBERS, is_inexact
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.rules.kinds import ElementwiseRule
+from mooncake_py.rules.precision import at_precision_of
 from mooncake_py.tangents.memory import has_overlaps
 
 __all__ = ["Operations"]
@@ -101,14 +102,13 @@ class Operations(Levels):
             return y
         if type(y) is ndarray and (y.base is not None or any(y is p for p in primals)):
             y = self.base.call(np.copy, y)  # not a ufunc, but a function declared elementwise
+        partials = at_precision_of(y, rule.partials, primals)
         if type(y) is ndarray and y.dtype is FLOAT64:
             with Quiet():
-                t = quick.of_partials(
-                    self.operators, self.caller, rule.partials, primals, tangents, y
-                )
+                t = quick.of_partials(self.operators, self.caller, partials, primals, tangents, y)
             if quick.fits(t, y):
                 return self.fresh(y, t)
-        t = self.lower(pushforward.of_elementwise, rule.partials, primals, tangents, y)
+        t = self.lower(pushforward.of_elementwise, partials, primals, tangents, y)
         return self.fresh(y, t)
 
     # Elements.

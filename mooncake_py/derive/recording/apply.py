@@ -53,6 +53,7 @@ from mooncake_py.rules.kinds import (
     VjpRule,
     ZeroDerivativeRule,
 )
+from mooncake_py.rules.precision import at_precision_of
 from mooncake_py.tangents.memory import has_overlaps
 from mooncake_py.tangents.memory import owner as owner_of
 
@@ -233,7 +234,7 @@ def elementwise_into(
         saved = ctx.saved_operands(primals, nodes, plan[2])
         if type(where) is ndarray:
             ctx.registry.protect(where)
-        partials = kept_at_once(plan[1], primals)
+        partials = at_precision_of(out, kept_at_once(plan[1], primals), primals)
     undo = ctx.overwritten(memory, out, Ellipsis) if memory.protected else None
     try:
         f(*primals, out=out, **kwargs)

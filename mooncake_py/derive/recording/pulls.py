@@ -424,7 +424,8 @@ def pull_inplace_scale(entry: Entry) -> None:
     if node.memory.grad is None:
         return
     shadow = node.shadow()
-    shadow[...] = product(shadow, partial(1) if callable(partial) else partial)
+    one = shadow.dtype.type(1)  # whose precision is that of the quotient
+    shadow[...] = product(shadow, partial(one) if callable(partial) else partial)
 
 
 def pull_inplace_scale_active(entry: Entry) -> None:
@@ -461,6 +462,8 @@ def pull_bilinear(entry: Entry) -> None:
     g = y.take()
     if g is None:
         return
+    if type(g) is float:
+        g = np.float64(g)  # a product with a factor of lower precision has that of the number
     for position in (0, 1):
         if nodes[position] is not None:
             c = adjoints[position]

@@ -31,6 +31,7 @@ from mooncake_py.derive.recording.values import (
 from mooncake_py.derive.reports.notes import name_adjoint
 from mooncake_py.overriding import override
 from mooncake_py.rules.kinds import AtOnce
+from mooncake_py.rules.precision import WIDE, at_precision_of
 
 __all__ = ["Node", "Tape"]
 
@@ -170,6 +171,7 @@ class Tape(ArrayLanguage):
         if plan is None:
             return y
         positions, partials, keep = plan
+        partials = at_precision_of(y, partials, args)
         saved = self.saved_operands(args, nodes, keep)
         if type(y) is ndarray:
             if y.base is not None or any(y is a for a in args):
@@ -255,6 +257,10 @@ class Tape(ArrayLanguage):
                 b = nb.keep(b)
             elif type(b) is ndarray:
                 self.registry.protect(b)
+        if (keep_a and (a.dtype is not y.dtype if type(a) is ndarray else type(a) not in WIDE)) or (
+            keep_b and (b.dtype is not y.dtype if type(b) is ndarray else type(b) not in WIDE)
+        ):
+            pa, pb = at_precision_of(y, (pa, pb), (a, b))
         spec_a = spec_b = None
         if pa is None:
             na = None

@@ -1,0 +1,61 @@
+"""Operands of lower precision than the result: derivatives are those at the same numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from mooncake_py import grad, jvp
+
+X = np.array([1.3, 2.1, 0.7])
+NARROW = (np.float16, np.float32, np.int8, np.uint8, np.int16, np.uint64, np.bool_)
+
+
+def quotients(x: Any, w: Any) -> Any:
+    return np.sum(x / w + w / x)
+
+
+def in_place(x: Any, w: Any) -> Any:
+    y = x * x
+    y /= w
+    y *= w
+    np.divide(y, w, out=y)
+    return np.sum(y * x)
+
+
+def numbers(x: Any, w: Any) -> Any:
+    s = w[0]
+    return x[0] / s + s / x[1] + np.sum(x / s) + x[1] * s
+
+
+def angles(x: Any, w: Any) -> Any:
+    return np.sum(np.arctan2(x, w) + np.arctan2(w, x) + np.hypot(x, w))
+
+
+def powers(x: Any, w: Any) -> Any:
+    return np.sum(x**w + w ** x + np.float_power(x, w))
+
+
+def exponentials(x: Any, w: Any) -> Any:
+    return np.sum(np.logaddexp(x, w) + np.logaddexp2(w, x) + np.fmod(5 * x, w))
+
+
+def inner_products(x: Any, w: Any) -> Any:
+    return np.dot(w, x) / 3 + (x @ w) / 7 + np.sum(np.outer(x, w) * x / 3)
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize(
+    "f", [quotients, in_place, numbers, angles, powers, exponentials, inner_products]
+)
+def test_derivatives_have_the_precision_of_the_result(f: Any, dtype: Any) -> None:
+    w = np.array([1.7, 3.1, 99.0]).astype(dtype)
+    value, wide = f(X, w), w.astype(float)
+    assert_allclose(value, f(X, wide), rtol=1e-12)
+    expected = grad(f)(X, wide)
+    assert_allclose(grad(f)(X, w), expected, rtol=1e-13)
+    t = np.array([0.3, -1.0, 0.5])
+    assert_allclose(jvp(lambda x: f(x, w), (X,), (t,))[1], expected @ t, rtol=1e-13)
