@@ -22,7 +22,7 @@ from mooncake_py.derive.rewriting.compiled import (
     same_code,
     walk_code,
 )
-from mooncake_py.derive.rewriting.nodes import place_of, replaced
+from mooncake_py.derive.rewriting.nodes import place_of
 from mooncake_py.derive.rewriting.trees import children
 from mooncake_py.errors import Location, SourceUnavailableError
 
@@ -64,7 +64,8 @@ class SourceNode(NamedTuple):
 
 class _Parsed(NamedTuple):
     lines: list[str]
-    functions: dict[tuple[str, int], list[SourceNode]]
+    module: ast.Module
+    imports: frozenset[str]
 
 
 _files: dict[str, _Parsed] = {}
@@ -115,11 +116,15 @@ def text_file(code: CodeType) -> str:
 
 
 def _search(code: CodeType) -> SourceNode | None:
-    parsed = _parse(text_file(code))
+    file = text_file(code)
+    parsed = _parse(file)
     if parsed is None:
         return None
-    candidates = parsed.functions.get((code.co_name, code.co_firstlineno), [])
-    candidates = [found for found in candidates if _encloses(found.node, code)]
+    candidates = [
+        SourceNode(node, file, class_name, parsed.imports, parsed.module)
+        for node, class_name in _functions_at(code.co_firstlineno, parsed.module)
+        if _key(node) == (code.co_name, code.co_firstlineno) and _encloses(node, code)
+    ]
     # Of nested lambdas on one line the inner one lies within both: try the narrowest first.
     candidates.sort(key=lambda found: _width(found.node))
     return next((found for found in candidates if _matches(found, code)), None)
@@ -134,29 +139,30 @@ def _parse(file: str) -> _Parsed | None:
         module = ast.parse("".join(lines), file)
     except (SyntaxError, ValueError):
         return None
-    parsed = _Parsed(lines, _index(module, file))
+    parsed = _Parsed(lines, module, frozenset(_imports(module.body)))
     while len(_files) >= _FILES_KEPT:
         _files.pop(next(iter(_files)), None)
     _files[file] = parsed
     return parsed
 
 
-def _index(module: ast.Module, file: str) -> dict[tuple[str, int], list[SourceNode]]:
-    index: dict[tuple[str, int], list[SourceNode]] = {}
-    imports = frozenset(_imports(module.body))
+def _functions_at(line: int, module: ast.Module) -> Iterator[tuple[Any, str | None]]:
+    """Yield the functions in statements that a line is part of, with the classes round them.
+
+    Other statements are not looked into: for a function of NumPy that is all but one of the file.
+    """
     todo: list[tuple[Any, str | None]] = [(module, None)]
-    while todo:
-        node, class_name = todo.pop()
+    for node, class_name in todo:
         kind = node.__class__
         if kind in _FUNCTIONS or kind is ast.GeneratorExp:
-            found = SourceNode(node, file, class_name, imports, module)
-            index.setdefault(_key(node), []).append(found)
-        if kind is ast.ClassDef:
-            # Only the body of a class is mangled by its name, not its bases or decorators.
-            todo.extend([(item, node.name) for item in node.body])
-            node = replaced(node, body=[])
-        todo.extend([(item, class_name) for item in children(node)])
-    return index
+            yield node, class_name
+        # Only the body of a class is mangled by its name, not its bases or decorators.
+        inner = node.name if kind is ast.ClassDef else class_name
+        for part in children(node):
+            if not isinstance(part, ast.stmt):
+                todo.append((part, class_name))
+            elif _first_line(part) <= line <= part.end_lineno:
+                todo.append((part, inner))
 
 
 def _imports(body: list[Any]) -> Iterator[str]:
@@ -178,8 +184,13 @@ def _key(node: Any) -> tuple[str, int]:
         return "<lambda>", node.lineno
     if isinstance(node, ast.GeneratorExp):
         return "<genexpr>", node.lineno
-    first = node.decorator_list[0] if node.decorator_list else node
-    return node.name, first.lineno
+    return node.name, _first_line(node)
+
+
+def _first_line(node: Any) -> int:
+    """Return the line of a statement, or of its first decorator."""
+    decorators = getattr(node, "decorator_list", None)
+    return decorators[0].lineno if decorators else node.lineno
 
 
 def _encloses(node: Any, code: CodeType) -> bool:

@@ -11,14 +11,14 @@ from typing import Any
 
 from mooncake_py.derive.rewriting.compiled import FunctionNode
 from mooncake_py.derive.rewriting.names import Names
-from mooncake_py.derive.rewriting.trees import children, walk
+from mooncake_py.derive.rewriting.trees import add_children, children, walk
 
 __all__ = ["Bindings", "StaticInts", "bindings", "is_literal"]
 
 _INT_OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
-_NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_NESTED = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
 _BINDING = frozenset({
-    ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.AugAssign, ast.For, ast.ClassDef, ast.alias,
+    ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.AugAssign, ast.For, ast.alias,
     ast.Global, ast.Nonlocal, ast.MatchMapping, ast.MatchAs, ast.MatchStar, ast.ExceptHandler,
 })
 
@@ -73,31 +73,36 @@ def bindings(node: FunctionNode) -> Bindings:
     for arg in filter(None, [arguments.vararg, arguments.kwarg]):
         found.add(arg.arg, None, False)
     body = [node.body] if isinstance(node, ast.Lambda) else node.body
-    todo: list[tuple[Any, bool]] = [(item, False) for item in body]
-    values: dict[int, Any] = {}
+    _collect([*body], False, found, {})
+    return found
+
+
+def _collect(todo: list[Any], in_class: bool, found: Bindings, values: dict[int, Any]) -> None:
+    """Collect the bindings of nodes, each given before what is below it."""
     while todo:
-        item, in_class = todo.pop()
+        item = todo.pop()
         kind = item.__class__
         if kind is ast.Name:
             if item.ctx.__class__ is not ast.Load:
                 found.add(item.id, values.get(id(item)), in_class)
-            continue
-        if kind in _NESTED:
+        elif kind in _NESTED:
             _enter_nested(item, in_class, found, todo)
-            continue
-        if kind is ast.comprehension:
+        elif kind is ast.ClassDef:
+            found.add(item.name, None, in_class)
+            found.rebound.update(_declared_nonlocal(item.body))
+            _collect(children(item), True, found, values)
+        elif kind is ast.comprehension:
             # Its targets live in a scope of their own; a walrus in the rest does not.
             found.inner.update(_names(item.target))
-            todo.extend((part, in_class) for part in (item.iter, *item.ifs))
-            continue
-        if kind in _BINDING:
-            in_class = _record(item, in_class, found, values)
-        todo.extend([(part, in_class) for part in children(item)])
-    return found
+            todo += [item.iter, *item.ifs]
+        else:
+            if kind in _BINDING:
+                _record(item, in_class, found, values)
+            add_children(item, todo)
 
 
-def _record(item: Any, in_class: bool, found: Bindings, values: dict[int, Any]) -> bool:
-    """Note what a node binds or will give to names below it; return whether those are inner."""
+def _record(item: Any, in_class: bool, found: Bindings, values: dict[int, Any]) -> None:
+    """Note what a node binds or will give to names below it."""
     match item:
         case ast.Assign(targets=targets, value=value):
             values.update((id(target), value) for target in targets)
@@ -107,10 +112,6 @@ def _record(item: Any, in_class: bool, found: Bindings, values: dict[int, Any]) 
             values[id(target)] = ast.BinOp(ast.Name(name, ast.Load()), op, value)
         case ast.For(target=target):
             values[id(target)] = item
-        case ast.ClassDef(name=name):
-            found.add(name, None, in_class)
-            found.rebound.update(_declared_nonlocal(item.body))
-            return True
         case ast.alias(name=name, asname=asname):
             found.add(asname or name.partition(".")[0], None, in_class)
         case ast.Global(names=names):
@@ -121,17 +122,15 @@ def _record(item: Any, in_class: bool, found: Bindings, values: dict[int, Any]) 
             found.add(name, None, in_class)
         case ast.MatchAs() | ast.MatchStar() | ast.ExceptHandler():
             found.add(item.name, None, in_class)
-    return in_class
 
 
-def _enter_nested(item: Any, in_class: bool, found: Bindings, todo: list[tuple[Any, bool]]) -> None:
+def _enter_nested(item: Any, in_class: bool, found: Bindings, todo: list[Any]) -> None:
     """Of a nested function only decorators and defaults belong to the enclosing scope."""
-    outer = [*item.args.defaults, *filter(None, item.args.kw_defaults)]
+    todo += [*item.args.defaults, *filter(None, item.args.kw_defaults)]
     if not isinstance(item, ast.Lambda):
-        outer += item.decorator_list
+        todo += item.decorator_list
         found.add(item.name, None, in_class)
         found.rebound.update(_declared_nonlocal(item.body))
-    todo.extend((part, in_class) for part in outer)
 
 
 def _declared_nonlocal(body: list[ast.stmt]) -> set[str]:

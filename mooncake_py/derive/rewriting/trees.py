@@ -1,4 +1,4 @@
-"""Walks over syntax trees, as :mod:`ast` has them, at a quarter of the time.
+"""Walks over syntax trees, as :mod:`ast` has them, at a third of the time.
 
 Nothing looks for an operator or for the context of a name by walking, so these are left out.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-__all__ = ["children", "walk"]
+__all__ = ["add_children", "children", "walk"]
 
 _WITHOUT_NODES = frozenset({
     "arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "kind", "level", "module", "op",
@@ -17,19 +17,26 @@ _WITHOUT_NODES = frozenset({
 _fields: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: ()}
 
 
-def children(node: Any) -> list[Any]:
-    """Return the nodes directly below a node, operators and contexts left out."""
+def add_children(node: Any, found: list[Any]) -> None:
+    """Append the nodes directly below a node to a list, operators and contexts left out."""
     kind = node.__class__
     fields = _fields.get(kind)
     if fields is None:
         fields = _fields[kind] = tuple(f for f in kind._fields if f not in _WITHOUT_NODES)
-    found: list[Any] = []
     for field in fields:
         value: Any = getattr(node, field, None)
         if value.__class__ is list:
-            found.extend([item for item in value if isinstance(item, ast.AST)])
+            for item in value:
+                if isinstance(item, ast.AST):
+                    found.append(item)
         elif isinstance(value, ast.AST):
             found.append(value)
+
+
+def children(node: Any) -> list[Any]:
+    """Return the nodes directly below a node, operators and contexts left out."""
+    found: list[Any] = []
+    add_children(node, found)
     return found
 
 
@@ -37,5 +44,5 @@ def walk(node: Any) -> list[Any]:
     """Return a node and all nodes below it, from the outside inwards."""
     found = [node]
     for item in found:
-        found.extend(children(item))
+        add_children(item, found)
     return found
