@@ -31,7 +31,7 @@ def without_signs(
     result: list[str] = []
     for line in lines:
         target, _, text = line.partition(" = ")
-        if found := SUM.match(text):
+        if found := re.match(SUM, text):
             a, b = (signed.get(name, name) for name in found.groups())
             if a[0] == b[0] == "-":
                 result.append(f"{target} = {a[1:]} + {b[1:]}")
@@ -41,10 +41,10 @@ def without_signs(
                 sign = "-" if second[0] == "-" else "+"
                 result.append(f"{target} = {first} {sign} {second.lstrip('-')}")
             continue
-        found = LINEAR.match(text)
-        if found is None or signed.keys() & identifiers(found["rest"]):
+        found = re.match(LINEAR, text)
+        if found is None or (signed and signed.keys() & identifiers(found["rest"])):
             # No name is bound anew: others may stand for what it holds.
-            text = NAME.sub(lambda m: f"({signed[m[0]]})" if m[0] in signed else m[0], text)
+            text = re.sub(NAME, lambda m: f"({signed[m[0]]})" if m[0] in signed else m[0], text)
             result.append(f"{target} = {text}")
             continue
         name = signed.get(found["name"], found["name"])
@@ -58,10 +58,11 @@ def without_signs(
     return result, {k: signed.get(total, total) for k, total in totals.items()}
 
 
-NAME = re.compile(r"[A-Za-z_]\w*")
-SUM = re.compile(r"(\w+) \+ (\w+)$")
-PRODUCT = re.compile(r"(inner|reduced|left\d+|right\d+)\(")
-LINEAR = re.compile(
+# Texts, which `re` compiles when they are first used: at import it would take 0.4 ms.
+NAME = r"[A-Za-z_]\w*"
+SUM = r"(\w+) \+ (\w+)$"
+PRODUCT = r"(inner|reduced|left\d+|right\d+)\("
+LINEAR = (
     r"(?P<head>(?:(?:inner|summed|reduced|fitted|left\d+|right\d+)\()?)(?P<sign>-?)(?P<name>[a-z]\w*)"
     r"(?P<rest>(?: [*/] .+|, .+|\))?)$"
 )
@@ -75,8 +76,9 @@ def not_surely_finite(lines: list[str]) -> set[str]:
     risky: set[str] = set()
     for line in lines:
         target, _, text = line.partition(" = ")
-        factors = [w for w in identifiers(text) if w[0] in "vtp" and w[1:].isdigit()]
-        if factors or "/" in text or risky.intersection(identifiers(text)):
+        names = identifiers(text)
+        factors = [w for w in names if w[0] in "vtp" and w[1:].isdigit()]
+        if factors or "/" in text or risky.intersection(names):
             risky.add(target)
     return risky
 
@@ -87,10 +89,12 @@ def without_implied(checks: set[str], lines: list[str]) -> list[str]:
     A value that is not finite stays so in arithmetic, if nothing is left out, as BLAS may do
     with factors of zero.  Measured on Thomas's elimination of rows: a pass over memory in nine.
     """
+    if len(checks) < 2:
+        return list(checks)
     sources: dict[str, set[str]] = {}
     for line in lines:
         target, _, text = line.partition(" = ")
-        names = set(identifiers(text)) if PRODUCT.search(text) is None else set()
+        names = set(identifiers(text)) if re.search(PRODUCT, text) is None else set()
         sources[target] = names.union(*(sources.get(name, ()) for name in names))
     return sorted(
         name for name in checks
@@ -98,6 +102,9 @@ def without_implied(checks: set[str], lines: list[str]) -> list[str]:
     )
 
 
+WORD = re.compile(r"\w+")
+
+
 def identifiers(text: str) -> list[str]:
     """Return the identifiers in a text, one for each use."""
-    return "".join(c if c.isalnum() or c == "_" else " " for c in text).split()
+    return WORD.findall(text)

@@ -24,12 +24,9 @@ from mooncake_py.derive.recording.fusion import (
     prepend,
 )
 from mooncake_py.derive.rewriting.conditions import ConditionRewriter
-from mooncake_py.derive.rewriting.nodes import CONTEXT, INPLACE, PREFIX, load, place_of
+from mooncake_py.derive.rewriting.nodes import CONTEXT, INPLACE, PREFIX, load, located, place_of
 
 __all__ = ["FusingRewriter"]
-
-FUSED = (Fused, Elements)
-
 
 class FusingRewriter(ConditionRewriter):
     """What can be one entry, and the calls that run it.
@@ -38,11 +35,14 @@ class FusingRewriter(ConditionRewriter):
     ----------
     injected : dict
         Constants that the rewritten code refers to by name.
+    fused_count : int
+        How many of them run expressions as a whole.
     spans : bool
         Whether what is made is only tried, and may span lines: see `spanning`.
     """
 
     injected: dict[str, Any]
+    fused_count = 0
     spans = False
 
     def fusible(self, steps: Any, count: int, *rest: Any) -> Fused:
@@ -185,18 +185,17 @@ class FusingRewriter(ConditionRewriter):
     def _run_fused(self, fused: Any, parts: Parts, node: ast.AST) -> ast.expr:
         """Inject what is fused, and return the call that runs it on its operands."""
         place = place_of(node)
-        name = f"{PREFIX}f{sum(isinstance(v, FUSED) for v in self.injected.values())}"
+        name = f"{PREFIX}f{self.fused_count}"
+        self.fused_count += 1
         self.injected[name] = fused
-        run = ast.Attribute(load(name, place), "run", ast.Load())
+        run = located(ast.Attribute(load(name, place), "run", ast.Load()), place)
         values = list(map(self.operand, parts.values))
         args: list[ast.expr] = [
             load(CONTEXT, place),
-            ast.Tuple(parts.functions, ast.Load()),
-            ast.Tuple(values, ast.Load()),
+            located(ast.Tuple(parts.functions, ast.Load()), place),
+            located(ast.Tuple(values, ast.Load()), place),
         ]
-        for part in (run, *args[1:]):
-            ast.copy_location(part, node)
-        return ast.copy_location(ast.Call(run, args, []), node)
+        return located(ast.Call(run, args, []), place)
 
 
 def elsewhere(ctx: Any, functions: Any, values: Any) -> Any:

@@ -149,7 +149,6 @@ class FunctionRewriter(SpanningRewriter):
     depth = 0  # of match statements
     in_class = False
     loops = 0  # whose bodies have become functions
-    found: Bindings
 
     def function(self, node: FunctionNode) -> FunctionNode:
         """Rewrite the function itself; functions nested in it are visited as statements."""

@@ -29,7 +29,7 @@ from mooncake_py.derive.rewriting.nodes import (
     replaced,
     store,
 )
-from mooncake_py.derive.rewriting.statics import is_literal
+from mooncake_py.derive.rewriting.statics import Bindings, is_literal
 from mooncake_py.derive.rewriting.trees import walk
 
 __all__ = ["SpanningRewriter"]
@@ -39,6 +39,8 @@ ELSE, TRIED = f"{PREFIX}else", f"{PREFIX}tried"
 
 class SpanningRewriter(AssignmentRewriter):
     """Assignments and ``return`` that are tried as a whole."""
+
+    found: Bindings
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """As on one line, after a trial."""
@@ -87,8 +89,8 @@ class SpanningRewriter(AssignmentRewriter):
         ]
 
     def _reads_attributes(self, node: Any) -> bool:
-        """Whether a statement reads attributes of what names are bound to, modules apart."""
-        return any(
+        """Whether a statement on one line reads attributes of what names are bound to, modules apart."""
+        return node.lineno in self.found.attribute_lines and any(
             isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name)
             and self.names.module(part.value) is None
             for part in walk(node)

@@ -37,6 +37,8 @@ class Bindings:
         Names so declared, also in class bodies.
     rebound : set of str
         Names that a nested function or class may rebind by ``nonlocal``.
+    attribute_lines : set of int
+        Lines on which attributes stand: for whoever looks for them, a walk the less.
     """
 
     def __init__(self) -> None:
@@ -45,6 +47,7 @@ class Bindings:
         self.global_names: set[str] = set()
         self.nonlocal_names: set[str] = set()
         self.rebound: set[str] = set()
+        self.attribute_lines: set[int] = set()
 
     def bound(self) -> set[str]:
         """Return every name bound in the function's scope or one that is not a function."""
@@ -85,6 +88,9 @@ def _collect(todo: list[Any], in_class: bool, found: Bindings, values: dict[int,
         if kind is ast.Name:
             if item.ctx.__class__ is not ast.Load:
                 found.add(item.id, values.get(id(item)), in_class)
+        elif kind is ast.Attribute:
+            found.attribute_lines.add(item.lineno)
+            todo.append(item.value)
         elif kind in _NESTED:
             _enter_nested(item, in_class, found, todo)
         elif kind is ast.ClassDef:
