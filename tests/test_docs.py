@@ -38,7 +38,7 @@ def test_reference_lists_the_public_names() -> None:
     listed = {name for row in rows for name in re.findall(r"`(\w+)", row)}
     modules = {path.stem for path in (ROOT / "mooncake_py").iterdir()}
     public = {
-        name for name in vars(mooncake_py) if not name.startswith("_") and name not in modules
+        name for name in dir(mooncake_py) if not name.startswith("_") and name not in modules
     }
     assert listed == public
 

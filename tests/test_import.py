@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import os
 import subprocess
@@ -9,6 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+import mooncake_py
 
 ROOT = Path(__file__).parents[1]
 PROGRAM = """
@@ -41,11 +44,53 @@ def test_heavy_modules_are_left_out(imported: set[str]) -> None:
     assert imported.isdisjoint(heavy | {"numpy.testing", "numpy.f2py", "numpy.polynomial"})
 
 
-def test_the_tester_is_imported_when_it_is_called(imported: set[str]) -> None:
-    assert "mooncake_py.testing.rule" in imported
-    assert imported.isdisjoint(
-        f"mooncake_py.testing.{name}" for name in ("checking", "compare", "finite_differences")
-    )
+def test_what_few_programs_use_is_imported_when_it_is_asked_for(imported: set[str]) -> None:
+    later = {"higher_order", "reflecting", "testing", "utilities", "via_ad"}
+    assert later.isdisjoint(name.split(".")[1] for name in imported if "." in name)
+
+
+def test_names_that_are_imported_later_are_those_that_type_checkers_see() -> None:
+    tree = ast.parse(Path(mooncake_py.__file__).read_text(encoding="utf-8"))
+    (block,) = [node for node in tree.body if isinstance(node, ast.If)]
+    seen = {
+        alias.asname: node.module for node in block.body if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert {name: f"mooncake_py.{m}" for name, m in mooncake_py._MODULES.items()} == seen
+    assert set(seen) <= set(dir(mooncake_py)) & set(mooncake_py.__all__)
+    for name, module in seen.items():
+        assert getattr(mooncake_py, name) is getattr(sys.modules[module], name)
+    with pytest.raises(AttributeError, match="no attribute 'gradients'"):
+        _ = mooncake_py.gradients  # type: ignore[attr-defined]
+
+
+def run(text: str, folder: Path) -> list[str]:
+    """Return what a program prints that is run from a file."""
+    program = folder / "program.py"
+    program.write_text(text)
+    finished = subprocess.run(
+        [sys.executable, program], env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    return finished.stdout.split()
+
+
+WITHIN = """
+import mooncake_py as mc
+def f(x):
+    return mc.stop_gradient(x) * x
+def g(x):
+    return mc.ignore_derivatives(abs, x) * x
+with mc.local_rules():
+    print(mc.grad(f)(3.0))
+print(mc.grad(f)(3.0), mc.jvp(f, (3.0,), (1.0,))[1])
+print(mc.jvp(g, (3.0,), (1.0,))[1], mc.value_and_grad(g, debug=True)(3.0)[1])
+print(mc.testing.rule_cases.__name__)
+"""
+
+
+def test_rules_of_what_a_function_asks_for_first_hold_everywhere(tmp_path: Path) -> None:
+    assert run(WITHIN, tmp_path) == ["3.0"] * 5 + ["rule_cases"]
 
 
 LATE = """
@@ -60,10 +105,4 @@ print(*grad(f)(numpy.zeros(2)))
 
 def test_rules_of_what_the_function_itself_imports(tmp_path: Path) -> None:
     pytest.importorskip("scipy")
-    program = tmp_path / "late.py"
-    program.write_text(LATE)
-    finished = subprocess.run(
-        [sys.executable, program], env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True, text=True, check=True, timeout=60,
-    )  # fmt: skip
-    assert finished.stdout.split() == [str(2 / math.sqrt(math.pi))] * 2
+    assert run(LATE, tmp_path) == [str(2 / math.sqrt(math.pi))] * 2
