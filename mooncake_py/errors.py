@@ -8,7 +8,7 @@ out by :func:`describe`: what happened, then where, why and how to mend it.
 from __future__ import annotations
 
 import linecache
-from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = [
     "CheckpointError",
@@ -33,8 +33,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class Location:
+class Location(NamedTuple):
     """A place in the user's source: file, line and, where known, the columns of an expression."""
 
     file: str

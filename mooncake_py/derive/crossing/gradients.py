@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from types import CellType
 from typing import Any
 
@@ -64,7 +63,7 @@ def container_gradient(value: Any, mirror: Mirror, memo: dict[int, Any]) -> Any:
     parts = {name: gradient_of(fields[name], m, memo) for name, m in mirror.parts.items()}
     if mutable is None:
         return immutable_gradient(value, mirror, parts)
-    if dataclasses.is_dataclass(value):
+    if is_dataclass(value):
         for name, part in parts.items():
             object.__setattr__(mutable, name, part)
     elif mirror.kind is list:
@@ -83,9 +82,14 @@ def immutable_gradient(value: Any, mirror: Mirror, parts: dict[Any, Any]) -> Any
 
 def mutable_gradient(value: Any, mirror: Mirror) -> Any:
     """Return an empty gradient that is filled in place, or None if it is made whole."""
-    if dataclasses.is_dataclass(value):
+    if is_dataclass(value):
         return object.__new__(type(value))
     return mirror.kind() if mirror.kind in (list, dict, MutableTangent) else None
+
+
+def is_dataclass(value: Any) -> bool:
+    """Tell whether a value is an instance of a dataclass, without the module that makes them."""
+    return hasattr(type(value), "__dataclass_fields__")
 
 
 def scalar_gradient(node: Active) -> Any:

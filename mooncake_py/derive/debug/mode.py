@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from mooncake_py.derive.nesting.enclosing import enclosing
 from mooncake_py.derive.nesting.inner import InnerContext
@@ -16,8 +15,7 @@ from mooncake_py.derive.reports.meter import attach_meter
 __all__ = ["Settings", "debug_mode", "new_context", "settings"]
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):
     """What debug mode checks besides rules and memory.
 
     Attributes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 from types import FunctionType
 from typing import Any
@@ -35,6 +34,8 @@ def owner_of(init: FunctionType, made: Any) -> Any:
 
 def initialize_dataclass(ctx: Any, cls: Any, init: FunctionType, args: Any, kwargs: Any) -> None:
     """Do what the generated ``__init__`` does, with all code of the user's derived."""
+    from dataclasses import MISSING  # not needed by who has no dataclass
+
     bound = inspect.signature(init).bind(*args, **kwargs)
     bound.apply_defaults()
     made, values = args[0], bound.arguments
@@ -45,9 +46,9 @@ def initialize_dataclass(ctx: Any, cls: Any, init: FunctionType, args: Any, kwar
             continue
         if field.init and type(values[name]).__name__ != "_HAS_DEFAULT_FACTORY_CLASS":
             value = values[name]
-        elif field.default_factory is not dataclasses.MISSING:
+        elif field.default_factory is not MISSING:
             value = ctx.call(field.default_factory)
-        elif field.default is not dataclasses.MISSING and has_slots(cls):
+        elif field.default is not MISSING and has_slots(cls):
             value = field.default
         else:
             continue  # the default stays in the class, or __post_init__ sets it

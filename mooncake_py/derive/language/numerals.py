@@ -22,7 +22,7 @@ from mooncake_py.errors import DerivativeDropError
 
 __all__ = ["Numerals", "checked", "refuse_assigned", "written"]
 
-NUMERAL = re.compile(
+NUMERAL = (  # a text, which `re` compiles when numbers are written
     r"0[xX][0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?[pP][-+]?\d+"
     r"|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 )
@@ -45,7 +45,7 @@ class Numerals:
 
     def add(self, text: str, whole: bool) -> None:
         """Remember the numbers in a text; `whole` numbers too, where nothing else is in it."""
-        for token in NUMERAL.findall(text):
+        for token in re.findall(NUMERAL, text):
             if whole or not token.isdigit():
                 value = magnitude(token)
                 self.exact.add(value)
@@ -61,7 +61,7 @@ class Numerals:
 
     def in_text(self, text: str) -> bool:
         """Tell whether one of the numbers stands in a text."""
-        return any(self.holds(magnitude(token)) for token in NUMERAL.findall(text))
+        return any(self.holds(magnitude(token)) for token in re.findall(NUMERAL, text))
 
 
 def magnitude(token: str) -> float:

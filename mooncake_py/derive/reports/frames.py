@@ -9,7 +9,6 @@ from __future__ import annotations
 import collections
 import inspect
 import sys
-import traceback
 import warnings
 from types import FrameType
 from typing import Any
@@ -86,6 +85,13 @@ def run_logging(f: Any, args: Any, kwargs: Any) -> Any:
 
 def run_traceback(f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function of :mod:`traceback`."""
+    import traceback  # by whoever got the function from it
+
+    if f in (traceback.extract_stack, traceback.format_stack):
+        found = traceback.extract_stack(user_frame(), *args[1:], **kwargs)
+        kept = [entry for entry in found if not entry.filename.startswith(OWN)]
+        summary = traceback.StackSummary.from_list(kept)
+        return summary.format() if f is traceback.format_stack else summary
     hide_engine(*args, *kwargs.values())
     return f(*args, **kwargs)
 
@@ -123,16 +129,6 @@ def run_namedtuple(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return f(*args, **{"module": module, **kwargs})
 
 
-def run_extract_stack(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
-    found = traceback.extract_stack(user_frame(), *args[1:], **kwargs)
-    kept = [entry for entry in found if not entry.filename.startswith(OWN)]
-    return traceback.StackSummary.from_list(kept)
-
-
-def run_format_stack(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
-    return traceback.format_list(run_extract_stack(ctx, f, args, kwargs))
-
-
 HANDLERS = {
     sys._getframe: run_getframe,
     sys.exc_info: run_exc_info,
@@ -140,6 +136,4 @@ HANDLERS = {
     inspect.stack: run_stack,
     warnings.warn: run_warn,
     collections.namedtuple: run_namedtuple,
-    traceback.extract_stack: run_extract_stack,
-    traceback.format_stack: run_format_stack,
 }

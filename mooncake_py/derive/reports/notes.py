@@ -15,11 +15,12 @@ from mooncake_py.rules.kinds import Rule
 
 __all__ = ["end_by", "guarded", "locate", "name_adjoint", "note_adjoint", "without_context"]
 
-COUNTS = re.compile(
+# Texts, which `re` compiles when there is an error.
+COUNTS = (
     r"(?P<positional>\d+) positional arguments? "
     r"\(and (?P<keyword_only>\d+) keyword-only arguments?\) were given"
 )
-ENGINE = re.compile(r"mooncake_py\.derive\.[\w.]+\(\)")  # who was called, by CPython
+ENGINE = r"mooncake_py\.derive\.[\w.]+\(\)"  # who was called, by CPython
 MARK = "mooncake_py: while differentiating, at"
 
 
@@ -98,7 +99,7 @@ class Carried:
 def in_plain_words(error: Exception) -> None:
     """Leave the engine's functions out of CPython's text for a call that does not fit."""
     if isinstance(error, TypeError) and error.args and isinstance(error.args[0], str):
-        error.args = (ENGINE.sub("function", error.args[0]), *error.args[1:])
+        error.args = (re.sub(ENGINE, "function", error.args[0]), *error.args[1:])
 
 
 def add_place(error: Exception) -> None:
@@ -138,7 +139,7 @@ def without_context(error: TypeError) -> None:
     """Leave the context out of the error for a call with the wrong number of arguments."""
     traceback = error.__traceback__
     if error.args and traceback is not None and traceback.tb_next is None:
-        error.args = (COUNTS.sub(counted, str(error.args[0])),)
+        error.args = (re.sub(COUNTS, counted, str(error.args[0])),)
 
 
 def counted(match: re.Match[str]) -> str:

@@ -10,17 +10,14 @@ import ast
 import linecache
 import threading
 import weakref
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-from mooncake_py.derive.rewriting.compiled import FunctionNode
 from mooncake_py.derive.rewriting.names import MISSING
 from mooncake_py.derive.rewriting.nodes import replaced
-from mooncake_py.derive.rewriting.rewrite import rewrite
+from mooncake_py.derive.rewriting.rewrite import Rewritten, rewrite
 from mooncake_py.derive.rewriting.source import SourceNode, locate
 from mooncake_py.errors import Location, SourceUnavailableError
 
@@ -30,9 +27,16 @@ _CO_GENERATOR = 0x20
 _VARIANTS_KEPT = 4
 
 
-@dataclass(eq=False)
 class Derived:
     """A rewritten function before it is bound to globals and a closure.
+
+    Parameters
+    ----------
+    original, code : CodeType
+        Of the function, and of the rewritten one.
+    rewritten : Rewritten
+    parameters : tuple of str
+        Names that were free when the latter was compiled.
 
     Attributes
     ----------
@@ -56,18 +60,21 @@ class Derived:
         Picks the closure of `code` from the original closure followed by `cells`.
     """
 
-    code: CodeType
-    injected: dict[str, Any]
-    stored_globals: frozenset[str]
-    stored_free: frozenset[str]
-    is_generator: bool
-    file: str
-    qualname: str
-    first_line: int
-    node: FunctionNode
-    assumed: tuple[tuple[str, object], ...]
-    cells: tuple[CellType, ...]
-    closure: Callable[[tuple[CellType, ...]], tuple[CellType, ...]] | None
+    def __init__(
+        self, original: CodeType, code: CodeType, rewritten: Rewritten, parameters: tuple[str, ...]
+    ) -> None:
+        self.code = code
+        self.injected = rewritten.injected
+        self.stored_globals = rewritten.stored_globals
+        self.stored_free = rewritten.stored_free
+        self.is_generator = bool(original.co_flags & _CO_GENERATOR)
+        self.file = original.co_filename
+        self.qualname = original.co_qualname
+        self.first_line = original.co_firstlineno
+        self.node = rewritten.node
+        self.assumed = tuple(rewritten.assumed.items())
+        self.cells = tuple(map(CellType, rewritten.injected.values()))
+        self.closure = _picker([parameters.index(name) for name in code.co_freevars])
 
 
 class _Entry:
@@ -145,20 +152,7 @@ def _derive(code: CodeType, globals_: dict[str, Any]) -> Derived:
     rewritten = rewrite(source, code, globals_)
     parameters = (*code.co_freevars, *rewritten.injected)
     new = source.compile(rewritten.node, code, parameters)
-    return Derived(
-        code=new,
-        injected=rewritten.injected,
-        stored_globals=rewritten.stored_globals,
-        stored_free=rewritten.stored_free,
-        is_generator=bool(code.co_flags & _CO_GENERATOR),
-        file=code.co_filename,
-        qualname=code.co_qualname,
-        first_line=code.co_firstlineno,
-        node=rewritten.node,
-        assumed=tuple(rewritten.assumed.items()),
-        cells=tuple(map(CellType, rewritten.injected.values())),
-        closure=_picker([parameters.index(name) for name in new.co_freevars]),
-    )
+    return Derived(code, new, rewritten, parameters)
 
 
 def _picker(positions: list[int]) -> Any:
