@@ -317,7 +317,7 @@ def _has_slice(node: ast.Tuple) -> bool:
     return any(isinstance(item, ast.Slice) for item in node.elts)
 
 
-def _constant_value(node: ast.expr | None) -> Any:
+def _constant_value(node: Any) -> Any:
     """Evaluate a constant index; `_NOT_CONSTANT` if it is not one."""
     kind = node.__class__  # asked for each part of each index: a match takes three times as long
     if node is None:

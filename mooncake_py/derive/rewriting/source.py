@@ -161,7 +161,7 @@ def _functions_at(line: int, module: ast.Module) -> Iterator[tuple[Any, str | No
         for part in children(node):
             if not isinstance(part, ast.stmt):
                 todo.append((part, class_name))
-            elif _first_line(part) <= line <= part.end_lineno:
+            elif _first_line(part) <= line <= (part.end_lineno or line):
                 todo.append((part, inner))
 
 

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from mooncake_py.derive.rewriting.source import locate
+from mooncake_py.derive.rewriting.compiled import walk_code
+from mooncake_py.derive.rewriting.source import _first_line, locate
 from mooncake_py.errors import SourceUnavailableError
 
 
@@ -221,6 +222,24 @@ def test_every_function_of_a_library_module_is_found(name):
         found = locate(code)
         assert not isinstance(found.node, ast.Lambda | ast.GeneratorExp)
         assert found.node.name == code.co_name
+
+
+@pytest.mark.parametrize("text", [
+    'def f():\n    return f"""\n\n{(lambda: 1)()}{(lambda:\n 2)()} {sum(k for k in [1])}\n"""\n',
+    "def f(\n    a=lambda: 1,\n): return [\n    lambda: 2,\n]\n",
+    "def f():\n    class A(\n        base(lambda: 1)\n    ):\n        b = lambda: 2\n",
+    "@decorated(\n    lambda: 1,\n)\nclass A:\n    @decorated(lambda: 2)\n    def f(self): pass\n",
+    "match a:\n    case b if (lambda: 1)():\n        c = lambda: 2\n",
+    "try:\n    a = lambda: 1\nexcept (\n    lambda: 2\n)():\n    b = lambda: 3\n",
+])  # fmt: skip
+def test_functions_are_found_wherever_they_stand_in_a_statement(tmp_path, text):
+    path = tmp_path / "text.py"
+    path.write_text("def f(): pass\n" + text)
+    codes = walk_code(compile(path.read_text(), str(path), "exec", dont_inherit=True))
+    functions = [code for code in codes if code.co_name in ("f", "<lambda>", "<genexpr>")]
+    assert len(functions) > 2
+    for code in functions:
+        assert _first_line(locate(code).node) == code.co_firstlineno
 
 
 def test_functions_of_frozen_modules_are_found():
