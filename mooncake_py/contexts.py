@@ -142,6 +142,10 @@ class Context:
         """Return something other than ``o.name``: nothing is tried here, but only run."""
         return Ellipsis
 
+    def peek_operator(self, name: str, *operands: Any) -> Any:
+        """Return something other than the result of an operator: see `peek`."""
+        return NotImplemented
+
     def setattr(self, o: Any, name: str, value: Any) -> None:
         """Run ``o.name = value``."""
         setattr(o, name, value)

@@ -27,7 +27,8 @@ def at_precision_of(y: Any, partials: Sequence[Any], operands: Sequence[Any]) ->
         if type(x) not in WIDE and getattr(x, "dtype", None) is not getattr(y, "dtype", None):
             real = np.finfo(getattr(y, "dtype", np.float64)).dtype
             if wider(x, real) is not None:
-                return [_converting(p, real) if _computes(p) else p for p in partials]
+                named = type(y) is ndarray  # what a cotangent that is an array may be multiplied by
+                return [p if _is_plain(p, named) else _converting(p, real) for p in partials]
     return partials
 
 
@@ -43,12 +44,12 @@ def wider(x: Any, real: np.dtype[Any]) -> np.dtype[Any] | None:
     return real if kind == "f" and size < real.itemsize else None
 
 
-def _computes(partial: Any) -> bool:
-    """Tell whether a partial does more than to name an operand, as those of a product do."""
+def _is_plain(partial: Any, named: bool) -> bool:
+    """Tell whether a partial serves as it is, also where it but names an operand (a product's)."""
     if not callable(partial) or isinstance(partial, AtOnce | NotImplementedDerivative):
-        return False
+        return True
     code = getattr(partial, "__code__", None)
-    return code is None or len(code.co_code) > _shortest()
+    return named and code is not None and len(code.co_code) <= _shortest()
 
 
 @lru_cache

@@ -28,7 +28,7 @@ def in_place(x: Any, w: Any) -> Any:
 
 def numbers(x: Any, w: Any) -> Any:
     s = w[0]
-    return x[0] / s + s / x[1] + np.sum(x / s) + x[1] * s
+    return x[0] / s + s / x[1] + np.sum(x / s) + x[1] * s + s * np.tanh(x[2]) / 3.0
 
 
 def angles(x: Any, w: Any) -> Any:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from types import FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
 from numpy import ndarray
 
 from mooncake_py.derive.containers import state
@@ -18,6 +20,7 @@ from mooncake_py.errors import DerivativeDropError
 
 __all__ = ["Attributes"]
 
+INTS = frozenset({int, np.int64})
 EXPOSES_MEMORY = frozenset({"data", "ctypes", "__array_interface__", "__array_struct__"})
 
 
@@ -69,6 +72,15 @@ class Attributes(Core):
         if self.fuses and self.readers.get((type(o), name), MISSING) is None:
             return getattr(o, name, Ellipsis)
         return Ellipsis
+
+    def peek_operator(self, name: str, *operands: Any) -> Any:
+        """Return the result of an operator on ints; else what fits no quick form: see `peek`."""
+        if all(type(v) in INTS for v in operands):
+            try:
+                return getattr(operator, name)(*operands)
+            except (ArithmeticError, ValueError):
+                pass  # it is raised where the statement runs
+        return NotImplemented
 
     def module_attribute(self, o: ModuleType, name: str) -> Any:
         """Read an attribute of a module, whose ``__getattr__`` may be written in Python."""

@@ -67,6 +67,8 @@ class ExpressionRewriter(FusingRewriter):
             return node
         if self.statics.holds(node):
             return self.rebuild(node)
+        if self.peeks:
+            return self._peeked(BINARY[type(node.op)], node, node.left, node.right)
         fused = self.fused(node)
         if fused is not None:
             return fused
@@ -77,6 +79,8 @@ class ExpressionRewriter(FusingRewriter):
         """``-a`` to ``C.neg(a)``."""
         if is_literal(node):
             return node
+        if self.peeks and not self.statics.holds(node):
+            return self._peeked(UNARY.get(type(node.op), "not_"), node, node.operand)
         if isinstance(node.op, ast.Not):
             return self.test(node)
         if self.statics.holds(node):
@@ -85,6 +89,12 @@ class ExpressionRewriter(FusingRewriter):
         if fused is not None:
             return fused
         return context_call(UNARY[type(node.op)], [self.visit(node.operand)], place_of(node))
+
+    def _peeked(self, name: str, node: ast.expr, *operands: ast.expr) -> ast.expr:
+        """``a + b`` to ``C.peek_operator("add", a, b)``, which runs no code of theirs."""
+        place = place_of(node)
+        args = [constant(name, place), *map(self.visit, operands)]
+        return context_call("peek_operator", args, place)
 
     # attributes and elements
 

@@ -44,6 +44,7 @@ class FusingRewriter(ConditionRewriter):
     injected: dict[str, Any]
     fused_count = 0
     spans = False
+    peeks = False  # within an index of what is only tried
 
     def fusible(self, steps: Any, count: int, *rest: Any) -> Fused:
         """Return an expression that runs as a whole."""
@@ -63,7 +64,10 @@ class FusingRewriter(ConditionRewriter):
             return node
         if isinstance(node, ast.Attribute) and self.names.module(node.value) is None:
             return self.peek(node)
-        return self.index(node)
+        self.peeks = self.spans
+        index = self.index(node)
+        self.peeks = False
+        return index
 
     def fused(self, node: ast.expr) -> ast.expr | None:
         """``a * b + c`` and ``math.sin(x[i])``: an expression of several operations."""

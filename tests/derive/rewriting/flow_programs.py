@@ -179,3 +179,12 @@ def loop_targets(m):
     for i, [a, b] in enumerate(m):
         out[i] = a - b
     return out
+
+
+@case([1, 2, 3], 1)
+def arithmetic_in_brackets_over_lines(v, i):
+    y = (v[i + 1] * 2
+         + v[-i])
+    v[i - 1] += (v[~i]
+                 * y)
+    return v, y

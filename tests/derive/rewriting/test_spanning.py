@@ -110,8 +110,43 @@ def attributes(x, w):
     return body.total() + np.sum(alias * x)
 
 
+class Place:
+    """An index whose arithmetic can be seen."""
+
+    def __init__(self, i):
+        self.i = i
+        self.asked = 0.0
+
+    def __add__(self, k):
+        self.asked += 1.0
+        return self.i + k
+
+    def __neg__(self):
+        self.asked += 1.0
+        return -self.i
+
+
+def indices_with_effects(x, w):
+    body = Body(x, w)
+    place, i = Place(1), x.shape[0] - 3
+    for k in (place, i):
+        body.x[k + 1] = body.w[k + 1] * body.x[-k] - body.angle
+        body.w[k + 1 :] += body.x[k + 1 :] * body.speed
+        y = (x[k + 1] * w[-k]
+             + x[0])
+        x[k + 1] -= (y * x[0]
+                     + w[k + 1])
+    try:
+        body.x[i // 0] = body.w[0] * body.speed
+    except ZeroDivisionError:
+        w[0] = w[1] * body.angle
+    return np.sum(x * w) * place.asked
+
+
 @pytest.mark.parametrize(
-    "f", [floats, arrays, lists, in_a_loop_that_returns, attributes], ids=lambda f: f.__name__
+    "f",
+    [floats, arrays, lists, in_a_loop_that_returns, attributes, indices_with_effects],
+    ids=lambda f: f.__name__
 )
 def test_statements_over_lines_equal_the_general_way_and_differences(f, monkeypatch):
     args = tuple(a.copy() for a in ARGS)
