@@ -187,10 +187,22 @@ class AssignmentRewriter(ExpressionRewriter):
             kinds = ("augattr", "getattr", "setattr")
             key = constant(self.mangled(target.attr), place_of(target))
         value = self.visit(node.value)
-        if any(isinstance(part, _EFFECTS) for part in walk(node.value)):
+        if any(self._may_change(part, target) for part in walk(node.value)):
             return self._augmented_in_order(node, kinds, owner, key, value)
         name = constant(INPLACE[type(node.op)], place)
         return statement(context_call(kinds[0], [name, owner, key, value], place), place)
+
+    def _may_change(self, part: ast.AST, target: ast.expr) -> bool:
+        """Whether a part of a value may change what the target holds.
+
+        An attribute that is changed may be so by properties and operators too.
+        """
+        if isinstance(target, ast.Attribute):
+            if isinstance(part, ast.Attribute):
+                return self.names.module(part.value) is None
+            if isinstance(part, ast.BinOp | ast.Subscript):
+                return not self.statics.holds(part)
+        return isinstance(part, _EFFECTS)
 
     def _augmented_in_order(
         self,

@@ -188,6 +188,33 @@ def arrays_that_change_objects_in_place(x, w):
     return np.sum(same.cells * x * w)
 
 
+class Account:
+    """Reading what is due, and multiplying it, changes the balance."""
+
+    def __init__(self, balance: Any) -> None:
+        self.balance = balance
+
+    @property
+    def due(self) -> Any:
+        self.balance = self.balance * 2.0
+        return self.balance
+
+    def __mul__(self, other: Any) -> Any:
+        self.balance = self.balance + 1.0
+        return other
+
+
+@programs(2.0)
+def values_that_change_what_they_are_added_to(x):
+    account = Account(x)
+    account.balance += account.due
+    account.balance -= account.due * x
+    account.balance *= account * x
+    account.balance += account * x + (
+        x * x)
+    return account.balance * x
+
+
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()
