@@ -25,8 +25,8 @@ from mooncake_py.derive.rewriting.names import Names
 from mooncake_py.derive.rewriting.trees import walk
 
 __all__ = [
-    "Elsewhere", "Fused", "Parts", "Step", "TriedFused", "collect", "define", "is_plain_index",
-    "prepend",
+    "Elsewhere", "Fused", "Parts", "Step", "TriedFused", "collect", "define", "dotted",
+    "is_plain_index", "prepend",
 ]
 
 Step = tuple[Any, ...]

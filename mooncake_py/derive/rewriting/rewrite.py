@@ -52,6 +52,9 @@ import ast
 from types import CodeType
 from typing import Any, NamedTuple
 
+from mooncake_py.derive.loops.program import Program
+from mooncake_py.derive.loops.run import Loop
+from mooncake_py.derive.recording.fusion import Elsewhere
 from mooncake_py.derive.rewriting import unsupported
 from mooncake_py.derive.rewriting.compiled import FunctionNode
 from mooncake_py.derive.rewriting.loops import CheckpointedLoop, is_checkpointed
@@ -69,8 +72,9 @@ from mooncake_py.derive.rewriting.nodes import (
     store,
 )
 from mooncake_py.derive.rewriting.patterns import case_test, chained, conjunction
+from mooncake_py.derive.rewriting.scalar_loops import LoopReader
 from mooncake_py.derive.rewriting.source import SourceNode
-from mooncake_py.derive.rewriting.spanning import SpanningRewriter
+from mooncake_py.derive.rewriting.spanning import ELSE, SpanningRewriter
 from mooncake_py.derive.rewriting.statics import Bindings, StaticInts, bindings
 from mooncake_py.derive.rewriting.unsupported import Unsupported
 
@@ -174,13 +178,47 @@ class FunctionRewriter(SpanningRewriter):
             return self._checkpointed(node)
         iterable = self.iterable(node)
         target, stores = self.bind_loop(node.target)
-        return replaced(
+        plain = replaced(
             node,
             target=target,
             iter=iterable,
             body=[*stores, *self.visit_all(node.body)],
             orelse=self.visit_all(node.orelse),
         )
+        if self.in_class or not self.names.calls_builtin(node.iter, "range"):
+            return plain
+        program = LoopReader(self.names, self.statics, self.found.steady(), node).read()
+        return plain if program is None else self._tried_loop(plain, program)
+
+    def _tried_loop(self, plain: ast.For, program: Program) -> list[ast.stmt]:
+        """Try a loop as a whole: see :mod:`~.scalar_loops`."""
+        place = place_of(plain.iter)
+        number = sum(isinstance(v, Loop) for v in self.injected.values())
+        name, steps, result = (f"{PREFIX}{part}{number}" for part in ("loop", "steps", "result"))
+        self.injected |= {name: Loop(program), ELSE: Elsewhere}
+        values = [load(steps, place), *map(self.operand, program.inputs.values())]
+        run = located(ast.Attribute(load(name, place), "run", ast.Load()), place)
+        parts = [load(CONTEXT, place), ast.Tuple(program.functions, ast.Load()),
+                 ast.Tuple(values, ast.Load())]
+        call = located(ast.Call(run, [located(part, place) for part in parts], []), place)
+        tried, otherwise = load(result, place), load(ELSE, place)
+        handler = located(ast.ExceptHandler(
+            load("NameError", place), None, [assign(store(result, place), otherwise, place)]
+        ), place)
+        trial = ast.Try([assign(store(result, place), call, place)], [handler], [], [])
+        bound = located(ast.Tuple(
+            [store(user, place) for user in program.bound.values()], ast.Store()
+        ), place)
+        test = located(ast.Compare(tried, [ast.Is()], [otherwise]), place)
+        again = replaced(plain, iter=load(steps, place))
+        return [
+            assign(store(steps, place), plain.iter, place),
+            located(trial, place),
+            located(ast.If(test, [again], [assign(bound, tried, place)]), place),
+            located(ast.Delete([
+                replaced(tried, ctx=ast.Del()), replaced(load(steps, place), ctx=ast.Del())
+            ]), place),
+        ]
 
     def _checkpointed(self, node: ast.For) -> Any:
         """Make the body of a loop a function: see :mod:`~.loops`."""

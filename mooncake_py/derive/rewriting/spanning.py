@@ -32,7 +32,7 @@ from mooncake_py.derive.rewriting.nodes import (
 from mooncake_py.derive.rewriting.statics import Bindings, is_literal
 from mooncake_py.derive.rewriting.trees import walk
 
-__all__ = ["SpanningRewriter"]
+__all__ = ["ELSE", "SpanningRewriter"]
 
 ELSE, TRIED = f"{PREFIX}else", f"{PREFIX}tried"
 

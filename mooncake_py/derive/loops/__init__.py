@@ -1,0 +1,1 @@
+"""Loops over numbers and elements of arrays that are recorded as one entry."""

@@ -1,0 +1,262 @@
+"""Running a loop as one entry, where its values are such that it can be.
+
+A loop is tried: where something is unusual (another dtype, an index out of range, a value that is
+not finite) the arrays that it wrote are put back, nothing is recorded, and it runs statement by
+statement as it is written, which is the reference.
+
+Measured, gradient over primal: see the table in docs/explanation/performance.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.derive.loops.analysis import FLOAT, FLOAT64, INT, active_parts
+from mooncake_py.derive.loops.code import FLAGS, LoopForm, write
+from mooncake_py.derive.loops.program import Item, Program, Repeat
+from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.contractions import is_contraction
+from mooncake_py.derive.recording.fusion import Elsewhere
+from mooncake_py.derive.recording.memory import has_overlaps, owner_of, undo_assign
+from mooncake_py.derive.recording.number_functions import slope_of
+from mooncake_py.derive.recording.values import FLOAT64 as DOUBLE
+
+__all__ = ["Loop"]
+
+MISSES = 3  # in a row, after which a loop is not tried any more
+FEW = 3  # passes, for which the way in and out costs more than it saves
+BYTES = 1024  # to be copied for each pass, at most: a tenth of a microsecond
+TYPES: dict[type, str] = {float: FLOAT, np.float64: FLOAT64, int: INT}
+MAKE: dict[str, Any] = {INT: lambda v: v, FLOAT: lambda v: v, FLOAT64: np.float64}
+FLAGGED = {flag: MAKE[kind] for kind, flag in FLAGS.items()}
+
+
+class Loop:
+    """A loop that is tried as a whole.
+
+    Parameters
+    ----------
+    program : Program
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.bases = list(program.bases)
+        self.written = [base for base in program.bases if base in program.written()]
+        nested = any(isinstance(item, Repeat) for item in program.loop.body)
+        self.fewest = 1 if nested else FEW
+        self.misses = 0
+        self._forms: dict[Any, LoopForm | None] = {}
+
+    def __repr__(self) -> str:
+        return f"Loop({self.program.loop!r})"
+
+    def forms(self) -> Iterator[str]:
+        """Yield the texts of the forms made so far."""
+        for form in self._forms.values():
+            if form is not None:
+                yield form.text
+
+    def run(self, ctx: Any, functions: Any, values: Any) -> Any:
+        """Run the loop and return what it binds, or `Elsewhere` if it must run as it is written.
+
+        Parameters
+        ----------
+        values : tuple
+            The range, and the inputs.
+        """
+        if not ctx.fuses or ctx.rehearsal is not None or self.misses >= MISSES:
+            return Elsewhere
+        steps, *rest = values
+        if type(steps) is not range or len(steps) < self.fewest:
+            return Elsewhere
+        inputs = dict(zip(self.program.inputs, rest, strict=True))
+        try:
+            key = self.key(ctx, functions, inputs)
+        except TypeError:  # a function that cannot be a key
+            return Elsewhere
+        if key is None:
+            return Elsewhere
+        if key not in self._forms:
+            self._forms[key] = self.make(*key)
+        form = self._forms[key]
+        if form is None or not self.is_worth(steps, inputs):
+            return Elsewhere
+        self.misses += 1
+        result = self.attempt(ctx, form, steps, inputs)
+        if result is not Elsewhere:
+            self.misses = 0
+        return result
+
+    def key(self, ctx: Any, functions: Any, inputs: dict[str, Any]) -> Any:
+        """Return what decides on the form: kinds and activity; None where none can serve."""
+        arrays = [inputs[base] for base in self.bases]
+        for a, ndim in zip(arrays, self.program.bases.values(), strict=True):
+            if type(a) is not ndarray or a.dtype is not DOUBLE or a.ndim != ndim:
+                return None
+        kinds: list[tuple[str, bool]] = []
+        for name, value in inputs.items():
+            if name in self.program.bases:
+                continue
+            on = type(value) is Active
+            kind = TYPES.get(type(value.primal if on else value))
+            if kind is None or (on and kind is INT):
+                return None
+            kinds.append((kind, on))
+        active = tuple([ctx.find(a) is not None for a in arrays])
+        if len(arrays) == 1:
+            return functions, tuple(kinds), active, (0,)
+        owners = [id(a if a.base is None else owner_of(a)) for a in arrays]
+        return functions, tuple(kinds), active, tuple(map(owners.index, owners))
+
+    def make(self, functions: Any, kinds: Any, on: Any, owners: Any) -> LoopForm | None:
+        """Write the form for one pattern of kinds and activity, or None if there is none."""
+        program = self.program
+        slopes = [slope_of(f) for f in functions]
+        steps = [step for a in program.assignments() for step in a.steps]
+        if None in slopes or any(map(is_contraction, steps)):
+            return None
+        numbers = [name for name in program.inputs if name not in program.bases]
+        types = {name: kind for name, (kind, _) in zip(numbers, kinds, strict=True)}
+        active_inputs = {name for name, (_, a) in zip(numbers, kinds, strict=True) if a}
+        active_inputs |= {base for base, a in zip(self.bases, on, strict=True) if a}
+        groups = dict(zip(self.bases, owners, strict=True))
+        active = active_parts(program, active_inputs, groups)
+        if not active:
+            return None
+        return write(program, functions, slopes, types, active_inputs, active)
+
+    def is_worth(self, steps: range, inputs: dict[str, Any]) -> bool:
+        """Tell whether the arrays that are written, and copied before, are not far too large."""
+        nbytes = sum([inputs[base].nbytes for base in self.written])
+        return nbytes <= BYTES * len(steps) or nbytes <= BYTES * self.passes(steps, inputs)
+
+    def passes(self, steps: range, inputs: dict[str, Any]) -> int:
+        """Estimate how often the innermost loop runs, from the middle of each range."""
+        scope = {name: v for name, v in inputs.items() if type(v) is int}
+        scope |= self.extents(inputs)
+
+        def count(loop: Repeat, found: range) -> int:
+            if not found:
+                return 0
+            scope[loop.name] = found[len(found) // 2]
+            inner = [item for item in loop.body if isinstance(item, Repeat)]
+            each = 1
+            for item in inner:
+                try:
+                    each += count(item, eval(item.text, {}, scope))
+                except Exception:
+                    pass  # it depends on what is computed within
+            return len(found) * each
+
+        return count(self.program.loop, steps)
+
+    def extents(self, inputs: dict[str, Any]) -> dict[str, int]:
+        """Return the lengths of arrays that are read."""
+        return {
+            name: inputs[base].shape[axis] for name, (base, axis) in self.program.extents.items()
+        }
+
+    def attempt(self, ctx: Any, form: LoopForm, steps: range, inputs: dict[str, Any]) -> Any:
+        """Run the forward sweep, and record the loop if all went well."""
+        program = self.program
+        arrays = {base: inputs[base] for base in self.bases}
+        numbers = {
+            name: plain(value) for name, value in inputs.items() if name not in program.bases
+        }
+        numbers |= self.extents(inputs)
+        given = [
+            memoryview(v) if name in arrays else numbers[name] for name, v in inputs.items()
+        ]
+        given += [numbers[name] for name in program.extents]
+        before = {base: arrays[base].copy("K") for base in self.written}
+        slopes: list[float] = []
+        ints: list[Any] = []
+        nodes: list[Any] = []
+        done = False
+        try:
+            z, *results = form.forward(slopes.append, ints.append, steps, *given)
+            if z == 0.0 and math.isfinite(sum(slopes)):
+                nodes = self.activated(ctx, form, arrays)
+                done = True
+        except Exception:
+            pass
+        finally:
+            if not done:
+                for base, old in before.items():
+                    if arrays[base].flags.writeable:
+                        arrays[base][...] = old
+        if not done:
+            return Elsewhere
+        for base, old in before.items():
+            log_whole(ctx, arrays[base], old)
+        bound = dict(zip(form.results, results, strict=False))
+        flags = dict(zip(form.flagged, results[len(form.results):], strict=True))
+        outputs: dict[str, Any] = {}
+        for name, kind in zip(form.results, form.types, strict=True):
+            make = FLAGGED[flags[name]] if name in flags else MAKE[kind]
+            outputs[name] = make(bound[name])
+        active = []
+        for name in form.outputs:
+            y = Active()
+            y.primal = outputs[name]
+            y.grad = 0.0
+            y.context = ctx
+            active.append(y)
+            if type(y.primal) is not int:  # else nothing was added to a sum, say
+                outputs[name] = y
+        state = (
+            [numbers[name] for name in form.steady] + [bound[name] for name in form.counts]
+        )
+        ctx.record((
+            pull_loop, form, slopes, ints, steps, state, nodes,
+            active, [inputs[name] for name in form.leaves],
+        ))
+        return tuple([outputs[name] for name in program.bound])
+
+    def activated(self, ctx: Any, form: LoopForm, arrays: dict[str, ndarray]) -> list[Any]:
+        """Return the nodes of the active arrays, or raise if one overlaps itself."""
+        active = [arrays[base] for base in form.shadows]
+        if any(map(has_overlaps, active)):
+            raise ValueError("elements share memory")
+        return list(map(ctx.registry.activate, active))
+
+
+def plain(value: Any) -> Any:
+    """Return a number as Python's: quicker, and it never warns."""
+    if type(value) is Active:
+        value = value.primal
+    return float(value) if type(value) is np.float64 else value
+
+
+def log_whole(ctx: Any, a: ndarray, old: ndarray) -> None:
+    """Record that an array was overwritten, of which a copy was made before."""
+    memory = ctx.registry.memory_of(a)
+    if not memory.protected or memory.was_logged(a):
+        return
+    if memory.ref() is a:
+        memory.protected = False
+        memory.rewritten = True
+        memory.logged = 0
+        ctx.record((undo_assign, a, Ellipsis, old, memory))
+    else:
+        ctx.record((undo_assign, a, Ellipsis, old))
+
+
+def pull_loop(entry: tuple[Any, ...]) -> None:
+    """Reverse of a loop: give the cotangents of what it wrote and bound to what it read."""
+    _, form, slopes, ints, steps, state, nodes, outputs, leaves = entry
+    if not any([y.grad for y in outputs]) and all([node.grad is None for node in nodes]):
+        return
+    for node in nodes:
+        node.shadow()  # may lay out anew what another one shares
+    cells = [memoryview(node.shadow()) for node in nodes]
+    grads = [y.grad for y in outputs]
+    found = form.reverse(slopes.pop, ints.pop, steps, *state, *cells, *grads)
+    for leaf, grad in zip(leaves, found, strict=True):
+        leaf.grad += grad
