@@ -7,6 +7,7 @@ import linecache
 from collections.abc import Iterator
 from typing import Any
 
+from mooncake_py.derive.loops.run import Loop
 from mooncake_py.derive.recording.elements import Elements
 from mooncake_py.derive.recording.fusion import Fused
 from mooncake_py.derive.rewriting.load import Derived
@@ -25,8 +26,10 @@ def code_lines(derived: Derived) -> list[str]:
     """Return the rewritten function as lines of text, to be read rather than run.
 
     The context is called ``C``.  ``C.fused(e)`` stands for an expression that is recorded as a
-    whole, ``C.fused_store(x[i], e)`` for one that is recorded together with the store.  Where a
-    statement was rewritten, the user's line stands above it as a comment.
+    whole, ``C.fused_store(x[i], e)`` for one that is recorded together with the store, and
+    ``for i in C.fused_loop(range(n))`` for a loop that is one entry where it can be; its body is
+    shown as it runs where it cannot.  Where a statement was rewritten, the user's line stands
+    above it as a comment.
     """
     node: Any = _Readable(derived.injected).visit(copied(derived.node))
     if isinstance(node, ast.Lambda):
@@ -44,6 +47,10 @@ def quick_forms(derived: Derived) -> list[str]:
     """
     lines: list[str] = []
     for value in derived.injected.values():
+        if isinstance(value, Loop):
+            for text in value.forms():
+                counter = value.program.bound[value.program.loop.name]
+                lines += ["", f"# the loop over {counter} as a whole", *text.splitlines()]
         for fused in fused_parts(value):
             steps = fused.steps if isinstance(fused, Fused) else fused.core.steps
             for (functions, kinds), form in fused.forms():
@@ -78,6 +85,7 @@ class _Readable(ast.NodeTransformer):
 
     def __init__(self, injected: dict[str, Any]) -> None:
         self.injected = injected
+        self.steps: list[ast.expr] = []  # what the loops that are being read run over
 
     def visit_arg(self, node: ast.arg) -> Any:
         node.arg = "C" if node.arg == CONTEXT else node.arg
@@ -89,6 +97,35 @@ class _Readable(ast.NodeTransformer):
         if node.id in self.injected:
             return constant_node(self.injected[node.id])
         return ast.Name(node.id.removeprefix(PREFIX), node.ctx)
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        if self.is_of_loop(node.targets[0], "steps"):
+            self.steps.append(node.value)
+            return None
+        return self.generic_visit(node)
+
+    def visit_Try(self, node: ast.Try) -> Any:
+        first = node.body[0]
+        if isinstance(first, ast.Assign) and self.is_of_loop(first.targets[0], "result"):
+            return None
+        return self.generic_visit(node)
+
+    def visit_If(self, node: ast.If) -> Any:
+        """Show a loop that is tried as a whole as it stands."""
+        if not isinstance(node.test, ast.Compare) or not self.is_of_loop(node.test.left, "result"):
+            return self.generic_visit(node)
+        (loop,) = node.body
+        assert isinstance(loop, ast.For)
+        tried = ast.Attribute(ast.Name("C", ast.Load()), "fused_loop")
+        loop.iter = ast.Call(tried, [self.steps.pop()], [])
+        return self.generic_visit(loop)
+
+    def visit_Delete(self, node: ast.Delete) -> Any:
+        return None if self.is_of_loop(node.targets[0], "result") else self.generic_visit(node)
+
+    def is_of_loop(self, node: ast.AST, part: str) -> bool:
+        """Tell whether a name is one that serves the trial of a loop."""
+        return isinstance(node, ast.Name) and node.id.startswith(PREFIX + part)
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         self.generic_visit(node)

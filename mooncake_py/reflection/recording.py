@@ -13,6 +13,7 @@ from mooncake_py.derive.calls.limits import limits_raised
 from mooncake_py.derive.crossing.lift import Lifter
 from mooncake_py.derive.crossing.outputs import run
 from mooncake_py.derive.debug.operands import arrays_in
+from mooncake_py.derive.loops.run import bytes_kept, pull_loop
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.memory import undo_assign
 from mooncake_py.derive.recording.reverse import ReverseContext
@@ -80,6 +81,8 @@ class WatchedContext(ReverseContext):
                 nbytes += block.nbytes
         if entry[0] is undo_assign and not isinstance(entry[3], ndarray):
             nbytes += getattr(entry[3], "nbytes", 0)
+        if entry[0] is pull_loop:
+            nbytes += bytes_kept(entry)
         return Note(positions_running(3)[0], shape_of(entry), saved, nbytes)
 
     def hold(self, value: Any) -> None:

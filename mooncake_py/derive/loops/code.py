@@ -32,7 +32,6 @@ from mooncake_py.derive.loops.program import Assign, Block, Branch, Count, Item,
 from mooncake_py.derive.recording.adjoint_text import identifiers
 from mooncake_py.derive.recording.fused_code import (
     Writer,
-    is_literal,
     kept_slopes,
     plus_g,
     scalar_times,
@@ -210,7 +209,8 @@ class _LoopWriter:
         """Return the lines that bind an int; an index of a later statement needs the old one."""
         if item.name not in self.program.steered:
             return [f"{item.name} = {item.text}"], []
-        return [f"push_int({item.name})", f"{item.name} = {item.text}"], [f"{item.name} = pop_int()"]
+        ahead = [f"push_int({item.name})", f"{item.name} = {item.text}"]
+        return ahead, [f"{item.name} = pop_int()"]
 
     def assigned(self, a: Assign) -> tuple[Lines, Lines]:
         """Return the lines of an assignment."""

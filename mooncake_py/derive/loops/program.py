@@ -19,11 +19,11 @@ class Item(NamedTuple):
     """An element of an array."""
 
     base: str
-    index: str
+    at: str
 
     def of(self, prefix: str) -> str:
         """Return the text of the element, in the primal (``m``) or in the shadow (``d``)."""
-        return f"{prefix}_{self.base}[{self.index}]"
+        return f"{prefix}_{self.base}[{self.at}]"
 
 
 Operand = str | Item

@@ -10,7 +10,9 @@ Measured, gradient over primal: see the table in docs/explanation/performance.md
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -18,21 +20,22 @@ from numpy import ndarray
 
 from mooncake_py.derive.loops.analysis import FLOAT, FLOAT64, INT, active_parts
 from mooncake_py.derive.loops.code import FLAGS, LoopForm, write
-from mooncake_py.derive.loops.program import Item, Program, Repeat
-from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.loops.program import Program, Repeat
+from mooncake_py.derive.recording.active import Active, active_number
 from mooncake_py.derive.recording.contractions import is_contraction
 from mooncake_py.derive.recording.fusion import Elsewhere
 from mooncake_py.derive.recording.memory import has_overlaps, owner_of, undo_assign
 from mooncake_py.derive.recording.number_functions import slope_of
 from mooncake_py.derive.recording.values import FLOAT64 as DOUBLE
 
-__all__ = ["Loop"]
+__all__ = ["Loop", "bytes_kept", "pull_loop"]
 
 MISSES = 3  # in a row, after which a loop is not tried any more
 FEW = 3  # passes, for which the way in and out costs more than it saves
-BYTES = 1024  # to be copied for each pass, at most: a tenth of a microsecond
+BYTES = 256  # to be copied for each pass, at most: what the log of an element takes
 TYPES: dict[type, str] = {float: FLOAT, np.float64: FLOAT64, int: INT}
 MAKE: dict[str, Any] = {INT: lambda v: v, FLOAT: lambda v: v, FLOAT64: np.float64}
+FLOAT_BYTES = sys.getsizeof(1.0)
 FLAGGED = {flag: MAKE[kind] for kind, flag in FLAGS.items()}
 
 
@@ -148,10 +151,8 @@ class Loop:
             inner = [item for item in loop.body if isinstance(item, Repeat)]
             each = 1
             for item in inner:
-                try:
+                with suppress(Exception):  # where it depends on what is computed within
                     each += count(item, eval(item.text, {}, scope))
-                except Exception:
-                    pass  # it depends on what is computed within
             return len(found) * each
 
         return count(self.program.loop, steps)
@@ -164,67 +165,72 @@ class Loop:
 
     def attempt(self, ctx: Any, form: LoopForm, steps: range, inputs: dict[str, Any]) -> Any:
         """Run the forward sweep, and record the loop if all went well."""
-        program = self.program
-        arrays = {base: inputs[base] for base in self.bases}
         numbers = {
-            name: plain(value) for name, value in inputs.items() if name not in program.bases
+            name: plain(v) for name, v in inputs.items() if name not in self.program.bases
         }
         numbers |= self.extents(inputs)
-        given = [
-            memoryview(v) if name in arrays else numbers[name] for name, v in inputs.items()
-        ]
-        given += [numbers[name] for name in program.extents]
-        before = {base: arrays[base].copy("K") for base in self.written}
+        before = {base: inputs[base].copy("K") for base in self.written}
         slopes: list[float] = []
         ints: list[Any] = []
-        nodes: list[Any] = []
-        done = False
+        results: Any = None
         try:
-            z, *results = form.forward(slopes.append, ints.append, steps, *given)
-            if z == 0.0 and math.isfinite(sum(slopes)):
-                nodes = self.activated(ctx, form, arrays)
-                done = True
-        except Exception:
-            pass
+            results = self.swept(form, (slopes, ints, steps), inputs, numbers)
         finally:
-            if not done:
-                for base, old in before.items():
-                    if arrays[base].flags.writeable:
-                        arrays[base][...] = old
-        if not done:
+            if results is None:
+                put_back(inputs, before)
+        if results is None:
             return Elsewhere
+        nodes = [ctx.registry.activate(inputs[base]) for base in form.shadows]
         for base, old in before.items():
-            log_whole(ctx, arrays[base], old)
+            log_whole(ctx, inputs[base], old)
         bound = dict(zip(form.results, results, strict=False))
-        flags = dict(zip(form.flagged, results[len(form.results):], strict=True))
-        outputs: dict[str, Any] = {}
-        for name, kind in zip(form.results, form.types, strict=True):
-            make = FLAGGED[flags[name]] if name in flags else MAKE[kind]
-            outputs[name] = make(bound[name])
-        active = []
-        for name in form.outputs:
-            y = Active()
-            y.primal = outputs[name]
-            y.grad = 0.0
-            y.context = ctx
-            active.append(y)
+        state = [numbers[name] for name in form.steady] + [bound[name] for name in form.counts]
+        outputs = typed(form, bound, results[len(bound):])
+        active = [active_number(outputs[name], ctx) for name in form.outputs]
+        ctx.record((
+            pull_loop, form, slopes, ints, steps, state, nodes, active,
+            [inputs[name] for name in form.leaves],
+        ))
+        for name, y in zip(form.outputs, active, strict=True):
             if type(y.primal) is not int:  # else nothing was added to a sum, say
                 outputs[name] = y
-        state = (
-            [numbers[name] for name in form.steady] + [bound[name] for name in form.counts]
-        )
-        ctx.record((
-            pull_loop, form, slopes, ints, steps, state, nodes,
-            active, [inputs[name] for name in form.leaves],
-        ))
-        return tuple([outputs[name] for name in program.bound])
+        return tuple([outputs[name] for name in self.program.bound])
 
-    def activated(self, ctx: Any, form: LoopForm, arrays: dict[str, ndarray]) -> list[Any]:
-        """Return the nodes of the active arrays, or raise if one overlaps itself."""
-        active = [arrays[base] for base in form.shadows]
-        if any(map(has_overlaps, active)):
-            raise ValueError("elements share memory")
-        return list(map(ctx.registry.activate, active))
+    def swept(
+        self, form: LoopForm, kept: tuple[list[float], list[Any], range], inputs: dict[str, Any],
+        numbers: dict[str, Any],
+    ) -> list[Any] | None:
+        """Run the forward sweep; None where something is unusual."""
+        slopes, ints, steps = kept
+        given = [
+            memoryview(v) if name in self.program.bases else numbers[name]
+            for name, v in inputs.items()
+        ]
+        given += [numbers[name] for name in self.program.extents]
+        try:
+            z, *results = form.forward(slopes.append, ints.append, steps, *given)
+        except Exception:
+            return None  # the reference raises it again
+        finite = z == 0.0 and math.isfinite(sum(slopes))
+        unbound = any(v is None for v in results)
+        overlaps = any(has_overlaps(inputs[base]) for base in form.shadows)
+        return results if finite and not unbound and not overlaps else None
+
+
+def put_back(arrays: dict[str, Any], before: dict[str, ndarray]) -> None:
+    """Put back what arrays held before a trial."""
+    for base, old in before.items():
+        if arrays[base].flags.writeable:
+            arrays[base][...] = old
+
+
+def typed(form: LoopForm, bound: dict[str, Any], flags: list[int]) -> dict[str, Any]:
+    """Return what a loop binds, of the types that the user's code would see."""
+    known = dict(zip(form.flagged, flags, strict=True))
+    return {
+        name: (FLAGGED[known[name]] if name in known else MAKE[kind])(bound[name])
+        for name, kind in zip(form.results, form.types, strict=True)
+    }
 
 
 def plain(value: Any) -> Any:
@@ -243,15 +249,21 @@ def log_whole(ctx: Any, a: ndarray, old: ndarray) -> None:
         memory.protected = False
         memory.rewritten = True
         memory.logged = 0
-        ctx.record((undo_assign, a, Ellipsis, old, memory))
     else:
-        ctx.record((undo_assign, a, Ellipsis, old))
+        memory.note_logged(a)
+    ctx.record((undo_assign, a, Ellipsis, old, memory))
+
+
+def bytes_kept(entry: tuple[Any, ...]) -> int:
+    """Return about how many bytes the slopes and ints in an entry take."""
+    _, _, slopes, ints, *_ = entry
+    return len(slopes) * (FLOAT_BYTES + 8) + len(ints) * 8
 
 
 def pull_loop(entry: tuple[Any, ...]) -> None:
     """Reverse of a loop: give the cotangents of what it wrote and bound to what it read."""
     _, form, slopes, ints, steps, state, nodes, outputs, leaves = entry
-    if not any([y.grad for y in outputs]) and all([node.grad is None for node in nodes]):
+    if not any(y.grad for y in outputs) and all(node.grad is None for node in nodes):
         return
     for node in nodes:
         node.shadow()  # may lay out anew what another one shares

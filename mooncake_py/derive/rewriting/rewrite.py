@@ -72,7 +72,7 @@ from mooncake_py.derive.rewriting.nodes import (
     store,
 )
 from mooncake_py.derive.rewriting.patterns import case_test, chained, conjunction
-from mooncake_py.derive.rewriting.scalar_loops import LoopReader
+from mooncake_py.derive.rewriting.scalar_loops import LoopReader, bound_before
 from mooncake_py.derive.rewriting.source import SourceNode
 from mooncake_py.derive.rewriting.spanning import ELSE, SpanningRewriter
 from mooncake_py.derive.rewriting.statics import Bindings, StaticInts, bindings
@@ -153,12 +153,14 @@ class FunctionRewriter(SpanningRewriter):
     depth = 0  # of match statements
     in_class = False
     loops = 0  # whose bodies have become functions
+    root: FunctionNode
 
     def function(self, node: FunctionNode) -> FunctionNode:
         """Rewrite the function itself; functions nested in it are visited as statements."""
         if isinstance(node, ast.AsyncFunctionDef):
             self.refused.add(node, unsupported.ASYNCHRONOUS)
             return node
+        self.root = node
         args = node.args
         context = located(ast.arg(CONTEXT), place_of(node))
         args = replaced(
@@ -187,7 +189,10 @@ class FunctionRewriter(SpanningRewriter):
         )
         if self.in_class or not self.names.calls_builtin(node.iter, "range"):
             return plain
-        program = LoopReader(self.names, self.statics, self.found.steady(), node).read()
+        before = bound_before(self.root, node)
+        program = LoopReader(
+            self.names, self.statics, self.found.steady(), before, node
+        ).read()
         return plain if program is None else self._tried_loop(plain, program)
 
     def _tried_loop(self, plain: ast.For, program: Program) -> list[ast.stmt]:

@@ -21,44 +21,20 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from mooncake_py.derive.loops.program import (
-    Assign,
-    Block,
-    Branch,
-    Count,
-    Item,
-    Program,
-    Repeat,
-)
-from mooncake_py.derive.recording.fusion import (
-    OPERATORS,
-    Parts,
-    Step,
-    collect,
-    dotted,
-    is_plain_index,
-    prepend,
-)
+from mooncake_py.derive.loops.program import Assign, Block, Branch, Count, Program, Repeat
+from mooncake_py.derive.recording.adjoint_text import identifiers
+from mooncake_py.derive.recording.fusion import OPERATORS, prepend
+from mooncake_py.derive.rewriting.loop_expressions import LoopExpressions, Unfit, named, symbol
 from mooncake_py.derive.rewriting.names import Names
-from mooncake_py.derive.rewriting.nodes import load, place_of
 from mooncake_py.derive.rewriting.statics import StaticInts
 from mooncake_py.derive.rewriting.trees import walk
 
-__all__ = ["LoopReader"]
+__all__ = ["LoopReader", "bound_before"]
 
 STATEMENTS = frozenset({ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.If, ast.Pass})
-SYMBOLS: dict[type[ast.AST], str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
-    ast.USub: "-", ast.UAdd: "+", ast.Not: "not ", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">",
-    ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=", ast.And: " and ", ast.Or: " or ",
-}
 
 
-class Unfit(Exception):
-    """Something that cannot be part of such a loop."""
-
-
-class LoopReader:
+class LoopReader(LoopExpressions):
     """Reads one loop.
 
     Parameters
@@ -67,21 +43,18 @@ class LoopReader:
     statics : StaticInts
     steady : frozenset of str
         Names of the function that only its own statements bind.
+    before : set of str
+        Names that are bound before the loop for certain.
     node : For
     """
 
     def __init__(
-        self, names: Names, statics: StaticInts, steady: frozenset[str], node: ast.For
+        self, names: Names, statics: StaticInts, steady: frozenset[str], before: set[str],
+        node: ast.For,
     ) -> None:
-        self.names = names
-        self.statics = statics
+        super().__init__(names, statics, node)
         self.steady = steady
-        self.program = Program()
-        self.stored: set[str] = set()  # in the user's terms
-        self.within: list[str] = []  # the counters of the loops round a statement
-        self.defined: set[str] = set()
-        self.functions: dict[str, int] = {}
-        self.place = place_of(node.iter)
+        self.before = before
         self.node = node
 
     def read(self) -> Program | None:
@@ -124,16 +97,19 @@ class LoopReader:
     def finish(self) -> None:
         """Note what was bound, and raise if an array was."""
         program = self.program
+        for name in sorted(((self.stored | self.counters) - self.after) & self.before):
+            self.given_name(name)  # it may keep its value
         program.bound = {named(name): name for name in sorted(self.stored | self.counters)}
         if program.bound.keys() & program.bases.keys() or not any(program.assignments()):
             raise Unfit
-        if not set(map(lambda pair: pair[0], program.extents.values())) <= program.bases.keys():
+        if not {base for base, _ in program.extents.values()} <= program.bases.keys():
             raise Unfit
         program.steered &= program.counts
 
     # Statements.
 
     def loop(self, node: ast.For, text: str) -> Repeat:
+        """Read a loop, whose range is known as `text`."""
         assert isinstance(node.target, ast.Name)
         name = node.target.id
         if name in self.within:
@@ -143,16 +119,18 @@ class LoopReader:
         self.within.append(name)
         body = self.block(node.body)
         self.within.pop()
-        self.defined = before
+        self.after, self.defined = self.defined, before
         return Repeat(named(name), text, body)
 
     def block(self, body: list[ast.stmt]) -> Block:
+        """Read statements."""
         result: Block = []
         for node in body:
             result += self.statement(node)
         return result
 
     def statement(self, node: ast.stmt) -> Block:
+        """Read a statement."""
         match node:
             case ast.For():
                 return [self.inner(node)]
@@ -171,11 +149,13 @@ class LoopReader:
         raise Unfit
 
     def inner(self, node: ast.For) -> Repeat:
-        """A loop within: its range must be the same on the way back."""
+        """Read a loop within another one: its range must be the same on the way back."""
         assert isinstance(node.iter, ast.Call)
         if node.iter.keywords or not 1 <= len(node.iter.args) <= 3:
             raise Unfit
         args = [self.whole(arg) for arg in node.iter.args]
+        if any(word.startswith("m_") for text in args for word in identifiers(text)):
+            raise Unfit  # elements may have other values then
         bound = {
             part.id for item in node.body for part in walk(item)
             if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)
@@ -185,6 +165,7 @@ class LoopReader:
         return self.loop(node, f"range({', '.join(args)})")
 
     def branch(self, node: ast.If) -> Branch:
+        """Read ``if``; what only one side binds is not bound for certain."""
         test = self.native(node.test)
         before = set(self.defined)
         body = self.block(node.body)
@@ -195,7 +176,7 @@ class LoopReader:
         return Branch(test, body, orelse)
 
     def in_parallel(self, targets: list[ast.expr], values: list[ast.expr]) -> Block:
-        """``a, b = b, a + b``: all values before the first name is bound."""
+        """Read ``a, b = b, a + b``: all values come before the first name is bound."""
         if len(targets) != len(values):
             raise Unfit
         first: Block = []
@@ -216,12 +197,14 @@ class LoopReader:
         return [*first, *then]
 
     def assigned(self, target: ast.expr, value: ast.expr) -> Assign | Count:
+        """Read ``target = value``."""
         if isinstance(target, ast.Name) and self.statics.holds(target):
             return self.counted(target.id, self.whole(value))
         steps, operands = self.expression(value)
         return Assign(self.target(target), steps, operands, False)
 
     def augmented(self, target: ast.expr, op: ast.operator, value: ast.expr) -> Assign | Count:
+        """Read ``target op= value``."""
         if isinstance(target, ast.Name) and self.statics.holds(target):
             old = self.name(target.id)
             return self.counted(target.id, f"{old} {symbol(op)} {self.whole(value)}")
@@ -234,154 +217,42 @@ class LoopReader:
         return Assign(self.target(target), steps, (old, *operands), True)
 
     def counted(self, name: str, text: str) -> Count:
+        """Note that a name is an int."""
         self.defined.add(name)
         self.program.counts.add(named(name))
         return Count(named(name), text)
 
-    def target(self, node: ast.expr) -> str | Item:
-        if isinstance(node, ast.Name):
-            self.defined.add(node.id)
-            return named(node.id)
-        return self.item(node)
 
-    # Expressions of floats.
-
-    def expression(self, node: ast.expr) -> tuple[tuple[Step, ...], tuple[str | Item, ...]]:
-        """Return the operations and the operands of an expression."""
-        parts, operands = self.parts(node)
-        steps = tuple(self.renumbered(step, parts) for step in parts.steps)
-        return steps or (("pos", parts.root),), operands
-
-    def parts(self, node: ast.expr) -> tuple[Parts, tuple[str | Item, ...]]:
-        parts = collect(node, self.names, spans=True)
-        if parts is None:
-            raise Unfit
-        operands = []
-        for part in parts.layout:
-            if type(part) is int:
-                operands.append(self.number(parts.values[part]))
-            else:
-                base, index = (parts.values[position] for position in part)
-                operands.append(self.element(base, index))
-        return parts, tuple(operands)
-
-    def renumbered(self, step: Step, parts: Parts) -> Step:
-        """Return a step with the number that its function has in the loop."""
-        if step[0] != "call":
-            return step
-        node = parts.functions[step[1]]
-        text = ast.unparse(node)
-        if text not in self.functions:
-            self.functions[text] = len(self.functions)
-            self.program.functions.append(node)
-        return "call", self.functions[text], *step[2:]
-
-    def number(self, node: ast.expr) -> str:
-        if isinstance(node, ast.Name):
-            return self.name(node.id)
-        return self.given(node)
-
-    def given(self, node: ast.expr) -> str:
-        """Return the name of an attribute, which is read before the loop."""
-        if dotted(node).partition(".")[0] in self.stored | self.counters:
-            raise Unfit
-        name = named(dotted(node).replace(".", "_of_"))
-        known = self.program.inputs.setdefault(name, node)
-        if dotted(known) != dotted(node):
-            raise Unfit
-        return name
-
-    def name(self, name: str) -> str:
-        if name in self.counters and name not in self.within:
-            raise Unfit  # on the way back it has another value there
-        if name not in self.defined:
-            self.program.inputs.setdefault(named(name), load(name, self.place))
-        return named(name)
-
-    def item(self, node: ast.expr) -> Item:
-        if not isinstance(node, ast.Subscript):
-            raise Unfit
-        return self.element(node.value, node.slice)
-
-    def element(self, base: ast.expr, index: ast.expr) -> Item:
-        if not isinstance(base, ast.Name | ast.Attribute) or not is_plain_index(index):
-            raise Unfit
-        parts = index.elts if isinstance(index, ast.Tuple) else [index]
-        if not parts:
-            raise Unfit
-        text = ", ".join(self.whole(part) for part in parts)
-        name = self.array(base)
-        if self.program.bases.setdefault(name, len(parts)) != len(parts):
-            raise Unfit
-        return Item(name, text)
-
-    def array(self, node: ast.expr) -> str:
-        """Return the name of an array, which the loop does not bind."""
-        if isinstance(node, ast.Name):
-            if node.id in self.stored or node.id in self.counters:
-                raise Unfit
-            return self.name(node.id)
-        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
-            raise Unfit
-        return self.given(node)
-
-    # Ints and conditions, as they stand.
-
-    def whole(self, node: ast.expr) -> str:
-        """Return the text of an int that the way back needs too."""
-        for part in walk(node):
-            if isinstance(part, ast.Name) and part.id in self.stored:
-                if not self.statics.holds(part):
-                    raise Unfit
-                self.program.steered.add(named(part.id))
-        return self.native(node)
-
-    def native(self, node: ast.expr) -> str:
-        """Return the text of an expression of ints and floats."""
-        match node:
-            case ast.Name(id=name):
-                return self.name(name)
-            case ast.Constant(value=value) if type(value) in (int, float):
-                return repr(value)
-            case ast.BinOp(left=left, op=op, right=right):
-                return f"({self.native(left)} {symbol(op)} {self.native(right)})"
-            case ast.UnaryOp(op=op, operand=operand):
-                return f"({symbol(op)}{self.native(operand)})"
-            case ast.Compare(left=left, ops=ops, comparators=comparators):
-                parts = [self.native(left)]
-                for op, other in zip(ops, comparators, strict=True):
-                    parts += [symbol(op), self.native(other)]
-                return f"({' '.join(parts)})"
-            case ast.BoolOp(op=op, values=values):
-                return f"({symbol(op).join(map(self.native, values))})"
-            case ast.Subscript(value=ast.Attribute(value=base, attr="shape"),
-                               slice=ast.Constant(value=int(axis))) if axis >= 0:
-                return self.extent(base, axis)
-            case ast.Subscript(value=ast.Name() | ast.Attribute()):
-                return self.item(node).of("m")
-            case ast.Call(args=[argument], keywords=[]):
-                if self.names.calls_builtin(node, "len"):
-                    return self.extent(argument, 0)
-                for name in ("int", "abs"):
-                    if self.names.calls_builtin(node, name):
-                        return f"{name}({self.native(argument)})"
-        raise Unfit
-
-    def extent(self, node: ast.expr, axis: int) -> str:
-        """Return the name of the length of an array, which no statement changes."""
-        base = self.array(node)
-        name = f"n{base}_{axis}"
-        self.program.extents[name] = base, axis
-        return name
+def bound_before(function: Any, loop: ast.For) -> set[str]:
+    """Return the names that are bound for certain when a loop of a function begins."""
+    arguments = function.args
+    given = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    found = _bound_on_the_way(function.body, loop)
+    deleted = {
+        part.id for part in walk(function)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Del)
+    }
+    return set() if found is None else found.union(arg.arg for arg in given) - deleted
 
 
-def symbol(op: ast.AST) -> str:
-    """Return how an operator is written."""
-    if type(op) not in SYMBOLS:
-        raise Unfit
-    return SYMBOLS[type(op)]
-
-
-def named(name: str) -> str:
-    """Return how a name of the user's is called in generated code."""
-    return f"u_{name}"
+def _bound_on_the_way(body: list[Any], loop: ast.For) -> set[str] | None:
+    """Return the names bound in a block, and in those within it, before a loop is reached."""
+    found: set[str] = set()
+    for node in body:
+        if node is loop:
+            return found
+        for field in ("body", "orelse", "finalbody"):
+            within = _bound_on_the_way(getattr(node, field, []), loop)
+            if within is not None:
+                return found | within
+        if isinstance(node, ast.Assign):
+            targets = node.targets
+        elif isinstance(node, ast.AugAssign) or (isinstance(node, ast.AnnAssign) and node.value):
+            targets = [node.target]
+        else:
+            continue
+        found.update(
+            part.id for target in targets for part in walk(target)
+            if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)
+        )
+    return None

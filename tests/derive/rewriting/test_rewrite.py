@@ -100,6 +100,7 @@ def test_static_int_arithmetic_stays_native():
         for i in range(n):
             x[i + 1] = x[2 * i - k] * 3
             k += i // 2
+            print()
         return [j + 1 for j in range(n)]
 
     assert text_of(loop).splitlines() == [
@@ -107,6 +108,7 @@ def test_static_int_arithmetic_stays_native():
         "for i in range(n):",
         "    _mk_f0.run(C, (), (x, 2 * i - k, i + 1))",
         "    k += i // 2",
+        "    C.call(print)",
         "return [j + 1 for j in range(n)]",
     ]
 

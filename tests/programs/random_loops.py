@@ -1,0 +1,133 @@
+"""Random loops over numbers and elements of arrays, nested, with branches and ints."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import numpy as np
+
+__all__ = ["loop_arguments", "random_loop"]
+
+VECTORS = ("x", "y", "v", "b")
+WHOLE = ("i", "k", "j")
+CONDITIONS = ("<", ">", "<=", ">=", "!=")
+FUNCTIONS = ("np.sin", "math.cos", "np.tanh", "math.atan", "np.exp")
+HEAD = (
+    "import math\nimport numpy as np\nSTEP = 0.5\n"
+    "TYPES = {'int': 1, 'float': 2, 'float64': 3}\n\n"
+    "def f(x, y, m, a):\n"
+    "    n = len(x)\n    v = x[::-1]\n    b = np.zeros(n)\n    s = S0\n    t = a * 0.5\n    k = 1\n"
+    "    c = m.T\n    w = W0\n"
+)
+TAIL = (
+    "    types = sum([TYPES[type(q).__name__] * 10 ** e for e, q in enumerate((s, t, w, i))])\n"
+    "    sums = np.sum(np.sin(x) * y) + np.sum(np.cos(m)) + np.sum(b * x)\n"
+    "    return sums + s * 0.3 + np.sin(t) + w + types + 0.1 * i + 0.01 * k\n"
+)
+
+
+def random_loop(seed: int) -> str:
+    """Return the text of a function ``f(x, y, m, a)``, whose value tells types and ints too."""
+    random = Random(seed)
+    starts = [random.choice(("0", "0.0", "x[0]", "a", "y[1]", "1")) for _ in range(2)]
+    first = random.choice(("range(1, n)", "range(n)", "range(n - 1, 0, -1)", "range(0, n, 2)"))
+    lines = [f"for i in {first}:", *_block(random, ["i"], random.randint(1, 4))]
+    if random.random() < 0.3:
+        second = ["for i in range(n - 2, -1, -1):", *_block(random, ["i"], random.randint(1, 2))]
+        lines += second
+    head = HEAD.replace("S0", starts[0]).replace("W0", starts[1])
+    return head + "".join(f"    {line}\n" for line in lines) + TAIL
+
+
+def loop_arguments(seed: int) -> list[Any]:
+    """Return vectors of 6 elements, a matrix, and a number."""
+    random = np.random.default_rng(seed)
+    return [random.uniform(0.3, 0.9, 6), random.uniform(-1, 1, 6),
+            random.uniform(-1, 1, (6, 6)), float(random.uniform(0.2, 0.8))]
+
+
+def _block(random: Random, counters: list[str], size: int) -> list[str]:
+    lines: list[str] = []
+    for _ in range(size):
+        lines += ["    " + line for line in _statement(random, counters)]
+    return lines
+
+
+def _statement(random: Random, counters: list[str]) -> list[str]:
+    kind = random.random()
+    if kind < 0.12 and "j" not in counters:
+        bounds = random.choice(("range(2)", "range(i)", "range(i, n)", "range(k)", "range(len(y))",
+                                "range(i - 1, -1, -1)", "range(int(abs(y[i]) * 3))"))
+        return [f"for j in {bounds}:", *_block(random, [*counters, "j"], random.randint(1, 3))]
+    if kind < 0.24:
+        left, right = _number(random, counters), _number(random, counters)
+        test = f"{left} {random.choice(CONDITIONS)} {right}"
+        if random.random() < 0.3:
+            test += f" {random.choice(('and', 'or'))} {random.choice(counters)} % 2 == 0"
+        body = _block(random, counters, random.randint(1, 2))
+        other = ["else:", *_block(random, counters, 1)] if random.random() < 0.5 else []
+        return [f"if {test}:", *body, *other]
+    if kind < 0.34:
+        return [random.choice((
+            "k = (k + i) % n", "k = i", f"k = int(abs({_number(random, counters)}) * 3) % n",
+            "k += 1", "k = k * 2 % 5", "k = n - 1 - i",
+        ))]
+    if kind < 0.40:
+        left, right = random.choice((("s", "t"), ("t", "w"), ("w", "s")))
+        return [f"{left}, {right} = {_bounded(random, counters)}, {_bounded(random, counters)}"]
+    if kind < 0.60:
+        target = random.choice(("s", "t", "w"))
+    else:
+        target = _element(random, counters)
+    operator = random.choice(("=", "=", "+=", "-=", "*=", "/="))
+    if random.random() < 0.08:
+        return [f"{target} = {random.choice(('0.0', '0', '1.5', 'a', _number(random, counters)))}"]
+    value = _bounded(random, counters)
+    return [f"{target} {operator} {f'(2.0 + {value})' if operator == '/=' else value}"]
+
+
+def _bounded(random: Random, counters: list[str]) -> str:
+    """Return an expression of moderate size."""
+    if random.random() < 0.5:
+        return f"0.3 * {_expression(random, counters, 2)}"
+    return f"np.tanh({_expression(random, counters, 2)})"
+
+
+def _expression(random: Random, counters: list[str], depth: int) -> str:
+    if depth == 0 or random.random() < 0.2:
+        return _number(random, counters)
+    kind = random.random()
+    inner = _expression(random, counters, depth - 1)
+    if kind < 0.2:
+        return f"{random.choice(FUNCTIONS)}(0.5 * {inner})"
+    if kind < 0.3:
+        return f"({inner}) ** 2"
+    if kind < 0.4:
+        return f"({inner} / (2.0 + {_number(random, counters)} ** 2))"
+    if kind < 0.45:
+        return f"(-{inner})"
+    other = _expression(random, counters, depth - 1)
+    return f"({inner} {random.choice('+-*')} {other})"
+
+
+def _number(random: Random, counters: list[str]) -> str:
+    if random.random() < 0.55:
+        return _element(random, counters)
+    names = ("s", "t", "w", "a", "STEP", "0.7", "2", "math.pi", random.choice(counters))
+    return random.choice(names)
+
+
+def _element(random: Random, counters: list[str]) -> str:
+    index = _index(random, counters)
+    if random.random() < 0.3:
+        return f"{random.choice('mc')}[{index}, {_index(random, counters)}]"
+    return f"{random.choice(VECTORS)}[{index}]"
+
+
+def _index(random: Random, counters: list[str]) -> str:
+    counter = random.choice((*counters, *counters, "k"))
+    return random.choice((
+        counter, counter, f"{counter} - 1", f"n - 1 - {counter}" if counter != "k" else "k % n",
+        "0", "-1", f"({counter} + 1) % n",
+    ))
