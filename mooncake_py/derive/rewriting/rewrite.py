@@ -72,7 +72,7 @@ from mooncake_py.derive.rewriting.nodes import (
     store,
 )
 from mooncake_py.derive.rewriting.patterns import case_test, chained, conjunction
-from mooncake_py.derive.rewriting.scalar_loops import LoopReader, bound_before
+from mooncake_py.derive.rewriting.scalar_loops import LoopReader
 from mooncake_py.derive.rewriting.source import SourceNode
 from mooncake_py.derive.rewriting.spanning import ELSE, SpanningRewriter
 from mooncake_py.derive.rewriting.statics import Bindings, StaticInts, bindings
@@ -189,9 +189,8 @@ class FunctionRewriter(SpanningRewriter):
         )
         if self.in_class or not self.names.calls_builtin(node.iter, "range"):
             return plain
-        before = bound_before(self.root, node)
         program = LoopReader(
-            self.names, self.statics, self.found.steady(), before, node
+            self.names, self.statics, self.found.steady(), self.root, node
         ).read()
         return plain if program is None else self._tried_loop(plain, program)
 

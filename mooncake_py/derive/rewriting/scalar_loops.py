@@ -29,7 +29,7 @@ from mooncake_py.derive.rewriting.names import Names
 from mooncake_py.derive.rewriting.statics import StaticInts
 from mooncake_py.derive.rewriting.trees import walk
 
-__all__ = ["LoopReader", "bound_before"]
+__all__ = ["LoopReader"]
 
 STATEMENTS = frozenset({ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.If, ast.Pass})
 
@@ -43,18 +43,18 @@ class LoopReader(LoopExpressions):
     statics : StaticInts
     steady : frozenset of str
         Names of the function that only its own statements bind.
-    before : set of str
-        Names that are bound before the loop for certain.
+    function : FunctionDef
+        The function that the loop is in.
     node : For
     """
 
     def __init__(
-        self, names: Names, statics: StaticInts, steady: frozenset[str], before: set[str],
+        self, names: Names, statics: StaticInts, steady: frozenset[str], function: Any,
         node: ast.For,
     ) -> None:
         super().__init__(names, statics, node)
         self.steady = steady
-        self.before = before
+        self.function = function
         self.node = node
 
     def read(self) -> Program | None:
@@ -97,8 +97,10 @@ class LoopReader(LoopExpressions):
     def finish(self) -> None:
         """Note what was bound, and raise if an array was."""
         program = self.program
-        for name in sorted(((self.stored | self.counters) - self.after) & self.before):
-            self.given_name(name)  # it may keep its value
+        uncertain = (self.stored | self.counters) - self.after
+        if uncertain:  # who asks what is bound before looks through the whole function
+            for name in sorted(uncertain & bound_before(self.function, self.node)):
+                self.given_name(name)  # it may keep its value
         program.bound = {named(name): name for name in sorted(self.stored | self.counters)}
         if program.bound.keys() & program.bases.keys() or not any(program.assignments()):
             raise Unfit
