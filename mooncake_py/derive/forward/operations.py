@@ -116,6 +116,8 @@ class Operations(Levels):
     def getitem(self, o: Any, i: Any) -> Any:
         """Run ``o[i]``."""
         if type(o) is not ndarray:
+            if isinstance(o, np.memmap) and self.contains_active(o):
+                return self.getitem(o.view(ndarray), i)
             if isinstance(o, ndarray):
                 self.refuse_subclass(o)
             return self.item_of_object(o, i)
@@ -159,7 +161,8 @@ class Operations(Levels):
             self.inplace_array(op, x, v)
             return x
         if isinstance(x, ndarray):
-            self.refuse_subclass(x, v)
+            if not isinstance(x, np.memmap):
+                self.refuse_subclass(x, v)
             self.inplace_array(op, x.view(ndarray), v)
             return x
         return self.inplace_of_objects(op, x, v)

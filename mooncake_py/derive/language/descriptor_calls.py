@@ -43,6 +43,10 @@ def call_descriptor(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     if isinstance(receiver, ndarray) and name in WRITING:
         special.run(ctx, receiver.view(ndarray), name, args)
         return None if name == "__setitem__" else receiver
+    if isinstance(receiver, ndarray) and name in special.OPERATIONS:
+        if isinstance(receiver, np.memmap):
+            return special.run(ctx, receiver.view(ndarray), name, args)
+        ctx.refuse_subclass(receiver, *args)
     if name in OF_ATTRIBUTES:
         return getattr(ctx, OF_ATTRIBUTES[name])(native, receiver, *args, **kwargs)
     if name == "__call__":

@@ -35,6 +35,8 @@ def iterate_object(ctx: Any, iterable: Any) -> Any:
         return iterate_by_index(ctx, iterable)
     if type(getattr(t, "__next__", None)) is FunctionType:
         return iterate_derived(ctx, iterable)
+    if isinstance(iterable, np.memmap) and ctx.contains_active(iterable):
+        return ctx.iterate_array(iterable.view(ndarray))
     if isinstance(iterable, ndarray):
         refuse_unseen(ctx, iterable, "an array of a subclass")
     elif t is GeneratorType:

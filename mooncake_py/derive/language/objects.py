@@ -160,6 +160,8 @@ class Objects(Core):
         special = getattr(type(a), method, None)
         if type(special) is FunctionType:
             return self.call(special, a)
+        if isinstance(a, ndarray):
+            self.refuse_subclass(a)
         return function(a)
 
     def inplace_of_objects(self, op: Any, x: Any, v: Any) -> Any:

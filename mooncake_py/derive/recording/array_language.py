@@ -80,6 +80,8 @@ class ArrayLanguage(Context):
             return self.unary_array(function, ufunc, a)
         if t is Active:
             return self.scalar_operation(registry.find(function), function, (a,))
+        if isinstance(a, np.memmap):
+            return self.unary_array(function, ufunc, a.view(ndarray))
         return self.unary_of_objects(function, method, a)
 
     # Elements.

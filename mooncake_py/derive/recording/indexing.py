@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import ref
 
+import numpy as np
 from numpy import ndarray
 
 from mooncake_py.derive.language import numerals
@@ -29,6 +30,8 @@ class Indexing(Tape):
     def getitem(self, o: Any, i: Any) -> Any:
         """Run ``o[i]``."""
         if type(o) is not ndarray:
+            if isinstance(o, np.memmap) and self.contains_active(o):
+                return self.getitem(o.view(ndarray), i)
             if isinstance(o, ndarray):
                 self.refuse_subclass(o)
             return self.item_of_object(o, i)

@@ -36,6 +36,9 @@ class InPlace(Arithmetic, Indexing):
         if type(x) is ndarray:
             self.inplace_array(op, x, v)
             return x
+        if isinstance(x, np.memmap):
+            self.inplace_array(op, x.view(ndarray), v)
+            return x
         if isinstance(x, ndarray):
             self.refuse_subclass(x, v)
             if type(getattr(type(x), op.inplace_method)) is FunctionType:

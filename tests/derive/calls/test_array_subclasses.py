@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
-from mooncake_py import DerivativeDropError, MissingRuleError, MooncakeError, grad, value_and_grad
-from tests.support.gradients import Programs
+from mooncake_py import (
+    DerivativeDropError,
+    MissingRuleError,
+    MooncakeError,
+    grad,
+    jvp,
+    value_and_grad,
+)
+from tests.support.gradients import Programs, check
 
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 
@@ -193,6 +201,40 @@ def test_memory_maps_are_arrays(tmp_path: Any) -> None:
         assert_array_equal(grad(f)(X), X)
     assert_array_equal(grad(lambda x: np.sum(np.concatenate([m, x])))(X), np.ones(3))
     assert_array_equal(grad(lambda m: np.sum(m * m))(m), 2 * X)
+
+
+def test_memory_maps_become_active(tmp_path: Any) -> None:
+    def program(x: Any) -> Any:
+        m = np.memmap(tmp_path / "numbers", float, "w+", shape=3)
+        m[:] = x * x
+        m[1:] = m[:-1] * x[1:] + m[1:]
+        m += x
+        m[0] *= m[1] + 2.0
+        part = m[1:]
+        part -= x[:2]
+        total = m[0] * m[2]
+        for v in m:
+            total += v * v
+        return total + np.sum(-m * x) + (+m)[1] + m.__neg__()[2]
+
+    check(program, X)
+    _, t = jvp(program, (X,), (np.ones(3),))
+    assert_allclose(t, np.sum(grad(program)(X)))
+
+
+@pytest.mark.parametrize(
+    "read", [operator.neg, operator.pos, lambda a: -a, lambda a: a.__neg__(),
+             lambda a: a.__mul__(2.0), lambda a: np.ndarray.__mul__(a, 2.0)],
+)  # fmt: skip
+def test_operators_on_subclasses_that_became_active_are_refused(read: Any) -> None:
+    def program(x: Any) -> Any:
+        base = np.zeros(3)
+        view = base.view(Plain)
+        base[:] = x
+        return np.sum(np.array(read(view)))
+
+    with pytest.raises(DerivativeDropError, match="array of class Plain"):
+        grad(program)(X)
 
 
 # Elements that are no numbers.
