@@ -39,8 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for case, bytes_taken, counted in measure_memory(options.filter):
         memory.append({"kernel": case.kernel, "measured": bytes_taken, "counted": counted})
         print(report.memory_row(case, bytes_taken, counted), flush=True)
-    derive = derive_time(3 if options.quick else 9)
-    importing = import_time(3 if options.quick else 9)
+    derive = derive_time(3 if options.quick else 25)
+    importing = import_time(3 if options.quick else 15)
     print(*report.overheads(derive, importing), sep="\n")
     if options.json is not None:
         result = {

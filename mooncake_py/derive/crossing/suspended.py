@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 from numpy import ndarray
 
@@ -24,10 +24,10 @@ from mooncake_py.tangents.memory import owner
 __all__ = ["Suspended"]
 
 
-class Slot(NamedTuple):
+class Slot:
     """A place whose contents the forward pass has changed.
 
-    Attributes
+    Parameters
     ----------
     read : callable
         Returns what is there now; the result does not change with the place.
@@ -35,8 +35,9 @@ class Slot(NamedTuple):
         Puts such a result there.
     """
 
-    read: Callable[[], Any]
-    write: Callable[[Any], None]
+    def __init__(self, read: Callable[[], Any], write: Callable[[Any], None]) -> None:
+        self.read = read
+        self.write = write
 
 
 class Suspended:

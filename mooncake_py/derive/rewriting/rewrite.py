@@ -50,7 +50,7 @@ from __future__ import annotations
 
 import ast
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any
 
 from mooncake_py.derive.loops.program import Program
 from mooncake_py.derive.loops.run import Loop
@@ -81,10 +81,10 @@ from mooncake_py.derive.rewriting.unsupported import Unsupported
 __all__ = ["Rewritten", "rewrite"]
 
 
-class Rewritten(NamedTuple):
+class Rewritten:
     """A rewritten function, not yet compiled.
 
-    Attributes
+    Parameters
     ----------
     node : FunctionDef or Lambda
     injected : dict
@@ -95,11 +95,15 @@ class Rewritten(NamedTuple):
         Global names and free variables that the function itself binds or deletes.
     """
 
-    node: FunctionNode
-    injected: dict[str, Any]
-    assumed: dict[str, object]
-    stored_globals: frozenset[str]
-    stored_free: frozenset[str]
+    def __init__(
+        self, node: FunctionNode, injected: dict[str, Any], assumed: dict[str, object],
+        stored_globals: frozenset[str], stored_free: frozenset[str],
+    ) -> None:
+        self.node = node
+        self.injected = injected
+        self.assumed = assumed
+        self.stored_globals = stored_globals
+        self.stored_free = stored_free
 
 
 def rewrite(source: SourceNode, code: CodeType, globals_: dict[str, Any]) -> Rewritten:

@@ -13,7 +13,7 @@ import linecache
 import sys
 from collections.abc import Iterator
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any
 
 from mooncake_py.derive.rewriting.compiled import (
     FunctionNode,
@@ -33,27 +33,35 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _FILES_KEPT = 64
 
 
-class SourceNode(NamedTuple):
+class SourceNode:
     """Where a function stands in its file; the trees are shared and must not be changed.
 
-    Attributes
+    Parameters
     ----------
     node : FunctionDef, AsyncFunctionDef, Lambda or GeneratorExp
     file : str
         As in ``code.co_filename``.
     class_name : str or None
         The innermost class round the function, by which its private names are mangled.
+    parsed : Parsed
+        The whole file.
+
+    Attributes
+    ----------
     imports : frozenset of str
         Names that the module imports at its top level.
     module : ast.Module
-        The whole file.
     """
 
-    node: FunctionNode | ast.GeneratorExp
-    file: str
-    class_name: str | None
-    imports: frozenset[str]
-    module: ast.Module
+    def __init__(
+        self, node: FunctionNode | ast.GeneratorExp, file: str, class_name: str | None,
+        parsed: Parsed,
+    ) -> None:
+        self.node = node
+        self.file = file
+        self.class_name = class_name
+        self.imports = parsed.imports
+        self.module = parsed.module
 
     def compile(self, node: FunctionNode, code: CodeType, parameters: tuple[str, ...]) -> CodeType:
         """Compile a node as if it stood here; `code` is that of the function that does."""
@@ -62,13 +70,16 @@ class SourceNode(NamedTuple):
         )
 
 
-class _Parsed(NamedTuple):
-    lines: list[str]
-    module: ast.Module
-    imports: frozenset[str]
+class Parsed:
+    """A file, as its lines and as a tree, and the names that it imports at its top level."""
+
+    def __init__(self, lines: list[str], module: ast.Module) -> None:
+        self.lines = lines
+        self.module = module
+        self.imports = frozenset(_imports(module.body))
 
 
-_files: dict[str, _Parsed] = {}
+_files: dict[str, Parsed] = {}
 
 
 def locate(code: CodeType) -> SourceNode:
@@ -121,7 +132,7 @@ def _search(code: CodeType) -> SourceNode | None:
     if parsed is None:
         return None
     candidates = [
-        SourceNode(node, file, class_name, parsed.imports, parsed.module)
+        SourceNode(node, file, class_name, parsed)
         for node, class_name in _functions_at(code.co_firstlineno, parsed.module)
         if _key(node) == (code.co_name, code.co_firstlineno) and _encloses(node, code)
     ]
@@ -130,7 +141,7 @@ def _search(code: CodeType) -> SourceNode | None:
     return next((found for found in candidates if _matches(found, code)), None)
 
 
-def _parse(file: str) -> _Parsed | None:
+def _parse(file: str) -> Parsed | None:
     lines = linecache.getlines(file)
     parsed = _files.get(file)
     if parsed is not None and (parsed.lines is lines or parsed.lines == lines):
@@ -139,7 +150,7 @@ def _parse(file: str) -> _Parsed | None:
         module = ast.parse("".join(lines), file)
     except (SyntaxError, ValueError):
         return None
-    parsed = _Parsed(lines, module, frozenset(_imports(module.body)))
+    parsed = Parsed(lines, module)
     while len(_files) >= _FILES_KEPT:
         _files.pop(next(iter(_files)), None)
     _files[file] = parsed

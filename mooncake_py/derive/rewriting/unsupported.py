@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any
 
 from mooncake_py.derive.rewriting.compiled import walk_code
 from mooncake_py.derive.rewriting.nodes import PREFIX
@@ -40,12 +40,11 @@ class Unsupported:
 
     def __init__(self, code: CodeType) -> None:
         self._code = code
-        self._places: list[_Place] = []
+        self._places: list[tuple[Any, str]] = []
 
     def add(self, node: Any, why: str) -> None:
         """Record a place; `why` is one of the reasons of this module."""
-        place = _Place(node.lineno, node.col_offset, node, why)
-        self._places.append(place)
+        self._places.append((node, why))
 
     def add_reserved_names(self, node: ast.AST) -> None:
         """Record names of the user's that generated names could clash with, at any depth."""
@@ -62,41 +61,31 @@ class Unsupported:
         """Raise one error that lists all places, in the order of the source."""
         if not self._places:
             return
-        places = sorted(self._places)
+        places = sorted(self._places, key=lambda place: (place[0].lineno, place[0].col_offset))
         name = self._code.co_qualname
         lines: list[str] = []
-        for why in dict.fromkeys(place.why for place in places):
-            lines.append(why + ":")
-            for place in places:
-                if place.why == why:
-                    where = self._location(place)
+        reasons = list(dict.fromkeys(why for _, why in places))
+        for reason in reasons:
+            lines.append(reason + ":")
+            for node, why in places:
+                if why == reason:
+                    where = self._location(node)
                     lines.append(f"  {where}")
                     lines.extend(f"    {row}" for row in where.excerpt())
         raise UnsupportedSyntaxError(
             f"{name} uses syntax that cannot be differentiated ({len(places)} places)"
             if len(places) > 1
             else f"{name} uses syntax that cannot be differentiated",
-            where=self._location(places[0]),
-            why="\n".join(lines) if len(places) > 1 else places[0].why,
-            mend="\n".join(dict.fromkeys(_MENDS[place.why] for place in places)),
+            where=self._location(places[0][0]),
+            why="\n".join(lines) if len(places) > 1 else reasons[0],
+            mend="\n".join(dict.fromkeys(_MENDS[why] for why in reasons)),
         )
 
-    def _location(self, place: _Place) -> Location:
-        node = place.node
+    def _location(self, node: Any) -> Location:
         end = node.end_col_offset if node.end_lineno == node.lineno else None
         return Location(
-            self._code.co_filename, place.line, self._code.co_qualname, place.column, end
+            self._code.co_filename, node.lineno, self._code.co_qualname, node.col_offset, end
         )
-
-
-class _Place(NamedTuple):
-    line: int
-    column: int
-    node: Any
-    why: str
-
-    def __lt__(self, other: tuple[Any, ...]) -> bool:
-        return self[:2] < other[:2]
 
 
 def _reserved(node: ast.AST) -> Iterator[ast.AST]:
