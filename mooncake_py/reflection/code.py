@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mooncake_py.derive.loops.run import Loop
+from mooncake_py.derive.recording.contractions import CALLS
 from mooncake_py.derive.recording.elements import Elements
 from mooncake_py.derive.recording.fusion import Fused
 from mooncake_py.derive.rewriting.load import Derived
@@ -164,7 +165,7 @@ def expression_of(
         return values[which] if kind == "v" else results[which]
 
     for name, *references in steps:
-        if name == "call":
+        if name in CALLS:
             which, *arguments = references
             results.append(ast.Call(functions[which], list(map(operand, arguments)), []))
             continue

@@ -136,12 +136,22 @@ class AtOnce:
 
     For functions that choose, such as ``maximum``: a mask of booleans takes an eighth of the
     memory of an operand, and an operand that is not kept may be overwritten without a log.
+
+    Attributes
+    ----------
+    partial : callable
+        ``partial(*inputs, y)``.
+    both : callable or None
+        ``both(a, b)``, the partial derivatives for both of two inputs, where that takes less.
     """
 
-    __slots__ = ("partial",)
+    __slots__ = ("both", "partial")
 
-    def __init__(self, partial: Callable[..., Any]) -> None:
+    def __init__(
+        self, partial: Callable[..., Any], both: Callable[..., tuple[Any, Any]] | None = None
+    ) -> None:
         self.partial = partial
+        self.both = both
 
     def __call__(self, *args: Any) -> Any:
         """Evaluate the partial derivative, at the inputs and the output."""

@@ -26,6 +26,21 @@ def weight_above(a: Any, b: Any) -> Any:
     return np.where(ties, HALF, above) if ties.any() else above
 
 
+def weights_above(a: Any, b: Any) -> tuple[Any, Any]:
+    """Return the shares of `a` and of `b` in ``maximum(a, b)``, by two comparisons, not four."""
+    above, below = np.greater_equal(a, b), np.less_equal(a, b)
+    ties = above & below
+    if ties.any():
+        return np.where(ties, HALF, above), np.where(ties, HALF, below)
+    return above, below
+
+
+def weights_below(a: Any, b: Any) -> tuple[Any, Any]:
+    """Return the shares of `a` and of `b` in ``minimum(a, b)``."""
+    above, below = weights_above(a, b)
+    return below, above
+
+
 def weight_above_or_nan(a: Any, b: Any) -> Any:
     """Return the share of `a` in ``fmax(a, b)``, which passes over nan."""
     return np.where(a == b, HALF, np.greater(a, b) | np.isnan(b))
@@ -38,10 +53,10 @@ def weight_below_or_nan(a: Any, b: Any) -> Any:
 
 # Maxima and minima.
 
-elementwise(np.maximum, AtOnce(lambda a, b, y: weight_above(a, b)),
-                        AtOnce(lambda a, b, y: weight_above(b, a)))
-elementwise(np.minimum, AtOnce(lambda a, b, y: weight_above(b, a)),
-                        AtOnce(lambda a, b, y: weight_above(a, b)))
+elementwise(np.maximum, AtOnce(lambda a, b, y: weight_above(a, b), weights_above),
+                        AtOnce(lambda a, b, y: weight_above(b, a), weights_above))
+elementwise(np.minimum, AtOnce(lambda a, b, y: weight_above(b, a), weights_below),
+                        AtOnce(lambda a, b, y: weight_above(a, b), weights_below))
 elementwise(np.fmax, AtOnce(lambda a, b, y: weight_above_or_nan(a, b)),
                      AtOnce(lambda a, b, y: weight_above_or_nan(b, a)))
 elementwise(np.fmin, AtOnce(lambda a, b, y: weight_below_or_nan(a, b)),

@@ -14,7 +14,11 @@ SQUARES = ("m", "m[::-1]", "m[:, ::-1]", "u[0]", "u[1]", "t", "v")
 COLUMNS = ("m[:, 2, None]", "x[:3, None]", "w[2:, None]", "m[:, :1]", "t[:, 1:2]")
 NUMBERS = ("x[0]", "w[3]", "m[1, 2]", "0.5", "2.0", "a", "u[1, 0, 2]", "y[k]", "t[k, 1]")
 PLACES = ("x[k]", "m[k, 1]", "u[k, 0, k]", "w[2]", "a", "v[k, k]")
-FUNCTIONS = ("np.sin", "np.tanh", "np.arctan")
+FUNCTIONS = ("np.sin", "np.tanh", "np.arctan", "np.negative")
+PAIRS = (
+    "np.minimum", "np.maximum", "np.hypot", "np.arctan2", "np.add", "np.subtract", "np.multiply",
+    "np.logaddexp", "np.copysign", "np.fmax", "np.minimum",
+)
 HEAD = (
     "def f(x, w, m):\n    y = x * w\n    z = w[:3] * 1.0\n    t = m.T\n    v = np.ones((3, 3))\n"
     "    u = np.zeros((2, 3, 3))\n    a = x[4]\n    for k in range(2):\n"
@@ -80,6 +84,8 @@ def _row(random: Random, depth: int) -> str:
         return f"{random.choice(SQUARES)} @ {random.choice(ROWS)}"
     if kind < 0.6:
         return f"-({_row(random, depth - 1)})"
+    if kind < 0.72:
+        return _call(random, _row(random, depth - 1), _row(random, depth - 1))
     return _pair(random, _row(random, depth - 1), _row(random, depth - 1))
 
 
@@ -95,7 +101,19 @@ def _square(random: Random, depth: int) -> str:
         inner = f"{_square(random, depth - 1)} * {random.choice(SQUARES)}"
         return f"{random.choice(FUNCTIONS)}({inner})"
     other = random.choice((_square, _row))
+    if kind < 0.65:
+        return _call(random, _square(random, depth - 1), other(random, depth - 1))
     return _pair(random, _square(random, depth - 1), other(random, depth - 1))
+
+
+def _call(random: Random, left: str, right: str) -> str:
+    kind = random.random()
+    if kind < 0.15:
+        return f"np.power({left}, {random.choice((2, 3))})"
+    if kind < 0.3:
+        return f"np.divide({left}, ({right}) ** 2 + 2.0)"
+    pair = (left, right) if kind < 0.9 else (right, left)
+    return f"{random.choice(PAIRS)}({', '.join(pair)})"
 
 
 def _pair(random: Random, left: str, right: str) -> str:

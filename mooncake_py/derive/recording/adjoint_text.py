@@ -61,6 +61,7 @@ def without_signs(
 # Texts, which `re` compiles when they are first used: at import it would take 0.4 ms.
 NAME = r"[A-Za-z_]\w*"
 SUM = r"(\w+) \+ (\w+)$"
+FACTOR = r"[vtpq]\d+|w\d+_\d"
 PRODUCT = r"(inner|reduced|left\d+|right\d+)\("
 LINEAR = (
     r"(?P<head>(?:(?:inner|summed|reduced|fitted|left\d+|right\d+)\()?)(?P<sign>-?)(?P<name>[a-z]\w*)"
@@ -77,7 +78,7 @@ def not_surely_finite(lines: list[str]) -> set[str]:
     for line in lines:
         target, _, text = line.partition(" = ")
         names = identifiers(text)
-        factors = [w for w in names if w[0] in "vtp" and w[1:].isdigit()]
+        factors = any(re.fullmatch(FACTOR, name) for name in names)
         if factors or "/" in text or risky.intersection(names):
             risky.add(target)
     return risky

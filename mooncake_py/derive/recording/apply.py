@@ -22,11 +22,7 @@ from mooncake_py.derive.recording import activity, overlapping, pulls
 from mooncake_py.derive.recording.active import Active, active_number
 from mooncake_py.derive.recording.codual_call import apply_codual
 from mooncake_py.derive.recording.mirror import Mirror
-from mooncake_py.derive.recording.number_functions import (
-    NUMPY_FUNCTIONS,
-    partial_for_one,
-    slope_of,
-)
+from mooncake_py.derive.recording.number_functions import NUMPY_FUNCTIONS, slope_of
 from mooncake_py.derive.recording.object_arrays import computed
 from mooncake_py.derive.recording.out_argument import (
     named_out,
@@ -36,6 +32,7 @@ from mooncake_py.derive.recording.out_argument import (
     without_out,
     write_into,
 )
+from mooncake_py.derive.recording.partials import partial_for_one
 from mooncake_py.derive.recording.values import NUMBERS, is_inexact, is_of_math, like, spec_of
 from mooncake_py.derive.reports.places import position_for_rule
 from mooncake_py.errors import MissingRuleError

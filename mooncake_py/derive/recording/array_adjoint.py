@@ -23,10 +23,17 @@ from mooncake_py.derive.recording.adjoint_text import (
     without_implied,
     without_signs,
 )
-from mooncake_py.derive.recording.contractions import is_contraction, is_sum, ndim_of, operands_of
+from mooncake_py.derive.recording.contractions import (
+    CALLS,
+    is_contraction,
+    is_sum,
+    ndim_of,
+    operands_of,
+)
 from mooncake_py.derive.recording.fused_code import Writer, scalar_times
 from mooncake_py.derive.recording.values import FLOAT64, like
 from mooncake_py.rules.broadcasting import fit
+from mooncake_py.rules.kinds import AtOnce
 
 __all__ = [
     "ARRAYS", "ELEMENT", "FACTORS", "FULL", "FULL_FACTORS", "FULL_NAMES", "NDIMS", "PART",
@@ -50,7 +57,7 @@ class ArrayAdjoint(Writer):
     forms : ArrayForms
         What it is a form of.
     functions, partials : sequence
-        The functions that are called, and their derivatives.
+        The functions that are called, and for each its derivatives or None.
     kinds : tuple
         Of the operands: `FULL` for an array of the shape of the result, `PART` for one that is
         broadcast, one of `FACTORS` for one in a product of matrices, of `FULL_FACTORS` for one
@@ -81,9 +88,11 @@ class ArrayAdjoint(Writer):
         self.whole = whole
         self.on = on
         self.functions = functions
+        reached = self.reached()
         self.active = {
             k for k, part in enumerate(self.layout)
-            if kinds[k] is Active or on.get(part[0] if type(part) is tuple else part)
+            if ("v", k) in reached
+            and (kinds[k] is Active or on.get(part[0] if type(part) is tuple else part))
         }
         target = forms.target if self.augments or type(forms.target) is tuple else None
         self.target = target
@@ -96,6 +105,20 @@ class ArrayAdjoint(Writer):
             "isfinite": math.isfinite, "reduced": reduced, "fitted": fitted, "Ellipsis": Ellipsis,
             "like": like, "careful_cotangent": pulls.careful_cotangent,
         }
+
+    def reached(self) -> set[Any]:
+        """Return what a cotangent of the value comes to: no number within ``int(...)``."""
+        steps = self.fused.steps
+        found: set[Any] = {("t", len(steps) - 1)}
+        for k in reversed(range(len(steps))):
+            operation, *refs = steps[k]
+            if ("t", k) not in found or operation == "int":
+                continue
+            partials = self.partials[refs.pop(0)] if operation in CALLS else None
+            for i, reference in enumerate(refs):
+                if partials is None or partials[i] is not None:
+                    found.add(reference)
+        return found
 
     # The entry, and its adjoint.
 
@@ -138,6 +161,11 @@ class ArrayAdjoint(Writer):
         values = [f"v{k}" for k in range(self.fused.count)]
         values += [f"t{k}" for k in range(len(self.fused.steps))]
         saved = [name for name in values if name in words]
+        for k, step in enumerate(self.fused.steps):
+            wanted = [i for i in range(len(operands_of(step))) if f"w{k}_{i}" in words]
+            if wanted:
+                self.masks[k] = wanted
+                saved += [f"w{k}_{i}" for i in wanted]
         plain = [LIKE.sub(lambda m: m[1] if m[1] in saved else m[0], line) for line in plain]
         likes = [name for name in values if f"like_{name}" in words]
         saved += [f"like_{name}" for name in likes if name not in saved]
@@ -176,9 +204,13 @@ class ArrayAdjoint(Writer):
         """Tell whether it is an expression with one active operand, which has its shape."""
         return (
             self.target is None and PART not in self.leaves.values()
-            and not self.forms.contractions
+            and not self.forms.contractions and not self.chooses()
             and [self.leaves[k] for k in self.active] == [FULL]
         )
+
+    def chooses(self) -> bool:
+        """Tell whether a derivative may be a mask, which is no number to add to others."""
+        return any(type(p) is AtOnce for found in self.partials for p in found or ())
 
     def slope_first(self) -> tuple[list[str], dict[int, str]]:
         """Return the lines that multiply the slope, a sum of products, by g in the end.

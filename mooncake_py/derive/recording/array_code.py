@@ -21,7 +21,12 @@ from mooncake_py.derive.recording.array_adjoint import (
     PART,
     ArrayAdjoint,
 )
-from mooncake_py.derive.recording.contractions import adjoints_of, is_contraction, is_sum
+from mooncake_py.derive.recording.contractions import (
+    adjoints_of,
+    is_contraction,
+    is_sum,
+    operands_of,
+)
 from mooncake_py.derive.recording.fused_code import SYMBOLS
 
 __all__ = ["ArrayWriter", "Target", "Way"]
@@ -44,9 +49,10 @@ class ArrayWriter(ArrayAdjoint):
                 self.scope[f"left{k}"], self.scope[f"right{k}"] = adjoints
             elif step[0] == "call" and not is_sum(step, self.functions):
                 f = self.functions[step[1]]
-                if self.scope[f"p{step[1]}"] is None:
+                if self.partials[step[1]] is None:
                     return False
-                if type(f) is not np.ufunc and self.is_array(step[2], arrays):
+                of_arrays = any(self.is_array(a, arrays) for a in operands_of(step))
+                if of_arrays and not keeps_float64(f):
                     return False
             elif step[0] == "int" and self.is_array(step[1], arrays):
                 return False
@@ -185,9 +191,14 @@ class ArrayWriter(ArrayAdjoint):
         if root[0] != "t":
             return [], self.operand(root), self.is_array(root, arrays)
         named = [name.removeprefix("like_") for name in saved]
-        named += [f"t{root[1]}", *self.named_steps()]
+        named += [f"t{root[1]}", *self.named_steps(), *self.masked_operands()]
         lines = self.forward_lines(named, root[1] + 1)
         return lines, f"t{root[1]}", arrays[root[1]]
+
+    def masked_operands(self) -> list[str]:
+        """Return the names of what derivatives are worked out of on the way forward."""
+        steps = self.fused.steps
+        return [self.operand(a) for k in self.masks for a in operands_of(steps[k])]
 
     def named_steps(self) -> list[str]:
         """Return the steps that need a name in the forward pass."""
@@ -282,6 +293,11 @@ class ArrayWriter(ArrayAdjoint):
                 lines += [f"if type(n{p}) is Memory:", f"    n{p}.protected = True", "else:",
                           f"    k{k} = n{p}.keep(v{k})"]
         return lines
+
+
+def keeps_float64(f: Any) -> bool:
+    """Tell whether a function is a ufunc that makes float64 arrays of such."""
+    return type(f) is np.ufunc and f"{'d' * f.nin}->d" in f.types
 
 
 def attempt(lines: list[str]) -> list[str]:

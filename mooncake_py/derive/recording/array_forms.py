@@ -30,6 +30,7 @@ from mooncake_py.derive.recording.array_adjoint import (
 )
 from mooncake_py.derive.recording.array_code import ArrayWriter, Target, Way
 from mooncake_py.derive.recording.contractions import (
+    arities,
     is_contraction,
     is_sum,
     operands_of,
@@ -38,7 +39,8 @@ from mooncake_py.derive.recording.contractions import (
 from mooncake_py.derive.recording.fused_code import NUMBERS, Writer
 from mooncake_py.derive.recording.fusion import Fused, kind_name
 from mooncake_py.derive.recording.number_code import NumberWriter
-from mooncake_py.derive.recording.number_functions import partial_of, slope_of
+from mooncake_py.derive.recording.number_functions import slopes_of
+from mooncake_py.derive.recording.partials import partials_of
 from mooncake_py.derive.recording.pulls import is_basic
 from mooncake_py.derive.recording.values import FLOAT64
 
@@ -207,7 +209,7 @@ class ArrayForms:
 
     def make(self, functions: Any, kinds: Any, whole: bool | None, activity: Any) -> Way | None:
         """Generate the form for one pattern, or return None where there is none."""
-        partials = [partial_of(f) for f in functions]
+        partials = list(map(partials_of, functions, arities(self.core.steps)))
         on = dict(zip(self.arrays(kinds), activity, strict=True))
         kind = NumberWriter if whole is None else ArrayWriter
         writer = kind(self, functions, partials, kinds, whole, on)
@@ -236,7 +238,7 @@ def specialise(fused: Fused, functions: tuple[Any, ...], kinds: tuple[type, ...]
             fused, tuple(range(fused.count)), 0 if augments else None, augments, frozenset(),
             fused.general, fused.dispatch,
         )
-    slopes = [slope_of(f) for f in functions]
+    slopes = list(map(slopes_of, functions, arities(fused.steps)))
     if Active not in kinds or None in slopes or any(map(is_contraction, fused.steps)):
         return None
     return Writer(fused, functions, slopes, kinds).scalar_form()

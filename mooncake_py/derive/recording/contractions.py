@@ -15,22 +15,29 @@ from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import BilinearRule
 
 __all__ = [
-    "PRODUCTS", "adjoints_of", "is_contraction", "is_sum", "ndim_of", "operands_of",
-    "shapes_of_steps",
+    "CALLS", "PRODUCTS", "adjoints_of", "arities", "is_contraction", "is_sum", "ndim_of",
+    "operands_of", "shapes_of_steps",
 ]
 
 PRODUCTS = (np.matmul, np.dot, np.outer)
+CALLS = frozenset({"call", "product"})
+"""Operations that have the position of a function before their operands."""
 Shape = tuple[int, ...]
 
 
 def operands_of(step: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the references to the operands of a step."""
-    return step[2:] if step[0] == "call" else step[1:]
+    return step[2:] if step[0] in CALLS else step[1:]
+
+
+def arities(steps: Sequence[tuple[Any, ...]]) -> list[int]:
+    """Return for each function that is called the number of its arguments."""
+    return [len(step) - 2 for step in steps if step[0] in CALLS]
 
 
 def is_contraction(step: tuple[Any, ...]) -> bool:
     """Tell whether a step is a product of vectors or matrices."""
-    return step[0] == "matmul" or (step[0] == "call" and len(step) == 4)
+    return step[0] == "matmul" or step[0] == "product"
 
 
 def is_sum(step: tuple[Any, ...], functions: Sequence[Any]) -> bool:
@@ -53,7 +60,7 @@ def ndim_of(step: tuple[Any, ...], functions: Sequence[Any], left: int, right: i
 
 
 def is_outer(step: tuple[Any, ...], functions: Sequence[Any]) -> bool:
-    return step[0] == "call" and functions[step[1]] is np.outer
+    return step[0] == "product" and functions[step[1]] is np.outer
 
 
 def broadcast(shapes: Sequence[Shape]) -> Shape:

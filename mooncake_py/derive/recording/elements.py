@@ -19,7 +19,7 @@ from numpy import ndarray
 
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.array_forms import ArrayForms
-from mooncake_py.derive.recording.contractions import is_contraction
+from mooncake_py.derive.recording.contractions import arities, is_contraction
 from mooncake_py.derive.recording.fused_code import (
     NUMBERS,
     Writer,
@@ -29,7 +29,7 @@ from mooncake_py.derive.recording.fused_code import (
     unless_raised,
 )
 from mooncake_py.derive.recording.fusion import Fused, Step, kind_name
-from mooncake_py.derive.recording.number_functions import slope_of
+from mooncake_py.derive.recording.number_functions import slopes_of
 from mooncake_py.derive.recording.values import FLOAT64
 
 __all__ = ["Elements", "Way"]
@@ -180,7 +180,7 @@ class _ElementWriter(Writer):
             if (self.activity[part[0]] if type(part) is tuple else self.name_kinds[k] is Active)
         }
         all_kinds = [self.name_kinds.get(k, np.float64) for k in range(len(layout))]
-        self.slopes = [slope_of(f) for f in functions]
+        self.slopes = list(map(slopes_of, functions, arities(elements.core.steps)))
         super().__init__(elements.core, functions, self.slopes, all_kinds)
         self.floats = True
         self.scope |= {"choose": elements.choose, "otherwise": elements.otherwise, "INTS": INTS}
@@ -189,7 +189,7 @@ class _ElementWriter(Writer):
         """Return the form, or None where there is none."""
         if any(t is not Active and t not in NUMBERS for t in self.name_kinds.values()):
             return None
-        if None in self.slopes:
+        if None in self.slopes or self.has_ints_alone():
             return None
         target = self.elements.target
         storing = target is not None

@@ -21,12 +21,14 @@ from numpy import ndarray
 
 from mooncake_py.derive.recording import pulls
 from mooncake_py.derive.recording.active import Active
-from mooncake_py.derive.recording.contractions import operands_of
+from mooncake_py.derive.recording.contractions import CALLS, operands_of
 from mooncake_py.derive.recording.fusion import Fused, define
 from mooncake_py.derive.recording.memory import Memory
-from mooncake_py.derive.recording.number_functions import NUMPY_FUNCTIONS
+from mooncake_py.derive.recording.number_functions import DOMAINS, PAIRS
+from mooncake_py.derive.recording.partials import application, as_operator
 from mooncake_py.derive.recording.values import FLOAT64
 from mooncake_py.rules.exact_zeros import surely_finite
+from mooncake_py.rules.kinds import AtOnce
 
 __all__ = [
     "NUMBERS", "Writer", "is_literal", "plus_g", "scalar_times", "unless_raised",
@@ -43,7 +45,7 @@ class Writer:
     ----------
     fused : Fused
     functions, partials : sequence
-        The functions that are called, and their derivatives.
+        The functions that are called, and for each its derivatives or None.
     kinds : tuple of type
         Of the operands.
 
@@ -51,12 +53,17 @@ class Writer:
     ----------
     floats : bool
         Whether all values are floats.
+    masks : dict of int to list of int
+        For steps whose derivatives are worked out on the way forward, those that are wanted; the
+        one of step k for its operand i is called w{k}_{i}.
     """
 
     def __init__(self, fused: Fused, functions: Any, partials: Any, kinds: Any) -> None:
         self.fused = fused
         self.kinds = kinds
         self.functions = functions
+        self.partials = partials
+        self.masks: dict[int, list[int]] = {}
         self.floats = False
         self.written: list[tuple[str, str, list[str]]] = []
         self.scope: dict[str, Any] = {
@@ -65,9 +72,13 @@ class Writer:
             "dispatch": fused.dispatch, "summed": summed, "inner": inner,
             "product": pulls.product, "one": np.float64(1.0), "inf": math.inf,
         }
-        for i, (f, partial) in enumerate(zip(functions, partials, strict=True)):
+        for i, (f, found) in enumerate(zip(functions, partials, strict=True)):
             self.scope[f"f{i}"] = f
-            self.scope[f"p{i}"] = partial
+            for name, partial in zip("pq", found or (), strict=False):
+                at_once = type(partial) is AtOnce
+                self.scope[f"{name}{i}"] = partial.partial if at_once else partial
+                if at_once and partial.both is not None:
+                    self.scope[f"both{i}"] = partial.both
 
     def header(self) -> list[str]:
         """Return the lines that name the operands v0, v1, ... and see that their kinds fit."""
@@ -123,13 +134,14 @@ class Writer:
             return self.operand(reference)
 
         for k, (name, *refs) in enumerate(steps):
-            if name == "call" and self.floats and self.functions[refs[0]] in NUMPY_FUNCTIONS:
-                a = operand(refs[1])
-                _, domain = NUMPY_FUNCTIONS[self.functions[refs[0]]]
-                lines += [f"if not {domain.format(a)}:", "    raise ArithmeticError"]
-                text = f"float(f{refs[0]}({a}))"
-            elif name == "call":
-                text = f"f{refs[0]}({', '.join(map(operand, refs[1:]))})"
+            if name in CALLS:
+                given = list(map(operand, refs[1:]))
+                text = f"f{refs[0]}({', '.join(given)})"
+                if self.floats and self.functions[refs[0]] in DOMAINS:
+                    domain = DOMAINS[self.functions[refs[0]]].format(*given)
+                    lines += [f"if not ({domain}):", "    raise ArithmeticError"]
+                    text = f"float({text})"
+                lines += self.mask_lines(k)
             elif name == "int":
                 text = f"int({operand(refs[0])})"
             elif name == "neg":
@@ -143,6 +155,17 @@ class Writer:
             else:
                 texts[k] = text
         return lines
+
+    def mask_lines(self, k: int) -> list[str]:
+        """Return the line that works out the derivatives w of a step; its operands have names."""
+        wanted = self.masks.get(k, ())
+        if not wanted:
+            return []
+        _, which, *refs = self.fused.steps[k]
+        given = ", ".join(map(self.operand, refs))
+        if len(wanted) == 2 and f"both{which}" in self.scope:
+            return [f"w{k}_0, w{k}_1 = both{which}({given})"]
+        return [f"w{k}_{i} = {'pq'[i]}{which}({given}, None)" for i in wanted]
 
     def operand(self, reference: Any) -> str:
         """Return the text of an operand."""
@@ -253,9 +276,10 @@ class Writer:
         if operation == "int":
             return []
         if operation == "call":
-            which, a = refs
-            slope = f"p{which}({self.operand(a)}, t{k})"
-            return [(a, lambda: times(d, slope))]
+            which, *refs = refs
+            operation = as_operator(self.functions[which], refs)
+            if operation is None:
+                return self.declared_contributions(k, which, refs, d, times)
         if operation == "neg":
             return [(refs[0], lambda: f"-{d}")]
         if operation == "pos":
@@ -278,13 +302,34 @@ class Writer:
             (b, lambda: f"-{name(times(name(quotient % (d, right), True), self.result_of(k)))}"),
         ]
 
+    def declared_contributions(
+        self, k: int, which: int, refs: list[Any], d: str, times: Callable[[str, str], str]
+    ) -> list[tuple[Any, Callable[[], str]]]:
+        """Return the operands of a call with the texts of their cotangents, as declared."""
+        operands = [*map(self.operand, refs), self.result_of(k)]
+
+        def text(i: int, partial: Any) -> str:
+            if partial == 1 or partial == -1:
+                return d if partial == 1 else f"-{d}"
+            if type(partial) is AtOnce:
+                return times(d, f"w{k}_{i}")
+            if not callable(partial):
+                return times(d, repr(float(partial)))
+            return times(d, application(f"{'pq'[i]}{which}", partial, operands))
+
+        return [
+            (a, lambda i=i, partial=partial: text(i, partial))
+            for i, (a, partial) in enumerate(zip(refs, self.partials[which], strict=True))
+            if partial is not None
+        ]
+
     def result_of(self, k: int) -> str:
         """Return the text of the result of a step."""
         return f"t{k}"
 
     def calls(self) -> int:
         """Return the number of functions that are called."""
-        return sum(step[0] == "call" for step in self.fused.steps)
+        return sum(step[0] in CALLS for step in self.fused.steps)
 
     # Floats.
 
@@ -349,8 +394,10 @@ class Writer:
                     found[-1] |= found[reference[1]] if reference[0] == "t" else {reference}
         return found[-1]
 
-    def scalar_form(self) -> Callable[..., Any]:
-        """Return the quick form for floats, active or not."""
+    def scalar_form(self) -> Callable[..., Any] | None:
+        """Return the quick form for floats, active or not; None if it would not serve."""
+        if self.has_ints_alone():
+            return None
         self.floats = True
         active = {i for i, t in enumerate(self.kinds) if t is Active}
         lines = [*self.header(), *(f"n{i} = v{i}" for i in sorted(active))]
@@ -391,9 +438,19 @@ class Writer:
         if kind == "v":
             return self.kinds[which] is not int
         name, *references = self.fused.steps[which]
-        if name == "call" or name == "int":
+        if name == "call":
+            return self.functions[references[0]] in DOMAINS
+        if name == "int":
             return False
         return name == "truediv" or any(map(self.surely_float, references))
+
+    def has_ints_alone(self) -> bool:
+        """Tell whether a function of NumPy may be called with two ints: an int comes out."""
+        return any(
+            step[0] == "call" and self.functions[step[1]] in PAIRS
+            and not any(map(self.surely_float, step[2:]))
+            for step in self.fused.steps
+        )
 
     def define(self, name: str, parameters: str, lines: list[str]) -> Callable[..., Any]:
         """Return a function made from its lines, after what was written before it."""

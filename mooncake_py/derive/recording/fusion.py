@@ -1,7 +1,7 @@
 """Expressions recorded as one entry: which ones can be, and how they look.
 
 ``s - 0.01 * math.sin(a)`` is three operations; recorded one by one each costs an object and a
-tape entry.  The rewriter finds such expressions: arithmetic and functions of one argument over
+tape entry.  The rewriter finds such expressions: arithmetic and elementwise functions over
 names and numbers, whose evaluation has no effects, so that it may be done again.  What runs is
 chosen by the kinds of the operands (see `fused_code`); where no quick form serves, the expression
 runs operation by operation as everything else does.
@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.derive.recording.contractions import PRODUCTS, is_contraction
-from mooncake_py.derive.recording.number_functions import partial_of
+from mooncake_py.derive.recording.contractions import CALLS, PRODUCTS, is_contraction
+from mooncake_py.derive.recording.partials import SMALL, partials_of
 from mooncake_py.derive.reports.places import GENERATED
 from mooncake_py.derive.rewriting.names import Names
 from mooncake_py.derive.rewriting.trees import walk
@@ -31,13 +31,13 @@ __all__ = [
 
 Step = tuple[Any, ...]
 """An operation: ``(name, operand, ...)``.  An operand is ``("v", i)`` for the value of a name,
-``("c", number)``, or ``("t", k)`` for the result of step k; the operation ``call`` has the
-position of its function before the operand; ``int`` has no derivative."""
+``("c", number)``, or ``("t", k)`` for the result of step k; the operations ``call``, of an
+elementwise function or a sum, and ``product``, of a product of vectors or matrices, have the
+position of their function before the operands; ``int`` has no derivative."""
 
 OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv",
 }
-SMALL = range(2, 9)  # exponents
 
 
 class Fused:
@@ -127,7 +127,7 @@ class Fused:
         if kind != "t":
             return f"V[{which}]" if kind == "v" else repr(which)
         name, *references = self.steps[which]
-        if name == "call":
+        if name in CALLS:
             which, *operands = references
             method = "call_one" if len(operands) == 1 else "call"
             return f"C.{method}(F[{which}], {', '.join(map(self.text_of, operands))})"
@@ -261,7 +261,7 @@ class _Collector:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
             return self.power(node)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-            return self.contraction("matmul", None, node.left, node.right)
+            return self.contraction(None, node.left, node.right)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             operand = self.visit(node.operand)
             return None if operand is None else self.add("neg", (), operand)
@@ -309,7 +309,7 @@ class _Collector:
         return None
 
     def call(self, node: ast.expr) -> Any:
-        """A call of a module's function, such as ``np.sin(x)`` or ``np.outer(x, y)``, or `int`."""
+        """A call of a module's function, such as ``np.hypot(x, y)``, or of `int`."""
         if self.names.calls_builtin(node, "int"):
             return self.whole_number(node)
         if (
@@ -318,19 +318,19 @@ class _Collector:
             or node.keywords
         ):
             return None
-        if len(node.args) == 2:
-            f = self.function(node.func)
-            if not any(f is product for product in PRODUCTS):
+        f, count = self.function(node.func), len(node.args)
+        if count == 2 and any(f is product for product in PRODUCTS):
+            return self.contraction(node.func, *node.args)
+        is_sum = f is np.sum and count == 1
+        if not (is_sum or (1 <= count <= 2 and partials_of(f, count) is not None)):
+            return None
+        operands = []
+        for argument in node.args:
+            operands.append(self.visit(argument))
+            if operands[-1] is None:
                 return None
-            return self.contraction("call", node.func, *node.args)
-        f = self.function(node.func)
-        if len(node.args) != 1 or (f is not np.sum and partial_of(f) is None):
-            return None
-        operand = self.visit(node.args[0])
-        if operand is None:
-            return None
         self.parts.functions.append(node.func)
-        return self.add("call", (len(self.parts.functions) - 1,), operand)
+        return self.add("call", (len(self.parts.functions) - 1,), *operands)
 
     def whole_number(self, node: Any) -> Any:
         """``int(x)``, which has no derivative: what it reads leaves no entry."""
@@ -343,7 +343,7 @@ class _Collector:
         module = self.names.module(function.value)
         return None if module is None else module.__dict__.get(function.attr)
 
-    def contraction(self, name: str, function: Any, a: ast.expr, b: ast.expr) -> Any:
+    def contraction(self, function: Any, a: ast.expr, b: ast.expr) -> Any:
         """A product of vectors and matrices, which are names, slices, or such products."""
         operands = []
         for node in (a, b):
@@ -352,9 +352,9 @@ class _Collector:
                 return None
             operands.append(found)
         if function is None:
-            return self.add(name, (), *operands)
+            return self.add("matmul", (), *operands)
         self.parts.functions.append(function)
-        return self.add(name, (len(self.parts.functions) - 1,), *operands)
+        return self.add("product", (len(self.parts.functions) - 1,), *operands)
 
     def is_factor(self, reference: Any) -> bool:
         kind, which = reference

@@ -99,7 +99,7 @@ class NumberWriter(ArrayWriter):
     def is_of_one_array(self) -> bool:
         """Tell whether it is a sum over one active array."""
         return (
-            len(self.sums) == 1 and not self.forms.contractions
+            len(self.sums) == 1 and not self.forms.contractions and not self.chooses()
             and PART not in self.leaves.values()
             and [self.leaves[k] for k in self.active] == [FULL]
         )

@@ -1,4 +1,4 @@
-"""Functions of one number whose derivative can be worked out on plain floats.
+"""Functions of one number or two whose derivatives can be worked out on plain floats.
 
 Those of `math` raise where they have no value, and then the reference runs.  NumPy's warn instead,
 and would do so again when the reference runs: here is written where they do not.  Their slopes
@@ -8,17 +8,15 @@ are those of `math`, at a tenth of the price.
 from __future__ import annotations
 
 import math
-from inspect import CO_VARARGS
-from types import FunctionType
+import operator
 from typing import Any
 
 import numpy as np
 
+from mooncake_py.derive.recording.partials import partials_of
 from mooncake_py.derive.recording.values import is_of_math
-from mooncake_py.rules import registry
-from mooncake_py.rules.kinds import ElementwiseRule
 
-__all__ = ["NUMPY_FUNCTIONS", "partial_for_one", "partial_of", "slope_of"]
+__all__ = ["DOMAINS", "NUMPY_FUNCTIONS", "slope_of", "slopes_of"]
 
 EVERYWHERE = "-inf < {} < inf"
 POSITIVE = "0 < {} < inf"
@@ -49,23 +47,44 @@ NUMPY_FUNCTIONS: dict[Any, tuple[Any, str]] = {
 """NumPy's functions with those of `math`, and where they give neither error nor warning."""
 
 
-def partial_of(f: Any) -> Any:
-    """Return the partial derivative of an elementwise function of one argument, or None."""
-    rule = registry.find(f)
-    return partial_for_one(rule) if isinstance(rule, ElementwiseRule) else None
+def above(a: float, b: float, y: float) -> float:
+    """Return the share of `a` in ``maximum(a, b)``."""
+    return 1.0 if a > b else 0.5 if a == b else 0.0
 
 
-def partial_for_one(rule: ElementwiseRule) -> Any:
-    """Return the partial derivative of a rule where there is one argument, or None."""
-    partial = rule.partials[0]
-    if type(partial) is not FunctionType:
-        return None
-    serves = len(rule.partials) == 1 or partial.__code__.co_flags & CO_VARARGS
-    return partial if serves else None
+def below(a: float, b: float, y: float) -> float:
+    """Return the share of `a` in ``minimum(a, b)``."""
+    return above(b, a, y)
+
+
+BOTH_FINITE = "-inf < {0} < inf and -inf < {1} < inf"
+BOTH_MODERATE = "-1e150 < {0} < 1e150 and -1e150 < {1} < 1e150"
+PAIRS: dict[Any, tuple[Any, str]] = {
+    np.add: (operator.add, BOTH_MODERATE),
+    np.subtract: (operator.sub, BOTH_MODERATE),
+    np.multiply: (operator.mul, BOTH_MODERATE),
+    np.divide: (operator.truediv, f"{BOTH_MODERATE} and abs({{1}}) > 1e-150"),
+    np.power: (operator.pow, "0 < {0} < 1e15 and -20 < {1} < 20"),
+    np.arctan2: (math.atan2, BOTH_MODERATE),
+    np.maximum: ((above, below), BOTH_FINITE),
+    np.minimum: ((below, above), BOTH_FINITE),
+}
+"""The same of two numbers; those that choose have their slopes here."""
+
+DOMAINS = {f: domain for f, (_, domain) in (NUMPY_FUNCTIONS | PAIRS).items()}
 
 
 def slope_of(f: Any) -> Any:
-    """Return the partial derivative of a function as a function of floats, or None."""
-    if f in NUMPY_FUNCTIONS:
-        return partial_of(NUMPY_FUNCTIONS[f][0])
-    return partial_of(f) if is_of_math(f) else None
+    """Return the derivative of a function of one number as a function of floats, or None."""
+    slopes = slopes_of(f, 1)
+    return None if slopes is None else slopes[0]
+
+
+def slopes_of(f: Any, count: int) -> tuple[Any, ...] | None:
+    """Return the partial derivatives of a function as functions of floats, or None."""
+    table = NUMPY_FUNCTIONS if count == 1 else PAIRS
+    if f in table:
+        f = table[f][0]
+    elif not is_of_math(f):
+        return None
+    return f if type(f) is tuple else partials_of(f, count)

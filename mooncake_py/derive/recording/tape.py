@@ -262,6 +262,8 @@ class Tape(ArrayLanguage):
         ):
             pa, pb = at_precision_of(y, (pa, pb), (a, b))
         spec_a = spec_b = None
+        if type(pa) is AtOnce is type(pb) and pa.both is not None:
+            pa, pb = pa.both(a, b)
         if pa is None:
             na = None
         else:

@@ -1,0 +1,74 @@
+"""The declared derivatives of elementwise functions within what is recorded as one entry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from inspect import CO_VARARGS
+from types import FunctionType, NoneType
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.rules import registry
+from mooncake_py.rules.kinds import AtOnce, ElementwiseRule, read_arguments
+
+__all__ = ["SMALL", "application", "as_operator", "partial_for_one", "partials_of"]
+
+SERVED = (FunctionType, AtOnce, int, float, NoneType)
+SMALL = range(2, 9)  # exponents
+
+OPERATORS: dict[Any, str] = {
+    np.add: "add", np.subtract: "sub", np.multiply: "mul", np.divide: "truediv",
+    np.negative: "neg", np.positive: "pos",
+}
+"""Ufuncs whose adjoint is that of an operator."""
+
+
+def partials_of(f: Any, count: int) -> tuple[Any, ...] | None:
+    """Return the partial derivatives of an elementwise function of `count` arguments, or None.
+
+    Each is a function, a number, an `AtOnce`, or None where there is no derivative.
+    """
+    rule = registry.find(f)
+    if not isinstance(rule, ElementwiseRule):
+        return None
+    partials = rule.partials
+    if count == 1 and len(partials) > 1:
+        partials = (partial_for_one(rule),)
+        if partials == (None,):
+            return None
+    served = len(partials) == count and all(type(p) in SERVED for p in partials)
+    return partials if served else None
+
+
+def partial_for_one(rule: ElementwiseRule) -> Any:
+    """Return the partial derivative of a rule where there is one argument, or None."""
+    partial = rule.partials[0]
+    if type(partial) is not FunctionType:
+        return None
+    serves = len(rule.partials) == 1 or partial.__code__.co_flags & CO_VARARGS
+    return partial if serves else None
+
+
+def application(name: str, partial: Any, operands: Sequence[str]) -> str:
+    """Return the text of a partial derivative, with None for what it does not read.
+
+    What is not read need not be kept.
+    """
+    read = reads_of(partial)
+    given = [text if i in read else "None" for i, text in enumerate(operands)]
+    return f"{name}({', '.join(given)})"
+
+
+@lru_cache(maxsize=512)
+def reads_of(partial: Any) -> frozenset[int]:
+    return read_arguments(partial)
+
+
+def as_operator(f: Any, operands: Sequence[Any]) -> str | None:
+    """Return the operator whose adjoint a call of a function has, or None."""
+    if f is np.power and operands[1][0] == "c":
+        n = operands[1][1]
+        return "pow" if type(n) is int and n in SMALL else None
+    return OPERATORS.get(f)
