@@ -145,9 +145,12 @@ class _Readable(ast.NodeTransformer):
         assert isinstance(functions, ast.Tuple)
         assert isinstance(values, ast.Tuple)
         expression = expression_of(steps, functions.elts, values.elts)
+        if isinstance(fused, Elements) and fused.arrays.into:
+            assert isinstance(expression, ast.Call)
+            output = operand_of(fused.arrays.target, values.elts)
+            expression.keywords.append(ast.keyword("out", output))
         if isinstance(fused, Elements) and fused.target is not None:
-            base, index = (values.elts[position] for position in fused.target)
-            target = ast.Subscript(base, as_index(index))
+            target = operand_of(fused.target, values.elts)
             return ast.Call(ast.Attribute(ast.Name("C"), "fused_store"), [target, expression], [])
         return ast.Call(ast.Attribute(ast.Name("C"), "fused"), [expression], [])
 
@@ -181,6 +184,14 @@ def expression_of(
         else:
             results.append(ast.BinOp(operands[0], SYMBOLS[name], operands[1]))
     return results[-1]
+
+
+def operand_of(part: Any, values: list[ast.expr]) -> ast.expr:
+    """Return the expression for a value that is passed, or for what is indexed among them."""
+    if type(part) is int:
+        return values[part]
+    base, index = part
+    return ast.Subscript(values[base], as_index(values[index]))
 
 
 def constant_node(value: Any) -> ast.expr:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 __all__ = [
-    "as_inner_product", "identifiers", "not_surely_finite", "without_implied",
-    "without_signs",
+    "OWN_MASK", "as_inner_product", "identifiers", "is_fitted_g", "not_surely_finite",
+    "with_mask_in_place", "without_implied", "without_signs",
 ]
 
 
@@ -67,6 +67,31 @@ LINEAR = (
     r"(?P<head>(?:(?:inner|summed|reduced|fitted|left\d+|right\d+)\()?)(?P<sign>-?)(?P<name>[a-z]\w*)"
     r"(?P<rest>(?: [*/] .+|, .+|\))?)$"
 )
+
+
+def with_mask_in_place(
+    lines: list[str], totals: dict[int, str]
+) -> tuple[list[str], dict[int, str]]:
+    """Return the lines without the product of g and a mask that is all that operand 0 receives.
+
+    It is among the totals then, to be computed in place when all else is.
+    """
+    own = totals.get(0)
+    for line in lines:
+        target, _, text = line.partition(" = ")
+        if target == own and OWN_MASK.fullmatch(text):
+            rest = [other for other in lines if other is not line]
+            if own not in identifiers("\n".join([*rest, *(totals[k] for k in totals if k)])):
+                return rest, {**totals, 0: text}
+    return lines, totals
+
+
+OWN_MASK = re.compile(r"g \* w\d+_\d")
+
+
+def is_fitted_g(name: str, lines: list[str]) -> bool:
+    """Tell whether a name holds g, summed over broadcast axes: if there are none, g itself."""
+    return any(line.startswith(f"{name} = fitted(g,") for line in lines)
 
 
 def not_surely_finite(lines: list[str]) -> set[str]:

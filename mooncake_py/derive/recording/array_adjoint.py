@@ -17,9 +17,12 @@ from numpy import ndarray
 from mooncake_py.derive.recording import pulls
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.adjoint_text import (
+    OWN_MASK,
     as_inner_product,
     identifiers,
+    is_fitted_g,
     not_surely_finite,
+    with_mask_in_place,
     without_implied,
     without_signs,
 )
@@ -94,8 +97,8 @@ class ArrayAdjoint(Writer):
             if ("v", k) in reached
             and (kinds[k] is Active or on.get(part[0] if type(part) is tuple else part))
         }
-        target = forms.target if self.augments or type(forms.target) is tuple else None
-        self.target = target
+        writes = self.augments or forms.into or type(forms.target) is tuple
+        self.target = target = forms.target if writes else None
         self.owner: int | None = target[0] if isinstance(target, tuple) else target
         self.records = bool(self.active) or (self.owner is not None and on[self.owner])
         if self.augments and self.records:
@@ -103,7 +106,7 @@ class ArrayAdjoint(Writer):
         self.scope |= {
             "choose": forms.choose, "otherwise": forms.otherwise, "is_basic": pulls.is_basic,
             "isfinite": math.isfinite, "reduced": reduced, "fitted": fitted, "Ellipsis": Ellipsis,
-            "like": like, "careful_cotangent": pulls.careful_cotangent,
+            "like": like, "multiply": np.multiply, "careful_cotangent": pulls.careful_cotangent,
         }
 
     def reached(self) -> set[Any]:
@@ -157,6 +160,8 @@ class ArrayAdjoint(Writer):
         plain, totals = without_signs([as_inner_product(line) for line in plain], totals)
         if self.is_of_one_array():
             plain, totals = min((plain, totals), self.slope_first(), key=lambda pair: len(pair[0]))
+        if self.augments:
+            plain, totals = with_mask_in_place(plain, totals)
         words = set(identifiers("\n".join([*plain, *totals.values()])))
         values = [f"v{k}" for k in range(self.fused.count)]
         values += [f"t{k}" for k in range(len(self.fused.steps))]
@@ -175,15 +180,18 @@ class ArrayAdjoint(Writer):
         def careful(*args: Any) -> None:
             lines, totals = self.cotangents(lambda d, p: f"product({d}, {p})")
             same = [f"like_{name} = {name}" for name in likes if name in saved]
-            body = [*head, *same, *lines, *self.deliveries(totals)]
+            body = [*head, *same, *lines, *self.deliveries(totals, lines)]
             self.define("careful_pull", f"entry, {slot}g", body)(*args)
 
         self.scope["careful"] = careful
         risky = not_surely_finite(plain)
-        checks = without_implied({total.lstrip("-") for total in totals.values()} & risky, plain)
-        delivered = self.deliveries(totals)
+        if OWN_MASK.fullmatch(totals.get(0, "")):
+            risky.add("g")  # finite as its product with a mask, which is computed in place
+        given = {total.partition(" ")[0].lstrip("-") for total in totals.values()}
+        checks = without_implied(given & risky, plain)
+        delivered = self.deliveries(totals, plain)
         self.has_adjoint = bool(delivered)
-        lines = [*head, *self.seed(totals), *plain]
+        lines = [*head, *self.seed(totals, plain), *plain]
         if checks:
             arrays = {totals[k].lstrip("-") for k in self.active if self.leaves[k] is FULL}
             test = " and ".join(
@@ -222,30 +230,30 @@ class ArrayAdjoint(Writer):
         total = f"s{len(lines)}"
         return [*lines, f"{total} = g * {slope}"], {k: total}
 
-    def seed(self, totals: dict[int, str]) -> list[str]:
+    def seed(self, totals: dict[int, str], lines: list[str]) -> list[str]:
         """Return the lines that find the cotangent of the value, or of the target afterwards."""
         if self.target is None:
-            lines = ["g = out.grad", "if g is None:", "    return"]
-            lines += ["if out.pinned:", "    g = out.take()", "else:", "    out.grad = None"]
+            found = ["g = out.grad", "if g is None:", "    return"]
+            found += ["if out.pinned:", "    g = out.take()", "else:", "    out.grad = None"]
             if list(totals.values()).count("g") == 1:  # to be handed on, but it may be lent
-                lines.append("g = g if g.flags.writeable else g.copy()")
-            return lines
+                found.append("g = g if g.flags.writeable else g.copy()")
+            return found
         o = self.owner
-        lines = [f"d = n{o}.grad", "if d is None:", "    return"]
-        lines.append(f"slot = d[a{self.target[1]}]" if type(self.target) is tuple else "slot = d")
-        return [*lines, "g = slot.copy()" if self.copies(totals) else "g = slot"]
+        found = [f"d = n{o}.grad", "if d is None:", "    return"]
+        found.append(f"slot = d[a{self.target[1]}]" if type(self.target) is tuple else "slot = d")
+        return [*found, "g = slot.copy()" if self.copies(totals, lines) else "g = slot"]
 
-    def copies(self, totals: dict[int, str]) -> bool:
+    def copies(self, totals: dict[int, str], lines: list[str]) -> bool:
         """Tell whether the target's cotangent g is added somewhere, and may have changed before.
 
-        A total c0, c1, ... may be a view of g.  An augmented assignment leaves g as it is, unless
+        What g was fitted to may be a view of it.  An augmented assignment leaves g as it is, unless
         what is added to is the same memory: one addition is safe, as NumPy looks after operands
         that overlap, if it comes first.
         """
         others = [total for k, total in totals.items() if k or not self.augments]
         others = [total.lstrip("-") for total in others]
-        raw = [total for total in others if total == "g" or total[0] == "c"]
-        if not self.augments or totals[0] != "g":
+        raw = [name for name in others if name == "g" or is_fitted_g(name, lines)]
+        if not self.augments or totals.get(0) != "g":
             return bool(raw)
         return len(raw) > 1 or (len(others) > 1 and raw not in ([], ["g"]))
 
@@ -274,19 +282,21 @@ class ArrayAdjoint(Writer):
                 totals[k] = f"c{k}"
         return lines, totals
 
-    def deliveries(self, totals: dict[int, str]) -> list[str]:
+    def deliveries(self, totals: dict[int, str], lines: list[str]) -> list[str]:
         """Return the lines that add the cotangents; one that serves two operands is copied."""
         result = []
         if self.target is not None:
             own = totals.get(0) if self.augments else None
             if own is None:
                 result.append(self.cleared())
+            elif OWN_MASK.fullmatch(own):
+                result.append(f"multiply({own.replace(' *', ',')}, out=slot)")
             elif own != "g":
                 result.append(f"slot[...] = {own}")
         active = sorted(self.active - ({0} if self.augments else set()))
         active.sort(key=lambda k: totals[k].lstrip("-") != "g")  # before it may change
         names = list(totals.values())
-        fresh = self.target is None or self.copies(totals)
+        fresh = self.target is None or self.copies(totals, lines)
         for k in active:
             total = totals[k]
             part = self.layout[k]

@@ -119,6 +119,8 @@ class ArrayWriter(ArrayAdjoint):
                 lines.append(f"v{k} = a{part}")
         if type(self.target) is tuple and not self.augments:
             lines.append(f"slot = a{self.target[0]}[a{self.target[1]}]")
+        elif self.target is not None and not self.augments:
+            lines.append(f"slot = a{self.target}")
         return [*attempt(lines), *("    " + line for line in self.checks_of_shapes())]
 
     def checks_of_shapes(self) -> list[str]:
@@ -249,15 +251,11 @@ class ArrayWriter(ArrayAdjoint):
         """
         o = self.owner
         where = f"a{o}, a{self.target[1]}" if type(self.target) is tuple else f"a{o}, Ellipsis"
-        if self.augments:
-            write = f"v0 {SYMBOLS[self.fused.steps[-1][0]]}= {value}"
-        else:
-            assert type(self.target) is tuple
-            write = f"a{o}[a{self.target[1]}] = {value}"
+        write = self.write(value, saved)
         result = f"return a{o}" if type(self.target) is int else "return None"
         if not self.records:
             return [f"m{o} = C.registry.memory_of(a{o})", f"if m{o}.protected:",
-                    f"    C.log_write(m{o}, {where})", write, result]
+                    f"    C.log_write(m{o}, {where})", *write, result]
         assert o is not None
         lines = []
         if not self.on[o]:
@@ -266,14 +264,22 @@ class ArrayWriter(ArrayAdjoint):
         lines += self.keep(saved)
         entry = ["pull", *self.entry(saved)]
         if not self.has_adjoint:
-            return [*lines, f"if m{o}.protected:", f"    C.log_write(m{o}, {where})", write, result]
+            log = [f"if m{o}.protected:", f"    C.log_write(m{o}, {where})"]
+            return [*lines, *log, *write, result]
         return [
             *lines,
             f"logged = m{o}.protected and C.log_write(m{o}, {where})",
-            write,
+            *write,
             f"(C.record_below if logged else C.record)(({', '.join(entry)}))",
             result,
         ]
+
+    def write(self, value: str, saved: list[str]) -> list[str]:
+        """Return the lines that write the value."""
+        if self.augments:
+            return [f"v0 {SYMBOLS[self.fused.steps[-1][0]]}= {value}"]
+        assert type(self.target) is tuple
+        return [f"a{self.target[0]}[a{self.target[1]}] = {value}"]
 
     def keep(self, saved: list[str]) -> list[str]:
         """Return the lines that keep the operands that the adjoint reads, as k0, k1, ..."""

@@ -40,6 +40,7 @@ from mooncake_py.derive.recording.fused_code import NUMBERS, Writer
 from mooncake_py.derive.recording.fusion import Fused, kind_name
 from mooncake_py.derive.recording.number_code import NumberWriter
 from mooncake_py.derive.recording.number_functions import slopes_of
+from mooncake_py.derive.recording.output_code import OutputWriter
 from mooncake_py.derive.recording.partials import partials_of
 from mooncake_py.derive.recording.pulls import is_basic
 from mooncake_py.derive.recording.values import FLOAT64
@@ -69,6 +70,9 @@ class ArrayForms:
         Positions of indices that are ints and slices for certain.
     otherwise, choose : callable
         The way that always serves, and the one that finds the form for other kinds.
+    into : bool
+        Whether the last function of the core writes into the target by ``out=``; if the target is
+        changed in place, it is operand 0 of that function or of others.
     """
 
     def __init__(
@@ -80,6 +84,7 @@ class ArrayForms:
         basic: frozenset[int],
         otherwise: Way,
         choose: Way,
+        into: bool = False,
     ) -> None:
         self.core = core
         self.layout = layout
@@ -88,8 +93,10 @@ class ArrayForms:
         self.basic = basic
         self.otherwise = otherwise
         self.choose = choose
+        self.into = into
         pairs = [part for part in (*layout, target) if type(part) is tuple]
-        self.bases = tuple(dict.fromkeys(base for base, _ in pairs))
+        outputs = [target] if into and type(target) is int else []
+        self.bases = tuple(dict.fromkeys([*(base for base, _ in pairs), *outputs]))
         self.indices = tuple(dict.fromkeys(index for _, index in pairs))
         self.contractions = [k for k, step in enumerate(core.steps) if is_contraction(step)]
         self._forms: dict[Any, Way | None] = {}
@@ -148,14 +155,19 @@ class ArrayForms:
             elif t is not Active and t not in NUMBERS:
                 return None
         in_place = self.augments and type(operands[0]) is ndarray
+        by_operator = in_place and not self.into
         steps = self.core.steps
-        root = steps[-1][2] if in_place else ("t", len(steps) - 1)
+        root = steps[-1][2] if by_operator else ("t", len(steps) - 1)
         shapes = [operand.shape if type(operand) is ndarray else () for operand in operands]
-        found = shapes_of_steps(steps[:-1] if in_place else steps, functions, shapes)
+        found = shapes_of_steps(steps[:-1] if by_operator else steps, functions, shapes)
         value = found[root[1]] if root[0] == "t" else shapes[root[1]] if root[0] == "v" else ()
         shape = shapes[0] if in_place else value
         if type(self.target) is tuple and not in_place:
             shape = np.shape(values[self.target[0]][values[self.target[1]]])
+        elif self.into and not in_place:
+            shape = values[self.target].shape
+        if self.into and not shape:
+            return None
         whole: bool | None = value == shape
         summed = {
             found[step[2][1]] if step[2][0] == "t" else shapes[step[2][1]]
@@ -188,7 +200,7 @@ class ArrayForms:
                 kinds.append(FULL_FACTORS[operand.ndim])
             else:
                 return None
-        return tuple(kinds), whole
+        return tuple(kinds), True if self.into else whole
 
     @cached_property
     def roles(self) -> tuple[set[Any], set[Any]]:
@@ -211,7 +223,7 @@ class ArrayForms:
         """Generate the form for one pattern, or return None where there is none."""
         partials = list(map(partials_of, functions, arities(self.core.steps)))
         on = dict(zip(self.arrays(kinds), activity, strict=True))
-        kind = NumberWriter if whole is None else ArrayWriter
+        kind = NumberWriter if whole is None else OutputWriter if self.into else ArrayWriter
         writer = kind(self, functions, partials, kinds, whole, on)
         return writer.form() if writer.can_write() else None
 

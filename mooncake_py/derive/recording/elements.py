@@ -60,6 +60,8 @@ class Elements:
         ``otherwise(C, F, V)``: the way that always serves.
     expression : Fused or tuple
         The expression alone, as `otherwise` runs it.
+    into : bool
+        Whether the last function of the core writes into the target by ``out=``.
 
     Attributes
     ----------
@@ -79,12 +81,13 @@ class Elements:
         certain: set[int],
         otherwise: Way,
         expression: Any,
+        into: bool = False,
     ) -> None:
         self.expression = expression
         self.order = with_reads(core.steps, layout)
         self.core = core
         self.layout = layout
-        self.target = target if type(target) is tuple else None
+        self.target = target if type(target) is tuple and not into else None
         self.arity = arity
         self.certain = certain
         self.otherwise = otherwise
@@ -93,12 +96,12 @@ class Elements:
         # Each array with the number of its indices.
         pairs = [*self.reads.values(), *([] if self.target is None else [self.target])]
         self.bases = {base: arity.get(index, 0) for base, index in pairs}
-        self.single = not any(map(is_contraction, core.steps)) and all(
+        self.single = not into and not any(map(is_contraction, core.steps)) and all(
             self.bases[base] == arity.get(index) for base, index in pairs
         )
         self._forms: dict[Any, Way | None] = {}
         self.arrays = ArrayForms(
-            core, layout, target, augments, frozenset(certain), otherwise, self.choose
+            core, layout, target, augments, frozenset(certain), otherwise, self.choose, into
         )
         self.run: Way = self.choose
 

@@ -26,7 +26,7 @@ from mooncake_py.derive.rewriting.trees import walk
 
 __all__ = [
     "Elsewhere", "Fused", "Parts", "Step", "TriedFused", "collect", "define", "dotted",
-    "is_plain_index", "prepend",
+    "is_plain_index", "prepend", "swapped",
 ]
 
 Step = tuple[Any, ...]
@@ -401,3 +401,9 @@ def prepend(operation: str, parts: Parts) -> tuple[Step, ...]:
 
     shifted = tuple(tuple(map(shift, step)) for step in parts.steps)
     return (*shifted, (operation, ("v", 0), shift(parts.root)))
+
+
+def swapped(steps: tuple[Step, ...], first: int) -> tuple[Step, ...]:
+    """Return steps with an operand in the place of the first, and that one in its place."""
+    places = {("v", 0): ("v", first), ("v", first): ("v", 0)}
+    return tuple(tuple(places.get(part, part) for part in step) for step in steps)

@@ -78,7 +78,7 @@ class NumberWriter(ArrayWriter):
         """Return the names of what the entry holds."""
         return [*super().unpacked(saved), *(["shape"] if self.sums else [])]
 
-    def seed(self, totals: dict[int, str]) -> list[str]:
+    def seed(self, totals: dict[int, str], lines: list[str]) -> list[str]:
         """Return the lines that find the cotangent of the number."""
         if self.target is None:
             return ["g = out.grad", "if not g:", "    return"]
@@ -92,7 +92,7 @@ class NumberWriter(ArrayWriter):
         assert type(self.target) is tuple
         return f"slot[a{self.target[1]}] = 0.0"
 
-    def copies(self, totals: dict[int, str]) -> bool:
+    def copies(self, totals: dict[int, str], lines: list[str]) -> bool:
         """A number needs no copy."""
         return False
 

@@ -26,7 +26,7 @@ from mooncake_py.derive.recording.fusion import (
 from mooncake_py.derive.rewriting.conditions import ConditionRewriter
 from mooncake_py.derive.rewriting.nodes import CONTEXT, INPLACE, PREFIX, load, located, place_of
 
-__all__ = ["FusingRewriter"]
+__all__ = ["FusingRewriter", "elsewhere", "expression"]
 
 class FusingRewriter(ConditionRewriter):
     """What can be one entry, and the calls that run it.
@@ -164,7 +164,8 @@ class FusingRewriter(ConditionRewriter):
         return self._run_fused(elements, parts, node)
 
     def _elements(
-        self, core: Fused, parts: Parts, target: Any, augments: bool, otherwise: Way, whole: Any
+        self, core: Fused, parts: Parts, target: Any, augments: bool, otherwise: Way, whole: Any,
+        into: bool = False,
     ) -> Elements:
         certain = {
             position for position in parts.index_positions
@@ -174,7 +175,7 @@ class FusingRewriter(ConditionRewriter):
         if self.spans:
             otherwise = elsewhere
         return Elements(
-            core, layout, target, augments, parts.indices, certain, otherwise, whole
+            core, layout, target, augments, parts.indices, certain, otherwise, whole, into
         )
 
     def _is_certain(self, index: ast.expr) -> bool:

@@ -18,6 +18,7 @@ Grammar left, by what is taken (operands are rewritten in turn; ``v'`` is a rewr
     del o[i]    del o.name      C.delitem(o, i)    C.delattr(o, "name")
     a, (b, *c) = v              a, (b, *c) = C.unpack(v, (None, (None, "*")))
     a, b = v, w                 a, b = v', w'
+    np.add(a, b, out=c)         as f(x), after a trial: see `outputs`
     for t in checkpointed(e): ...   the body as a function: see `loops`
     for t in e                  for t in C.iter(e)    or C.iter(e, pattern) for a tuple of targets
     a < b    a in b    a < b < c    C.lt(a, b)    C.contained(a, b)    C.lt(a, b) and C.lt(b, c)
@@ -71,10 +72,11 @@ from mooncake_py.derive.rewriting.nodes import (
     replaced,
     store,
 )
+from mooncake_py.derive.rewriting.outputs import OutputRewriter
 from mooncake_py.derive.rewriting.patterns import case_test, chained, conjunction
 from mooncake_py.derive.rewriting.scalar_loops import LoopReader
 from mooncake_py.derive.rewriting.source import SourceNode
-from mooncake_py.derive.rewriting.spanning import ELSE, SpanningRewriter
+from mooncake_py.derive.rewriting.spanning import ELSE
 from mooncake_py.derive.rewriting.statics import Bindings, StaticInts, bindings
 from mooncake_py.derive.rewriting.unsupported import Unsupported
 
@@ -151,7 +153,7 @@ def _stored(found: Bindings, declared: set[str]) -> frozenset[str]:
     return frozenset(declared & found.bound())
 
 
-class FunctionRewriter(SpanningRewriter):
+class FunctionRewriter(OutputRewriter):
     """Statements, and the function as a whole."""
 
     depth = 0  # of match statements

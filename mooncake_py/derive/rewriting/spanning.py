@@ -70,10 +70,9 @@ class SpanningRewriter(AssignmentRewriter):
         if run is None:
             return plain
         place = place_of(node)
-        self.injected[ELSE] = Elsewhere
         plain = plain if isinstance(plain, list) else [plain]
         if any(isinstance(target, ast.Subscript) for target in _targets(node)):
-            return [_where_it_failed(run, plain, [], place)]
+            return [self.unless_served(run, plain, [], place)]
         value = load(TRIED, place)
         if isinstance(node, ast.Return):
             done = [replaced(node, value=value)]
@@ -84,9 +83,17 @@ class SpanningRewriter(AssignmentRewriter):
         forget = located(ast.Delete([replaced(value, ctx=ast.Del())]), place)
         return [
             assign(store(TRIED, place), run, place),
-            _where_it_failed(value, plain, done, place),
+            self.unless_served(value, plain, done, place),
             *([] if isinstance(node, ast.Return) else [forget]),
         ]
+
+    def unless_served(
+        self, result: ast.expr, plain: list[ast.stmt], done: list[ast.stmt], place: Place
+    ) -> ast.stmt:
+        """Return the statement that runs `plain` where a trial has done nothing, else `done`."""
+        self.injected[ELSE] = Elsewhere
+        test = located(ast.Compare(result, [ast.Is()], [load(ELSE, place)]), place)
+        return located(ast.If(test, plain, done), place)
 
     def _reads_attributes(self, node: Any) -> bool:
         """Whether a statement on one line reads attributes of names that are no modules."""
@@ -129,11 +136,3 @@ def _targets(node: Any) -> list[ast.expr]:
     if isinstance(node, ast.Assign):
         return node.targets
     return [] if isinstance(node, ast.Return) else [node.target]
-
-
-def _where_it_failed(
-    result: ast.expr, plain: list[ast.stmt], done: list[ast.stmt], place: Place
-) -> ast.stmt:
-    """Return the statement that runs `plain` where a trial has done nothing, else `done`."""
-    test = located(ast.Compare(result, [ast.Is()], [load(ELSE, place)]), place)
-    return located(ast.If(test, plain, done), place)
