@@ -37,6 +37,8 @@ def random_text(seed: int, size: int = 6) -> str:
 
 
 def _statement(random: Random) -> str:
+    if random.random() < 0.2:
+        return _output(random)
     square = random.random() < 0.5
     if random.random() < 0.2:
         return f"{random.choice(PLACES)} {random.choice(('=', '+=', '-=', '*='))} {_sum(random)}"
@@ -59,6 +61,25 @@ def _statement(random: Random) -> str:
     return f"{target} {operator} {value}"
 
 
+def _output(random: Random) -> str:
+    square = random.random() < 0.5
+    target = random.choice((*SQUARES, "v") if square else (*ROWS[:-1], "z", "z"))
+    target = target + "[...]" if random.random() < 0.1 and "[" not in target else target
+    value = _square if square else _row
+    kind = random.random()
+    if kind < 0.15:
+        function = random.choice((*FUNCTIONS, "np.square", "np.abs"))
+        operands = [target if random.random() < 0.4 else value(random, 1)]
+    else:
+        function = random.choice(PAIRS)
+        operands = [value(random, 1), random.choice((value, _row, _number))(random, 1)]
+        if kind < 0.7:
+            operands[random.random() < 0.3] = target
+        if random.random() < 0.1:
+            function, operands[1] = "np.divide", f"(({operands[1]}) ** 2 + 2.0)"
+    return f"{function}({', '.join(operands)}, out={target})"
+
+
 def _sum(random: Random) -> str:
     summand = random.choice((_row, _square))(random, 2)
     text = f"np.tanh(np.sum({summand}) * 0.2)"
@@ -66,7 +87,7 @@ def _sum(random: Random) -> str:
     return text if random.random() < 0.5 else text + more
 
 
-def _number(random: Random) -> str:
+def _number(random: Random, depth: int = 0) -> str:
     if random.random() < 0.3:
         return f"({random.choice(ROWS)} @ {random.choice(ROWS)}) * 0.3"
     return f"{random.choice(NUMBERS)} * {random.choice(NUMBERS)} - {random.choice(NUMBERS)}"

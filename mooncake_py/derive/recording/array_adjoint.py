@@ -101,7 +101,7 @@ class ArrayAdjoint(Writer):
         self.target = target = forms.target if writes else None
         self.owner: int | None = target[0] if isinstance(target, tuple) else target
         self.records = bool(self.active) or (self.owner is not None and on[self.owner])
-        if self.augments and self.records:
+        if self.augments and self.records and ("v", 0) in reached:
             self.active.add(0)
         self.scope |= {
             "choose": forms.choose, "otherwise": forms.otherwise, "is_basic": pulls.is_basic,

@@ -16,6 +16,10 @@ __all__ = ["OutputWriter"]
 class OutputWriter(ArrayWriter):
     """Writes a form whose last step writes into the target."""
 
+    def can_write(self) -> bool:
+        """Tell whether it is a function of an array; a number that is written is spread."""
+        return self.array_steps()[-1] and super().can_write()
+
     def value_lines(self, saved: list[str]) -> tuple[list[str], str, bool]:
         """Return the lines of the operands, and the call that writes the result."""
         last = len(self.fused.steps) - 1
