@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 __all__ = [
-    "OWN_MASK", "as_inner_product", "identifiers", "is_fitted_g", "not_surely_finite",
+    "as_inner_product", "identifiers", "is_fitted_g", "is_masked_g", "not_surely_finite",
     "with_mask_in_place", "without_implied", "without_signs",
 ]
 
@@ -79,14 +79,16 @@ def with_mask_in_place(
     own = totals.get(0)
     for line in lines:
         target, _, text = line.partition(" = ")
-        if target == own and OWN_MASK.fullmatch(text):
+        if target == own and is_masked_g(text):
             rest = [other for other in lines if other is not line]
             if own not in identifiers("\n".join([*rest, *(totals[k] for k in totals if k)])):
                 return rest, {**totals, 0: text}
     return lines, totals
 
 
-OWN_MASK = re.compile(r"g \* w\d+_\d")
+def is_masked_g(text: str) -> bool:
+    """Tell whether a text is the product of g and a mask, which is finite if g is."""
+    return re.fullmatch(r"g \* w\d+_\d", text) is not None
 
 
 def is_fitted_g(name: str, lines: list[str]) -> bool:

@@ -17,10 +17,10 @@ from numpy import ndarray
 from mooncake_py.derive.recording import pulls
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.adjoint_text import (
-    OWN_MASK,
     as_inner_product,
     identifiers,
     is_fitted_g,
+    is_masked_g,
     not_surely_finite,
     with_mask_in_place,
     without_implied,
@@ -185,8 +185,8 @@ class ArrayAdjoint(Writer):
 
         self.scope["careful"] = careful
         risky = not_surely_finite(plain)
-        if OWN_MASK.fullmatch(totals.get(0, "")):
-            risky.add("g")  # finite as its product with a mask, which is computed in place
+        if is_masked_g(totals.get(0, "")):
+            risky.add("g")
         given = {total.partition(" ")[0].lstrip("-") for total in totals.values()}
         checks = without_implied(given & risky, plain)
         delivered = self.deliveries(totals, plain)
@@ -289,7 +289,7 @@ class ArrayAdjoint(Writer):
             own = totals.get(0) if self.augments else None
             if own is None:
                 result.append(self.cleared())
-            elif OWN_MASK.fullmatch(own):
+            elif is_masked_g(own):
                 result.append(f"multiply({own.replace(' *', ',')}, out=slot)")
             elif own != "g":
                 result.append(f"slot[...] = {own}")

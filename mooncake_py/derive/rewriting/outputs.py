@@ -65,9 +65,9 @@ class OutputRewriter(SpanningRewriter):
         module = self.names.module(function.value)
         return module is not None and type(module.__dict__.get(function.attr)) is np.ufunc
 
-    def _place(self, target: ast.expr, parts: Parts) -> Any:
+    def _place(self, target: Any, parts: Parts) -> Any:
         """Pass what is written; return its position, or those of the array and the index."""
-        base = target.value if isinstance(target, ast.Subscript) else target
+        base: Any = target.value if isinstance(target, ast.Subscript) else target
         if not (isinstance(base, ast.Name) or self.can_peek(base)):
             return None
         if base is target:
