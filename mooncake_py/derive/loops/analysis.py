@@ -9,6 +9,7 @@ import numpy as np
 
 from mooncake_py.derive.loops.program import Assign, Block, Branch, Count, Item, Program, Repeat
 from mooncake_py.derive.recording.contractions import operands_of
+from mooncake_py.derive.recording.number_functions import PAIRS
 
 __all__ = ["FLOAT", "FLOAT64", "INT", "MIXED", "Kinds", "active_parts"]
 
@@ -75,7 +76,11 @@ class Kinds:
         By position among the assignments: the type of the value.
     after : dict of str to str
         The types of what the loop binds, after it.
+    makes_ints : bool
+        Whether a function of NumPy may be called with ints alone, and make one.
     """
+
+    makes_ints = False
 
     def __init__(self, program: Program, functions: Sequence[Any], kinds: Env) -> None:
         self.functions = functions
@@ -128,8 +133,10 @@ class Kinds:
 
         for name, *rest in a.steps:
             if name == "call":
-                ufunc = type(self.functions[rest[0]]) is np.ufunc
-                kinds.append(FLOAT64 if ufunc else FLOAT)
+                f = self.functions[rest[0]]
+                kinds.append(FLOAT64 if type(f) is np.ufunc else FLOAT)
+                if f in PAIRS and not {FLOAT, FLOAT64} & set(map(kind_of, rest[1:])):
+                    self.makes_ints = True
             elif name == "int":
                 kinds.append(INT)
             else:

@@ -114,7 +114,7 @@ class _LoopWriter:
         self.after = found.after
         self.positions = found.positions
         self.flagged = sorted(name for name in program.bound if self.after[name] == MIXED)
-        self.unsure = any(
+        self.unsure = found.makes_ints or any(
             self.results[self.positions[id(a)]] == MIXED
             for a in program.assignments() if a.target in self.flagged
         )

@@ -25,7 +25,7 @@ from mooncake_py.derive.recording.active import Active, active_number
 from mooncake_py.derive.recording.contractions import is_contraction
 from mooncake_py.derive.recording.fusion import Elsewhere
 from mooncake_py.derive.recording.memory import has_overlaps, owner_of, undo_assign
-from mooncake_py.derive.recording.number_functions import slope_of
+from mooncake_py.derive.recording.number_functions import slopes_of
 from mooncake_py.derive.recording.values import FLOAT64 as DOUBLE
 
 __all__ = ["Loop", "bytes_kept", "pull_loop"]
@@ -120,9 +120,12 @@ class Loop:
     def make(self, functions: Any, kinds: Any, on: Any, owners: Any) -> LoopForm | None:
         """Write the form for one pattern of kinds and activity, or None if there is none."""
         program = self.program
-        slopes = [slope_of(f) for f in functions]
         steps = [step for a in program.assignments() for step in a.steps]
-        if None in slopes or any(map(is_contraction, steps)):
+        if any(map(is_contraction, steps)):
+            return None
+        counts = {step[1]: len(step) - 2 for step in steps if step[0] == "call"}
+        slopes = [slopes_of(f, counts[i]) for i, f in enumerate(functions)]
+        if None in slopes:
             return None
         numbers = [name for name in program.inputs if name not in program.bases]
         types = {name: kind for name, (kind, _) in zip(numbers, kinds, strict=True)}

@@ -16,7 +16,7 @@ import numpy as np
 from mooncake_py.derive.recording.partials import partials_of
 from mooncake_py.derive.recording.values import is_of_math
 
-__all__ = ["DOMAINS", "NUMPY_FUNCTIONS", "slope_of", "slopes_of"]
+__all__ = ["DOMAINS", "NUMPY_FUNCTIONS", "PAIRS", "slope_of", "slopes_of"]
 
 EVERYWHERE = "-inf < {} < inf"
 POSITIVE = "0 < {} < inf"

@@ -57,7 +57,7 @@ class LoopExpressions:
         self.counters: set[str] = set()
         self.within: list[str] = []
         self.defined: set[str] = set()
-        self.functions: dict[str, int] = {}
+        self.functions: dict[tuple[str, int], int] = {}
 
     # Expressions of floats.
 
@@ -93,11 +93,11 @@ class LoopExpressions:
         if step[0] != "call":
             return step
         node = parts.functions[step[1]]
-        text = ast.unparse(node)
-        if text not in self.functions:
-            self.functions[text] = len(self.functions)
+        key = ast.unparse(node), len(step)  # with another number of arguments it is another one
+        if key not in self.functions:
+            self.functions[key] = len(self.functions)
             self.program.functions.append(node)
-        return "call", self.functions[text], *step[2:]
+        return "call", self.functions[key], *step[2:]
 
     def number(self, node: ast.expr) -> str:
         """Return the name of a number."""
