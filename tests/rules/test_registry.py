@@ -147,7 +147,7 @@ def is_of_compiled_class(function: Any) -> bool:
 def test_rules_are_declared_in_their_families() -> None:
     """In a fresh interpreter, as other tests register rules of their own."""
     program = (
-        "import mooncake_py\n"
+        "from mooncake_py import *\n"  # also what is imported later
         "from mooncake_py.rules import registry\n"
         "print(*sorted({rule.origin.file for _, rule in registry.registered()}), sep='\\n')"
     )
