@@ -50,7 +50,7 @@ class Outcome:
     Attributes
     ----------
     nodes : list of (Active, Memory or None)
-        In the order in which they are met.
+        Of numbers and arrays, in the order in which they are met.
     tokens : list
         What else is met: two runs are equal if these are.
     seen : set of int
@@ -75,8 +75,18 @@ class Outcome:
             self.visit(self.todo.pop())
 
     def equals(self, other: Outcome) -> bool:
-        """Tell whether another run has brought forth the same."""
-        return self.tokens == other.tokens and len(self.nodes) == len(other.nodes)
+        """Tell whether a later run has brought forth the same.
+
+        More may be active in it: of a loop that is one entry, all that may depend on something is.
+        """
+        return (
+            self.tokens == other.tokens
+            and len(self.nodes) == len(other.nodes)
+            and not any(
+                type(old) is Active and new is None
+                for old, new in zip(self.nodes, other.nodes, strict=True)
+            )
+        )
 
     def is_spent(self, met: set[int]) -> bool:
         """Tell whether no node has a cotangent left, except for those met elsewhere, by id."""
@@ -100,10 +110,11 @@ class Outcome:
         t = type(value)
         if t is Active:
             self.nodes.append(value)
-            self.tokens.append((t, plain(value.primal)))
+            self.tokens.append((type(value.primal), plain(value.primal)))
         elif t in CONSTANTS:
             self.tokens.append((t, value))
         elif t in NUMBERS:
+            self.nodes.append(None)
             self.tokens.append((t, plain(value)))
         elif t in INERT:
             self.tokens.append(t)

@@ -176,7 +176,7 @@ class Replay:
             if lifted != (Lifter.liftings, 0):
                 refuse_shared(ctx, start)
             main, changed = self.outcome(value)
-        if not main.equals(self.main):
+        if not self.main.equals(main):
             raise self.other()
         self.main.hand_over(main)
         others: list[int] = []

@@ -30,6 +30,8 @@ from mooncake_py.derive.recording.values import FLOAT64 as DOUBLE
 
 __all__ = ["Loop", "bytes_kept", "pull_loop"]
 
+UNUSUAL = ArithmeticError, LookupError, NameError, TypeError, ValueError, Warning
+"""What numbers and elements raise; anything else comes from outside, such as from a signal."""
 MISSES = 3  # in a row, after which a loop is not tried any more
 FEW = 3  # passes, for which the way in and out costs more than it saves
 BYTES = 256  # to be copied for each pass, at most: what the log of an element takes
@@ -101,6 +103,9 @@ class Loop:
         arrays = [inputs[base] for base in self.bases]
         for a, ndim in zip(arrays, self.program.bases.values(), strict=True):
             if type(a) is not ndarray or a.dtype is not DOUBLE or a.ndim != ndim:
+                return None
+        for base in self.written:
+            if not inputs[base].flags.writeable:
                 return None
         kinds: list[tuple[str, bool]] = []
         for name, value in inputs.items():
@@ -212,9 +217,9 @@ class Loop:
         given += [numbers[name] for name in self.program.extents]
         try:
             z, *results = form.forward(slopes.append, ints.append, steps, *given)
-        except Exception:
+            finite = z == 0.0 and math.isfinite(sum(slopes))
+        except UNUSUAL:
             return None  # the reference raises it again
-        finite = z == 0.0 and math.isfinite(sum(slopes))
         unbound = any(v is None for v in results)
         overlaps = any(has_overlaps(inputs[base]) for base in form.shadows)
         return results if finite and not unbound and not overlaps else None
@@ -223,8 +228,7 @@ class Loop:
 def put_back(arrays: dict[str, Any], before: dict[str, ndarray]) -> None:
     """Put back what arrays held before a trial."""
     for base, old in before.items():
-        if arrays[base].flags.writeable:
-            arrays[base][...] = old
+        arrays[base][...] = old
 
 
 def typed(form: LoopForm, bound: dict[str, Any], flags: list[int]) -> dict[str, Any]:

@@ -109,7 +109,7 @@ class LoopExpressions:
         """Return the name of an attribute, which is read before the loop."""
         if dotted(node).partition(".")[0] in self.stored | self.counters:
             raise Unfit
-        name = named(dotted(node).replace(".", "_of_"))
+        name = "a" + named(dotted(node).replace(".", "_of_"))  # no name of the user's is called so
         known = self.program.inputs.setdefault(name, node)
         if dotted(known) != dotted(node):
             raise Unfit
@@ -137,6 +137,8 @@ class LoopExpressions:
         """Return the element of an array at an index."""
         if not isinstance(base, ast.Name | ast.Attribute) or not is_plain_index(index):
             raise Unfit
+        if any(is_truth(part) for part in walk(index)):
+            raise Unfit  # a mask, to NumPy
         parts = index.elts if isinstance(index, ast.Tuple) else [index]
         if not parts:
             raise Unfit
@@ -204,6 +206,13 @@ class LoopExpressions:
         name = f"n{base}_{axis}"
         self.program.extents[name] = base, axis
         return name
+
+
+def is_truth(node: ast.AST) -> bool:
+    """Tell whether what stands in an index is True or False."""
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.op, ast.Not)
+    return isinstance(node, ast.Constant) and type(node.value) is bool
 
 
 def symbol(op: ast.AST) -> str:

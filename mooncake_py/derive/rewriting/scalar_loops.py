@@ -26,6 +26,7 @@ from mooncake_py.derive.recording.adjoint_text import identifiers
 from mooncake_py.derive.recording.fusion import OPERATORS, prepend
 from mooncake_py.derive.rewriting.loop_expressions import LoopExpressions, Unfit, named, symbol
 from mooncake_py.derive.rewriting.names import Names
+from mooncake_py.derive.rewriting.nodes import load
 from mooncake_py.derive.rewriting.statics import StaticInts
 from mooncake_py.derive.rewriting.trees import walk
 
@@ -100,6 +101,8 @@ class LoopReader(LoopExpressions):
         uncertain = (self.stored | self.counters) - self.after
         if uncertain:  # who asks what is bound before looks through the whole function
             for name in sorted(uncertain & bound_before(self.function, self.node)):
+                if name in self.counters and not self.statics.holds(load(name, self.place)):
+                    raise Unfit  # what is no int before and one after has two meanings
                 self.given_name(name)  # it may keep its value
         program.bound = {named(name): name for name in sorted(self.stored | self.counters)}
         if program.bound.keys() & program.bases.keys() or not any(program.assignments()):
