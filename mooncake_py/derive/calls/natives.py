@@ -67,6 +67,12 @@ def run_iterating_first(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return f(*map(ctx.iter, args[:1]), *args[1:], **kwargs)
 
 
+def run_chaining(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function that iterates over each item of its argument."""
+    (items,) = args
+    return f(map(ctx.iter, ctx.iter(items)), **kwargs)
+
+
 def run_striding(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that returns a view of an array, or of what is made one before."""
     if args and type(args[0]) is not ndarray:
@@ -236,9 +242,9 @@ def _table() -> dict[Any, Handler]:
               np.uint64, np.dtype):
         table[f] = run_on_primals
     for f in (list, tuple, zip, itertools.chain, itertools.product,
-              itertools.zip_longest, itertools.pairwise, itertools.cycle,
-              itertools.chain.from_iterable):
+              itertools.zip_longest, itertools.pairwise, itertools.cycle):
         table[f] = run_iterating
+    table[itertools.chain.from_iterable] = run_chaining
     for f in (set, frozenset):
         table[f] = run_hashing
     table[collections.Counter] = run_counter

@@ -49,6 +49,8 @@ def call_method(
         return change(ctx, o, *args, **kwargs)
     if method is None:
         method = getattr(o, name)
+    if name in sets.ITERATING and isinstance(o, (set, frozenset)):
+        args = sets.iterated(ctx, args)
     return method(*args, **kwargs)
 
 

@@ -20,4 +20,6 @@ def run_defaultdict(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
 def filling(ctx: Any, value: Any) -> Any:
     """Return what a dict is filled from, as a mapping or an iterator of pairs."""
     found = ctx.mapping(value)
-    return found if hasattr(found, "keys") else ctx.iter(found)
+    if hasattr(found, "keys"):
+        return found
+    return (pair if type(pair) is tuple else ctx.iter(pair) for pair in ctx.iter(found))

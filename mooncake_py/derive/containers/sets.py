@@ -6,7 +6,7 @@ from typing import Any
 
 from mooncake_py.derive.containers.undo import is_plain_key, note
 
-__all__ = ["METHODS", "contents", "restore", "snapshot"]
+__all__ = ["ITERATING", "METHODS", "contents", "iterated", "restore", "snapshot"]
 
 
 def snapshot(ctx: Any, s: set[Any]) -> None:
@@ -76,10 +76,20 @@ def whole(name: str) -> Any:
 
     def run(ctx: Any, s: set[Any], *others: Any) -> Any:
         snapshot(ctx, s)
-        return native(s, *(v if isinstance(v, (set, frozenset)) else ctx.iter(v) for v in others))
+        return native(s, *iterated(ctx, others))
 
     return run
 
+
+def iterated(ctx: Any, others: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return what a method iterates over, with the elements of vectors active."""
+    return tuple([v if isinstance(v, (set, frozenset)) else ctx.iter(v) for v in others])
+
+
+ITERATING = frozenset({
+    "union", "intersection", "difference", "symmetric_difference", "isdisjoint", "issubset",
+    "issuperset",
+})
 
 METHODS = {
     "add": add, "remove": remove, "discard": discard, "pop": pop, "clear": clear,

@@ -58,6 +58,8 @@ def call_descriptor(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         return containers.call_method(ctx, receiver, name, args, kwargs, method)
     if name in special.OPERATIONS and has_operators(receiver):
         return special.run(ctx, receiver, name, args)
+    if name == "__next__":  # of what goes over arrays in compiled code
+        return ctx.call(next, receiver, *args)
     if name.startswith("__") or isinstance(receiver, (str, bytes, tuple)):
         return native(receiver, *args, **kwargs)
     return dispatch.call_opaque(ctx, f, (receiver, *args) if bound is None else args, kwargs)
@@ -69,7 +71,7 @@ WRITING = frozenset({"__setitem__", *(op.inplace_method for op in BINARY.values(
 
 def has_operators(value: Any) -> bool:
     """Tell whether special methods of a value are the operators of numbers and arrays."""
-    return type(value) in (ndarray, Active, float, complex, np.float64)
+    return type(value) in (ndarray, Active, float, complex, np.float64, np.flatiter)
 
 
 # Attributes.

@@ -317,6 +317,26 @@ def q_setupd(x):
     return sum(s)
 
 
+@programs(np.array([[2.1, 0.3, -0.4], [0.5, 1.9, 0.2]]))
+def arrays_within_what_is_iterated_over(m):
+    chained = sum(v * v for v in itertools.chain.from_iterable(m))
+    first = next(itertools.chain.from_iterable(row for row in m))
+    pairs = dict(m[:, 1:])
+    pairs.update(m.T[:2])
+    union = set(m[0]).union(m[1], [3.0])
+    common = frozenset(m[0]).difference(m[1])
+    return chained * first + sum(pairs.values()) * sum(union) + sum(common)
+
+
+@programs(np.array([0.3, -1.2, 0.7]))
+def methods_of_iterators_by_name(x):
+    flat, moved = x.flat, x.flat
+    total = moved.__next__() * flat.__getitem__(1) + next(moved)
+    total += np.broadcast(x, x).__next__()[1] * iter(x).__next__()
+    total += list(map(flat.__getitem__, [0, 2]))[1]
+    return total + itertools.chain.from_iterable([x, x]).__next__() * sum(flat.__getitem__(x > 0))
+
+
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()
