@@ -171,6 +171,8 @@ def apply_vjp(rule: VjpRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     if kwargs and ctx.contains_active(kwargs):
         args, kwargs = all_by_position(rule, args, kwargs)
     args = [readable(ctx, f, a) for a in args]
+    if rule.built_in and rule.jvp is not None:  # these take arrays, and so do their tangents
+        args = [ctx.as_operand(a) for a in args]
     tangents = [ctx.tangent(a) for a in args]
     # What is active below only is the affair of the context below.
     known = {i for i, a in enumerate(args) if type(a) in SPLIT or tangents[i] is not None}

@@ -257,6 +257,16 @@ def test_arguments_of_jvp_are_tuples_of_one_length():
         jvp(np.sin, (X,), (V, V))
 
 
+def test_lists_of_active_numbers_are_arrays_for_rules_with_tangents_by_hand():
+    def f(x):
+        solved = np.linalg.solve([[x[0] + 3.0, 1.0], (0.0, x[1] + 2.0)], [1.0, x[2]])
+        return solved[0] * np.einsum("ij,j", [[x[0], 1.0]], [x[1], 2.0])[0]
+
+    x = np.array([0.7, -1.2, 0.8])
+    for v in np.eye(3):
+        assert_allclose(jvp(f, (x,), (v,))[1], grad(f)(x) @ v, rtol=1e-12)
+
+
 def test_conversion_in_compiled_code_is_an_error():
     with pytest.raises((DerivativeDropError, MissingRuleError)):
         jvp(lambda x: np.array(memoryview(x)) * 2, (X.copy(),), (V,))
