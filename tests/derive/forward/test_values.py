@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
-from mooncake_py import NoTangent, jvp
+from mooncake_py import NoTangent, grad, jvp
 from mooncake_py.errors import DerivativeDropError, InvalidTangentError, MissingRuleError
 from tests.support.directions import check_jvp
 
