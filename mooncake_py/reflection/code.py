@@ -7,6 +7,7 @@ import linecache
 from collections.abc import Iterator
 from typing import Any
 
+from mooncake_py.derive.loops.program import Program, While
 from mooncake_py.derive.loops.run import Loop
 from mooncake_py.derive.recording.contractions import CALLS
 from mooncake_py.derive.recording.elements import Elements
@@ -50,8 +51,7 @@ def quick_forms(derived: Derived) -> list[str]:
     for value in derived.injected.values():
         if isinstance(value, Loop):
             for text in value.forms():
-                counter = value.program.bound[value.program.loop.name]
-                lines += ["", f"# the loop over {counter} as a whole", *text.splitlines()]
+                lines += ["", f"# {heading(value.program)}, as a whole", *text.splitlines()]
         for fused in fused_parts(value):
             steps = fused.steps if isinstance(fused, Fused) else fused.core.steps
             for (functions, kinds), form in fused.forms():
@@ -61,6 +61,12 @@ def quick_forms(derived: Derived) -> list[str]:
                 described = ", ".join(f"v{i}: {kind}" for i, kind in enumerate(kinds))
                 lines += ["", f"# {text}   for {described}", *form.splitlines()]
     return lines
+
+
+def heading(program: Program) -> str:
+    """Return what tells a loop from others: its counter, or its test."""
+    loop = program.loop
+    return f"while {loop.test}" if isinstance(loop, While) else f"for {program.bound[loop.name]}"
 
 
 def fused_parts(value: Any) -> list[Fused | Elements]:
@@ -116,9 +122,12 @@ class _Readable(ast.NodeTransformer):
         if not isinstance(node.test, ast.Compare) or not self.is_of_loop(node.test.left, "result"):
             return self.generic_visit(node)
         (loop,) = node.body
-        assert isinstance(loop, ast.For)
         tried = ast.Attribute(ast.Name("C", ast.Load()), "fused_loop")
-        loop.iter = ast.Call(tried, [self.steps.pop()], [])
+        steps = self.steps.pop()
+        if isinstance(loop, ast.For):
+            loop.iter = ast.Call(tried, [steps], [])
+        else:
+            loop.test = ast.Call(tried, [loop.test], [])
         return self.generic_visit(loop)
 
     def visit_Delete(self, node: ast.Delete) -> Any:

@@ -56,7 +56,17 @@ def _block(random: Random, counters: list[str], size: int) -> list[str]:
 
 def _statement(random: Random, counters: list[str]) -> list[str]:
     kind = random.random()
-    if kind < 0.12 and "j" not in counters:
+    if kind < 0.04:
+        jump = random.choice(("continue", "break"))
+        test = f"{_number(random, counters)} {random.choice('<>')} {_number(random, counters)}"
+        return [f"if {test}:", *_block(random, counters, random.randint(0, 1)), f"    {jump}"]
+    if kind < 0.07 and "q" not in counters:
+        test = f"q < {random.choice(('n', '3', 'i', 'k'))}"
+        if random.random() < 0.5:
+            test += f" and {_number(random, counters)} < {_number(random, counters)}"
+        body = _block(random, [*counters, "q"], random.randint(1, 2))
+        return ["q = -1", f"while {test}:", "    q += 1", *body]
+    if kind < 0.15 and "j" not in counters:
         bounds = random.choice(("range(2)", "range(i)", "range(i, n)", "range(k)", "range(len(y))",
                                 "range(i - 1, -1, -1)", "range(int(abs(y[i]) * 3))"))
         return [f"for j in {bounds}:", *_block(random, [*counters, "j"], random.randint(1, 3))]

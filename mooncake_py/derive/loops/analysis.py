@@ -7,7 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.derive.loops.program import Assign, Block, Branch, Count, Item, Program, Repeat
+from mooncake_py.derive.loops.program import (
+    Assign,
+    Block,
+    Branch,
+    Count,
+    Item,
+    Program,
+    Repeat,
+    While,
+)
 from mooncake_py.derive.recording.contractions import operands_of
 from mooncake_py.derive.recording.number_functions import PAIRS
 
@@ -88,7 +97,10 @@ class Kinds:
         self.results: dict[int, str] = {}
         while True:
             known = dict(self.results)
-            self.after = self.repeated(program.loop, dict(kinds))
+            if isinstance(program.loop, While):
+                self.after = self.run([program.loop], dict(kinds))
+            else:
+                self.after = self.repeated(program.loop, dict(kinds))
             if self.results == known:
                 break
 
@@ -105,14 +117,15 @@ class Kinds:
                 env[item.name] = INT
             elif isinstance(item, Branch):
                 env = joined_all(self.run(item.body, dict(env)), self.run(item.orelse, dict(env)))
-            else:
+            elif isinstance(item, Repeat | While):
                 env = joined_all(env, self.repeated(item, env))
         return env
 
-    def repeated(self, loop: Repeat, env: Env) -> Env:
+    def repeated(self, loop: Repeat | While, env: Env) -> Env:
         """Return the types after a loop that runs at least once."""
+        counter = {loop.name: INT} if isinstance(loop, Repeat) else {}
         while True:
-            after = self.run(loop.body, {**env, loop.name: INT})
+            after = self.run(loop.body, {**env, **counter})
             again = joined_all(env, after)
             if again == env:
                 return after

@@ -28,7 +28,17 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from mooncake_py.derive.loops.analysis import FLOAT, FLOAT64, INT, MIXED, Kinds
-from mooncake_py.derive.loops.program import Assign, Block, Branch, Count, Item, Program, Repeat
+from mooncake_py.derive.loops.program import (
+    Assign,
+    Block,
+    Branch,
+    Count,
+    Item,
+    Program,
+    Repeat,
+    Stop,
+    While,
+)
 from mooncake_py.derive.recording.adjoint_text import identifiers
 from mooncake_py.derive.recording.fused_code import (
     Writer,
@@ -119,11 +129,13 @@ class _LoopWriter:
             for a in program.assignments() if a.target in self.flagged
         )
         self.scope: dict[str, Any] = {}
+        self.sides: list[bool] = []  # of the branches round a statement, within its loop
+        self.counted_loops = 0
 
     def form(self, active_inputs: set[str]) -> LoopForm:
         """Return both sweeps."""
         program = self.program
-        forward, reverse = self.repeated(program.loop)
+        forward, reverse = self.block([program.loop])
         bound = tuple(sorted(program.bound))
         numbers = [name for name in program.inputs if name not in program.bases]
         numbers += program.extents
@@ -176,28 +188,61 @@ class _LoopWriter:
                 ahead, back = self.counted(item)
             elif isinstance(item, Branch):
                 ahead, back = self.branched(item)
+            elif isinstance(item, Stop):
+                # The branches that it leaves note their sides first.
+                ahead, back = [*(f"push_int({side})" for side in self.sides[::-1]), "break"], []
             else:
                 ahead, back = self.repeated(item)
             forward += ahead
             reverse = back + reverse
         return forward, reverse
 
-    def repeated(self, loop: Repeat) -> tuple[Lines, Lines]:
-        """Return the lines of a loop; the way back goes through the same range backwards."""
+    def repeated(self, loop: Repeat | While) -> tuple[Lines, Lines]:
+        """Return the lines of a loop; the way back goes through the same range backwards.
+
+        Where the range does not tell how often it runs, the passes are counted.
+        """
+        outer, self.sides = self.sides, []
         forward, reverse = self.block(loop.body)
-        ahead = [f"for {loop.name} in {loop.text}:", *indented(forward or ["pass"])]
-        back = [f"for {loop.name} in reversed({loop.text}):", *indented(reverse)]
-        return ahead, back if reverse else []
+        self.sides = outer
+        if isinstance(loop, While):
+            head, steps = f"while {loop.test}:", "range(pop_int())"
+        else:
+            head, steps = f"for {loop.name} in {loop.text}:", loop.text
+        if not reverse:
+            return [head, *indented(forward or ["pass"])], []
+        if isinstance(loop, Repeat) and not stops(loop.body):
+            back = [f"for {loop.name} in reversed({steps}):", *indented(reverse)]
+            return [head, *indented(forward)], back
+        passes = f"c{self.counted_loops}"
+        self.counted_loops += 1
+        ahead = [
+            f"{passes} = 0", head, *indented([f"{passes} += 1", *forward]), f"push_int({passes})",
+        ]
+        if isinstance(loop, While):
+            return ahead, [f"for _ in {steps}:", *indented(reverse)]
+        back = [f"for {loop.name} in reversed({steps}[:pop_int()]):", *indented(reverse)]
+        return ahead, back
 
     def branched(self, branch: Branch) -> tuple[Lines, Lines]:
         """Return the lines of a branch, which remembers the way that it took."""
-        body, body_back = self.block(branch.body)
-        orelse, orelse_back = self.block(branch.orelse)
-        matters = bool(body_back or orelse_back)
-        took = [["push_int(True)"], ["push_int(False)"]] if matters else [[], []]
-        ahead = [f"if {branch.test}:", *indented([*body, *took[0]] or ["pass"])]
-        if orelse or matters:
-            ahead += ["else:", *indented([*orelse, *took[1]])]
+        sides: list[Lines] = []
+        backs: list[Lines] = []
+        for side, block in ((True, branch.body), (False, branch.orelse)):
+            self.sides.append(side)
+            ahead, back = self.block(block)
+            self.sides.pop()
+            sides.append(ahead)
+            backs.append(back)
+        body_back, orelse_back = backs
+        matters = bool(body_back or orelse_back or stops([branch]))
+        if matters:
+            for side, lines in zip((True, False), sides, strict=True):
+                if not lines or lines[-1] != "break":
+                    lines.append(f"push_int({side})")
+        ahead = [f"if {branch.test}:", *indented(sides[0] or ["pass"])]
+        if sides[1]:
+            ahead += ["else:", *indented(sides[1])]
         if not matters:
             return ahead, []
         back = ["if pop_int():", *indented(body_back or ["pass"])]
@@ -286,6 +331,14 @@ class _Expression(Writer):
         if self.fused.steps[-1][0] == "pos":
             return lines, self.operand(self.fused.steps[-1][1]), False
         return [*lines, *self.forward_lines(words)], f"t{len(self.fused.steps) - 1}", True
+
+
+def stops(block: Block) -> bool:
+    """Tell whether a block has a ``break`` that leaves the loop it is in."""
+    return any(
+        isinstance(item, Stop) or (isinstance(item, Branch) and stops([*item.body, *item.orelse]))
+        for item in block
+    )
 
 
 def slope_name(slope: str) -> str:

@@ -12,7 +12,10 @@ from typing import NamedTuple
 
 from mooncake_py.derive.recording.fusion import Step
 
-__all__ = ["Assign", "Block", "Branch", "Count", "Item", "Operand", "Program", "Repeat", "items_of"]
+__all__ = [
+    "Assign", "Block", "Branch", "Count", "Item", "Operand", "Program", "Repeat", "Statement",
+    "Stop", "While", "items_of",
+]
 
 
 class Item(NamedTuple):
@@ -63,15 +66,27 @@ class Repeat(NamedTuple):
     body: Block
 
 
+class While(NamedTuple):
+    """``while test: ...``."""
+
+    test: str
+    body: Block
+
+
 class Branch(NamedTuple):
-    """``if test: ... else: ...``."""
+    """``if test: ... else: ...``; what follows a ``continue`` or ``break`` is the other side."""
 
     test: str
     body: Block
     orelse: Block
 
 
-Block = list[Assign | Count | Repeat | Branch]
+class Stop(NamedTuple):
+    """``break``."""
+
+
+Statement = Assign | Count | Repeat | While | Branch | Stop
+Block = list[Statement]
 
 
 class Program:
@@ -79,7 +94,7 @@ class Program:
 
     Attributes
     ----------
-    loop : Repeat
+    loop : Repeat or While
     inputs : dict of str to expr
         What is read that the loop does not bind before: names in generated code, and what they
         stand for; numbers, and the arrays of which elements are read or written.
@@ -97,7 +112,7 @@ class Program:
         Lengths of arrays that are read: the array and the axis.
     """
 
-    loop: Repeat
+    loop: Repeat | While
 
     def __init__(self) -> None:
         self.inputs: dict[str, ast.expr] = {}
@@ -117,11 +132,11 @@ class Program:
         return {a.target.base for a in self.assignments() if isinstance(a.target, Item)}
 
 
-def items_of(block: Block) -> Iterator[Assign | Count | Repeat | Branch]:
+def items_of(block: Block) -> Iterator[Statement]:
     """Yield the statements of a block and those within them."""
     for item in block:
         yield item
-        if isinstance(item, Repeat):
+        if isinstance(item, Repeat | While):
             yield from items_of(item.body)
         elif isinstance(item, Branch):
             yield from items_of(item.body)

@@ -20,7 +20,7 @@ from numpy import ndarray
 
 from mooncake_py.derive.loops.analysis import FLOAT, FLOAT64, INT, active_parts
 from mooncake_py.derive.loops.code import FLAGS, LoopForm, write
-from mooncake_py.derive.loops.program import Program, Repeat
+from mooncake_py.derive.loops.program import Program, Repeat, While
 from mooncake_py.derive.recording.active import Active, active_number
 from mooncake_py.derive.recording.contractions import is_contraction
 from mooncake_py.derive.recording.fusion import Elsewhere
@@ -37,6 +37,7 @@ FEW = 3  # passes, for which the way in and out costs more than it saves
 BYTES = 256  # to be copied for each pass, at most: what the log of an element takes
 TYPES: dict[type, str] = {float: FLOAT, np.float64: FLOAT64, int: INT}
 MAKE: dict[str, Any] = {INT: lambda v: v, FLOAT: lambda v: v, FLOAT64: np.float64}
+SMALL = 1 << 14  # bytes that may be copied where nothing tells how often a loop runs
 FLOAT_BYTES = sys.getsizeof(1.0)
 FLAGGED = {flag: MAKE[kind] for kind, flag in FLAGS.items()}
 
@@ -53,7 +54,7 @@ class Loop:
         self.program = program
         self.bases = list(program.bases)
         self.written = [base for base in program.bases if base in program.written()]
-        nested = any(isinstance(item, Repeat) for item in program.loop.body)
+        nested = any(isinstance(item, Repeat | While) for item in program.loop.body)
         self.fewest = 1 if nested else FEW
         self.misses = 0
         self._forms: dict[Any, LoopForm | None] = {}
@@ -73,12 +74,12 @@ class Loop:
         Parameters
         ----------
         values : tuple
-            The range, and the inputs.
+            The range, None for ``while``, and the inputs.
         """
         if not ctx.fuses or ctx.rehearsal is not None or self.misses >= MISSES:
             return Elsewhere
         steps, *rest = values
-        if type(steps) is not range or len(steps) < self.fewest:
+        if steps is not None and (type(steps) is not range or len(steps) < self.fewest):
             return Elsewhere
         inputs = dict(zip(self.program.inputs, rest, strict=True))
         try:
@@ -142,9 +143,11 @@ class Loop:
             return None
         return write(program, functions, slopes, types, active_inputs, active)
 
-    def is_worth(self, steps: range, inputs: dict[str, Any]) -> bool:
+    def is_worth(self, steps: range | None, inputs: dict[str, Any]) -> bool:
         """Tell whether the arrays that are written, and copied before, are not far too large."""
         nbytes = sum([inputs[base].nbytes for base in self.written])
+        if steps is None or nbytes == 0:
+            return nbytes <= SMALL
         return nbytes <= BYTES * len(steps) or nbytes <= BYTES * self.passes(steps, inputs)
 
     def passes(self, steps: range, inputs: dict[str, Any]) -> int:
@@ -152,7 +155,7 @@ class Loop:
         scope = {name: v for name, v in inputs.items() if type(v) is int}
         scope |= self.extents(inputs)
 
-        def count(loop: Repeat, found: range) -> int:
+        def count(loop: Any, found: range) -> int:
             if not found:
                 return 0
             scope[loop.name] = found[len(found) // 2]
@@ -171,7 +174,7 @@ class Loop:
             name: inputs[base].shape[axis] for name, (base, axis) in self.program.extents.items()
         }
 
-    def attempt(self, ctx: Any, form: LoopForm, steps: range, inputs: dict[str, Any]) -> Any:
+    def attempt(self, ctx: Any, form: LoopForm, steps: range | None, inputs: dict[str, Any]) -> Any:
         """Run the forward sweep, and record the loop if all went well."""
         numbers = {
             name: plain(v) for name, v in inputs.items() if name not in self.program.bases
@@ -205,8 +208,8 @@ class Loop:
         return tuple([outputs[name] for name in self.program.bound])
 
     def swept(
-        self, form: LoopForm, kept: tuple[list[float], list[Any], range], inputs: dict[str, Any],
-        numbers: dict[str, Any],
+        self, form: LoopForm, kept: tuple[list[float], list[Any], range | None],
+        inputs: dict[str, Any], numbers: dict[str, Any],
     ) -> list[Any] | None:
         """Run the forward sweep; None where something is unusual."""
         slopes, ints, steps = kept

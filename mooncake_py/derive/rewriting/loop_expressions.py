@@ -34,7 +34,7 @@ class LoopExpressions:
     ----------
     names : Names
     statics : StaticInts
-    node : For
+    node : For or While
 
     Attributes
     ----------
@@ -48,10 +48,10 @@ class LoopExpressions:
         The names that are bound before a statement for certain.
     """
 
-    def __init__(self, names: Names, statics: StaticInts, node: ast.For) -> None:
+    def __init__(self, names: Names, statics: StaticInts, node: ast.For | ast.While) -> None:
         self.names = names
         self.statics = statics
-        self.place = place_of(node.iter)
+        self.place = place_of(node.iter if isinstance(node, ast.For) else node.test)
         self.program = Program()
         self.stored: set[str] = set()
         self.counters: set[str] = set()
@@ -174,7 +174,7 @@ class LoopExpressions:
         match node:
             case ast.Name(id=name):
                 return self.name(name)
-            case ast.Constant(value=value) if type(value) in (int, float):
+            case ast.Constant(value=value) if type(value) in (int, float, bool):
                 return repr(value)
             case ast.BinOp(left=left, op=op, right=right):
                 return f"({self.native(left)} {symbol(op)} {self.native(right)})"

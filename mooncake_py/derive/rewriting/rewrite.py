@@ -53,7 +53,6 @@ import ast
 from types import CodeType
 from typing import Any
 
-from mooncake_py.derive.loops.program import Program
 from mooncake_py.derive.loops.run import Loop
 from mooncake_py.derive.recording.fusion import Elsewhere
 from mooncake_py.derive.rewriting import unsupported
@@ -65,6 +64,7 @@ from mooncake_py.derive.rewriting.nodes import (
     PREFIX,
     Place,
     assign,
+    constant,
     context_call,
     load,
     located,
@@ -195,14 +195,17 @@ class FunctionRewriter(OutputRewriter):
         )
         if self.in_class or not self.names.calls_builtin(node.iter, "range"):
             return plain
+        return self._tried_loop(node, plain)
+
+    def _tried_loop(self, node: ast.For | ast.While, plain: Any) -> Any:
+        """Try a loop as a whole, if it may be one entry: see :mod:`~.scalar_loops`."""
         program = LoopReader(
             self.names, self.statics, self.found.steady(), self.root, node
         ).read()
-        return plain if program is None else self._tried_loop(plain, program)
-
-    def _tried_loop(self, plain: ast.For, program: Program) -> list[ast.stmt]:
-        """Try a loop as a whole: see :mod:`~.scalar_loops`."""
-        place = place_of(plain.iter)
+        if program is None:
+            return plain
+        counts = isinstance(node, ast.For)
+        place = place_of(node.iter if isinstance(node, ast.For) else node.test)
         number = sum(isinstance(v, Loop) for v in self.injected.values())
         name, steps, result = (f"{PREFIX}{part}{number}" for part in ("loop", "steps", "result"))
         self.injected |= {name: Loop(program), ELSE: Elsewhere}
@@ -220,9 +223,9 @@ class FunctionRewriter(OutputRewriter):
             [store(user, place) for user in program.bound.values()], ast.Store()
         ), place)
         test = located(ast.Compare(tried, [ast.Is()], [otherwise]), place)
-        again = replaced(plain, iter=load(steps, place))
+        again = replaced(plain, iter=load(steps, place)) if counts else plain
         return [
-            assign(store(steps, place), plain.iter, place),
+            assign(store(steps, place), plain.iter if counts else constant(None, place), place),
             located(trial, place),
             located(ast.If(test, [again], [assign(bound, tried, place)]), place),
             located(ast.Delete([
@@ -291,7 +294,8 @@ class FunctionRewriter(OutputRewriter):
 
     def visit_While(self, node: ast.While) -> Any:
         """``while a`` to ``while C.truth(a)``."""
-        return self._conditional(node)
+        plain = self._conditional(node)
+        return plain if self.in_class else self._tried_loop(node, plain)
 
     def _conditional(self, node: Any) -> Any:
         test = self.test(node.test)

@@ -11,9 +11,10 @@
                                         (i,) = _mk_result0
                                     del _mk_result0, _mk_steps0
 
-Taken: loops over ``range`` within one another, assignments to names and elements of what
-`~mooncake_py.derive.recording.fusion` takes, ints, and ``if`` with comparisons.  Nothing of that
-has effects but on the arrays and the names, so that a trial can be undone.
+Taken: loops over ``range`` and ``while`` within one another, assignments to names and elements of
+what `~mooncake_py.derive.recording.fusion` takes, ints, ``if`` with comparisons, ``break`` and
+``continue``.  Nothing of that has effects but on the arrays and the names, so that a trial can be
+undone.
 """
 
 from __future__ import annotations
@@ -21,7 +22,16 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from mooncake_py.derive.loops.program import Assign, Block, Branch, Count, Program, Repeat
+from mooncake_py.derive.loops.program import (
+    Assign,
+    Block,
+    Branch,
+    Count,
+    Program,
+    Repeat,
+    Stop,
+    While,
+)
 from mooncake_py.derive.recording.adjoint_text import identifiers
 from mooncake_py.derive.recording.fusion import OPERATORS, prepend
 from mooncake_py.derive.rewriting.loop_expressions import LoopExpressions, Unfit, named, symbol
@@ -32,7 +42,11 @@ from mooncake_py.derive.rewriting.trees import walk
 
 __all__ = ["LoopReader"]
 
-STATEMENTS = frozenset({ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.If, ast.Pass})
+STATEMENTS = frozenset({
+    ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.While, ast.If, ast.Pass, ast.Break,
+    ast.Continue,
+})
+SIZE = 200  # statements, at most: what follows a branch that may leave a loop is written twice
 
 
 class LoopReader(LoopExpressions):
@@ -46,23 +60,28 @@ class LoopReader(LoopExpressions):
         Names of the function that only its own statements bind.
     function : FunctionDef
         The function that the loop is in.
-    node : For
+    node : For or While
     """
 
     def __init__(
         self, names: Names, statics: StaticInts, steady: frozenset[str], function: Any,
-        node: ast.For,
+        node: ast.For | ast.While,
     ) -> None:
         super().__init__(names, statics, node)
         self.steady = steady
         self.function = function
         self.node = node
+        self.size = 0
 
     def read(self) -> Program | None:
         """Return what the loop consists of, or None if something cannot be part."""
         try:
             self.check()
-            self.program.loop = self.loop(self.node, "r0")
+            if isinstance(self.node, ast.While):
+                self.program.loop = self.as_long_as(self.node)
+                self.after = set()  # it may not run at all
+            else:
+                self.program.loop = self.loop(self.node, "r0")
             self.finish()
         except Unfit:
             return None
@@ -84,9 +103,13 @@ class LoopReader(LoopExpressions):
                     raise Unfit
                 counters.add(item.target.id)
                 todo += item.body
+            elif isinstance(item, ast.While):
+                if item.orelse:
+                    raise Unfit
+                todo += item.body
             elif isinstance(item, ast.If):
                 todo += [*item.body, *item.orelse]
-            elif not isinstance(item, ast.Pass):
+            elif not isinstance(item, ast.Pass | ast.Break | ast.Continue):
                 targets += item.targets if isinstance(item, ast.Assign) else [item.target]
         for target in targets:
             parts = target.elts if isinstance(target, ast.Tuple) else [target]
@@ -130,7 +153,16 @@ class LoopReader(LoopExpressions):
     def block(self, body: list[ast.stmt]) -> Block:
         """Read statements."""
         result: Block = []
-        for node in body:
+        for k, node in enumerate(body):
+            self.size += 1
+            if self.size > SIZE:
+                raise Unfit
+            if isinstance(node, ast.Continue):
+                return result
+            if isinstance(node, ast.Break):
+                return [*result, Stop()]
+            if isinstance(node, ast.If) and may_jump(node):
+                return [*result, self.branch(node, body[k + 1 :])]
             result += self.statement(node)
         return result
 
@@ -140,7 +172,9 @@ class LoopReader(LoopExpressions):
             case ast.For():
                 return [self.inner(node)]
             case ast.If():
-                return [self.branch(node)]
+                return [self.branch(node, [])]
+            case ast.While():
+                return [self.as_long_as(node)]
             case ast.Assign(targets=[ast.Tuple() as targets], value=ast.Tuple() as values):
                 return self.in_parallel(targets.elts, values.elts)
             case ast.Assign(targets=[target], value=value):
@@ -169,14 +203,25 @@ class LoopReader(LoopExpressions):
             raise Unfit
         return self.loop(node, f"range({', '.join(args)})")
 
-    def branch(self, node: ast.If) -> Branch:
-        """Read ``if``; what only one side binds is not bound for certain."""
+    def as_long_as(self, node: ast.While) -> While:
+        """Read ``while``."""
         test = self.native(node.test)
         before = set(self.defined)
         body = self.block(node.body)
+        self.defined = before
+        return While(test, body)
+
+    def branch(self, node: ast.If, rest: list[ast.stmt]) -> Branch:
+        """Read ``if`` and what follows it, where one side may leave the pass of the loop.
+
+        What only one side binds is not bound for certain.
+        """
+        test = self.native(node.test)
+        before = set(self.defined)
+        body = self.block([*node.body, *rest])
         after = self.defined
         self.defined = set(before)
-        orelse = self.block(node.orelse)
+        orelse = self.block([*node.orelse, *rest])
         self.defined &= after
         return Branch(test, body, orelse)
 
@@ -228,7 +273,15 @@ class LoopReader(LoopExpressions):
         return Count(named(name), text)
 
 
-def bound_before(function: Any, loop: ast.For) -> set[str]:
+def may_jump(node: ast.If) -> bool:
+    """Tell whether a statement may leave the pass of the loop that it is in."""
+    return any(
+        isinstance(part, ast.Break | ast.Continue) or (isinstance(part, ast.If) and may_jump(part))
+        for part in (*node.body, *node.orelse)
+    )
+
+
+def bound_before(function: Any, loop: ast.For | ast.While) -> set[str]:
     """Return the names that are bound for certain when a loop of a function begins."""
     arguments = function.args
     given = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
@@ -240,7 +293,7 @@ def bound_before(function: Any, loop: ast.For) -> set[str]:
     return set() if found is None else found.union(arg.arg for arg in given) - deleted
 
 
-def _bound_on_the_way(body: list[Any], loop: ast.For) -> set[str] | None:
+def _bound_on_the_way(body: list[Any], loop: ast.For | ast.While) -> set[str] | None:
     """Return the names bound in a block, and in those within it, before a loop is reached."""
     found: set[str] = set()
     for node in body:
