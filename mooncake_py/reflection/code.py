@@ -127,6 +127,7 @@ class _Readable(ast.NodeTransformer):
         if isinstance(loop, ast.For):
             loop.iter = ast.Call(tried, [steps], [])
         else:
+            assert isinstance(loop, ast.While)
             loop.test = ast.Call(tried, [loop.test], [])
         return self.generic_visit(loop)
 
