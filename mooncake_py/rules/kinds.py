@@ -142,7 +142,9 @@ class AtOnce:
     partial : callable
         ``partial(*inputs, y)``.
     both : callable or None
-        ``both(a, b)``, the partial derivatives for both of two inputs, where that takes less.
+        Of the first of two inputs: ``both(a, b)``, the partial derivatives for both of them,
+        where that takes less.  The second one is None if it is one where the first is zero, and
+        zero where it is one.
     """
 
     __slots__ = ("both", "partial")

@@ -22,41 +22,52 @@ HALF = np.float32(0.5)
 def weight_above(a: Any, b: Any) -> Any:
     """Return the share of `a` in ``maximum(a, b)``, and so that of `b` in ``minimum(a, b)``."""
     # The ufunc, not the operator: NumPy, unlike Python, orders complex numbers.
-    above, ties = np.greater(a, b), np.equal(a, b)
-    return np.where(ties, HALF, above) if ties.any() else above
+    return halved(np.equal(a, b), np.greater(a, b))
+
+
+def halved(ties: Any, share: Any) -> Any:
+    """Return a share, one half where operands tie.
+
+    For numbers it is a number of Python: an array of float32 would take the precision of float.
+    """
+    if type(ties) is not np.ndarray:
+        return 0.5 if ties else share
+    return np.where(ties, HALF, share) if ties.any() else share
 
 
 def weights_above(a: Any, b: Any) -> tuple[Any, Any]:
-    """Return the shares of `a` and of `b` in ``maximum(a, b)``, by two comparisons, not four."""
-    above, below = np.greater_equal(a, b), np.less_equal(a, b)
-    ties = above & below
-    if ties.any():
-        return np.where(ties, HALF, above), np.where(ties, HALF, below)
-    return above, below
+    """Return the shares of `a` and of `b` in ``maximum(a, b)``, and in ``minimum(b, a)``.
+
+    Without ties and nan the share of `b` is all that is not that of `a`: None.
+    """
+    above, below = np.greater(a, b), np.less(a, b)
+    if np.count_nonzero(above) + np.count_nonzero(below) == above.size:
+        return above, None
+    ties = np.equal(a, b)
+    return halved(ties, above), halved(ties, below)
 
 
 def weights_below(a: Any, b: Any) -> tuple[Any, Any]:
-    """Return the shares of `a` and of `b` in ``minimum(a, b)``."""
-    above, below = weights_above(a, b)
-    return below, above
+    """Return the shares of `a` and of `b` in ``minimum(a, b)``, the latter None as above."""
+    return weights_above(b, a)
 
 
 def weight_above_or_nan(a: Any, b: Any) -> Any:
     """Return the share of `a` in ``fmax(a, b)``, which passes over nan."""
-    return np.where(a == b, HALF, np.greater(a, b) | np.isnan(b))
+    return halved(np.equal(a, b), np.greater(a, b) | np.isnan(b))
 
 
 def weight_below_or_nan(a: Any, b: Any) -> Any:
     """Return the share of `a` in ``fmin(a, b)``, which passes over nan."""
-    return np.where(a == b, HALF, np.less(a, b) | np.isnan(b))
+    return halved(np.equal(a, b), np.less(a, b) | np.isnan(b))
 
 
 # Maxima and minima.
 
 elementwise(np.maximum, AtOnce(lambda a, b, y: weight_above(a, b), weights_above),
-                        AtOnce(lambda a, b, y: weight_above(b, a), weights_above))
+                        AtOnce(lambda a, b, y: weight_above(b, a)))
 elementwise(np.minimum, AtOnce(lambda a, b, y: weight_above(b, a), weights_below),
-                        AtOnce(lambda a, b, y: weight_above(a, b), weights_below))
+                        AtOnce(lambda a, b, y: weight_above(a, b)))
 elementwise(np.fmax, AtOnce(lambda a, b, y: weight_above_or_nan(a, b)),
                      AtOnce(lambda a, b, y: weight_above_or_nan(b, a)))
 elementwise(np.fmin, AtOnce(lambda a, b, y: weight_below_or_nan(a, b)),

@@ -13,6 +13,10 @@ VECTORS = ("x", "y", "v", "b")
 WHOLE = ("i", "k", "j")
 CONDITIONS = ("<", ">", "<=", ">=", "!=")
 FUNCTIONS = ("np.sin", "math.cos", "np.tanh", "math.atan", "np.exp")
+PAIRS = (
+    "np.minimum", "np.maximum", "math.atan2", "np.add", "np.multiply", "np.subtract",
+    "math.copysign", "np.minimum",
+)
 HEAD = (
     "import math\nimport numpy as np\nSTEP = 0.5\n"
     "TYPES = {'int': 1, 'float': 2, 'float64': 3}\n\n"
@@ -118,6 +122,8 @@ def _expression(random: Random, counters: list[str], depth: int) -> str:
     if kind < 0.45:
         return f"(-{inner})"
     other = _expression(random, counters, depth - 1)
+    if kind < 0.58:
+        return f"{random.choice(PAIRS)}({inner}, {other})"
     return f"({inner} {random.choice('+-*')} {other})"
 
 

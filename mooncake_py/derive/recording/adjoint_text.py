@@ -6,7 +6,7 @@ import re
 
 __all__ = [
     "as_inner_product", "identifiers", "is_fitted_g", "is_masked_g", "not_surely_finite",
-    "with_mask_in_place", "without_implied", "without_signs",
+    "select_text", "with_mask_in_place", "without_implied", "without_signs",
 ]
 
 
@@ -15,7 +15,7 @@ def as_inner_product(line: str) -> str:
     target, _, text = line.partition(" = ")
     if text.startswith("summed(") and text.endswith(")"):
         left, star, right = text[7:-1].partition(" * ")
-        if star and left.isidentifier():
+        if star and left.isidentifier() and not right.startswith("w"):
             return f"{target} = inner({left}, {right})"
     return line
 
@@ -89,6 +89,11 @@ def with_mask_in_place(
 def is_masked_g(text: str) -> bool:
     """Tell whether a text is the product of g and a mask, which is finite if g is."""
     return re.fullmatch(r"g \* w\d+_\d", text) is not None
+
+
+def select_text(line: str, k: int) -> str:
+    """Return a line with products with the masks of a step written as calls."""
+    return re.sub(rf"(\w+) \* w{k}_(\d)", rf"selected(\1, w{k}, \2)", line)
 
 
 def is_fitted_g(name: str, lines: list[str]) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive.recording import pulls
+from mooncake_py.derive.recording import masks, pulls
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.adjoint_text import (
     as_inner_product,
@@ -22,6 +22,7 @@ from mooncake_py.derive.recording.adjoint_text import (
     is_fitted_g,
     is_masked_g,
     not_surely_finite,
+    select_text,
     with_mask_in_place,
     without_implied,
     without_signs,
@@ -106,7 +107,9 @@ class ArrayAdjoint(Writer):
         self.scope |= {
             "choose": forms.choose, "otherwise": forms.otherwise, "is_basic": pulls.is_basic,
             "isfinite": math.isfinite, "reduced": reduced, "fitted": fitted, "Ellipsis": Ellipsis,
-            "like": like, "multiply": np.multiply, "careful_cotangent": pulls.careful_cotangent,
+            "kept": masks.kept, "shares": masks.shares, "selected": masks.selected,
+            "take_rest": masks.take_rest, "like": like, "multiply": np.multiply,
+            "careful_cotangent": pulls.careful_cotangent,
         }
 
     def reached(self) -> set[Any]:
@@ -170,7 +173,8 @@ class ArrayAdjoint(Writer):
             wanted = [i for i in range(len(operands_of(step))) if f"w{k}_{i}" in words]
             if wanted:
                 self.masks[k] = wanted
-                saved += [f"w{k}_{i}" for i in wanted]
+                both = self.keeps_both(k)
+                saved += [f"w{k}"] if both else [f"w{k}_{i}" for i in wanted]
         plain = [LIKE.sub(lambda m: m[1] if m[1] in saved else m[0], line) for line in plain]
         likes = [name for name in values if f"like_{name}" in words]
         saved += [f"like_{name}" for name in likes if name not in saved]
@@ -180,7 +184,8 @@ class ArrayAdjoint(Writer):
         def careful(*args: Any) -> None:
             lines, totals = self.cotangents(lambda d, p: f"product({d}, {p})")
             same = [f"like_{name} = {name}" for name in likes if name in saved]
-            body = [*head, *same, *lines, *self.deliveries(totals, lines)]
+            pairs = [f"w{k}_0, w{k}_1 = shares(w{k})" for k in self.masks if self.keeps_both(k)]
+            body = [*head, *same, *pairs, *lines, *self.deliveries(totals, lines)]
             self.define("careful_pull", f"entry, {slot}g", body)(*args)
 
         self.scope["careful"] = careful
@@ -191,7 +196,7 @@ class ArrayAdjoint(Writer):
         checks = without_implied(given & risky, plain)
         delivered = self.deliveries(totals, plain)
         self.has_adjoint = bool(delivered)
-        lines = [*head, *self.seed(totals, plain), *plain]
+        lines = [*head, *self.seed(totals, plain), *self.selecting(plain)]
         if checks:
             arrays = {totals[k].lstrip("-") for k in self.active if self.leaves[k] is FULL}
             test = " and ".join(
@@ -273,7 +278,7 @@ class ArrayAdjoint(Writer):
             at = next((i for i, line in enumerate(lines) if line.startswith(f"{total} = ")), None)
             if at is not None and uses.count(total) == 2:
                 left, _, right = lines[at].partition(" = ")[2].partition(" * ")
-                if left.isidentifier() and right.isidentifier():
+                if left.isidentifier() and right.isidentifier() and right[0] != "w":
                     lines[at] = f"{total} = reduced({left}, {right}, shape{k})"
                 else:
                     lines[at] = f"{total} = fitted({lines[at].partition(' = ')[2]}, shape{k})"
@@ -290,7 +295,7 @@ class ArrayAdjoint(Writer):
             if own is None:
                 result.append(self.cleared())
             elif is_masked_g(own):
-                result.append(f"multiply({own.replace(' *', ',')}, out=slot)")
+                result.append(self.masked_in_place(own, lines))
             elif own != "g":
                 result.append(f"slot[...] = {own}")
         active = sorted(self.active - ({0} if self.augments else set()))
@@ -321,6 +326,27 @@ class ArrayAdjoint(Writer):
                     continue
                 result.append(f"n{part}.{'add' if owned else 'add_shared'}({total})")
         return result
+
+    def masked_in_place(self, own: str, lines: list[str]) -> str:
+        """Return the line that multiplies the target's cotangent by a mask."""
+        mask = own.removeprefix("g * ")
+        k, i = mask[1:].split("_")
+        if not self.keeps_both(int(k)):
+            return f"multiply(g, {mask}, out=slot)"
+        other = f" = g * w{k}_{1 - int(i)}"
+        for line in lines:
+            if line.endswith(other):
+                return f"take_rest(g, {line.removesuffix(other)}, w{k}, {i}, slot)"
+        return f"slot[...] = selected(g, w{k}, {i})"
+
+    def selecting(self, lines: list[str]) -> list[str]:
+        """Return lines with what was kept together in place of masks."""
+        for k in self.masks:
+            if self.keeps_both(k):
+                lines = [select_text(line, k) for line in lines]
+                if any(f"w{k}_" in line for line in lines):
+                    lines = [f"w{k}_0, w{k}_1 = shares(w{k})", *lines]
+        return lines
 
     def cleared(self) -> str:
         """Return the line that takes the cotangent of what is overwritten."""
@@ -387,5 +413,14 @@ def reduced(d: Any, factor: Any, shape: tuple[int, ...]) -> Any:
 
 
 def fitted(d: Any, shape: tuple[int, ...]) -> Any:
-    """Return a cotangent summed over the axes along which an operand was broadcast."""
+    """Return a cotangent summed over the axes along which an operand was broadcast.
+
+    Sums of rows or columns are products with ones, which BLAS does at a third of the price.
+    """
+    if d.ndim == 2:
+        m, n = d.shape
+        ones = np.ones(n) if shape == (m, 1) else np.ones((m, 1))
+        c = pulls.product_sum(d, ones, (shape, FLOAT64))
+        if c is not None:
+            return c
     return fit(d, shape, FLOAT64)

@@ -163,9 +163,13 @@ class Writer:
             return []
         _, which, *refs = self.fused.steps[k]
         given = ", ".join(map(self.operand, refs))
-        if len(wanted) == 2 and f"both{which}" in self.scope:
-            return [f"w{k}_0, w{k}_1 = both{which}({given})"]
+        if self.keeps_both(k):
+            return [f"w{k} = kept(both{which}({given}))"]
         return [f"w{k}_{i} = {'pq'[i]}{which}({given}, None)" for i in wanted]
+
+    def keeps_both(self, k: int) -> bool:
+        """Tell whether both derivatives w of a step are kept together, as w{k}."""
+        return len(self.masks.get(k, ())) == 2 and f"both{self.fused.steps[k][1]}" in self.scope
 
     def operand(self, reference: Any) -> str:
         """Return the text of an operand."""

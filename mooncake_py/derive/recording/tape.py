@@ -264,6 +264,7 @@ class Tape(ArrayLanguage):
         spec_a = spec_b = None
         if type(pa) is AtOnce is type(pb) and pa.both is not None:
             pa, pb = pa.both(a, b)
+            pb = ~pa if pb is None else pb
         if pa is None:
             na = None
         else:

@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import checkpoint, hvp, rewritten, value_and_grad
-from mooncake_py.derive.recording import pulls
+from mooncake_py.derive.recording import masks, pulls
 from mooncake_py.derive.recording.reverse import ReverseContext
 from tests.derive.recording.test_array_statements import M, W, X, gradient
 from tests.support.gradients import differences
@@ -255,7 +255,8 @@ def form_of(text: str, define: Any) -> str:
 def test_masks_are_kept_instead_of_operands_and_no_cotangent_is_copied(define):
     shown = form_of("np.minimum(d, e * 0.5, out=d)", define)
     assert "C.fused(np.minimum(d, e * 0.5, out=d))" in shown
-    assert "    multiply(g, w1_0, out=slot)\n" in shown
+    assert "    take_rest(g, d1, w1, 0, slot)\n" in shown
+    assert "    multiply(g, w0_0, out=slot)\n" in form_of("np.minimum(d, 2.5, out=d)", define)
     assert "slot.copy()" not in shown
     assert "k0" not in shown
     assert "k1" not in shown
@@ -320,6 +321,33 @@ def test_sums_of_masks_are_sums_of_numbers():
     fused, general = both_ways(f, np.array([-2.0, -0.5, 0.25, 1.0]))
     assert_array_equal(fused[0], [-1.0, 0.0, 1.0, 2.0])
     assert_array_equal(general[0], fused[0])
+
+
+def test_large_masks_are_kept_as_bits():
+    def f(x, w):
+        y = np.maximum(x * w, x[0]) + np.minimum(x, w[:, 1, None]) * 0.5
+        np.minimum(x, y, out=x)
+        np.maximum(w[::-1] * 2.0, x, out=x)
+        return np.sum(x * y)
+
+    random = np.random.default_rng(5)
+    x, w = random.normal(size=(2, 71, 67))
+    assert x.size > masks.SMALL
+    for k in range(3):
+        fused, general = both_ways(f, x, w)
+        for a, b in zip(fused, general, strict=True):
+            assert_allclose(a, b, rtol=1e-13, atol=1e-13)
+        x[k, 3:9] = (w[k, 3:9], np.nan, np.inf)[k]  # ties, and what is not finite
+
+
+def test_numbers_that_tie_have_a_derivative_of_full_precision():
+    def f(t):
+        return np.maximum(t, t) * 0.3 + np.fmin(t, t) + np.minimum(t, 0.7)
+
+    for fuses in (True, False):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(ReverseContext, "fuses", fuses)
+            assert_allclose(value_and_grad(f)(0.7)[1], 0.3 + 1.0 + 0.5, rtol=1e-15)
 
 
 # Errors.
