@@ -28,6 +28,7 @@ from mooncake_py.derive.recording.contractions import (
     operands_of,
 )
 from mooncake_py.derive.recording.fused_code import SYMBOLS
+from mooncake_py.derive.recording.overlapping import crosses
 
 __all__ = ["ArrayWriter", "Target", "Way"]
 
@@ -258,6 +259,10 @@ class ArrayWriter(ArrayAdjoint):
                     f"    C.log_write(m{o}, {where})", *write, result]
         assert o is not None
         lines = []
+        if value[0] == "v" and self.leaves[int(value[1:])] in ARRAYS and not self.augments:
+            self.scope["crosses"] = crosses
+            lines += [f"if {value}.strides != slot.strides and crosses(slot, {value}):",
+                      "    return otherwise(C, F, V)"]
         if not self.on[o]:
             lines += [f"n{o} = C.registry.activate(a{o})", f"m{o} = n{o}.memory",
                       f"if n{o}.overlaps:", "    return otherwise(C, F, V)"]

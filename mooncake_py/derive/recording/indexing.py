@@ -95,6 +95,9 @@ class Indexing(Tape):
         if node is not None and node.overlaps:
             overlapping.assign(self, o, node, i, value if type(value) is Active else v)
             return
+        within = value is not None and tv is ndarray and value.memory is memory
+        if within and overlapping.crosses(o[i], v):
+            overlapping.refuse_crossing(self)
         if memory.protected:
             if type(i) is int and o.ndim == 1:
                 self.log_element(memory, o, i, o[i])

@@ -18,7 +18,7 @@ from mooncake_py.derive.recording.active import primal_of
 from mooncake_py.derive.recording.memory import dense
 from mooncake_py.errors import DerivativeDropError
 
-__all__ = ["assign", "compute_into"]
+__all__ = ["assign", "compute_into", "crosses", "refuse_crossing"]
 
 Native = Callable[[ndarray], Any]
 
@@ -74,3 +74,38 @@ def survivors(o: ndarray, offset: int, size: int, index: Any) -> ndarray:
     order = np.arange(int(np.prod(shape))).reshape(shape)
     view[index] = order
     return np.asarray(view[index] == order)
+
+
+def crosses(slot: Any, v: ndarray) -> bool:
+    """Tell whether ``slot[...] = v`` reads elements of `v` that it has written already.
+
+    NumPy copies what overlaps first, but not for vectors with strides of one sign.
+    """
+    if type(slot) is not ndarray or slot.ndim != 1 or v.shape != slot.shape:
+        return False
+    if slot.strides == v.strides or slot.dtype != v.dtype or not np.may_share_memory(slot, v):
+        return False
+    places = [a.__array_interface__["data"][0] for a in (slot, v)]
+    ends = [place + a.strides[0] * (a.size - 1) for place, a in zip(places, (slot, v), strict=True)]
+    low, unit = min(*places, *ends), slot.itemsize
+    marks = np.arange((max(*places, *ends) - low) // unit + 1)
+    into, of = (
+        ndarray(a.shape, marks.dtype, marks, (place - low) // unit * marks.itemsize,
+                (a.strides[0] // unit * marks.itemsize,))
+        for place, a in zip(places, (slot, v), strict=True)
+    )  # fmt: skip
+    expected = of.copy()
+    into[...] = of
+    return not np.array_equal(into, expected)
+
+
+def refuse_crossing(ctx: Any) -> None:
+    """Raise for such an assignment."""
+    raise ctx.failed(
+        DerivativeDropError(
+            "an assignment to elements of an array of others that it overwrites meanwhile",
+            where=ctx.user_location(),
+            why="NumPy does not copy vectors that overlap: some are read after they were written",
+            mend="copy them before: x[i] = x[j].copy()",
+        )
+    )

@@ -170,6 +170,55 @@ def test_writes_to_read_only_views_raise(view: Any) -> None:
     check(program, X)
 
 
+def strided_from_neighbours(m: Any) -> None:
+    m[0, ::2] = m[0, :2]
+
+
+def column_from_row(m: Any) -> None:
+    m[:, 2] = m[1, :]
+
+
+def row_of_a_transposed_name(m: Any) -> None:
+    t = m.T
+    row = m[1]
+    t[2] = row
+
+
+@pytest.mark.parametrize(
+    "write", [strided_from_neighbours, column_from_row, row_of_a_transposed_name]
+)
+def test_vectors_that_are_read_after_they_were_written_are_refused(write: Any) -> None:
+    """NumPy copies what overlaps, but not for vectors with strides of one sign."""
+
+    def program(m: Any) -> Any:
+        write(m)
+        return np.sum(np.sin(m))
+
+    def copied(m: Any) -> Any:
+        t = m.T
+        t[2] = m[1].copy()
+        return np.sum(np.sin(m) * t)
+
+    m = np.array([[0.5, 1.5, 0.25, -0.5], [2.5, -1.0, 0.75, 1.25], [1.0, 2.0, -0.5, 0.5]] + [X[:4]])
+    if write is strided_from_neighbours:
+        check(program, m)  # nothing is written before it is read
+    else:
+        with pytest.raises(DerivativeDropError, match="overwrites meanwhile"):
+            grad(program)(m)
+    check(copied, m)
+
+
+def test_rows_and_columns_that_cross_without_harm_are_assigned() -> None:
+    def program(m: Any) -> Any:
+        for k in range(3):
+            m[:, k] = m[k, :]
+            m[k] = m[::-1, k]
+        m[0, 1:] = m[0, :-1]
+        return np.sum(np.sin(m) * m.T)
+
+    check(program, np.outer(V, V) + np.diag(V) + np.arange(9.0).reshape(3, 3) * 0.1)
+
+
 def test_memory_shared_by_dlpack_becomes_active() -> None:
     def program(x: Any) -> Any:
         buffer = np.zeros(5)
