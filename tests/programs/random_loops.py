@@ -89,6 +89,8 @@ def _statement(random: Random, counters: list[str]) -> list[str]:
         ))]
     if kind < 0.40:
         left, right = random.choice((("s", "t"), ("t", "w"), ("w", "s")))
+        if random.random() < 0.4:
+            left, right = _element(random, counters), _element(random, counters)
         return [f"{left}, {right} = {_bounded(random, counters)}, {_bounded(random, counters)}"]
     if kind < 0.60:
         target = random.choice(("s", "t", "w"))

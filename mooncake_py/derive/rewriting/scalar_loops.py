@@ -226,36 +226,40 @@ class LoopReader(LoopExpressions):
         return Branch(test, body, orelse)
 
     def in_parallel(self, targets: list[ast.expr], values: list[ast.expr]) -> Block:
-        """Read ``a, b = b, a + b``: all values come before the first name is bound."""
+        """Read ``a, b = b, a + b``: all values come before the first target."""
         if len(targets) != len(values):
             raise Unfit
         first: Block = []
-        then: Block = []
         for k, (target, value) in enumerate(zip(targets, values, strict=True)):
-            if not isinstance(target, ast.Name):
-                raise Unfit
-            temporary = f"w{k}"
-            if self.statics.holds(target):
-                first.append(Count(temporary, self.whole(value)))
-                then.append(Count(named(target.id), temporary))
-                self.program.counts.add(named(target.id))
+            if self.is_count(target):
+                first.append(Count(f"w{k}", self.whole(value)))
             else:
                 steps, operands = self.expression(value)
-                first.append(Assign(temporary, steps, operands, False))
-                then.append(Assign(named(target.id), (("pos", ("v", 0)),), (temporary,), False))
-        self.defined |= {target.id for target in targets if isinstance(target, ast.Name)}
+                first.append(Assign(f"w{k}", steps, operands, False))
+        then: Block = []
+        for k, target in enumerate(targets):
+            if self.is_count(target):
+                assert isinstance(target, ast.Name)
+                then.append(self.counted(target.id, f"w{k}"))
+            else:
+                copy = (("pos", ("v", 0)),)
+                then.append(Assign(self.target(target), copy, (f"w{k}",), False))
         return [*first, *then]
+
+    def is_count(self, target: ast.expr) -> bool:
+        """Tell whether a target is a name that is an int for certain."""
+        return isinstance(target, ast.Name) and self.statics.holds(target)
 
     def assigned(self, target: ast.expr, value: ast.expr) -> Assign | Count:
         """Read ``target = value``."""
-        if isinstance(target, ast.Name) and self.statics.holds(target):
+        if isinstance(target, ast.Name) and self.is_count(target):
             return self.counted(target.id, self.whole(value))
         steps, operands = self.expression(value)
         return Assign(self.target(target), steps, operands, False)
 
     def augmented(self, target: ast.expr, op: ast.operator, value: ast.expr) -> Assign | Count:
         """Read ``target op= value``."""
-        if isinstance(target, ast.Name) and self.statics.holds(target):
+        if isinstance(target, ast.Name) and self.is_count(target):
             old = self.name(target.id)
             return self.counted(target.id, f"{old} {symbol(op)} {self.whole(value)}")
         operation = OPERATORS.get(type(op))

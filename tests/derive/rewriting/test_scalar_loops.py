@@ -117,7 +117,6 @@ def test_taken(body):
         ("x[i] += x[i, 0]", "two numbers of indices"),
         ("x[i] = s = 2.0", "two targets"),
         ("[s] = [x[i]]", "a list as a target"),
-        ("x[i], x[0] = x[0], x[i]", "elements in parallel"),
         ("*s, t = x", "a star"),
         ("s, t = x", "what is unpacked"),
         ("s, t = x[i], 1.0, 2.0", "another number of values"),
