@@ -105,6 +105,8 @@ def _statement(random: Random, counters: list[str]) -> list[str]:
 
 def _bounded(random: Random, counters: list[str]) -> str:
     """Return an expression of moderate size."""
+    if random.random() < 0.15:
+        return f"{random.choice(('s', 't', 'w', 'a', *counters))} * {_element(random, counters)}"
     if random.random() < 0.5:
         return f"0.3 * {_expression(random, counters, 2)}"
     return f"np.tanh({_expression(random, counters, 2)})"

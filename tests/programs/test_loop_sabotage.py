@@ -1,0 +1,20 @@
+"""The random loops find each way in which loops that are one entry are broken on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.programs.loop_sabotage import BREAKS, loops_until_found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", BREAKS.values(), ids=BREAKS)
+def test_break_is_found(change: Callable[[Any], None]) -> None:
+    assert loops_until_found(change) is not None
+
+
+def test_loops_as_they_are_pass() -> None:
+    assert loops_until_found(lambda patch: None, most=10) is None
