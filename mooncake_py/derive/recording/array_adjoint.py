@@ -34,9 +34,9 @@ from mooncake_py.derive.recording.contractions import (
     ndim_of,
     operands_of,
 )
+from mooncake_py.derive.recording.fitting import fitted, reduced
 from mooncake_py.derive.recording.fused_code import Writer, scalar_times
-from mooncake_py.derive.recording.values import FLOAT64, like
-from mooncake_py.rules.broadcasting import fit
+from mooncake_py.derive.recording.values import like
 from mooncake_py.rules.kinds import AtOnce
 
 __all__ = [
@@ -404,23 +404,3 @@ class ArrayAdjoint(Writer):
         if self.augments and k == len(steps) - 1:
             return f"(v0 / {self.operand(steps[k][2])})"
         return super().result_of(k)
-
-
-def reduced(d: Any, factor: Any, shape: tuple[int, ...]) -> Any:
-    """Return ``fitted(d * factor, shape)``, as one BLAS call where it is one."""
-    c = pulls.product_sum(d, factor, (shape, FLOAT64)) if type(factor) is ndarray else None
-    return fit(d * factor, shape, FLOAT64) if c is None else c
-
-
-def fitted(d: Any, shape: tuple[int, ...]) -> Any:
-    """Return a cotangent summed over the axes along which an operand was broadcast.
-
-    Sums of rows or columns are products with ones, which BLAS does at a third of the price.
-    """
-    if d.ndim == 2:
-        m, n = d.shape
-        ones = np.ones(n) if shape == (m, 1) else np.ones((m, 1))
-        c = pulls.product_sum(d, ones, (shape, FLOAT64))
-        if c is not None:
-            return c
-    return fit(d, shape, FLOAT64)

@@ -48,7 +48,13 @@ def shares(w: Any) -> tuple[Any, Any]:
 
 def selected(d: Any, w: Any, i: int) -> Any:
     """Return a cotangent times the share of operand `i`."""
-    return d * (w.mask(i) if type(w) is Chosen else w[i])
+    if type(w) is not Chosen:
+        return d * w[i]
+    if d.shape != w.shape:
+        return d * w.mask(i)
+    product = w.mask(i).astype(np.float64)  # a conversion by itself is quicker than one on the way
+    product *= d
+    return product
 
 
 def take_rest(g: ndarray, d: ndarray, w: Any, i: int, slot: ndarray) -> None:
