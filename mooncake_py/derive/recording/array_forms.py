@@ -7,7 +7,7 @@ are broadcast, and of activity; what fits none (another dtype, index arrays, an 
 another way, which is the reference.
 
 Measured, gradient over primal: alternating directions 5.4 -> 3.3, LU 6.2 -> 4.7, symmetric
-products 8.2 -> 4.6.
+products 8.2 -> 4.6, shortest paths 7.8 -> 3.2.
 """
 
 from __future__ import annotations

@@ -350,6 +350,14 @@ def test_numbers_that_tie_have_a_derivative_of_full_precision():
             assert_allclose(value_and_grad(f)(0.7)[1], 0.3 + 1.0 + 0.5, rtol=1e-15)
 
 
+def test_an_active_number_within_int_is_no_operand_of_the_adjoint():
+    def f(x):
+        s = x[0] * 2.0 + 3.0
+        return np.sum(x * int(s) + int(x[1]) * x[2:3])
+
+    assert_array_equal(value_and_grad(f)(np.array([1.0, 2.0, 3.0]))[1], [5.0, 5.0, 11.0])
+
+
 # Errors.
 
 
