@@ -14,6 +14,7 @@ from mooncake_py.derive.containers import state
 from mooncake_py.derive.language import array_protocols
 from mooncake_py.derive.language.numerals import Numerals
 from mooncake_py.derive.recording import activity
+from mooncake_py.derive.recording.quiet import is_strict
 from mooncake_py.derive.reports.notes import locate, without_context
 from mooncake_py.derive.reports.places import current_place
 from mooncake_py.derive.rewriting.load import derive, instantiate
@@ -59,6 +60,8 @@ class Core:
         self.caches: dict[int, Any] = {}
         self.numerals: Numerals | None = None
         self.load_handlers()
+        if is_strict():
+            self.fuses = False
 
     def load_handlers(self) -> None:
         """Take the tables of handlers for the rules that are registered now."""

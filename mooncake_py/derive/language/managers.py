@@ -1,11 +1,14 @@
-"""Context managers written in Python."""
+"""Context managers written in Python, and the one that makes NumPy raise."""
 
 from __future__ import annotations
 
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from mooncake_py.derive.calls.native_modules import is_native_module
+from mooncake_py.derive.recording.quiet import is_strict
 
 __all__ = ["derived_manager"]
 
@@ -23,9 +26,30 @@ class DerivedManager:
     def __exit__(self, *details: Any) -> Any:
         return self._ctx.call(type(self._manager).__exit__, self._manager, *details)
 
+
+class ErrorState:
+    """``np.errstate``, within which no quick form serves if it makes NumPy raise."""
+
+    def __init__(self, ctx: Any, manager: np.errstate) -> None:
+        self._ctx = ctx
+        self._manager = manager
+
+    def __enter__(self) -> None:
+        self._manager.__enter__()
+        self._fuses = self._ctx.fuses
+        if is_strict():
+            self._ctx.fuses = False
+
+    def __exit__(self, *details: Any) -> None:
+        self._ctx.fuses = self._fuses
+        self._manager.__exit__(*details)
+
+
 def derived_manager(ctx: Any, manager: Any) -> Any:
     """Return a manager that runs derived if it is written in Python, else the manager itself."""
     t = type(manager)
+    if t is np.errstate:
+        return ErrorState(ctx, manager)
     if type(getattr(t, "__enter__", None)) is not FunctionType or is_native_module(t.__module__):
         return manager
     return DerivedManager(ctx, manager)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Quiet", "loud_again", "quiet"]
+__all__ = ["Quiet", "is_strict", "loud_again", "quiet"]
 
 
 def _made_once() -> tuple[Callable[[], Any], Callable[[Any], None]] | None:
@@ -37,6 +37,15 @@ def _made_each_time() -> tuple[Callable[[], Any], Callable[[Any], None]]:
 
 
 quiet, loud_again = _made_once() or _made_each_time()
+
+
+def is_strict() -> bool:
+    """Tell whether NumPy is set to raise, or to warn of numbers that are too small.
+
+    Python's floats do neither, and so do the quick forms, which compute with them.
+    """
+    modes = np.geterr()
+    return modes["under"] != "ignore" or not {"ignore", "warn"}.issuperset(modes.values())
 
 
 class Quiet:

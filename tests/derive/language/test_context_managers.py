@@ -145,6 +145,50 @@ def cmdeco(x):
     return f(x[2]) * f(x[0]) * sum(r)
 
 
+# Python's floats, which quick forms compute with, do not underflow with an error.
+
+
+def tiny(x):
+    s = 0.0
+    for i in range(len(x)):
+        s += x[i] * 1e-200 * 1e-200
+    return s
+
+
+@programs(X)
+def errors_of_numpy_in_a_loop(x):
+    try:
+        with np.errstate(all="raise"):
+            s = tiny(x)
+    except FloatingPointError:
+        s = x[0] * 3.0
+    return s + tiny(x)
+
+
+@programs(X)
+def errors_of_numpy_in_an_expression(x):
+    try:
+        with np.errstate(under="raise"):
+            s = x[0] * 1e-200 * 1e-200
+    except FloatingPointError:
+        s = x[1] * x[2]
+    return s + np.sum(x)
+
+
+@programs(X)
+def errors_of_numpy_in_a_condition(x):
+    s = 0.0
+    with np.errstate(over="raise"):
+        try:
+            for i in range(3):
+                s += x[i]
+                if abs(x[i]) * 1e300 * 1e300 > 1.0:
+                    s *= 2.0
+        except FloatingPointError:
+            s *= x[2]
+    return s
+
+
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()

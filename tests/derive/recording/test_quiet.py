@@ -51,3 +51,15 @@ def test_other_threads_keep_theirs():
         thread.start()
         thread.join()
     assert found == ["warn"]
+
+
+@pytest.mark.parametrize(
+    ("modes", "strict"),
+    [
+        ({}, False), ({"all": "ignore"}, False), ({"over": "raise"}, True),
+        ({"under": "warn"}, True), ({"invalid": "print"}, True), ({"all": "raise"}, True),
+    ],
+)
+def test_what_quick_forms_cannot_tell(modes, strict):
+    with np.errstate(**modes):
+        assert quiet.is_strict() is strict
