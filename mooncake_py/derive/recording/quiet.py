@@ -7,7 +7,7 @@ same setting again takes 0.2 us.  Which context variable holds it is found by lo
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from functools import partial
 from typing import Any
 
@@ -16,15 +16,24 @@ import numpy as np
 __all__ = ["Quiet", "is_strict", "loud_again", "quiet"]
 
 
-def _made_once() -> tuple[Callable[[], Any], Callable[[Any], None]] | None:
-    """Return what enters the setting and what leaves it; None if NumPy keeps it elsewhere."""
+def _holding_variable() -> tuple[ContextVar[Any], Any] | None:
+    """Return what holds NumPy's setting, and a silent one; None if NumPy keeps it elsewhere."""
     before = copy_context()
     with np.errstate(all="ignore"):
         inside = copy_context()
     for variable, setting in inside.items():
         if before.get(variable) is not setting:
-            return partial(variable.set, setting), variable.reset
+            return variable, setting
     return None
+
+
+def _made_once() -> tuple[Callable[[], Any], Callable[[Any], None]] | None:
+    """Return what enters the setting and what leaves it; None if NumPy keeps it elsewhere."""
+    found = _holding_variable()
+    if found is None:
+        return None
+    variable, setting = found
+    return partial(variable.set, setting), variable.reset
 
 
 def _made_each_time() -> tuple[Callable[[], Any], Callable[[Any], None]]:
@@ -37,15 +46,24 @@ def _made_each_time() -> tuple[Callable[[], Any], Callable[[Any], None]]:
 
 
 quiet, loud_again = _made_once() or _made_each_time()
+_variable, _ = _holding_variable() or (None, None)
+_found: tuple[Any, bool] = None, False
 
 
 def is_strict() -> bool:
     """Tell whether NumPy is set to raise, or to warn of numbers that are too small.
 
-    Python's floats do neither, and so do the quick forms, which compute with them.
+    Python's floats do neither, and so do the quick forms, which compute with them.  What was found
+    is kept with the setting: asking NumPy takes 1 us.
     """
-    modes = np.geterr()
-    return modes["under"] != "ignore" or not {"ignore", "warn"}.issuperset(modes.values())
+    global _found
+    setting, strict = _found
+    present = None if _variable is None else _variable.get()  # which has a default
+    if present is None or present is not setting:
+        modes = np.geterr()
+        strict = modes["under"] != "ignore" or not {"ignore", "warn"}.issuperset(modes.values())
+        _found = present, strict
+    return strict
 
 
 class Quiet:
