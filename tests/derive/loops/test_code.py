@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mooncake_py.derive.loops.analysis import FLOAT, INT, MIXED
+from mooncake_py.derive.loops.analysis import FLOAT, FLOAT64, INT, MIXED
 from mooncake_py.derive.loops.code import times_g, write
 from tests.derive.loops.reading import form_of, read_body
 
@@ -93,6 +93,69 @@ def test_a_nested_loop_with_a_branch_and_a_count():
     assert form.flagged == ("u_s",)
     assert form.counts == ("u_k",)
     assert form.outputs == ("u_s",)
+
+
+def test_a_break_notes_the_sides_of_the_branches_that_it_leaves():
+    body = "if x[i] < 0.0:\n    continue\nif x[i] > a:\n    break\ns += x[i] * x[i]"
+    form = form_of(read_body(body, "s = 0.0"), {"x"}, s=FLOAT64)
+    assert form.text == (
+        "def forward(push, push_int, r0, m_u_x, u_a, u_s):\n"
+        "    z = 0.0\n"
+        "    c0 = 0\n"
+        "    for u_i in r0:\n"
+        "        c0 += 1\n"
+        "        if (m_u_x[u_i] < 0.0):\n"
+        "            push_int(True)\n"
+        "        else:\n"
+        "            if (m_u_x[u_i] > u_a):\n"
+        "                push_int(True)\n"
+        "                push_int(False)\n"
+        "                break\n"
+        "            else:\n"
+        "                v1 = m_u_x[u_i]\n"
+        "                v2 = m_u_x[u_i]\n"
+        "                t1 = u_s + (v1 * v2)\n"
+        "                push(v2)\n"
+        "                push(v1)\n"
+        "                z += t1 * 0.0\n"
+        "                u_s = t1\n"
+        "                push_int(False)\n"
+        "            push_int(False)\n"
+        "    push_int(c0)\n"
+        "    return z, u_i, u_s\n"
+        "def reverse(pop, pop_int, r0, d_u_x, gu_s):\n"
+        "    for u_i in reversed(r0[:pop_int()]):\n"
+        "        if pop_int():\n"
+        "            pass\n"
+        "        else:\n"
+        "            if pop_int():\n"
+        "                pass\n"
+        "            else:\n"
+        "                s_v1 = pop()\n"
+        "                s_v2 = pop()\n"
+        "                g = gu_s\n"
+        "                d_u_x[u_i] += g * s_v2\n"
+        "                d_u_x[u_i] += g * s_v1\n"
+        "    return ()\n"
+    )
+
+
+def test_the_passes_of_a_while_loop_are_counted():
+    program = read_body("k += 1\nx[k] *= a", "k = 0", head="while k < n:")
+    form = form_of(program, {"x", "a"}, k=INT, n=INT)
+    forward, reverse = form.text.split("def reverse")
+    assert "    while (u_k < u_n):\n        c0 += 1\n        push_int(u_k)\n" in forward
+    assert reverse == (
+        "(pop, pop_int, r0, u_a, u_k, d_u_x):\n"
+        "    gu_a = 0.0\n"
+        "    for _ in range(pop_int()):\n"
+        "        s_v0 = pop()\n"
+        "        g = d_u_x[u_k]\n"
+        "        d_u_x[u_k] = g * u_a\n"
+        "        gu_a += g * s_v0\n"
+        "        u_k = pop_int()\n"
+        "    return gu_a, \n"
+    )
 
 
 def test_what_the_way_back_does_not_need_is_not_written():
@@ -227,6 +290,16 @@ def test_inner_ranges_run_backwards():
     assert_allclose(np.diag(m), 2.0 * np.cumprod(x))
     assert_allclose(dx, [0.0, 2 + 10 + 70, 6 + 42, 30])
     assert_allclose(dm[:, 0], np.cumprod(x))
+
+
+def test_passes_after_a_break_are_not_reversed():
+    # Doubles x_i up to the first that is larger than 2, and skips those below 0.
+    body = "if x[i] < 0.0: continue\nif x[i] > 2.0: break\nx[i] *= 2.0"
+    form = form_of(read_body(body), {"x"})
+    x, dx = np.array([1.0, -1.0, 0.5, 3.0, 1.0]), np.ones(5)
+    (i,), _ = swept(form, range(5), arguments(form, m_u_x=x), (dx,))
+    assert i == 3
+    assert_allclose(dx, [2.0, 1.0, 2.0, 1.0, 1.0])
 
 
 def test_what_is_not_finite_leaves_its_mark():

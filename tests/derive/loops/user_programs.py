@@ -379,6 +379,74 @@ def convolution(x, y):
     return s
 
 
+def bisection(x, y):
+    low, high = 0.0, 2.0
+    while high - low > 1e-3:
+        middle = 0.5 * (low + high)
+        if middle * middle > x[0] + y[0]:
+            high = middle
+        else:
+            low = middle
+    z = low + 0.0 * x[0]
+    while True:
+        step = (z * z - x[0] - y[0]) / (2.0 * z)
+        z -= step
+        if abs(step) < 1e-14:
+            break
+    return z
+
+
+def insertion_sort(x, y):
+    for i in range(1, 6):
+        k = i
+        while k > 0 and x[k] < x[k - 1]:
+            x[k], x[k - 1] = x[k - 1], x[k]
+            y[k], y[k - 1] = y[k - 1] * y[k], y[k]
+            k -= 1
+    s = 0.0
+    for i in range(6):
+        s += x[i] * i + y[i] * i * i
+    return s
+
+
+def adaptive_euler(x, y):
+    t, h, u = 0.0, 0.1, x[0]
+    steps = 0
+    while t < 1.0:
+        if t + h > 1.0:
+            h = 1.0 - t
+        slope = y[0] - x[1] * u
+        middle = u + 0.5 * h * slope
+        error = 0.5 * h * (slope - y[0] + x[1] * middle)
+        if abs(error) > 2e-3:
+            h = 0.5 * h
+            continue
+        u = middle + 0.5 * h * (y[0] - x[1] * middle)
+        t += h
+        steps += 1
+        if steps > 100:
+            break
+        h = 1.2 * h
+    return u * u
+
+
+def first_crossing(x, y):
+    level = 0.0
+    found = 0
+    for i in range(6):
+        if y[i] < 0.3:
+            continue
+        level += x[i] * y[i]
+        if level > 1.0:
+            found = i
+            break
+        for j in range(i):
+            if x[j] > 0.8:
+                break
+            level += 0.1 * x[j]
+    return level * (1 + found) + x[found]
+
+
 def fibonacci(x, y):
     a, b = x[0], y[0]
     for i in range(1, 6):
