@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 from typing import Any
 
@@ -73,7 +74,17 @@ def _statement(random: Random, counters: list[str]) -> list[str]:
     if kind < 0.15 and "j" not in counters:
         bounds = random.choice(("range(2)", "range(i)", "range(i, n)", "range(k)", "range(len(y))",
                                 "range(i - 1, -1, -1)", "range(int(abs(y[i]) * 3))"))
-        return [f"for j in {bounds}:", *_block(random, [*counters, "j"], random.randint(1, 3))]
+        head = f"for j in {bounds}:"
+        if random.random() < 0.25:
+            head = random.choice((
+                "for j, s in enumerate(v):", "for j, t in enumerate(x):",
+                "for j, w in enumerate(b):",
+            ))
+        return [head, *_block(random, [*counters, "j"], random.randint(1, 3))]
+    if kind < 0.19 and "z" not in counters:
+        names = random.choice((("t", "x"), ("t", "v"), ("s", "y"), ("w, s", "zip(x, v)")))
+        body = _block(random, [*counters, "z"], random.randint(1, 2))
+        return [f"for {names[0]} in {names[1]}:", *(re.sub(r"\bz\b", "i", line) for line in body)]
     if kind < 0.24:
         left, right = _number(random, counters), _number(random, counters)
         test = f"{left} {random.choice(CONDITIONS)} {right}"

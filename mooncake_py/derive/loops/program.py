@@ -110,9 +110,14 @@ class Program:
         Which ints the way back needs: those in indices and ranges.
     extents : dict of str to (str, int)
         Lengths of arrays that are read: the array and the axis.
+    steps : str or None
+        The range of a loop over arrays; None where the range is given.
+    equal : list of list of str
+        Lengths that must be equal.
     """
 
     loop: Repeat | While
+    steps: str | None
 
     def __init__(self) -> None:
         self.inputs: dict[str, ast.expr] = {}
@@ -122,6 +127,8 @@ class Program:
         self.counts: set[str] = set()
         self.steered: set[str] = set()
         self.extents: dict[str, tuple[str, int]] = {}
+        self.equal: list[list[str]] = []
+        self.steps = None
 
     def assignments(self) -> Iterator[Assign]:
         """Yield the assignments of floats."""

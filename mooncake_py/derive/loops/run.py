@@ -74,12 +74,12 @@ class Loop:
         Parameters
         ----------
         values : tuple
-            The range, None for ``while``, and the inputs.
+            The range, None for other loops, and the inputs.
         """
         if not ctx.fuses or ctx.rehearsal is not None or self.misses >= MISSES:
             return Elsewhere
         steps, *rest = values
-        if steps is not None and (type(steps) is not range or len(steps) < self.fewest):
+        if steps is not None and len(steps) < self.fewest:
             return Elsewhere
         inputs = dict(zip(self.program.inputs, rest, strict=True))
         try:
@@ -91,7 +91,15 @@ class Loop:
         if key not in self._forms:
             self._forms[key] = self.make(*key)
         form = self._forms[key]
-        if form is None or not self.is_worth(steps, inputs):
+        if form is None:
+            return Elsewhere
+        lengths = self.extents(inputs)
+        if any(lengths[name] != lengths[first] for first, *rest in self.program.equal
+               for name in rest):
+            return Elsewhere
+        if self.program.steps is not None:
+            steps = eval(self.program.steps, {}, lengths)
+        if not self.is_worth(steps, inputs):
             return Elsewhere
         self.misses += 1
         result = self.attempt(ctx, form, steps, inputs)
@@ -146,7 +154,7 @@ class Loop:
     def is_worth(self, steps: range | None, inputs: dict[str, Any]) -> bool:
         """Tell whether the arrays that are written, and copied before, are not far too large."""
         nbytes = sum([inputs[base].nbytes for base in self.written])
-        if steps is None or nbytes == 0:
+        if steps is None:
             return nbytes <= SMALL
         return nbytes <= BYTES * len(steps) or nbytes <= BYTES * self.passes(steps, inputs)
 

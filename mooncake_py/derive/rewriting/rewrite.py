@@ -193,9 +193,7 @@ class FunctionRewriter(OutputRewriter):
             body=[*stores, *self.visit_all(node.body)],
             orelse=self.visit_all(node.orelse),
         )
-        if self.in_class or not self.names.calls_builtin(node.iter, "range"):
-            return plain
-        return self._tried_loop(node, plain)
+        return plain if self.in_class else self._tried_loop(node, plain)
 
     def _tried_loop(self, node: ast.For | ast.While, plain: Any) -> Any:
         """Try a loop as a whole, if it may be one entry: see :mod:`~.scalar_loops`."""
@@ -204,7 +202,7 @@ class FunctionRewriter(OutputRewriter):
         ).read()
         if program is None:
             return plain
-        counts = isinstance(node, ast.For)
+        counts = isinstance(node, ast.For) and program.steps is None
         place = place_of(node.iter if isinstance(node, ast.For) else node.test)
         number = sum(isinstance(v, Loop) for v in self.injected.values())
         name, steps, result = (f"{PREFIX}{part}{number}" for part in ("loop", "steps", "result"))

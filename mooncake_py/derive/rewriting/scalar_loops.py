@@ -11,7 +11,8 @@
                                         (i,) = _mk_result0
                                     del _mk_result0, _mk_steps0
 
-Taken: loops over ``range`` and ``while`` within one another, assignments to names and elements of
+Taken: loops over ``range`` and vectors (also with ``zip`` and ``enumerate``), and ``while``, within
+one another, assignments to names and elements of
 what `~mooncake_py.derive.recording.fusion` takes, ints, ``if`` with comparisons, ``break`` and
 ``continue``.  Nothing of that has effects but on the arrays and the names, so that a trial can be
 undone.
@@ -20,13 +21,14 @@ undone.
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import Any, NamedTuple
 
 from mooncake_py.derive.loops.program import (
     Assign,
     Block,
     Branch,
     Count,
+    Item,
     Program,
     Repeat,
     Stop,
@@ -47,6 +49,14 @@ STATEMENTS = frozenset({
     ast.Continue,
 })
 SIZE = 200  # statements, at most: what follows a branch that may leave a loop is written twice
+
+
+class Head(NamedTuple):
+    """What a loop runs over: a range, or arrays whose elements names are bound to."""
+
+    counter: str | None
+    targets: list[Any]
+    arrays: list[ast.expr]
 
 
 class LoopReader(LoopExpressions):
@@ -81,7 +91,7 @@ class LoopReader(LoopExpressions):
                 self.program.loop = self.as_long_as(self.node)
                 self.after = set()  # it may not run at all
             else:
-                self.program.loop = self.loop(self.node, "r0")
+                self.program.loop = self.loop(self.node, True)
             self.finish()
         except Unfit:
             return None
@@ -97,11 +107,11 @@ class LoopReader(LoopExpressions):
             if type(item) not in STATEMENTS:
                 raise Unfit
             if isinstance(item, ast.For):
-                if item.orelse or not isinstance(item.target, ast.Name):
+                if item.orelse:
                     raise Unfit
-                if not self.names.calls_builtin(item.iter, "range"):
-                    raise Unfit
-                counters.add(item.target.id)
+                head = self.head(item)
+                counters |= {name for name in (head.counter,) if name is not None}
+                targets += head.targets
                 todo += item.body
             elif isinstance(item, ast.While):
                 if item.orelse:
@@ -136,19 +146,76 @@ class LoopReader(LoopExpressions):
 
     # Statements.
 
-    def loop(self, node: ast.For, text: str) -> Repeat:
-        """Read a loop, whose range is known as `text`."""
-        assert isinstance(node.target, ast.Name)
-        name = node.target.id
+    def head(self, node: ast.For) -> Head:
+        """Return what a loop runs over and what it binds."""
+        call = node.iter if isinstance(node.iter, ast.Call) else None
+        if self.names.calls_builtin(node.iter, "range") and isinstance(node.target, ast.Name):
+            return Head(node.target.id, [], [])
+        targets: list[ast.expr] = [node.target]
+        arrays: list[ast.expr] = [node.iter]
+        if isinstance(node.iter, ast.Name | ast.Attribute):
+            pass
+        elif call is None or call.keywords or not isinstance(node.target, ast.Tuple):
+            raise Unfit
+        elif self.names.calls_builtin(call, "zip"):
+            targets, arrays = node.target.elts, call.args
+        elif self.names.calls_builtin(call, "enumerate"):
+            targets, arrays = node.target.elts, call.args
+            if len(targets) == 2 and len(arrays) == 1 and isinstance(targets[0], ast.Name):
+                return Head(targets[0].id, targets[1:], arrays)
+            raise Unfit
+        else:
+            raise Unfit
+        if len(targets) != len(arrays) or not all(isinstance(t, ast.Name) for t in targets):
+            raise Unfit
+        return Head(None, targets, arrays)
+
+    def loop(self, node: ast.For, outermost: bool) -> Repeat:
+        """Read a loop; the range of the outermost is known as ``r0``."""
+        head = self.head(node)
+        name = f"{len(self.within)} counter" if head.counter is None else head.counter
         if name in self.within:
             raise Unfit
+        text = self.steps(node, head)
+        if outermost:
+            self.program.steps = text if head.arrays else None
+            text = "r0"
         before = set(self.defined)
         self.defined.add(name)
         self.within.append(name)
+        counter = f"h{len(self.within)}" if head.counter is None else named(name)
+        reads: Block = []
+        for target, array in zip(head.targets, head.arrays, strict=True):
+            item = Item(self.array(array), counter)
+            if self.program.bases.setdefault(item.base, 1) != 1:
+                raise Unfit
+            reads.append(Assign(self.target(target), (("pos", ("v", 0)),), (item,), False))
         body = self.block(node.body)
         self.within.pop()
         self.after, self.defined = self.defined, before
-        return Repeat(named(name), text, body)
+        return Repeat(counter, text, [*reads, *body])
+
+    def steps(self, node: ast.For, head: Head) -> str:
+        """Return the text of the range of a loop, which must be the same on the way back."""
+        if head.arrays:
+            lengths = [self.extent(array, 0) for array in head.arrays]
+            self.program.equal.append(lengths)
+            return f"range({lengths[0]})"
+        assert isinstance(node.iter, ast.Call)
+        if node is self.node:
+            return ""
+        if node.iter.keywords or not 1 <= len(node.iter.args) <= 3:
+            raise Unfit
+        args = [self.whole(arg) for arg in node.iter.args]
+        if any(word.startswith("m_") for text in args for word in identifiers(text)):
+            raise Unfit  # elements may have other values then
+        bound = {
+            part.id for item in node.body for part in walk(item)
+            if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)
+        }
+        if bound & {part.id for part in walk(node.iter) if isinstance(part, ast.Name)}:
+            raise Unfit
+        return f"range({', '.join(args)})"
 
     def block(self, body: list[ast.stmt]) -> Block:
         """Read statements."""
@@ -170,7 +237,7 @@ class LoopReader(LoopExpressions):
         """Read a statement."""
         match node:
             case ast.For():
-                return [self.inner(node)]
+                return [self.loop(node, False)]
             case ast.If():
                 return [self.branch(node, [])]
             case ast.While():
@@ -186,22 +253,6 @@ class LoopReader(LoopExpressions):
             case ast.Pass():
                 return []
         raise Unfit
-
-    def inner(self, node: ast.For) -> Repeat:
-        """Read a loop within another one: its range must be the same on the way back."""
-        assert isinstance(node.iter, ast.Call)
-        if node.iter.keywords or not 1 <= len(node.iter.args) <= 3:
-            raise Unfit
-        args = [self.whole(arg) for arg in node.iter.args]
-        if any(word.startswith("m_") for text in args for word in identifiers(text)):
-            raise Unfit  # elements may have other values then
-        bound = {
-            part.id for item in node.body for part in walk(item)
-            if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)
-        }
-        if bound & {part.id for part in walk(node.iter) if isinstance(part, ast.Name)}:
-            raise Unfit
-        return self.loop(node, f"range({', '.join(args)})")
 
     def as_long_as(self, node: ast.While) -> While:
         """Read ``while``."""

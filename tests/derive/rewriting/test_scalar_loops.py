@@ -133,7 +133,7 @@ def test_taken(body):
         ("for i in range(3):\n    x[i] *= 2.0", "one counter for two loops"),
         ("for j in range(3): pass\nx[j] *= 2.0", "a counter after its loop"),
         ("for j in range(3): pass\nelse: x[i] = 1.0", "for ... else"),
-        ("for j in x: x[i] *= j", "no range"),
+        ("for j in (1, 2): x[i] *= j", "an array without a name"),
         ("for j, k in range(3): x[i] *= j", "two counters"),
         ("for j in range(n):\n    n = 2\n    x[j] *= 2.0", "a bound that changes"),
         ("for j in range(int(x[i])): x[j] *= 2.0", "a bound by an element"),
