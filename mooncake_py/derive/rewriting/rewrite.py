@@ -20,6 +20,8 @@ Grammar left, by what is taken (operands are rewritten in turn; ``v'`` is a rewr
     a, b = v, w                 a, b = v', w'
     np.add(a, b, out=c)         as f(x), after a trial: see `outputs`
     for t in checkpointed(e): ...   the body as a function: see `loops`
+    for t in range(n): x[t] = ...   tried as a whole, if there is nothing but arithmetic: see
+    while s > e: s = ...            `tried_loops`
     for t in e                  for t in C.iter(e)    or C.iter(e, pattern) for a tuple of targets
     a < b    a in b    a < b < c    C.lt(a, b)    C.contained(a, b)    C.lt(a, b) and C.lt(b, c)
     if a    while a    not a    assert a    b if a else c    ... if C.truth(a) ...
@@ -53,8 +55,6 @@ import ast
 from types import CodeType
 from typing import Any
 
-from mooncake_py.derive.loops.run import Loop
-from mooncake_py.derive.recording.fusion import Elsewhere
 from mooncake_py.derive.rewriting import unsupported
 from mooncake_py.derive.rewriting.compiled import FunctionNode
 from mooncake_py.derive.rewriting.loops import CheckpointedLoop, is_checkpointed
@@ -64,7 +64,6 @@ from mooncake_py.derive.rewriting.nodes import (
     PREFIX,
     Place,
     assign,
-    constant,
     context_call,
     load,
     located,
@@ -72,12 +71,10 @@ from mooncake_py.derive.rewriting.nodes import (
     replaced,
     store,
 )
-from mooncake_py.derive.rewriting.outputs import OutputRewriter
 from mooncake_py.derive.rewriting.patterns import case_test, chained, conjunction
-from mooncake_py.derive.rewriting.scalar_loops import LoopReader
 from mooncake_py.derive.rewriting.source import SourceNode
-from mooncake_py.derive.rewriting.spanning import ELSE
 from mooncake_py.derive.rewriting.statics import Bindings, StaticInts, bindings
+from mooncake_py.derive.rewriting.tried_loops import LoopRewriter
 from mooncake_py.derive.rewriting.unsupported import Unsupported
 
 __all__ = ["Rewritten", "rewrite"]
@@ -153,13 +150,12 @@ def _stored(found: Bindings, declared: set[str]) -> frozenset[str]:
     return frozenset(declared & found.bound())
 
 
-class FunctionRewriter(OutputRewriter):
+class FunctionRewriter(LoopRewriter):
     """Statements, and the function as a whole."""
 
     depth = 0  # of match statements
     in_class = False
     loops = 0  # whose bodies have become functions
-    root: FunctionNode
 
     def function(self, node: FunctionNode) -> FunctionNode:
         """Rewrite the function itself; functions nested in it are visited as statements."""
@@ -193,43 +189,7 @@ class FunctionRewriter(OutputRewriter):
             body=[*stores, *self.visit_all(node.body)],
             orelse=self.visit_all(node.orelse),
         )
-        return plain if self.in_class else self._tried_loop(node, plain)
-
-    def _tried_loop(self, node: ast.For | ast.While, plain: Any) -> Any:
-        """Try a loop as a whole, if it may be one entry: see :mod:`~.scalar_loops`."""
-        program = LoopReader(
-            self.names, self.statics, self.found.steady(), self.root, node
-        ).read()
-        if program is None:
-            return plain
-        counts = isinstance(node, ast.For) and program.steps is None
-        place = place_of(node.iter if isinstance(node, ast.For) else node.test)
-        number = sum(isinstance(v, Loop) for v in self.injected.values())
-        name, steps, result = (f"{PREFIX}{part}{number}" for part in ("loop", "steps", "result"))
-        self.injected |= {name: Loop(program), ELSE: Elsewhere}
-        values = [load(steps, place), *map(self.operand, program.inputs.values())]
-        run = located(ast.Attribute(load(name, place), "run", ast.Load()), place)
-        parts = [load(CONTEXT, place), ast.Tuple(program.functions, ast.Load()),
-                 ast.Tuple(values, ast.Load())]
-        call = located(ast.Call(run, [located(part, place) for part in parts], []), place)
-        tried, otherwise = load(result, place), load(ELSE, place)
-        handler = located(ast.ExceptHandler(
-            load("NameError", place), None, [assign(store(result, place), otherwise, place)]
-        ), place)
-        trial = ast.Try([assign(store(result, place), call, place)], [handler], [], [])
-        bound = located(ast.Tuple(
-            [store(user, place) for user in program.bound.values()], ast.Store()
-        ), place)
-        test = located(ast.Compare(tried, [ast.Is()], [otherwise]), place)
-        again = replaced(plain, iter=load(steps, place)) if counts else plain
-        return [
-            assign(store(steps, place), plain.iter if counts else constant(None, place), place),
-            located(trial, place),
-            located(ast.If(test, [again], [assign(bound, tried, place)]), place),
-            located(ast.Delete([
-                replaced(tried, ctx=ast.Del()), replaced(load(steps, place), ctx=ast.Del())
-            ]), place),
-        ]
+        return plain if self.in_class else self.tried_loop(node, plain)
 
     def _checkpointed(self, node: ast.For) -> Any:
         """Make the body of a loop a function: see :mod:`~.loops`."""
@@ -293,7 +253,7 @@ class FunctionRewriter(OutputRewriter):
     def visit_While(self, node: ast.While) -> Any:
         """``while a`` to ``while C.truth(a)``."""
         plain = self._conditional(node)
-        return plain if self.in_class else self._tried_loop(node, plain)
+        return plain if self.in_class else self.tried_loop(node, plain)
 
     def _conditional(self, node: Any) -> Any:
         test = self.test(node.test)

@@ -1,21 +1,9 @@
 """Find loops over numbers and elements of arrays, which may be one entry as a whole.
 
-    for i in range(1, n):           _mk_steps0 = range(1, n)
-        x[i] += a[i] * x[i - 1]     try:
-                                        _mk_result0 = _mk_loop0.run(C, (), (_mk_steps0, x, a))
-                                    except NameError:
-                                        _mk_result0 = _mk_else
-                                    if _mk_result0 is _mk_else:
-                                        for i in _mk_steps0: ...    as it is written
-                                    else:
-                                        (i,) = _mk_result0
-                                    del _mk_result0, _mk_steps0
-
 Taken: loops over ``range`` and vectors (also with ``zip`` and ``enumerate``), and ``while``, within
-one another, assignments to names and elements of
-what `~mooncake_py.derive.recording.fusion` takes, ints, ``if`` with comparisons, ``break`` and
-``continue``.  Nothing of that has effects but on the arrays and the names, so that a trial can be
-undone.
+one another; assignments to names and elements of what `~mooncake_py.derive.recording.fusion`
+takes; ints, ``if`` with comparisons, ``break`` and ``continue``.  Nothing of that has effects but
+on the arrays and the names.
 """
 
 from __future__ import annotations
