@@ -1,0 +1,55 @@
+"""Generated programs, run as one entry where they can be and operation by operation."""
+
+from __future__ import annotations
+
+import linecache
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+
+from mooncake_py import value_and_grad
+from tests.programs.ways import WAYS
+
+__all__ = ["assert_as_unfused", "function_of"]
+
+
+def function_of(text: str, name: str) -> Callable[..., Any]:
+    """Return the function ``f`` of a text, whose source can be read under a name."""
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    namespace: dict[str, Any] = {}
+    exec(compile(text, name, "exec", dont_inherit=True), namespace)
+    return namespace["f"]
+
+
+def assert_as_unfused(
+    f: Callable[..., Any], args: list[Any], choices: Iterable[tuple[int, ...]]
+) -> None:
+    """Compare value and gradients, for several choices of the active arguments.
+
+    Nothing is compared where the function raises or its value is huge.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            plain = f(*copied(args))
+        except (ValueError, IndexError, TypeError):
+            return  # shapes that do not fit, indices out of range
+        if not abs(plain) < 1e6:
+            return
+        for argnums in choices:
+            given = copied(args)
+            value, found = value_and_grad(f, argnums)(*given)
+            reference, expected = WAYS["unfused"](f, argnums, copied(args))
+            assert value == reference == plain
+            for a, b in zip(found, expected, strict=True):
+                assert_allclose(a, b, rtol=1e-9, atol=1e-9 * (1.0 + np.abs(b).max()))
+            for a, b in zip(given, args, strict=True):
+                assert_array_equal(a, b)
+
+
+def copied(args: list[Any]) -> list[Any]:
+    """Return copies of the arrays among arguments."""
+    return [a.copy() if isinstance(a, np.ndarray) else a for a in args]
