@@ -111,7 +111,8 @@ def _record(item: Any, in_class: bool, found: Bindings, values: dict[int, Any]) 
     """Note what a node binds or will give to names below it."""
     match item:
         case ast.Assign(targets=targets, value=value):
-            values.update((id(target), value) for target in targets)
+            for target in targets:
+                values.update(_pairs(target, value))
         case ast.AnnAssign(target=target, value=value) | ast.NamedExpr(target=target, value=value):
             values[id(target)] = value
         case ast.AugAssign(target=ast.Name(id=name) as target, op=op, value=value):
@@ -128,6 +129,19 @@ def _record(item: Any, in_class: bool, found: Bindings, values: dict[int, Any]) 
             found.add(name, None, in_class)
         case ast.MatchAs() | ast.MatchStar() | ast.ExceptHandler():
             found.add(item.name, None, in_class)
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[int, ast.expr]]:
+    """Return the ids of targets with what each is bound to; ``a, b = c, d`` has two."""
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        parts = [*target.elts, *value.elts]
+        if len(target.elts) == len(value.elts) and not any(
+            isinstance(part, ast.Starred) for part in parts
+        ):
+            return [
+                pair for t, v in zip(target.elts, value.elts, strict=True) for pair in _pairs(t, v)
+            ]
+    return [(id(target), value)]
 
 
 def _enter_nested(item: Any, in_class: bool, found: Bindings, todo: list[Any]) -> None:

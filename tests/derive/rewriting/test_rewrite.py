@@ -94,6 +94,14 @@ def text_of(function: Any) -> str:
     return textwrap.dedent("\n".join(body[1:])).replace("_mk_ctx", "C")
 
 
+def test_ints_bound_side_by_side_stay_native():
+    def loop(x):
+        i, (j, y) = 1, (2, x)
+        return [i + j, y + j]
+
+    assert text_of(loop).splitlines()[-1] == "return [i + j, C.add(y, j)]"
+
+
 def test_static_int_arithmetic_stays_native():
     def loop(x, n):
         k = 0
@@ -121,7 +129,8 @@ def test_static_int_arithmetic_stays_native():
         "for i in x: pass",
         "import i",
         "from os import path as i",
-        "i, j = 1, 2",
+        "i, j = [1, 2]",
+        "i, *j = 1, 2",
         "with x as i: pass",
         "def i(): pass",
         "class i: pass",
