@@ -252,6 +252,7 @@ def form_of(text: str, define: Any) -> str:
     return rewritten(f)
 
 
+@pytest.mark.plain
 def test_masks_are_kept_instead_of_operands_and_no_cotangent_is_copied(define):
     shown = form_of("np.minimum(d, e * 0.5, out=d)", define)
     assert "C.fused(np.minimum(d, e * 0.5, out=d))" in shown
@@ -262,6 +263,7 @@ def test_masks_are_kept_instead_of_operands_and_no_cotangent_is_copied(define):
     assert "k1" not in shown
 
 
+@pytest.mark.plain
 def test_an_operand_that_is_not_read_is_not_kept(define):
     assert "p0(None, t1)" in form_of("d[:] = np.tanh(d * e)", define)
     shown = form_of("d[:] = np.sin(d * e)", define)
