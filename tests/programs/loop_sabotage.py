@@ -15,6 +15,7 @@ import pytest
 from mooncake_py.derive.loops import analysis, code, run
 from mooncake_py.derive.loops.analysis import Kinds
 from mooncake_py.derive.recording.active import active_number
+from mooncake_py.derive.recording.tape import Tape
 from tests.programs.test_random_loops import compare
 
 __all__ = ["BREAKS", "loops_until_found"]
@@ -167,7 +168,7 @@ def arrays_are_not_put_back(patch: Patch) -> None:
 
 @breaks
 def writes_are_not_logged(patch: Patch) -> None:
-    patch.setattr(run, "log_whole", lambda ctx, a, old: None)
+    patch.setattr(Tape, "log_whole", lambda ctx, o, old: None)
 
 
 @breaks

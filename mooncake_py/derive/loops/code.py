@@ -45,6 +45,7 @@ from mooncake_py.derive.recording.fused_code import (
     kept_slopes,
     plus_g,
     scalar_times,
+    times_g,
 )
 from mooncake_py.derive.recording.fusion import Fused, define
 
@@ -349,10 +350,6 @@ def slope_name(slope: str) -> str:
 def cotangent(operand: Any) -> str:
     """Return the text of the cotangent of an operand."""
     return operand.of("d") if isinstance(operand, Item) else f"g{operand}"
-
-
-def times_g(slope: str) -> str:
-    return "-g" if slope == "-1.0" else f"g * {slope}"
 
 
 def indented(lines: Lines) -> Lines:

@@ -24,7 +24,7 @@ from mooncake_py.derive.loops.program import Program, Repeat, While
 from mooncake_py.derive.recording.active import Active, active_number
 from mooncake_py.derive.recording.contractions import is_contraction
 from mooncake_py.derive.recording.fusion import Elsewhere
-from mooncake_py.derive.recording.memory import has_overlaps, owner_of, undo_assign
+from mooncake_py.derive.recording.memory import has_overlaps, owner_of
 from mooncake_py.derive.recording.number_functions import slopes_of
 from mooncake_py.derive.recording.values import FLOAT64 as DOUBLE
 
@@ -53,7 +53,8 @@ class Loop:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.bases = list(program.bases)
-        self.written = [base for base in program.bases if base in program.written()]
+        written = program.written()
+        self.written = [base for base in program.bases if base in written]
         nested = any(isinstance(item, Repeat | While) for item in program.loop.body)
         self.fewest = 1 if nested else FEW
         self.misses = 0
@@ -99,10 +100,10 @@ class Loop:
             return Elsewhere
         if self.program.steps is not None:
             steps = eval(self.program.steps, {}, lengths)
-        if not self.is_worth(steps, inputs):
+        if not self.is_worth(steps, inputs, lengths):
             return Elsewhere
         self.misses += 1
-        result = self.attempt(ctx, form, steps, inputs)
+        result = self.attempt(ctx, form, steps, inputs, lengths)
         if result is not Elsewhere:
             self.misses = 0
         return result
@@ -151,17 +152,18 @@ class Loop:
             return None
         return write(program, functions, slopes, types, active_inputs, active)
 
-    def is_worth(self, steps: range | None, inputs: dict[str, Any]) -> bool:
+    def is_worth(
+        self, steps: range | None, inputs: dict[str, Any], lengths: dict[str, int]
+    ) -> bool:
         """Tell whether the arrays that are written, and copied before, are not far too large."""
         nbytes = sum([inputs[base].nbytes for base in self.written])
         if steps is None:
             return nbytes <= SMALL
-        return nbytes <= BYTES * len(steps) or nbytes <= BYTES * self.passes(steps, inputs)
+        return nbytes <= BYTES * len(steps) or nbytes <= BYTES * self.passes(steps, inputs, lengths)
 
-    def passes(self, steps: range, inputs: dict[str, Any]) -> int:
+    def passes(self, steps: range, inputs: dict[str, Any], lengths: dict[str, int]) -> int:
         """Estimate how often the innermost loop runs, from the middle of each range."""
-        scope = {name: v for name, v in inputs.items() if type(v) is int}
-        scope |= self.extents(inputs)
+        scope = {name: v for name, v in inputs.items() if type(v) is int} | lengths
 
         def count(loop: Any, found: range) -> int:
             if not found:
@@ -182,12 +184,15 @@ class Loop:
             name: inputs[base].shape[axis] for name, (base, axis) in self.program.extents.items()
         }
 
-    def attempt(self, ctx: Any, form: LoopForm, steps: range | None, inputs: dict[str, Any]) -> Any:
+    def attempt(
+        self, ctx: Any, form: LoopForm, steps: range | None, inputs: dict[str, Any],
+        lengths: dict[str, int],
+    ) -> Any:
         """Run the forward sweep, and record the loop if all went well."""
         numbers = {
             name: plain(v) for name, v in inputs.items() if name not in self.program.bases
         }
-        numbers |= self.extents(inputs)
+        numbers |= lengths
         before = {base: inputs[base].copy("K") for base in self.written}
         slopes: list[float] = []
         ints: list[Any] = []
@@ -201,7 +206,7 @@ class Loop:
             return Elsewhere
         nodes = [ctx.registry.activate(inputs[base]) for base in form.shadows]
         for base, old in before.items():
-            log_whole(ctx, inputs[base], old)
+            ctx.log_whole(inputs[base], old)
         bound = dict(zip(form.results, results, strict=False))
         state = [numbers[name] for name in form.steady] + [bound[name] for name in form.counts]
         outputs = typed(form, bound, results[len(bound):])
@@ -256,20 +261,6 @@ def plain(value: Any) -> Any:
     if type(value) is Active:
         value = value.primal
     return float(value) if type(value) is np.float64 else value
-
-
-def log_whole(ctx: Any, a: ndarray, old: ndarray) -> None:
-    """Record that an array was overwritten, of which a copy was made before."""
-    memory = ctx.registry.memory_of(a)
-    if not memory.protected or memory.was_logged(a):
-        return
-    if memory.ref() is a:
-        memory.protected = False
-        memory.rewritten = True
-        memory.logged = 0
-    else:
-        memory.note_logged(a)
-    ctx.record((undo_assign, a, Ellipsis, old, memory))
 
 
 def bytes_kept(entry: tuple[Any, ...]) -> int:

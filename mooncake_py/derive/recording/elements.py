@@ -26,6 +26,7 @@ from mooncake_py.derive.recording.fused_code import (
     is_literal,
     plus_g,
     scalar_times,
+    times_g,
     unless_raised,
 )
 from mooncake_py.derive.recording.fusion import Fused, Step, kind_name
@@ -334,11 +335,6 @@ class _ElementWriter(Writer):
                 f"d[a{index}] = d.item(a{index}) + {times_g(slope)}",
             ]
         return lines, entry
-
-
-def times_g(slope: str) -> str:
-    """Return the text of a slope times g."""
-    return "g" if slope == "1.0" else "-g" if slope == "-1.0" else f"g * {slope}"
 
 
 def with_reads(steps: tuple[Step, ...], layout: tuple[Any, ...]) -> tuple[Step, ...]:

@@ -31,7 +31,7 @@ from mooncake_py.rules.exact_zeros import surely_finite
 from mooncake_py.rules.kinds import AtOnce
 
 __all__ = [
-    "NUMBERS", "Writer", "is_literal", "plus_g", "scalar_times", "unless_raised",
+    "NUMBERS", "Writer", "is_literal", "plus_g", "scalar_times", "times_g", "unless_raised",
 ]
 
 SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "pow": "**", "matmul": "@"}
@@ -486,6 +486,11 @@ def plus_g(slope: str) -> str:
     if slope == "1.0" or slope == "-1.0":
         return "-= g" if slope[0] == "-" else "+= g"
     return f"+= g * {slope}"
+
+
+def times_g(slope: str) -> str:
+    """Return the text of a slope times g."""
+    return "g" if slope == "1.0" else "-g" if slope == "-1.0" else f"g * {slope}"
 
 
 def scalar_times(d: str, factor: str) -> str:

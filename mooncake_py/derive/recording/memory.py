@@ -106,6 +106,12 @@ class Memory:
         """Tell whether a part was logged since the tape last referred to the block."""
         return type(self.protected) is set and place_of(part) in self.protected
 
+    def note_all_logged(self) -> None:
+        """Note that a full copy is logged: no write needs more until the tape refers here again."""
+        self.protected = False
+        self.rewritten = True
+        self.logged = 0
+
     def note_logged(self, part: ndarray) -> None:
         """Note that a part is logged, whose entry must protect the block again when undone."""
         if type(self.protected) is not set:

@@ -410,9 +410,7 @@ class Tape(ArrayLanguage):
             return None
         memory.logged = logged = getattr(memory, "logged", 0) + size
         if type(owner) is ndarray and logged >= owner.nbytes > 0:
-            memory.protected = False
-            memory.rewritten = True
-            memory.logged = 0
+            memory.note_all_logged()
             return undo_assign, owner, Ellipsis, owner.copy(), memory
         if large:
             memory.note_logged(old)
@@ -420,6 +418,17 @@ class Tape(ArrayLanguage):
         if type(old) is ndarray and old.base is not None:
             old = old.copy()
         return undo_assign, o, self.frozen_index(i), old
+
+    def log_whole(self, o: ndarray, old: ndarray) -> None:
+        """Record that all of `o` was overwritten, of which `old` is a copy made before."""
+        memory = self.registry.memory_of(o)
+        if not memory.protected or memory.was_logged(o):
+            return
+        if memory.ref() is o:
+            memory.note_all_logged()
+        else:
+            memory.note_logged(o)
+        self.record((undo_assign, o, Ellipsis, old, memory))
 
     def record_below(self, entry: tuple[Any, ...]) -> None:
         """Record the adjoint of a write below the entry that undoes the write, the last one."""

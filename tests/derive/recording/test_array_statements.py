@@ -363,6 +363,12 @@ def test_in_a_checkpoint(f):
         "x[1] = np.sqrt(np.sum(x[1:] ** 2) * w[0])",
         "w[2] += x[1:] @ w[1:] * 0.5",
         "x[:2] -= np.outer(x[:2], w[2:]) @ w[:2]",
+        "y = np.minimum(x * w, x[0])",
+        "x[1:] = np.hypot(x[1:], w[:-1] * 2.0)",
+        "np.minimum(x, x[1] + w, out=x)",
+        "np.add(w[1:], x[:-1], out=x[1:])",
+        "np.sin(w, out=x)",
+        "np.exp(x[1:], out=x[1:])",
     ],
 )
 def test_one_entry_beside_what_undoes_a_write(text, define):

@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import checkpoint, hvp, rewritten, value_and_grad
-from mooncake_py.derive.recording import masks, pulls
+from mooncake_py.derive.recording import masks
 from mooncake_py.derive.recording.reverse import ReverseContext
 from tests.derive.recording.test_array_statements import M, W, X, gradient
 from tests.support.gradients import differences
@@ -220,29 +220,6 @@ def test_second_order(f):
     _, (minus,) = gradient(along_first, (args[0] - 1e-6 * direction,), (0,))
     found = hvp(along_first, (args[0].copy(),), direction)
     assert_allclose(np.asarray(found).squeeze(), (plus - minus) / 2e-6, rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "y = np.minimum(x * w, x[0])",
-        "x[1:] = np.hypot(x[1:], w[:-1] * 2.0)",
-        "np.minimum(x, x[1] + w, out=x)",
-        "np.add(w[1:], x[:-1], out=x[1:])",
-        "np.sin(w, out=x)",
-        "np.exp(x[1:], out=x[1:])",
-    ],
-)
-def test_one_entry_beside_what_undoes_a_write(text, define):
-    ctx = ReverseContext()
-    x, w = np.arange(1.0, 5.0), np.ones(4)
-    for a in (x, w):
-        ctx.registry.activate(a)
-    ctx.call(define(f"import numpy as np\ndef f(x, w):\n    {text}\n"), x, w)
-    undone = [entry for entry in ctx.tape if entry[0] is pulls.undo_assign]
-    assert len(ctx.tape) - len(undone) == 1
-    assert len(undone) == (not text.startswith("y"))
-    assert ctx.tape[0][0].__name__ == "pull"
 
 
 def form_of(text: str, define: Any) -> str:
