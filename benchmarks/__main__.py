@@ -10,6 +10,7 @@ from benchmarks import report
 from benchmarks.kernels import KERNELS
 from benchmarks.measure import measure
 from benchmarks.memory import measure_memory
+from benchmarks.modes import STEPS, measure_jacobian, measure_modes
 from benchmarks.overheads import derive_time, import_time
 from benchmarks.pullbacks import SIZES, measure_pullbacks
 
@@ -27,6 +28,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
             measurements.append(measure(kernel, size, budget))
             print(report.row(measurements[-1]), flush=True)
     print(*report.group_means(measurements), report.LEGEND, sep="\n")
+    print(report.MODES_HEADER)
+    modes = []
+    for times in measure_modes(options.filter, budget):
+        modes.append(times)
+        print(report.mode_row(times), flush=True)
+    print(*report.mode_means(modes), report.MODES_LEGEND, sep="\n")
+    jacobian = None
+    if options.filter in "integrator":
+        steps = STEPS[options.quick]
+        run, jacobian = measure_jacobian(steps, budget)
+        print(report.jacobian_row(steps, run, jacobian))
     print(report.PULLBACK_HEADER)
     pullbacks = []
     sizes = SIZES[:1] if options.quick else SIZES
@@ -45,6 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.json is not None:
         result = {
             "measurements": [asdict(measured) for measured in measurements],
+            "modes": [asdict(times) for times in modes],
+            "jacobian": jacobian,
             "pullbacks": [
                 {"name": m.case.name, "size": m.size, "vjp": m.ratios[0], "rule": m.ratios[1]}
                 for m in pullbacks

@@ -6,13 +6,22 @@ from typing import Any, Literal
 
 import numpy as np
 
-Group = Literal["vector", "elements", "floats", "chain"]
+Group = Literal["vector", "slices", "elements", "floats", "calls", "attributes", "items", "chain"]
 
 # Most that gradient / primal may be, by group; chains have a limit for each size.
-GROUP_LIMITS: dict[str, float] = {"vector": 4.5, "elements": 7.0, "floats": 20.0, "tiny": 7.0}
+GROUP_LIMITS: dict[str, float] = {
+    "vector": 4.5,
+    "slices": 8.0,
+    "elements": 7.0,
+    "floats": 20.0,
+    "calls": 6.0,
+    "attributes": 6.0,
+    "items": 8.0,
+    "tiny": 7.0,
+}
 CHAIN_LIMITS: dict[int, float] = {1: 6.0, 100: 5.0, 10_000: 3.3}
 # Most that the geometric mean over a group may be.
-MEAN_LIMITS: dict[str, float] = {"vector": 3.5}
+MEAN_LIMITS: dict[str, float] = {"vector": 3.5, "slices": 4.0}
 # Most that gradient / hand-written adjoint may be, from so many numbers on.
 ADJOINT_LIMIT = 1.3
 MANY = 10_000
@@ -26,9 +35,12 @@ class Kernel:
     ----------
     name : str
         Unique among the kernels.
-    group : {"vector", "elements", "floats", "chain"}
-        Whether the work is in array operations, in single elements and short slices, in plain
-        floats, or in a chain of many elementwise operations.
+    group : str
+        Where the work is: in array operations (vector), in loops over rows, columns, windows and
+        masks of arrays (slices), in single elements and short slices (elements), in plain floats
+        (floats), in loops over numbers with calls of own functions (calls), attributes of an
+        object (attributes) or items of lists (items), or in a chain of many elementwise
+        operations (chain).
     function : callable
         Unmodified NumPy code that returns a float; it may overwrite its arguments.
     make_arguments : callable

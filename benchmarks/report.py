@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from benchmarks.kernel import MEAN_LIMITS
 from benchmarks.measure import Measurement
 from benchmarks.memory import MEMORY_LIMIT, Memory
+from benchmarks.modes import HVP_LIMIT, JACOBIAN_LIMIT, JVP_LIMITS, RATES, ModeTimes
 from benchmarks.overheads import DERIVE_LIMIT, IMPORT_LIMIT
 from benchmarks.pullbacks import LIMITS, PullbackTimes
 
@@ -15,7 +16,9 @@ HEADER = (
 )
 LEGEND = (
     "gradient, adjoint, autograd: time over the primal's.  ! above its limit.  "
-    "f functional variant of the kernel."
+    "f functional variant of the kernel.\n"
+    "slices: loops over rows, columns, windows and masks of arrays.  calls, attributes, items: "
+    "loops\nover numbers that call functions of their own, step an object, or step items of lists."
 )
 
 
@@ -67,6 +70,42 @@ def pullback_means(measurements: Sequence[PullbackTimes]) -> list[str]:
     return lines
 
 
+MODES_HEADER = (
+    f"{'modes of':<24}{'size':>7}{'primal':>11}{'jvp':>10}{'gradient':>11}{'hvp/gradient':>15}"
+)
+MODES_LEGEND = "jvp, gradient: time over the primal's.  hvp: time over the gradient's."
+
+
+def mode_row(measured: ModeTimes) -> str:
+    """Return the line of the derivatives of one kernel."""
+    return (
+        f"{measured.kernel:<24}{measured.size:>7}{duration(measured.primal):>11}"
+        f"{_marked(measured.jvp, JVP_LIMITS[measured.kind]):>10}{measured.gradient:>10.1f} "
+        f"{_marked(measured.hvp, HVP_LIMIT):>15}"
+    )
+
+
+def mode_means(measurements: Sequence[ModeTimes]) -> list[str]:
+    """Return a line for each kind of kernels: the geometric means of its ratios."""
+    lines = []
+    for kind in dict.fromkeys(m.kind for m in measurements):
+        members = [m for m in measurements if m.kind == kind]
+        lines.append(
+            f"{'geometric mean, ' + kind:<42}{_ratio(geometric_mean(m.jvp for m in members)):>9} "
+            f"{_ratio(geometric_mean(m.gradient for m in members)):>10} "
+            f"{_ratio(geometric_mean(m.hvp for m in members)):>14}"
+        )
+    return lines
+
+
+def jacobian_row(steps: int, run: float, ratio: float) -> str:
+    """Return the line of the Jacobian of the integrator."""
+    return (
+        f"Jacobian of {steps} steps ({duration(run)}) by {len(RATES)} parameters, over "
+        f"{len(RATES) + 1} runs: {_marked(ratio, JACOBIAN_LIMIT)}"
+    )
+
+
 MEMORY_HEADER = f"{'memory of':<24}{'size':>7}{'measured':>12}{'counted':>12}{'ratio':>8}"
 
 
@@ -114,6 +153,10 @@ def geometric_mean(ratios: Iterable[float | None]) -> float | None:
 def duration(seconds: float) -> str:
     """Return a time in milliseconds or microseconds."""
     return f"{1e3 * seconds:.2f} ms" if seconds >= 1e-3 else f"{1e6 * seconds:.1f} us"
+
+
+def _marked(ratio: float, limit: float) -> str:
+    return f"{ratio:.1f}{'!' if ratio > limit else ' '}"
 
 
 def _ratio(value: float | None) -> str:

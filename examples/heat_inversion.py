@@ -68,8 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     measured = truth.copy()
     cool(measured, steps)
     measured += NOISE * random.standard_normal(measured.shape)
-    # A copy: arguments that share memory have one gradient, that with respect to both of them.
-    guess = measured.copy()
+    guess = measured.copy()  # as the simulation writes into it
     gradient = value_and_grad(misfit)
 
     _, slope = gradient(guess, measured, steps)

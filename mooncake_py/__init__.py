@@ -11,6 +11,8 @@ from mooncake_py.derive.debug.mode import debug_mode as debug_mode
 from mooncake_py.derive.reports.meter import Progress as Progress
 from mooncake_py.errors import CheckpointError as CheckpointError
 from mooncake_py.errors import DerivativeDropError as DerivativeDropError
+from mooncake_py.errors import DifferentResultError as DifferentResultError
+from mooncake_py.errors import InvalidModeError as InvalidModeError
 from mooncake_py.errors import InvalidRuleError as InvalidRuleError
 from mooncake_py.errors import InvalidTangentError as InvalidTangentError
 from mooncake_py.errors import MissingRuleError as MissingRuleError
@@ -23,6 +25,7 @@ from mooncake_py.errors import NonScalarOutputError as NonScalarOutputError
 from mooncake_py.errors import NotHolomorphicError as NotHolomorphicError
 from mooncake_py.errors import PullbackReuseError as PullbackReuseError
 from mooncake_py.errors import RuleTestError as RuleTestError
+from mooncake_py.errors import SharedArgumentsError as SharedArgumentsError
 from mooncake_py.errors import SourceUnavailableError as SourceUnavailableError
 from mooncake_py.errors import UnsupportedSyntaxError as UnsupportedSyntaxError
 from mooncake_py.errors import UntrackedWriteError as UntrackedWriteError
@@ -74,8 +77,10 @@ if _typing.TYPE_CHECKING:
     from mooncake_py.higher_order import hessian as hessian
     from mooncake_py.higher_order import hessian_diagonal as hessian_diagonal
     from mooncake_py.higher_order import hvp as hvp
-    from mooncake_py.higher_order import jacobian as jacobian
+    from mooncake_py.higher_order import value_and_hvp as value_and_hvp
     from mooncake_py.higher_order import value_grad_and_hessian as value_grad_and_hessian
+    from mooncake_py.jacobians import jacobian as jacobian
+    from mooncake_py.jacobians import value_and_jacobian as value_and_jacobian
     from mooncake_py.reflecting import profile_gradient as profile_gradient
     from mooncake_py.reflecting import rewritten as rewritten
     from mooncake_py.reflecting import rule_of as rule_of
@@ -105,7 +110,8 @@ __version__ = "0.1.0"
 # Imported when they are first asked for: most programs do without these, and they take a tenth of
 # the time of an import.  Each module with its names.
 _LATER = {
-    "higher_order": "hessian hessian_diagonal hvp jacobian value_grad_and_hessian",
+    "higher_order": "hessian hessian_diagonal hvp value_and_hvp value_grad_and_hessian",
+    "jacobians": "jacobian value_and_jacobian",
     "reflecting": "profile_gradient rewritten rule_of show tape_of",
     "testing": "test_rule test_tangent",
     "utilities.clipping": "clip_gradient",

@@ -1,8 +1,8 @@
 """Every error that `mooncake_py` raises on purpose.
 
-Each class documents its cause and its mend, and derives from the built-in exception that a
+Each class documents its cause and its fix, and derives from the built-in exception that a
 caller would expect as well as from :class:`MooncakeError`.  The text of every message is laid
-out by :func:`describe`: what happened, then where, why and how to mend it.
+out by :func:`describe`: what happened, then where, why and how to fix it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import NamedTuple
 __all__ = [
     "CheckpointError",
     "DerivativeDropError",
+    "DifferentResultError",
+    "InvalidModeError",
     "InvalidRuleError",
     "InvalidTangentError",
     "Location",
@@ -26,6 +28,7 @@ __all__ = [
     "NotHolomorphicError",
     "PullbackReuseError",
     "RuleTestError",
+    "SharedArgumentsError",
     "SourceUnavailableError",
     "UnsupportedSyntaxError",
     "UntrackedWriteError",
@@ -66,14 +69,14 @@ class Location(NamedTuple):
 
 
 def describe(
-    what: str, *, where: Location | None = None, why: str = "", mend: str = ""
+    what: str, *, where: Location | None = None, why: str = "", fix: str = ""
 ) -> str:
-    """Lay out a message: what happened, where, why, and the mend, each on lines of its own."""
+    """Lay out a message: what happened, where, why, and the fix, each on lines of its own."""
     lines = [what]
     if where is not None:
         lines.append(f"  where: {where}")
         lines.extend(f"         | {row}" for row in where.excerpt())
-    for label, text in (("why", why), ("mend", mend)):
+    for label, text in (("why", why), ("fix", fix)):
         if text:
             first, *rest = text.split("\n")
             lines.append(f"  {label + ':':<6} {first}")
@@ -90,18 +93,18 @@ class MooncakeError(Exception):
         One line that says what happened.
     where : Location, optional
         The user's file and line.
-    why, mend : str, optional
+    why, fix : str, optional
         The cause, and what to do about it.
     """
 
     def __init__(
-        self, what: str, *, where: Location | None = None, why: str = "", mend: str = ""
+        self, what: str, *, where: Location | None = None, why: str = "", fix: str = ""
     ) -> None:
-        super().__init__(describe(what, where=where, why=why, mend=mend))
+        super().__init__(describe(what, where=where, why=why, fix=fix))
         self.what = what
         self.where = where
         self.why = why
-        self.mend = mend
+        self.fix = fix
 
 
 class MooncakeWarning(UserWarning):
@@ -111,7 +114,7 @@ class MooncakeWarning(UserWarning):
 class MissingRuleError(MooncakeError, NotImplementedError):
     """A function without source (C code) was called, and no rule is registered for it.
 
-    Mend: register a rule with ``rrule.register``, ``from_vjp``, ``elementwise``, ``linear`` or,
+    Fix: register a rule with ``rrule.register``, ``from_vjp``, ``elementwise``, ``linear`` or,
     where no derivative exists, ``zero_derivative``.
     """
 
@@ -119,14 +122,14 @@ class MissingRuleError(MooncakeError, NotImplementedError):
 class SourceUnavailableError(MissingRuleError):
     """A Python function has no source to derive a rule from (text run by ``exec``, for example).
 
-    Mend: define the function in a file or a notebook cell, or register a rule for it.
+    Fix: define the function in a file or a notebook cell, or register a rule for it.
     """
 
 
 class UnsupportedSyntaxError(MooncakeError, SyntaxError):
     """A function uses Python syntax that cannot be differentiated; all places are listed.
 
-    Mend: as the message says for each construct.
+    Fix: as the message says for each construct.
     """
 
 
@@ -135,46 +138,66 @@ class DerivativeDropError(MooncakeError, TypeError):
 
     ``float()`` in C code, ``np.asarray`` in C code, ``memoryview`` and ``ctypes`` lose the
     derivative in silence; `mooncake_py` raises instead.
-    Mend: compute with the value itself, or register a rule for the function that converts it.
+    Fix: compute with the value itself, or register a rule for the function that converts it.
     """
 
 
 class NonDifferentiableArgumentError(MooncakeError, TypeError):
     """A gradient was asked for with respect to something that has none: an int, a bool, a str.
 
-    Mend: pass floats (``x.astype(float)``), or choose other ``argnums``.
+    Fix: pass floats (``x.astype(float)``), or choose other ``argnums``.
     """
 
 
 class NonScalarOutputError(MooncakeError, TypeError):
     """``grad`` or ``value_and_grad`` of a function that does not return one real number.
 
-    Mend: return a scalar, or use ``vjp`` with a cotangent of the output's shape.
+    Fix: return a scalar, or use ``vjp`` with a cotangent of the output's shape.
+    """
+
+
+class InvalidModeError(MooncakeError, ValueError):
+    """A `mode` that is none of those that the function has: ``grad(f, mode="backward")``.
+
+    Fix: choose one of them, "forward" or "reverse"; a Jacobian also has "auto".
     """
 
 
 class NotHolomorphicError(MooncakeError, ValueError):
     """``holomorphic_derivative`` of a function that has no complex derivative at that point.
 
-    Mend: use ``wirtinger_derivatives``, which every smooth function has.
+    Fix: use ``wirtinger_derivatives``, which every smooth function has.
+    """
+
+
+class SharedArgumentsError(MooncakeError, ValueError):
+    """A function writes into memory that arguments share, one of which is differentiated.
+
+    Arguments are separate variables for a derivative; a write that both would see contradicts it.
+    Fix: for the total derivative pass what is shared once, ``grad(lambda x: f(x, x))(x)``; for
+    separate arrays pass a copy.
     """
 
 
 class PullbackReuseError(MooncakeError, RuntimeError):
     """A pullback was called twice although its forward pass changed memory in place.
 
-    Mend: run the forward pass again to get a new pullback.
+    Fix: run the forward pass again to get a new pullback.
     """
 
 
 class NestedDerivativeError(MooncakeError, NotImplementedError):
-    """A derivative was taken inside a function that is itself being differentiated."""
+    """A derivative inside another one cannot be followed, or a later run differs from the first.
+
+    Fix: nest `grad`, `vjp`, `jvp` and those made of them only; pass what changes between runs of
+    a function (an iterator, a file, the clock) as an argument.
+    """
 
 
 class InvalidTangentError(MooncakeError, TypeError):
     """A tangent, fdata or rdata does not have the type, dtype or shape its primal requires.
 
-    Mend: build it with ``zero_tangent`` or ``randn_tangent``.
+    Fix: build it with ``zero_tangent`` or ``randn_tangent``.
     """
 
 
@@ -183,16 +206,16 @@ class RuleTestError(MooncakeError, AssertionError):
 
 
 class InvalidRuleError(MooncakeError, TypeError):
-    """A rule does not keep to the contract of rules; debug mode found out.
+    """A rule does not keep to the contract of rules; debug mode finds most of it out.
 
-    Mend: as the message says; ``test_rule`` checks the rule by itself.
+    Fix: as the message says; ``test_rule`` checks the rule by itself.
     """
 
 
 class NonFiniteDerivativeError(MooncakeError, FloatingPointError):
     """Debug mode: an adjoint turned finite cotangents into nan or infinity.
 
-    Mend: keep the function away from points without a derivative (the square root of 0, a norm
+    Fix: keep the function away from points without a derivative (the square root of 0, a norm
     of 0), or pass ``check_finite=False`` to ``debug_mode`` if infinite derivatives are meant.
     """
 
@@ -203,7 +226,15 @@ class CheckpointError(MooncakeError, RuntimeError):
     The cause is something that a second run finds changed: an iterator from outside, a file, the
     clock.  Random numbers are drawn again as they were, and everything the engine knows of is
     restored.
-    Mend: take what changes as an argument, or leave the checkpoint out.
+    Fix: take what changes as an argument, or leave the checkpoint out.
+    """
+
+
+class DifferentResultError(MooncakeError, AssertionError):
+    """Debug mode: an operation gave another value or type than it does without differentiation.
+
+    The cause is a rule that returns something else than its function, or a fault of this package.
+    Fix: let the rule return what the function returns; else please report it.
     """
 
 
@@ -213,5 +244,5 @@ class UntrackedWriteError(MooncakeError, RuntimeError):
     The cause is compiled code that writes through a pointer, a thread, a ``__del__`` method, or
     a rule that does not say what its function writes.
     Also a function within ``ignore_derivatives`` that changes what the derivative depends on.
-    Mend: register a rule with ``mutates=``, or an ``overlay`` in Python.
+    Fix: register a rule with ``mutates=``, or an ``overlay`` in Python.
     """

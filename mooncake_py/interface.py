@@ -5,23 +5,35 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from types import MethodType
-from typing import Any
+from typing import Any, Literal
 
 from mooncake_py.derive.calls.limits import limits_raised
-from mooncake_py.derive.crossing.arguments import ArgNums, name_of, require_callable
+from mooncake_py.derive.crossing.arguments import (
+    ArgNums,
+    name_of,
+    require_argnums,
+    require_callable,
+    require_plain,
+)
 from mooncake_py.derive.crossing.boundary import derived_rule
 from mooncake_py.derive.crossing.differentiate import value_and_gradient
 from mooncake_py.derive.crossing.pullback import Vjp
 from mooncake_py.derive.debug.mode import settings
 from mooncake_py.derive.nesting.enclosing import enclosing
 from mooncake_py.derive.reports.tracebacks import boundary
-from mooncake_py.errors import InvalidTangentError
+from mooncake_py.errors import InvalidModeError, InvalidTangentError
 
 __all__ = ["build_rrule", "forwarddiff", "grad", "jvp", "value_and_grad", "vjp"]
 
+Mode = Literal["reverse", "forward"]
+
 
 def value_and_grad(
-    f: Callable[..., Any], argnums: ArgNums = 0, has_aux: bool = False, debug: bool = False
+    f: Callable[..., Any],
+    argnums: ArgNums = 0,
+    has_aux: bool = False,
+    debug: bool = False,
+    mode: Mode = "reverse",
 ) -> Callable[..., tuple[Any, Any]]:
     """Return a function that computes the value and the gradient of `f`.
 
@@ -37,6 +49,10 @@ def value_and_grad(
         passed on, without a derivative.
     debug : bool, optional
         If true, run in :func:`debug_mode`: slowly, with checks of rules, memory and cotangents.
+    mode : {"reverse", "forward"}, optional
+        One pass forward and one back, whatever the number of inputs; or one pass in forward mode
+        for each real number in the chosen arguments, two for a complex one, with no memory kept
+        for a way back: for few inputs.
 
     Returns
     -------
@@ -56,6 +72,10 @@ def value_and_grad(
     MissingRuleError, SourceUnavailableError, UnsupportedSyntaxError, DerivativeDropError
         If `f` does something that cannot be differentiated.  Exceptions of `f` itself pass
         unchanged, with a note that names the line.
+    SharedArgumentsError
+        If `f` writes into memory that arguments share.
+    InvalidModeError
+        If there is no such `mode`.
 
     Notes
     -----
@@ -63,9 +83,13 @@ def value_and_grad(
     exception.  The value is computed before they are restored; if it shares memory with an
     argument it is a copy.  Restored are also the captured and global objects that `f` changes:
     a list of the caller's that `f` fills is empty again afterwards; return it with `has_aux`.
-    Arguments that share memory have one cotangent: the gradient is the total derivative with
-    respect to that memory, for each of them; pass a copy for the partial one.  For complex
-    arguments the gradient is dL/dx + i dL/dy.
+    Arguments are separate variables, also where they share memory: ``grad(f)(x, x)`` is the
+    partial derivative, and `f` is passed memory that they do not share.  If `f` writes into what
+    they share, that is an error: pass a copy, or differentiate ``lambda x: f(x, x)`` for the
+    total derivative.  What one argument holds twice is one variable, and so are an argument and
+    a captured or global array that is the same memory.  For complex arguments the gradient is
+    dL/dx + i dL/dy.  All this holds in both modes; all passes of forward mode draw the same
+    random numbers.
 
     Examples
     --------
@@ -82,14 +106,33 @@ def value_and_grad(
     array([0.25 , 0.625, 0.5  , 0.125])
     >>> u
     array([0., 1., 0., 0.])
+
+    A long computation with one parameter, without a record of its steps:
+
+    >>> def decay(rate):
+    ...     y = 1.0
+    ...     for _ in range(1000):
+    ...         y -= 0.001 * rate * y
+    ...     return y
+    >>> value, slope = value_and_grad(decay, mode="forward")(0.5)
+    >>> round(value, 6), round(slope, 6)
+    (0.606455, -0.606758)
     """
     with boundary:
         require_callable(f)
+        require_argnums(f, argnums)
+        if mode != "reverse":
+            require_forward(mode)
+            return _ForwardValueAndGrad(f, argnums, has_aux, debug)
     return _ValueAndGrad(f, argnums, has_aux, debug)
 
 
 def grad(
-    f: Callable[..., Any], argnums: ArgNums = 0, has_aux: bool = False, debug: bool = False
+    f: Callable[..., Any],
+    argnums: ArgNums = 0,
+    has_aux: bool = False,
+    debug: bool = False,
+    mode: Mode = "reverse",
 ) -> Callable[..., Any]:
     """Return a function that computes the gradient of `f`.
 
@@ -107,7 +150,20 @@ def grad(
     """
     with boundary:
         require_callable(f)
+        require_argnums(f, argnums)
+        if mode != "reverse":
+            require_forward(mode)
+            return _ForwardGrad(f, argnums, has_aux, debug)
     return _Grad(f, argnums, has_aux, debug)
+
+
+def require_forward(mode: Any) -> None:
+    """Raise if a mode that is not reverse mode is not forward mode either."""
+    if mode != "forward":
+        raise InvalidModeError(
+            f"there is no mode {mode!r} of a gradient",
+            fix='choose mode="reverse" or mode="forward"',
+        )
 
 
 class _Derivative:
@@ -115,9 +171,7 @@ class _Derivative:
 
     name = ""
 
-    def __init__(
-        self, f: Callable[..., Any], argnums: ArgNums, has_aux: bool, debug: bool
-    ) -> None:
+    def __init__(self, f: Callable[..., Any], argnums: ArgNums, has_aux: bool, debug: bool) -> None:
         wrapper: Any = self
         functools.update_wrapper(wrapper, f)
         self._parts = f, argnums, has_aux, debug
@@ -159,6 +213,30 @@ class _Grad(_Derivative):
         return (g, value[1]) if has_aux else g
 
 
+class _ForwardValueAndGrad(_Derivative):
+    """What :func:`value_and_grad` returns for forward mode."""
+
+    name = "value and gradient in forward mode"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        # Only for those who use it.
+        from mooncake_py.derive.forward import gradient
+
+        with boundary:
+            return value_and_gradient(*self._parts, args, kwargs, gradient.run)
+
+
+class _ForwardGrad(_ForwardValueAndGrad):
+    """What :func:`grad` returns for forward mode."""
+
+    name = "gradient in forward mode"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        value, g = super().__call__(*args, **kwargs)
+        _, _, has_aux, _ = self._parts
+        return (g, value[1]) if has_aux else g
+
+
 def vjp(
     f: Callable[..., Any], *args: Any, debug: bool = False
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
@@ -187,6 +265,13 @@ def vjp(
     ------
     InvalidTangentError
         From the pullback, if the cotangent does not have the structure or the shape of `y`.
+    SharedArgumentsError
+        If `f` writes into memory that arguments share, or reaches the memory of an argument by a
+        captured or global name: as it runs on copies, that name would not show the argument.
+
+    Notes
+    -----
+    Arguments that share memory are separate variables, as for :func:`value_and_grad`.
 
     Examples
     --------
@@ -197,6 +282,7 @@ def vjp(
     """
     with boundary, limits_raised():
         require_callable(f)
+        require_plain(f, args)
         outer = enclosing()
         if outer is not None:
             # Only where derivatives nest.
@@ -236,8 +322,8 @@ def jvp(
     Notes
     -----
     The cost is two to three times that of `f` whatever the number of inputs, and no memory is
-    kept for a reverse pass.  The arguments are afterwards as they were.  Inside another
-    derivative the values that `f` returns must be numbers, arrays, tuples, lists or dicts.
+    kept for a reverse pass.  The arguments are afterwards as they were.  Arguments that share
+    memory are separate variables, each with a tangent of its own.
 
     Examples
     --------
@@ -253,13 +339,14 @@ def jvp(
         if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
             raise InvalidTangentError(
                 "jvp takes a tuple of primals and a tuple of tangents",
-                mend="jvp(f, (x,), (dx,)) for a function of one argument",
+                fix="jvp(f, (x,), (dx,)) for a function of one argument",
             )
         if len(primals) != len(tangents):
             raise InvalidTangentError(
                 f"{len(primals)} primals but {len(tangents)} tangents",
-                mend="give one tangent for each argument, None for zero",
+                fix="give one tangent for each argument, None for zero",
             )
+        require_plain(f, primals)
         # Only for those who use it.
         from mooncake_py.derive.forward.call import push_forward
 

@@ -48,9 +48,9 @@ def rrule_via_ad(
 
     Notes
     -----
-    :func:`~mooncake_py.vjp` gives the total derivative for each of several names of one piece of
-    memory; here each piece is counted once, at its first name, and the others get zero, so
-    that the sum is right when a rule hands all of them on.
+    For :func:`~mooncake_py.vjp` arguments that share memory are separate variables; here, as in
+    all rules, memory has one cotangent.  It is counted at the first name of that memory, and the
+    others get zero, so that the sum is right when a rule hands all of them on.
 
     Examples
     --------
@@ -76,6 +76,8 @@ def rrule_via_ad(
 
 class _ViaAd(Vjp):
     """A call of a function that is an argument itself, and its pullback."""
+
+    separates = False  # as rules do not
 
     @override
     def gradients(self) -> tuple[Any, ...]:

@@ -11,15 +11,19 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import (
+    debug_mode,
     grad,
     hessian,
     hessian_diagonal,
     hvp,
     jacobian,
     jvp,
+    value_and_grad,
+    value_and_hvp,
     value_grad_and_hessian,
     vjp,
 )
+from mooncake_py.errors import InvalidTangentError, NonScalarOutputError
 
 RNG = np.random.default_rng(20261121)
 MODES = ["auto", "forward", "reverse"]
@@ -178,3 +182,100 @@ def test_memory_written_inside_is_not_confused(outer: Any, inner: Any) -> None:
         return inner(g)(3.0)  # 2 y x^2
 
     assert outer(f)(2.0) == pytest.approx(24.0, rel=1e-14)
+
+
+# Value, gradient and product in one.
+
+
+SHARED = np.array([1.0, 2.0, 3.0])
+
+
+def in_parts(p: Any) -> Any:
+    p["x"][1:] *= p["x"][:-1] + p["s"]
+    return np.sum(p["x"] ** 3) * p["s"] ** 2
+
+
+HVPS: dict[str, Any] = {
+    "number": (lambda x: x**3, 2.0, 0.5),
+    "array": (lambda x: np.sum(x**3) * x[0], np.array([0.5, -1.0]), np.array([1.0, -2.0])),
+    "zero direction": (lambda x: np.sum(np.exp(x)), np.array([0.5, -1.0]), np.zeros(2)),
+    "linear": (lambda x: np.sum(x) * 2, np.array([0.5, -1.0]), np.ones(2)),
+    "constant": (lambda x: 1.0, np.array([0.5, -1.0]), np.ones(2)),
+    "library": (
+        lambda a: np.sum(np.linalg.inv(a) ** 2), np.array([[2.0, 1.0], [0.5, 3.0]]),
+        np.array([[1.0, 2.0], [3.0, 4.0]]),
+    ),
+    "complex": (
+        lambda z: np.sum(np.abs(z) ** 4 + z.real**3), np.array([1.0 + 2.0j, 0.5j]),
+        np.array([1.0 - 1.0j, 2.0]),
+    ),
+    "parts": (
+        in_parts, {"x": np.array([1.0, 2.0, 3.0]), "s": 2.0},
+        {"x": np.array([1.0, -1.0, 0.5]), "s": 1},
+    ),
+    "none in parts": (
+        in_parts, {"x": np.array([1.0, 2.0, 3.0]), "s": 2.0}, {"x": np.ones(3), "s": None},
+    ),
+    "shared parts": (
+        lambda p: np.sum(p[0] ** 2 * p[1]), [SHARED, SHARED[::-1]], [np.ones(3), np.ones(3)],
+    ),
+}
+
+
+def flat(value: Any) -> Any:
+    """Return all numbers in a gradient."""
+    parts = value.values() if isinstance(value, dict) else value
+    if isinstance(value, (dict, list, tuple)):
+        return np.concatenate([flat(part) for part in parts])
+    return np.atleast_1d(np.asarray(value))
+
+
+@pytest.mark.parametrize("case", HVPS.values(), ids=HVPS)
+def test_value_gradient_and_product(case: Any) -> None:
+    f, x, v = case
+    before = flat(x).copy()
+    value, gradient, product = value_and_hvp(f, (x,), v)
+    assert value == value_and_grad(f)(x)[0]
+    expected = grad(f)(x)
+    assert type(gradient) is type(expected)
+    assert_allclose(flat(gradient), flat(expected), rtol=1e-12)
+    np.testing.assert_array_equal(flat(product), flat(hvp(f, (x,), v)))
+    np.testing.assert_array_equal(flat(x), before)
+    with debug_mode():
+        again = value_and_hvp(f, (x,), v)
+    assert_allclose(flat(again[1]), flat(expected), rtol=1e-12)
+    assert_allclose(flat(again[2]), flat(product), rtol=1e-12)
+
+
+def test_value_gradient_and_product_of_chosen_arguments() -> None:
+    x, y = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    f = lambda x, n, y: np.sum(x**n * y)  # noqa: E731
+    value, (dx, dy), (px, py) = value_and_hvp(f, (x, 3, y), (x, y), argnums=(0, 2))
+    assert value == f(x, 3, y)
+    assert_allclose([dx, dy], [3 * x**2 * y, x**3])
+    assert_allclose([px, py], [6 * x * y * x + 3 * x**2 * y, 3 * x**2 * x])
+    with pytest.raises(NonScalarOutputError):
+        value_and_hvp(lambda x: x, (x,), x)
+
+
+@pytest.mark.parametrize("outer", [grad, lambda f: grad(f, mode="forward"), jacobian])
+def test_derivatives_of_value_gradient_and_product(outer: Any) -> None:
+    x = np.array([0.5, -1.0, 2.0])
+
+    def f(z: Any) -> Any:
+        return np.sum(z**4) * z[0]
+
+    def together(x: Any) -> Any:
+        value, gradient, product = value_and_hvp(f, (x,), x * 2)
+        return value + np.sum(gradient**2) + np.sum(np.sin(product))
+
+    def apart(x: Any) -> Any:
+        return f(x) + np.sum(grad(f)(x) ** 2) + np.sum(np.sin(hvp(f, (x,), x * 2)))
+
+    assert_allclose(outer(together)(x), grad(apart)(x), rtol=1e-10)
+
+
+@pytest.mark.parametrize("product", [hvp, value_and_hvp])
+def test_arguments_of_products_are_a_tuple(product: Any) -> None:
+    with pytest.raises(InvalidTangentError, match=f"{product.__name__} takes a tuple of arguments"):
+        product(lambda x: np.sum(x**3), np.ones(2), np.ones(2))

@@ -97,6 +97,7 @@ def test_gradient_is_new_memory():
     np.testing.assert_array_equal(h, 1.0)
 
 
+@pytest.mark.without_modes("the second derivative of abs at zero is the subgradient's", "inside")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
 def test_gradient_has_dtype_and_shape_of_the_argument(dtype):
     x = np.arange(6, dtype=dtype).reshape(2, 3).T
@@ -230,50 +231,45 @@ def test_gradient_of_shared_and_cyclic_containers():
     assert cyclic[0] == 3.0
 
 
-# Aliasing
+# What one argument holds twice; of several arguments see derive/crossing/test_separation.py
 
 
 def test_same_array_twice():
     x = X.copy()
-    for g in grad(lambda a, b: np.sum(a * b), (0, 1))(x, x):
+    for g in grad(lambda p: np.sum(p[0] * p[1]))([x, x]):
         np.testing.assert_allclose(g, 2 * X)
 
 
 def test_overlapping_views():
     x = X.copy()
-    dx, dy = grad(lambda a, b: np.sum(a) * 3 + np.sum(b**2), (0, 1))(x, x[1:])
+    dx, dy = grad(lambda p: np.sum(p[0]) * 3 + np.sum(p[1] ** 2))([x, x[1:]])
     expected = 3 + np.array([0, 2 * X[1], 2 * X[2]])
     np.testing.assert_allclose(dx, expected)
     np.testing.assert_allclose(dy, expected[1:])
 
 
-def test_constant_argument_that_aliases_an_active_one_is_active():
-    x = X.copy()
-    np.testing.assert_allclose(grad(lambda a, b: np.sum(a * b))(x, x), 2 * X)
-    np.testing.assert_allclose(grad(lambda a, b: np.sum(b[::-1] ** 2))(x, x[:2]), [
-        2 * X[0], 2 * X[1], 0.0
-    ])
-
-
 def test_lists_that_share_an_array():
-    def f(p, q):
+    def f(lists):
+        p, q = lists
         p[0] *= 2
         return np.sum(p[0] * q[1])
 
     x = X.copy()
-    dp, dq = grad(f, (0, 1))([x], [1.0, x])
+    dp, dq = grad(f)(([x], [1.0, x]))
     np.testing.assert_allclose(dp[0], 8 * X)
     np.testing.assert_allclose(dq[1], 8 * X)
     np.testing.assert_array_equal(x, X)
 
 
 def test_writes_through_an_alias_are_seen():
-    def f(a, b):
+    def f(pair):
+        a, b = pair
         b[0] = a[2] * 5
         return a[0] * a[1]
 
     x = X.copy()
-    np.testing.assert_allclose(grad(f)(x, x), [0.0, 5 * X[2], 5 * X[1]])
+    for g in grad(f)((x, x)):
+        np.testing.assert_allclose(g, [0.0, 5 * X[2], 5 * X[1]])
     np.testing.assert_array_equal(x, X)
 
 
@@ -392,10 +388,10 @@ def test_vjp_pullback_is_reusable_and_arguments_never_change():
     np.testing.assert_allclose(y, expected_y)
 
 
-def test_vjp_of_aliasing_arguments():
+def test_vjp_of_aliasing_parts():
     x = X.copy()
-    _, pullback = vjp(lambda a, b: np.sum(a * b), x, x[::-1])
-    da, db = pullback(1.0)
+    _, pullback = vjp(lambda p: np.sum(p[0] * p[1]), (x, x[::-1]))
+    ((da, db),) = pullback(1.0)
     np.testing.assert_allclose(da, 2 * X[::-1])
     np.testing.assert_allclose(db, 2 * X)
 

@@ -14,9 +14,11 @@ from mooncake_py import (
     hessian_diagonal,
     hvp,
     jacobian,
+    value_and_jacobian,
     value_grad_and_hessian,
 )
 from mooncake_py.errors import (
+    InvalidModeError,
     InvalidTangentError,
     NestedDerivativeError,
     NonDifferentiableArgumentError,
@@ -101,6 +103,61 @@ def rosenbrock(x):
     return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_value_comes_with_the_jacobian_from_no_run_of_its_own(mode):
+    runs = []
+
+    def f(x):
+        runs.append(None)
+        x[1:] *= x[:-1]
+        return {"y": x, "n": "text"}
+
+    x = X.copy()
+    value, found = value_and_jacobian(f, mode=mode)(x)
+    both = len(runs)
+    runs.clear()
+    only = jacobian(f, mode=mode)(x)
+    assert both == len(runs)
+    np.testing.assert_array_equal(value["y"], f(X.copy())["y"])
+    assert value["n"] == "text"
+    np.testing.assert_array_equal(found["y"], only["y"])
+    np.testing.assert_array_equal(x, X)
+    assert not np.shares_memory(value["y"], x)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_auxiliary_output_of_any_kind_stands_beside_the_jacobian(mode):
+    def f(x):
+        return np.cumprod(x), {"x": x, "text": "t", "kept": {1, 2}}
+
+    x = X.copy()
+    found, aux = jacobian(f, mode=mode, has_aux=True)(x)
+    np.testing.assert_allclose(found, jacobian(np.cumprod)(X))
+    assert (aux["text"], aux["kept"]) == ("t", {1, 2})
+    np.testing.assert_array_equal(aux["x"], X)
+    assert not np.shares_memory(aux["x"], x)
+    (value, aux), again = value_and_jacobian(f, mode=mode, has_aux=True)(x)
+    np.testing.assert_array_equal(value, np.cumprod(X))
+    np.testing.assert_array_equal(again, found)
+    np.testing.assert_array_equal(aux["x"], X)
+    (value, aux), empty = value_and_jacobian(f, mode=mode, has_aux=True)(X[:0])
+    assert value.shape == aux["x"].shape == (0,)
+    assert empty.shape == (0, 0)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_value_and_jacobian_are_both_differentiated(mode):
+    def total(x):
+        value, found = value_and_jacobian(in_place, mode=mode)(x)
+        (_, aux), _ = value_and_jacobian(lambda x: (x**2, x**3), mode=mode, has_aux=True)(x)
+        return np.sum(value**2) + np.sum(np.sin(found)) + np.sum(aux)
+
+    def plain(x):
+        return np.sum(in_place(x) ** 2) + np.sum(np.sin(jacobian(in_place)(x))) + np.sum(x**3)
+
+    np.testing.assert_allclose(grad(total)(X), columns(plain, X), rtol=1e-7)
+
+
 def test_hessian_and_its_products():
     expected = columns(grad(rosenbrock), X)
     h = hessian(rosenbrock)(X)
@@ -112,6 +169,19 @@ def test_hessian_and_its_products():
     assert value == rosenbrock(X)
     np.testing.assert_array_equal(gradient, grad(rosenbrock)(X))
     np.testing.assert_array_equal(again, h)
+
+
+def test_value_gradient_and_hessian_are_of_the_same_draws():
+    rng = np.random.default_rng(0)
+    f = lambda x: np.sum(x**2 * rng.normal(size=3))  # noqa: E731
+    value, gradient, second = value_grad_and_hessian(f)(X)
+    after = rng.random()
+    rng = np.random.default_rng(0)
+    weights = rng.normal(size=3)
+    assert after == rng.random()
+    np.testing.assert_allclose(value, np.sum(X**2 * weights))
+    np.testing.assert_allclose(gradient, 2 * X * weights)
+    np.testing.assert_allclose(second, np.diag(2 * weights))
 
 
 def test_direction_may_be_the_argument_itself():
@@ -180,6 +250,10 @@ def test_forwarddiff_must_not_capture():
 
 
 def test_errors():
+    with pytest.raises(InvalidModeError, match=r'"forward", mode="reverse" or mode="auto"'):
+        jacobian(np.sin, mode="backward")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(NonScalarOutputError, match="must return"):
+        jacobian(np.sin, has_aux=True)(X)
     with pytest.raises(NonDifferentiableArgumentError, match="floats"):
         jacobian(np.sin)(3)
     with pytest.raises(NonDifferentiableArgumentError, match="complex"):

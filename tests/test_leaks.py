@@ -19,6 +19,10 @@ from mooncake_py.derive.rewriting import load, source
 from mooncake_py.errors import NestedDerivativeError
 from tests.support.gradients import Programs
 
+pytestmark = pytest.mark.without_modes(
+    "a record keeps alive what must go"
+)
+
 X = np.linspace(0.1, 1.0, 2000)
 
 programs = Programs()

@@ -118,7 +118,7 @@ def error_classes(base: type[MooncakeError] = MooncakeError) -> list[type[Moonca
 @pytest.mark.parametrize("cls", error_classes(), ids=lambda cls: cls.__name__)
 def test_errors(cls, protocol):
     where = Location("model.py", 3, "energy", 4, 9)
-    error = cls("what", where=where, why="why", mend="mend")
+    error = cls("what", where=where, why="why", fix="fix")
     error.add_note("a note")
     for twin in (pickle.loads(pickle.dumps(error, protocol)), copy.copy(error),
                  copy.deepcopy(error)):

@@ -81,7 +81,7 @@ class ForeignFunction:
                 f"{function_name(self)} takes positional arguments only",
                 why=f"it was called with {', '.join(kwargs)}=, which the other package's "
                 "derivative does not reach",
-                mend="bind constants by functools.partial or a lambda, and pass the rest by "
+                fix="bind constants by functools.partial or a lambda, and pass the rest by "
                 "position",
             )
 

@@ -7,20 +7,17 @@ import linecache
 from collections.abc import Iterator
 from typing import Any
 
-from mooncake_py.derive.loops.program import Program, While
+from mooncake_py.derive.loops.program import Assign, Item, Program, While
 from mooncake_py.derive.loops.run import Loop
 from mooncake_py.derive.recording.contractions import CALLS
 from mooncake_py.derive.recording.elements import Elements
 from mooncake_py.derive.recording.fusion import Fused
 from mooncake_py.derive.rewriting.load import Derived
-from mooncake_py.derive.rewriting.nodes import CONTEXT, PREFIX
+from mooncake_py.derive.rewriting.nodes import BINARY, CONTEXT, PREFIX
 
 __all__ = ["code_lines", "quick_forms"]
 
-SYMBOLS: dict[str, ast.operator] = {
-    "add": ast.Add(), "sub": ast.Sub(), "mul": ast.Mult(), "truediv": ast.Div(),
-    "pow": ast.Pow(),
-}
+SYMBOLS: dict[str, ast.operator] = {name: kind() for kind, name in BINARY.items()}
 INDENT = "    "
 
 
@@ -64,9 +61,19 @@ def quick_forms(derived: Derived) -> list[str]:
 
 
 def heading(program: Program) -> str:
-    """Return what tells a loop from others: its counter, or its test."""
+    """Return what tells a loop from others: what it binds to the items, or its test."""
     loop = program.loop
-    return f"while {loop.test}" if isinstance(loop, While) else f"for {program.bound[loop.name]}"
+    if isinstance(loop, While):
+        return f"while {loop.test}"
+    if loop.name in program.bound:
+        return f"for {program.bound[loop.name]}"
+    # It runs over arrays: their elements are read first, by a counter that the user does not see.
+    items = [
+        program.bound[a.target] for a in loop.body
+        if isinstance(a, Assign) and isinstance(a.target, str)
+        and any(isinstance(v, Item) and v.at == loop.name for v in a.operands)
+    ]
+    return f"for {', '.join(items)}"
 
 
 def fused_parts(value: Any) -> list[Fused | Elements]:

@@ -42,3 +42,6 @@ from mooncake_py.rules import trigonometric as trigonometric
 from mooncake_py.rules import ufunc_methods as ufunc_methods
 from mooncake_py.rules import variances as variances
 from mooncake_py.rules import vectorizing as vectorizing
+from mooncake_py.rules.steady import hold_functions
+
+hold_functions()

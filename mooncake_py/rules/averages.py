@@ -70,7 +70,7 @@ def declare_spread(function: Callable[..., Any], lost: int, root: bool) -> None:
         y = function(data, center)
 
         def spread_pullback(dy):
-            if not y:
+            if root and not y:  # a kink
                 return None
             middle = statistics.fmean(data) if center is None else center
             scale = dy / (len(data) - lost) * (1 / y if root else 2)

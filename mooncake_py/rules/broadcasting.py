@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.errors import InvalidTangentError
+from mooncake_py.errors import DerivativeDropError, InvalidTangentError
 
 __all__ = ["fit", "unbroadcast"]
 
@@ -53,7 +53,7 @@ def misfit(full: tuple[int, ...], shape: tuple[int, ...]) -> InvalidTangentError
     return InvalidTangentError(
         f"a cotangent of shape {full} does not fit an argument of shape {shape}",
         why="a rule returned a cotangent of another shape than its argument",
-        mend="run test_rule on the rule",
+        fix="run test_rule on the rule",
     )
 
 
@@ -66,8 +66,20 @@ def fit(g: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ndarray:
     if g.shape != shape:
         g = g.reshape(shape) if g.size == 1 == _count(shape) else unbroadcast(g, shape)
     if g.dtype != dtype:
+        if dtype.kind in "biuSUT":
+            raise bytes_of_floats(dtype)
         g = g.astype(dtype)
     return g
+
+
+def bytes_of_floats(dtype: np.dtype[Any]) -> DerivativeDropError:
+    """Return the error for a cotangent of an array that is no array of floats."""
+    return DerivativeDropError(
+        f"an array of dtype {dtype} has got a cotangent",
+        why="it lends its memory to active floats, and was computed with: the bytes of a number "
+        "are no smooth\nfunction of it",
+        fix="convert the values: a.astype(dtype)",
+    )
 
 
 def _count(shape: tuple[int, ...]) -> int:

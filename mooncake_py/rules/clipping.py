@@ -14,6 +14,27 @@ from mooncake_py.rules.piecewise import weight_above
 __all__: list[str] = []
 
 
+@overlay(np.corrcoef)
+def corrcoef(x, y=None, rowvar=True, *, dtype=None):
+    """Return the correlations; those of 1 and -1 are extremes, no kinks of the clipping."""
+    c = np.cov(x, y, rowvar, dtype=dtype)
+    if c.ndim == 0:
+        return c / c
+    deviations = np.sqrt(np.real(np.diag(c)))
+    c = c / deviations[:, None] / deviations[None, :]
+    if np.iscomplexobj(c):
+        return within_bounds(c.real) + 1j * within_bounds(c.imag)
+    return within_bounds(c)
+
+
+def within_bounds(c: Any) -> Any:
+    """Return numbers from -1 to 1 without what rounding adds to them."""
+    return np.clip(c, -1, 1)
+
+
+elementwise(within_bounds, 1)
+
+
 def raised(x: Any, low: Any) -> Any:
     """Return ``maximum(x, low)``, or `x` without a lower bound."""
     return x if low is None else np.maximum(x, low)

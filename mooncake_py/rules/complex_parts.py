@@ -15,7 +15,12 @@ import numpy as np
 
 from mooncake_py.rules.declare import elementwise, linear, wirtinger
 
-__all__: list[str] = []
+__all__ = ["complex_number"]
+
+
+def complex_number(real: Any = 0.0, imag: Any = 0.0) -> complex:
+    """Return ``complex(real, imag)``; ``real + 1j * imag`` is nan where one is infinite."""
+    return complex(real, imag)
 
 
 def absolute_partial(x: Any, y: Any) -> Any:
@@ -54,6 +59,7 @@ elementwise(np.absolute, absolute_partial)
 elementwise(abs, scalar_absolute_partial)
 elementwise(operator.abs, scalar_absolute_partial)
 elementwise(np.sign, sign_partial)
+elementwise(complex_number, 1, 1j)
 
 # Linear maps (over the reals).
 

@@ -33,6 +33,14 @@ def array_wrap_adjoint(dy, self, array, *args, **kwargs):
     return dy
 
 
+@overlay(np.ndarray.__array__)
+def array_of(a, dtype=None, /, *, copy=None):
+    """Return the array itself, or one of another dtype."""
+    if not copy and (dtype is None or np.dtype(dtype) == a.dtype):
+        return a
+    return np.array(a, dtype, copy=copy is None or copy)
+
+
 @linear(np.copy, np.ndarray.copy)
 def copy_adjoint(dy, a, order="K", subok=False):
     return dy

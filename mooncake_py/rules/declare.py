@@ -17,6 +17,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
 from mooncake_py.rules import registry
+from mooncake_py.rules.domains import DTypes, restricted
 from mooncake_py.rules.kinds import (
     BilinearRule,
     ContextRule,
@@ -50,7 +51,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def elementwise(
-    function: Hashable, *partials: Partial | tuple[Partial, ...], replace: bool = False
+    function: Hashable,
+    *partials: Partial | tuple[Partial, ...],
+    dtypes: DTypes | None = None,
+    layouts: str | None = None,
+    replace: bool = False,
 ) -> Hashable:
     """Declare an elementwise function by its partial derivatives, one for each input.
 
@@ -67,6 +72,11 @@ def elementwise(
         number is a constant derivative.  None: the output does not depend on this input, or does
         so in steps only.  For a function that returns a tuple: a tuple of these for each input,
         one for each output, and `y` is the tuple of outputs.
+    dtypes : dtype or tuple of dtype, optional
+        Of the floats and complex numbers that the rule is for.  With others `function` is derived
+        from its source, as if it had no rule; without source it is an error.
+    layouts : str, optional
+        "C", "F" or "CF": the rule is for arrays that are contiguous in one of these orders.
     replace : bool
         Override a rule that exists.
 
@@ -87,7 +97,7 @@ def elementwise(
         rule: Rule = VjpRule((function,), origin, vjp, jvp=jvp)
     else:
         rule = ElementwiseRule((function,), origin, partials)  # pyright: ignore[reportArgumentType]
-    registry.add(rule, replace=replace)
+    registry.add(restricted(rule, dtypes, layouts), replace=replace)
     return function
 
 
@@ -95,6 +105,8 @@ def linear(
     *functions: Hashable,
     wrt: int | tuple[int, ...] = 0,
     stepwise: tuple[int, ...] = (),
+    dtypes: DTypes | None = None,
+    layouts: str | None = None,
     replace: bool = False,
 ) -> Callable[[F], F]:
     """Declare functions that are linear in the arguments `wrt`; decorates their adjoint.
@@ -108,6 +120,8 @@ def linear(
     stepwise : tuple of int
         Positions of the arguments on which they depend in steps only, such as a condition: the
         derivative is zero.  Any other active argument is an error.
+    dtypes, layouts : optional
+        What the rule is for, as in :func:`elementwise`.
     replace : bool
         Override a rule that exists.
 
@@ -124,7 +138,7 @@ def linear(
 
     def declare(adjoint: F) -> F:
         rule = LinearRule(functions, origin, adjoint, positions, stepwise)
-        registry.add(rule, replace=replace)
+        registry.add(restricted(rule, dtypes, layouts), replace=replace)
         return adjoint
 
     return declare
@@ -134,6 +148,8 @@ def bilinear(
     *functions: Hashable,
     left: Callable[..., Any],
     right: Callable[..., Any],
+    dtypes: DTypes | None = None,
+    layouts: str | None = None,
     replace: bool = False,
 ) -> None:
     """Declare functions linear in the first and in the second argument.
@@ -147,17 +163,22 @@ def bilinear(
         ``right(dy, a, b, ...)`` that of `b`, which it sees as a :class:`Like`.  Each is called
         only if its argument is active, and only the other argument's values are kept for it.
         The gradient convention Re<., .> asks for conjugates of complex factors.
+    dtypes, layouts : optional
+        What the rule is for, as in :func:`elementwise`.
     replace : bool
         Override a rule that exists.
     """
     origin = registry.calling_location(1)
-    registry.add(BilinearRule(functions, origin, (left, right)), replace=replace)
+    rule = BilinearRule(functions, origin, (left, right))
+    registry.add(restricted(rule, dtypes, layouts), replace=replace)
 
 
 def from_vjp(
     *functions: Hashable,
     permits: tuple[str, ...] = (),
     jvp: Callable[..., Any] | None = None,
+    dtypes: DTypes | None = None,
+    layouts: str | None = None,
     replace: bool = False,
 ) -> Callable[[F], F]:
     """Declare functions without side effects by a rule ``(*args) -> (output, pullback)``.
@@ -173,6 +194,8 @@ def from_vjp(
         ``jvp(tangents, y, *args, **kwargs)`` returns the tangent of the output `y`; `tangents`
         has one for each positional argument, None for zero.  By default forward mode transposes
         the pullback, which takes about three times as long.
+    dtypes, layouts : optional
+        What the rule is for, as in :func:`elementwise`.
     replace : bool
         Override a rule that exists.
 
@@ -189,22 +212,30 @@ def from_vjp(
     origin = registry.calling_location(1)
 
     def declare(rule: F) -> F:
-        registry.add(VjpRule(functions, origin, rule, permits, jvp), replace=replace)
+        declared = VjpRule(functions, origin, rule, permits, jvp)
+        registry.add(restricted(declared, dtypes, layouts), replace=replace)
         return rule
 
     return declare
 
 
-def overlay(*functions: Hashable, replace: bool = False) -> Callable[[F], F]:
+def overlay(
+    *functions: Hashable,
+    dtypes: DTypes | None = None,
+    layouts: str | None = None,
+    replace: bool = False,
+) -> Callable[[F], F]:
     """Declare functions by a Python function that computes the same; it is derived when called.
 
     Use it for compiled functions that call back, and for those that change arguments in place:
-    written as assignments, they need no rule of their own.
+    written as assignments, they need no rule of their own.  `dtypes` and `layouts` say what the
+    replacement is for, as in :func:`elementwise`.
     """
     origin = registry.calling_location(1)
 
     def declare(replacement: F) -> F:
-        registry.add(OverlayRule(functions, origin, replacement), replace=replace)
+        rule = OverlayRule(functions, origin, replacement)
+        registry.add(restricted(rule, dtypes, layouts), replace=replace)
         return replacement
 
     return declare
@@ -241,14 +272,14 @@ def zero_derivative(*functions: Hashable, because: str = "", replace: bool = Fal
     registry.add(ZeroDerivativeRule(functions, origin, because), replace=replace)
 
 
-def refused(*functions: Hashable, why: str, mend: str, replace: bool = False) -> None:
+def refused(*functions: Hashable, why: str, fix: str, replace: bool = False) -> None:
     """Declare functions through which a derivative would be lost.
 
     They run natively if all their arguments are constant, and raise MissingRuleError otherwise.
     """
     origin = registry.calling_location(1)
     for function in functions:
-        registry.add(RefusedRule((function,), origin, why, mend), replace=replace)
+        registry.add(RefusedRule((function,), origin, why, fix), replace=replace)
 
 
 def not_implemented(info: str) -> NotImplementedDerivative:

@@ -25,6 +25,7 @@ from mooncake_py.rules.gauge import (
     norms,
     undetermined,
     used,
+    vectors_of_values,
 )
 from mooncake_py.rules.matrices import diagonal, fold_triangle, inverse_or_nan
 
@@ -73,7 +74,7 @@ def eigvalsh_rule(a: Any, UPLO: Any = "L") -> Rule:
     a = np.asarray(a)
 
     def eigvalsh_pullback(dw: ndarray) -> tuple[ndarray, None]:
-        v = np.linalg.eigh(a, UPLO).eigenvectors
+        v = vectors_of_values(*np.linalg.eigh(a, UPLO))
         s = (v * dw[..., None, :]) @ adjoint_matrix(v)
         return fold_triangle(s, lower=UPLO.upper() == "L"), None
 
@@ -129,14 +130,15 @@ def unnormalized(v: ndarray, dv: ndarray) -> ndarray:
 
 
 def in_basis(v: ndarray, inner: ndarray) -> Any:
-    """Return V^-H X V^H, zero where X is."""
+    """Return V^-H X V^H, zero where X is and no basis exists."""
     adjoint = adjoint_matrix(v)
     inverse = inverse_or_nan(adjoint)
     wanted = np.asarray(inner.any(axis=(-2, -1)))
     condition = norms(inverse) * norms(v)
     if np.any(wanted & ~(condition < 0.01 / np.finfo(v.dtype).eps)):
         return DEFECTIVE
-    return np.where(wanted[..., None, None], inverse @ inner @ adjoint, 0)
+    product = inverse @ inner @ adjoint
+    return np.where(wanted[..., None, None] | np.isfinite(product), product, 0)
 
 
 @from_vjp(np.linalg.eigvals)
@@ -147,6 +149,7 @@ def eigvals_rule(a: Any) -> Rule:
 
     def eigvals_pullback(dw: ndarray) -> Any:
         w, v = np.linalg.eig(a)
+        v = vectors_of_values(w, v)
         dw = np.take_along_axis(dw, order_like(w, y), axis=-1)
         inner = np.zeros(v.shape, np.result_type(v, dw))
         diagonal(inner)[...] = dw

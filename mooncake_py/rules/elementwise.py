@@ -12,7 +12,12 @@ import math
 import numpy as np
 
 from mooncake_py.rules.declare import elementwise
-from mooncake_py.rules.special_functions import bessel_i1, logistic, sinc_derivative
+from mooncake_py.rules.special_functions import (
+    bessel_i,
+    difference,
+    logistic,
+    sinc_derivative,
+)
 
 __all__: list[str] = []
 
@@ -39,10 +44,10 @@ elementwise(np.log,   lambda x, y: 1 / x)
 elementwise(np.log2,  lambda x, y: (1 / LN_2) / x)
 elementwise(np.log10, lambda x, y: (1 / LN_10) / x)
 elementwise(np.log1p, lambda x, y: 1 / (1 + x))
-elementwise(np.logaddexp,  lambda a, b, y: logistic(a, b, np.exp),
-                           lambda a, b, y: logistic(b, a, np.exp))
-elementwise(np.logaddexp2, lambda a, b, y: logistic(a, b, np.exp2),
-                           lambda a, b, y: logistic(b, a, np.exp2))
+elementwise(np.logaddexp,  lambda a, b, y: logistic(difference(a, b)),
+                           lambda a, b, y: logistic(difference(b, a)))
+elementwise(np.logaddexp2, lambda a, b, y: logistic(LN_2 * difference(a, b)),
+                           lambda a, b, y: logistic(LN_2 * difference(b, a)))
 
 # Scaling by powers of two; of `math` too, whose own function raises where NumPy overflows.
 
@@ -52,4 +57,4 @@ elementwise(math.ldexp, lambda x, e, y: np.ldexp(1.0, e), None)
 # Special functions.
 
 elementwise(np.sinc, lambda x, y: sinc_derivative(x, y))
-elementwise(np.i0,   lambda x, y: bessel_i1(x))
+elementwise(np.i0,   lambda x, y: bessel_i(1, x))

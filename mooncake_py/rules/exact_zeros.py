@@ -36,9 +36,12 @@ def is_sound(c: Any, *factors: Any) -> bool:
 
 
 def scaled(dy: Any, factor: Any) -> Any:
-    """Return dy * factor, zero where `dy` is zero."""
+    """Return dy * factor, zero where `dy` is zero and the factor is not finite.
+
+    Elsewhere the product with zero stays a product: its derivative is the factor.
+    """
     c = dy * factor
-    return c if surely_finite(c) else np.where(dy == 0, 0, c)
+    return c if surely_finite(c) else np.where((dy == 0) & np.isnan(c), 0, c)
 
 
 def sum_of_products(terms: Callable[..., Any], dy: Any, *factors: Any) -> Any:

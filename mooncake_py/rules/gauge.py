@@ -9,6 +9,10 @@ Where values coincide (equal eigenvalues) their vectors are such a basis, and th
 the factor 1/(w_j - w_i), which is 0/0 for an output that is smooth there.  The limit is zero for
 an output that depends on the vectors alone, and does not matter for one of the values alone.
 For one of both, such as V f(w) V^H, the cotangents at that point do not tell it.
+
+The derivative of the values alone is made of the vectors, which are free where values coincide;
+so the second derivative of the values is not determined there, though that of a function of them
+(such as the sum of their squares) may be: :func:`vectors_of_values` raises.
 """
 
 from __future__ import annotations
@@ -18,8 +22,9 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.contraction import adjoint_matrix
-from mooncake_py.rules.declare import not_implemented
+from mooncake_py.rules.declare import from_vjp, not_implemented
 from mooncake_py.rules.matrices import diagonal, inverse_or_zero
 
 __all__ = [
@@ -34,6 +39,7 @@ __all__ = [
     "undetermined",
     "undetermined_at_zero",
     "used",
+    "vectors_of_values",
     "without_complement",
 ]
 
@@ -135,3 +141,31 @@ def undetermined(coincide: ndarray, dvalues: Any, in_use: ndarray) -> bool:
 def undetermined_at_zero(values: ndarray, dvalues: Any, in_use: ndarray) -> bool:
     """Tell the same for singular values of zero, which coincide with their negatives."""
     return dvalues is not None and bool(np.any((values == 0) & (in_use | (dvalues != 0))))
+
+
+def vectors_of_values(values: ndarray, vectors: ndarray, zeros: bool = False) -> ndarray:
+    """Return vectors that the derivative of `values` is made of, the same that are given.
+
+    Where the vectors are differentiated in turn, it raises if values coincide, or if `zeros` is
+    true and one is zero.
+    """
+    return np.array(vectors)
+
+
+@from_vjp(vectors_of_values)
+def vectors_of_values_rule(values: ndarray, vectors: ndarray, zeros: bool = False) -> Any:
+    def pullback(dvectors: ndarray) -> tuple[None, ndarray]:
+        gaps = np.abs(values[..., None, :] - values[..., :, None])
+        coincide = gaps <= rounding(values)[..., None]
+        diagonal(coincide)[...] = zeros & (np.abs(values) <= rounding(values))
+        if np.any(coincide):
+            raise MissingRuleError(
+                "the second derivative of eigenvalues or singular values is not determined here",
+                why="some of them coincide (or are zero), and each of them has a kink there, "
+                "though a function of all of them may be smooth",
+                fix="compute the function from the matrix itself (its trace, determinant or "
+                "Frobenius norm), or add a small perturbation that tells the values apart",
+            )
+        return None, dvectors
+
+    return vectors_of_values(values, vectors), pullback

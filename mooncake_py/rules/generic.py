@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
 
 from mooncake_py.rules import registry
+from mooncake_py.rules.domains import DTypes, RestrictedRule, restricted, rule_for
 from mooncake_py.rules.kinds import HandWrittenRule
 
 __all__ = ["RuleFunction"]
@@ -40,7 +41,12 @@ class RuleFunction(Generic[Result]):
 
     def __call__(self, f: Any, *args: Any, **kwargs: Any) -> Result:
         """Run the rule of a function by hand, or the one derived."""
-        rule = self._find(f.primal)
+        try:
+            rule = self._find(f.primal)
+            if type(rule) is RestrictedRule:
+                rule = rule_for(rule, [a.primal for a in args], kwargs)
+        except AttributeError:
+            rule = None  # not a pair: what derives rules says so
         if isinstance(rule, self._kind):
             return rule.rule(f, *args, **kwargs)
         assert self._derive is not None, "set when mooncake_py.derive is imported"
@@ -50,6 +56,8 @@ class RuleFunction(Generic[Result]):
         self,
         *functions: Hashable,
         mutates: int | tuple[int, ...] | None = None,
+        dtypes: DTypes | None = None,
+        layouts: str | None = None,
         replace: bool = False,
     ) -> Callable[[F], F]:
         """Register a hand-written rule for functions; decorates ``rule(f, *args)`` on pairs.
@@ -62,6 +70,11 @@ class RuleFunction(Generic[Result]):
             Positions of the arguments that the function may change in place; ``()`` for none.
             By default any argument may change, and then in reverse mode each array argument
             carries real fdata even where it is constant.
+        dtypes : dtype or tuple of dtype, optional
+            Of the floats and complex numbers that the rule is for.  With others the function is
+            derived from its source, as if it had no rule; without source it is an error.
+        layouts : str, optional
+            "C", "F" or "CF": the rule is for arrays that are contiguous in one of these orders.
         replace : bool
             Override a rule of this mode that exists.
 
@@ -74,7 +87,8 @@ class RuleFunction(Generic[Result]):
         positions = (mutates,) if isinstance(mutates, int) else mutates
 
         def declare(rule: F) -> F:
-            self._add(self._kind(functions, origin, rule, positions), replace=replace)
+            declared = self._kind(functions, origin, rule, positions)
+            self._add(restricted(declared, dtypes, layouts), replace=replace)
             return rule
 
         return declare

@@ -23,8 +23,17 @@ __all__ = ["refuse_overlaps", "written"]
 def written(out: Any, result: Any) -> Any:
     """Write a result to the array given as `out`, which may stand in a tuple."""
     target = out[0] if isinstance(out, tuple) else out
+    check_shapes(target, result)
     target[...] = result
     return target
+
+
+def check_shapes(target: Any, result: Any) -> None:
+    """Raise where a reduction does not take an array for its result: it broadcasts none."""
+    if np.shape(target) != np.shape(result):
+        raise ValueError(
+            f"output array of shape {np.shape(target)} for a result of shape {np.shape(result)}"
+        )
 
 
 # Whole arrays and masks.
@@ -33,6 +42,8 @@ def written(out: Any, result: Any) -> Any:
 @overlay(np.copyto)
 def copyto(dst: ndarray, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     check_copy(dst, src, casting, where)
+    if isinstance(src, (list, tuple)):
+        src = np.asarray(src)  # read before anything is written, unlike by an assignment
     if where is True:
         dst[...] = src
         return
@@ -67,7 +78,22 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
     values = np.reshape(np.asarray(vals), -1)
     if len(positions) and not values.size:
         raise ValueError("Cannot insert from an empty array!")
-    assign_in_turn(arr, positions, values)
+    if reads_what_it_writes(arr, vals):
+        for k, position in enumerate(positions):
+            np.reshape(arr, -1)[position] = values[k % len(values)]
+    else:
+        assign_in_turn(arr, positions, values)
+
+
+def reads_what_it_writes(arr: ndarray, vals: Any) -> bool:
+    """Tell whether `np.place` reads elements that it has written: it copies only what it must."""
+    return (
+        isinstance(vals, ndarray)
+        and vals.dtype == arr.dtype
+        and vals.flags.c_contiguous
+        and arr.flags.c_contiguous
+        and np.may_share_memory(arr, vals)
+    )
 
 
 @overlay(np.putmask)
@@ -123,7 +149,7 @@ def refuse_overlaps(a: ndarray) -> None:
         raise MissingRuleError(
             "a write by positions through a view that overlaps itself",
             why="several elements of the view are the same memory, and NumPy's order matters",
-            mend="write to the array that the view was made of",
+            fix="write to the array that the view was made of",
         )
 
 
@@ -188,8 +214,8 @@ def diagonal_positions(a: ndarray, wrap: bool) -> ndarray:
 
 
 zero_derivative(
-    check_copy, check_fill, refuse_overlaps, masked_positions, flat_positions, index_along_axis,
-    diagonal_positions,
+    check_copy, check_fill, check_shapes, reads_what_it_writes, refuse_overlaps, masked_positions,
+    flat_positions, index_along_axis, diagonal_positions,
     because="returns positions, or nothing",
 )  # fmt: skip
 
@@ -219,16 +245,7 @@ def resize(a: ndarray, *new_shape: Any, refcheck: bool = True) -> NoReturn:
     raise MissingRuleError(
         "ndarray.resize cannot be differentiated",
         why="it moves the array's memory, to which views and the record for the reverse pass refer",
-        mend="make a new array: np.resize(a, shape), or assign to part of np.zeros(shape)",
-    )
-
-
-@overlay(np.ndarray.setflags)
-def setflags(a: ndarray, write: Any = None, align: Any = None, uic: Any = None) -> NoReturn:
-    raise MissingRuleError(
-        "ndarray.setflags cannot be differentiated",
-        why="the reverse pass restores arrays in place, and must be free to write to them",
-        mend="set flags outside of the function that is differentiated",
+        fix="make a new array: np.resize(a, shape), or assign to part of np.zeros(shape)",
     )
 
 
@@ -238,7 +255,7 @@ def byteswap(a: ndarray, inplace: bool = False) -> ndarray:
         raise MissingRuleError(
             "ndarray.byteswap in place cannot be differentiated",
             why="it reinterprets the bytes of the numbers, which is no smooth function of them",
-            mend="convert the byte order by value: a.astype(a.dtype.newbyteorder())",
+            fix="convert the byte order by value: a.astype(a.dtype.newbyteorder())",
         )
     return swapped_bytes(a)
 
@@ -259,5 +276,5 @@ def setfield(a: ndarray, val: Any, dtype: Any, offset: int = 0) -> NoReturn:
     raise MissingRuleError(
         "ndarray.setfield cannot be differentiated",
         why="it writes part of the bytes of each element",
-        mend="assign to the elements, or to a.real and a.imag",
+        fix="assign to the elements, or to a.real and a.imag",
     )

@@ -39,6 +39,7 @@ __all__ = [
 
 
 HERE = os.path.dirname(__file__)
+PACKAGE = os.path.dirname(HERE) + os.sep
 
 
 class Rule:
@@ -51,11 +52,13 @@ class Rule:
     built_in : bool
         Whether it is a rule of this package.  Those return arrays that nobody else holds, each
         once, and do not write in the cotangents that they are given; others may do as they like.
+    by_user : bool
+        Whether it is declared outside of this package.
     declaration, in_words : str
         Of the kind of rule: what declares it, and what it is.
     """
 
-    __slots__ = ("built_in", "functions", "origin")
+    __slots__ = ("built_in", "by_user", "functions", "origin")
     declaration: ClassVar[str]
     in_words: ClassVar[str]
 
@@ -63,6 +66,7 @@ class Rule:
         self.functions = functions
         self.origin = origin
         self.built_in = origin.file.startswith(HERE)
+        self.by_user = not origin.file.startswith(PACKAGE)
 
     @property
     def name(self) -> str:
@@ -179,7 +183,7 @@ class NotImplementedDerivative:
             f"the derivative of {function} with respect to argument {argument} "
             "is not implemented",
             why=f"{self.info} (declared at {self.origin})",
-            mend="hold that argument constant, or register a rule of your own",
+            fix="hold that argument constant, or register a rule of your own",
         )
 
 
@@ -411,16 +415,16 @@ class ZeroDerivativeRule(Rule):
 class RefusedRule(Rule):
     """A function through which a derivative would be lost: its arguments must be constant."""
 
-    __slots__ = ("mend", "why")
+    __slots__ = ("fix", "why")
     declaration = "refused"
     in_words = "refused where an argument is active"
 
     def __init__(
-        self, functions: tuple[Hashable, ...], origin: Location, why: str, mend: str
+        self, functions: tuple[Hashable, ...], origin: Location, why: str, fix: str
     ) -> None:
         super().__init__(functions, origin)
         self.why = why
-        self.mend = mend
+        self.fix = fix
 
 
 def function_name(function: Any) -> str:

@@ -16,8 +16,10 @@ from numpy import ndarray
 
 from mooncake_py.rules.contraction import adjoint_matrix, conj
 from mooncake_py.rules.declare import from_vjp, overlay, zero_derivative
-from mooncake_py.rules.exact_zeros import sum_of_products
-from mooncake_py.rules.matrices import inverse_or_nan, quiet
+from mooncake_py.rules.exact_zeros import scaled, sum_of_products
+from mooncake_py.rules.gauge import norms
+from mooncake_py.rules.matrices import diagonal, inverse_or_nan, quiet
+from mooncake_py.rules.products import products_of_others
 
 __all__: list[str] = []
 
@@ -96,7 +98,7 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
 def det_rule(a: Any) -> Rule:
     """D = det A:  dA = dD conj(C) with the cofactors C, which are D A^-T where A is regular.
 
-    Giles 2.2.4; at a singular matrix the cofactors come from the singular vectors.
+    Giles 2.2.4; close to a singular matrix the cofactors come from the singular vectors.
     """
     a = np.asarray(a)
     y = np.linalg.det(a)
@@ -107,16 +109,54 @@ def det_rule(a: Any) -> Rule:
     return y, det_pullback
 
 
+WELL_CONDITIONED = 1e5
+
+
 def cofactors(a: ndarray, det: Any) -> ndarray:
     """Return the derivative of the determinant, also at singular matrices."""
-    if np.all(det != 0):
-        return np.asarray(det)[..., None, None] * np.linalg.inv(a).swapaxes(-1, -2)
+    inverse = inverse_or_nan(a)
+    condition = norms(a) * norms(inverse)
+    if np.all(condition < WELL_CONDITIONED) or not np.all(np.isfinite(det)):
+        return np.asarray(det)[..., None, None] * inverse.swapaxes(-1, -2)
+    return singular_cofactors(a)
+
+
+def singular_cofactors(a: ndarray) -> ndarray:
+    """Return the cofactors of A = U diag(s) V^H, without a division.
+
+    Those of diag(s) are diagonal, and det A = det U det V^H det(U^H A V).
+    """
+    u, s, vh = np.linalg.svd(a)
+    phase = np.linalg.det(u) * np.linalg.det(vh)
+    weighted = conj(u) * (phase[..., None] * products_of_others(s))[..., None, :]
+    return weighted @ conj(vh)
+
+
+@from_vjp(singular_cofactors)
+def singular_cofactors_rule(a: Any) -> Rule:
+    """The second derivative D'' of the determinant is symmetric:  dA = conj(D''(conj(dC)))."""
+
+    def cofactors_pullback(dc: ndarray) -> ndarray:
+        return conj(second_derivative(a, conj(dc)))
+
+    return singular_cofactors(a), cofactors_pullback
+
+
+def second_derivative(a: ndarray, e: ndarray) -> ndarray:
+    """Return the change of the cofactors of A = U diag(s) V^H along E.
+
+    Of diag(s) along F, with the products P_ij of all s but s_i and s_j, it is
+    sum_{k != i} F_kk P_ik on the diagonal and -F_ji P_ij off it: the 2 by 2 minors.
+    """
     u, s, vh = np.linalg.svd(a)
     n = s.shape[-1]
+    same = np.eye(n, dtype=bool)
+    pairs = np.where(same, 0, products_of_others(np.where(same, 1, s[..., None, :])))
+    f = adjoint_matrix(u) @ e @ adjoint_matrix(vh)
+    k = -f.swapaxes(-1, -2) * pairs
+    diagonal(k)[...] = np.sum(pairs * diagonal(f)[..., None, :], axis=-1)
     phase = np.linalg.det(u) * np.linalg.det(vh)
-    without_one = np.where(np.eye(n, dtype=bool), 1, s[..., None, :]).prod(axis=-1)
-    weighted = conj(u) * (phase[..., None] * without_one)[..., None, :]
-    return weighted @ conj(vh)
+    return phase[..., None, None] * (conj(u) @ k @ conj(vh))
 
 
 @from_vjp(np.linalg.slogdet)
@@ -136,6 +176,7 @@ def slogdet_rule(a: Any) -> Rule:
             factor = factor - 1j * np.imag(np.conj(ds) * result[0])
         wide = np.asarray(factor)[..., None, None]
         singular = np.asarray(result[0])[..., None, None] == 0
-        return np.where((wide == 0) | singular, 0, wide * adjoint_matrix(inverse_or_nan(a)))
+        da = scaled(wide, adjoint_matrix(inverse_or_nan(a)))
+        return np.where(singular, 0, da)
 
     return result, slogdet_pullback

@@ -30,7 +30,7 @@ class OperatorRuleError(MooncakeError, ValueError):
 
     ``a * b`` finds the rule of ``numpy.multiply`` without asking the table of rules.
 
-    Mend: write a function of your own for the product, and declare a rule for that.
+    Fix: write a function of your own for the product, and declare a rule for that.
     """
 
 
@@ -82,7 +82,7 @@ def refuse_operator(function: Hashable) -> None:
         raise OperatorRuleError(
             f"the rule of {name} cannot be replaced",
             why="Python's operators use it without asking which rules hold",
-            mend="write a function of your own, and declare a rule for that",
+            fix="write a function of your own, and declare a rule for that",
         )
 
 

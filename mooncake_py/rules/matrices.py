@@ -69,4 +69,4 @@ def quiet(da: ndarray, *dys: Any) -> ndarray:
     stack = da.shape[:-2]
     parts = [np.asarray(dy).reshape((*stack, -1)) for dy in dys if dy is not None]
     used = np.asarray(np.concatenate(parts, axis=-1).any(axis=-1))
-    return np.where(used[..., None, None], da, 0)
+    return np.where(used[..., None, None] | np.isfinite(da), da, 0)

@@ -49,7 +49,7 @@ def refuse(what: str) -> NoReturn:
         f"{what} cannot be differentiated",
         why="what it hands out is not the memory of the arrays itself, so that reads and writes "
         "through it cannot be followed",
-        mend="leave that out, or loop over the arrays or their indices (np.ndindex)",
+        fix="leave that out, or loop over the arrays or their indices (np.ndindex)",
     )
 
 

@@ -39,7 +39,9 @@ def norm_rule(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False)
         else:
             dy_wide, y_wide = np.expand_dims(dy, axes), np.expand_dims(y, axes)
         dx = norm_cotangent(x, y_wide, dy_wide, ord, axes)
-        return dx if dx is None or np.isfinite(y).all() else np.where(dy_wide == 0, 0, dx)
+        if dx is None or np.isfinite(y).all():
+            return dx
+        return np.where((dy_wide == 0) & np.isnan(dx), 0, dx)
 
     return y, norm_pullback
 
@@ -126,7 +128,8 @@ def cond_rule(x: Any, p: Any = None) -> tuple[Any, Any]:
         of_x = norm_cotangent(x, size, wide * inverse_size, p, (-2, -1))
         of_inverse = norm_cotangent(inverse, inverse_size, wide * size, p, (-2, -1))
         adjoint = adjoint_matrix(inverse)
-        return np.where(wide == 0, 0, of_x - adjoint @ of_inverse @ adjoint), None
+        dx = of_x - adjoint @ of_inverse @ adjoint
+        return np.where((wide == 0) & np.isnan(dx), 0, dx), None
 
     return y, cond_pullback
 

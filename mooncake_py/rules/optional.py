@@ -13,6 +13,7 @@ import importlib
 import sys
 
 from mooncake_py.rules import local
+from mooncake_py.rules.steady import hold_functions
 
 __all__ = ["MODULES", "import_installed", "load_imported"]
 
@@ -27,6 +28,7 @@ MODULES = {
     f"scipy.{part}": f"mooncake_py.rules.scipy.{part.replace('.', '_')}"
     for part in (
         "fft", "interpolate", "linalg", "ndimage", "signal", "sparse", "sparse.linalg", "special",
+        "stats",
     )
 }
 _waiting = dict(MODULES)
@@ -49,5 +51,6 @@ def load_imported() -> None:
     for module in [module for module in _waiting if module in sys.modules]:
         with local.using(None):  # its rules hold everywhere, wherever they are asked for first
             importlib.import_module(_waiting[module])
+        hold_functions()
         _waiting.pop(module, None)  # only now: another thread waits for the import as well
     _seen = len(sys.modules)

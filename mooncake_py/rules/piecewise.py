@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.rules.declare import elementwise, from_vjp, linear
+from mooncake_py.rules.exact_zeros import scaled
 from mooncake_py.rules.kinds import AtOnce
 
 __all__ = ["weight_above"]
@@ -127,6 +128,6 @@ def divmod_vjp(a, b, **options):
         dr = dy[1]
         if dr is None:
             return None, None
-        return dr, lambda: np.where(dr == 0, 0, -q * dr)  # q is infinite where b = 0
+        return dr, lambda: scaled(dr, -q)  # q is infinite where b = 0
 
     return (q, r), divmod_pullback

@@ -21,22 +21,31 @@ from mooncake_py.rules.special_functions import inverse, reciprocal
 __all__: list[str] = []
 
 
-def power_base_partial(x: Any, p: Any, y: Any) -> Any:
-    """Return ``p * x**(p - 1)`` for arrays, 0 where p = 0."""
+def slope(x: Any, p: Any) -> Any:
+    """Return ``p * x**(p - 1)`` for arrays, 0 where p = x = 0; inf at 0 for a complex p below 1."""
     if np.ndim(p) == 0:
         if p == 2:
             return 2 * x
-        return scaled_power(p, x) if p != 0 else 0
-    return np.where(p == 0, 0, scaled_power(p, x))
-
-
-def scaled_power(p: Any, x: Any) -> Any:
-    """Return ``p * x**(p - 1)``, inf at x = 0 for p below 1 also where x or p is complex."""
+        if p == 0:
+            return np.zeros_like(x, np.result_type(x, p))
     # The operator, unlike np.power, is quick for small constant exponents of arrays.
-    slope = p * (x ** (p - 1) if isinstance(x, np.ndarray) else np.power(x, p - 1))
-    if np.iscomplexobj(slope):
-        return np.where((x == 0) & (np.real(p) < 1), np.inf, slope)
-    return slope
+    product = p * (x ** (p - 1) if isinstance(x, np.ndarray) else np.power(x, p - 1))
+    if np.iscomplexobj(product):
+        product = np.where((x == 0) & (np.real(p) < 1), np.inf, product)
+    return product if np.ndim(p) == 0 or np.all(p) else np.where((p == 0) & (x == 0), 0, product)
+
+
+def slope_base_partial(x: Any, p: Any, y: Any) -> Any:
+    """Return ``p * (p - 1) * x**(p - 2)``, 0 where p = 0 and x = 0."""
+    return np.where((p == 0) & (x == 0), 0, p * slope(x, p - 1))
+
+
+def slope_exponent_partial(x: Any, p: Any, y: Any) -> Any:
+    """Return ``x**(p - 1) * (1 + p * log(x))``, 0 where x = 0 as its limit for p above 1."""
+    zero = x == 0
+    base = np.where(zero, 1, x)
+    log_base = np.log(base + 0j if np.iscomplexobj(y) else np.abs(base))
+    return np.where(zero, 0, np.power(base, p - 1) + y * log_base)
 
 
 def power_exponent_partial(x: Any, p: Any, y: Any) -> Any:
@@ -45,13 +54,25 @@ def power_exponent_partial(x: Any, p: Any, y: Any) -> Any:
     return np.where((x == 0) & np.isfinite(y), 0, y * log_x)
 
 
-def scalar_base_partial(x: Any, p: Any, y: Any) -> Any:
-    """Return ``p * x**(p - 1)`` for Python scalars."""
-    if not p:
-        return 0.0
+def scalar_slope(x: Any, p: Any) -> Any:
+    """Return ``p * x**(p - 1)`` for Python scalars, 0 where p = x = 0."""
     if x == 0 and p.real < 1:
-        return math.copysign(math.inf, p.real)
+        return math.copysign(math.inf, p.real) if p else 0.0
     return p * x ** (p - 1)
+
+
+def scalar_slope_base_partial(x: Any, p: Any, y: Any) -> Any:
+    """Return ``p * (p - 1) * x**(p - 2)`` for Python scalars, 0 where p = 0."""
+    return p * scalar_slope(x, p - 1) if p or x else 0.0
+
+
+def scalar_slope_exponent_partial(x: Any, p: Any, y: Any) -> Any:
+    """Return ``x**(p - 1) * (1 + p * log(x))``, 0 where x = 0 as its limit for p above 1."""
+    if x == 0:
+        return 0.0
+    if isinstance(y, (complex, np.complexfloating)):
+        return x ** (p - 1) + y * cmath.log(x)
+    return x ** (p - 1) + y * math.log(abs(x))
 
 
 def scalar_exponent_partial(x: Any, p: Any, y: Any) -> Any:
@@ -70,12 +91,18 @@ def sqrt_partial(x: Any, y: Any) -> Any:
 
 # Powers.
 
-elementwise(np.power, power_base_partial, power_exponent_partial)
-elementwise(np.float_power, power_base_partial, power_exponent_partial)
-elementwise(operator.pow, scalar_base_partial, scalar_exponent_partial)
-elementwise(math.pow, scalar_base_partial, scalar_exponent_partial)
+elementwise(np.power,       lambda x, p, y: slope(x, p), power_exponent_partial)
+elementwise(np.float_power, lambda x, p, y: slope(x, p), power_exponent_partial)
+elementwise(operator.pow,   lambda x, p, y: scalar_slope(x, p), scalar_exponent_partial)
+elementwise(math.pow,       lambda x, p, y: scalar_slope(x, p), scalar_exponent_partial)
 elementwise(np.square,     lambda x, y: 2 * x)
 elementwise(np.reciprocal, lambda x, y: -y * y)
+
+# The derivative in the base, with a rule of its own: it has cases for single exponents, which are
+# not to be taken for constants.
+
+elementwise(slope, slope_base_partial, slope_exponent_partial)
+elementwise(scalar_slope, scalar_slope_base_partial, scalar_slope_exponent_partial)
 
 # Roots.
 

@@ -22,7 +22,7 @@ from mooncake_py.rules.declare import from_vjp
 from mooncake_py.rules.exact_zeros import scaled
 from mooncake_py.rules.no_value import NoValue, given
 
-__all__: list[str] = []
+__all__ = ["products_of_others"]
 
 
 @from_vjp(np.prod, np.ndarray.prod)
@@ -70,12 +70,16 @@ def product(y: Any, a: Any, axis: Axes, initial: Any, where: Any) -> Result:
 
 def product_cotangent(dy: Any, factors: ndarray, axis: Axes) -> ndarray:
     """Return dy times the product of the other factors, without a division: zeros are right."""
-    lines = to_lines(factors, axis)
+    others = from_lines(products_of_others(to_lines(factors, axis)), axis, factors.shape)
+    return scaled(keep(dy, axis, factors.shape), others.conj())
+
+
+def products_of_others(lines: ndarray) -> ndarray:
+    """Return for each number of a line the product of all others in it."""
     before, after = np.ones_like(lines), np.ones_like(lines)
     np.multiply.accumulate(lines[..., :-1], -1, out=before[..., 1:])
     np.multiply.accumulate(lines[..., :0:-1], -1, out=after[..., -2::-1])
-    others = from_lines(np.multiply(before, after, out=before), axis, factors.shape)
-    return scaled(keep(dy, axis, factors.shape), others.conj())
+    return np.multiply(before, after, out=before)
 
 
 # Cumulative products.

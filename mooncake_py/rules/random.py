@@ -72,7 +72,7 @@ HOLD_CONSTANT = "hold the parameter constant, or use a score-function estimator"
 refused(
     *(method for name in sorted(CONSTANT_PARAMETERS) for method in methods(name)),
     why=NO_SMOOTH_MAP,
-    mend=HOLD_CONSTANT,
+    fix=HOLD_CONSTANT,
 )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ _replaced = False
 class DuplicateRuleError(MooncakeError, ValueError):
     """Two rules were registered for one function.
 
-    Mend: remove one, or pass ``replace=True`` to the second.
+    Fix: remove one, or pass ``replace=True`` to the second.
     """
 
 
@@ -84,7 +84,7 @@ def _refuse_second(rule: Rule, function: Hashable, present: Rule | None, kind: s
             f"{function_name(function)} has a {kind} already",
             where=rule.origin,
             why=f"it was declared at {present.origin}",
-            mend="remove one of the two, or pass replace=True to override the first",
+            fix="remove one of the two, or pass replace=True to override the first",
         )
 
 

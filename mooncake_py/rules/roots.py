@@ -43,7 +43,7 @@ def bracketed_root(
         raise MissingRuleError(
             "a root at which the function is flat or jumps has no derivative",
             why=f"near {root} its slope is {slope}, and {nearer} at half the distance",
-            mend="hold the function constant, or divide a multiple root out",
+            fix="hold the function constant, or divide a multiple root out",
         )
     x = root
     for _ in range(STEPS):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mooncake_py.rules.exact_zeros import scaled as quietly
 from mooncake_py.rules.kinds import NotImplementedDerivative, Wirtinger, function_name
 
 __all__ = ["rule_of_outputs", "scaled"]
@@ -67,7 +68,7 @@ def pushed(t: Any, slope: Any) -> Any:
     """Return slope * t, zero where t is zero."""
     if isinstance(slope, Wirtinger):
         return pushed(t, slope.dz) + pushed(np.conj(t), slope.dzbar)
-    return np.where(t == 0, 0, slope * t)
+    return quietly(t, slope)
 
 
 def cotangent(
@@ -95,4 +96,4 @@ def scaled(dy: Any, slope: Any) -> Any:
     """Return conj(slope) * dy, zero where dy is zero."""
     if isinstance(slope, Wirtinger):
         return scaled(dy, slope.dz) + np.conj(scaled(dy, slope.dzbar))
-    return np.where(dy == 0, 0, np.conj(slope) * dy)
+    return quietly(dy, np.conj(slope))

@@ -79,13 +79,6 @@ def stretch_adjoint(dy, array, shape, subok):
     return dy  # the engine sums over the axes that were added or stretched
 
 
-@overlay(np.broadcast_arrays)
-def broadcast_arrays(*args, subok=False):
-    arrays = [np.asanyarray(a) if subok else np.asarray(a) for a in args]
-    shape = np.broadcast_shapes(*[a.shape for a in arrays])
-    return tuple([a if a.shape == shape else np.broadcast_to(a, shape) for a in arrays])
-
-
 def _reshape_back(dy: ndarray, a: Like, order: Any) -> Any:
     if order in ("A", "K") and (a.strides is None or not a.size):
         order = "C"

@@ -27,11 +27,12 @@ from mooncake_py.rules.gauge import (
     undetermined,
     undetermined_at_zero,
     used,
+    vectors_of_values,
     without_complement,
 )
 from mooncake_py.rules.matrices import complete_triangle, diagonal, fold_triangle, inverse_or_zero
 
-__all__: list[str] = []
+__all__ = ["svd_cotangent", "values_cotangent"]
 
 Rule = tuple[Any, Any]
 
@@ -45,8 +46,8 @@ def svd_rule(
     result = np.linalg.svd(a, full_matrices, compute_uv, hermitian)
 
     def values_pullback(ds: ndarray) -> ndarray:
-        u, _, vh = np.linalg.svd(a, full_matrices=False, hermitian=hermitian)
-        da = (u * ds[..., None, :]) @ vh
+        u, s, vh = np.linalg.svd(a, full_matrices=False, hermitian=hermitian)
+        da = values_cotangent(u, s, vh, ds)
         return fold_triangle(da, lower=True) if hermitian else da
 
     def svd_pullback(dy: tuple[Any, Any, Any]) -> Any:
@@ -57,6 +58,13 @@ def svd_rule(
         return cotangent(u, s, adjoint_matrix(vh), du, ds, dv)
 
     return result, svd_pullback if compute_uv else values_pullback
+
+
+def values_cotangent(u: ndarray, s: ndarray, vh: ndarray, ds: ndarray) -> ndarray:
+    """Return the cotangent of A = U diag(s) V^H, of the values alone."""
+    v = adjoint_matrix(vh)
+    u, v = (vectors_of_values(s, x, u.shape != v.shape or np.iscomplexobj(u)) for x in (u, v))
+    return (u * ds[..., None, :]) @ adjoint_matrix(v)
 
 
 def hermitian_svd_cotangent(u: ndarray, s: ndarray, v: ndarray, du: Any, ds: Any, dv: Any) -> Any:
@@ -106,7 +114,9 @@ def vectors_cotangent(u: ndarray, s: ndarray, v: ndarray, du: ndarray, ds: Any, 
     ):
         return UNDETERMINED
     together *= differences
-    against *= inverse_or_zero(positive[..., None, :] + positive[..., :, None])
+    vanish = positive == 0
+    both_vanish = vanish[..., None, :] & vanish[..., :, None]
+    against *= inverse_or_zero(np.where(both_vanish, 0, s[..., None, :] + s[..., :, None]))
     inner = together + against
     if ds is not None:
         diagonal(inner)[...] += ds

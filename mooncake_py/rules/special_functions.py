@@ -1,14 +1,22 @@
-"""Functions that appear in derivatives and that neither NumPy nor `math` provides."""
+"""Functions that appear in derivatives and that neither NumPy nor `math` provides.
+
+Where a formula needs a case of its own at a point, the function has a rule of its own, so that
+derivatives of every order are right there: the derivative of ``where(x == 0, 1, sin(x) / x)``
+takes the constant for a constant.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-__all__ = ["bessel_i1", "digamma", "inverse", "logistic", "reciprocal", "sinc_derivative"]
+from mooncake_py.rules.declare import elementwise
+
+__all__ = [
+    "bessel_i", "difference", "digamma", "inverse", "logistic", "reciprocal", "sinc_derivative",
+]
 
 # B(2k) / 2k for k = 1..7, with the Bernoulli numbers B.
 _DIGAMMA_COEFFICIENTS = (
@@ -49,51 +57,65 @@ def inverse(x: Any) -> Any:
     return np.where(x == 0, np.inf, 1 / x) if np.iscomplexobj(x) else 1 / x
 
 
-def logistic(a: Any, b: Any, exp: Callable[[Any], Any]) -> Any:
-    """Return ``exp(a) / (exp(a) + exp(b))`` without overflow; 1/2 where a = b, infinite or not."""
-    return np.where(a == b, 0.5, 1 / (1 + exp(b - a)))
+def difference(a: Any, b: Any) -> Any:
+    """Return ``a - b``; 0 where both are the same infinity."""
+    return np.where(a == b, 0, a - b)
+
+
+def logistic(t: Any) -> Any:
+    """Return ``1 / (1 + exp(-t))``; its derivatives do not overflow either."""
+    return 1 / (1 + np.exp(-t))
+
+
+elementwise(difference, 1, -1)
+elementwise(logistic, lambda t, y: y * logistic(-t))
 
 
 def sinc_derivative(x: Any, y: Any) -> Any:
     """Return the derivative of ``y = np.sinc(x)``, real or complex.
 
     The closed form loses digits near zero; there the Taylor series takes over, of which the
-    first term left out is below 1e-13 of the sum.
+    first term left out is below 1e-13 of the sum.  Neither divides by zero.
     """
     t = np.pi * x
     z = t * t
     near = np.abs(z) < 0.1
-    series = -z / 3 * (1 - z / 10 * (1 - z / 28 * (1 - z / 54 * (1 - z / 88))))
-    return np.where(near, series, np.cos(t) - y) / np.where(x == 0, 1, x)
+    series = -np.pi * t / 3 * (1 - z / 10 * (1 - z / 28 * (1 - z / 54 * (1 - z / 88))))
+    return np.where(near, series, (np.cos(t) - y) / np.where(near, 1, x))
 
 
-def bessel_i1(x: Any) -> Any:
-    """Return the modified Bessel function I1 of real `x`, the derivative of ``np.i0``.
+def bessel_i(n: int, x: Any) -> Any:
+    """Return the modified Bessel function I_n of real `x`; I_1 is the derivative of ``np.i0``.
 
     References
     ----------
     DLMF 10.25.2 (power series, all terms of one sign) for abs(x) up to 25, 10.40.1 (asymptotic
-    expansion) beyond.
+    expansion) beyond; 10.29.1 for the derivative.
     """
     size = np.abs(x)
     magnitude = np.where(
-        size < 25, _i1_series(np.minimum(size, 25)), _i1_asymptotic(np.maximum(size, 25))
+        size < 25, _i_series(n, np.minimum(size, 25)), _i_asymptotic(n, np.maximum(size, 25))
     )
-    return np.copysign(magnitude, x)
+    return np.copysign(magnitude, x) if n % 2 else magnitude
 
 
-def _i1_series(x: Any) -> Any:
+elementwise(
+    bessel_i, None, lambda n, x, y: (bessel_i(abs(n - 1), x) + bessel_i(n + 1, x)) / 2
+)
+
+
+def _i_series(n: int, x: Any) -> Any:
     q = x * x / 4
     total = np.ones_like(q)
     for k in range(40, 0, -1):
-        total = 1 + q / (k * (k + 1)) * total
-    return x / 2 * total
+        total = 1 + q / (k * (k + n)) * total
+    return (x / 2) ** n / math.factorial(n) * total
 
 
-def _i1_asymptotic(x: Any) -> Any:
+def _i_asymptotic(n: int, x: Any) -> Any:
     total = np.ones_like(x)
     for k in range(22, 0, -1):
-        total = 1 + ((2 * k - 1) ** 2 - 4) / (8 * k * x) * total
-    # The exponential in two factors: their product overflows only where I1 does.
+        total = 1 + ((2 * k - 1) ** 2 - 4 * n * n) / (8 * k * x) * total
+    # The exponential in two factors: their product overflows only where I_n does.
     half = np.exp(x / 2)
     return half * (half / np.sqrt(2 * np.pi * x)) * total

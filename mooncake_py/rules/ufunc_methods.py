@@ -168,6 +168,7 @@ def ufunc_reduce(
     where: Any = True,
 ) -> Any:
     """Combine the elements one by one; several axes count as one in C order."""
+    dtype = accumulator(array, dtype, out)
     if is_stepwise(ufunc):
         result = natively(ufunc, "reduce", array, axis, dtype, None, keepdims, initial, where)
         return result if out is None else written(out, result)
@@ -183,6 +184,15 @@ def ufunc_reduce(
         result = np.reshape(result, [1 if i in axes else n for i, n in enumerate(x.shape)])
     check_agreement(ufunc, "reduce", expected, result)
     return result if out is None else written(out, result)
+
+
+def accumulator(array: Any, dtype: Any, out: Any) -> Any:
+    """Return the dtype that NumPy computes in: `out` takes part in it, as it accumulates."""
+    out = out[0] if isinstance(out, tuple) else out
+    if dtype is not None or out is None or out.dtype.kind not in "fc":
+        return dtype
+    of = np.asarray(array).dtype
+    return None if of == out.dtype else np.result_type(of, out.dtype)
 
 
 def along_first(x: Any, axes: Any, kept: Any) -> Any:
@@ -242,7 +252,7 @@ def check_agreement(ufunc: np.ufunc, method: str, expected: Any, result: Any) ->
         raise MissingRuleError(
             f"numpy.{ufunc.__name__}.{method} cannot be differentiated here",
             why="NumPy's result is not that of combining the elements from first to last",
-            mend=f"write the loop: for v in x: y = np.{ufunc.__name__}(y, v)",
+            fix=f"write the loop: for v in x: y = np.{ufunc.__name__}(y, v)",
         )
 
 
@@ -261,16 +271,27 @@ def ufunc_accumulate(
     ufunc: np.ufunc, array: Any, axis: int = 0, dtype: Any = None, out: Any = None
 ) -> Any:
     """Combine the elements one by one, and keep each result on the way."""
+    dtype = accumulator(array, dtype, out)
     items = np.moveaxis(np.asarray(array), axis, 0)
     if is_stepwise(ufunc) or not len(items):
         result = natively(ufunc, "accumulate", array, axis, dtype)
-        return result if out is None else written(out, result)
+        return result if out is None else written_along(out, result, axis)
     options = {} if dtype is None else {"dtype": dtype}
     results = [np.array(items[0], dtype=dtype)]
     for i in range(1, len(items)):
         results.append(ufunc(results[-1], items[i], **options))
     result = np.stack(results, axis=axis)
-    return result if out is None else written(out, result)
+    return result if out is None else written_along(out, result, axis)
+
+
+def written_along(out: Any, result: Any, axis: int) -> Any:
+    """Write a result to the start of `out` along an axis; along others it may be repeated."""
+    target = out[0] if isinstance(out, tuple) else out
+    if target.shape == result.shape or target.ndim != result.ndim:
+        return written(target, result)
+    start = np.moveaxis(target, axis, 0)[: result.shape[axis]]
+    start[...] = np.moveaxis(result, axis, 0)
+    return target
 
 
 @overlay(np.ufunc.reduceat)
@@ -278,6 +299,7 @@ def ufunc_reduceat(
     ufunc: np.ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None
 ) -> Any:
     """Reduce the segments that start at the indices."""
+    dtype = accumulator(array, dtype, out)
     if is_stepwise(ufunc):
         result = natively(ufunc, "reduceat", array, indices, axis, dtype)
         return result if out is None else written(out, result)
@@ -295,7 +317,7 @@ def ufunc_reduceat(
 
 
 zero_derivative(
-    slots_of, rounds, reduced_axes, reduced_natively, check_agreement, is_stepwise, natively,
-    segments,
+    accumulator, slots_of, rounds, reduced_axes, reduced_natively, check_agreement, is_stepwise,
+    natively, segments,
     because="returns positions or checks; the values take another way",
 )  # fmt: skip

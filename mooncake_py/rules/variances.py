@@ -47,7 +47,7 @@ def spread_cotangents(
     if axis is None and where is True and mean is NoValue and np.ndim(dy) == 0 and a.size > ddof:
         # In one expression, which NumPy computes in the memory of the difference.
         da = (a - np.mean(a)) * (2 * dy / (a.size - ddof))
-        return (da if surely_finite(da) else np.where(dy == 0, 0, da),)
+        return (da if surely_finite(da) else np.where((dy == 0) & np.isnan(da), 0, da),)
     center = np.mean(a, axis, keepdims=True, where=where) if mean is NoValue else mean
     dy = keep(dy, axis, a.shape)
     freedom = np.maximum(count(a.shape, axis, where) - ddof, 0)
@@ -57,8 +57,8 @@ def spread_cotangents(
 
 def root_cotangent(dy: Any, y: Any) -> Any:
     """Return the cotangent of v for y = sqrt(v), and zero where y is zero: all elements equal."""
-    zero = (y == 0) | (dy == 0)
-    return np.where(zero, 0, dy / (2 * np.where(zero, 1, y)))
+    zero = y == 0
+    return np.where(zero, 0, scaled(dy, 1 / (2 * np.where(zero, 1, y))))
 
 
 declare(np.var, np.ndarray.var)

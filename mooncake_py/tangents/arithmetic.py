@@ -236,7 +236,7 @@ def _require_container(t: Any, path: str) -> None:
         raise InvalidTangentError(
             f"{path} is no tangent: {_brief(t)}",
             why="an int, an object or an array subclass is never a tangent",
-            mend="build tangents with zero_tangent or randn_tangent",
+            fix="build tangents with zero_tangent or randn_tangent",
         )
 
 
@@ -244,7 +244,7 @@ def _mismatch(x: Any, y: Any, path: str) -> InvalidTangentError:
     return InvalidTangentError(
         f"tangents do not match at {path}",
         why=f"left:  {_brief(x)}\nright: {_brief(y)}",
-        mend="combine tangents of the same primal, built with zero_tangent or randn_tangent",
+        fix="combine tangents of the same primal, built with zero_tangent or randn_tangent",
     )
 
 

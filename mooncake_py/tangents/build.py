@@ -185,7 +185,7 @@ def _unlike(p: Any, q: Any) -> InvalidTangentError:
     return InvalidTangentError(
         f"two values of different structure have no difference: {_brief(p)} and {_brief(q)}",
         why="a tangent joins values of one type, one shape and the same fields",
-        mend="compare values of equal structure",
+        fix="compare values of equal structure",
     )
 
 

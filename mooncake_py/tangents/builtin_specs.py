@@ -56,7 +56,7 @@ class RefusedSpec(TangentSpec):
         raise InvalidTangentError(
             f"a {type(x).__qualname__} cannot have a tangent",
             why="it may hold numbers that cannot be reached or replaced",
-            mend="pass a list, dict or array instead, or register a spec with register_tangent",
+            fix="pass a list, dict or array instead, or register a spec with register_tangent",
         )
 
 
@@ -67,7 +67,8 @@ class SetSpec(RefusedSpec):
     def fields(self, x: Any) -> None:
         from mooncake_py.tangents.build import zero_tangent
 
-        if any(zero_tangent(element) is not NoTangent() for element in x):
+        numbers = (float, complex, np.inexact)  # an active one passes for one of these
+        if any(isinstance(e, numbers) or zero_tangent(e) is not NoTangent() for e in x):
             super().fields(x)
 
 
@@ -152,18 +153,18 @@ def differentiable_array(a: np.ndarray) -> bool:
         raise InvalidTangentError(
             f"an array of class {type(a).__qualname__} cannot have a tangent",
             why="subclasses of ndarray give their operators a meaning of their own",
-            mend="pass a plain array: np.asarray(x), or x.filled(...) of a masked one",
+            fix="pass a plain array: np.asarray(x), or x.filled(...) of a masked one",
         )
     if kind == "O":
         raise InvalidTangentError(
             "an array of objects (dtype=object) cannot have a tangent",
             why="its elements may be of any type, so it has no dtype to differentiate in",
-            mend="pass a list of the objects, or an array of floats: x.astype(float)",
+            fix="pass a list of the objects, or an array of floats: x.astype(float)",
         )
     if kind == "V":
         raise InvalidTangentError(
             f"a structured array cannot have a tangent: dtype {a.dtype}",
             why="its elements mix fields of different types",
-            mend="pass the fields as separate arrays: x['field']",
+            fix="pass the fields as separate arrays: x['field']",
         )
     return kind in "fc"

@@ -206,7 +206,7 @@ def _of_dtype(dtype_key: Any) -> Any:
         raise InvalidTangentError(
             f"arrays of {scalar.__name__} have no tangent type",
             why="their elements have no dtype to differentiate in",
-            mend="use arrays of floats, or lists of objects",
+            fix="use arrays of floats, or lists of objects",
         )
     return NDArray[scalar] if issubclass(scalar, np.inexact) else NoTangent
 
@@ -237,7 +237,7 @@ def _part_type(
     raise InvalidTangentError(
         f"{key_name(key)} is not the type of a tangent",
         why="fdata_type and rdata_type take the type of a tangent, not of a primal",
-        mend=f"use tangent_type({key_name(key)}) first",
+        fix=f"use tangent_type({key_name(key)}) first",
     )
 
 
@@ -277,5 +277,5 @@ def _joined(f: Any, r: Any) -> Any:
     raise InvalidTangentError(
         "fdata and rdata types do not belong together",
         why=f"fdata: {key_name(f)}\nrdata: {key_name(r)}",
-        mend="pass fdata_type(T) and rdata_type(T) of one tangent type T",
+        fix="pass fdata_type(T) and rdata_type(T) of one tangent type T",
     )

@@ -132,6 +132,6 @@ def _refuse_attributes(x: Any) -> None:
         raise InvalidTangentError(
             f"a {type(x).__qualname__} with attributes {sorted(vars(x))} cannot have a tangent",
             why="the tangent of a list, dict or tuple has no place for attributes",
-            mend="keep the container in an attribute of an ordinary object, "
+            fix="keep the container in an attribute of an ordinary object, "
             "or register a spec with register_tangent",
         )

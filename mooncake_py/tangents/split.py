@@ -127,7 +127,7 @@ def _split_parts(t: Any, part: Any) -> Mapping[Any, Any]:
         raise InvalidTangentError(
             f"{type(t).__qualname__} {t!r:.60} is no tangent",
             why="only tangents are split into fdata and rdata",
-            mend="build it with zero_tangent or randn_tangent",
+            fix="build it with zero_tangent or randn_tangent",
         )
     return {k: part(v) for k, v in parts_of(t).items()}
 
@@ -136,5 +136,5 @@ def _not_two_parts(f: Any, r: Any) -> InvalidTangentError:
     return InvalidTangentError(
         "fdata and rdata do not belong together",
         why=f"fdata: {f!r:.60}\nrdata: {r!r:.60}",
-        mend="pass fdata(t) and rdata(t) of one tangent, or zero_rdata(x) of the primal",
+        fix="pass fdata(t) and rdata(t) of one tangent, or zero_rdata(x) of the primal",
     )

@@ -185,5 +185,5 @@ def _expect(ok: bool, path: str, expected: str, got: Any) -> None:
     raise InvalidTangentError(
         f"{path} does not fit its primal",
         why=f"expected: {expected}\ngot:      {found}",
-        mend="build it with zero_tangent or randn_tangent of the primal",
+        fix="build it with zero_tangent or randn_tangent of the primal",
     )

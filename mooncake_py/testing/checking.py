@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from mooncake_py.errors import MissingRuleError, MooncakeError, RuleTestError
 from mooncake_py.rules import registry
+from mooncake_py.rules.domains import unrestricted
 from mooncake_py.rules.kinds import CoDualRule, function_name
 from mooncake_py.testing.case import Case, Inputs, Rule
 from mooncake_py.testing.constant_checks import check_constants
 from mooncake_py.testing.cycle import Cycle
 from mooncake_py.testing.derivative_checks import DerivativeTest
+from mooncake_py.testing.domain_checks import check_domain, check_mutates, is_within
 from mooncake_py.testing.forward_checks import Reference, check_forward
 from mooncake_py.testing.frule_checks import check_frule
+from mooncake_py.testing.leaving_out import naming, warn_of_restrictions
 from mooncake_py.testing.output_checks import check_each_output
 from mooncake_py.testing.pushforward_checks import check_pushforward
+from mooncake_py.testing.quiet import quiet
 from mooncake_py.testing.reuse_checks import check_reuse
 from mooncake_py.testing.reverse_checks import (
     check_cotangent_kept,
@@ -27,6 +33,9 @@ from mooncake_py.testing.reverse_checks import (
     check_restored,
     check_zero_cotangent,
 )
+from mooncake_py.testing.second_derivatives import SecondDerivatives
+from mooncake_py.testing.special_checks import check_special_derivatives
+from mooncake_py.testing.special_points import is_singular, special_points
 from mooncake_py.testing.variants import (
     Variant,
     accept,
@@ -51,6 +60,7 @@ _INCREMENT_HINT = (
 class Options:
     """The options of `test_rule`, as documented there."""
 
+    order: int | None
     rtol: float | None
     atol: float
     directions: int
@@ -59,6 +69,7 @@ class Options:
     dtypes: bool
     aliasing: bool
     constants: bool
+    special_points: bool
     cotangent_kept: bool | None
     forward: bool | None
 
@@ -76,7 +87,8 @@ def check_rule(
     options: Options,
 ) -> None:
     """Run all checks at the arguments given, then the checks of each variant of them."""
-    chosen, by_hand = (rule, not _is_derived(rule)) if rule else _default_rule(f, args)
+    declared = registry.find(f) if rule is None else None
+    chosen, by_hand = (rule, not _is_derived(rule)) if rule else _default_rule(f, args, declared)
     seed = int(rng.integers(2**32)) if isinstance(rng, np.random.Generator) else rng
     inputs = Inputs((f, *args), kwargs)
     case = Case(inputs, chosen, function_name(f), seed, by_hand)
@@ -85,20 +97,62 @@ def check_rule(
     elif rule is not None or by_hand:  # forward mode does not know it
         options = replace(options, forward=False)
     reference = _call_primal(case)
+    check_domain(case, declared)
+    check_mutates(case, declared, reference)
     _check_fully(case, reference, options)
-    for label, variant in _variants(case, options):
-        accepted = accept(variant, reference)
+    given = rule is not None and by_hand
+    second = SecondDerivatives(case, given, options.order == 2)
+    twice = options.order != 1 and not options.interface_only
+    if twice:
+        with naming("order", case):
+            second.check(case, reference, special=False)
+    for variant in _variants(case, options):
+        accepted = _accepted(variant, declared, reference)
         if accepted is not None:
-            _check_variant(case.with_inputs(variant, label), accepted, options)
+            with naming(variant.option, case, variant.label):
+                _check_variant(case.with_inputs(variant.inputs, variant.label), accepted, options)
+    if options.special_points and not options.interface_only:
+        checked = declared is not None or rule is not None
+        for variant in special_points(inputs):
+            accepted = _accepted(variant, declared, reference)
+            if accepted is not None and not is_singular(accepted, reference):
+                there = case.with_inputs(variant.inputs, variant.label)
+                with quiet(), naming("special_points", case):
+                    _check_special(there, accepted, options, checked)
+                if twice:
+                    with naming("order", case):
+                        second.check(there, accepted, special=True)
+    warn_of_restrictions(case, declared, partial(_silenced, case, declared, reference, options))
 
 
-def _default_rule(f: Any, args: tuple[Any, ...]) -> tuple[Rule, bool]:
+def _accepted(variant: Variant, declared: Any, reference: Reference) -> Reference | None:
+    """Return what the function does with a variant; None if the rule is not for it."""
+    return accept(variant.inputs, reference) if is_within(declared, variant.inputs) else None
+
+
+def _silenced(
+    case: Case, declared: Any, reference: Reference, options: Options
+) -> Iterator[Variant]:
+    """Yield the variants that options leave out, and at which the rule is wrong."""
+    every = replace(options, layouts=not options.layouts, dtypes=not options.dtypes, aliasing=False)
+    for variant in _variants(case, every):
+        accepted = None if variant.option == "shapes" else _accepted(variant, declared, reference)
+        if accepted is not None:
+            try:
+                there = case.with_inputs(variant.inputs, variant.label)
+                _check_variant(there, accepted, options)
+            except RuleTestError:
+                yield variant
+            except MooncakeError:
+                continue  # an error says so wherever the rule is used
+
+
+def _default_rule(f: Any, args: tuple[Any, ...], declared: Any) -> tuple[Rule, bool]:
     """Return the rule of `f`, and whether it is written by hand."""
-    registered = registry.find(f)
-    if registered is not None:
+    if declared is not None:
         from mooncake_py.rules.rrule import rrule
 
-        return rrule, isinstance(registered, CoDualRule)
+        return rrule, isinstance(unrestricted(declared), CoDualRule)
     from mooncake_py.interface import build_rrule
 
     return build_rrule(f, *args), False
@@ -128,18 +182,21 @@ def _check_fully(case: Case, reference: Reference, options: Options) -> None:
     seeded = _finished(case, set(range(len(case.inputs.values))))
     check_restored(case, seeded)
     if case.by_hand if options.cotangent_kept is None else options.cotangent_kept:
-        check_cotangent_kept(case, seeded)
+        with naming("cotangent_kept", case):
+            check_cotangent_kept(case, seeded)
     if derivatives is not None:
         derivatives.check(seeded, "increments", _INCREMENT_HINT)
         if options.forward is not False:
-            check_frule(case, seeded, reference, options.atol)
             required = options.forward is True
-            check_pushforward(case, seeded, options.atol, reference.output, required)
+            with naming("forward", case):
+                check_frule(case, seeded, reference, options.atol)
+                check_pushforward(case, seeded, options.atol, reference.output, required)
     else:
         check_no_nan(case, seeded)
     check_each_output(case, seeded, derivatives)
     if options.constants:
-        check_constants(case, reference, derivatives)
+        with naming("constants", case):
+            check_constants(case, reference, derivatives)
     check_reuse(case, seeded, None if derivatives is None else options.derivative(1))
     check_pullback_twice(case, seeded)
 
@@ -183,3 +240,23 @@ def _check_variant(case: Case, reference: Reference, options: Options) -> None:
     else:
         test = DerivativeTest(case, reference, **options.derivative(1))
         test.check(cycle, "derivative", _DERIVATIVE_HINT)
+
+
+def _check_special(case: Case, reference: Reference, options: Options, declared: bool) -> None:
+    """Run the checks that a branch of the rule for special values may affect."""
+    try:
+        cycle = Cycle(case)
+        check_forward(case, reference, cycle)
+        cycle.seed(set(range(len(case.inputs.values))))
+        cycle.reverse()
+    except MissingRuleError:
+        return  # the derivative is said not to exist there
+    except RuleTestError as error:
+        if isinstance(error.__cause__, np.linalg.LinAlgError):
+            return  # a matrix that is singular but for rounding
+        raise
+    check_rdata_type(case, cycle)
+    check_restored(case, cycle)
+    if declared:  # what is derived is only as good as its parts, at a kink of one of them
+        check_no_nan(case, cycle)
+    check_special_derivatives(case, cycle, reference, options.atol)

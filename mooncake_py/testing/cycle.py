@@ -168,12 +168,13 @@ class Cycle:
         """Put arrays back to what they were when the pullback was called.
 
         Returns False, with nothing done, if the inputs or their fdata are more than arrays,
-        numbers and tuples of them.
+        numbers and tuples of them, or were when the pullback was called.
         """
-        values = [*self.inputs.roots(), *(("", shadow) for shadow in self.fdata)]
-        if not all(_plain(part) for _, part in walk_all(values)):
-            return False
         now = (self.inputs.values, self.fdata, self.output.fdata)
+        values = [value for _, value in self.inputs.roots()]
+        values += [*self.fdata, *self.exit_state[0], *self.exit_state[1]]
+        if not all(_plain(part) for _, part in walk_all(("", value) for value in values)):
+            return False
         for (_, part), (_, old) in zip(walk(now, ""), walk(self.exit_state, ""), strict=True):
             if isinstance(part, np.ndarray) and part.flags.writeable:
                 part[...] = old

@@ -43,7 +43,7 @@ def failure(
     if details:
         lines.append(details)
     return RuleTestError(
-        f"rule of {of}: check '{check}' failed{place}", why="\n".join(lines), mend=hint
+        f"rule of {of}: check '{check}' failed{place}", why="\n".join(lines), fix=hint
     )
 
 

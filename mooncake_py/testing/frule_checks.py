@@ -6,6 +6,7 @@ from typing import Any
 
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.rules import registry
+from mooncake_py.rules.domains import rule_for
 from mooncake_py.tangents import Dual
 from mooncake_py.tangents.verify import verify_tangent
 from mooncake_py.testing.case import Case, path
@@ -31,7 +32,7 @@ def check_frule(case: Case, cycle: Cycle, reference: Reference, atol: float) -> 
     atol : float
         Absolute tolerance.
     """
-    if registry.find_forward(case.inputs.values[0]) is None:
+    if forward_rule(case) is None:
         return
     inputs = case.inputs.copy()
     every = set(range(len(inputs.values)))
@@ -64,9 +65,15 @@ def check_frule(case: Case, cycle: Cycle, reference: Reference, atol: float) -> 
     check_duality("forward rule", case, out.primal, forward, entry, atol)
 
 
+def forward_rule(case: Case) -> Any:
+    """Return the forward rule that is for the arguments of a case, or None."""
+    f, *args = case.inputs.values
+    return rule_for(registry.find_forward(f), args, case.inputs.kwargs)
+
+
 def run(case: Case, duals: list[Dual], kwargs: dict[str, Any]) -> Dual:
     """Run the forward rule."""
-    rule = registry.find_forward(case.inputs.values[0])
+    rule = forward_rule(case)
     assert rule is not None
     out = rule.rule(*duals, **kwargs)
     if isinstance(out, Dual):

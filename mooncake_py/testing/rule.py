@@ -21,6 +21,7 @@ def test_rule(
     kwargs: Mapping[str, Any] | None = None,
     rule: Callable[..., Any] | None = None,
     rng: int | np.random.Generator = 0,
+    order: int | None = None,
     rtol: float | None = None,
     atol: float = 0.0,
     directions: int = 2,
@@ -29,6 +30,7 @@ def test_rule(
     dtypes: bool = True,
     aliasing: bool = True,
     constants: bool = True,
+    special_points: bool = True,
     cotangent_kept: bool | None = None,
     forward: bool | None = None,
 ) -> None:
@@ -47,6 +49,9 @@ def test_rule(
         default what is registered for `f`, or else the rule derived from its source.
     rng : int or Generator
         Seed of the random directions and cotangents.  The default always draws the same.
+    order : {1, 2}, optional
+        1 leaves second derivatives out; 2 requires that the rule has them.  By default those that
+        there are must be right: forward over reverse mode, and the other way round.
     rtol : float, optional
         Tolerance against finite differences, relative to the sum of the absolute values of the
         terms of the inner product.  Default: 1e-6; 1e-3 in single, 5e-2 in half precision.
@@ -59,9 +64,13 @@ def test_rule(
     layouts, dtypes, aliasing : bool
         Check again with other memory layouts and shapes, in single precision and with complex
         numbers, and with arguments that share memory.  What the function itself refuses, by an
-        exception, a warning or a result that is not finite, is passed over.
+        exception, a warning or a result that is not finite, is passed over, and so is what the
+        rule is not declared for (``dtypes=``, ``layouts=`` of the declaration).
     constants : bool
         Check with each array argument constant in turn.
+    special_points : bool
+        Check again at zeros, ones, ties and equal rows, first and second derivatives; where
+        differences show a kink they are not compared.
     cotangent_kept : bool, optional
         Require that the pullback leaves the output's cotangent as it is.  By default required
         of hand-written rules; a derived rule may use it up, as an output that was filled in
@@ -69,6 +78,12 @@ def test_rule(
     forward : bool, optional
         Check forward mode against the rule: <c, J t> = <J* c, t> for random c and t.  By default
         where forward mode serves the rule; not where `rule` is given.
+
+    Warns
+    -----
+    MooncakeWarning
+        If `dtypes` or `layouts` is False, and a registered rule is wrong for what they leave out:
+        the engine uses it there all the same, unless its declaration says what it is for.
 
     Raises
     ------
@@ -99,7 +114,10 @@ def test_rule(
     from mooncake_py.derive.reports.tracebacks import boundary
     from mooncake_py.testing.checking import Options, check_rule
 
+    if order not in (None, 1, 2):
+        raise ValueError(f"order={order!r} is none of 1, 2 and None")
     options = Options(
+        order=order,
         rtol=rtol,
         atol=atol,
         directions=directions,
@@ -108,6 +126,7 @@ def test_rule(
         dtypes=dtypes,
         aliasing=aliasing,
         constants=constants,
+        special_points=special_points,
         cotangent_kept=cotangent_kept,
         forward=forward,
     )

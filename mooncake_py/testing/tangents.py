@@ -86,7 +86,7 @@ def _failure(subject: str, value: Any, why: str) -> RuleTestError:
     return RuleTestError(
         f"test_tangent failed for a {type(value).__qualname__}: {subject}",
         why=why,
-        mend=f"correct the fields, blank and fill (or build) of its spec: {spec}",
+        fix=f"correct the fields, blank and fill (or build) of its spec: {spec}",
     )
 
 

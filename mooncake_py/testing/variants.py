@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,23 @@ __all__ = [
     "layout_variants",
 ]
 
-Variant = tuple[str, Inputs]
-"""How messages name the variant, and its inputs."""
+
+class Variant(NamedTuple):
+    """Other inputs for the same function.
+
+    Attributes
+    ----------
+    label : str
+        How messages name it.
+    inputs : Inputs
+    option : str
+        The option of `test_rule` that leaves it out; "shapes" for that part of `layouts`.
+    """
+
+    label: str
+    inputs: Inputs
+    option: str
+
 
 Array = NDArray[Any]
 
@@ -86,18 +101,21 @@ def layout_variants(inputs: Inputs) -> Iterator[Variant]:
         return  # in another layout they would not overlap in the same way
     for label, change in (*LAYOUTS.items(), *RESHAPES.items()):
         if any(change(array) is not None for array in arrays):
-            yield label, _replaced(inputs, lambda a, change=change: _changed(a, change))
+            changed = _replaced(inputs, lambda a, change=change: _changed(a, change))
+            yield Variant(label, changed, "layouts" if label in LAYOUTS else "shapes")
     positions = [i for i, value in enumerate(inputs.values) if _is_active(value)]
     for i in positions:
         array = inputs.values[i]
         changed = as_broadcast(array)
         if changed is not None:
-            yield f"{path(i)} broadcast", _with_argument(inputs, i, changed)
+            broadcast = _with_argument(inputs, i, changed)
+            yield Variant(f"{path(i)} broadcast", broadcast, "layouts")
         if len(inputs.values) > 2:
             for label, change in RESHAPES.items():
                 changed = change(array)
                 if changed is not None and changed.size:
-                    yield f"{path(i)} {label}", _with_argument(inputs, i, changed)
+                    reshaped = _with_argument(inputs, i, changed)
+                    yield Variant(f"{path(i)} {label}", reshaped, "shapes")
 
 
 def _changed(array: Array, change: Callable[[Array], Array | None]) -> Array:
@@ -125,12 +143,13 @@ def dtype_variants(inputs: Inputs, rng: np.random.Generator) -> Iterator[Variant
 
     active = [i for i, value in enumerate(inputs.values) if i and _has_floats(value)]
     for label, change in (("float32", to_single), ("complex", to_complex)):
-        yield label, inputs.copy(change)
+        yield Variant(label, inputs.copy(change), "dtypes")
         if len(active) > 1:
             for i in active:
                 alone = Inputs((inputs.values[i],), {}).copy(change).values[0]
                 if type(alone) is not type(inputs.values[i]) or _is_active(alone):
-                    yield f"{path(i)} {label}", _with_argument(inputs, i, alone)
+                    one = _with_argument(inputs, i, alone)
+                    yield Variant(f"{path(i)} {label}", one, "dtypes")
 
 
 def _has_floats(value: Any) -> bool:
@@ -152,7 +171,8 @@ def aliasing_variants(inputs: Inputs) -> Iterator[Variant]:
             if i == j or a.dtype != b.dtype or a.ndim != b.ndim or overlap(a, b):
                 continue
             if a.shape == b.shape and i < j:
-                yield f"{path(i)} is {path(j)}", _with_argument(inputs, j, a)
+                same = _with_argument(inputs, j, a)
+                yield Variant(f"{path(i)} is {path(j)}", same, "aliasing")
             if a.ndim and a.size and b.size:
                 yield from _overlapping(inputs, i, j)
 
@@ -164,8 +184,9 @@ def _overlapping(inputs: Inputs, i: int, j: int) -> Iterator[Variant]:
     if a.shape == b.shape:
         base = np.concatenate([a, b[-1:]])
         shifted = _with_argument(inputs, i, base[:-1])
-        yield label, _with_argument(shifted, j, base[1:])
+        yield Variant(label, _with_argument(shifted, j, base[1:]), "aliasing")
     elif all(m <= n for m, n in zip(b.shape, a.shape, strict=True)):
         window = tuple(slice(n - m, n) for m, n in zip(b.shape, a.shape, strict=True))
         whole = a.copy()
-        yield label, _with_argument(_with_argument(inputs, i, whole), j, whole[window])
+        within = _with_argument(_with_argument(inputs, i, whole), j, whole[window])
+        yield Variant(label, within, "aliasing")

@@ -52,14 +52,15 @@ def gradient(f: Callable[..., Any], *args: Any, params: Params | None = None) ->
     with boundary:
         if params is not None:
             params = as_params(params)
-            return Grads(params, grad(WithoutParameters(f, args), over(params))(*params))
+            # One argument, as parameters that share memory are no separate variables.
+            return Grads(params, grad(WithoutParameters(f, args))(tuple(params)))
         argnums = tuple(i for i, a in enumerate(args) if not is_constant(a))
         if not argnums and callable(f):
             raise NonDifferentiableArgumentError(
                 f"there is nothing to take the gradient of {name_of(f)} with respect to",
                 why=f"it was called with {len(args)} arguments, of which none is a number or holds "
                 "one",
-                mend="pass floats or arrays, or name what the function reads otherwise: "
+                fix="pass floats or arrays, or name what the function reads otherwise: "
                 "params=Params([...])",
             )
         gradients = dict(zip(argnums, grad(f, argnums)(*args), strict=True))
@@ -71,11 +72,6 @@ def is_constant(value: Any) -> bool:
     if isinstance(value, (bool, str, bytes)) or value is None:
         return True
     return callable(value) and not holds_numbers(value)
-
-
-def over(params: Params) -> tuple[int, ...]:
-    """Return the positions of parameters that are passed as arguments."""
-    return tuple(range(len(params)))
 
 
 def pullback(

@@ -157,7 +157,7 @@ def complex_point(f: Callable[[Any], Any], z: Any) -> Any:
             f"cannot take a complex derivative of {name_of(f)} at a value of type "
             f"{type(z).__name__}",
             why="only float and complex values have derivatives",
-            mend="pass a complex number, or a complex array: z.astype(complex)",
+            fix="pass a complex number, or a complex array: z.astype(complex)",
         )
     return z + 0j
 
@@ -169,7 +169,7 @@ def cotangent_of_sum(f: Callable[[Any], Any], y: Any, z: Any) -> Any:
             f"{name_of(f)} returned shape {np.shape(y)} for shape {np.shape(z)}",
             where=definition_of(f),
             why="complex derivatives are those of one number, or of an array element by element",
-            mend="pick one element of the output: lambda z: f(z)[i]",
+            fix="pick one element of the output: lambda z: f(z)[i]",
         )
     return np.ones(np.shape(y)) if np.ndim(y) else 1.0
 
@@ -192,7 +192,7 @@ def require_elementwise(
                 f"{name_of(f)} does not act element by element",
                 where=definition_of(f),
                 why="an element of its output depends on another element of its input",
-                mend="pick one element of the output: lambda z: f(z)[i]",
+                fix="pick one element of the output: lambda z: f(z)[i]",
             )
 
 
@@ -215,7 +215,7 @@ def require_cauchy_riemann(f: Any, z: Any, du: Any, dv: Any, dzbar: Any) -> None
         why="the Cauchy-Riemann equations do not hold: "
         f"du/dx = {a.real:.6g} and dv/dy = {b.imag:.6g},\n"
         f"du/dy = {a.imag:.6g} and -dv/dx = {0 - b.real:.6g}",
-        mend="use wirtinger_derivatives; conjugates, real and imaginary parts and absolute values "
+        fix="use wirtinger_derivatives; conjugates, real and imaginary parts and absolute values "
         "are not\nholomorphic",
     )
 

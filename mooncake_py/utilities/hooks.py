@@ -93,7 +93,7 @@ def second_order(ctx: Any) -> NestedDerivativeError:
         "a hook was run in a function of which a derivative of higher order is taken",
         where=ctx.user_location(),
         why="what it does to a cotangent is no part of the function, and has no derivative",
-        mend="leave it out there, for example: x = hook(fn, x) if nest_level() == 1 else x",
+        fix="leave it out there, for example: x = hook(fn, x) if nest_level() == 1 else x",
     )
     ctx.failed(error)
     return error

@@ -106,7 +106,7 @@ def ignore_inside(ctx: Any, x: Any, /, *args: Any, **kwargs: Any) -> Any:
                 f"{name_of(x)} returned a {type(y).__name__} inside ignore_derivatives",
                 where=ctx.user_location(),
                 why="what it yields would be computed later, in the derivative's sight",
-                mend="return a list",
+                fix="return a list",
             )
         )
     return ctx.call(stop_gradient, y) if ctx.contains_active(y) else y
@@ -178,7 +178,7 @@ class Watch:
             f"{name_of(self.f)} changed what the derivative depends on, inside ignore_derivatives",
             where=self.ctx.user_location(),
             why=f"{joined(path, part)} is {new}, and was {former} before;\n{objection}",
-            mend="do such writes outside of ignore_derivatives (or, to a log, all of them inside), "
+            fix="do such writes outside of ignore_derivatives (or, to a log, all of them inside), "
             "or\nlet the function work on a copy",
         )
         self.ctx.failed(error)

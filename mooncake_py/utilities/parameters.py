@@ -131,7 +131,7 @@ def as_params(params: Any) -> Params:
     if not len(params):
         raise NonDifferentiableArgumentError(
             "there are no parameters to take a gradient with respect to",
-            mend="name arrays or objects: Params([W, b])",
+            fix="name arrays or objects: Params([W, b])",
         )
     return params
 
@@ -142,13 +142,13 @@ def require_parameter(i: int, value: Any) -> None:
         raise NonDifferentiableArgumentError(
             f"cannot make parameter {i} of {value!r} of type {type(value).__name__}",
             why="parameters are found by identity, which numbers and tuples do not have",
-            mend="keep numbers in an array, a list, a dict or an object, and pass that",
+            fix="keep numbers in an array, a list, a dict or an object, and pass that",
         )
     if not holds_numbers(value):
         raise NonDifferentiableArgumentError(
             f"cannot make parameter {i} of {summary(value)}",
             why="only float and complex values have derivatives",
-            mend="pass floats, by x.astype(float) for an array",
+            fix="pass floats, by x.astype(float) for an array",
         )
 
 

@@ -76,5 +76,5 @@ class PullbackToParameters:
             raise PullbackReuseError(
                 "a parameter or an argument was changed since the forward pass",
                 why="the pullback runs the function again, which finds the parameters by itself",
-                mend="call the pullback before the parameters are updated",
+                fix="call the pullback before the parameters are updated",
             )

@@ -53,7 +53,7 @@ def stop_gradient_inside(ctx: Any, x: T) -> T:
                 where=ctx.user_location(),
                 why="it holds active numbers in a set, an iterator, an array of objects or the "
                 "like",
-                mend="pass the numbers themselves, in a list or an array",
+                fix="pass the numbers themselves, in a list or an array",
             )
         )
     return y

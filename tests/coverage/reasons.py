@@ -46,6 +46,8 @@ REASONS: dict[str, str] = dict([
     """),
     *each("text: of active numbers it may be written, not read back",
           "fromregex genfromtxt loadtxt savetxt"),
+    *each("files: of active arrays they get the numbers, which are not to be read back",
+          "save savez savez_compressed ndarray.tofile ndarray.dump"),
     *each("attribute of the array, not of its numbers", """
         ndarray.base ndarray.device ndarray.dtype ndarray.flags ndarray.itemsize ndarray.nbytes
         ndarray.ndim ndarray.shape ndarray.size ndarray.strides

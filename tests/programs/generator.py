@@ -10,11 +10,16 @@ import numpy as np
 from tests.programs import (
     bindings,
     buffers,
+    classes,
     containers,
     dtypes,
     idioms,
     laziness,
+    nesting,
     numerics,
+    repeating,
+    special_points,
+    truths,
     writes,
 )
 from tests.programs.control import control_statements
@@ -76,7 +81,9 @@ def random_program(rng: Random, size: int = 8, without: Collection[str] = ()) ->
 def statements(without: Collection[str]) -> dict[Statement, int]:
     """Return the simple statements with their weights."""
     families = (bindings.STATEMENTS, writes.STATEMENTS, containers.STATEMENTS, dtypes.STATEMENTS,
-                idioms.STATEMENTS, laziness.STATEMENTS, buffers.STATEMENTS, numerics.STATEMENTS)
+                idioms.STATEMENTS, laziness.STATEMENTS, buffers.STATEMENTS, numerics.STATEMENTS,
+                truths.STATEMENTS, classes.STATEMENTS, repeating.STATEMENTS, nesting.STATEMENTS,
+                special_points.STATEMENTS)
     return {
         kind: weight for family in families for kind, weight in family.items()
         if kind.__name__ not in without
@@ -128,6 +135,9 @@ def random_arguments(
         add_container(rng, bases, add, scope)
     elif rng.random() < 0.2:
         add_other_dtype(rng, bases, add)
+    if rng.random() < 0.3:
+        bases["n0"] = special_points.special_block(rng)
+        add("n0", "special", bases["n0"].shape)
     count = len(arguments)
     argnums = tuple(range(count)) if rng.random() < 0.6 else (rng.randrange(count),)
     if not covers(arguments, argnums):

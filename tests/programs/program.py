@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 import math
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,9 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from mooncake_py import grad, jvp, value_and_grad, vjp
+
 __all__ = ["Program", "defined"]
 
 Bases = dict[str, Any]
+TOOLS = {  # what the programs use
+    "OrderedDict": OrderedDict, "dataclass": dataclass, "deque": deque, "functools": functools,
+    "grad": grad, "jvp": jvp, "value_and_grad": value_and_grad, "vjp": vjp,
+}
 
 
 @dataclass(frozen=True)
@@ -74,7 +82,7 @@ def defined(source: str, *, exact: bool = False) -> Iterator[Callable[..., Any]]
     lines = source.splitlines(keepends=True)
     linecache.cache[name] = (len(source), None, lines, name)
     namespace: dict[str, Any] = {
-        "__name__": "program", "np": np, "math": math,
+        "__name__": "program", "np": np, "math": math, **TOOLS,
         "F32": np.float64 if exact else np.float32,
         "C64": np.complex128 if exact else np.complex64,
     }

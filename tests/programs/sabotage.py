@@ -5,15 +5,20 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from random import Random
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 import pytest
 
 from mooncake_py.derive.calls import dispatch
+from mooncake_py.derive.language import construct
+from mooncake_py.derive.language.comparisons import Comparisons
+from mooncake_py.derive.nesting import inside
 from mooncake_py.derive.recording import (
     apply,
     fused_code,
@@ -23,17 +28,23 @@ from mooncake_py.derive.recording import (
     scatter,
     tape,
 )
+from mooncake_py.derive.recording.array_code import ArrayWriter
 from mooncake_py.derive.recording.memory import Memory, Registry, View
+from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.derive.recording.tape import Tape
 from mooncake_py.derive.rewriting import expressions
+from mooncake_py.rules import elementwise
 from tests.programs.checking import check
 from tests.programs.generator import random_program
+from tests.programs.second import check_second
+from tests.programs.shrinking import Check
 from tests.programs.truth import Untestable
 
-__all__ = ["BREAKS", "programs_until_found"]
+__all__ = ["BREAKS", "SECOND_BREAKS", "programs_until_found"]
 
 Patch = pytest.MonkeyPatch
 BREAKS: dict[str, Callable[[Patch], None]] = {}
+SECOND_BREAKS: dict[str, Callable[[Patch], None]] = {}  # that only second derivatives show
 
 
 def breaks(change: Callable[[Patch], None]) -> Callable[[Patch], None]:
@@ -41,7 +52,14 @@ def breaks(change: Callable[[Patch], None]) -> Callable[[Patch], None]:
     return change
 
 
-def programs_until_found(change: Callable[[Patch], None], most: int = 1000) -> int | None:
+def breaks_second(change: Callable[[Patch], None]) -> Callable[[Patch], None]:
+    SECOND_BREAKS[change.__name__] = change
+    return change
+
+
+def programs_until_found(
+    change: Callable[[Patch], None], most: int = 1000, check: Check = check
+) -> int | None:
     """Return how many random programs it takes to find a break, or None."""
     for seed in range(most):
         program = random_program(Random(seed), (3, 6, 9, 14)[seed % 4])
@@ -257,7 +275,7 @@ def ids_are_trusted(patch: Patch) -> None:
 
 @breaks
 def shadows_are_in_the_order_of_c(patch: Patch) -> None:
-    patch.setattr(memory, "_zeros", lambda shape, dtype, strides: np.zeros(shape, dtype))
+    patch.setattr(memory, "zeros", lambda shape, dtype, strides: np.zeros(shape, dtype))
 
 
 @breaks
@@ -302,7 +320,110 @@ def undone_writes_are_left_at_the_end(patch: Patch) -> None:
     patch.setattr(tape, "undo_assign", undo_assign)
 
 
+# Bools.
+
+
+@breaks
+def bools_of_numpy_become_those_of_python(patch: Patch) -> None:
+    for name in ("gt", "lt", "ge", "le"):
+        original = getattr(Comparisons, name)
+
+        def compare(self: Any, a: Any, b: Any, original: Any = original) -> Any:
+            result = original(self, a, b)
+            return bool(result) if type(result) is np.bool_ else result
+
+        patch.setattr(Comparisons, name, compare)
+
+
+@breaks
+def bools_become_ints(patch: Patch) -> None:
+    for name in ("and_", "or_", "iand", "ior"):
+        original = getattr(ReverseContext, name)
+
+        def combine(self: Any, a: Any, b: Any, original: Any = original) -> Any:
+            result = original(self, a, b)
+            return int(result) if isinstance(result, bool | np.bool_) else result
+
+        patch.setattr(ReverseContext, name, combine)
+
+
+# Classes.
+
+
+@breaks
+def the_base_initializes_what_new_made(patch: Patch) -> None:
+    original = construct.initialize
+
+    def initialize(ctx: Any, made: Any, args: Any, kwargs: Any) -> None:
+        base = type(made).__mro__[1]
+        if type(base.__init__) is FunctionType:
+            ctx.call(base.__init__, made, *args, **kwargs)
+        else:
+            original(ctx, made, args, kwargs)
+
+    patch.setattr(construct, "initialize", initialize)
+
+
+# Calls in a row.
+
+
+@breaks
+def shapes_of_operands_are_not_compared(patch: Patch) -> None:
+    patch.setattr(ArrayWriter, "misshapen", lambda self, full: [])
+
+
+@breaks
+def dtypes_of_operands_are_not_compared(patch: Patch) -> None:
+    original = fused_code.define
+
+    def define(text: str, scope: Any) -> Any:
+        return original(re.sub(r"(a[0-9]+)\.dtype is FLOAT64", "True", text), scope)
+
+    patch.setattr(fused_code, "define", define)
+
+
+# Inner derivatives.
+
+
+@breaks
+def containers_leave_an_inner_derivative_as_constants(patch: Patch) -> None:
+    original = inside.give
+
+    def give(ctx: Any, output: Any, cotangent: Any, *rest: Any) -> None:
+        if type(output) is not dict:
+            original(ctx, output, cotangent, *rest)
+
+    patch.setattr(inside, "give", give)
+
+
+@breaks
+def inner_gradients_are_constants(patch: Patch) -> None:
+    patch.setattr(inside, "pull_inside", lambda entry: None)
+
+
+# Second derivatives.
+
+
+@breaks_second
+def partials_are_constant_where_they_are_told_apart(patch: Patch) -> None:
+    def logistic(x: Any) -> Any:
+        return np.where(x == 0, 0.5, 1 / (1 + np.exp(-x)))
+
+    patch.setattr(elementwise, "logistic", logistic)
+
+
+@breaks_second
+def a_quotient_of_zeros_is_a_constant(patch: Patch) -> None:
+    def sinc_derivative(x: Any, y: Any) -> Any:
+        divisor = np.where(x == 0, 1.0, x)
+        return np.where(x == 0, 0.0, (np.cos(np.pi * x) - y) / divisor)
+
+    patch.setattr(elementwise, "sinc_derivative", sinc_derivative)
+
+
 if __name__ == "__main__":
     most = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     for name, change in BREAKS.items():
         print(f"{name:50} {programs_until_found(change, most)}", flush=True)
+    for name, change in SECOND_BREAKS.items():
+        print(f"{name:50} {programs_until_found(change, most, check_second)}", flush=True)

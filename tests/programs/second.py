@@ -25,9 +25,11 @@ from tests.programs.checking import (
     plain_value,
     random_direction,
     require_trust,
+    same_value,
 )
 from tests.programs.program import Bases, Program, defined
 from tests.programs.truth import Untestable, difference, moved, two_sided
+from tests.programs.ways import as_one, gradient_of_memory
 
 __all__ = ["check_second"]
 
@@ -66,11 +68,19 @@ def forward_finding(
 ) -> Finding | None:
     """Return what is wrong with the derivative by forward mode."""
     tangents = tangents_along(program, along)
-    pairs = [called(program, lambda *args: jvp(f, args, tangents)) for _ in range(2)]
+    def moved_forward(*args: Any) -> Any:
+        one = as_one(f, program.argnums, args)
+        if one is None:
+            return jvp(f, args, tangents)
+        function, packed = one
+        parts = [tuple([x[i] for i in packed]) for x in (args, tangents)]
+        return jvp(function, (parts[0],), (parts[1],))
+
+    pairs = [called(program, moved_forward) for _ in range(2)]
     for pair in pairs:
         if isinstance(pair, Finding):
             return replace(pair, kind=f"{pair.kind} forward")
-        if type(pair[0]) is not type(value) or pair[0] != value:
+        if not same_value(program, pair[0], value):
             return Finding("wrong value forward", repr(value), repr(pair[0]), program)
         if not close(pair[1], *slope, RTOL):
             return Finding("wrong slope forward", str(slope[0]), str(pair[1]), program)
@@ -84,7 +94,9 @@ def second_finding(program: Program, f: Function, along: Bases, across: Bases) -
 
     def slope_across(t: float) -> float:
         there = replace(program, bases=moved(program.bases, along, t))
-        gradient = gradient_by_bases(there, lambda *args: grad(f, program.argnums)(*args))
+        gradient = gradient_by_bases(
+            there, lambda *args: gradient_of_memory(f, program.argnums, args)[1]
+        )
         if isinstance(gradient, Finding):
             raise Untestable(f"a gradient nearby is {gradient.kind}")
         return inner(gradient, across)
@@ -95,7 +107,7 @@ def second_finding(program: Program, f: Function, along: Bases, across: Bases) -
         if way is reverse_over_reverse and shares_memory(program):
             continue
         got = gradient_by_bases(
-            program, lambda *args, way=way: way(f, program.argnums, args, tangents)
+            program, lambda *args, way=way: second(way, f, program.argnums, args, tangents)
         )
         if isinstance(got, Finding):
             return replace(got, kind=f"{got.kind} {name}")
@@ -139,6 +151,17 @@ def shares_memory(program: Program) -> bool:
     names = [n for a in program.arguments for n in compile(a, "<argument>", "eval").co_names]
     twice = len(set(names)) < len(names)
     return twice or any(a.count("m2") > 1 for a in program.arguments)
+
+
+def second(way: Any, f: Function, argnums: Any, args: Any, tangents: Any) -> Any:
+    """Take a second derivative; memory that arguments share is one variable."""
+    one = as_one(f, argnums, args)
+    if one is None:
+        return way(f, argnums, args, tangents)
+    function, packed = one
+    parts = [tuple([x[i] for i in packed]) for x in (args, tangents)]
+    (found,) = way(function, (0,), (parts[0],), (parts[1],))
+    return tuple(found[packed.index(i)] for i in argnums)
 
 
 # The derivative of the gradient along a direction: value and gradient of the slope.

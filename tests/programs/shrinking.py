@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 import copy
 import re
-import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from tests.programs.checking import Finding, check
 from tests.programs.program import Program
+from tests.support.limited import TimedOut, limited
 
 __all__ = ["shrink"]
 
@@ -53,31 +52,11 @@ def _defect(finding: Finding) -> str:
     return finding.kind + re.sub(r"[0-9]+", "0", finding.got.partition("\n")[0])
 
 
-class _TimedOut(BaseException):
-    pass
-
-
-@contextmanager
-def _limited() -> Iterator[None]:
-    """Interrupt what takes too long."""
-
-    def interrupt(*_: Any) -> None:
-        raise _TimedOut
-
-    previous = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, previous)
-
-
 def _finding(program: Program, check: Check) -> Finding | None:
     try:
-        with _limited():
+        with limited(SECONDS):
             return check(program)
-    except (Exception, _TimedOut):  # a smaller program may not even be defined
+    except (Exception, TimedOut):  # a smaller program may not even be defined
         return None
 
 

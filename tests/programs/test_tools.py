@@ -92,7 +92,7 @@ def test_check_wants_one_cotangent_for_shared_memory(monkeypatch: pytest.MonkeyP
     shared = Program(source, {"m0": BASES["m0"]}, ("m0", "m0[1:]"), (0, 1))
     assert check(shared) is None
     monkeypatch.setattr(checking, "value_and_grad", wrong(
-        lambda value, gradients, args: (value, (gradients[0], gradients[1] * 2))))
+        lambda value, gradients, args: (value, ((gradients[0][0], gradients[0][1] * 2),))))
     finding = check(shared)
     assert finding is not None
     assert finding.kind == "wrong gradient"

@@ -99,7 +99,8 @@ def largest_number(program: Program) -> float:
         nonlocal largest
         if frame.f_code.co_filename.startswith("<program"):
             numbers = (float, np.number, np.ndarray)
-            for value in [v for v in frame.f_locals.values() if isinstance(v, numbers)]:
+            values = [v for v in frame.f_locals.values() if isinstance(v, numbers)]
+            for value in [getattr(v, "primal", v) for v in values]:  # in an inner derivative
                 if np.size(value) and np.asarray(value).dtype.kind in "fc":
                     largest = max(largest, float(np.max(np.abs(value))))
         return look

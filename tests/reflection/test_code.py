@@ -136,3 +136,16 @@ def test_without_source() -> None:
     exec("def f(x): return x", scope)
     with pytest.raises(SourceUnavailableError):
         rewritten(scope["f"])
+
+
+def test_every_operator_that_is_part_of_one_entry_can_be_shown() -> None:
+    def layer(w, x):
+        y = w @ x - x / 2.0
+        y += -w @ x
+        return np.sum(y**2 * x + y)
+
+    value_and_grad(layer)(np.eye(2), np.ones(2))
+    text = rewritten(layer)
+    assert "y = C.fused(w @ x - x / 2.0)" in text
+    assert "# v0 @ v1 - v1 / 2.0   for v0: active matrix, v1: vector and array\n" in text
+    show(layer)

@@ -67,3 +67,18 @@ def test_the_profile_counts_a_loop_with_its_line():
     entries = {line.line - first: line.entries for line in profile.lines if line.entries}
     assert entries == {2: 2, 6: 1}
     assert profile.value == smoothed(X.copy(), 0.5)
+
+
+@pytest.mark.plain
+def test_loops_over_arrays_are_called_by_what_they_bind():
+    def dot(x):
+        s = 0.0
+        for a, b in zip(x, x):  # noqa: B905
+            s += a * b
+        for k, v in enumerate(x):
+            s += v * k
+        return s
+
+    value_and_grad(dot)(X.copy())
+    assert "# for a, b, as a whole\n" in rewritten(dot)
+    assert "# for k, as a whole\n" in rewritten(dot)

@@ -44,5 +44,6 @@ def amid_writes(name: str) -> Any:
 def test_scipy_amid_writes(name: str) -> None:
     test_rule(
         amid_writes(name), *PLAIN[name].args,
-        layouts=False, dtypes=False, aliasing=False, constants=False, directions=1,
+        layouts=False, dtypes=False, aliasing=False, constants=False, directions=1, order=1,
+        special_points=False,
     )  # fmt: skip

@@ -187,7 +187,7 @@ def test_what_hides_numbers_is_refused(x, message):
     with pytest.raises(InvalidTangentError, match=message) as caught:
         zero_tangent({"w": (1.0, x)})
     assert caught.value.__notes__ == ["  part:  x['w'][1]"]
-    assert caught.value.mend
+    assert caught.value.fix
 
 
 def test_container_subclass_with_attributes_is_refused():

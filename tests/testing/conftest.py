@@ -30,5 +30,5 @@ def expect_failure(check: str, where: str, f: Any, *args: Any, rule: Any, **opti
     assert where in headline, message
     assert re.search(r"^ +(why: +)?expected: ", message, re.M), message
     assert re.search(r"^ +got: +", message, re.M), message
-    assert "  mend:  " in message, message
+    assert "  fix:   " in message, message
     return message

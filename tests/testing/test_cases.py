@@ -27,7 +27,9 @@ def test_check(case: RuleCase, request: pytest.FixtureRequest) -> None:
 
 def test_names_say_function_types_and_shapes() -> None:
     assert [case.id for case in CASES] == [
-        "numpy.sin-f64(2)", "numpy.dot-f64(2)-c128(2)", "numpy.sum-columns",
+        "numpy.sin-f64(2)",
+        "numpy.dot-f64(2)-c128(2)",
+        "numpy.sum-columns",
     ]
 
 

@@ -76,3 +76,32 @@ def test_derived_rules() -> None:
 
 def test_derived_rule_of_a_closure() -> None:
     test_rule(scaled_by(X[0]), X[1])
+
+
+class Box:
+    pass
+
+
+def test_functions_that_fill_or_empty_containers() -> None:
+    def fill_list(items, x):
+        items.append(x * 2.0)
+        items.append(float(x[0, 0]))
+
+    def fill_dict(table, x):
+        table["x"] = x * x
+
+    def fill_object(box, x):
+        box.parts = [x * x]
+
+    def replace_in_object(box, x):
+        del box.parts
+        box.other = x * 3.0
+
+    box = Box()
+    box.parts = X  # pyright: ignore[reportAttributeAccessIssue]
+    test_rule(fill_list, [], X)
+    test_rule(fill_dict, {}, X)
+    test_rule(fill_object, Box(), X)
+    test_rule(replace_in_object, box, X)
+    test_rule(lambda items: items.pop() * 2.0, [X, X * 2.0])
+    test_rule(lambda table: table.clear(), {"x": X})

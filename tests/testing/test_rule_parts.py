@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,13 @@ from mooncake_py.testing.layouts import LAYOUTS, RESHAPES, as_broadcast
 from mooncake_py.testing.pairing import Pairing
 from mooncake_py.testing.sharing import memory_conflict, shared_parts
 from mooncake_py.testing.structure import walk
-from mooncake_py.testing.variants import accept, aliasing_variants, dtype_variants, layout_variants
+from mooncake_py.testing.variants import (
+    Variant,
+    accept,
+    aliasing_variants,
+    dtype_variants,
+    layout_variants,
+)
 
 
 def layouts_of(x: np.ndarray) -> dict[str, np.ndarray]:
@@ -319,17 +326,21 @@ def test_broadcast_repeats_cells_and_is_read_only() -> None:
     assert not any(repeats_cells(y) for y in (X, X.T, X[::2, ::-1], X[:0], 3.0))
 
 
+def by_label(variants: Iterable[Variant]) -> dict[str, Inputs]:
+    return {variant.label: variant.inputs for variant in variants}
+
+
 def test_variants_cover_layouts_shapes_dtypes_and_sharing() -> None:
     inputs = Inputs((np.multiply, X, X + 1.0), {})
     rng = np.random.default_rng(0)
-    layouts = dict(layout_variants(inputs))
+    layouts = by_label(layout_variants(inputs))
     assert {"Fortran order", "strided views", "negative strides", "empty"} <= set(layouts)
     assert {"args[0] broadcast", "args[1] of size 1", "0-d"} <= set(layouts)
-    dtypes = dict(dtype_variants(inputs, rng))
+    dtypes = by_label(dtype_variants(inputs, rng))
     assert dtypes["float32"].values[2].dtype == np.float32
     assert dtypes["args[1] complex"].values[1].dtype == np.float64
     assert dtypes["args[1] complex"].values[2].dtype == np.complex128
-    shared = dict(aliasing_variants(inputs))
+    shared = by_label(aliasing_variants(inputs))
     assert shared["args[0] is args[1]"].values[1] is shared["args[0] is args[1]"].values[2]
     overlapping = shared["args[1] overlaps args[0]"].values
     assert np.shares_memory(overlapping[1], overlapping[2])

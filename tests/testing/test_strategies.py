@@ -27,13 +27,17 @@ def test_arrays_have_what_was_asked_for(x: Any) -> None:
     assert np.all((x.real >= 0.5) & (x.real <= 2.0))
 
 
-@pytest.mark.parametrize("property_of", [
-    lambda x: x.ndim == 0,
-    lambda x: x.size == 0,
-    lambda x: x.ndim > 1 and x.flags.f_contiguous and not x.flags.c_contiguous,
-    lambda x: x.strides and x.strides[0] < 0,
-    lambda x: x.base is not None and x.ndim == 1 and x.strides[0] > 8,
-], ids=["0-d", "empty", "Fortran", "reversed", "strided"])
+@pytest.mark.parametrize(
+    "property_of",
+    [
+        lambda x: x.ndim == 0,
+        lambda x: x.size == 0,
+        lambda x: x.ndim > 1 and x.flags.f_contiguous and not x.flags.c_contiguous,
+        lambda x: x.strides and x.strides[0] < 0,
+        lambda x: x.base is not None and x.ndim == 1 and x.strides[0] > 8,
+    ],
+    ids=["0-d", "empty", "Fortran", "reversed", "strided"],
+)
 def test_every_layout_is_drawn(property_of: Any) -> None:
     find(strategies.arrays(), lambda x: bool(property_of(x)), settings=UNSHRUNK)
 

@@ -168,7 +168,7 @@ def test_wrong_specs_are_caught(spec, check, detail):
         check_tangent(Model())
     assert re.search(check, caught.value.what)
     assert detail in re.sub(" +", " ", caught.value.why)
-    assert "spec" in caught.value.mend
+    assert "spec" in caught.value.fix
 
 
 def test_spec_with_changing_names_is_caught():

@@ -28,6 +28,10 @@ from mooncake_py import (
     wirtinger_derivatives,
 )
 
+pytestmark = pytest.mark.without_modes(
+    "hooks, values left out, and the level change the derivative, not the function"
+)
+
 X = np.array([1.0, 2.0])
 
 

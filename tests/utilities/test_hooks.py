@@ -24,6 +24,10 @@ from mooncake_py import (
 )
 from tests.utilities.support import WAYS
 
+pytestmark = pytest.mark.without_modes(
+    "a hook changes the cotangent alone", "forward", "inside", "other"
+)
+
 X = np.array([1.0, -2.0, 3.0])
 
 

@@ -23,6 +23,10 @@ from mooncake_py import (
 )
 from tests.utilities.support import WAYS
 
+pytestmark = pytest.mark.without_modes(
+    "the derivative left out is none of the function", "inside"
+)
+
 X = np.array([1.0, -2.0, 3.0])
 
 
@@ -271,6 +275,7 @@ def otherwise_weighted_rrule(_: Any, x: Any, weights: Any) -> Any:
     "change", [lambda w: w.values.clear(), lambda w: setattr(w, "values", [0, 0, 0])],
     ids=["inside", "attribute"],
 )
+@pytest.mark.without_modes("the rule is for arguments of one shape", "other", "forward")
 def test_object_that_the_pullback_of_a_rule_reads(f: Any, change: Any) -> None:
     weights = Weights([1, 2, 3])
 
@@ -328,6 +333,7 @@ def test_returned_object_is_a_constant_copy() -> None:
     np.testing.assert_array_equal(x, X)
 
 
+@pytest.mark.without_modes("what is recorded captured an active number")
 def test_derivative_within_is_that_of_plain_numbers() -> None:
     def f(x: float) -> float:
         return x * ignore_derivatives(lambda: grad(lambda t: t * t * x)(x))

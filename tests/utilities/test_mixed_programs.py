@@ -23,6 +23,8 @@ from mooncake_py import (
     vjp,
 )
 
+pytestmark = pytest.mark.without_modes("a hook changes the cotangent alone; vjp copies parameters")
+
 SIZE = 4
 
 

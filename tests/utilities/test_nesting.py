@@ -66,6 +66,7 @@ def test_outside_of_the_derivative() -> None:
     assert grad(lambda x: x * ignore_derivatives(nest_level))(2.0) == 0.0
 
 
+@pytest.mark.without_modes("the value is the level of the derivative")
 def test_derivative_of_a_constant_inside() -> None:
     def inner(x: float) -> float:
         return x * nest_level()

@@ -21,6 +21,10 @@ from mooncake_py import (
     pullback,
 )
 
+pytestmark = pytest.mark.without_modes(
+    "parameters are memory that the function reaches, not its arguments"
+)
+
 W = np.array([[1.0, 2.0], [3.0, 4.0]])
 B = np.array([0.5, -1.0])
 X = np.array([2.0, 3.0])

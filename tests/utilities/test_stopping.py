@@ -14,6 +14,10 @@ import pytest
 from mooncake_py import DerivativeDropError, grad, stop_gradient, value_and_grad, vjp
 from tests.utilities.support import WAYS
 
+pytestmark = pytest.mark.without_modes(
+    "the derivative left out is none of the function", "inside"
+)
+
 X = np.array([1.0, -2.0, 3.0])
 
 
@@ -128,6 +132,7 @@ class Guarded:
         self.queue: queue.Queue[Any] = queue.Queue()
 
 
+@pytest.mark.without_modes("a lock and a queue have no tangent")
 def test_what_cannot_be_copied_is_shared() -> None:
     guarded = Guarded()
     copy = stop_gradient(guarded)

@@ -21,6 +21,8 @@ from mooncake_py import (
     wirtinger_derivatives,
 )
 
+pytestmark = pytest.mark.without_modes("a hook changes the cotangent alone")
+
 X = np.array([1.0, 2.0])
 
 

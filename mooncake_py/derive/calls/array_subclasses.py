@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.derive.language import numerals
 from mooncake_py.derive.recording import activity
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.operators import BINARY
@@ -52,21 +53,21 @@ def run(ctx: Any, f: FunctionType, args: Any, kwargs: Any) -> Any:
     """Run one of their functions on constants, or ask about a mask."""
     if f.__name__ in ASKS:  # and so do other libraries of any array
         return f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
-    package, mend = MATRICES if ".matrixlib" in f.__globals__["__name__"] else MASKED
+    package, fix = MATRICES if ".matrixlib" in f.__globals__["__name__"] else MASKED
     name = f"{package}.{called_name(f, args)}"
-    refuse_active(ctx, name, mend, args, kwargs)
+    refuse_active(ctx, name, fix, args, kwargs)
     if any(map(is_called_back, args)):
-        raise refusal(ctx, name, "it calls Python code, which would run unseen", mend)
+        raise refusal(ctx, name, "it calls Python code, which would run unseen", fix)
     if changes(f, args, kwargs):
-        raise refusal(ctx, name, "it changes an array in a way that cannot be undone", mend)
-    return f(*args, **kwargs)
+        raise refusal(ctx, name, "it changes an array in a way that cannot be undone", fix)
+    return numerals.checked(ctx, f, args, f(*args, **kwargs))
 
 
 def make(ctx: Any, cls: type, args: Any, kwargs: Any) -> Any:
     """Create a masked array or a matrix of constants."""
-    package, mend = MATRICES if issubclass(cls, np.matrix) else MASKED
-    refuse_active(ctx, f"{package}.{cls.__name__}", mend, args, kwargs)
-    return cls(*args, **kwargs)
+    package, fix = MATRICES if issubclass(cls, np.matrix) else MASKED
+    refuse_active(ctx, f"{package}.{cls.__name__}", fix, args, kwargs)
+    return numerals.checked(ctx, cls, args, cls(*args, **kwargs))
 
 
 def called_name(f: FunctionType, args: Any) -> str:
@@ -110,22 +111,22 @@ def refuse(ctx: Any, operands: Any) -> None:
                 f"active data in an array of class {name}, or together with one",
                 where=ctx.user_location(),
                 why=f"{DIFFERENT}, so that they cannot be differentiated",
-                mend="use plain arrays: "
+                fix="use plain arrays: "
                 + ("x.filled(...), with the mask beside it" if masked else "np.asarray(x)"),
             )
         )
 
 
-def refuse_active(ctx: Any, name: str, mend: str, args: Any, kwargs: Any) -> None:
+def refuse_active(ctx: Any, name: str, fix: str, args: Any, kwargs: Any) -> None:
     """Raise if active data would go in."""
     if any(map(ctx.contains_active, (*args, *kwargs.values()))):
-        raise refusal(ctx, name, DIFFERENT, mend)
+        raise refusal(ctx, name, DIFFERENT, fix)
 
 
-def refusal(ctx: Any, name: str, why: str, mend: str) -> MissingRuleError:
+def refusal(ctx: Any, name: str, why: str, fix: str) -> MissingRuleError:
     """Return the error for a call that cannot be differentiated."""
     return ctx.failed(
         MissingRuleError(
-            f"{name} cannot be differentiated", where=ctx.user_location(), why=why, mend=mend
+            f"{name} cannot be differentiated", where=ctx.user_location(), why=why, fix=fix
         )
     )

@@ -8,6 +8,7 @@ import operator
 import sys
 from collections.abc import Callable
 from enum import EnumMeta
+from inspect import signature
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
@@ -20,13 +21,16 @@ from mooncake_py.derive.calls import (
     caches,
     callbacks,
     checkpoints,
+    constant_libraries,
     copies,
+    domains,
     natives,
     scipy_functions,
+    stored_files,
 )
 from mooncake_py.derive.calls.caches import LRU_WRAPPER
 from mooncake_py.derive.calls.draws import noting
-from mooncake_py.derive.calls.native_modules import is_native_module
+from mooncake_py.derive.calls.native_modules import is_constant_library, is_native_module
 from mooncake_py.derive.containers import containers
 from mooncake_py.derive.language import (
     array_protocols,
@@ -45,11 +49,10 @@ from mooncake_py.derive.recording.apply import handler, unary_handler
 from mooncake_py.derive.recording.out_argument import named_out, signature_of
 from mooncake_py.derive.reports import frames
 from mooncake_py.derive.reports.refusals import missing_rule
-from mooncake_py.errors import DerivativeDropError
 from mooncake_py.rules import local, registry
 
-__all__ = ["Handlers", "call_array_method", "call_opaque", "call_scalar_method",
-           "call_unregistered", "handlers", "scalar_attribute", "table_of"]
+__all__ = ["Handlers", "call_array_method", "call_opaque", "call_unregistered", "handlers",
+           "language_handlers", "table_of"]
 
 Handler = Callable[[Any, Any, Any, Any], Any]
 
@@ -124,18 +127,24 @@ def table_of(
     replaced : dict
         Rules that hold within a block.
     own : dict
-        Handlers of the mode itself, which precede those of the language.
+        Handlers of the mode itself, for functions that the language has none for.
     """
+    within = domains.Within(handler, call_unregistered)
     table: dict[Any, Handler] = {
-        f: noting(rule, handler(rule)) for f, rule in registry.registered()
+        f: noting(rule, within(rule)) for f, rule in registry.registered()
     }
-    table.update(natives.HANDLERS)
     table.update(own)
-    for module in (callbacks, caches, blocks, checkpoints):
-        table.update(module.HANDLERS)
-    table.update(scipy_functions.handlers())
-    table.update({f: handler(rule) for f, rule in replaced.items() if rule is not None})
+    table.update(language_handlers())
+    table.update({f: within(rule) for f, rule in replaced.items() if rule is not None})
     return table
+
+
+def language_handlers() -> dict[Any, Handler]:
+    """Return the handlers that are no rules, the same for each mode; they precede rules."""
+    table = dict(natives.HANDLERS)
+    for module in (callbacks, caches, blocks, checkpoints, stored_files):
+        table.update(module.HANDLERS)
+    return table | scipy_functions.handlers()
 
 
 def call_unregistered(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
@@ -179,14 +188,20 @@ def call_python(ctx: Any, f: FunctionType, args: Any, kwargs: Any) -> Any:
         return enclosing.call_derivative(ctx, f, args, kwargs)
     if array_subclasses.is_theirs(f):
         return array_subclasses.run(ctx, f, args, kwargs)
+    if is_constant_library(f.__module__):
+        return constant_libraries.run(ctx, f, args, kwargs)
     if is_native_module(f.__module__):
         if runs_code(f, args):
             raise missing_rule(ctx, f, args, "it runs other code out of sight")
+        if ctx.stored is not None:
+            stored_files.refuse_reading(ctx, f, args)
         root = f.__module__.partition(".")[0]
         if root == "logging":
             return frames.run_logging(f, args, kwargs)
         if root == "traceback":
             return frames.run_traceback(f, args, kwargs)
+        if f is signature:  # passes active defaults on as they are
+            return f(*args, **kwargs)
         if root in TEXT:
             y = f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
             return texts.remembered(ctx, y, (args, kwargs)) if type(y) is str else y
@@ -223,6 +238,8 @@ def call_builtin(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     if isinstance(receiver, CONTAINERS):
         return containers.call_method(ctx, receiver, f.__name__, args, kwargs, f)
     if isinstance(receiver, type):
+        if f.__name__ == "__new__" and issubclass(receiver, BaseException):
+            return f(*args, **kwargs)
         generic = ctx.handlers.get(getattr(receiver, f.__name__, None))
         return generic(ctx, f, args, kwargs) if generic else call_opaque(ctx, f, args, kwargs)
     if isinstance(receiver, (property, *READ_ONLY)):
@@ -288,67 +305,6 @@ def call_array_method(ctx: Any, o: ndarray, name: str, args: Any, kwargs: Any) -
     return method(*args, **kwargs)
 
 
-def call_scalar_method(ctx: Any, value: Active, name: str, args: Any, kwargs: Any) -> Any:
-    """Call a method of an active scalar."""
-    primal = activity.unwrapped(value)
-    if name in ("conjugate", "conj"):
-        if not np.iscomplexobj(primal):
-            return value
-        y = ctx.call(np.conjugate, value)
-        return ctx.call(complex, y) if value.__class__ is complex else y
-    if name in ("item", "tolist"):
-        return ctx.call(complex if np.iscomplexobj(primal) else float, value)
-    if name == "as_integer_ratio":
-        raise ctx.failed(
-            DerivativeDropError(
-                "as_integer_ratio() of an active value has no derivative",
-                where=ctx.user_location(),
-                why="the two integers carry none",
-                mend="compute with the value itself, without fractions",
-            )
-        )
-    if name in ("copy", "squeeze", "__copy__", "__deepcopy__", "__pos__"):
-        return value
-    if name == "astype":
-        return ctx.call(np.dtype(args[0]).type, value)
-    if name in special.OPERATIONS:
-        return special.run(ctx, value, name, args)
-    known = ctx.handlers.get(getattr(ndarray, name, None))
-    if known is not None and isinstance(primal, np.generic):
-        y = ctx.method(ctx.call(np.asarray, value), name, *args, **kwargs)
-        return ctx.getitem(y, ()) if type(y) is ndarray and y.ndim == 0 else y
-    y = getattr(primal, name)(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
-    return ctx.written(y, whole=True) if isinstance(y, str) else y
-
-
-def scalar_attribute(ctx: Any, value: Active, name: str) -> Any:
-    """Return an attribute of an active scalar."""
-    primal = activity.unwrapped(value)
-    if name.startswith("__"):
-        raise AttributeError(name)
-    if name == "real":
-        return part(ctx, np.real, value) if np.iscomplexobj(primal) else value
-    if name == "imag":
-        return part(ctx, np.imag, value) if np.iscomplexobj(primal) else primal.imag
-    if name == "T":
-        return value
-    attribute = getattr(primal, name)
-    if callable(attribute):
-        return functools.partial(call_scalar_method_by_name, ctx, value, name)
-    return attribute
-
-
-def part(ctx: Any, function: Any, value: Active) -> Any:
-    """Return the real or imaginary part of an active complex number, a float of Python's type."""
-    y = ctx.call(function, value)
-    return ctx.call(float, y) if value.__class__ is complex else y
-
-
-def call_scalar_method_by_name(ctx: Any, value: Active, name: str, /, *args: Any, **kw: Any) -> Any:
-    """Call a method of an active scalar that was fetched as an attribute."""
-    return call_scalar_method(ctx, value, name, args, kw)
-
-
 # Compiled functions without a rule.
 
 
@@ -369,6 +325,8 @@ def is_plain(part: Any) -> bool:
 def call_opaque(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a compiled function without a rule if it can neither drop a derivative nor write."""
     values = (*args, *kwargs.values())
+    if ctx.stored is not None:
+        stored_files.refuse_reading(ctx, f, values)
     receiver = getattr(f, "__self__", None)
     if receiver is not None and type(receiver) is not ModuleType:
         values = (receiver, *values)

@@ -1,4 +1,4 @@
-"""Modules whose Python code has no part in a derivative and runs as it is."""
+"""Modules whose Python code runs as it is: it has no part in a derivative, or reads constants."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from inspect import unwrap
 
 import numpy as np
 
-__all__ = ["is_native_module"]
+__all__ = ["data_taken_out", "is_constant_library", "is_native_module"]
 
 NAMES = """
     abc argparse ast asyncio atexit builtins concurrent contextvars csv datetime
@@ -26,3 +26,18 @@ def is_native_module(module: str | None) -> bool:
     """Tell whether Python code of a module runs as it is."""
     root = (module or "").partition(".")[0]
     return root in NATIVE_MODULES or module in NUMPY_SETTINGS
+
+
+CONSTANT_LIBRARIES = {"pandas": "df['column'].to_numpy()"}
+"""From a package whose objects hold constants to an example of how data are taken out of them."""
+
+
+def is_constant_library(module: str | None) -> bool:
+    """Return True if a module belongs to a package whose objects hold constants."""
+    return (module or "").partition(".")[0] in CONSTANT_LIBRARIES
+
+
+def data_taken_out(module: str) -> str:
+    """Return what to do with objects of such a package."""
+    example = CONSTANT_LIBRARIES[module.partition(".")[0]]
+    return f"take the data out first, {example}, and compute with arrays"

@@ -6,9 +6,11 @@ import collections
 import copy
 import functools
 import heapq
+import inspect
 import itertools
 import operator
 from collections.abc import Callable
+from contextvars import ContextVar
 from types import FunctionType, GeneratorType, MappingProxyType, MethodType, SimpleNamespace
 from typing import Any
 
@@ -18,13 +20,14 @@ from numpy import ndarray
 from mooncake_py.derive.calls import copies
 from mooncake_py.derive.calls.native_modules import is_native_module
 from mooncake_py.derive.containers import containers, mappings
-from mooncake_py.derive.language import effects, iteration, numerals, texts
+from mooncake_py.derive.language import array_attributes, effects, iteration, numerals, texts
 from mooncake_py.derive.language.comparisons import COMPARISONS
 from mooncake_py.derive.language.methods import derivable
-from mooncake_py.derive.recording.active import Active, active_number, primal_of
+from mooncake_py.derive.recording.active import Active, primal_of
 from mooncake_py.derive.recording.activity import INERT, unwrapped
-from mooncake_py.derive.reports import frames
+from mooncake_py.derive.reports import frames, warned
 from mooncake_py.rules.bisection import WITH_KEY
+from mooncake_py.rules.complex_parts import complex_number
 from mooncake_py.rules.declare import not_implemented
 from mooncake_py.rules.python_builtins import about_to_compare
 
@@ -49,6 +52,15 @@ def run_on_inactive(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that keeps bytes only."""
     ctx.refuse_if_active(f, args)
     return f(*args, **kwargs)
+
+
+def run_setting(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function that may change when NumPy raises, which it keeps in a context variable."""
+    ctx.refuse_if_active(f, args)
+    try:
+        return f(*args, **kwargs)
+    finally:
+        ctx.heed_settings()
 
 
 def run_converting(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
@@ -80,6 +92,12 @@ def run_striding(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     elif "x" in kwargs and type(kwargs["x"]) is not ndarray:
         kwargs = {**kwargs, "x": ctx.call(np.asanyarray, kwargs["x"])}
     return f(*args, **kwargs)
+
+
+def run_broadcasting(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function that returns views of its arguments, or of the arrays made of them before."""
+    array = np.asanyarray if kwargs.get("subok") else np.asarray
+    return f(*[a if type(a) is ndarray else ctx.call(array, a) for a in args], **kwargs)
 
 
 def run_new(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
@@ -167,22 +185,19 @@ def run_number(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``float(x)``, ``complex(x)``, ``np.float64(x)``: a conversion keeps the derivative."""
     x = args[0] if args else 0.0
     if type(x) is Active and len(args) == 1:
-        converted = f(x.primal)
-        if type(converted) is x.__class__:
-            return x
-        y = active_number(converted, ctx)
-        ctx.convert_scalar(y, x)
-        return y
+        return ctx.converted(f, x)
     if type(x) is ndarray and ctx.find(x) is not None:
         if issubclass(f, np.generic) and x.ndim:
-            return ctx.call(ndarray.astype, x, f)
+            return ctx.call(np.asarray, x, f)  # the very same, if it is of this dtype
         if x.ndim:
             f(x)  # raises or warns, as NumPy's version has it
         return ctx.call(f, ctx.call(ndarray.item, x), **kwargs)
     if isinstance(x, ndarray):
         ctx.refuse_subclass(x)
-    if f is complex and len(args) == 2 and any(type(a) is Active for a in args):
-        return run_number(ctx, f, (ctx.add(args[0], ctx.mul(1j, args[1])),), kwargs)
+    if f is complex and (len(args) == 2 or kwargs):
+        methods = [derivable(v, "__float__") for v in args]
+        given = [v if m is None else ctx.call(m, v) for m, v in zip(methods, args, strict=True)]
+        return ctx.call(complex_number, *given, **kwargs)
     for name in ("__complex__", "__float__") if f is complex else ("__float__",):
         method = derivable(x, name)
         if method is not None:
@@ -229,14 +244,20 @@ def _table() -> dict[Any, Handler]:
               MethodType, MappingProxyType, SimpleNamespace, type(functools.lru_cache(len)),
               object.__new__, object.__init__, itertools.repeat,
               getattr(functools.partial, "__setstate__"), BaseException.__setstate__,  # noqa: B009
+              inspect.getattr_static,
+              BaseException.add_note, BaseException.with_traceback,
               np.frompyfunc):
         table[f] = run
     for f in (np.lib.stride_tricks.as_strided, np.lib.stride_tricks.sliding_window_view):
         table[f] = run_striding
+    table[np.broadcast_arrays] = run_broadcasting
     table[not_implemented] = run  # in rules whose pullback is itself differentiated
     for f in (int, operator.index, chr, bin, hex, oct):
         table[f] = run_converting
     table[bytes] = table[bytearray] = run_on_inactive
+    for f in (np.seterr, np.errstate.__enter__, np.errstate.__exit__, ContextVar.set,
+              ContextVar.reset):
+        table[f] = run_setting
     for f in (ord,
               np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32,
               np.uint64, np.dtype):
@@ -281,6 +302,8 @@ def _table() -> dict[Any, Handler]:
               np.complex128, np.clongdouble):
         table[f] = run_number
     table.update(frames.HANDLERS)
+    table[ndarray.setflags] = array_attributes.run_setflags
+    table.update(warned.HANDLERS)
     table[operator.getitem] = run_getter
     table[operator.setitem] = run_setter
     table[operator.delitem] = run_deleter

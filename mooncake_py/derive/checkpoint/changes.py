@@ -11,7 +11,7 @@ import sys
 from collections import deque
 from typing import Any
 
-from mooncake_py.derive.containers import containers, dicts, lists, state
+from mooncake_py.derive.containers import containers, dicts, lists, sets, state
 from mooncake_py.derive.containers.undo import is_plain_key
 from mooncake_py.derive.recording.pulls import pull_state
 
@@ -20,6 +20,8 @@ __all__ = ["Changes", "is_alone"]
 Entry = tuple[Any, ...]
 
 FEW = 16
+ORDERS = (dicts.restore_order, sets.restore_order)
+BY_PART = (state.restore_attribute, state.restore_slot, state.restore_flag)
 KEPT_WHOLE = frozenset({list, dict, set, deque})
 
 
@@ -46,6 +48,9 @@ class Changes:
     def __setitem__(self, key: int, d: Any) -> None:
         pass
 
+    def pop(self, key: int, default: None) -> None:
+        """Leave the group: what is undone in it is about a copy."""
+
     def add(self, entry: Entry) -> None:
         """Keep an entry unless an earlier one brings the place back anyway."""
         o = entry[2]
@@ -57,7 +62,7 @@ class Changes:
         place = place_of(entry)
         if place is None and not adds_at_the_end(entry):
             group.places.clear()  # from here on they mean something else
-            if entry[1] is dicts.restore_order:  # of the attributes of an object, perhaps
+            if entry[1] in ORDERS:  # of the attributes of an object, perhaps
                 group.has_order = True
                 for other in self.groups.values():
                     other.places.clear()
@@ -158,7 +163,9 @@ def place_of(entry: Entry) -> Any:
     _, inverse, _, *details = entry
     if inverse is state.restore_cell:
         return ()
-    if inverse is state.restore_attribute or inverse is state.restore_slot:
+    if inverse is state.restore_shape:
+        return id(details[-1])
+    if inverse in BY_PART:
         return details[0]
     if inverse is dicts.restore_key:
         return (details[0],) if is_plain_key(details[0]) else None

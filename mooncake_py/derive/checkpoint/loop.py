@@ -54,7 +54,7 @@ def runs(count: int, slots: int) -> int:
 def run_counted(ctx: Any, step: Any, state: Any, items: Any, slots: int) -> Any:
     """Run ``for item in items: state = step(state, item)`` and return the state."""
     if type(items) is not range and type(items) is not ndarray:
-        items = tuple(items)
+        items = tuple(ctx.iter(items))
 
     def run_step(state: Any, k: int) -> Any:
         return ctx.call(step, state, ctx.getitem(items, k))

@@ -31,6 +31,7 @@ Place = tuple[Any, Any, Any]
 
 CONSTANTS = frozenset({int, bool, str, bytes, type(None)})
 NUMBERS = frozenset({float, complex, np.float64, np.float32, np.complex128})
+LAYOUT = (state.restore_flag, state.restore_shape)
 COLUMNS = 61
 
 
@@ -161,6 +162,8 @@ def places_of(undoing: list[Any]) -> list[Place]:
             o, inverse, detail = owner_of(entry[1]), undo_assign, None
         else:
             _, inverse, o, *details = entry
+            if inverse in LAYOUT:
+                continue  # the elements are another matter
             by_part = (state.restore_attribute, state.restore_slot, dicts.restore_key)
             detail = details[0] if inverse in by_part else None
             if inverse is dicts.restore_key and not is_plain_key(detail):
@@ -230,7 +233,7 @@ def unfinished(ctx: Any, value: Any) -> DerivativeDropError:
             f"a {type(value).__name__} over active values leaves a part that is checkpointed",
             where=ctx.user_location(),
             why="how far it has run cannot be restored when the part is run again",
-            mend="return a list: list(...)",
+            fix="return a list: list(...)",
         )
     )
 
@@ -243,6 +246,6 @@ def unordered(ctx: Any, value: Any) -> DerivativeDropError:
             where=ctx.user_location(),
             why="its order is another one when the part is run again, so that the objects of the "
             "two runs\ncannot be told apart",
-            mend="keep the objects in a list or a dict",
+            fix="keep the objects in a list or a dict",
         )
     )

@@ -59,6 +59,7 @@ class Rehearsal:
         self.whole: set[Memory] = set()
         self.logged: dict[Memory, int] = {}
         self.arrays: list[Entry] = []
+        self.reshaped: set[int] = set()
         self.met: dict[int, tuple[ref[ndarray], ndarray, Memory]] = {}
         self.limit = FEW
         self.changes = Changes()
@@ -90,6 +91,8 @@ class Rehearsal:
         """Keep an entry that undoes a change; all others are for the second run."""
         pull = entry[0]
         if pull is undo_assign:
+            if id(entry[1]) in self.reshaped:
+                entry = pull, entry[1].view(), *entry[2:]
             self.arrays.append(entry)
         elif pull is pull_state:
             self.changes.add(entry)
@@ -98,7 +101,7 @@ class Rehearsal:
         """Return the entries that bring back the state before the run."""
         self.forget_dead()
         met = [
-            (undo_assign, owner, Ellipsis, old, memory)
+            (undo_assign, with_shape(owner, old.shape), Ellipsis, old, memory)
             for reference, old, memory in self.met.values()
             if (owner := reference()) is not None
         ]
@@ -130,6 +133,12 @@ class Rehearsal:
         memory.protected = False
         self.whole.add(memory)
         return undo_assign, owner, Ellipsis, owner.copy(), memory
+
+    def before_shape(self, a: ndarray) -> None:
+        """Let entries keep the shape that an array has now: all its shapes are undone at once."""
+        self.reshaped.add(id(a))
+        same = a.view()
+        self.arrays = [(e[0], same, *e[2:]) if e[1] is a else e for e in self.arrays]
 
     def meet(self, owner: ndarray, memory: Memory) -> None:
         """Keep a constant block which may have been made within this run, as long as it lives."""
@@ -183,3 +192,12 @@ class Rehearsal:
             note(self.ctx, set_own_attributes, value, fields)
         for part in parts(value):
             self.keep(part, seen)
+
+
+def with_shape(a: ndarray, shape: tuple[int, ...]) -> ndarray:
+    """Return an array, or a view of it that has the shape it had before."""
+    if a.shape == shape:
+        return a
+    view = a.view()
+    view.shape = shape
+    return view

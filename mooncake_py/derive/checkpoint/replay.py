@@ -38,7 +38,7 @@ CAUSES = (
     "an iterator or a generator from outside that moves on, a file, the clock, a generator of\n"
     "random numbers in compiled code, or a change that the engine has not seen"
 )
-MEND = "take what changes as an argument, or leave the checkpoint out"
+FIX = "take what changes as an argument, or leave the checkpoint out"
 
 
 def run_unrecorded(ctx: Any, run: Run) -> Any:
@@ -85,7 +85,7 @@ def run_to_error(
             f"a checkpointed part raised {type(error).__name__}, and not when it was run again",
             where=where,
             why=f"likely causes: {CAUSES}",
-            mend=MEND,
+            fix=FIX,
         )
     ) from error
 
@@ -231,7 +231,7 @@ class Replay:
             where=self.where,
             why=f"its results, or what it changed, are not those of the first run\n"
             f"likely causes: {CAUSES}",
-            mend=MEND,
+            fix=FIX,
         )
 
 

@@ -68,6 +68,9 @@ def set_item(ctx: Any, o: Any, i: Any, v: Any) -> None:
     """Run ``o[i] = v`` where the class has no code in Python for it."""
     change = changes_of(o).get("__setitem__")
     if change is None:
+        setter = getattr(type(o), "__setitem__", None)
+        if setter is not None:
+            ctx.refuse_if_active(setter, (v,))  # it may keep numbers, not references
         snapshot(ctx, o)
         o[primal_of(i)] = v
     else:

@@ -82,10 +82,12 @@ def note_order(ctx: Any, d: dict[Any, Any]) -> None:
     """Record the order of the keys before the first change that loses it."""
     if id(d) not in ctx.ordered:
         ctx.ordered[id(d)] = d
-        note(ctx, restore_order, d, list(methods_of(d).__iter__(d)))
+        note(ctx, restore_order, d, list(methods_of(d).__iter__(d)), ctx.ordered)
 
 
-def restore_order(d: dict[Any, Any], keys: list[Any]) -> None:
+def restore_order(d: dict[Any, Any], keys: list[Any], ordered: Any) -> None:
+    """Undo changes of the order; one to come, in a part that is run again, must be recorded."""
+    ordered.pop(id(d), None)
     base = methods_of(d)
     present = list(base.__iter__(d))
     if len(present) == len(keys) and all(a is b for a, b in zip(present, keys, strict=True)):

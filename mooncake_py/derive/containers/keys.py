@@ -56,7 +56,7 @@ def refuse_other_key(ctx: Any, d: dict[Any, Any], key: Any) -> None:
             where=ctx.user_location(),
             why=f"what is stored under {primal_of(key)!r} was computed before the call or for "
             "another variable,\nso that its derivative with respect to this key is not known",
-            mend="clear the dict before the gradient is taken, or use functools.cache, which "
+            fix="clear the dict before the gradient is taken, or use functools.cache, which "
             "knows;\nif the key only names something, make it an int or a str",
         )
     )

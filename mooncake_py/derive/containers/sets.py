@@ -1,7 +1,12 @@
-"""Changes to sets, each recorded with its inverse."""
+"""Changes to sets, each recorded with its inverse.
+
+The order of a set is that of its table of hashes, which depends on what was in it before.  It is
+recorded once, as that of a dict is, and brought back as far as filling the set anew can do that.
+"""
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from mooncake_py.derive.containers.undo import is_plain_key, note
@@ -11,22 +16,52 @@ __all__ = ["ITERATING", "METHODS", "contents", "iterated", "restore", "snapshot"
 
 def snapshot(ctx: Any, s: set[Any]) -> None:
     """Record the whole contents of a set that is about to change."""
+    note_order(ctx, s)
     note(ctx, restore, s, contents(s))
 
 
-def contents(s: set[Any]) -> set[Any]:
-    """Return a copy of the contents."""
-    return set(set.__iter__(s))
+def contents(s: set[Any]) -> Any:
+    """Return the elements in their order; a copy if their hashes are the user's code."""
+    elements = list(set.__iter__(s))
+    return elements if all(map(is_plain_key, elements)) else set.copy(s)
 
 
-def restore(s: set[Any], old: set[Any]) -> None:
-    """Put former contents back."""
+def restore(s: set[Any], old: Any) -> None:
+    """Put former contents back: one by one the table grows otherwise than by a whole set."""
+    refill(s, old)
+    if type(old) is list and not is_ordered(s, old):
+        refill(s, frozenset(old))
+
+
+def refill(s: set[Any], elements: Any) -> None:
     set.clear(s)
-    set.update(s, old)
+    set.update(s, elements)
+
+
+def is_ordered(s: set[Any], elements: list[Any]) -> bool:
+    """Tell whether the elements of a set are these, in this order."""
+    return len(s) == len(elements) and all(map(operator.is_, set.__iter__(s), elements))
+
+
+def note_order(ctx: Any, s: set[Any]) -> None:
+    """Record the order of a set before the first change; empty ones have none."""
+    if set.__len__(s) and id(s) not in ctx.ordered:
+        ctx.ordered[id(s)] = s
+        old = contents(s)
+        if type(old) is list:
+            note(ctx, restore_order, s, old, ctx.ordered)
+
+
+def restore_order(s: set[Any], elements: list[Any], ordered: Any) -> None:
+    """Undo changes of the order; one to come, in a part that is run again, must be recorded."""
+    ordered.pop(id(s), None)
+    if not is_ordered(s, elements):
+        restore(s, elements)
 
 
 def add(ctx: Any, s: set[Any], v: Any) -> None:
     if not set.__contains__(s, v):
+        note_order(ctx, s)
         set.add(s, v)
         note(ctx, set.discard, s, v)
 
@@ -36,6 +71,8 @@ def remove(ctx: Any, s: set[Any], v: Any) -> None:
         snapshot(ctx, s)
         set.remove(s, v)
         return
+    if set.__contains__(s, v):
+        note_order(ctx, s)
     set.remove(s, v)
     note(ctx, set.add, s, v)
 
@@ -46,6 +83,7 @@ def discard(ctx: Any, s: set[Any], v: Any) -> None:
 
 
 def pop(ctx: Any, s: set[Any]) -> Any:
+    note_order(ctx, s)
     v = set.pop(s)
     note(ctx, set.add, s, v)
     return v

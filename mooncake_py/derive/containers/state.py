@@ -10,15 +10,21 @@ from collections.abc import Callable
 from contextlib import suppress
 from types import CellType, FunctionType
 from typing import Any
+from weakref import WeakSet
 
 from mooncake_py.derive.containers import dicts
 from mooncake_py.derive.containers.undo import note
 from mooncake_py.derive.language.attribute_lookup import MISSING, in_class
 
 __all__ = [
-    "change_slot", "delete_attribute", "log_names", "old_attribute", "old_cell",
-    "restore_attribute", "restore_cell", "restore_slot", "set_attribute", "slot_value",
-]
+    "CHANGERS_OF_CLASSES", "change_slot", "delete_attribute", "log_names", "old_attribute",
+    "old_cell", "restore_attribute", "restore_cell", "restore_flag", "restore_shape",
+    "restore_slot", "set_attribute", "slot_value",
+]  # fmt: skip
+
+
+CHANGERS_OF_CLASSES: WeakSet[Any] = WeakSet()
+"""The calls that have changed an attribute of a class, and know what reading it runs."""
 
 
 # Attributes.
@@ -77,6 +83,9 @@ def old_attribute(o: Any, name: str) -> Any:
 
 def restore_attribute(o: Any, name: str, old: Any) -> None:
     """Undo a change of an attribute."""
+    if isinstance(o, type):
+        for ctx in list(CHANGERS_OF_CLASSES):
+            ctx.forget_lookups()
     if old is not MISSING and type(o).__setattr__ is object.__setattr__:
         setattr(o, name, old)
         return
@@ -93,6 +102,20 @@ def past_python(o: Any, method: str, builtin: Any) -> Any:
         return builtin
     methods = (base.__dict__.get(method) for base in type(o).__mro__)
     return next(m for m in methods if m is not None and type(m) is not FunctionType)
+
+
+# Arrays.
+
+
+def restore_flag(a: Any, name: str, old: bool) -> None:
+    """Undo a change of a flag of an array."""
+    setattr(a.flags, name, old)
+
+
+def restore_shape(a: Any, old: tuple[int, ...], known: Any) -> None:
+    """Undo a change of the shape of an array, for what knows its shadow or its tangent."""
+    known.change_shape(a, old)
+
 
 # Names.
 

@@ -27,7 +27,7 @@ from mooncake_py.derive.recording.codual_call import ArrayCoDual
 from mooncake_py.derive.recording.memory import Memory, View
 from mooncake_py.derive.reports.notes import end_by, guarded
 from mooncake_py.derive.reports.tracebacks import boundary, leave_by
-from mooncake_py.errors import PullbackReuseError
+from mooncake_py.errors import InvalidTangentError, PullbackReuseError
 from mooncake_py.tangents import CoDual, NoFData
 from mooncake_py.tangents.containers import MUTABLE
 from mooncake_py.tangents.lookup import spec_of
@@ -56,12 +56,25 @@ def derived_rule(f: CoDual, *args: CoDual, **kwargs: Any) -> tuple[CoDual, Pullb
         once; a second call raises `PullbackReuseError`.
     """
     with boundary:
+        if not all(isinstance(value, CoDual) for value in (f, *args)):
+            raise not_paired((f, *args))
         if settings() is not None:
             # Only debug mode needs it.
             from mooncake_py.derive.debug.coduals import checked_derived
 
             return checked_derived(run_forward, f, args, kwargs)
         return run_forward(f, *args, **kwargs)
+
+
+def not_paired(inputs: tuple[Any, ...]) -> InvalidTangentError:
+    """Return the error for inputs of a rule without their fdata."""
+    kind = next(type(value).__name__ for value in inputs if not isinstance(value, CoDual))
+    return InvalidTangentError(
+        f"a rule was called with a {kind} in place of a CoDual",
+        why="it takes the function and its arguments with their fdata, in which it adds cotangents",
+        fix="rule(CoDual(f, NoFData()), zero_codual(x)); or grad, vjp, jvp, which take plain "
+        "values",
+    )
 
 
 def run_forward(f: CoDual, *args: CoDual, **kwargs: Any) -> tuple[CoDual, Pullback]:
@@ -202,7 +215,7 @@ class _Call:
             raise PullbackReuseError(
                 "this pullback was called before",
                 why="it undid the forward pass, which changed state that it refers to",
-                mend="run the rule forward again",
+                fix="run the rule forward again",
             )
 
     def __del__(self) -> None:

@@ -18,7 +18,7 @@ from mooncake_py.tangents.kinds import Fields, NoFData, NoRData, NoTangent
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import address, owner, zeros_like_owner
 
-__all__ = ["Convert", "copy_jointly"]
+__all__ = ["Convert", "Copier", "copy_jointly", "same_view"]
 
 T = TypeVar("T")
 Convert = Callable[[Any], Any]
@@ -57,19 +57,28 @@ def copy_jointly(
         Of the same structure.  Functions that have a rule or capture nothing that can change,
         classes, modules and other values without state are shared with `value`.
     """
-    return _Copier(convert, keep_views, share_others).copy(value)
+    return Copier(convert, keep_views, share_others).copy(value)
 
 
-class _Copier:
-    """One joint copy: a memo that every part of it shares."""
+class Copier:
+    """One joint copy: a memo that every part of it shares.
 
-    def __init__(self, convert: Convert | None, keep_views: bool, share_others: bool) -> None:
+    Attributes
+    ----------
+    memo : dict
+        By the id of what was copied: itself, and its copy.
+    """
+
+    def __init__(
+        self, convert: Convert | None, keep_views: bool = True, share_others: bool = False
+    ) -> None:
         self.convert = convert
         self.keep_views = keep_views
         self.copy_other = _itself if share_others else _without_tangent
         self.memo: dict[int, tuple[Any, Any]] = {}  # keeps the object beside its copy
 
     def copy(self, value: Any) -> Any:
+        """Return the copy of a value."""
         kind = type(value)
         if kind in _MARKERS:
             return value
@@ -93,19 +102,22 @@ class _Copier:
         return self.copy_object(value)
 
     def remember(self, value: Any, new: Any) -> Any:
+        """Note a copy, and return it."""
         self.memo[id(value)] = value, new
         return new
 
     def copy_array(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Copy the memory of an array, once; return the same view of the copy."""
         root = owner(array) if self.keep_views else array
         known = self.memo.get(id(root))
         if known is None:
             new_root = self.remember(root, self.copy_owner(root))
         else:
             new_root = known[1]
-        return new_root if root is array else _same_view(array, root, new_root)
+        return new_root if root is array else same_view(array, root, new_root)
 
     def copy_owner(self, root: NDArray[Any]) -> NDArray[Any]:
+        """Copy an array that owns its memory."""
         if self.convert is not None:
             return self.convert(root)
         new_root = zeros_like_owner(root)
@@ -115,6 +127,7 @@ class _Copier:
         return new_root
 
     def copy_object(self, value: Any) -> Any:
+        """Copy a container or an object."""
         if callable(value) and registry.find(value) is not None:
             return value
         spec = spec_of(value)
@@ -132,6 +145,7 @@ class _Copier:
         return self.remember(value, spec.build(value, parts))
 
     def copy_mutable(self, value: Any, spec: Any, fields: Any) -> Any:
+        """Copy one that can change, which may lead back to itself."""
         new = self.remember(value, spec.blank(value))
         parts = {name: self.copy(part) for name, part in fields.items()}
         if isinstance(value, types.CellType) and _shareable(value, parts):
@@ -176,7 +190,7 @@ class _Window:
         self.__array_interface__ = interface
 
 
-def _same_view(view: NDArray[Any], root: NDArray[Any], new_root: NDArray[Any]) -> NDArray[Any]:
+def same_view(view: NDArray[Any], root: NDArray[Any], new_root: NDArray[Any]) -> NDArray[Any]:
     """Return the view of `new_root` that `view` is of `root`, also if the dtype has changed."""
     new_unit, unit = new_root.dtype.itemsize, root.dtype.itemsize
     dtype = view.dtype

@@ -12,7 +12,9 @@ from mooncake_py.derive.calls.limits import limits_raised
 from mooncake_py.derive.crossing.arguments import ArgNums, choose_arguments, lift_chosen
 from mooncake_py.derive.crossing.gradients import gradient_of
 from mooncake_py.derive.crossing.lift import Lifter
-from mooncake_py.derive.crossing.outputs import run, scalar_value
+from mooncake_py.derive.crossing.outputs import run as run_forward
+from mooncake_py.derive.crossing.outputs import scalar_value
+from mooncake_py.derive.crossing.separation import separation
 from mooncake_py.derive.debug.mode import new_context, settings
 from mooncake_py.derive.nesting.enclosing import enclosing
 from mooncake_py.derive.recording.active import Active
@@ -23,21 +25,37 @@ __all__ = ["gradient_of_first", "run_both_ways", "value_and_gradient"]
 
 
 def value_and_gradient(
-    f: Callable[..., Any], argnums: ArgNums, has_aux: bool, debug: bool, args: Any, kwargs: Any
+    f: Callable[..., Any], argnums: ArgNums, has_aux: bool, debug: bool, args: Any, kwargs: Any,
+    by: Callable[..., Any] | None = None,
 ) -> tuple[Any, Any]:
-    """Run `f` forward and backward."""
+    """Run `f` forward and backward, or `by` a function with the parameters of :func:`run`."""
     outer = enclosing()
+    by = by or run
     with limits_raised():  # also for the gradients, whose structure may be deep
         chosen = choose_arguments(f, argnums, args, kwargs)
-        if outer is None:
-            ctx = new_context(settings(debug), f, args, kwargs)
-            result, gradients = run_both_ways(ctx, f, chosen, has_aux, args, kwargs)
+        apart = separation(f, chosen, args, kwargs)
+        if apart is None:
+            result, gradients = by(outer, debug, f, chosen, has_aux, args, kwargs)
         else:
-            # Only where derivatives nest.
-            from mooncake_py.derive.nesting.inside import gradient_inside
-
-            result, gradients = gradient_inside(outer, debug, f, chosen, has_aux, args, kwargs)
+            with apart:
+                result, gradients = by(
+                    outer, debug, f, chosen, has_aux, apart.args, apart.kwargs
+                )
     return result, gradients if isinstance(argnums, tuple) else gradients[0]
+
+
+def run(
+    outer: Any, debug: bool, f: Callable[..., Any], chosen: Any, has_aux: bool, args: Any,
+    kwargs: Any,
+) -> tuple[Any, tuple[Any, ...]]:
+    """Return the result, and the gradients for the chosen arguments, inside what runs outside."""
+    if outer is None:
+        ctx = new_context(settings(debug), f, args, kwargs)
+        return run_both_ways(ctx, f, chosen, has_aux, args, kwargs)
+    # Only where derivatives nest.
+    from mooncake_py.derive.nesting.inside import gradient_inside
+
+    return gradient_inside(outer, debug, f, chosen, has_aux, args, kwargs)
 
 
 def gradient_of_first(f: Callable[..., Any], *args: Any) -> Any:
@@ -51,7 +69,7 @@ def run_both_ways(
     """Return the result, and the gradient for each of the chosen arguments."""
     with Lifter(ctx) as lifter, guarded(ctx):
         args, kwargs, mirrors = lift_chosen(lifter, f, chosen, args, kwargs)
-        output, aux = run(ctx, f, args, kwargs, has_aux)
+        output, aux = run_forward(ctx, f, args, kwargs, has_aux)
         lifter.settle()
         value = scalar_value(f, output)
         if type(output) is Active:

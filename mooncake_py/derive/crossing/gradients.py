@@ -15,7 +15,15 @@ from mooncake_py.tangents import MutableTangent, NoTangent
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.spec import TangentSpec
 
-__all__ = ["gradient_of", "scalar_gradient"]
+__all__ = ["Known", "gradient_of", "scalar_gradient"]
+
+
+class Known:
+    """In a mirror, a number or an array whose gradient is computed elsewhere."""
+
+    __slots__ = ("gradient",)
+
+    gradient: Any
 
 
 def gradient_of(value: Any, mirror: Any, memo: dict[int, Any]) -> Any:
@@ -38,6 +46,8 @@ def gradient_of(value: Any, mirror: Any, memo: dict[int, Any]) -> Any:
     """
     if mirror is None:
         return NoTangent()
+    if type(mirror) is Known:
+        return mirror.gradient
     if type(mirror) is Active:
         return scalar_gradient(mirror)
     if type(mirror) is Memory or isinstance(mirror, View):

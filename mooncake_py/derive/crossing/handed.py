@@ -97,7 +97,7 @@ def mirror_of(ctx: Any, value: Any, *, whole: bool = False) -> Mirror | None:
                     where=ctx.user_location(),
                     why="something active is in it where a tangent has no place for it: in a set,\n"
                     "a default of a function or the like",
-                    mend="pass what is active as an argument of its own, or in a list or a dict",
+                    fix="pass what is active as an argument of its own, or in a list or a dict",
                 )
             )
     return mirror
@@ -140,7 +140,8 @@ class Contents:
         waiting = list(values)
         while waiting:
             value = waiting.pop()
-            if type(value) in INERT or isinstance(value, ndarray) or id(value) in seen:
+            t = type(value)
+            if t in INERT or t is Active or isinstance(value, ndarray) or id(value) in seen:
                 continue
             seen.add(id(value))
             fields = spec_of(value).fields(value)

@@ -184,6 +184,6 @@ def unfit(path: str, expected: str, got: Any) -> InvalidTangentError:
         f"the function of a hook returned a cotangent that does not fit{part}: "
         f"expected {expected}, got {kind}",
         why="the cotangent of a value has the structure and the shapes of the value",
-        mend="return what the function was called with, with other numbers; or change that in "
+        fix="return what the function was called with, with other numbers; or change that in "
         "place\nand return None",
     )

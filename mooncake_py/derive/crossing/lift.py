@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from threading import get_ident
+from types import CellType
 from typing import Any, Self
 
 from numpy import ndarray
@@ -17,7 +18,6 @@ from numpy import ndarray
 from mooncake_py.derive.calls.foreign import foreign_number
 from mooncake_py.derive.crossing.walker import SCALARS, Walker, note_contents, replace_parts
 from mooncake_py.derive.recording.active import Active, active_number, shared_number
-from mooncake_py.derive.recording.memory import Memory, View
 from mooncake_py.derive.recording.mirror import Mirror
 from mooncake_py.overriding import override
 from mooncake_py.tangents.builtin_specs import differentiable_array
@@ -86,6 +86,8 @@ class Lifter(Walker):
             fields = spec.fields(value)  # another thread may have changed it until now
             assert fields is not None
         old = dict(fields)
+        if type(value) is CellType:
+            self.ctx.note_cell(value)
         changed = self.changed_parts(old, mirror)
         if changed:
             note_contents(self.ctx, value, spec, old, changed)
@@ -168,7 +170,7 @@ def is_differentiable(mirror: Any, seen: set[int] | None = None) -> bool:
     """Tell whether a mirror has a node anywhere."""
     if mirror is None:
         return False
-    if type(mirror) is Active or isinstance(mirror, (Memory, View)):
+    if type(mirror) is not Mirror:
         return True
     seen = set() if seen is None else seen
     if id(mirror) in seen:

@@ -11,13 +11,13 @@ from numpy import ndarray
 
 from mooncake_py.derive.calls.draws import Draws
 from mooncake_py.derive.calls.limits import limits_raised
-from mooncake_py.derive.crossing.arguments import name_of
-from mooncake_py.derive.crossing.copying import copy_jointly
+from mooncake_py.derive.crossing.arguments import name_of, refuse_foreign
 from mooncake_py.derive.crossing.direct import Direct
 from mooncake_py.derive.crossing.gradients import gradient_of
-from mooncake_py.derive.crossing.lift import Lifter
+from mooncake_py.derive.crossing.lift import Lifter, is_differentiable
 from mooncake_py.derive.crossing.outgoing import independent
 from mooncake_py.derive.crossing.outputs import run, seed
+from mooncake_py.derive.crossing.separation import barred, copied, separation
 from mooncake_py.derive.crossing.suspended import Suspended
 from mooncake_py.derive.debug.mode import Settings, new_context
 from mooncake_py.derive.nesting.agreement import Fingerprint, something_else
@@ -37,12 +37,17 @@ class Vjp:
     ctx: ReverseContext | None = None
     direct: Direct | None = None
     fingerprint: Fingerprint | None = None
+    separates = True  # arguments that share memory
 
     def __init__(
         self, f: Callable[..., Any], args: tuple[Any, ...], chosen: Settings | None
     ) -> None:
         self.f = f
-        self.args = copy_jointly(args)
+        self.apart = separation(f, range(len(args)), args, {}, True) if self.separates else None
+        if self.apart is None:
+            self.args, self.originals = copied(args)
+        else:
+            self.args, self.originals = self.apart.args, self.apart.owners
         self.settings = chosen
         self.rules = local.current()
         self.waiting: Suspended | None = None
@@ -51,7 +56,7 @@ class Vjp:
 
     def start(self) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the function; return its output and the pullback."""
-        with self.draws:
+        with self.draws, self.apart or nullcontext():
             ctx, start, own = self.forward()
         y = independent(ctx, self.output)
         self.waiting = Suspended(ctx, start, own)
@@ -77,6 +82,7 @@ class Vjp:
         with self.draws.again():
             ctx, *_ = self.forward()
         if not Fingerprint(self.output).matches(expected):
+            ctx.roll_back()
             raise something_else(definition_of(self.f), name_of(self.f))
         return ctx
 
@@ -92,8 +98,12 @@ class Vjp:
         with Lifter(ctx) as lifter, guarded(ctx):
             lifted = [lifter.visit(a) for a in self.args]
             self.mirrors = [mirror for _, mirror in lifted]
+            if not any(map(is_differentiable, self.mirrors)):
+                for i, value in enumerate(self.args):
+                    refuse_foreign(self.f, i, value)
             start, own = len(ctx.tape), set(ctx.known)
-            self.output, _ = run(ctx, self.f, tuple(v for v, _ in lifted), {}, False)
+            with barred(ctx, self.f, self.originals if self.separates else []):
+                self.output, _ = run(ctx, self.f, tuple(v for v, _ in lifted), {}, False)
             lifter.settle()
         return ctx, start, own
 

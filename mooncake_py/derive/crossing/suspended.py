@@ -14,11 +14,15 @@ from typing import Any
 from numpy import ndarray
 
 from mooncake_py.derive.containers import containers, dicts, state
+from mooncake_py.derive.containers.undo import is_plain_key
 from mooncake_py.derive.language.fields import own_attributes, set_own_attributes
 from mooncake_py.derive.recording import pulls
 from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.activity import INERT
 from mooncake_py.derive.recording.codual_call import pull_codual
 from mooncake_py.derive.recording.memory import undo_assign
+from mooncake_py.errors import InvalidTangentError
+from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import owner
 
 __all__ = ["Suspended"]
@@ -55,11 +59,14 @@ class Suspended:
 
     def __init__(self, ctx: Any, start: int, own: Iterable[int]) -> None:
         changes = [e for e in ctx.tape[start:] if e[0] in pulls.UNDOES and is_visible(e, own)]
-        self.can_resume = not any(e[0] is pull_codual for e in changes)
-        if not self.can_resume:  # only the pullback of a rule by hand knows what to put back
+        # What a rule by hand changes only its pullback can put back; and a key that is compared by
+        # code of the user may be an object whose attributes are not there meanwhile.
+        self.can_resume = not any(e[0] is pull_codual or compares_keys(e) for e in changes)
+        if not self.can_resume:
             ctx.roll_back()
             return
-        slots = {key: slot for e in changes for key, slot in [slot_of(e)]}
+        changes_of_shape = [e for e in changes if e[1] is state.restore_shape]
+        slots = {key: slot for e in changes_of_shape + changes for key, slot in [slot_of(e)]}
         self.at_exit = [(slot, slot.read()) for slot in slots.values()]
         for entry in reversed(changes):
             entry[0](entry)
@@ -83,16 +90,39 @@ class Suspended:
                     slot.write(contents)
 
 
+def compares_keys(entry: tuple[Any, ...]) -> bool:
+    """Whether an entry undoes a change of a dict or a set whose keys run code to be compared."""
+    if entry[0] is not pulls.pull_state:
+        return False
+    _, inverse, o, *details = entry
+    if inverse is dicts.restore_key:
+        return not is_plain_key(details[0])
+    return isinstance(o, (dict, set)) and not all(map(is_plain_key, o))
+
+
 def holds_active(contents: Any) -> bool:
-    """Tell whether the contents of a place are or hold active numbers."""
+    """Tell whether the contents of a place are or hold active numbers, in what cannot change."""
     if type(contents) is Active:
         return True
     if isinstance(contents, dict):
-        contents = contents.values()
-    elif not isinstance(contents, (tuple, list)):
+        return any(map(immutable_holds_active, contents.values()))
+    if isinstance(contents, (tuple, list)):
+        return any(map(immutable_holds_active, contents))
+    return immutable_holds_active(contents)
+
+
+def immutable_holds_active(value: Any) -> bool:
+    """Tell whether a number, a tuple, a frozen dataclass or the like is or holds an active one."""
+    if type(value) is Active:
+        return True
+    if type(value) in INERT or isinstance(value, (set, frozenset)):
         return False
-    return any(type(part) is Active or (type(part) is tuple and holds_active(part))
-               for part in contents)
+    try:
+        spec = spec_of(value)
+        fields = None if spec.mutable else spec.fields(value)
+    except InvalidTangentError:  # what it holds was not made active
+        return False
+    return fields is not None and any(map(immutable_holds_active, fields.values()))
 
 
 def is_visible(entry: tuple[Any, ...], own: Iterable[int]) -> bool:
@@ -118,6 +148,15 @@ def slot_of(entry: tuple[Any, ...]) -> tuple[Any, Slot]:
         return (id(o), name), Slot(
             lambda: state.old_attribute(o, name),
             lambda old: state.restore_attribute(o, name, old),
+        )
+    if inverse is state.restore_flag:
+        name = details[0]
+        return (id(o), "flag", name), Slot(
+            lambda: getattr(o.flags, name), lambda old: state.restore_flag(o, name, old)
+        )
+    if inverse is state.restore_shape:
+        return (id(o), "shape", id(details[-1])), Slot(
+            lambda: o.shape, lambda old: state.restore_shape(o, old, details[-1])
         )
     if inverse is dicts.restore_key:
         key = details[0]

@@ -104,16 +104,16 @@ class _Call:
 
     def output_and_pullback(self, result: Any) -> Any:
         """Return the two parts of what the rule returned."""
-        mend = "return the output as a CoDual, and the pullback"
+        fix = "return the output as a CoDual, and the pullback"
         if type(result) is not tuple or len(result) != 2:
             raise broken(self.rule, "did not return a pair", "a tuple (CoDual, pullback)",
-                         summary(result), mend)
+                         summary(result), fix)
         out, pullback = result
         if not isinstance(out, CoDual):
-            raise broken(self.rule, "did not return a CoDual", "a CoDual", summary(out), mend)
+            raise broken(self.rule, "did not return a CoDual", "a CoDual", summary(out), fix)
         if not callable(pullback):
             raise broken(self.rule, "did not return a pullback", "a function of the rdata of the "
-                         "output", summary(pullback), mend)
+                         "output", summary(pullback), fix)
         return out, pullback
 
     def check_memory(self) -> None:
@@ -162,13 +162,13 @@ class _Call:
     def check_rdata(self, f: CoDual, rdata: Any) -> None:
         """Raise if there is not one fitting rdata for the function and for each argument."""
         coduals = (f, *self.args)
-        mend = "return a tuple with one rdata for the function and one for each argument"
+        fix = "return a tuple with one rdata for the function and one for each argument"
         if type(rdata) is not tuple:
             raise broken(self.rule, "returned no tuple of rdata", f"a tuple of {len(coduals)}",
-                         summary(rdata), mend)
+                         summary(rdata), fix)
         if len(rdata) != len(coduals):
             raise broken(self.rule, "returned the wrong number of rdata", len(coduals), len(rdata),
-                         mend)
+                         fix)
         for i, (codual, r) in enumerate(zip(coduals, rdata, strict=True)):
             label = f"argument {i - 1}" if i else "the function"
             try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -12,12 +13,15 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.derive.crossing.lift import in_containers
+from mooncake_py.derive.debug.beside import Change, compare
 from mooncake_py.derive.debug.finite import Watch
 from mooncake_py.derive.debug.handlers import CheckedHandlers
 from mooncake_py.derive.debug.operands import Operand, changed, operands_of
-from mooncake_py.derive.debug.snapshot import CAUSES, MEND, Snapshot, untracked_write
+from mooncake_py.derive.debug.snapshot import CAUSES, FIX, Snapshot, untracked_write
 from mooncake_py.derive.debug.summaries import summary
+from mooncake_py.derive.language.comparisons import COMPARISONS
 from mooncake_py.derive.nesting.inner import InnerContext
+from mooncake_py.derive.recording.inplace import BINARY_INPLACE
 from mooncake_py.derive.recording.operators import BINARY, UNARY
 from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.derive.reports.notes import locate, note_adjoint
@@ -193,31 +197,83 @@ def overwritten(record: Record, operand: np.ndarray) -> UntrackedWriteError:
         where=record.where,
         why=f"the derivative needs what it held here; it now holds {summary(operand)}\n"
         f"likely causes: {CAUSES}",
-        mend=MEND,
+        fix=FIX,
     )
 
 
-def _name_operations() -> None:
-    """Give entries recorded by operators and accesses to elements the name of what was run."""
+Native = Callable[..., Any]
+NUMERIC = int, float, complex, np.generic
 
-    def named(name: str, operation: str) -> None:
-        method = getattr(ReverseContext, name)
 
-        def run(self: Checks, *args: Any, **kwargs: Any) -> Any:
-            return self.run_as(operation, method, self, *args, **kwargs)
-
-        setattr(Checks, name, run)
-
+def _define_operations() -> None:
+    """Name the entries that operations record, and run the plain operation beside each."""
     for name, op in BINARY.items():
-        named(name, op.ufunc.__name__)
-        named(f"i{name.rstrip('_')}", f"{op.ufunc.__name__} in place")
+        _define(name, op.ufunc.__name__, op.function)
+        _define_inplace(f"i{name.rstrip('_')}", f"{op.ufunc.__name__} in place", op.inplace)
     for name, (function, _, _) in UNARY.items():
-        named(name, function.__name__)
-    for name, operation in (
-        ("getitem", "a read of elements"), ("setitem", "a write of elements"),
-        ("augitem", "a change of elements"), ("setattr", "a write of an attribute"),
-    ):
-        named(name, operation)
+        _define(name, function.__name__, function)
+    for name, comparison in COMPARISONS.items():
+        _define(name, f"the comparison {comparison.symbol!r}", comparison.function)
+    _define("getitem", "a read of elements", operator.getitem)
+    _define("len", "len", len)
+    _define("contained", "the operator in", lambda item, container: item in container)
+    _define("getattr", "a read of an attribute", read_attribute)
+    _define("setattr", "a write of an attribute", None)
+    _define_write("setitem", "a write of elements", operator.setitem, 0)
+    _define_write("augitem", "a change of elements", change_element, 1)
 
 
-_name_operations()
+def _define(name: str, operation: str, native: Native | None) -> None:
+    """Define an operation that only computes."""
+    method = getattr(ReverseContext, name)
+
+    def run(self: Checks, *args: Any, **kwargs: Any) -> Any:
+        y = self.run_as(operation, method, self, *args, **kwargs)
+        if native is not None:
+            compare(self, operation, native, args, kwargs, y)
+        return y
+
+    setattr(Checks, name, run)
+
+
+def _define_inplace(name: str, operation: str, native: Native) -> None:
+    """Define an operator that changes an array, and returns a new value for a number."""
+    method = getattr(ReverseContext, name)
+
+    def run(self: Checks, x: Any, v: Any) -> Any:
+        change = Change(x, native, (v,))
+        y = self.run_as(operation, method, self, x, v)
+        if isinstance(x, (list, np.ndarray)):
+            change.check(self, operation)
+        else:
+            compare(self, operation, native, (x, v), {}, y)
+        return y
+
+    setattr(Checks, name, run)
+
+
+def _define_write(name: str, operation: str, native: Native, position: int) -> None:
+    """Define a write to elements of the argument at a position."""
+    method = getattr(ReverseContext, name)
+
+    def run(self: Checks, *args: Any) -> Any:
+        others = *args[:position], *args[position + 1 :]
+        change = Change(args[position], native, others)
+        self.run_as(operation, method, self, *args)
+        change.check(self, operation)
+
+    setattr(Checks, name, run)
+
+
+def read_attribute(o: Any, name: str) -> Any:
+    """Run ``o.name`` for an array or a number where that is no method."""
+    value = getattr(o, name) if isinstance(o, (np.ndarray, *NUMERIC)) else len
+    return NotImplemented if callable(value) else value
+
+
+def change_element(o: np.ndarray, name: str, i: Any, v: Any) -> None:
+    """Run ``o[i] op= v``."""
+    o[i] = BINARY_INPLACE[name].inplace(o[i], v)
+
+
+_define_operations()

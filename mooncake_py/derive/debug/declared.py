@@ -62,18 +62,18 @@ def check_partial(
 ) -> None:
     """Raise if a partial derivative does not fit the operands that it was computed from."""
     what = f"returned a partial derivative for argument {position} that does not fit"
-    mend = "return an array of the shape and precision of the operands, or a number"
+    fix = "return an array of the shape and precision of the operands, or a number"
     operands = [a for a in args if a is not None]
     if not is_numeric(p):
-        raise broken(rule, what, "a number or an array of numbers", summary(p), mend)
+        raise broken(rule, what, "a number or an array of numbers", summary(p), fix)
     if not operands:
         return
     shape = np.broadcast_shapes(*map(np.shape, operands))
     if not broadcasts(np.shape(p), shape):
-        raise broken(rule, what, f"shape {shape}, or one that broadcasts to it", summary(p), mend)
+        raise broken(rule, what, f"shape {shape}, or one that broadcasts to it", summary(p), fix)
     expected = 1 if compact else min(precision(a) for a in operands)
     if precision(p) < expected and not is_exact(p):
-        raise broken(rule, what, f"{expected} bytes for each real number", summary(p), mend)
+        raise broken(rule, what, f"{expected} bytes for each real number", summary(p), fix)
 
 
 # Linear, bilinear, by output and pullback.
@@ -165,13 +165,13 @@ def checked_vjp(rule: VjpRule) -> VjpRule:
 def check_count(rule: Rule, parts: Any, least: int, most: int) -> None:
     """Raise if there is not one cotangent for each argument, in a tuple."""
     what = "returned the wrong number of cotangents"
-    mend = "return a tuple with one cotangent for each argument, None for zero"
+    fix = "return a tuple with one cotangent for each argument, None for zero"
     count = f"{most}" if least == most else f"{least} to {most}"
     if type(parts) is not tuple:
         raise broken(rule, "returned no tuple of cotangents", f"a tuple of {count}",
-                     summary(parts), mend)
+                     summary(parts), fix)
     if not least <= len(parts) <= most:
-        raise broken(rule, what, count, len(parts), mend)
+        raise broken(rule, what, count, len(parts), fix)
 
 
 def checked_cotangent(rule: Rule, position: int, c: Any, primal: Any, dy: Any) -> Any:
@@ -198,16 +198,16 @@ def checked_cotangent(rule: Rule, position: int, c: Any, primal: Any, dy: Any) -
 def check_cotangent(rule: Rule, position: int, c: Any, primal: Any, dy: Any) -> None:
     """Raise if a cotangent does not fit its argument."""
     what = f"returned a cotangent for argument {position} that does not fit"
-    mend = "return an array of the argument's shape and precision"
+    fix = "return an array of the argument's shape and precision"
     if not is_numeric(c):
-        raise broken(rule, what, "a number or an array of numbers", summary(c), mend)
+        raise broken(rule, what, "a number or an array of numbers", summary(c), fix)
     shape = primal.shape if isinstance(primal, Like) else np.shape(primal)
     small = np.size(c) == 1 == int(np.prod(shape))
     if not small and not broadcasts(shape, np.shape(c)):
-        raise broken(rule, what, f"shape {shape}, or one that it broadcasts to", summary(c), mend)
+        raise broken(rule, what, f"shape {shape}, or one that it broadcasts to", summary(c), fix)
     expected = min(precision(primal), *(precision(d) for d in (dy if type(dy) is tuple else (dy,))))
     if precision(c) < expected:
-        raise broken(rule, what, f"{expected} bytes for each real number", summary(c), mend)
+        raise broken(rule, what, f"{expected} bytes for each real number", summary(c), fix)
 
 
 def is_numeric(value: Any) -> bool:

@@ -72,7 +72,7 @@ class Watch:
             why=f"cotangent before: {incoming}\ncotangent after:  {summary(g)}"
             + (f"\n{values}" if values else "")
             + "\nthe derivative is infinite or undefined there, or overflows",
-            mend="keep the operation away from such points: np.where(mask, x, 1.0) before it, not\n"
+            fix="keep the operation away from such points: np.where(mask, x, 1.0) before it, not\n"
             "after it; if the infinity is meant, use debug_mode(check_finite=False)",
         )
 
@@ -125,4 +125,7 @@ def collect(value: Any, found: list[Any], seen: set[int], find: Any = None) -> N
 
 def all_finite(g: Any) -> bool:
     """Tell whether a cotangent is finite."""
+    fields = getattr(getattr(g, "dtype", None), "names", None)
+    if fields:
+        return all(all_finite(g[name]) for name in fields)
     return bool(np.isfinite(g).all())

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
+from mooncake_py.derive.crossing.separation import guard
 from mooncake_py.derive.nesting.enclosing import enclosing
 from mooncake_py.derive.nesting.inner import InnerContext
 from mooncake_py.derive.recording.reverse import ReverseContext
@@ -86,6 +87,7 @@ def new_context(
     derivative `follows` it is said by :class:`~mooncake_py.derive.nesting.inner.InnerContext`.
     """
     ctx = _context(chosen, f, args, kwargs, follows)
+    guard(ctx)
     attach_meter(ctx)
     return ctx
 

@@ -29,7 +29,7 @@ CAUSES = (
     "compiled code that writes through a pointer, a thread, a __del__ method,\n"
     "or a rule that does not say what its function writes"
 )
-MEND = (
+FIX = (
     "register a rule for the function that writes, with rrule.register(..., mutates=...),\n"
     "or an overlay in Python; or do the write outside of the function"
 )
@@ -204,5 +204,5 @@ def untracked_write(difference: str, function: Any) -> UntrackedWriteError:
         f"memory was written that the engine has not seen: {difference} before the call",
         why=f"after the derivative of {name_of(function)} everything must be as it was before\n"
         f"likely causes: {CAUSES}",
-        mend=MEND,
+        fix=FIX,
     )

@@ -11,20 +11,22 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.derive.containers.sequences import readable
+from mooncake_py.derive.crossing import handed
 from mooncake_py.derive.crossing.differentiate import gradient_of_first
 from mooncake_py.derive.forward import pushforward
 from mooncake_py.derive.forward.transposed import tangent_below
 from mooncake_py.derive.language.methods import ANSWERED, derivable
-from mooncake_py.derive.recording import activity, apply
+from mooncake_py.derive.recording import activity, apply, drops
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.apply import (
     all_by_position,
+    as_arrays,
     bound_arguments,
     by_position,
     refuse_other_active,
     without_permissions,
 )
-from mooncake_py.derive.recording.object_arrays import computed
+from mooncake_py.derive.recording.codual_call import container_written
 from mooncake_py.derive.recording.out_argument import (
     named_out,
     single_output,
@@ -64,6 +66,7 @@ def operands(ctx: Any, f: Any, args: Any) -> tuple[Any, Any, bool]:
     active = any(t is not None for t in tangents)
     if active:
         ctx.refuse_subclasses(primals)
+        primals = tuple(as_arrays(primals))
     return primals, tangents, active
 
 
@@ -86,18 +89,28 @@ def apply_elementwise(rule: ElementwiseRule, ctx: Any, f: Any, args: Any, kwargs
         if method is not None:
             return ctx.call(method, *args)
         y = ctx.base.call(f, *primals, **kwargs, **({} if out is None else {"out": out}))
-        return y if out is not None else computed(ctx, f, args, y)
+        return y if out is not None else drops.computed(ctx, f, args, y)
     masked = where is not None and where is not True
     scratch = {} if out is None or not masked else {"out": ctx.base.call(np.copy, out)}
-    y = ctx.base.call(f, *primals, **kwargs, **scratch)
-    y = ctx.push_elementwise(rule, y, primals, tangents)
-    if masked and type(y) is ndarray:
-        where = np.broadcast_to(np.asarray(where, bool), y.shape)
-        if out is not None:
-            y = ctx.call(np.where, where, y, out)
-        elif (t := ctx.blocks.tangent_of(y)) is not None:
-            ctx.write(t, ~where, 0.0)
-    return y if out is None else write_into(ctx, out, y)
+
+    def compute() -> Any:
+        y = ctx.base.call(f, *primals, **kwargs, **scratch)
+        y = ctx.push_elementwise(rule, y, primals, tangents)
+        if masked and type(y) is ndarray:
+            mask = np.broadcast_to(np.asarray(where, bool), y.shape)
+            if out is not None:
+                y = ctx.call(np.where, mask, y, out)
+            elif (t := ctx.blocks.tangent_of(y)) is not None:
+                ctx.write(t, ~mask, 0.0)
+        return y if out is None else write_into(ctx, out, y)
+
+    try:
+        return compute()
+    except FloatingPointError:
+        if out is not None:  # NumPy raises when all is written
+            with np.errstate(all="ignore"):
+                compute()
+        raise
 
 
 @without_out
@@ -114,10 +127,10 @@ def apply_linear(rule: LinearRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> 
     refuse_other_active(rule, ctx, args, kwargs, (*rule.wrt, *rule.stepwise))
     y = ctx.base.call(f, *primals, **kwargs)
     if all(t is None for t in tangents.values()):
-        return computed(ctx, f, args, y)
+        return drops.computed(ctx, f, args, y)
     ctx.refuse_subclasses(primals)
     if not is_inexact(y):
-        return ctx.without_derivative(rule, y)
+        return drops.output(ctx, rule, y, primals)
     if is_view(y, primals, tangents):
         return y
     moved, fixed = list(primals), list(primals)
@@ -156,9 +169,9 @@ def apply_bilinear(rule: BilinearRule, ctx: Any, f: Any, args: Any, kwargs: Any)
     a, b = (x if type(x) in ARITHMETIC else np.asarray(x) for x in primals)  # lists, poly1d
     y = ctx.base.call(f, a, b, *args[2:], **kwargs)
     if not active:
-        return computed(ctx, f, (a, b), y)
+        return drops.computed(ctx, f, (a, b), y)
     if not is_inexact(y):
-        return ctx.without_derivative(rule, y)
+        return drops.output(ctx, rule, y, (a, b))
     t = ctx.lower(pushforward.of_bilinear, f, a, b, ta, tb, args[2:], kwargs, y)
     return ctx.fresh(y, t)
 
@@ -182,23 +195,29 @@ def apply_vjp(rule: VjpRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     refuse_other_active(rule, ctx, (), kwargs, known)
     primals = tuple(map(ctx.primal, args))
     if all(t is None for t in tangents):
-        return computed(ctx, f, args, ctx.base.call(f, *primals, **kwargs))
+        return drops.computed(ctx, f, args, ctx.base.call(f, *primals, **kwargs))
+    before = handed.Contents(primals) if rule.by_user else None
     if rule.jvp is not None:
         y = ctx.base.call(f, *primals, **kwargs)
         t = ctx.lower(partial(rule.jvp, **kwargs), tuple(tangents), y, *primals)
-        return paired(ctx, y, t, rule)
-    if ctx.plain or any(isinstance(a, GENERATORS) for a in args):  # draws only once
+    elif ctx.plain or any(isinstance(a, GENERATORS) for a in args):  # draws only once
         y, t = ctx.lower(
             pushforward.of_vjp, rule, primals, kwargs, tuple(tangents), gradient_of_first
         )
     else:
         y = ctx.base.call(f, *primals, **kwargs)
         t = tangent_below(ctx, rule, primals, kwargs, tuple(tangents))
+    if before is not None and before.changed():
+        raise container_written(rule, ctx)
     return paired(ctx, y, t, rule)
 
 
 def paired(ctx: Any, y: Any, t: Any, rule: Rule) -> Any:
     """Return an output of a rule with its tangents."""
+    if (type(y) is ndarray or isinstance(y, np.generic)) and not is_inexact(y):
+        return drops.output(ctx, rule, y, ())
+    if isinstance(y, (tuple, list)) and t is None:
+        t = [None] * len(y)
     if t is None or type(t) is NoTangent:
         if not is_without_tangent(y):
             raise takes_no_objects(ctx, rule, f"returns a {type(y).__name__}")
@@ -228,7 +247,7 @@ def takes_no_objects(ctx: Any, rule: Rule, what: str) -> MissingRuleError:
             where=ctx.user_location(),
             why="forward mode takes numbers, arrays and sequences of rules by pullback; this "
             f"one is declared at {rule.origin}",
-            mend="do without the rule, by `with local_rules(without=...)`, if the function has "
+            fix="do without the rule, by `with local_rules(without=...)`, if the function has "
             "Python source;\nor let the rule work on numbers and arrays",
         )
     )
@@ -250,7 +269,7 @@ def apply_codual(rule: CoDualRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> 
             f"the rule of {rule.name} is for reverse mode only",
             where=ctx.user_location(),
             why=f"it is written by hand in CoDuals, at {rule.origin}",
-            mend="add a forward rule by frule.register, or declare it by elementwise, linear, "
+            fix="add a forward rule by frule.register, or declare it by elementwise, linear, "
             "bilinear\nor from_vjp, which serve both modes",
         )
     )

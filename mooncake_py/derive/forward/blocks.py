@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from weakref import ref
 
 from numpy import ndarray
 
-from mooncake_py.derive.recording.memory import refuse_other_bytes
+from mooncake_py.derive.recording.drops import Reporter, read_as_bytes, refuse_other_bytes
 from mooncake_py.tangents.memory import shadow_view, zeros_like_owner
 
 __all__ = ["Blocks"]
@@ -28,20 +28,25 @@ class Blocks:
     ----------
     owner : callable
         From an array to the one that owns its memory.
+    report : callable
+        Notes an error in the call, from :func:`drops.reporter`.
 
     Notes
     -----
     A block goes when its owner does: a loop over short-lived arrays keeps no tangents.
     """
 
-    def __init__(self, owner: Callable[[ndarray], ndarray]) -> None:
+    def __init__(self, owner: Callable[[ndarray], ndarray], report: Reporter) -> None:
         self.owner = owner
+        self.report = report
         self.known: dict[int, Block] = {}
 
     def tangent_of(self, a: ndarray) -> ndarray | None:
         """Return the tangent of an array, a view of that of its block; None where it is zero."""
         known = self.known.get(id(a))
         if known is not None and known.ref() is a:
+            if a.dtype.kind not in "fcV":
+                raise self.report(read_as_bytes(a.dtype))
             return known.tangent
         if a.base is None:
             return None
@@ -50,7 +55,7 @@ class Blocks:
         if known is None or known.ref() is not owner:
             return None
         if a.dtype is not owner.dtype:
-            refuse_other_bytes(a.dtype, owner.dtype)
+            refuse_other_bytes(self.report, a.dtype, owner.dtype)
         return shadow_view(known.tangent, owner, a)
 
     def put(self, owner: ndarray, tangent: ndarray) -> None:
@@ -75,3 +80,10 @@ class Blocks:
             tangent = self.tangent_of(a)
             assert tangent is not None
         return tangent
+
+    def change_shape(self, a: ndarray, shape: Any) -> None:
+        """Give an array and its tangent another shape in place."""
+        tangent = self.tangent_of(a)
+        a.shape = shape
+        if tangent is not None:
+            self.put(a, tangent.reshape(a.shape))

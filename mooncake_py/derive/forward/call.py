@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mooncake_py.derive.crossing.arguments import name_of
+from mooncake_py.derive.crossing.arguments import name_of, refuse_foreign
 from mooncake_py.derive.crossing.gradients import gradient_of
 from mooncake_py.derive.crossing.outgoing import independent
 from mooncake_py.derive.crossing.outputs import run
+from mooncake_py.derive.crossing.separation import guard, separation
 from mooncake_py.derive.forward.context import ForwardContext
 from mooncake_py.derive.forward.lift import (
     TangentLifter,
@@ -29,15 +30,30 @@ def push_forward(
     f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]
 ) -> tuple[Any, Any]:
     """Return the output of a function and its tangent; everything is then as it was before."""
+    chosen = [i for i, t in enumerate(tangents) if t is not None and type(t) is not NoTangent]
+    for i in chosen:
+        refuse_foreign(f, i, primals[i])
+    apart = separation(f, chosen, primals, {})
+    if apart is None:
+        return pushed(f, primals, tangents)
+    with apart:
+        return pushed(f, apart.args, tangents)
+
+
+def pushed(
+    f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]
+) -> tuple[Any, Any]:
+    """Return the output and its tangent, for arguments that are memory of their own."""
     outer = enclosing()
     if outer is not None:
         # Only where derivatives nest.
-        from mooncake_py.derive.nesting.inside import halves, run_inside
+        from mooncake_py.derive.nesting.handing import with_tangent
+        from mooncake_py.derive.nesting.inside import run_inside
 
         return run_inside(
-            outer, name_of(f), lambda ctx: halves(*run_over(ctx, f, primals, tangents))
+            outer, name_of(f), lambda ctx: with_tangent(*run_over(ctx, f, primals, tangents))
         )
-    ctx = ForwardContext(ReverseContext(), plain=True)
+    ctx = forward_context()
     with TangentLifter(ctx) as lifter, guarded(ctx):
         values = lifted(ctx, lifter, primals, tangents)
         output, _ = run(ctx, f, values, {}, False)
@@ -48,9 +64,19 @@ def push_forward(
     return y, dy
 
 
+def forward_context() -> ForwardContext:
+    """Return a context of forward mode with nothing active below."""
+    base = ReverseContext()
+    guard(base)
+    ctx = ForwardContext(base, plain=True)
+    guard(ctx)
+    return ctx
+
+
 def run_over(base: Any, f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
     """Run a function in forward mode over a context; return the new context and the output."""
     ctx = ForwardContext(base, plain=False)
+    guard(ctx)
     with TangentLifter(ctx) as lifter, enclosed(None):
         values = lifted(ctx, lifter, primals, tangents)
         return ctx, run(ctx, f, values, {}, False)[0]

@@ -37,7 +37,7 @@ def apply_dual(rule: DualRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         if may_change and ctx.plain:
             log_arrays(ctx, value)
     duals = [dual_of(ctx, *pair) for pair in zip(args, written, strict=True)]
-    before = handed.Contents([d.primal for d in duals if type(d.primal) is not Active])
+    before = handed.Contents([d.primal for d in duals])
     run = rule.rule if ctx.plain else partial(ctx.base.call, rule.rule)
     out = run(Dual(f, NoTangent()), *duals, **kwargs)
     if type(out) is not Dual:
@@ -106,7 +106,7 @@ def wrong_result(rule: DualRule, ctx: Any, out: Any) -> InvalidRuleError:
         f"the forward rule of {rule.name} returned a {type(out).__name__}",
         where=ctx.user_location(),
         why=f"a forward rule returns a Dual; it is declared at {rule.origin}",
-        mend="return Dual(y, dy), or Dual(None, NoTangent()) where the function returns nothing",
+        fix="return Dual(y, dy), or Dual(None, NoTangent()) where the function returns nothing",
     )
 
 
@@ -116,5 +116,5 @@ def no_tangent(rule: DualRule) -> InvalidTangentError:
         f"the forward rule of {rule.name} returned NoTangent() for an output that has a tangent",
         why=f"a number or an array of floats has one, also where it is zero; the rule is declared "
         f"at {rule.origin}",
-        mend="return zero_tangent(y) where it is zero",
+        fix="return zero_tangent(y) where it is zero",
     )

@@ -9,8 +9,12 @@ from typing import Any
 
 from numpy import ndarray
 
+from mooncake_py.derive.containers import state
+from mooncake_py.derive.containers.undo import note
 from mooncake_py.derive.forward import pushforward
 from mooncake_py.derive.forward.blocks import Blocks
+from mooncake_py.derive.language.numerals import Numerals
+from mooncake_py.derive.recording import drops
 from mooncake_py.derive.recording.active import Active, active_number
 from mooncake_py.derive.recording.array_language import ArrayLanguage
 from mooncake_py.derive.recording.memory import Memory
@@ -44,14 +48,16 @@ class Levels(ArrayLanguage):
     """
 
     fuses = False
+    receiver: Any = None
     numbers = NUMBERS | {Active}
 
     def __init__(self, base: Any, plain: bool) -> None:
         self.base = base
         self.plain = plain
-        self.blocks = Blocks(base.registry.owner)
+        self.blocks = Blocks(base.registry.owner, drops.reporter(self))
         super().__init__()
         self.rebound = base.rebound
+        self.share_traces(base)
 
     @contextmanager
     def based_on(self, base: Any) -> Iterator[None]:
@@ -73,6 +79,15 @@ class Levels(ArrayLanguage):
     @failure.setter
     def failure(self, error: Any) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
         self.base.failure = error
+
+    @property
+    def numerals(self) -> Numerals | None:
+        """What was written as text at any level: the base checks what is read."""
+        return self.base.numerals
+
+    @numerals.setter
+    def numerals(self, found: Numerals) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        self.base.numerals = found
 
     @property
     def registry(self) -> Any:
@@ -112,6 +127,14 @@ class Levels(ArrayLanguage):
         """Record what a write is about to overwrite."""
         self.base.log_write(memory, o, i)
 
+    def change_shape(self, o: ndarray, shape: Any) -> None:
+        """Run ``o.shape = shape``, and the same for the tangent."""
+        old = o.shape
+        self.base.change_shape(o, shape)
+        if self.blocks.tangent_of(o) is not None:
+            self.blocks.change_shape(o, shape)
+            note(self, state.restore_shape, o, old, self.blocks)
+
     def roll_back(self) -> None:
         """Undo every change of primal state."""
         self.base.roll_back()
@@ -129,9 +152,9 @@ class Levels(ArrayLanguage):
         """Return a block for code that is no part of the call: what it changes stays changed."""
         return self.base.outside()
 
-    def carry_out(self, value: Any) -> None:
+    def carry_out(self, error: BaseException, held: Any) -> None:
         """Note what an exception holds that leaves the call."""
-        self.base.carry_out(value)
+        self.base.carry_out(error, held)
 
     def meet(self, number: Active) -> None:
         """Note a number that is active in another call."""
@@ -140,6 +163,10 @@ class Levels(ArrayLanguage):
     def entering(self, f: Any) -> None:
         """Note a Python function that is about to run."""
         self.base.entering(f)
+
+    def note_cell(self, cell: Any) -> None:
+        """Note a captured variable that is about to become active."""
+        self.base.note_cell(cell)
 
     # Activity.
 
@@ -204,7 +231,8 @@ class Levels(ArrayLanguage):
     def change(self, op: BinaryOperator, t: ndarray, v: Any) -> None:
         """Run ``t op= v`` for a tangent."""
         if self.plain:
-            op.inplace(t, v)
+            with Quiet():
+                op.inplace(t, v)
         else:
             self.base.inplace(op, t, v)
 
@@ -235,6 +263,9 @@ class Levels(ArrayLanguage):
         active.grad = t
         return active
 
-    def convert_scalar(self, y: Active, x: Active) -> None:
-        """Note that `y` is `x` in another type."""
-        y.grad = self.lower(pushforward.fitted, x.grad, y.primal)
+    def converted(self, f: Any, x: Active) -> Any:
+        """Run ``float(x)`` and the like for an active number."""
+        if x.context is not self:
+            return self.base.call(f, x)
+        y = self.base.call(f, x.primal)
+        return self.fresh(y, self.lower(pushforward.fitted, x.grad, y)) if is_inexact(y) else y

@@ -20,7 +20,8 @@ from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.containers import MUTABLE, fill_container, join_container, parts_of
 
 __all__ = [
-    "TangentLifter", "TangentReader", "give_tangent", "require_one_tangent", "tangent_from",
+    "InputLifter", "TangentLifter", "TangentReader", "give_tangent", "require_one_tangent",
+    "tangent_from",
 ]
 
 
@@ -35,6 +36,31 @@ class TangentLifter(Lifter):
     @override
     def activate(self, value: ndarray) -> Any:
         return value
+
+
+class InputLifter(TangentLifter):
+    """Makes values active, and keeps their numbers and arrays in the order of `Leaves`.
+
+    Attributes
+    ----------
+    nodes : list
+        Active numbers, and arrays.
+    """
+
+    def __init__(self, ctx: Any) -> None:
+        super().__init__(ctx)
+        self.nodes: list[Any] = []
+
+    @override
+    def visit_scalar(self, value: Any) -> tuple[Any, Any]:
+        pair = super().visit_scalar(value)
+        self.nodes.append(pair[1])
+        return pair
+
+    @override
+    def activate(self, value: ndarray) -> Any:
+        self.nodes.append(value)
+        return super().activate(value)
 
 
 class TangentReader(Walker):
@@ -126,9 +152,9 @@ def require_one_tangent(
         ctx.blocks.tangent_of(mirror), np.asarray(tangent).astype(mirror.dtype), equal_nan=True
     ):
         raise InvalidTangentError(
-            f"the tangent {path} differs from that of an argument which shares memory with it",
-            why="memory has one tangent: the derivative is that with respect to the memory",
-            mend="pass the same tangent for both, or a copy of one of the arguments",
+            f"the tangent {path} differs from that of a part which shares memory with it",
+            why="what one argument holds twice is one variable, which has one tangent",
+            fix="pass the same tangent for both, or a copy of one of the parts",
         )
 
 
@@ -167,5 +193,5 @@ def misfit(path: str, expected: str, got: Any) -> InvalidTangentError:
     return InvalidTangentError(
         f"the tangent {path} does not fit its primal: expected {expected}, got {described(got)}",
         why="each number of an argument has one tangent",
-        mend="pass tangents in the structure and the shapes of the primals",
+        fix="pass tangents in the structure and the shapes of the primals",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from numpy import ndarray
 
 from mooncake_py.derive.forward import pushforward, quick
 from mooncake_py.derive.forward.levels import Levels
+from mooncake_py.derive.recording import drops
+from mooncake_py.derive.recording import overlapping as overlapping_writes
 from mooncake_py.derive.recording.active import REAL_SCALARS, Active
 from mooncake_py.derive.recording.indexing import same_view
 from mooncake_py.derive.recording.inplace import BINARY_INPLACE
@@ -53,6 +56,7 @@ class Operations(Levels):
             if type(y) not in REAL_SCALARS:
                 return None
             p, q = float(p), float(q)  # NumPy's scalars would warn
+            t, u = t if t is None else float(t), u if u is None else float(u)
         try:
             return tangent(self.operators, p, q, t, u, y)
         except ZeroDivisionError:
@@ -69,7 +73,8 @@ class Operations(Levels):
         if tangent is not None:
             with Quiet():
                 t = tangent(self.operators, p, q, ta, tb, y)
-            if quick.fits(t, y):
+                serves = quick.fits(t, y)
+            if serves:
                 return self.fresh(y, t)
         if op is MATMUL:
             t = self.lower(pushforward.of_bilinear, np.matmul, p, q, ta, tb, (), {}, y)
@@ -96,7 +101,7 @@ class Operations(Levels):
         if not isinstance(rule, ElementwiseRule):
             return y  # piecewise constant
         if not is_inexact(y):
-            return self.without_derivative(rule, y)
+            return drops.output(self, rule, y, ())
         activity = tuple(t is not None for t in tangents)
         if rule.plans.get(activity) is None and rule.make_plan(activity) is None:
             return y
@@ -106,7 +111,8 @@ class Operations(Levels):
         if type(y) is ndarray and y.dtype is FLOAT64:
             with Quiet():
                 t = quick.of_partials(self.operators, self.caller, partials, primals, tangents, y)
-            if quick.fits(t, y):
+                serves = quick.fits(t, y)
+            if serves:
                 return self.fresh(y, t)
         t = self.lower(pushforward.of_elementwise, partials, primals, tangents, y)
         return self.fresh(y, t)
@@ -129,19 +135,28 @@ class Operations(Levels):
             if y is not o:
                 self.blocks.put(y, t[i])
             return y
+        if not is_inexact(y):
+            return drops.element(self, o, y)
         return self.fresh(y, t[i] if self.plain else self.base.getitem(t, i))
 
     def assign(self, o: ndarray, i: Any, v: Any) -> None:
         """Run ``o[i] = v`` for an array."""
         if type(v) is list or type(v) is tuple:
-            v = self.as_operand(v)
+            if overlapping_writes.holds_part_of(o, v) and (
+                overlapping_writes.assign_parts(self, o, i, v)
+            ):
+                return
+            v = self.sequence_for(o, v)
         elif type(v) is not ndarray and type(v) is not Active and type(v) not in NUMBERS:
             v = self.as_value(v)
         p, tv = self.split(v)
         t = self.blocks.tangent_of(o)
+        if t is None and tv is not None:
+            if type(i) is str:  # a field
+                o, i = o[i], Ellipsis
+            if drops.holds(self, o, p):
+                t = self.blocks.activate(o)
         self.base.assign(o, i, p)
-        if t is None and tv is not None and self.can_be_active(o):
-            t = self.blocks.activate(o)
         if t is not None:
             self.write(t, i, 0.0 if tv is None else real_for(self, tv, t))
 
@@ -163,6 +178,8 @@ class Operations(Levels):
         if isinstance(x, ndarray):
             if not isinstance(x, np.memmap):
                 self.refuse_subclass(x, v)
+                if type(getattr(type(x), op.inplace_method)) is FunctionType:
+                    return self.inplace_of_objects(op, x, v)
             self.inplace_array(op, x.view(ndarray), v)
             return x
         return self.inplace_of_objects(op, x, v)
@@ -171,6 +188,8 @@ class Operations(Levels):
         """Run an in-place operator on an array."""
         if type(v) is list or type(v) is tuple:
             v = self.as_operand(v)
+            if type(v) is not ndarray and x.dtype.kind != "O":
+                v = np.asarray(v)
         elif type(v) is not ndarray and type(v) is not Active and type(v) not in NUMBERS:
             v = self.as_value(v)
         p, tv = self.split(v)
@@ -184,13 +203,14 @@ class Operations(Levels):
             raise self.failed(overlapping(self))
         if op in LINEAR:
             self.base.inplace(op, x, p)
-            if tv is not None and (t is not None or self.can_be_active(x)):
+            if tv is not None and (t is not None or drops.holds(self, x, p)):
                 t = self.blocks.activate(x)
                 self.change(op, t, t if v is x else real_for(self, tv, t))
             return
-        _, new = self.split(self.array_operator(op, x, v))
+        with Quiet():  # what NumPy has to say it says below
+            _, new = self.split(self.array_operator(op, x, v))
         self.base.inplace(op, x, p)
-        if t is not None or (new is not None and self.can_be_active(x)):
+        if t is not None or (new is not None and drops.holds(self, x, p)):
             self.write(self.blocks.activate(x), Ellipsis, 0.0 if new is None else new)
 
     def augitem(self, name: str, o: Any, i: Any, v: Any) -> None:
@@ -227,7 +247,7 @@ def overlapping(ctx: Any) -> DerivativeDropError:
         where=ctx.user_location(),
         why="which of the writes to one place survives depends on NumPy's order; forward mode "
         "does not\nfollow it",
-        mend="write to the array itself instead of a broadcast or sliding view of it",
+        fix="write to the array itself instead of a broadcast or sliding view of it",
     )
 
 

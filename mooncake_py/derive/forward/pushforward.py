@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.errors import InvalidTangentError
+from mooncake_py.rules.declare import contextual
 from mooncake_py.rules.kinds import NotImplementedDerivative, VjpRule, Wirtinger
 
 __all__ = [
@@ -52,7 +52,7 @@ def scaled(t: Any, p: Any) -> Any:
     c = t * p
     if np.all(np.isfinite(c)):
         return c
-    kept = np.where(t == 0, 0, c)
+    kept = np.where((t == 0) & np.isnan(c), 0, c)
     return kept if kept.ndim else kept[()]
 
 
@@ -143,41 +143,35 @@ def weighted(g: Any, pullback: Callable[..., Any], tangents: Any, rule: VjpRule)
 def weighed(f: Callable[..., Any], cotangent: Any, *args: Any) -> Any:
     """Return Re<f(*args), cotangent>, and what `f` returned."""
     y = f(*args)
-    return weighed_sum(y, cotangent, "dy"), y
+    total = 0.0
+    for part, c in with_cotangents(y, cotangent):
+        total = total + np.sum(np.real(np.conj(c) * part))
+    return total, y
 
 
-def weighed_sum(y: Any, cotangent: Any, path: str) -> Any:
-    """Return Re<y, cotangent> for an output of any structure."""
-    if isinstance(y, (tuple, list, dict)):
-        names = list(y) if isinstance(y, dict) else range(len(y))
-        if not isinstance(cotangent, (tuple, list, dict)) or len(cotangent) != len(y):
-            raise misfit(path, f"a {type(y).__name__} of {len(y)}")
-        total = 0.0
-        for name in names:
-            total = total + weighed_sum(y[name], cotangent[name], f"{path}[{name!r}]")
-        return total
-    if not isinstance(y, (np.ndarray, float, complex, np.inexact)):
-        return 0.0
-    if np.shape(y) != np.shape(cotangent):
-        raise misfit(path, f"shape {np.shape(y)}")
-    return np.sum(np.real(np.conj(cotangent) * y))
+def with_cotangents(y: Any, cotangent: Any) -> list[tuple[Any, Any]]:
+    """Return the numbers and arrays of an output that are active, with their cotangents."""
+    raise NotImplementedError
 
 
-def misfit(path: str, expected: str) -> InvalidTangentError:
-    """Return the error for a cotangent that does not fit the output."""
-    return InvalidTangentError(
-        f"the cotangent {path} does not fit the output: expected {expected}",
-        why="each number of the output has one cotangent",
-        mend="pass a cotangent in the structure and shape of the output",
-    )
+@contextual(with_cotangents)
+def with_cotangents_inside(ctx: Any, y: Any, cotangent: Any) -> list[tuple[Any, Any]]:
+    """Return them inside the derivative to which they belong."""
+    # Only where derivatives nest.
+    from mooncake_py.derive.crossing.outputs import paired
+
+    pairs = list(paired(y, cotangent, "dy", ctx.contains_active))
+    return [pair for pair in pairs if ctx.contains_active(pair[0])]
 
 
 def inner(c: Any, t: Any) -> Any:
     """Return Re<c, t>, summed over sequences; a cotangent may still be spread over more axes."""
-    if c is None or t is None:
+    if t is None:
         return 0.0
     if callable(c):
         c = c()
+    if c is None:
+        return 0.0
     if isinstance(t, list):
         total = 0.0
         for part, tangent in zip(c, t, strict=True):

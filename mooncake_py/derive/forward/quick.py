@@ -77,7 +77,10 @@ NUMBERS = REAL_SCALARS | {Active, int}
 
 
 def fits(c: Any, y: Any) -> bool:
-    """Tell whether a tangent is new memory like `y` and finite: a zero may be in it as nan."""
+    """Tell whether a tangent is new memory like `y` and finite: a zero may be in it as nan.
+
+    The sum of squares that tells may overflow, so NumPy must be quiet.
+    """
     if type(c) is ndarray:
         if type(y) is not ndarray or y.dtype is not FLOAT64 or c.dtype is not FLOAT64:
             return False

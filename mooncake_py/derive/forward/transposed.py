@@ -31,13 +31,13 @@ class Application:
     def __init__(self, rule: VjpRule, kwargs: Any, values: Any) -> None:
         self.rule = rule
         self.kwargs = kwargs
-        self.values = mapped(lambda leaf: PART if is_part(leaf) else leaf, values, others=True)
+        self.values = mapped(lambda leaf: PART if is_part(leaf) else leaf, values)
         self.tangent: Any = None  # its form
 
     def filled(self, parts: Any) -> Any:
         """Return primals and tangents."""
         rest = iter(parts)
-        return mapped(lambda leaf: next(rest) if leaf is PART else leaf, self.values, others=True)
+        return mapped(lambda leaf: next(rest) if leaf is PART else leaf, self.values)
 
 
 PART = float("nan")  # in place of a part, known by identity
@@ -50,16 +50,16 @@ def is_part(leaf: Any) -> bool:
 
 def form_of(value: Any) -> Any:
     """Return the structure of a value, with zeros for its numbers and arrays."""
-    return mapped(lambda leaf: 0.0, value, others=True)
+    return mapped(lambda leaf: 0.0, value)
 
 
 def tangent_below(ctx: Any, rule: VjpRule, primals: Any, kwargs: Any, tangents: Any) -> Any:
     """Return the tangent of an output, a value of the context below that is followed there."""
     values = primals, tangents
     application = Application(rule, kwargs, values)
-    given = filter(is_part, leaves(values, others=True))
+    given = filter(is_part, leaves(values))
     parts = ctx.lower(moved_by, application, *given)
-    return rebuilt(application.tangent, list(parts), others=True)
+    return rebuilt(application.tangent, list(parts))
 
 
 def moved_by(application: Application, *parts: Any) -> tuple[Any, ...]:
@@ -71,7 +71,7 @@ def moved_by(application: Application, *parts: Any) -> tuple[Any, ...]:
         return ()
     tangent = gradient_of_first(weighted, g, pullback, tangents, application.rule)
     application.tangent = form_of(tangent)
-    return tuple(leaves(tangent, others=True))
+    return tuple(leaves(tangent))
 
 
 @from_vjp(moved_by)
@@ -82,7 +82,7 @@ def moved_by_rule(application: Application, *parts: Any) -> tuple[Any, Any]:
     def pullback(cotangents: Any) -> tuple[Any, ...]:
         given = [np.zeros_like(y)[()] if c is None else c
                  for c, y in zip(cotangents, output, strict=True)]
-        c = rebuilt(application.tangent, given, others=True)
+        c = rebuilt(application.tangent, given)
         # Arrays that share memory have one cotangent, and here each has its own.
         apart = [np.array(p) if isinstance(p, np.ndarray) else p for p in parts]
         return (None, *gradient_of_first(paired_with, apart, application, c))

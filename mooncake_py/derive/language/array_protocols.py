@@ -75,6 +75,6 @@ def as_array(ctx: Any, value: Any) -> Any:
             f"NumPy would use an active {t.__name__} by its {name}",
             where=ctx.user_location(),
             why="the method would run unseen, and the derivative of its result be lost",
-            mend="hand the array itself to NumPy, for example an attribute of the object",
+            fix="hand the array itself to NumPy, for example an attribute of the object",
         )
     )

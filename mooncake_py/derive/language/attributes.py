@@ -10,18 +10,17 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.derive.containers import state
-from mooncake_py.derive.language import array_protocols, attribute_lookup, iteration
+from mooncake_py.derive.language import array_attributes, array_protocols, attribute_lookup
 from mooncake_py.derive.language.attribute_lookup import MISSING
 from mooncake_py.derive.language.core import Core
 from mooncake_py.derive.language.generated import has_no_source
+from mooncake_py.derive.language.methods import is_other
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.pulls import pull_state
-from mooncake_py.errors import DerivativeDropError
 
 __all__ = ["Attributes"]
 
 INTS = frozenset({int, np.int64})
-EXPOSES_MEMORY = frozenset({"data", "ctypes", "__array_interface__", "__array_struct__"})
 
 
 class Attributes(Core):
@@ -35,6 +34,8 @@ class Attributes(Core):
     kept_by_instances : set of (type, str)
         Classes and names of which nothing but the instance is asked on a write, nor on a read of
         what is there: met before, and written quickly.
+    flags : dict
+        The arrays of flags that were read.
     """
 
     def __init__(self) -> None:
@@ -42,12 +43,14 @@ class Attributes(Core):
         self.readers: dict[Any, attribute_lookup.Reader | None] = {}
         self.writers: dict[Any, Any] = {}
         self.kept_by_instances: set[tuple[type, str]] = set()
+        self.flags: array_attributes.Flags = {}
 
     def getattr(self, o: Any, name: str) -> Any:
         """Run ``o.name``."""
         t = type(o)
         if t is ndarray:
-            self.refuse_exposure(o, name)
+            if name in array_attributes.GUARDED:
+                return array_attributes.read_guarded(self, o, name)
             return getattr(o, name)
         if t is Active:
             return getattr(o, name)
@@ -106,18 +109,6 @@ class Attributes(Core):
             self.setitem(held, name, value)
         return value
 
-    def refuse_exposure(self, o: ndarray, name: str) -> None:
-        """Refuse attributes that give access to the memory of an array."""
-        if name in EXPOSES_MEMORY and (name == "ctypes" or self.find(o) is not None):
-            raise self.failed(
-                DerivativeDropError(
-                    f"the attribute {name!r} of an array gives access to its memory",
-                    where=self.user_location(),
-                    why="reads and writes through it cannot be seen",
-                    mend="use indexing, or register a rule for the function that needs it",
-                )
-            )
-
     def setattr(self, o: Any, name: str, v: Any) -> None:
         """Run ``o.name = v``."""
         t = type(o)
@@ -127,11 +118,13 @@ class Attributes(Core):
             self.record((pull_state, state.restore_attribute, o, name, old))
             return
         if t is ndarray:
-            self.set_array_attribute(o, name, v)
+            array_attributes.set_array_attribute(self, o, name, v)
+            return
+        if t is array_attributes.FLAGS and array_attributes.set_flag(self, o, name, v):
             return
         array_protocols.watch(self, t)
         custom: Any = t.__setattr__
-        if type(custom) is FunctionType and not has_no_source(custom):
+        if is_overridden(custom, "__setattr__"):
             self.call(custom, o, name, v)
         else:
             self.set_own_attribute(setattr, o, name, v)
@@ -153,24 +146,16 @@ class Attributes(Core):
             self.forget_lookups()
 
     def forget_lookups(self) -> None:
-        """Look attributes up anew, as those of a class have changed."""
+        """Look attributes up anew, as those of a class have changed, and when that is undone."""
+        state.CHANGERS_OF_CLASSES.add(self)
         self.readers.clear()
         self.writers.clear()
         self.kept_by_instances.clear()
 
-    def set_array_attribute(self, o: ndarray, name: str, v: Any) -> None:
-        """Run ``array.real = v`` and the like."""
-        if name in ("real", "imag"):
-            self.setitem(getattr(o, name), Ellipsis, v)
-        elif name == "flat":
-            iteration.assign_flat(self, o, slice(None), v)
-        else:
-            refuse_metadata_write(self, name)
-
     def delattr(self, o: Any, name: str) -> None:
         """Run ``del o.name``."""
         custom: Any = type(o).__delattr__
-        if type(custom) is FunctionType and not has_no_source(custom):
+        if is_overridden(custom, "__delattr__"):
             self.call(custom, o, name)
         else:
             self.delete_own_attribute(delattr, o, name)
@@ -194,13 +179,8 @@ class Attributes(Core):
         self.setattr(o, attribute, new)
 
 
-def refuse_metadata_write(ctx: Core, name: str) -> None:
-    """Refuse ``array.shape = ...`` and the like."""
-    raise ctx.failed(
-        DerivativeDropError(
-            f"setting the attribute {name!r} of an array is not supported",
-            where=ctx.user_location(),
-            why="it changes the layout of memory that the reverse pass refers to",
-            mend="use reshape, view or astype, which return a new array",
-        )
-    )
+def is_overridden(method: Any, name: str) -> bool:
+    """Tell whether a class has a special method of its own that is to run in the engine's sight."""
+    if type(method) is FunctionType:
+        return not has_no_source(method)
+    return is_other(method, name)

@@ -44,7 +44,7 @@ def refuse_read(ctx: Any, buffer: Any) -> None:
                 f"an array has put active data into its buffer, of type {type(buffer).__name__}",
                 where=ctx.user_location(),
                 why="what is read from it directly are bare numbers, which carry no derivative",
-                mend="read from the array that was made of it",
+                fix="read from the array that was made of it",
             )
         )
 
@@ -57,6 +57,6 @@ def refuse_write(ctx: Any, buffer: Any) -> None:
                 f"a write to a buffer of type {type(buffer).__name__}, whose memory an array uses",
                 where=ctx.user_location(),
                 why="it changes memory that the reverse pass refers to, unseen",
-                mend="write through the array that was made of it",
+                fix="write through the array that was made of it",
             )
         )

@@ -13,7 +13,7 @@ from typing import Any
 
 from numpy import ndarray
 
-from mooncake_py.derive.calls import dispatch
+from mooncake_py.derive.calls import dispatch, scalars
 from mooncake_py.derive.containers import containers
 from mooncake_py.derive.containers.containers import CONTAINERS
 from mooncake_py.derive.language import array_protocols, iteration, managers, numerals
@@ -46,10 +46,12 @@ class Context(Comparisons, Objects):
             descriptor = getattr(ndarray, name, None)
             handler = self.handlers.get(descriptor)
             if handler is not None:
+                if descriptor is type:  # what `__class__` is of a class
+                    return self.call(ndarray, *args, **kwargs)
                 return handler(self, descriptor, (o, *args), kwargs)
             return dispatch.call_array_method(self, o, name, args, kwargs)
         if t is Active:
-            return dispatch.call_scalar_method(self, o, name, args, kwargs)
+            return scalars.call_scalar_method(self, o, name, args, kwargs)
         if t in CONTAINERS:
             return containers.call_method(self, o, name, args, kwargs)
         # From Python 3.12 on a starred call of a function takes no C stack; that of a method does.
@@ -71,7 +73,7 @@ class Context(Comparisons, Objects):
     def iterate_array(self, a: ndarray) -> Iterable[Any]:
         """Iterate over the first axis; elements of an active vector are active."""
         # A constant vector may become active within the loop; integers cannot.
-        if a.ndim != 1 or a.dtype.kind not in "fc":
+        if a.ndim != 1 or a.dtype.kind not in "fcV":
             return a
         return self.iterate_elements(a)
 
@@ -126,7 +128,7 @@ class Context(Comparisons, Objects):
 
     def scalar_attribute(self, value: Active, name: str) -> Any:
         """Return an attribute of an active scalar."""
-        return dispatch.scalar_attribute(self, value, name)
+        return scalars.scalar_attribute(self, value, name)
 
     def bound(self, f: Any) -> Any:
         """Return the function and receiver of a bound Python method."""

@@ -10,13 +10,14 @@ from numpy import ndarray
 
 from mooncake_py.checkpointing import checkpointed
 from mooncake_py.derive.calls import array_subclasses, dispatch
+from mooncake_py.derive.calls.stored_files import StoredFiles
 from mooncake_py.derive.containers import state
 from mooncake_py.derive.language import array_protocols
 from mooncake_py.derive.language.numerals import Numerals
 from mooncake_py.derive.recording import activity
 from mooncake_py.derive.recording.quiet import is_strict
 from mooncake_py.derive.reports.notes import locate, without_context
-from mooncake_py.derive.reports.places import current_place
+from mooncake_py.derive.reports.places import current_place, name_library
 from mooncake_py.derive.rewriting.load import derive, instantiate
 from mooncake_py.errors import Location, MooncakeError, SourceUnavailableError
 from mooncake_py.rules import registry
@@ -45,10 +46,14 @@ class Core:
         Whether objects exist that NumPy would turn into arrays unseen: see `array_protocols`.
     numerals : Numerals or None
         Numbers that were written as text.
+    stored : StoredFiles or None
+        Files that active data were written to.
     """
 
     rehearsal: Any = None  # of a part that is run without record: see `repeatable`
+    numerals: Numerals | None = None
     meter: Any = None  # tells the user how far the call is, if that is wanted
+    fuses = False
     record: Callable[[tuple[Any, ...]], None]
     find: Callable[[ndarray], Any]
 
@@ -58,19 +63,25 @@ class Core:
         self.watches = False
         self.ordered: dict[int, Any] = {}
         self.caches: dict[int, Any] = {}
-        self.numerals: Numerals | None = None
+        self.stored: StoredFiles | None = None
         self.load_handlers()
-        if is_strict():
-            self.fuses = False
+
+    def share_traces(self, outer: Any) -> None:
+        """Know what an outer call has written to files, where no derivative follows."""
+        self.stored = outer.stored
 
     def load_handlers(self) -> None:
         """Take the tables of handlers for the rules that are registered now."""
         self.rules_version, self.handlers, self.unary_handlers = dispatch.handlers()
-        if not registry.are_first():
-            self.fuses = False  # forms keep the rules that they were made with
+        self.heed_settings()
+
+    def heed_settings(self) -> None:
+        """See whether quick forms serve: they keep their rules, and never raise as NumPy may."""
+        self.fuses = type(self).fuses and registry.are_first() and not is_strict()
 
     def failed(self, error: MooncakeError) -> MooncakeError:
         """Remember an error of the engine and return it, to be raised."""
+        name_library(error)
         if self.failure is None:
             self.failure = error
         return error
@@ -98,7 +109,7 @@ class Core:
         except SourceUnavailableError as error:
             where = self.user_location() or error.where
             raise self.failed(
-                SourceUnavailableError(error.what, where=where, why=error.why, mend=error.mend)
+                SourceUnavailableError(error.what, where=where, why=error.why, fix=error.fix)
             ) from None
         except MooncakeError as error:
             raise self.failed(error) from None
@@ -127,6 +138,9 @@ class Core:
 
         It binds `names`, and returns None if the loop goes on; what else it returns is returned.
         """
+        ctx: Any = self
+        if type(items) is not range:
+            items = ctx.iter(items)  # of an active array natively the items would be constants
         for item in checkpointed(items, slots):
             exit_value = body(item)
             if exit_value is not None:
@@ -167,4 +181,8 @@ class Core:
 
     def setitem(self, o: Any, i: Any, v: Any) -> None:
         """Run ``o[i] = v``; the mode says what it means for arrays."""
+        raise NotImplementedError
+
+    def change_shape(self, o: ndarray, shape: Any) -> None:
+        """Run ``o.shape = shape``; the mode says what becomes of shadow or tangent."""
         raise NotImplementedError

@@ -61,6 +61,7 @@ def call_descriptor(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     if name == "__next__":  # of what goes over arrays in compiled code
         return ctx.call(next, receiver, *args)
     if name.startswith("__") or isinstance(receiver, (str, bytes, tuple)):
+        construct.refuse_reading(ctx, f, native, (receiver, *args, *kwargs.values()))
         return native(receiver, *args, **kwargs)
     return dispatch.call_opaque(ctx, f, (receiver, *args) if bound is None else args, kwargs)
 

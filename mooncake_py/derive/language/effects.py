@@ -195,5 +195,5 @@ def _unseen(ctx: Any, method: FunctionType, change: Location) -> DerivativeDropE
             f"{change}",
             *(f"| {row}" for row in change.excerpt()),
         ]),
-        mend="let the method only compute, and write in a method that is called by name",
+        fix="let the method only compute, and write in a method that is called by name",
     )

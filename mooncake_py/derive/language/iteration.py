@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import functools
 import itertools
 from collections.abc import Iterator
 from types import CodeType, FunctionType, GeneratorType
@@ -12,6 +13,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.derive.language import buffers
+from mooncake_py.derive.recording import overlapping
 from mooncake_py.derive.recording.activity import contains_active
 from mooncake_py.derive.reports.places import PACKAGE, is_library
 from mooncake_py.derive.rewriting.compiled import walk_code
@@ -54,7 +56,7 @@ def refuse_unseen(ctx: Any, iterable: Any, kind: str) -> None:
                 f"{kind} gives access to an active array",
                 where=ctx.user_location(),
                 why="what is read through it are bare numbers, which carry no derivative",
-                mend="loop over the array itself, or over its indices",
+                fix="loop over the array itself, or over its indices",
             )
         )
 
@@ -77,7 +79,7 @@ def refuse_foreign(ctx: Any, generator: Any) -> None:
                 "being differentiated",
                 where=ctx.user_location(),
                 why="its code runs unseen: reads and writes of arrays there would be missed",
-                mend="call the generator function inside, or take the values before the call",
+                fix="call the generator function inside, or take the values before the call",
             )
         )
 
@@ -166,18 +168,27 @@ def next_flat(ctx: Any, flat: np.flatiter[Any]) -> Any:
 
 
 def flat_index(base: ndarray, i: Any) -> Any:
-    """Return the multi-dimensional index of ``base.flat[i]``."""
+    """Return the multi-dimensional index of ``base.flat[i]``; `base` has dimensions."""
     return np.unravel_index(np.arange(base.size)[i], base.shape)
+
+
+def with_dimensions(a: ndarray) -> ndarray:
+    """Return an array, that of a single element without dimensions as a vector."""
+    return a if a.ndim else a.reshape(1)
 
 
 def read_flat(ctx: Any, flat: np.flatiter[Any], i: Any) -> Any:
     """Run ``array.flat[i]``: a copy, or one element."""
-    base = flat.base
+    base = with_dimensions(flat.base)
     return ctx.getitem(base, flat_index(base, i))
 
 
 def assign_flat(ctx: Any, base: ndarray, i: Any, v: Any) -> None:
-    """Run ``array.flat[i] = v``; a shorter `v` repeats."""
+    """Run ``array.flat[i] = v``, or ``array.flat = v`` if `i` is `...`; a shorter `v` repeats."""
+    base = with_dimensions(base)
+    if type(v) is ndarray and np.may_share_memory(base, v):
+        overlapping.copy_in_turn(ctx, base, v, functools.partial(copy_flat, i=i))
+        return
     index = flat_index(base, i)
     count = index[0].size if type(index[0]) is ndarray else 1
     if type(v) is ndarray or type(v) is list or type(v) is tuple:
@@ -185,6 +196,14 @@ def assign_flat(ctx: Any, base: ndarray, i: Any, v: Any) -> None:
         if count == 1 and type(index[0]) is not ndarray:
             v = ctx.getitem(v, 0)
     ctx.assign(base, index, v)
+
+
+def copy_flat(into: ndarray, of: ndarray, i: Any) -> None:
+    """Run ``into.flat[i] = of``, which copies one element after the other."""
+    if i is Ellipsis:
+        into.flat = of  # pyright: ignore[reportAttributeAccessIssue] - its stubs make it read-only
+    else:
+        into.flat[i] = of
 
 
 # Handlers.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from mooncake_py.derive.calls.native_modules import is_native_module
-from mooncake_py.derive.recording.quiet import is_strict
+from mooncake_py.derive.reports.warned import redirect
 
 __all__ = ["derived_manager"]
 
@@ -36,12 +37,25 @@ class ErrorState:
 
     def __enter__(self) -> None:
         self._manager.__enter__()
-        self._fuses = self._ctx.fuses
-        if is_strict():
-            self._ctx.fuses = False
+        self._ctx.heed_settings()
 
     def __exit__(self, *details: Any) -> None:
-        self._ctx.fuses = self._fuses
+        self._manager.__exit__(*details)
+        self._ctx.heed_settings()
+
+
+class Warnings:
+    """``warnings.catch_warnings``, within which warnings still name the user's line."""
+
+    def __init__(self, manager: warnings.catch_warnings[Any]) -> None:
+        self._manager = manager
+
+    def __enter__(self) -> Any:
+        log = self._manager.__enter__()
+        redirect()
+        return log
+
+    def __exit__(self, *details: Any) -> None:
         self._manager.__exit__(*details)
 
 
@@ -50,6 +64,8 @@ def derived_manager(ctx: Any, manager: Any) -> Any:
     t = type(manager)
     if t is np.errstate:
         return ErrorState(ctx, manager)
+    if t is warnings.catch_warnings:
+        return Warnings(manager)
     if type(getattr(t, "__enter__", None)) is not FunctionType or is_native_module(t.__module__):
         return manager
     return DerivedManager(ctx, manager)

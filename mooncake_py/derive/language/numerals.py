@@ -114,7 +114,7 @@ def read_back(ctx: Any, reading: str) -> DerivativeDropError:
             f"{reading} reads a number from text that was made of an active one",
             where=ctx.user_location(),
             why="text has no derivative: what is read from it would be a constant",
-            mend="compute with the number itself, or write stop_gradient(x) if a constant is "
+            fix="compute with the number itself, or write stop_gradient(x) if a constant is "
             "meant.\nIf the text has nothing to "
             "do with it and only looks the same, read it before the call",
         )
@@ -128,11 +128,11 @@ def texts(value: Any) -> Iterator[str]:
     elif isinstance(value, (bytes, bytearray)):
         yield value.decode("latin-1")
     elif type(value) in (list, tuple):
-        if value and isinstance(value[0], (str, bytes, list, tuple)):
-            for part in value:
-                yield from texts(part)
-    elif isinstance(value, ndarray) and value.dtype.kind in "SU":
-        yield from map(str, value.ravel().tolist())
+        for part in value:
+            yield from texts(part)
+    elif isinstance(value, ndarray) and value.dtype.kind in "SUTO":
+        for part in value.ravel().tolist():
+            yield from texts(part)
 
 
 def constants(ctx: Any, value: Any) -> Iterator[float]:
@@ -145,7 +145,8 @@ def constants(ctx: Any, value: Any) -> Iterator[float]:
         yield float(value)  # type: ignore[arg-type]
     elif isinstance(value, ndarray):
         if value.dtype.kind in "fc" and ctx.find(value) is None:
-            for part in (value.real, value.imag):
+            plain: Any = np.asarray(value)  # not a matrix, which has no vectors
+            for part in (plain.real, plain.imag):
                 yield from part.ravel().tolist()
     elif isinstance(value, dict):
         for part in value.values():

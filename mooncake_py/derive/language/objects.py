@@ -12,9 +12,10 @@ from numpy import ndarray
 from mooncake_py.derive.containers import containers, dicts
 from mooncake_py.derive.containers.keys import refuse_other_key
 from mooncake_py.derive.containers.sequences import readable
-from mooncake_py.derive.language import buffers, effects, iteration, texts
+from mooncake_py.derive.language import array_attributes, buffers, effects, iteration, texts
 from mooncake_py.derive.language.attribute_lookup import PROXIES, referent
 from mooncake_py.derive.language.core import Core
+from mooncake_py.derive.language.methods import is_other
 from mooncake_py.derive.recording import activity
 from mooncake_py.derive.recording.active import Active, primal_of
 from mooncake_py.errors import DerivativeDropError
@@ -46,7 +47,7 @@ class Objects(Core):
             activity.unwrapped(o)[i]  # raises what the number itself raises
             return self.getitem(self.call(np.asarray, o), i)
         method = getattr(t, "__getitem__", None)
-        if type(method) is FunctionType:
+        if type(method) is FunctionType or is_other(method, "__getitem__"):
             return self.call(method, o, i)
         by_class = class_getitem(o)
         if type(by_class) is MethodType:
@@ -68,8 +69,10 @@ class Objects(Core):
             iteration.assign_flat(self, o.base, i, v)
             return
         method = getattr(t, "__setitem__", None)
-        if type(method) is FunctionType:
+        if type(method) is FunctionType or is_other(method, "__setitem__"):
             self.call(method, o, i, v)
+            return
+        if t is array_attributes.FLAGS and array_attributes.set_flag_item(self, o, i, v):
             return
         if isinstance(o, memoryview):
             raise self.failed(
@@ -77,7 +80,7 @@ class Objects(Core):
                     "a write through a memoryview cannot be undone",
                     where=self.user_location(),
                     why="it changes memory that the reverse pass may refer to",
-                    mend="write through an array: np.frombuffer(view)[i] = value",
+                    fix="write through an array: np.frombuffer(view)[i] = value",
                 )
             )
         if isinstance(o, buffers.BUFFERS):
@@ -90,7 +93,7 @@ class Objects(Core):
     def delitem(self, o: Any, i: Any) -> None:
         """Run ``del o[i]``."""
         method = getattr(type(o), "__delitem__", None)
-        if type(method) is FunctionType:
+        if type(method) is FunctionType or is_other(method, "__delitem__"):
             self.call(method, o, i)
             return
         containers.delete_item(self, o, i)
@@ -113,9 +116,10 @@ class Objects(Core):
             return getattr(self, op.name)(readable(self, op.ufunc, a), readable(self, op.ufunc, b))
         if isinstance(a, ndarray) or isinstance(b, ndarray):
             self.refuse_subclass(a, b)
-        p, q = plain_number(a), plain_number(b)
-        if p is not a or q is not b:
-            return getattr(self, op.name)(p, q)
+        if ta is ndarray or ta is Active or tb is ndarray or tb is Active:
+            p, q = plain_number(a, b), plain_number(b, a)
+            if p is not a or q is not b:
+                return getattr(self, op.name)(p, q)
         if ta is ndarray or tb is ndarray:
             # An operand of another type: the array's own operator decides, unseen by the tape.
             self.refuse_if_active(op.function, (a, b))
@@ -194,12 +198,19 @@ def concatenates(op: Any, a: Any) -> bool:
     return op.name in ("add", "mul") and isinstance(a, SEQUENCES)
 
 
-def plain_number(value: Any) -> Any:
-    """Return a member of an enumeration of numbers, or the like, as a number of Python's own."""
+def plain_number(value: Any, other: Any) -> Any:
+    """Return a member of an enumeration of numbers, or the like, as a plain number.
+
+    Beside NumPy's values it has a precision of its own, as numbers of Python's own have not.
+    """
     if type(value) is Active or type(value) in NUMBERS or isinstance(value, np.generic):
         return value
     kind: Any = next((k for k in NUMBERS if isinstance(value, k)), None)
-    return value if kind is None else kind(value)
+    if kind is None:
+        return value
+    if type(other) is ndarray or isinstance(other, np.generic):
+        return np.asarray(kind(value))[()]
+    return kind(value)
 
 
 def unsupported_operands(op: Any, ta: type, tb: type) -> Any:

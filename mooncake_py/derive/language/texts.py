@@ -6,7 +6,7 @@ from typing import Any
 
 from mooncake_py.derive.language import effects
 from mooncake_py.derive.language.methods import derivable
-from mooncake_py.derive.recording.active import Active, primal_of
+from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.activity import INERT, unwrapped
 
 __all__ = ["formatted", "remembered", "run_format", "run_print", "run_text", "text_of"]
@@ -77,7 +77,7 @@ def run_print(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``print(...)``."""
     file = kwargs.get("file")
     if file is None:  # for people: nothing in it is remembered
-        return print(*(shown(ctx, str, primal_of(a)) for a in args), **unwrapped(kwargs))
+        return print(*(shown(ctx, str, unwrapped(a)) for a in args), **unwrapped(kwargs))
     texts = [text_of(ctx, str, a) for a in args]
     if derivable(file, "write") is None:
         return print(*texts, **unwrapped(kwargs))

@@ -21,6 +21,11 @@ def protocol_of(cls: type) -> str:
 
 
 def watch(ctx: Any, cls: type) -> None:
-    """Look at the operands of NumPy from now on, if objects of a class convert themselves."""
+    """Look at the operands of NumPy from now on, if objects of a class convert themselves.
+
+    Outside of a derivative `ctx` is None.
+    """
+    if ctx is None:
+        return
     if protocol_of(cls) or type(getattr(cls, "__float__", None)) is FunctionType:
         ctx.watches = True

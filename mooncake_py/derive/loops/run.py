@@ -77,7 +77,9 @@ class Loop:
         values : tuple
             The range, None for other loops, and the inputs.
         """
-        if not ctx.fuses or ctx.rehearsal is not None or self.misses >= MISSES:
+        if not ctx.fuses or not ctx.tries_loops or self.misses >= MISSES:
+            return Elsewhere
+        if ctx.rehearsal is not None:
             return Elsewhere
         steps, *rest = values
         if steps is not None and len(steps) < self.fewest:
@@ -114,6 +116,8 @@ class Loop:
         for a, ndim in zip(arrays, self.program.bases.values(), strict=True):
             if type(a) is not ndarray or a.dtype is not DOUBLE or a.ndim != ndim:
                 return None
+            if not a.flags.aligned:
+                return None  # of which there are no memory views
         for base in self.written:
             if not inputs[base].flags.writeable:
                 return None
@@ -269,6 +273,14 @@ def bytes_kept(entry: tuple[Any, ...]) -> int:
     return len(slopes) * (FLOAT_BYTES + 8) + len(ints) * 8
 
 
+def cells_of(shadow: Any) -> Any:
+    """Return what gives the elements of a shadow by their indices, as Python's floats if it can.
+
+    The bytes of an owner may lie elsewhere in the words of the machine than those of its shadow.
+    """
+    return memoryview(shadow) if shadow.flags.aligned else shadow
+
+
 def pull_loop(entry: tuple[Any, ...]) -> None:
     """Reverse of a loop: give the cotangents of what it wrote and bound to what it read."""
     _, form, slopes, ints, steps, state, nodes, outputs, leaves = entry
@@ -276,7 +288,7 @@ def pull_loop(entry: tuple[Any, ...]) -> None:
         return
     for node in nodes:
         node.shadow()  # may lay out anew what another one shares
-    cells = [memoryview(node.shadow()) for node in nodes]
+    cells = [cells_of(node.shadow()) for node in nodes]
     grads = [y.grad for y in outputs]
     found = form.reverse(slopes.pop, ints.pop, steps, *state, *cells, *grads)
     for leaf, grad in zip(leaves, found, strict=True):

@@ -19,15 +19,18 @@ from mooncake_py.errors import NestedDerivativeError
 __all__ = ["call_derivative", "enclosed", "enclosing", "is_derivative", "nested_derivative"]
 
 # Ordinary Python that is derived where it is called: replacements of built-in functions, how
-# tangents go through rules, the Duals that forward rules take, derivatives in terms of others.
+# tangents go through rules, the Duals that forward rules take, derivatives in terms of others,
+# what the tester differentiates twice.
 ORDINARY = (
     os.path.join(PACKAGE, "rules"),
     os.path.join(PACKAGE, "derive", "forward", "pushforward.py"),
     os.path.join(PACKAGE, "derive", "forward", "transposed.py"),
     os.path.join(PACKAGE, "derive", "nesting", "structures.py"),
     os.path.join(PACKAGE, "higher_order.py"),
+    os.path.join(PACKAGE, "jacobians.py"),
     os.path.join(PACKAGE, "checkpointing.py"),
     os.path.join(PACKAGE, "tangents", "pairs.py"),
+    os.path.join(PACKAGE, "testing", "program.py"),
     os.path.join(PACKAGE, "utilities", "holomorphic.py"),
 )
 RUNS = tuple(
@@ -90,7 +93,7 @@ def nested_derivative(contexts: Any) -> NestedDerivativeError:
         "differentiated",
         where=contexts[0].user_location(),
         why="only derivatives nest: grad, vjp, jvp and those made of them",
-        mend="use these, or call it outside",
+        fix="use these, or call it outside",
     )
     for ctx in contexts:
         ctx.failed(error)

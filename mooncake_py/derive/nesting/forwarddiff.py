@@ -11,6 +11,7 @@ from numpy import ndarray
 from mooncake_py.derive.calls.draws import Draws
 from mooncake_py.derive.crossing.outgoing import independent
 from mooncake_py.derive.forward.call import run_over
+from mooncake_py.derive.nesting.agreement import Runs
 from mooncake_py.derive.nesting.enclosing import enclosing
 from mooncake_py.derive.nesting.inner import InnerContext
 from mooncake_py.derive.nesting.structures import is_leaf, unit
@@ -46,7 +47,7 @@ class _Context(InnerContext):
             "differentiated",
             where=self.user_location(),
             why="the derivative with respect to that would be lost",
-            mend="pass it as part of the argument: forwarddiff(f, np.array([a, b]))",
+            fix="pass it as part of the argument: forwarddiff(f, np.array([a, b]))",
         )
         for ctx in self.outers:
             ctx.failed(error)
@@ -57,7 +58,7 @@ def value_and_jacobian(outer: ReverseContext, f: Any, x: Any) -> tuple[Any, Any]
     """Return ``f(x)`` and its derivatives along each element of `x`, stacked in front."""
     rows: list[Any] = []
     y: Any = None
-    draws = Draws()
+    draws, runs = Draws(), Runs(f)
     for i in range(max(np.size(x), 1)):
         inner = _Context(outer)
         with draws.run(), guarded(inner):
@@ -67,6 +68,7 @@ def value_and_jacobian(outer: ReverseContext, f: Any, x: Any) -> tuple[Any, Any]
                 raise not_one_number_or_array(output)
             y, t = ctx.split(output)
             y = independent(inner, y)
+            runs.agree(y)
             rows.append(np.zeros(np.shape(y)) if t is None else np.array(unwrapped(t)))
             inner.roll_back()
     return y, np.array(rows)
@@ -102,5 +104,5 @@ def not_one_number_or_array(output: Any) -> InvalidTangentError:
     return InvalidTangentError(
         f"the function of forwarddiff returned a {kind.__name__}",
         why="it keeps the Jacobian of one number or array",
-        mend="return one array, or call the function without forwarddiff",
+        fix="return one array, or call the function without forwarddiff",
     )

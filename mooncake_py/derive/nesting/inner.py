@@ -7,13 +7,14 @@ met tells whether the result depends on the outer variables at all.
 
 from __future__ import annotations
 
-from types import FunctionType
+from types import CellType, FunctionType
 from typing import Any
 from weakref import ref
 
 from numpy import ndarray
 
 from mooncake_py.derive.calls.foreign import foreign_numbers, held_foreign
+from mooncake_py.derive.language.numerals import Numerals
 from mooncake_py.derive.nesting.enclosing import nested_derivative
 from mooncake_py.derive.nesting.setting import Setting
 from mooncake_py.derive.recording.active import Active, shared_number
@@ -22,7 +23,7 @@ from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.errors import NestedDerivativeError
 from mooncake_py.overriding import override
 
-__all__ = ["InnerContext"]
+__all__ = ["InnerContext", "refuse_to_catch"]
 
 
 class InnerContext(ReverseContext):
@@ -52,6 +53,7 @@ class InnerContext(ReverseContext):
         self.outers = (outer, *outer.outers)
         self.level = outer.level + 1
         self.nesting = outer.nesting + 1
+        self.share_traces(outer)
         self.registry.foreign = outer.registry.foreign
         self.captured: dict[int, tuple[Memory, Memory]] = {}
         self.numbers: dict[int, tuple[Active, Any]] = {}
@@ -60,9 +62,23 @@ class InnerContext(ReverseContext):
         del self.record  # the method below, not that of the tape
 
     @property
+    def numerals(self) -> Numerals | None:
+        """What was written as text, here or outside: it may be read on either side."""
+        return self.outers[0].numerals
+
+    @numerals.setter
+    def numerals(self, found: Numerals) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        self.outers[0].numerals = found
+
+    @property
     def depends(self) -> bool:
         """Whether anything was met that is active outside."""
         return bool(self.captured or self.numbers)
+
+    @property
+    def receiver(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The call outside, if it follows what this one hands out; once this one has run."""
+        return self.outers[0] if self.follows and self.depends else None
 
     def record(self, entry: tuple[Any, ...]) -> None:
         """Record an entry, and note the numbers of outside to which it gives cotangents."""
@@ -93,15 +109,16 @@ class InnerContext(ReverseContext):
                 self.find(part)
 
     @override
-    def carry_out(self, value: Any) -> None:
-        self.leave(value)
-        if self.holds_met(value):
-            raise self.failed(carried_out(self))
+    def carry_out(self, error: BaseException, held: Any) -> None:
+        # What is active here may depend on what is active outside, if this call has met any.
+        if self.holds_met(held) or (self.depends and self.contains_active(held)):
+            refuse_to_catch(self.outers, error, self.user_location())
 
     def holds_met(self, value: Any) -> bool:
         """Tell whether a value holds anything that is active outside."""
         return any(
-            type(part) is Active or (type(part) is ndarray and self.is_captured(part))
+            part.context in self.outers if type(part) is Active
+            else type(part) is ndarray and self.find(part) is not None and self.is_captured(part)
             for part in held_foreign(self, value, set())
         )
 
@@ -113,6 +130,11 @@ class InnerContext(ReverseContext):
     def entering(self, f: FunctionType) -> None:
         self.setting.entering(f)
         self.outers[0].entering(f)
+
+    @override
+    def note_cell(self, cell: CellType) -> None:
+        self.setting.note_cell(cell)
+        self.outers[0].note_cell(cell)
 
     @override
     def call_function(self, f: FunctionType, args: Any, kwargs: Any) -> Any:
@@ -148,14 +170,20 @@ class InnerContext(ReverseContext):
             number.grad = grad
 
 
-def carried_out(ctx: InnerContext) -> NestedDerivativeError:
-    """Return the error for an exception that holds what is active outside."""
-    return NestedDerivativeError(
-        "an exception carries active data out of a derivative inside another one",
-        where=ctx.user_location(),
+def refuse_to_catch(contexts: Any, error: BaseException, where: Any) -> None:
+    """Let calls fail that go on after an exception which holds what is active in them.
+
+    It passes through them as it is: where nobody catches it, no derivative is lost.
+    """
+    refusal = NestedDerivativeError(
+        "an exception carries active data out of a derivative inside another one, and is caught",
+        where=where,
         why="its derivative would be lost: what an exception holds is copied where it leaves",
-        mend="return the data, for example with has_aux=True, or put a text into the exception",
+        fix="return the data, for example with has_aux=True, or put a text into the exception",
     )
+    refusal.__cause__ = error
+    for ctx in contexts:
+        ctx.failed(refusal)
 
 
 class _Known(dict[int, Memory | View]):

@@ -19,37 +19,59 @@ derivatives of the context below.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
+from weakref import ref
 
 import numpy as np
 from numpy import ndarray
 
 from mooncake_py.derive.calls.draws import Draws
-from mooncake_py.derive.crossing.arguments import name_of
+from mooncake_py.derive.calls.foreign import held_foreign
+from mooncake_py.derive.crossing.arguments import name_of, not_differentiable
 from mooncake_py.derive.crossing.differentiate import run_both_ways
 from mooncake_py.derive.crossing.gradients import gradient_of
-from mooncake_py.derive.crossing.lift import Lifter
+from mooncake_py.derive.crossing.lift import Lifter, is_differentiable
 from mooncake_py.derive.crossing.outgoing import independent
-from mooncake_py.derive.crossing.outputs import run, scalar_value, seed
+from mooncake_py.derive.crossing.outputs import auxiliary, run, scalar_value, seed
+from mooncake_py.derive.crossing.separation import (
+    barred,
+    copied,
+    guard,
+    is_guarded,
+    separation,
+)
 from mooncake_py.derive.debug.mode import new_context, settings
 from mooncake_py.derive.forward import pushforward
 from mooncake_py.derive.forward.context import ForwardContext
 from mooncake_py.derive.forward.lift import TangentLifter, give_tangent
+from mooncake_py.derive.language.fields import own_attributes
 from mooncake_py.derive.nesting.agreement import Fingerprint, something_else
 from mooncake_py.derive.nesting.enclosing import enclosed, enclosing
-from mooncake_py.derive.nesting.inner import InnerContext
+from mooncake_py.derive.nesting.handing import (
+    Apart,
+    Leaves,
+    Replacer,
+    Shell,
+    active_parts,
+    lowered,
+    part_at,
+    zero_like,
+)
+from mooncake_py.derive.nesting.inner import InnerContext, refuse_to_catch
 from mooncake_py.derive.nesting.setting import Setting
-from mooncake_py.derive.nesting.structures import leaves, mapped, rebuilt
 from mooncake_py.derive.recording.active import Active
+from mooncake_py.derive.recording.activity import unwrapped
 from mooncake_py.derive.reports.notes import guarded, locate
-from mooncake_py.errors import NestedDerivativeError
+from mooncake_py.derive.reports.tracebacks import related
+from mooncake_py.errors import MooncakeError, NestedDerivativeError
+from mooncake_py.overriding import override
 from mooncake_py.tangents import NoTangent
 
 __all__ = ["gradient_inside", "pull_back_inside", "run_inside", "vjp_inside"]
 
 Seeds = list[tuple[Any, Any]]
-RunAgain = Callable[[InnerContext, Any], tuple[Any, Seeds]]
+RunAgain = Callable[[InnerContext, Any], tuple[Any, Any, Seeds]]
 
 
 def gradient_inside(
@@ -57,6 +79,10 @@ def gradient_inside(
     kwargs: Any,
 ) -> tuple[Any, tuple[Any, ...]]:
     """Return the result of a function and the gradients for the chosen arguments."""
+    unique = list(dict.fromkeys(chosen))
+    if len(unique) < len(chosen):
+        result, gradients = gradient_inside(outer, debug, f, unique, has_aux, args, kwargs)
+        return result, tuple(gradients[unique.index(key)] for key in chosen)
     if isinstance(outer, ForwardContext):
         with told(outer):
             return gradient_in_forward_mode(outer, debug, f, chosen, has_aux, args, kwargs)
@@ -64,17 +90,20 @@ def gradient_inside(
         inner: Any = new_context(settings(debug), f, args, kwargs, follows=True)
     try:
         with inner.setting.draws:
-            output = run_both_ways(inner, f, chosen, has_aux, args, kwargs)
+            result, gradients = run_both_ways(inner, f, chosen, has_aux, args, kwargs)
     finally:
         inner.forget_cotangents()
     if not inner.depends:
-        return output
+        return result, gradients
 
-    def run_again(ctx: InnerContext, cotangent: Any) -> tuple[Any, Seeds]:
-        value, gradients = cotangent if type(cotangent) is tuple else (None, None)
-        return along(ctx, f, chosen, has_aux, args, kwargs, value, gradients)
+    def run_again(ctx: InnerContext, cotangent: Any) -> tuple[Any, Any, Seeds]:
+        return along(ctx, f, chosen, has_aux, args, kwargs, *cotangent)
 
-    return recorded(outer, inner, output, output[0], name_of(f), run_again)
+    value, aux = result if has_aux else (result, None)
+    (value, gradients), aux = recorded(
+        outer, inner, (value, gradients), aux, name_of(f), run_again
+    )
+    return (value, aux) if has_aux else value, gradients
 
 
 @contextmanager
@@ -90,15 +119,15 @@ def told(ctx: Any) -> Iterator[None]:
 def along(
     ctx: InnerContext, f: Callable[..., Any], chosen: Any, has_aux: bool, args: Any, kwargs: Any,
     value: Any, gradients: Any,
-) -> tuple[Any, Seeds]:
-    """Run a function forward along the cotangents of its gradients; return result and seeds.
+) -> tuple[Any, Any, Seeds]:
+    """Run a function forward along the cotangents of its gradients; return value, aux, seeds.
 
     The seeds are the cotangent of the value for the value, and one for its tangent.
     """
     forward = ForwardContext(ctx, plain=False)
     args, kwargs = list(args), dict(kwargs)
     with TangentLifter(forward) as lifter:
-        for key, v in dict(zip(chosen, gradients, strict=True)).items():
+        for key, v in zip(chosen, gradients, strict=True):
             place: Any = args if isinstance(key, int) else kwargs
             place[key], mirror = lifter.visit(place[key])
             give_tangent(forward, mirror, v, f"argument {key}")
@@ -106,18 +135,12 @@ def along(
             output = forward.call(f, *args, **kwargs)
         if forward.failure is not None:
             raise forward.failure
-    result = output
-    if has_aux:
-        output, aux = output
-        value, aux_cotangent = value
-        seeds = [(mapped(forward.primal, aux, others=True), aux_cotangent)]
-    else:
-        seeds = []
+    output, aux = output if has_aux else (output, None)
     primal, tangent = forward.split(output)
-    seeds.append((primal, value))
+    seeds = [(primal, value)]
     if tangent is not None:
         seeds.append((tangent, np.ones(np.shape(output)) if type(output) is ndarray else 1.0))
-    return result, seeds
+    return primal, aux, seeds
 
 
 def run_inside(
@@ -140,6 +163,7 @@ def run_inside(
         with told(outer):
             return run_inside_forward_mode(outer, name, call, setting)
     inner = InnerContext(outer, follows=True)
+    guard(inner)
     inner.setting = setting or inner.setting
     with inner.setting.draws, told(outer), guarded(inner):
         output = call(inner)
@@ -151,81 +175,115 @@ def run_inside(
     if not inner.depends:
         return output
 
-    def run_again(ctx: InnerContext, cotangent: Any) -> tuple[Any, Seeds]:
-        result = call(ctx)
-        return result, [(result, cotangent)]
+    def run_again(ctx: InnerContext, cotangent: Any) -> tuple[Any, Any, Seeds]:
+        return None, call(ctx), []
 
-    return recorded(outer, inner, output, output, name, run_again)
+    return recorded(outer, inner, None, output, name, run_again)[1]
 
 
 def recorded(
-    outer: Any, inner: InnerContext, output: Any, result: Any, name: str, again: RunAgain
-) -> Any:
-    """Make the output of an inner call active in the outer one, and record how to reverse it.
+    outer: Any, inner: InnerContext, computed: Any, handed: Any, name: str, again: RunAgain
+) -> tuple[Any, Any]:
+    """Make what an inner call leaves active in the outer one, and record how to reverse it.
 
-    Running `again` a function with this name returns the same `result`, and seeds.
+    Parameters
+    ----------
+    outer, inner : Context
+    computed : object
+        Plain values that the inner call has computed; all of it becomes active.
+    handed : object
+        What its function hands out, in which what is active is so in the outer call already.
+    name : str
+        Of the function, for messages.
+    again : callable
+        Runs it again, from the cotangent of `computed`: returns the first value in it, and what
+        is handed out.
+
+    Returns
+    -------
+    computed, handed
     """
     for number, _ in inner.numbers.values():
         if number.context is not outer:
             outer.meet(number)
     outer.registry.protect_all()  # the second run reads it again
     with Lifter(outer) as lifter:
-        lifted, mirror = lifter.visit(output)
-    check = Fingerprint(result), outer.user_location(), name
-    outer.record((pull_inside, lifted, mirror, inner, again, check))
-    return lifted
+        computed, mirror = lifter.visit(computed)
+    nodes = [
+        (path, part if type(part) is Active else outer.find(part))
+        for path, part in active_parts(inner, handed, lambda a: outer.find(a) is not None)
+    ]
+    value = None if computed is None else computed[0]
+    check = Fingerprint((value, handed)), outer.user_location(), name
+    outer.record((pull_inside, (computed, mirror), nodes, inner, again, check))
+    return computed, handed
 
 
 def pull_inside(entry: tuple[Any, ...]) -> None:
     """Run an inner call again so that it can be reversed, and reverse it."""
-    _, lifted, mirror, before, again, (expected, *where) = entry
+    _, (computed, mirror), nodes, before, again, (expected, *where) = entry
     outer = before.outers[0]
-    cotangent = gradient_of(independent(outer, lifted), mirror, {})
+    cotangent = gradient_of(computed, mirror, {})
     inner = InnerContext(outer, follows=True)
     with guarded(inner), before.setting.again():
-        result, seeds = again(inner, cotangent)
-        if not Fingerprint(result).matches(expected):
+        value, handed, seeds = again(inner, cotangent)
+        if not Fingerprint((value, handed)).matches(expected):
             raise something_else(*where)
+        try:
+            seeds += [(part_at(handed, path), node.take()) for path, node in nodes]
+        except LookupError:
+            raise something_else(*where) from None
         for output, g in seeds:
             if g is not None and type(g) is not NoTangent:
-                give(inner, output, g)
+                give(inner, lowered(inner, output), g)
         inner.run_backwards()
     inner.deliver()
 
 
 def give(ctx: InnerContext, output: Any, cotangent: Any) -> None:
-    """Give a cotangent to an output of any structure; its constant parts take none."""
-    if isinstance(output, (tuple, list)):
-        for part, g in zip(output, cotangent, strict=True):
-            give(ctx, part, g)
-    elif isinstance(output, dict):
-        for key, part in output.items():
-            give(ctx, part, cotangent[key])
-    elif type(output) is Active or type(output) is ndarray:
+    """Give a cotangent to a number or an array; a constant takes none."""
+    if type(output) is Active or type(output) is ndarray:
         seed(ctx, output, cotangent, "dy")
+
+
+class _Arguments(Apart):
+    """A copy of arguments."""
+
+    def __init__(self, ctx: Any) -> None:
+        super().__init__(ctx)
+        self.met: list[ndarray] = []
+
+    @override
+    def array(self, value: ndarray) -> Any:
+        if type(value) is not ndarray:
+            return value
+        if any(np.may_share_memory(value, other) for other in self.met):
+            raise overlapping(self.ctx)
+        self.met.append(value)
+        return super().array(value)
 
 
 def vjp_inside(
     outer: Any, f: Callable[..., Any], args: tuple[Any, ...]
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """Return the output of a function and its pullback, both inside a derivative."""
-    copies: dict[int, ndarray] = {}  # one of each array: what is the same memory stays it
-    met: list[ndarray] = []
+    apart = separation(f, range(len(args)), args, {}, whole=True)
+    if apart is not None:
+        kept, originals = apart.args, apart.owners
+    elif is_guarded():
+        kept, originals = copied(args)
+    else:
+        copier = _Arguments(outer)
+        kept = copier.copy(args)
+        originals = [ref(outer.registry.owner(a)) for a in copier.met]
 
-    def copied(a: Any) -> Any:
-        if type(a) is not ndarray:
-            return a
-        if id(a) not in copies:
-            if any(np.may_share_memory(a, other) for other in met):
-                raise overlapping(outer)
-            met.append(a)
-            copies[id(a)] = outer.call(np.array, a)
-        return copies[id(a)]
-
-    kept = mapped(copied, args, others=True)
+    def call(ctx: Any) -> Any:
+        with barred(ctx, f, originals):
+            return ctx.call(f, *kept)
 
     setting = Setting(outer)
-    y = run_inside(outer, name_of(f), lambda ctx: ctx.call(f, *kept), setting)
+    with apart or nullcontext():
+        y = run_inside(outer, name_of(f), call, setting)
     expected = Fingerprint(y)
 
     def pullback(cotangent: Any) -> tuple[Any, ...]:
@@ -240,10 +298,10 @@ def overlapping(ctx: Any) -> NestedDerivativeError:
     """Return the error for arguments that share memory, but are not one array."""
     return ctx.failed(
         NestedDerivativeError(
-            "arguments of vjp that share memory, inside another derivative",
+            "an argument of vjp that holds arrays which share memory, inside another derivative",
             where=ctx.user_location(),
-            why="vjp works on copies of its arguments, which would no longer share it",
-            mend="take the views inside of the function: vjp(lambda x: f(x, x[1:]), x)",
+            why="vjp works on copies of arrays, which would no longer share it",
+            fix="take the views inside of the function: vjp(lambda x: f([x, x[1:]]), x)",
         )
     )
 
@@ -252,7 +310,7 @@ def pull_back_inside(
     outer: Any, f: Callable[..., Any], args: tuple[Any, ...], cotangent: Any, expected: Fingerprint
 ) -> tuple[Any, ...]:
     """Return the gradient of <f(*args), cotangent> for each argument."""
-    chosen = [i for i, a in enumerate(args) if not inert(a)]
+    chosen = [i for i, a in enumerate(args) if has_derivative(outer, a)]
     (_, y), gradients = gradient_inside(
         outer, False, pushforward.weighed, [i + 2 for i in chosen], True, (f, cotangent, *args), {}
     )
@@ -262,11 +320,9 @@ def pull_back_inside(
     return tuple(found.get(i, NoTangent()) for i in range(len(args)))
 
 
-def inert(value: Any) -> bool:
-    """Tell whether an argument has no derivative."""
-    if isinstance(value, ndarray):
-        return value.dtype.kind not in "fc"
-    return isinstance(value, (int, str, bytes, type(None))) or callable(value)
+def has_derivative(ctx: Any, value: Any) -> bool:
+    """Tell whether an argument holds numbers or arrays that have a derivative."""
+    return is_differentiable(Leaves(ctx).visit(value)[1])
 
 
 # Inside forward mode.
@@ -278,33 +334,43 @@ def gradient_in_forward_mode(
 ) -> tuple[Any, tuple[Any, ...]]:
     """Return the result of a function and its gradients, with their tangents."""
     wanted = [args[key] if isinstance(key, int) else kwargs[key] for key in chosen]
-    parts = leaves(wanted)
-    pairs = [outer.split(part) for part in parts]
+    leaves = Leaves(outer)
+    mirrors = [leaves.visit(value)[1] for value in wanted]
+    for key, value, mirror in zip(chosen, wanted, mirrors, strict=True):
+        if not is_differentiable(mirror):
+            raise not_differentiable(f, key, value)
+    pairs = [outer.split(part) for part, _ in leaves.found]
+    shells: list[Shell] = []
 
-    def run_on(z: Any) -> Any:
-        """Run the function in forward mode, on primals of the context that is running."""
+    def run_on(z: Any) -> tuple[Any, Any]:
+        """Run the function in forward mode, on primals of the context that is running.
+
+        Return the halves of its value, and of what is active in its auxiliary output.
+        """
         ctx = enclosing()
         active = [
             outer.fresh_number(p, t) if type(p) is not ndarray else p
             for p, (_, t) in zip(z, pairs, strict=True)
         ]
         new_args, new_kwargs = list(args), dict(kwargs)
-        for key, value in zip(chosen, rebuilt(wanted, active), strict=True):
-            (new_args if isinstance(key, int) else new_kwargs)[key] = value
-        with outer.based_on(ctx), enclosed(None):
+        with computing_on(outer, ctx), Replacer(ctx, active) as replacer:
+            for key, value in zip(chosen, wanted, strict=True):
+                (new_args if isinstance(key, int) else new_kwargs)[key] = replacer.visit(value)[0]
             output, aux = run(outer, f, tuple(new_args), new_kwargs, False)[0], None
             if has_aux:
-                output, aux = output
-            scalar_value(f, mapped(outer.primal, output))
-            return halves(outer, (output, aux))
+                output, aux = auxiliary(f, output)
+            scalar_value(f, unwrapped(output))
+            if not shells:
+                shells.append(Shell(outer, aux))
+            value, tangent = outer.split(output)
+            primals, tangents = shells[0].halves(aux)
+            return (value, primals), (zero_like(value) if tangent is None else tangent, tangents)
 
     def primal_part(z: Any) -> Any:
-        (value, aux), _ = run_on(z)
-        return value, aux
+        return run_on(z)[0]
 
     def tangent_part(z: Any) -> Any:
-        _, (value, aux) = run_on(z)
-        return value, aux
+        return run_on(z)[1]
 
     primal_part.__qualname__ = tangent_part.__qualname__ = name_of(f)  # in messages
     z = [p for p, _ in pairs]
@@ -313,37 +379,47 @@ def gradient_in_forward_mode(
         (value, aux), (g,) = gradient_inside(below, debug, primal_part, [0], True, (z,), {})
     with draws.again():
         (dvalue, daux), (dg,) = gradient_inside(below, debug, tangent_part, [0], True, (z,), {})
-    gradients = rebuilt(wanted, [joined(outer, *pair) for pair in zip(g, dg, strict=True)])
-    value = joined(outer, value, dvalue)
-    result = (value, joined(outer, aux, daux)) if has_aux else value
-    return result, tuple(gradients)
+    for (_, known), p, t in zip(leaves.found, g, dg, strict=True):
+        known.gradient = outer.fresh(p, t)
+    memo: dict[int, Any] = {}
+    gradients = tuple(gradient_of(v, m, memo) for v, m in zip(wanted, mirrors, strict=True))
+    value = outer.fresh(value, dvalue)
+    return (value, shells[0].filled(aux, daux)) if has_aux else value, gradients
 
 
 def run_inside_forward_mode(
     outer: ForwardContext, name: str, call: Callable[[Any], Any], setting: Setting | None
 ) -> Any:
     """Run something in a context of its own inside forward mode."""
+    shells: list[Shell] = []
 
     def run_below(ctx: Any) -> Any:
-        with outer.based_on(ctx):
-            return halves(outer, call(outer))
+        with computing_on(outer, ctx):
+            output = call(outer)
+            if not shells:
+                shells.append(Shell(outer, output))
+            return shells[0].halves(output)
 
-    return joined(outer, *run_inside(outer.base, name, run_below, setting))
-
-
-def halves(ctx: ForwardContext, value: Any) -> tuple[Any, Any]:
-    """Return the primals of a value and their tangents, both in its structure."""
-    return mapped(ctx.primal, value), mapped(lambda leaf: tangent_or_zero(ctx, leaf), value)
-
-
-def tangent_or_zero(ctx: ForwardContext, leaf: Any) -> Any:
-    primal, tangent = ctx.split(leaf)
-    if tangent is not None:
-        return tangent
-    return np.zeros_like(primal) if type(primal) is ndarray else 0.0
+    primals, tangents = run_inside(outer.base, name, run_below, setting)
+    return shells[0].filled(primals, tangents)
 
 
-def joined(ctx: ForwardContext, primal: Any, tangent: Any) -> Any:
-    """Return primals with their tangents."""
-    parts = zip(leaves(primal), leaves(tangent), strict=True)
-    return rebuilt(primal, [ctx.fresh(p, t) for p, t in parts])
+@contextmanager
+def computing_on(outer: ForwardContext, ctx: Any) -> Iterator[None]:
+    """Let a forward-mode call compute on top of another context meanwhile."""
+    try:
+        with outer.based_on(ctx), enclosed(None):
+            yield
+    except Exception as error:
+        held = [(e.args, own_attributes(e)) for e in related(error)]
+        if not isinstance(error, MooncakeError) and holds_tangents(outer, held):
+            refuse_to_catch((outer, *outer.outers), error, outer.user_location())
+        raise
+
+
+def holds_tangents(outer: ForwardContext, held: Any) -> bool:
+    """Tell whether a value holds numbers or arrays that have a tangent."""
+    return any(
+        outer.split(lowered(outer, part))[1] is not None
+        for part in held_foreign(None, held, set())
+    )

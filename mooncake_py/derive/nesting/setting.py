@@ -48,8 +48,12 @@ class Setting:
     def entering(self, f: FunctionType) -> None:
         """Note what the captured variables of a function that is about to run are bound to."""
         for cell in f.__closure__ or ():
-            if id(cell) not in self.cells and (value := old_cell(cell)) is not MISSING:
-                self.cells[id(cell)] = cell, value
+            self.note_cell(cell)
+
+    def note_cell(self, cell: CellType) -> None:
+        """Note what a captured variable is bound to, before anything changes it."""
+        if id(cell) not in self.cells and (value := old_cell(cell)) is not MISSING:
+            self.cells[id(cell)] = cell, value
 
     @contextmanager
     def again(self) -> Iterator[None]:

@@ -9,10 +9,8 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.derive.recording.active import Active
-from mooncake_py.derive.recording.activity import INERT
-from mooncake_py.errors import NestedDerivativeError
 
-__all__ = ["is_leaf", "leaves", "mapped", "rebuilt", "unit"]
+__all__ = ["gathered", "is_leaf", "leaves", "mapped", "rebuilt", "unit"]
 
 
 def is_leaf(value: Any) -> bool:
@@ -22,10 +20,10 @@ def is_leaf(value: Any) -> bool:
     return type(value) is Active or isinstance(value, (float, complex, np.inexact))
 
 
-def leaves(value: Any, *, others: bool = False) -> list[Any]:
+def leaves(value: Any) -> list[Any]:
     """Return the numbers and arrays in a value, in order."""
     found: list[Any] = []
-    mapped(found.append, value, others=others)
+    mapped(found.append, value)
     return found
 
 
@@ -38,34 +36,42 @@ def unit(leaf: Any, i: int) -> Any:
     return one
 
 
-def rebuilt(value: Any, parts: list[Any], *, others: bool = False) -> Any:
+def rebuilt(value: Any, parts: list[Any]) -> Any:
     """Return a value with other numbers and arrays, taken in order from `parts`."""
     rest = iter(parts)
-    return mapped(lambda leaf: next(rest), value, others=others)
+    return mapped(lambda leaf: next(rest), value)
 
 
-def mapped(f: Callable[[Any], Any], value: Any, *, others: bool = False) -> Any:
-    """Apply a function to the numbers and arrays in a value; return the new value.
+def mapped(f: Callable[[Any], Any], value: Any) -> Any:
+    """Apply a function to the numbers and arrays in tuples, lists and dicts; return the new value.
 
-    Raises
-    ------
-    NestedDerivativeError
-        If they are in anything else than tuples, lists and dicts, unless `others` pass as they
-        are.
+    What is neither stays as it is.
     """
     t = type(value)
     if is_leaf(value):
         return f(value)
     if t is list or t is tuple:
-        return t([mapped(f, part, others=others) for part in value])
+        return t([mapped(f, part) for part in value])
     if t is dict:
-        return {key: mapped(f, part, others=others) for key, part in value.items()}
+        return {key: mapped(f, part) for key, part in value.items()}
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return t(*[mapped(f, part, others=others) for part in value])
-    if others or t in INERT or isinstance(value, (ndarray, np.generic)) or callable(value):
-        return value
-    raise NestedDerivativeError(
-        f"a {t.__name__} goes through a derivative inside another one",
-        why="through derivatives inside others go numbers, arrays, tuples, lists and dicts only",
-        mend="pass the arrays of the object and rebuild it inside",
-    )
+        return t(*[mapped(f, part) for part in value])
+    return value
+
+
+def gathered(slopes: list[Any], kind: type, shape: Any, dtype: Any) -> Any:
+    """Return the gradient of a number or an array from derivatives along its real numbers.
+
+    Parameters
+    ----------
+    slopes : list
+        Numbers, or arrays of one element; for a complex number that along 1, then that along i.
+    kind : type
+        Of the number.
+    shape, dtype
+        Of the array; None for a number.
+    """
+    numbers = np.array([np.sum(slope) for slope in slopes])
+    if issubclass(kind if shape is None else dtype.type, (complex, np.complexfloating)):
+        numbers = numbers[0::2] + 1j * numbers[1::2]
+    return kind(numbers[0]) if shape is None else numbers.reshape(shape).astype(dtype)

@@ -156,7 +156,7 @@ def shared_number(value: Active) -> DerivativeDropError:
         where=current_place()[0],
         why="it is in a list, a dict or an object that is an argument there, and numbers in "
         "containers\nare replaced while a derivative runs, visibly to all threads",
-        mend="give each thread a copy, for example by copy.deepcopy, or keep numbers in arrays",
+        fix="give each thread a copy, for example by copy.deepcopy, or keep numbers in arrays",
     )
 
 
@@ -167,7 +167,7 @@ def _dropped(value: Active, what: str) -> DerivativeDropError:
             where=value.context.user_location(),
             why=f"the value {value.primal!r} depends on what is differentiated; compiled code "
             "keeps only its number",
-            mend="compute with the value itself, or register a rule for the function called here",
+            fix="compute with the value itself, or register a rule for the function called here",
         )
     )
 

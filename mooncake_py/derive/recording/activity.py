@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Iterable
 from types import (
     BuiltinFunctionType,
+    CellType,
     FunctionType,
     GeneratorType,
     MappingProxyType,
@@ -76,29 +77,31 @@ def owner_active(ctx: Any, value: ndarray) -> bool:
 
 
 def parts(value: Any) -> Iterable[Any]:
-    """Return what a container, object or function holds."""
-    if isinstance(value, dict):
+    """Return what a container, object or function holds, in an order that copies share."""
+    t = type(value)
+    if t is list or t is tuple:
+        return list(value)
+    if t is dict:
         return [*value, *value.values()]
+    if isinstance(value, CONTAINERS):
+        return [*elements(value), *own_attributes(value).values()]
     if isinstance(value, ndarray):
         return value.ravel().tolist()  # the objects of an array of objects
-    if isinstance(value, (list, tuple, set, frozenset, collections.deque)):
-        return list(value)
     if isinstance(value, FunctionType):
-        return [c.cell_contents for c in value.__closure__ or () if _filled(c)] + list(
-            value.__defaults__ or ()
-        )
+        return held_by_function(value)
     if isinstance(value, MethodType):
         return [value.__self__, value.__func__]
     if isinstance(value, (np.flatiter, np.broadcast, memoryview)):
         return windows(value)
     if isinstance(value, (BuiltinFunctionType, MethodWrapperType)):
         return [value.__self__]
-    if isinstance(value, functools.partial):
-        return [value.func, *value.args, *value.keywords.values()]
-    if isinstance(value, MappingProxyType):
-        return list(value.values())
+    if isinstance(value, CellType):
+        return [value.cell_contents] if _filled(value) else ()
+    if isinstance(value, BaseException):
+        causes = value.__cause__, value.__context__
+        return [*value.args, *own_attributes(value).values(), *causes]
     if isinstance(value, weakref.ref):
-        return [value()]
+        return [value(), *own_attributes(value).values()]
     if isinstance(value, (type, ModuleType)):
         return ()
     if isinstance(value, GeneratorType):
@@ -106,6 +109,31 @@ def parts(value: Any) -> Iterable[Any]:
     if is_iterator(type(value)) or isinstance(value, VIEWS):
         return gc.get_referents(value)
     return own_attributes(value).values()
+
+
+CONTAINERS = (
+    list, tuple, dict, set, frozenset, collections.deque, functools.partial, MappingProxyType,
+)
+
+
+def elements(value: Any) -> list[Any]:
+    """Return what a container holds, past the methods of its class; see `CONTAINERS`."""
+    if isinstance(value, functools.partial):
+        return [value.func, *value.args, *value.keywords.values()]
+    if isinstance(value, MappingProxyType):
+        return [*value, *value.values()]
+    if isinstance(value, dict):
+        factory = [value.default_factory] if isinstance(value, collections.defaultdict) else []
+        return [*dict.keys(value), *dict.values(value), *factory]
+    base: Any = next(b for b in CONTAINERS if isinstance(value, b))
+    return list(base.__iter__(value))
+
+
+def held_by_function(f: FunctionType) -> list[Any]:
+    """Return what a function captured, its defaults and its attributes."""
+    captured = [c.cell_contents for c in f.__closure__ or () if _filled(c)]
+    keyword_only = (f.__kwdefaults__ or {}).values()
+    return [*captured, *(f.__defaults__ or ()), *keyword_only, *f.__dict__.values()]
 
 
 VIEWS = (type({}.keys()), type({}.values()), type({}.items()))

@@ -61,7 +61,7 @@ def without_signs(
 # Texts, which `re` compiles when they are first used: at import it would take 0.4 ms.
 NAME = r"[A-Za-z_]\w*"
 SUM = r"(\w+) \+ (\w+)$"
-FACTOR = r"[vtpq]\d+|w\d+_\d"
+FACTOR = r"[vtpq]\d+|w\d+_\d|inf|nan"  # the last: numbers that are written down
 PRODUCT = r"(inner|reduced|left\d+|right\d+)\("
 LINEAR = (
     r"(?P<head>(?:(?:inner|summed|reduced|fitted|left\d+|right\d+)\()?)(?P<sign>-?)(?P<name>[a-z]\w*)"
@@ -104,14 +104,15 @@ def is_fitted_g(name: str, lines: list[str]) -> bool:
 def not_surely_finite(lines: list[str]) -> set[str]:
     """Return the names that hold a product with an array, or come from one.
 
-    A finite cotangent times a number, or a sum of such, needs no check.
+    A finite cotangent times a finite number, or a sum of such, needs no check.
     """
     risky: set[str] = set()
     for line in lines:
         target, _, text = line.partition(" = ")
         names = identifiers(text)
         factors = any(re.fullmatch(FACTOR, name) for name in names)
-        if factors or "/" in text or risky.intersection(names):
+        numbers = len(names) > 1 and all(name[0].isdigit() for name in names)  # may overflow
+        if factors or numbers or "/" in text or risky.intersection(names):
             risky.add(target)
     return risky
 

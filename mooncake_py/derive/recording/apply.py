@@ -18,12 +18,11 @@ from mooncake_py.derive.containers.sequences import readable
 from mooncake_py.derive.crossing import handed
 from mooncake_py.derive.language import numerals, texts
 from mooncake_py.derive.language.methods import ANSWERED, derivable
-from mooncake_py.derive.recording import activity, overlapping, pulls
+from mooncake_py.derive.recording import activity, drops, overlapping, pulls
 from mooncake_py.derive.recording.active import Active, active_number
-from mooncake_py.derive.recording.codual_call import apply_codual
+from mooncake_py.derive.recording.codual_call import apply_codual, container_written
 from mooncake_py.derive.recording.mirror import Mirror
 from mooncake_py.derive.recording.number_functions import NUMPY_FUNCTIONS, slope_of
-from mooncake_py.derive.recording.object_arrays import computed
 from mooncake_py.derive.recording.out_argument import (
     named_out,
     run_into,
@@ -83,7 +82,7 @@ def apply_elementwise(
     y = f(*primals)
     if active:
         return ctx.record_elementwise(rule, y, primals, nodes)
-    return computed(ctx, f, args, y)
+    return drops.computed(ctx, f, args, y)
 
 
 def unary_handler(rule: Rule, f: Any) -> Callable[[Context, Any], Any] | None:
@@ -120,7 +119,7 @@ def array_handler(rule: ElementwiseRule, f: Any) -> Callable[[Context, Any], Any
             if node is None or node.ref() is not x:
                 node = None if x.base is None else ctx.find(x)
                 if node is None:
-                    return computed(ctx, f, (x,), f(x))
+                    return drops.computed(ctx, f, (x,), f(x))
             return ctx.record_one(rule, f(x), x, node)
         if t is Active:
             return ctx.record_one(rule, f(x.primal), x.primal, x)
@@ -177,9 +176,13 @@ def operands(ctx: Context, f: Any, args: Any) -> tuple[Any, Any, bool]:
         nodes.append(node)
     if active and not plain:
         ctx.refuse_subclasses(primals)
-        # What an adjoint reads is an array, and not a list that may be changed before.
-        primals = [np.array(p) if type(p) is list or type(p) is tuple else p for p in primals]
+        primals = as_arrays(primals)
     return tuple(primals), tuple(nodes), active
+
+
+def as_arrays(primals: Any) -> list[Any]:
+    """Return operands with arrays for lists, which partials do not take and the user may change."""
+    return [np.array(p) if type(p) is list or type(p) is tuple else p for p in primals]
 
 
 def elementwise_with_options(
@@ -202,7 +205,7 @@ def elementwise_with_options(
         y = ctx.record_elementwise(rule, y, primals, nodes) if active else y
         return write_into(ctx, out, y, where=True if where is None else where)
     if not active:
-        return computed(ctx, f, args, y)
+        return drops.computed(ctx, f, args, y)
     return ctx.record_elementwise(rule, y, primals, nodes, None if where is True else where)
 
 
@@ -219,12 +222,12 @@ def elementwise_into(
         ctx.refuse_subclass(out, *(n for n in nodes if n is not None))
         elementwise_into(rule, ctx, f, primals, nodes, out.view(ndarray), kwargs)
         return out
-    if has_overlaps(out) and (active or ctx.find(out) is not None) and ctx.can_be_active(out):
+    if has_overlaps(out) and (active or ctx.find(out) is not None) and drops.holds(ctx, out):
         elementwise_through(rule, ctx, f, primals, nodes, out, kwargs)
         return out
     memory = ctx.registry.memory_of(out)
     plan = ctx.plan(rule, nodes) if active else None
-    flows = plan is not None and ctx.can_be_active(out)
+    flows = plan is not None and drops.holds(ctx, out)
     saved: list[Any] = []
     partials: Any = ()
     if plan is not None and flows:
@@ -320,11 +323,12 @@ def apply_linear(rule: LinearRule, ctx: Context, f: Any, args: Any, kwargs: Any)
     refuse_other_active(rule, ctx, args, kwargs, (*rule.wrt, *rule.stepwise))
     y = f(*primals, **kwargs)
     if not active:
-        y = computed(ctx, f, args, y)
-        return y if ctx.numerals is None else numerals.checked(ctx, f, args, y)
+        return drops.constant(ctx, f, args, y)
     ctx.refuse_subclasses(primals)
     if not is_inexact(y):
-        return ctx.without_derivative(rule, y)
+        return drops.output(ctx, rule, y, primals)
+    if ctx.numerals is not None:  # in other arguments
+        numerals.checked(ctx, f, args, y)
     if shares_memory(ctx, y, nodes, primals, rule.wrt):
         return y
     saved = list(primals)
@@ -350,7 +354,7 @@ def apply_bilinear(rule: BilinearRule, ctx: Context, f: Any, args: Any, kwargs: 
     a, b = (x if type(x) in ARITHMETIC else np.asarray(x) for x in primals)  # lists, poly1d
     y = f(a, b, *args[2:], **kwargs)
     if not active:
-        return computed(ctx, f, (a, b), y)
+        return drops.computed(ctx, f, (a, b), y)
     return ctx.record_bilinear(rule, y, a, b, nodes, args[2:], kwargs)
 
 
@@ -400,7 +404,7 @@ def no_derivative(rule: Rule, ctx: Context, argument: str) -> MissingRuleError:
         f"the rule of {rule.name} has no derivative with respect to {argument}",
         where=ctx.user_location(),
         why=f"that argument is active; the rule is declared at {rule.origin}",
-        mend="hold the argument constant, or register a rule with replace=True",
+        fix="hold the argument constant, or register a rule with replace=True",
     )
     ctx.failed(error)
     return error
@@ -436,13 +440,18 @@ def apply_vjp(rule: VjpRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> An
     if kwargs:
         refuse_other_active(rule, ctx, (), kwargs, ())
     if not nodes:
-        return numerals.checked(ctx, f, args, computed(ctx, f, args, f(*args, **kwargs)))
+        return drops.constant(ctx, f, args, f(*args, **kwargs))
     ctx.refuse_subclasses(args)
     primals = [activity.unwrapped(a) for a in args]
     for i, node in enumerate(nodes):
         if (type(node) is Mirror or type(node) is list) and holds_mirror(node):
             primals[i] = handed.plain(args[i])
+    before = handed.Contents(primals) if rule.by_user else None
     y, pullback = rule.rule(*primals, **kwargs)
+    if before is not None and before.changed():
+        raise container_written(rule, ctx)
+    if ctx.numerals is not None:  # in other arguments
+        numerals.checked(ctx, f, args, y)
     ctx.protect_all((primals, kwargs))
     result, outputs = register_outputs(rule, ctx, y, (args, primals))
     if outputs is None or (type(outputs) is tuple and all(n is None for n in outputs)):
@@ -503,7 +512,7 @@ def register_outputs(
             result = type(y)(values)
         return result, tuple(node for _, node in pairs)
     if not is_inexact(y):
-        return handed.activated(ctx, ctx.without_derivative(rule, y), *inputs)
+        return handed.activated(ctx, drops.output(ctx, rule, y, inputs[0]), *inputs)
     if type(y) is ndarray:
         if ctx.find(y) is not None:
             return y, None  # a view of active memory
@@ -549,7 +558,7 @@ def apply_refused(rule: RefusedRule, ctx: Context, f: Any, args: Any, kwargs: An
                 f"{rule.name} cannot be differentiated",
                 where=ctx.user_location(),
                 why=rule.why,
-                mend=rule.mend,
+                fix=rule.fix,
             )
         )
     return apply_zero(rule, ctx, f, args, kwargs)

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive.recording import pulls
+from mooncake_py.derive.recording import drops, pulls
 from mooncake_py.derive.recording.active import REAL_SCALARS, Active, active_number, primal_of
-from mooncake_py.derive.recording.object_arrays import computed
 from mooncake_py.derive.recording.operators import BINARY, BinaryOperator
 from mooncake_py.derive.recording.tape import Tape
 from mooncake_py.rules.kinds import ElementwiseRule
@@ -155,7 +154,7 @@ class Arithmetic(Tape):
         elif type(b) is Active:
             nb, b = b, b.primal
         if na is None and nb is None:
-            return computed(self, op.function, (a, b), op.function(a, b))
+            return drops.computed(self, op.function, (a, b), op.function(a, b))
         if op is _MUL and a is b:
             # Two products at a time would take twice the memory, and the time.
             return self.record_one(_SQUARE.array_rule, a * a, a, na)
@@ -168,7 +167,7 @@ class Arithmetic(Tape):
     def unary_array(self, function: Any, ufunc: np.ufunc, a: ndarray) -> Any:
         """Run a unary operator on an array."""
         if self.find(a) is None:
-            return computed(self, function, (a,), function(a))
+            return drops.computed(self, function, (a,), function(a))
         return self.call(ufunc, a)
 
     def scalar_operation(

@@ -214,7 +214,8 @@ class ArrayWriter(ArrayAdjoint):
         products = [f"t{k}.shape != shape" for k in self.consumed()]
         broadcasts = PART in self.leaves.values()
         if self.target is None:
-            wrong = [*products, *(self.misshapen(self.full()) if broadcasts else [])]
+            # The shape is that of the value: what else has it was compared with others at most.
+            wrong = [*products, *self.misshapen(self.full())] if products or broadcasts else []
             if not wrong:
                 return []
             return [f"shape = {value}.shape", f"if {' or '.join(wrong)}:",

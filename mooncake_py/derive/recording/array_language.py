@@ -12,16 +12,14 @@ from numpy import ndarray
 from mooncake_py.derive.containers.sequences import readable
 from mooncake_py.derive.language.array_protocols import as_array
 from mooncake_py.derive.language.context import Context
+from mooncake_py.derive.recording import drops
 from mooncake_py.derive.recording.active import Active
 from mooncake_py.derive.recording.operators import UNARY, BinaryOperator
 from mooncake_py.derive.recording.values import NUMBERS
-from mooncake_py.derive.reports.refusals import names
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.rules import registry
 
 __all__ = ["ArrayLanguage"]
-
-OTHER_KINDS = frozenset("OVmM")  # objects, fields, durations, dates
 
 
 class ArrayLanguage(Context):
@@ -111,51 +109,22 @@ class ArrayLanguage(Context):
                     f"an active {type(v).__name__} was written into an array",
                     where=self.user_location(),
                     why="NumPy converts it in compiled code, where its derivative would be lost",
-                    mend="convert it before: np.asarray(list(v)), or write its parts",
+                    fix="convert it before: np.asarray(list(v)), or write its parts",
                 )
             )
         return v
+
+    def sequence_for(self, o: ndarray, value: Any) -> Any:
+        """Return a list or tuple that is written into an array, as one if it has active parts."""
+        if o.dtype.kind in "OV" and self.contains_active(value):
+            drops.holds(self, o)  # raises
+        return self.as_operand(value)
 
     def as_operand(self, value: Any) -> Any:
         """Return a list or tuple with active parts as an array; anything else unchanged."""
         if (type(value) is list or type(value) is tuple) and self.contains_active(value):
             return self.call(np.array, value)
         return value
-
-    def without_derivative(self, rule: Any, y: Any) -> Any:
-        """Return an output in which no derivative is: integers, booleans, text.
-
-        Raise if its elements are something else.  Text is remembered: only what is read from it
-        again would be wrong.
-        """
-        kind = y.dtype.kind if isinstance(y, (ndarray, np.generic)) else ""
-        if kind in "SU" and type(y) is ndarray:
-            self.written(y)
-        if kind in OTHER_KINDS:
-            raise self.failed(
-                DerivativeDropError(
-                    f"{names(rule.functions[0])[0]} makes elements of dtype {y.dtype} from active "
-                    "data",
-                    where=self.user_location(),
-                    why="only float and complex arrays hold derivatives",
-                    mend="keep the dtype float or complex, or use a list",
-                )
-            )
-        return y
-
-    def can_be_active(self, o: ndarray) -> bool:
-        """Tell whether an array may hold a derivative; objects cannot be decided and raise."""
-        kind = o.dtype.kind
-        if kind in OTHER_KINDS:
-            raise self.failed(
-                DerivativeDropError(
-                    f"an active value was written into an array of dtype {o.dtype}",
-                    where=self.user_location(),
-                    why="only float and complex arrays hold derivatives",
-                    mend="use an array of dtype float, or a list",
-                )
-            )
-        return kind in "fc"
 
 
 def is_sequence_beside_numpy_scalar(a: Any, b: Any) -> bool:

@@ -13,7 +13,7 @@ from mooncake_py.derive.recording.active import Active, active_number
 from mooncake_py.derive.recording.activity import INERT
 from mooncake_py.derive.recording.mirror import Mirror
 from mooncake_py.derive.reports.places import position_for_rule
-from mooncake_py.errors import InvalidTangentError, MissingRuleError
+from mooncake_py.errors import InvalidRuleError, InvalidTangentError, MissingRuleError
 from mooncake_py.rules.kinds import CoDualRule, Rule
 from mooncake_py.tangents import CoDual, NoFData, NoRData, fdata, zero_rdata, zero_tangent
 
@@ -63,8 +63,7 @@ def apply_codual(rule: CoDualRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> 
     for a in (*args, *kwargs.values()):
         if type(a) not in INERT:
             protect_arrays(ctx, a)
-    copies = [c.primal for c in coduals if type(c) is HandedCoDual]
-    before = handed.Contents(copies)
+    before = handed.Contents([c.primal for c in coduals])
     if ctx.rehearsal is not None:
         ctx.rehearsal.before_rule(rule, args)
     out, pullback = rule.rule(CoDual(f, NoFData()), *coduals, **kwargs)
@@ -87,7 +86,7 @@ def keyword_active(rule: Rule, ctx: Any, kwargs: Any) -> MissingRuleError:
             where=ctx.user_location(),
             why="that argument is active, and a rule gets keyword arguments as constants;\n"
             f"the rule is declared at {rule.origin}",
-            mend="pass the argument by position",
+            fix="pass the argument by position",
         )
     )
 
@@ -98,9 +97,9 @@ def container_written(rule: Rule, ctx: Any) -> MissingRuleError:
         MissingRuleError(
             f"the rule of {rule.name} changed a container or an object that it was handed",
             where=ctx.user_location(),
-            why="it was handed a copy with plain numbers, as active ones are in it, and the\n"
-            f"change would be lost; the rule is declared at {rule.origin}",
-            mend="declare the function by an overlay, in Python, or let it change arrays only",
+            why="a rule says how arrays change, not containers and objects: the change would be\n"
+            f"neither undone nor differentiated; the rule is declared at {rule.origin}",
+            fix="declare the function by an overlay, in Python, or let it change arrays only",
         )
     )
 
@@ -201,11 +200,39 @@ def parts_of(out: CoDual) -> Any:
 @pulls.undoes
 def pull_codual(entry: tuple[Any, ...]) -> None:
     """Run the pullback of a hand-written rule."""
-    _, node, pullback, out, args, coduals, _, _ = entry
+    _, node, pullback, out, args, coduals, rule, _ = entry
     give_fdata(out, node)
     rdata = pullback(rdata_of(node, out.primal))
-    for value, codual, r in zip(args, coduals, rdata[1:], strict=True):
+    if not isinstance(rdata, (tuple, list)) or len(rdata) != 1 + len(args):
+        raise wrong_count(rule, len(args), rdata)
+    for i, (value, codual, r) in enumerate(zip(args, coduals, rdata[1:], strict=True)):
+        if type(codual) is ArrayCoDual and r is not None and type(r) is not NoRData:
+            raise misplaced(rule, i, r)
         collect(value, codual, r)
+
+
+def wrong_count(rule: Rule, count: int, rdata: Any) -> InvalidRuleError:
+    """Return the error for a pullback that does not return one rdata for each input."""
+    got = len(rdata) if isinstance(rdata, (tuple, list)) else f"a {type(rdata).__name__}"
+    return InvalidRuleError(
+        f"the pullback of the rule of {rule.name} returned {got} for {count + 1} inputs",
+        why="it returns a tuple of one rdata for each input, the function itself first;\n"
+        f"the rule is declared at {rule.origin}",
+        fix=f"return {', '.join(['NoRData()', 'dx', '...'][: count + 1])}: NoRData() for the "
+        "function, and for each argument\nits rdata: the cotangent of a number, NoRData() for an "
+        "array",
+    )
+
+
+def misplaced(rule: Rule, position: int, rdata: Any) -> InvalidRuleError:
+    """Return the error for the cotangent of an array that a pullback returns."""
+    return InvalidRuleError(
+        f"the pullback of the rule of {rule.name} returned a {type(rdata).__name__} for argument "
+        f"{position}, an array",
+        why="the cotangent of an array is added to its fdata; what is returned for it would be "
+        f"lost;\nthe rule is declared at {rule.origin}",
+        fix="increment(x, g), and return NoRData()",
+    )
 
 
 def give_fdata(out: CoDual, node: Any) -> None:

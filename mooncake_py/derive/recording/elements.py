@@ -135,7 +135,7 @@ class Elements:
     def other(self, ctx: Any, functions: Any, values: Any) -> Any:
         """Run the way that always serves, until the values are such that a form may fit."""
         if ctx.fuses and self.arrays.serves(values):
-            self.run = self.choose
+            return self.choose(ctx, functions, values)
         return self.otherwise(ctx, functions, values)
 
     def __repr__(self) -> str:

@@ -12,8 +12,7 @@ from weakref import ref
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive.language import numerals
-from mooncake_py.derive.recording import overlapping, pulls
+from mooncake_py.derive.recording import drops, overlapping, pulls
 from mooncake_py.derive.recording.active import Active, active_number
 from mooncake_py.derive.recording.memory import IndexView, Memory, View
 from mooncake_py.derive.recording.tape import Node, Tape
@@ -55,10 +54,14 @@ class Indexing(Tape):
         elif t in INEXACT_SCALARS:
             y = active_number(y, self)
             self.record((pull_element, y, node, i if type(i) is int else self.frozen_index(i)))
+        else:
+            drops.element(self, o, y)
         return y
 
     def gather(self, o: ndarray, node: Node, index: Any, y: ndarray) -> ndarray:
         """Record a read by index arrays or masks, which copies."""
+        if y.dtype.kind not in "fc":
+            drops.element(self, o, y)
         index = self.frozen_index(index)
         boolean = type(index) is ndarray and index.dtype.kind == "b"
         y_node = self.registry.fresh(y)
@@ -70,23 +73,32 @@ class Indexing(Tape):
         tv = type(v)
         if tv is ndarray:
             value = self.find(v)
+            if self.numerals is not None:
+                drops.constant_written(self, o, v)
         elif tv is Active:
             value, v = v, v.primal
         elif tv is list or tv is tuple:
-            numerals.refuse_assigned(self, o, v)
-            v = self.as_operand(v)
+            if self.numerals is not None:
+                drops.constant_written(self, o, v)
+            if overlapping.holds_part_of(o, v) and overlapping.assign_parts(self, o, i, v):
+                return
+            v = self.sequence_for(o, v)
             value = self.find(v) if type(v) is ndarray else None
         elif tv in NUMBERS:
             value = None
         else:
-            numerals.refuse_assigned(self, o, v)
+            if self.numerals is not None:
+                drops.constant_written(self, o, v)
             v = self.as_value(v)
             value = self.find(v) if type(v) is ndarray else None
         node = self.find(o)
         if node is None:
             memory = self.registry.memory_of(o)
             if value is not None:
-                if self.can_be_active(o):
+                if type(i) is str:  # a field
+                    self.assign(o[i], Ellipsis, value if type(value) is Active else v)
+                    return
+                if drops.holds(self, o, v):
                     node = self.registry.activate(o)
                 else:
                     value = None  # a write into integers rounds: the derivative is zero
@@ -96,8 +108,9 @@ class Indexing(Tape):
             overlapping.assign(self, o, node, i, value if type(value) is Active else v)
             return
         within = value is not None and tv is ndarray and value.memory is memory
-        if within and overlapping.crosses(o[i], v):
-            overlapping.refuse_crossing(self)
+        if within and overlapping.crosses(slot := o[i], v):
+            overlapping.copy_in_turn(self, slot, v, copy_elements)
+            return
         if memory.protected:
             if type(i) is int and o.ndim == 1:
                 self.log_element(memory, o, i, o[i])
@@ -124,6 +137,10 @@ class Indexing(Tape):
             if same_view(slot, v):
                 return
         self.setitem(o, i, v)
+
+
+def copy_elements(into: ndarray, of: ndarray) -> None:
+    into[...] = of
 
 
 def same_view(a: Any, b: ndarray) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from types import FunctionType
 from typing import Any
 from weakref import ref
@@ -9,7 +10,7 @@ from weakref import ref
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive.recording import overlapping, pulls
+from mooncake_py.derive.recording import drops, overlapping, pulls
 from mooncake_py.derive.recording.active import REAL_SCALARS, Active, primal_of
 from mooncake_py.derive.recording.arithmetic import Arithmetic
 from mooncake_py.derive.recording.indexing import Indexing
@@ -25,6 +26,20 @@ _ADD, _SUB, _MUL, _DIV = BINARY["add"], BINARY["sub"], BINARY["mul"], BINARY["tr
 _POW = BINARY["pow"]
 # What NumPy computes instead of a power: the last bit may be another one.
 POWERS: dict[float, np.ufunc] = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal, 1: np.positive}
+
+
+@lru_cache(maxsize=256)
+def is_run_by(function: np.ufunc, kind: type, exponent: float, dtype: np.dtype[Any]) -> bool:
+    """Return whether NumPy runs a function for ``x **= exponent``: its versions choose otherwise.
+
+    `kind` is the type of the exponent: 2 and 2.0 are one key of a cache, and two to NumPy.
+    """
+    x = (np.linspace(0.1, 7.3, 16) * (1.0 + 0.3j if dtype.kind == "c" else 1.0)).astype(dtype)
+    y = x.copy()
+    y **= kind(exponent)
+    return bool(np.array_equal(y, function(x)))
+
+
 BINARY_INPLACE = {f"i{name.rstrip('_')}": op for name, op in BINARY.items()}
 
 
@@ -58,7 +73,7 @@ class InPlace(Arithmetic, Indexing):
             tv = type(v)
         value: Node | None = self.find(v) if tv is ndarray else v if tv is Active else None
         node = self.find(x)
-        if node is None and value is not None and has_overlaps(x) and self.can_be_active(x):
+        if node is None and value is not None and has_overlaps(x) and drops.holds(self, x):
             node = self.registry.activate(x)
         if node is not None and node.overlaps:
             y = getattr(self, op.name)(x, v)
@@ -80,7 +95,9 @@ class InPlace(Arithmetic, Indexing):
             x.dtype is FLOAT64 and type(v.primal) in REAL_SCALARS
         ):
             self.inplace_scale_active(op, x, v, node)
-        elif op is _POW and (tv is int or tv is float) and v in POWERS and x.dtype.kind in "fc":
+        elif op is _POW and (tv is int or tv is float) and x.dtype.kind in "fc" and (
+            v in POWERS and is_run_by(POWERS[v], tv, v, x.dtype)
+        ):
             self.call(POWERS[v], x, out=x)
         else:
             self.call(op.ufunc, x, v, out=x)
@@ -94,7 +111,7 @@ class InPlace(Arithmetic, Indexing):
             self.log_write(memory, x, Ellipsis)
         op.inplace(x, primal_of(v))
         if value is not None:
-            if node is None and not self.can_be_active(x):
+            if node is None and not drops.holds(self, x):
                 return
             if node is None or memory.shape is None:
                 node = self.registry.activate(x)

@@ -14,11 +14,15 @@ from weakref import ref
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.derive.recording.barred import Barred
+from mooncake_py.derive.recording.dense import dense, zeros
+from mooncake_py.derive.recording.drops import Reporter, refuse_other_bytes
+from mooncake_py.derive.reports.places import current_place
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.tangents.memory import has_overlaps
 from mooncake_py.tangents.memory import owner as owner_of
 
-__all__ = ["IndexView", "Memory", "Registry", "View", "dense", "undo_assign"]
+__all__ = ["IndexView", "Memory", "Registry", "View", "undo_assign"]
 
 Place = tuple[int, tuple[int, ...], tuple[int, ...], int]
 """Address, shape, strides and bytes of an element."""
@@ -136,7 +140,7 @@ class Memory:
         grad = self.grad
         if grad is None:
             assert self.shape is not None
-            grad = self.grad = _zeros(self.shape, self.dtype, self.strides)
+            grad = self.grad = zeros(self.shape, self.dtype, self.strides)
         return grad
 
     def like_owner(self) -> ndarray:
@@ -144,7 +148,7 @@ class Memory:
         grad = self.shadow()
         if grad.strides != self.strides and grad.size:
             assert self.shape is not None
-            grad = _zeros(self.shape, self.dtype, self.strides)
+            grad = zeros(self.shape, self.dtype, self.strides)
             grad[...] = self.grad
             self.grad = grad
         return grad
@@ -305,6 +309,11 @@ class IndexView(View):
 class Registry:
     """The blocks and views known to one differentiated call, by the id of the array.
 
+    Parameters
+    ----------
+    report : callable
+        Notes an error in the call, from :func:`drops.reporter`.
+
     Attributes
     ----------
     known : dict of int to Memory or View
@@ -313,7 +322,8 @@ class Registry:
         Blocks without a derivative of which something must be remembered.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, report: Reporter) -> None:
+        self.report = report
         self.known: dict[int, Memory | View] = {}
         self.constants: dict[int, Memory] = {}
         self.foreign: dict[int, tuple[Any, ndarray]] = {}
@@ -343,11 +353,10 @@ class Registry:
         if a.base is None:
             return None
         owner = self.owner(a)
-        memory = self.known.get(id(owner))
-        if memory is None or memory.ref() is not owner:
+        block = self.known.get(id(owner))
+        if block is None or block.ref() is not owner:
             return None
-        assert type(memory) is Memory
-        return self.view(a, owner, memory)
+        return self.view(a, owner, block.memory)
 
     def owner(self, a: ndarray) -> ndarray:
         """Return the array that owns the memory of `a`."""
@@ -364,10 +373,13 @@ class Registry:
             buffer = buffer.obj
         known = self.foreign.setdefault(id(buffer), (buffer, a))[1]
         if known is not a and np.may_share_memory(known, a):
-            raise DerivativeDropError(
-                "two arrays are different views of one buffer that no array owns",
-                why="they were made from a buffer object, and how they overlap is not recorded",
-                mend="make one array from the buffer, and take views of that array",
+            raise self.report(
+                DerivativeDropError(
+                    "two arrays are different views of one buffer that no array owns",
+                    where=current_place()[0],
+                    why="they were made from a buffer object, and how they overlap is not recorded",
+                    fix="make one array from the buffer, and take views of that array",
+                )
             )
         return a
 
@@ -377,9 +389,9 @@ class Registry:
         if node is not None and node.ref() is a:
             return node.memory
         owner = a if a.base is None else self.owner(a)
-        memory: Any = self.known.get(id(owner))
-        if memory is not None and memory.ref() is owner:
-            return memory
+        node = self.known.get(id(owner))
+        if node is not None and node.ref() is owner:
+            return node.memory
         memory = self.constants.get(id(owner))
         if memory is None or memory.ref() is not owner:
             memory = self.constants[id(owner)] = Memory.met(owner)
@@ -400,6 +412,8 @@ class Registry:
         found: set[Memory] = set()
         for nodes in (self.known, self.constants):
             for key, node in list(nodes.items()):
+                if type(node) is Barred:
+                    continue
                 if node.ref() is None:
                     nodes.pop(key, None)
                 else:
@@ -411,11 +425,12 @@ class Registry:
     def activate(self, a: ndarray) -> Memory | View:
         """Make the memory of an array active and return the array's node, with its layout."""
         owner = a if a.base is None else self.owner(a)
-        memory: Any = self.known.get(id(owner))
-        if memory is None or memory.ref() is not owner:
-            memory = self.memory_of(owner)
+        block = self.known.get(id(owner))
+        if block is None or block.ref() is not owner:
+            block = self.memory_of(owner)
             self.constants.pop(id(owner), None)
-            self.known[id(owner)] = memory
+            self.known[id(owner)] = block
+        memory = block.memory
         if memory.shape is None:
             memory.describe(owner)
         node = self.find(a)
@@ -427,7 +442,7 @@ class Registry:
         if memory.shape is None:
             memory.describe(owner)
         if a.dtype is not owner.dtype:
-            refuse_other_bytes(a.dtype, owner.dtype)
+            refuse_other_bytes(self.report, a.dtype, owner.dtype)
         offset = _address(a) - _address(owner) if a.size else 0
         strides = a.strides
         node = View(
@@ -437,16 +452,19 @@ class Registry:
         self.known[id(a)] = node
         return node
 
-
-def refuse_other_bytes(dtype: np.dtype[Any], of_owner: np.dtype[Any]) -> None:
-    """Raise if a view reads the bytes of floats as floats of another size."""
-    sizes = [d.itemsize // 2 if d.kind == "c" else d.itemsize for d in (dtype, of_owner)]
-    if dtype.kind in "fc" and of_owner.kind in "fc" and sizes[0] != sizes[1]:
-        raise DerivativeDropError(
-            f"an active array of dtype {of_owner} is read through a view of dtype {dtype}",
-            why="the bytes of a number are no smooth function of it",
-            mend="convert the values: a.astype(dtype)",
-        )
+    def change_shape(self, a: ndarray, shape: Any) -> None:
+        """Run ``a.shape = shape``; the shadow keeps the layout that it had, and `a` is its view."""
+        if self.find(a) is not None:
+            self.activate(a)
+        a.shape = shape
+        node = self.known.get(id(a))
+        if node is None or node.ref() is not a:
+            return
+        memory = node.memory
+        if a.base is None and (a.shape, a.strides) == (memory.shape, memory.strides):
+            self.known[id(a)] = memory
+        else:
+            self.view(a, self.owner(a), memory)
 
 
 def undo_assign(entry: tuple[Any, ...]) -> None:
@@ -473,23 +491,3 @@ def place_of(a: ndarray) -> Place:
 
 def _address(a: ndarray) -> int:
     return a.__array_interface__["data"][0]
-
-
-def _zeros(shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...]) -> ndarray:
-    zeros = np.zeros(shape, dtype)
-    if zeros.strides == strides or not zeros.size:
-        return zeros
-    order = sorted(range(len(shape)), key=lambda axis: -abs(strides[axis]))
-    zeros = np.zeros([shape[axis] for axis in order], dtype)
-    return zeros.transpose(np.argsort(order))
-
-
-def dense(shadow: ndarray) -> ndarray:
-    """Return the dense array, in memory order, whose bytes are those of an owner."""
-    if shadow.flags.c_contiguous:
-        return shadow
-    base = shadow.base
-    if type(base) is ndarray and base.flags.c_contiguous and base.nbytes == shadow.nbytes:
-        return base
-    order = sorted(range(shadow.ndim), key=lambda axis: -abs(shadow.strides[axis]))
-    return shadow.transpose(order)

@@ -50,12 +50,11 @@ class NumberWriter(ArrayWriter):
                  "    return otherwise(C, F, V)"]
         if self.sums:
             first, *others = self.summands()
-            wrong = [f"{name}.shape != shape" for name in others if name != first]
+            wrong = ["not shape", *(f"{name}.shape != shape" for name in others if name != first)]
             wrong += [f"t{k}.shape != shape" for k in self.consumed() if f"t{k}" != first]
             wrong += self.misshapen([k for k in self.full() if f"v{k}" != first])
-            lines.append(f"shape = {first}.shape")
-            if wrong:
-                lines += [f"if {' or '.join(wrong)}:", "    return choose(C, F, V)"]
+            lines += [f"shape = {first}.shape", f"if {' or '.join(wrong)}:",
+                      "    return choose(C, F, V)"]
         return lines
 
     def give(self, value: str, saved: list[str]) -> list[str]:

@@ -7,6 +7,8 @@ of writes and the cotangents are those of an assignment.
 from __future__ import annotations
 
 import inspect
+import operator
+import sys
 from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import Any
@@ -14,10 +16,24 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive.recording import activity
+from mooncake_py.derive.recording import activity, overlapping
+from mooncake_py.derive.recording.active import Active
 
 __all__ = ["named_out", "run_into", "signature_of", "single_output", "without_out", "write_into"]
 
+# Where functions that add up or multiply take `dtype` by position: by default that of `out`.
+ACCUMULATES = {
+    "sum": 2, "prod": 2, "cumsum": 2, "cumprod": 2, "reduce": 2, "accumulate": 2, "reduceat": 3,
+    "nansum": 2, "nanprod": 2, "nancumsum": 2, "nancumprod": 2, "trace": 4,
+    "einsum_of_one": sys.maxsize, "einsum_of_several": sys.maxsize,
+}
+# Computed in several steps, into an output of another type as NumPy's Python code has it.
+AVERAGES: dict[Any, Any] = {
+    f: g
+    for g in (np.mean, np.var, np.std)
+    for f in (g, getattr(ndarray, g.__name__))
+}
+NO_ARRAYS = frozenset({Active, float, int, complex, np.float64, np.float32, np.complex128})
 # Of functions in C, whose signature NumPy before 2.4 does not tell.
 POSITIONS = {
     "reduce": 3, "accumulate": 3, "reduceat": 4,
@@ -66,9 +82,17 @@ def named_out(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[An
 
 
 def single_output(out: Any) -> Any:
-    """Return the array of `out=`, or None; NumPy also takes a tuple and, for ufuncs, `...`."""
+    """Return the array of `out=`, or None; NumPy also takes a tuple and, for ufuncs, `...`.
+
+    Raises
+    ------
+    TypeError
+        If it is a number, as NumPy does: what was an array may have become one in a sum.
+    """
     if type(out) is tuple and len(out) == 1:
         (out,) = out
+    if type(out) in NO_ARRAYS:
+        raise TypeError(f"return arrays must be of ArrayType, not {type(out).__name__}")
     return None if out is Ellipsis else out
 
 
@@ -77,6 +101,7 @@ def write_into(
 ) -> Any:
     """Write a result into `out`, as a function with that argument does; or each of several."""
     if type(out) is tuple:
+        overlapping.refuse_shared_outputs(ctx, out)
         return tuple(
             part if into is None else write_into(ctx, into, part, casting, where)
             for into, part in zip(out, y, strict=True)
@@ -99,14 +124,58 @@ def store(ctx: Any, out: Any, y: Any, where: Any) -> None:
         ctx.call(np.copyto, out, y, where=where)
 
 
-def check_output(f: Any, out: Any, y: Any) -> None:
-    """Raise where NumPy does not take an array for a result; only ufuncs broadcast one."""
-    dot = getattr(f, "__name__", "") == "dot"
-    if np.shape(y) != np.shape(out) or (dot and not out.flags.c_contiguous):
-        raise ValueError(
-            f"output array is not acceptable: shape {np.shape(out)} and strides {out.strides} "
-            f"for a result of shape {np.shape(y)}"
-        )
+def place_in(f: Any, args: Any, kwargs: Any, out: Any, y: Any) -> Any:
+    """Return the index of the part of `out` that a function writes its result to.
+
+    Most raise for another shape; cumulative sums write as much as there is, and repeat it.
+    """
+    fits = f.__name__ != "dot" or out.flags.c_contiguous
+    if fits and np.shape(y) == np.shape(out):
+        return Ellipsis
+    given, old = activity.unwrapped((args, kwargs)), out.copy()
+    native = out.copy()
+    f(*given[0], **given[1], out=native)  # raises
+    places: list[Any] = [Ellipsis] if fits else []
+    if f.__name__ in ACCUMULATES:
+        places.append(along(kwargs.get("axis", args[1] if len(args) > 1 else 0), y))
+    for index in places:
+        expected = old.copy()
+        try:
+            expected[index] = y
+        except (ValueError, IndexError):
+            continue
+        if expected.tobytes() == native.tobytes():
+            return index
+    raise ValueError(
+        f"output array is not acceptable: shape {np.shape(out)} and strides {out.strides} "
+        f"for a result of shape {np.shape(y)}"
+    )
+
+
+def along(axis: Any, y: Any) -> Any:
+    """Return the index of as many elements along an axis as a result has."""
+    axis = operator.index(axis) % max(np.ndim(y), 1)
+    return (slice(None),) * axis + (slice(np.shape(y)[axis]),) if np.ndim(y) else Ellipsis
+
+
+def accumulated(f: Any, args: Any, kwargs: Any, out: Any) -> tuple[Any, Any]:
+    """Return arguments by which a sum is computed as it is into `out`, its accumulator."""
+    at = ACCUMULATES.get(getattr(f, "__name__", ""))
+    if at is None or not isinstance(out, ndarray) or kwargs.get("dtype") is not None:
+        return args, kwargs
+    if at == sys.maxsize:
+        operands = args[1:]
+    else:
+        operands = args[:1] or (kwargs.get("a"), kwargs.get("array"))
+    dtypes = [a.dtype for a in operands if isinstance(a, ndarray)]
+    if out.dtype.kind == "O" or set(dtypes) <= {out.dtype} or any(t.kind == "O" for t in dtypes):
+        return args, kwargs
+    dtype = np.result_type(out.dtype, *dtypes)
+    if len(args) <= at:
+        return args, {**kwargs, "dtype": dtype}
+    if args[at] is None:
+        args = (*args[:at], dtype, *args[at + 1 :])
+    return args, kwargs
 
 
 def run_into(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
@@ -150,11 +219,19 @@ def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
             return apply(rule, ctx, f, args, kwargs)
         if type(out) is tuple:
             return write_into(ctx, out, apply(rule, ctx, f, args, kwargs), where=where)
-        if isinstance(out, ndarray) and out.dtype.kind not in "fcOV":
+        if isinstance(out, ndarray) and out.dtype.kind in "biu":
             return write_steps(ctx, f, args, kwargs, out)
+        if f in overlapping.JOINS and overlapping.holds_part_of(out, args[0]):
+            return overlapping.join_into(ctx, f, out, *args, **kwargs)
+        if f in AVERAGES and args and getattr(args[0], "dtype", None) != out.dtype:
+            return ctx.call_function(AVERAGES[f].__wrapped__, args, {**kwargs, "out": out})
+        args, kwargs = accumulated(f, args, kwargs, out)
         y = apply(rule, ctx, f, args, kwargs)
-        if not isinstance(f, np.ufunc):
-            check_output(f, out, activity.unwrapped(y))
-        return write_into(ctx, out, y)
+        casting = kwargs.get("casting", "same_kind")
+        if isinstance(f, np.ufunc):
+            return write_into(ctx, out, y, casting)
+        index = place_in(f, args, kwargs, out, activity.unwrapped(y))
+        write_into(ctx, out[index], y, "unsafe" if f.__name__ in ACCUMULATES else casting)
+        return out
 
     return apply_and_write

@@ -34,7 +34,7 @@ Entry = tuple[Any, ...]
 Pull = Callable[[Entry], None]
 
 INFINITY = float("inf")
-BASIC = frozenset({int, slice, type(Ellipsis), type(None), np.int64, np.int32, np.intp})
+BASIC = frozenset({int, slice, str, type(Ellipsis), type(None), np.int64, np.int32, np.intp})
 
 UNDOES: set[Pull] = {undo_assign}
 
@@ -379,6 +379,8 @@ def deliver_written(shadow: ndarray, index: Any, g: ndarray, value: Any, spec: A
         if last is not None:
             g = np.where(last, g, 0)
     shadow[index] = 0
+    if spec and len(spec[0]) > g.ndim:  # NumPy leaves out leading ones of what is assigned
+        g = g.reshape((1,) * (len(spec[0]) - g.ndim) + g.shape)
     deliver(value, g, spec)
 
 
@@ -500,7 +502,7 @@ def hand_over_all(nodes: Any, cotangents: Any, fits: Any, g: Any, rule: Any) -> 
         raise InvalidTangentError(
             f"the pullback of {rule.name} returned {len(cotangents)} cotangents for "
             f"{len(nodes)} arguments",
-            mend="return one cotangent for each positional argument, None for zero",
+            fix="return one cotangent for each positional argument, None for zero",
         )
     for position, (node, c, spec) in enumerate(zip(nodes, cotangents, fits, strict=False)):
         hand_over(node, c, spec, g, rule, position)
@@ -563,7 +565,7 @@ def hand_over_parts(mirror: Mirror, c: Any, rule: Any, position: int) -> None:
             f"the pullback of {rule.name} returned a cotangent for {unknown[0]!r}, which "
             f"argument {position} does not have",
             why=f"it has {', '.join(map(repr, mirror.parts)) or 'nothing'}",
-            mend="return a dict, or an object like the argument, with the names that it has",
+            fix="return a dict, or an object like the argument, with the names that it has",
         )
     for name, part in given.items():
         node = mirror.parts[name]
@@ -584,7 +586,7 @@ def parts_given(mirror: Mirror, c: Any, rule: Any, position: int) -> Any:
             f"the rule of {rule.name} has no derivative with respect to argument {position}",
             why="something active is in that container, object or function, and the pullback "
             f"returned None for it\nthe rule is declared at {rule.origin}",
-            mend="return a dict of cotangents by name, {} if they are zero, or hold the argument "
+            fix="return a dict of cotangents by name, {} if they are zero, or hold the argument "
             "constant",
         )
     if type(c) in (tuple, list) and mirror.kind is Tangent and len(c) == len(mirror.parts):
@@ -598,7 +600,7 @@ def parts_given(mirror: Mirror, c: Any, rule: Any, position: int) -> Any:
         raise InvalidTangentError(
             f"the pullback of {rule.name} returned a {type(c).__name__} as cotangent of argument "
             f"{position}, which is a container, an object or a function",
-            mend="return a dict of cotangents by name, or an object like the argument",
+            fix="return a dict of cotangents by name, or an object like the argument",
         )
     return fields
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from types import FunctionType
+from types import CellType, FunctionType
 from typing import Any
 
 from mooncake_py.derive.recording.active import Active, shared_number
@@ -27,18 +27,24 @@ class ReverseContext(InPlace):
     ----------
     fuses : bool
         Whether expressions may be recorded as one entry; tests compare with the general way.
+    tries_loops : bool
+        Whether loops may be tried as one entry.
     level : int
         How many derivatives this one is inside of.
     nesting : int
         How many derivatives the user takes of the code that runs here, one in another.
     outers : tuple of ReverseContext
         The calls round this one, the nearest first: see `inner`.
+    receiver : Context or None
+        The call round this one in which what this one hands out is active.
     """
 
     fuses = True
+    tries_loops = True
     level = 0
     nesting = 1
     outers: tuple[ReverseContext, ...] = ()
+    receiver: Any = None
     specialise = staticmethod(specialise)
     numbers = NUMBERS | {Active}
 
@@ -51,10 +57,13 @@ class ReverseContext(InPlace):
         if self.rehearsal is not None and f.__closure__:
             self.rehearsal.captured(f.__closure__)
 
+    def note_cell(self, cell: CellType) -> None:
+        """Note a captured variable that is about to become active."""
+
     def leave(self, value: Any) -> None:
         """Note a value that the function returns or raises."""
 
-    def carry_out(self, value: Any) -> None:
+    def carry_out(self, error: BaseException, held: Any) -> None:
         """Note what an exception holds that leaves the call."""
 
     def meet(self, number: Active) -> None:

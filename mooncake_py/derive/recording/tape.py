@@ -14,12 +14,15 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.derive.containers import state
+from mooncake_py.derive.containers.undo import note
 from mooncake_py.derive.crossing import handed
-from mooncake_py.derive.recording import pulls
+from mooncake_py.derive.recording import drops, pulls
 from mooncake_py.derive.recording.active import Active, active_number
 from mooncake_py.derive.recording.activity import INERT, parts
 from mooncake_py.derive.recording.array_language import ArrayLanguage
 from mooncake_py.derive.recording.memory import Memory, Registry, View, undo_assign
+from mooncake_py.derive.recording.overwritten_objects import objects_overwritten
 from mooncake_py.derive.recording.quiet import loud_again, quiet
 from mooncake_py.derive.recording.values import (
     FLOAT64,
@@ -65,7 +68,7 @@ class Tape(ArrayLanguage):
         self.thread = get_ident()
         self.tape: list[tuple[Any, ...]] = []
         self.record = self.tape.append
-        self.registry = Registry()
+        self.registry = Registry(drops.reporter(self))
         self.known = self.registry.known
         self.find = self.registry.find
 
@@ -166,7 +169,7 @@ class Tape(ArrayLanguage):
             The elements that were computed; all by default.
         """
         if not is_inexact(y):
-            return self.without_derivative(rule, y)
+            return drops.output(self, rule, y, args)
         plan = self.plan(rule, nodes)
         if plan is None:
             return y
@@ -205,7 +208,7 @@ class Tape(ArrayLanguage):
         if plan is False:
             plan = rule.plan_one()
         if plan is None or not is_inexact(y):
-            return y if plan is None else self.without_derivative(rule, y)
+            return y if plan is None else drops.output(self, rule, y, (x,))
         partial, keep_x, keep_y = plan
         spec = None
         if type(y) is ndarray:
@@ -233,7 +236,7 @@ class Tape(ArrayLanguage):
     def record_two(self, rule: Any, y: Any, a: Any, b: Any, na: Any, nb: Any) -> Any:
         """Record ``y = f(a, b)``; the same as `record_elementwise`, at half the cost."""
         if (type(y) is not ndarray or y.dtype is not FLOAT64) and not is_inexact(y):
-            return self.without_derivative(rule, y)
+            return drops.output(self, rule, y, (a, b))
         plan = rule.plans_for_two[(na is not None) + 2 * (nb is not None)]
         if plan is False:
             plan = rule.plan_two(na is not None, nb is not None)
@@ -288,7 +291,7 @@ class Tape(ArrayLanguage):
     ) -> Any:
         """Record ``y = f(a, b, *rest)``, linear in a and in b; return `y`, active."""
         if not is_inexact(y):
-            return self.without_derivative(rule, y)
+            return drops.output(self, rule, y, (a, b))
         saved: list[Any] = [None, None]
         if nodes[0] is not None:
             saved[0] = (like(a), *self.saved_operands((b,), (nodes[1],), (True,)), *rest)
@@ -368,6 +371,14 @@ class Tape(ArrayLanguage):
         node = active_number(y, self)
         return node, node
 
+    def change_shape(self, o: ndarray, shape: Any) -> None:
+        """Run ``o.shape = shape``."""
+        old = o.shape
+        if self.rehearsal is not None:
+            self.rehearsal.before_shape(o)
+        self.registry.change_shape(o, shape)
+        note(self, state.restore_shape, o, old, self.registry)
+
     # The log of writes.
 
     def frozen_index(self, index: Any) -> Any:
@@ -402,6 +413,8 @@ class Tape(ArrayLanguage):
             raise ValueError("assignment destination is read-only")  # as NumPy is about to say
         if self.rehearsal is not None:
             return self.rehearsal.overwritten(memory, o, i)
+        if o.dtype.kind in "OV":
+            return objects_overwritten(o, self.frozen_index(i))
         old = o[i]
         size = old.nbytes
         owner = memory.ref()
@@ -447,14 +460,21 @@ class Tape(ArrayLanguage):
             raise ValueError("assignment destination is read-only")
         memory.logged = logged = getattr(memory, "logged", 0) + ENTRY_BYTES
         owner = memory.ref()
-        if self.rehearsal is not None or (type(owner) is ndarray and logged >= owner.nbytes):
+        if self.rehearsal is not None or (type(owner) is ndarray and logged >= owner.nbytes) or (
+            o.dtype.kind in "OV"
+        ):
             self.log_write(memory, o, i)
         else:
             self.record((undo_assign, o, i if type(i) is int else self.frozen_index(i), old))
 
-    def convert_scalar(self, y: Active, x: Active) -> None:
-        """Record that `y` is `x` in another type."""
+    def converted(self, f: Any, x: Active) -> Any:
+        """Run ``float(x)`` and the like for an active number."""
+        y = f(x.primal)
+        if type(y) is x.__class__:
+            return x
+        y = active_number(y, self)
         self.record((pulls.pull_scalar_one, y, x, 1.0))
+        return y
 
 
 def evaluated_at_once(partials: Any, args: Any, y: Any) -> Any:

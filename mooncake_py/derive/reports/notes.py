@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from mooncake_py.derive.crossing.outgoing import independent
+from mooncake_py.derive.crossing.outgoing import Copier
 from mooncake_py.derive.language.fields import own_attributes, set_own_attributes
 from mooncake_py.derive.nesting.enclosing import enclosed
 from mooncake_py.derive.reports.places import Position, is_library, is_rewritten, place_at
 from mooncake_py.derive.reports.tracebacks import hint, related
+from mooncake_py.derive.reports.warned import redirect, stop_redirecting
 from mooncake_py.errors import Location, MooncakeError, describe
 from mooncake_py.rules.kinds import Rule
 
@@ -32,7 +33,7 @@ class guarded:
     engine before, that one is raised instead.
     """
 
-    __slots__ = ("alone", "ctx")
+    __slots__ = ("alone", "ctx", "filters")
 
     def __init__(self, ctx: Any) -> None:
         self.ctx = ctx
@@ -40,9 +41,12 @@ class guarded:
 
     def __enter__(self) -> None:
         self.alone.__enter__()
+        self.filters = redirect()
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
         self.alone.__exit__(kind, error, traceback)
+        if self.filters is not None:
+            stop_redirecting(self.filters)
         if error is None:
             return
         try:
@@ -59,7 +63,7 @@ def end_by(error: BaseException, ctx: Any) -> None:
         undo(ctx, error, failure)
         if not isinstance(error, Exception) or isinstance(error, MooncakeError):
             return
-        if failure is not None:
+        if failure is not None and failure.__cause__ not in related(error):
             raise failure from error
         in_plain_words(error)
         add_place(error)
@@ -84,9 +88,9 @@ class Carried:
         self.error = error
         group = isinstance(error, BaseExceptionGroup)  # its members stay the same objects
         held = (() if group else error.args), own_attributes(error)
-        ctx.carry_out(held)
+        ctx.carry_out(error, held)
         try:
-            self.args, self.fields = independent(ctx, held)
+            self.args, self.fields = Copier(ctx).copy(held)
         except Exception:  # a class whose hash or equality fails: better bare than hidden
             self.args, self.fields = held
 
@@ -132,7 +136,7 @@ def locate(error: MooncakeError, where: Location | None) -> None:
     """Say in an error of this package where it arose, unless it says so already."""
     if error.where is None and where is not None:
         error.where = where
-        error.args = (describe(error.what, where=where, why=error.why, mend=error.mend),)
+        error.args = (describe(error.what, where=where, why=error.why, fix=error.fix),)
 
 
 def without_context(error: TypeError) -> None:

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mooncake_py.errors import Location
+from mooncake_py.errors import Location, MooncakeError, describe
 
 __all__ = [
     "GENERATED", "OWN", "PACKAGE", "Position", "current_place", "definition_of", "is_library",
-    "is_rewritten", "place_at", "position_for_rule", "positions_running",
+    "is_rewritten", "name_library", "place_at", "position_for_rule", "positions_running",
 ]
 
 
@@ -42,8 +42,13 @@ INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 
 @lru_cache(maxsize=256)
 def is_library(file: str) -> bool:
-    """Tell whether a file is installed, not written by whoever reads a message about it."""
-    return file.startswith(("<frozen ", *LIBRARIES)) or any(part in file for part in INSTALLED)
+    """Tell whether a file is installed, not written by whoever reads a message about it.
+
+    Code without a file that could be derived all the same was made by a library.
+    """
+    if file.startswith(("<frozen ", "<string>", *LIBRARIES)):
+        return True
+    return any(part in file for part in INSTALLED)
 
 
 def current_place(depth: int = 1) -> tuple[Location | None, Location | None]:
@@ -74,6 +79,17 @@ def position_for_rule(origin: Location) -> Position | None:
     Its adjoint may raise; that costs one or two microseconds, which the package's rules save.
     """
     return None if origin.file.startswith(PACKAGE) else positions_running(2)[0]
+
+
+def name_library(error: MooncakeError) -> None:
+    """Say in an error that arose within a library's code where there, beside the user's line."""
+    where, innermost = current_place(2)
+    if innermost is None or innermost == where or error.where != where:
+        return
+    if innermost.file.startswith(PACKAGE) or str(innermost) in error.why:
+        return
+    error.why = f"{error.why}\n" * bool(error.why) + f"it arose in {innermost}"
+    error.args = (describe(error.what, where=where, why=error.why, fix=error.fix),)
 
 
 def place_at(position: Position | None) -> Location | None:

@@ -168,7 +168,7 @@ def _generator_expression(source: SourceNode, code: CodeType) -> SourceUnavailab
         where=Location(source.file, code.co_firstlineno, code.co_qualname),
         why="a generator expression is derived with the function it stands in, and this one was\n"
         "started outside of differentiated code",
-        mend="write it within the differentiated function, or pass a list",
+        fix="write it within the differentiated function, or pass a list",
     )
 
 

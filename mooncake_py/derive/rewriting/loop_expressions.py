@@ -46,6 +46,8 @@ class LoopExpressions:
         The counters of the loops round a statement.
     defined : set of str
         The names that are bound before a statement for certain.
+    numbers : set of str
+        What is read as a number, as it is called in generated code.
     """
 
     def __init__(self, names: Names, statics: StaticInts, node: ast.For | ast.While) -> None:
@@ -57,6 +59,7 @@ class LoopExpressions:
         self.counters: set[str] = set()
         self.within: list[str] = []
         self.defined: set[str] = set()
+        self.numbers: set[str] = set()
         self.functions: dict[tuple[str, int], int] = {}
 
     # Expressions of floats.
@@ -103,7 +106,9 @@ class LoopExpressions:
         """Return the name of a number."""
         if isinstance(node, ast.Name):
             return self.name(node.id)
-        return self.given(node)
+        name = self.given(node)
+        self.numbers.add(name)
+        return name
 
     def given(self, node: ast.expr) -> str:
         """Return the name of an attribute, which is read before the loop."""
@@ -116,16 +121,18 @@ class LoopExpressions:
         return name
 
     def name(self, name: str) -> str:
-        """Return how a name that is read is called."""
+        """Return how a name that is read as a number is called."""
         if name in self.counters and name not in self.within:
             raise Unfit  # on the way back it has another value there
         if name not in self.defined:
             self.given_name(name)
+        self.numbers.add(named(name))
         return named(name)
 
-    def given_name(self, name: str) -> None:
-        """Pass what a name is bound to before the loop."""
+    def given_name(self, name: str) -> str:
+        """Pass what a name is bound to before the loop; return how it is called."""
         self.program.inputs.setdefault(named(name), load(name, self.place))
+        return named(name)
 
     def item(self, node: ast.expr) -> Item:
         """Return an element that is read or written."""
@@ -153,7 +160,7 @@ class LoopExpressions:
         if isinstance(node, ast.Name):
             if node.id in self.stored or node.id in self.counters:
                 raise Unfit
-            return self.name(node.id)
+            return self.given_name(node.id)
         if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
             raise Unfit
         return self.given(node)

@@ -117,7 +117,7 @@ class LoopReader(LoopExpressions):
         self.counters = counters
 
     def finish(self) -> None:
-        """Note what was bound, and raise if an array was."""
+        """Note what was bound, and raise if an array was, or was read as a number."""
         program = self.program
         uncertain = (self.stored | self.counters) - self.after
         if uncertain:  # who asks what is bound before looks through the whole function
@@ -126,7 +126,9 @@ class LoopReader(LoopExpressions):
                     raise Unfit  # what is no int before and one after has two meanings
                 self.given_name(name)  # it may keep its value
         program.bound = {named(name): name for name in sorted(self.stored | self.counters)}
-        if program.bound.keys() & program.bases.keys() or not any(program.assignments()):
+        if program.bases.keys() & (program.bound.keys() | self.numbers):
+            raise Unfit
+        if not any(program.assignments()):
             raise Unfit
         if not {base for base, _ in program.extents.values()} <= program.bases.keys():
             raise Unfit

@@ -1,7 +1,8 @@
 """From a code object to the syntax tree of the function it was compiled from.
 
 Text comes from :mod:`linecache`, so notebook cells, doctests and registered generated code work
-like files.  Each file is parsed once.  A node is returned only if it compiles to the very
+like files; that of functions which a library made by ``exec`` comes from :mod:`providers`.  Each
+file is parsed once.  A node is returned only if it compiles to the very
 instructions of the code object: a file that was edited after it was imported is an error, never
 a derivative of another function.
 """
@@ -10,7 +11,9 @@ from __future__ import annotations
 
 import ast
 import linecache
+import os
 import sys
+import time
 from collections.abc import Iterator
 from types import CodeType
 from typing import Any
@@ -23,6 +26,7 @@ from mooncake_py.derive.rewriting.compiled import (
     walk_code,
 )
 from mooncake_py.derive.rewriting.nodes import place_of
+from mooncake_py.derive.rewriting.providers import provided_texts
 from mooncake_py.derive.rewriting.trees import children
 from mooncake_py.errors import Location, SourceUnavailableError
 
@@ -31,6 +35,7 @@ __all__ = ["SourceNode", "locate"]
 _DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _FILES_KEPT = 64
+_IMPORTED = time.time()
 
 
 class SourceNode:
@@ -102,7 +107,10 @@ def locate(code: CodeType) -> SourceNode:
     """
     file = text_file(code)
     if not linecache.getlines(file):
-        raise _no_text(code)
+        found = _search_provided(code)
+        if found is None:
+            raise _no_text(code)
+        return found
     found = _search(code)
     if found is None:
         # The remembered text may be older than the code (reload, a new cell of the same name).
@@ -127,12 +135,22 @@ def text_file(code: CodeType) -> str:
 
 
 def _search(code: CodeType) -> SourceNode | None:
-    file = text_file(code)
-    parsed = _parse(file)
-    if parsed is None:
-        return None
+    parsed = _parse(text_file(code))
+    return None if parsed is None else _search_in(parsed, code)
+
+
+def _search_provided(code: CodeType) -> SourceNode | None:
+    """Find a function in the texts that a provider knows for it."""
+    for text in provided_texts(code):
+        found = _search_in(Parsed(text.splitlines(True), ast.parse(text)), code)
+        if found is not None:
+            return found
+    return None
+
+
+def _search_in(parsed: Parsed, code: CodeType) -> SourceNode | None:
     candidates = [
-        SourceNode(node, file, class_name, parsed)
+        SourceNode(node, text_file(code), class_name, parsed)
         for node, class_name in _functions_at(code.co_firstlineno, parsed.module)
         if _key(node) == (code.co_name, code.co_firstlineno) and _encloses(node, code)
     ]
@@ -251,14 +269,28 @@ def _no_text(code: CodeType) -> SourceUnavailableError:
         f"no Python source for {code.co_qualname}",
         where=_where(code),
         why=f"its code was compiled from {code.co_filename!r}, of which there is no text to read",
-        mend="define the function in a file or a notebook cell, or register a rule for it",
+        fix="define the function in a file or a notebook cell, or register a rule for it",
     )
 
 
 def _changed(code: CodeType) -> SourceUnavailableError:
+    made = "it was made by exec, or by an import hook, under the name of this file"
+    if _was_written_lately(code.co_filename):
+        why = f"the file changed after the function was defined, or {made}"
+        fix = "import or define the function anew, or register a rule for it"
+    else:
+        why, fix = made, "define the function in a file of its own, or register a rule for it"
     return SourceUnavailableError(
         f"the source of {code.co_qualname} does not match the function in memory",
         where=_where(code),
-        why="the file changed after the function was defined, or an import hook rewrote it",
-        mend="import or define the function anew, or register a rule for it",
+        why=why,
+        fix=fix,
     )
+
+
+def _was_written_lately(file: str) -> bool:
+    """Whether a file was written since this package was imported; True for a notebook cell."""
+    try:
+        return os.path.getmtime(file) > _IMPORTED
+    except OSError:
+        return True

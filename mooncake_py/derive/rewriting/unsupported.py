@@ -19,7 +19,7 @@ TARGET = "a comprehension that assigns to an element or an attribute"
 RUNS_AGAIN = "the body of a loop over checkpointed(...) runs again, which this cannot"
 RESERVED = f"names that begin with {PREFIX!r} are reserved for generated code"
 
-_MENDS = {
+_FIXES = {
     ASYNCHRONOUS: "make the differentiated part an ordinary function and await outside it",
     SCOPE: "name the variables, or use a dict of your own",
     TARGET: "write a for statement",
@@ -78,7 +78,7 @@ class Unsupported:
             else f"{name} uses syntax that cannot be differentiated",
             where=self._location(places[0][0]),
             why="\n".join(lines) if len(places) > 1 else reasons[0],
-            mend="\n".join(dict.fromkeys(_MENDS[why] for why in reasons)),
+            fix="\n".join(dict.fromkeys(_FIXES[why] for why in reasons)),
         )
 
     def _location(self, node: Any) -> Location:

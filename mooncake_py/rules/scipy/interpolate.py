@@ -15,6 +15,7 @@ from numpy import ndarray
 
 from mooncake_py.rules.contraction import conj
 from mooncake_py.rules.declare import from_vjp, overlay
+from mooncake_py.rules.exact_zeros import scaled
 
 __all__: list[str] = []
 
@@ -66,7 +67,7 @@ def evaluated_rule(c: Any, x: Any, points: Any, nu: int, extrapolate: bool) -> t
             power = math.perm(exponent, nu) * s ** (exponent - nu)
             np.add.at(dc[len(c) - 1 - exponent], i, (dy.T * power).T)
         slope = conj(evaluated(c, x, points, nu + 1, extrapolate))
-        products = np.where(dy == 0, 0, dy * slope)
+        products = scaled(dy, slope)
         dpoints = np.real(products).reshape(len(points), -1).sum(axis=1)
         dx = np.zeros(len(x))
         np.subtract.at(dx, i, dpoints)

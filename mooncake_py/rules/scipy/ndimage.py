@@ -72,8 +72,7 @@ def cotangents(
     def of_extended() -> ndarray:
         dx = np.zeros([len(place) for place in places], np.result_type(dy, weights))
         for index, window in windows:
-            if weights[index]:
-                dx[window] += conj(weights[index]) * dy
+            dx[window] += conj(weights[index]) * dy
         return dx
 
     def of_weights() -> ndarray:
@@ -181,7 +180,7 @@ def refuse_axes(axes: Any) -> None:
         raise MissingRuleError(
             "a correlation along some axes has no rule",
             why="only axes=None has",
-            mend="give the weights an axis of length 1 for each of the other axes",
+            fix="give the weights an axis of length 1 for each of the other axes",
         )
 
 

@@ -21,7 +21,7 @@ __all__: list[str] = []
 refused(
     spl.splu, spl.spilu, spl.factorized,
     why="what a sparse matrix holds is constant",
-    mend="factorize a constant matrix; for a derivative with respect to elements use a dense one",
+    fix="factorize a constant matrix; for a derivative with respect to elements use a dense one",
 )  # fmt: skip
 
 

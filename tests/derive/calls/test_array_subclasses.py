@@ -156,6 +156,11 @@ def test_constants_are_used_as_numpy_has_it(program: Any) -> None:
     program.check()
 
 
+def test_forward_mode_writes_by_the_methods_of_the_class() -> None:
+    assert writes_by_a_method(X) == 224.0
+    assert jvp(writes_by_a_method, (X,), (X,)) == (224.0, 448.0)
+
+
 def test_writes_by_a_method_are_undone() -> None:
     m = np.zeros(3).view(Doubling)
 
@@ -190,7 +195,7 @@ def test_masked_arrays_and_matrices_are_refused_by_name(name: str) -> None:
         grad(MASKED_CALLS[name])(X)
     assert caught.value.what == f"{name} cannot be differentiated"
     assert caught.value.where is not None
-    assert "arrays" in caught.value.mend
+    assert "arrays" in caught.value.fix
 
 
 def test_memory_maps_are_arrays(tmp_path: Any) -> None:

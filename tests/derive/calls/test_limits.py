@@ -12,6 +12,8 @@ import pytest
 
 from mooncake_py import CoDual, NoFData, build_rrule, grad, value_and_grad, vjp
 
+pytestmark = pytest.mark.without_modes("structures as deep as the recursion limit allows")
+
 N = 900
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mooncake_py
-from mooncake_py import checkpointed, grad, rewritten
+from mooncake_py import checkpointed, checkpointed_loop, grad, jvp, rewritten, value_and_grad, vjp
 from mooncake_py.errors import UnsupportedSyntaxError
 from tests.derive.checkpoint.test_loop import scheduled
 from tests.support.gradients import Program, Programs
@@ -196,3 +196,51 @@ def test_code_is_shown_and_exceptions_name_the_line() -> None:
         grad(f)(1.0)
     notes: list[Any] = getattr(info.value, "__notes__", [])
     assert any(f"test_for.py:{f.__code__.co_firstlineno + 2}" in note for note in notes)
+
+
+class Doubled:
+    """Iterates by code."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __iter__(self):
+        for v in self.x:
+            yield v * 2.0
+
+
+ITEMS = {
+    "array": lambda x: x, "flat": lambda x: x.flat, "map": lambda x: map(np.sin, x),
+    "object": Doubled, "reversed": reversed, "generator": lambda x: (v * v for v in x),
+    "values": lambda x: {"a": x[0], "b": x[2]}.values(),
+}
+
+
+@pytest.mark.parametrize("items", ITEMS.values(), ids=ITEMS)
+def test_items_that_are_active_in_every_mode(items):
+    def loop(x):
+        total = x[1]
+        for v in checkpointed(items(x), slots=1):
+            total = total + v * v * total
+        return total
+
+    def function(x):
+        return checkpointed_loop(lambda total, v: total + v * v * total, x[1], items(x), 1)
+
+    for f in (loop, function):
+        expected = value_and_grad(plain(items))(X)
+        for value, gradient in (value_and_grad(f)(X), (vjp(f, X)[0], vjp(f, X)[1](1.0)[0])):
+            assert value == expected[0]
+            np.testing.assert_allclose(gradient, expected[1], rtol=1e-14)
+        slopes = [jvp(f, (X,), (e,))[1] for e in np.eye(3)]
+        np.testing.assert_allclose(slopes, expected[1], rtol=1e-14)
+
+
+def plain(items):
+    def f(x):
+        total = x[1]
+        for v in items(x):
+            total = total + v * v * total
+        return total
+
+    return f

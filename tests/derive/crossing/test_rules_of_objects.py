@@ -18,13 +18,16 @@ from mooncake_py import (
     from_vjp,
     grad,
     increment,
+    jvp,
+    local_rules,
     not_implemented,
     overlay,
     rrule,
     rrule_via_ad,
     value_and_grad,
+    vjp,
 )
-from mooncake_py.errors import InvalidTangentError, MissingRuleError
+from mooncake_py.errors import InvalidTangentError, MissingRuleError, UntrackedWriteError
 from mooncake_py.testing import test_rule
 from tests.support.gradients import check
 
@@ -42,13 +45,13 @@ class Bar:
 calls: list[str] = []
 
 
-@from_vjp(Bar)
+@from_vjp(Bar, dtypes=np.float64)
 def bar_rule(a):
     calls.append("constructor")
     return Bar(a), lambda dbar: dbar.a
 
 
-@from_vjp(Bar.__call__)
+@from_vjp(Bar.__call__, dtypes=np.float64)
 def bar_call_rule(bar, x, y):
     calls.append("call")
 
@@ -72,9 +75,9 @@ def test_constructor_and_call_by_their_rules() -> None:
 
 
 def test_rules_of_constructor_and_call_pass_the_tester() -> None:
-    test_rule(Bar, 2.0, dtypes=False)
-    test_rule(Bar.__call__, Bar(2.0), 3.0, 0.5, dtypes=False)
-    test_rule(Bar(2.0), 3.0, 0.5, dtypes=False)
+    test_rule(Bar, 2.0)
+    test_rule(Bar.__call__, Bar(2.0), 3.0, 0.5)
+    test_rule(Bar(2.0), 3.0, 0.5)
 
 
 def test_gradient_of_the_object_itself() -> None:
@@ -200,7 +203,7 @@ def test_containers_of_an_argument_stay_what_they_are() -> None:
         grad(f)(3.0)  # the rule returns a list for a dict
 
     @from_vjp(hold, replace=True)
-    def hold_rule_mended(values, x):
+    def hold_rule_fixed(values, x):
         return Holder(values, x), lambda d: ({}, d.x)
 
     check(f, 3.0)
@@ -361,6 +364,74 @@ def test_rule_that_changes_a_list_is_refused(first: Any) -> None:
         grad(f, argnums=1)(2.0, 3.0)
 
 
+class Counter:
+    def __init__(self, n: Any) -> None:
+        self.n = n
+
+
+def count(counter, x):
+    counter.n = counter.n + x
+    return counter.n * x
+
+
+def count_by_vjp(counter, x):
+    y = count(counter, x)
+    return y, lambda dy: ({"n": dy * x}, dy * (counter.n + x))
+
+
+def count_by_hand(_, counter, x):
+    y = count(counter.primal, x.primal)
+
+    def pullback(dy):
+        increment(counter, MutableTangent(n=dy * x.primal))
+        return NoRData(), NoRData(), dy * (counter.primal.n + x.primal)
+
+    return CoDual(y, NoFData()), pullback
+
+
+def counted(start: Any) -> Any:
+    def f(x):
+        counter = Counter(start(x))
+        count(counter, x)
+        return counter.n * x
+
+    return f
+
+
+@pytest.mark.parametrize("start", [lambda x: 1.0, lambda x: x * x], ids=["constant", "active"])
+@pytest.mark.parametrize("form", ["from_vjp", "from_vjp-jvp", "rrule", "rrule-mutates"])
+def test_rule_of_a_function_that_changes_an_object_is_refused(form: str, start: Any) -> None:
+    """The object is not active, and what the rule wrote into it would count as constant."""
+    f = counted(start)
+    with local_rules():
+        if form.startswith("from_vjp"):
+            jvp_rule = (lambda tangents, y, c, x: tangents[1] * x) if "jvp" in form else None
+            from_vjp(count, jvp=jvp_rule)(count_by_vjp)
+        else:
+            rrule.register(count, mutates=0 if "mutates" in form else ())(count_by_hand)
+        for run in (lambda: grad(f)(2.0), lambda: vjp(f, 2.0), lambda: jvp(f, (2.0,), (1.0,))):
+            with pytest.raises(MissingRuleError, match=r"changed a container|reverse mode|Counter"):
+                run()
+    check(f, 2.0)
+
+
+def test_debug_mode_sees_an_object_change_where_nothing_is_active() -> None:
+    counter = Counter(1.0)
+
+    def f(x):
+        count(counter, 2.0)
+        return counter.n * x
+
+    with local_rules():
+        from_vjp(count)(count_by_vjp)
+        with pytest.raises(UntrackedWriteError, match="count changed what it was called with"):
+            grad(f, debug=True)(3.0)
+    with local_rules():
+        rrule.register(count, mutates=())(count_by_hand)
+        with pytest.raises(UntrackedWriteError, match="count changed what it was called with"):
+            grad(f, debug=True)(3.0)
+
+
 def test_overlay_says_what_a_rule_cannot() -> None:
     def f(a, x):
         values = [a, 1.0]
@@ -504,3 +575,4 @@ def test_cotangent_computed_to_none_is_zero() -> None:
         return a, lambda dy: (lambda: dy, lambda: None)
 
     assert grad(first, argnums=(0, 1))(2.0, 3.0) == (1.0, 0.0)
+    assert jvp(first, (2.0, 3.0), (1.0, 5.0)) == (2.0, 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import deque
 from typing import Any
 
@@ -158,3 +159,50 @@ def test_pullback_with_numbers_of_an_object_runs_again() -> None:
     first, second = (pullback(1.0) for _ in range(2))
     assert repr(first) == repr(second)
     assert first[0].ticks == [0.375 * 0.25 * 0.375]
+
+
+@dataclasses.dataclass(frozen=True)
+class Rate:
+    growth: float
+
+
+def test_pullback_of_a_list_of_frozen_dataclasses_twice() -> None:
+    def f(rates):
+        rates[0] = Rate(rates[1].growth * rates[0].growth)
+        return rates[0].growth ** 2
+
+    rates = [Rate(2.0), Rate(3.0)]
+    y, pullback = vjp(f, rates)
+    assert y == 36.0
+    for _ in range(2):
+        assert pullback(1.0) == ([Rate(36.0), Rate(24.0)],)
+        assert rates == [Rate(2.0), Rate(3.0)]
+
+
+def test_pullback_of_a_dict_whose_keys_are_compared_by_code() -> None:
+    class Key:
+        def __init__(self, k):
+            self.k = k
+
+        def __hash__(self):
+            return hash(self.k)
+
+        def __eq__(self, other):
+            return self.k == other.k
+
+    kept = {}
+
+    def f(x):
+        table = {Key(i): v for i, v in enumerate(x)}
+        table[Key(1)] *= 3.0
+        kept[Key(0)] = seen.add(Key(2))
+        return table[Key(0)] * table[Key(1)] * len(seen)
+
+    seen = set()
+    _, pullback = vjp(f, np.array([2.0, 5.0]))
+    assert not kept
+    assert not seen
+    for _ in range(2):
+        np.testing.assert_array_equal(pullback(1.0)[0], [15.0, 6.0])
+        assert not kept
+        assert not seen

@@ -219,6 +219,7 @@ def test_limits_return():
     assert (gc.get_threshold(), sys.getrecursionlimit()) == before
 
 
+@pytest.mark.without_modes("it reads a context variable of the test")
 def test_settings_of_numpy_and_context_variables_are_those_of_the_thread():
     offset = contextvars.ContextVar("offset", default=0.0)
 
@@ -250,6 +251,7 @@ def with_constants(x, p):
     return np.sum(x) * p["w"][0] + p["b"]
 
 
+@pytest.mark.without_modes("other threads replace what is recorded")
 def test_argument_shared_by_all():
     parameters = {"w": [1.5, 2.5], "b": 0.5}
     agrees(lambda i: value_and_grad(loss)(parameters, X), rounds=10)
@@ -257,6 +259,7 @@ def test_argument_shared_by_all():
 
 
 @pytest.mark.parametrize("native", [False, True])
+@pytest.mark.without_modes("other threads replace what is recorded")
 def test_constant_that_others_differentiate_is_right_or_refused(native):
     parameters = {"w": [1.5, 2.5], "b": 0.5}
 

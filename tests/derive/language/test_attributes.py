@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mooncake_py import grad, value_and_grad
+from mooncake_py import grad, jvp, value_and_grad, vjp
 from tests.support.gradients import Program, Programs
 
 programs = Programs()
@@ -454,4 +454,39 @@ def test_an_attribute_that_becomes_a_property_between_writes_runs_the_property()
         box.held = v
 
     assert value_and_grad(f)(2.0) == (4.0 + 12.0, 2.0 + 12.0)
+    assert jvp(value_and_grad(f), (2.0,), (1.0,)) == ((16.0, 14.0), (14.0, 6.0))
     assert "width" not in vars(Box)
+
+
+class Record(dict):
+    """A dict whose keys are attributes, as in SciPy."""
+
+    __setattr__ = dict.__setitem__
+    __delattr__ = dict.__delitem__
+    __getattr__ = dict.__getitem__
+
+
+def test_attributes_that_are_keys_are_written_and_put_back():
+    def f(x, record):
+        record.a = x * x
+        record.new = record.a * x
+        del record.b
+        return record.new + record.a
+
+    record = Record(a=1.0, b=2.0)
+    for _ in range(2):
+        assert value_and_grad(f)(2.0, record) == (12.0, 16.0)
+        assert list(record.items()) == [("a", 1.0), ("b", 2.0)]
+    assert jvp(f, (2.0, record), (1.0, None)) == (12.0, 16.0)
+    assert list(record.items()) == [("a", 1.0), ("b", 2.0)]
+
+
+def test_pullback_of_attributes_that_are_keys_twice():
+    def f(x):
+        record = Record()
+        record.a = x * x
+        record.flag = True
+        return record.a * record.flag
+
+    _, pullback = vjp(f, 3.0)
+    assert pullback(1.0) == pullback(1.0) == (6.0,)

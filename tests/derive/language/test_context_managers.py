@@ -189,6 +189,51 @@ def errors_of_numpy_in_a_condition(x):
     return s
 
 
+@np.errstate(under="raise")
+def strict(x):
+    return x[0] * 1e-200 * 1e-200
+
+
+@programs(X)
+def errors_of_numpy_by_a_decorator(x):
+    try:
+        return strict(x)
+    except FloatingPointError:
+        return x[1] * x[2] + x[0] * 1e-200 * 1e-200
+
+
+@programs(X)
+def errors_of_numpy_by_a_setting(x):
+    before = np.seterr(under="raise")
+    try:
+        s = tiny(x)
+    except FloatingPointError:
+        s = x[1] * 2.0
+    finally:
+        np.seterr(**before)
+    return s + tiny(x)
+
+
+@programs(X)
+def errors_of_numpy_by_a_stack_and_by_hand(x):
+    s = x[0] * x[1]
+    state = np.errstate(under="raise")
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(np.errstate(under="raise"))
+        try:
+            s *= x[0] * 1e-200 * 1e-200
+        except FloatingPointError:
+            s *= 3.0
+    state.__enter__()
+    try:
+        s *= x[0] * 1e-200 * 1e-200
+    except FloatingPointError:
+        s *= x[2]
+    finally:
+        state.__exit__(None, None, None)
+    return s
+
+
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()

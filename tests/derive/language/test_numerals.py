@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import value_and_grad
+from mooncake_py import grad, jvp, value_and_grad
 from mooncake_py.errors import DerivativeDropError
 from tests.support.gradients import Program, Programs
 
@@ -304,3 +304,32 @@ def test_calls_do_not_share_what_they_have_written():
 
     assert value_and_grad(writes)(0.7) == (0.7 * 3, 3.0)
     assert value_and_grad(lambda x: x * float("0.7"))(0.7)[1] == 0.7
+
+
+def test_an_inner_derivative_knows_what_was_written_outside():
+    def f(x):
+        text = str(x)
+        return grad(lambda z: z * float(text))(2.0)
+
+    with pytest.raises(DerivativeDropError, match="made of an active one"):
+        grad(f)(0.7)
+    with pytest.raises(DerivativeDropError, match="made of an active one"):
+        jvp(f, (0.7,), (1.0,))
+
+
+def test_an_outer_derivative_knows_what_was_written_inside():
+    def f(x):
+        slope, text = grad(lambda z: (z * z, str(x)), has_aux=True)(2.0)
+        return slope * float(text)
+
+    with pytest.raises(DerivativeDropError, match="made of an active one"):
+        grad(f)(0.7)
+
+
+def test_what_is_printed_inside_another_derivative_is_not_remembered():
+    def f(x):
+        print(x, [x])
+        return x * float("0.7") * x
+
+    np.testing.assert_allclose(jvp(grad(f), (0.7,), (1.0,)), (0.98, 1.4))
+    np.testing.assert_allclose(grad(grad(f))(0.7), 1.4)

@@ -35,3 +35,10 @@ def test_statements_are_found_at_any_depth_in_their_order():
 
 def test_an_empty_block_has_no_statements():
     assert list(items_of([])) == []
+
+
+def test_an_array_that_is_also_read_as_a_whole_is_no_number():
+    assert read_body("s += m[0, i]\nb = m", "s = 0.0") is None
+    assert read_body("if m:\n    s += m[0, i]", "s = 0.0") is None
+    assert read_body("s += o.a[i] * o.b", "s = 0.0") is not None
+    assert read_body("s += o.a[i]\nb = o.a", "s = 0.0") is None

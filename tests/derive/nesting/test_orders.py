@@ -298,7 +298,7 @@ def test_threads_do_not_meet():
 
 def test_views_of_one_memory_given_to_vjp_inside_are_refused():
     def f(x):
-        return vjp(lambda a, b: np.sum(a[1:] * b), x, x[1:])[1](1.0)[0].sum()
+        return vjp(lambda p: np.sum(p[0][1:] * p[1]), [x, x[1:]])[1](1.0)[0][0].sum()
 
     with pytest.raises(NestedDerivativeError, match="share memory"):
         grad(f)(np.array([1.0, 2.0, 3.0]))

@@ -12,10 +12,12 @@ from mooncake_py import (
     elementwise,
     forwarddiff,
     grad,
+    hessian_diagonal,
     hvp,
     jacobian,
     jvp,
     local_rules,
+    value_grad_and_hessian,
     vjp,
 )
 from mooncake_py.errors import NestedDerivativeError
@@ -54,7 +56,7 @@ def drawn_in_a_function_pulled_back():
     rng = np.random.default_rng(0)
 
     def program(x):
-        y, pullback = vjp(lambda z: z**2 * rng.normal(size=3) * x, x)
+        y, pullback = vjp(lambda z: z**2 * rng.normal(size=3) * x, x + 0)
         rng.random()
         return np.sum(y) * np.sum(pullback(x)[0])
 
@@ -156,7 +158,7 @@ def test_variable_bound_anew_between_vjp_and_its_pullback():
         def inner(z):
             return np.sum(z * z * x) * s
 
-        _, pullback = vjp(inner, x)
+        _, pullback = vjp(inner, x + 0)
         s = 5.0
         return np.sum(pullback(1.0)[0]) + s
 
@@ -171,7 +173,7 @@ def test_global_bound_anew_after_the_inner_derivative():
         global SCALE
         SCALE = 2.0
         first = np.sum(grad(lambda z: np.sum(z**2 * x) * SCALE)(x + 0))
-        _, pullback = vjp(lambda z: np.sum(z**2 * x) * SCALE, x)
+        _, pullback = vjp(lambda z: np.sum(z**2 * x) * SCALE, x + 0)
         SCALE = 5.0
         return first + np.sum(pullback(1.0)[0])
 
@@ -212,3 +214,24 @@ def test_one_array_given_twice_to_vjp_inside_is_one_memory():
     value, slope = jvp(program, (X.copy(),), (X,))
     np.testing.assert_allclose(value, program(X))
     np.testing.assert_allclose(slope, 2 * program(X))
+
+
+@pytest.mark.parametrize(
+    "derivative",
+    [
+        lambda f: grad(f, mode="forward"),
+        lambda f: jacobian(f, mode="forward"),
+        lambda f: jacobian(lambda x: f(x) * np.ones(4)),
+        hessian_diagonal,
+        lambda f: lambda x: sum(map(np.sum, value_grad_and_hessian(f)(x[:1]))),
+        lambda f: grad(lambda x: forwarddiff(f, x)),
+    ],
+    ids=["gradient", "columns", "columns after a run", "diagonal", "all three", "forwarddiff"],
+)
+def test_runs_of_one_derivative_have_one_result(derivative):
+    items = iter(np.arange(1.0, 100.0))
+    f = lambda x: np.sum(x**3) * next(items)  # noqa: E731
+    with pytest.raises(NestedDerivativeError, match="takes a run for each number"):
+        derivative(f)(X)
+    with pytest.raises(NestedDerivativeError, match="run again"):
+        grad(lambda x: np.sum(derivative(f)(x)))(X)

@@ -8,7 +8,7 @@ from mooncake_py.derive.recording.memory import Memory, Registry
 
 
 def test_protect_finds_a_constant_behind_an_entry_of_an_array_that_is_gone():
-    registry = Registry()
+    registry = Registry(lambda error: error)
     constant = np.ones(3)
     memory = registry.memory_of(constant)
     memory.protected = False
@@ -22,7 +22,7 @@ def test_protect_finds_a_constant_behind_an_entry_of_an_array_that_is_gone():
 
 
 def test_activate_makes_a_constant_block_active_for_all_its_views():
-    registry = Registry()
+    registry = Registry(lambda error: error)
     a = np.zeros((3, 4))
     view = a[1:, ::2]
     registry.memory_of(a).protected = False
@@ -37,7 +37,7 @@ def test_activate_makes_a_constant_block_active_for_all_its_views():
 
 
 def test_views_share_the_shadow_of_their_owner():
-    registry = Registry()
+    registry = Registry(lambda error: error)
     a = np.asfortranarray(np.arange(12.0).reshape(3, 4))
     registry.activate(a)
     for view in (a.T, a[::-1], a[:, 1], a.T[1:3, ::2], a.reshape(-1, order="F"), a[1:2, 1:2]):
@@ -55,7 +55,7 @@ def test_views_share_the_shadow_of_their_owner():
 
 
 def test_overlapping_views_accumulate_repeated_elements():
-    registry = Registry()
+    registry = Registry(lambda error: error)
     a = np.zeros(5)
     registry.activate(a)
     windows = np.lib.stride_tricks.sliding_window_view(a, 3)
@@ -67,7 +67,7 @@ def test_overlapping_views_accumulate_repeated_elements():
 
 
 def test_real_and_imaginary_views_of_a_complex_block():
-    registry = Registry()
+    registry = Registry(lambda error: error)
     z = np.zeros(3, complex)
     registry.activate(z)
     registry.find(z.real).add(np.array([1.0, 2.0, 3.0]))

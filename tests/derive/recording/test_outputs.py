@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mooncake_py import checkpoint, hvp, rewritten, value_and_grad
+from mooncake_py import checkpoint, hvp, jvp, rewritten, value_and_grad
 from mooncake_py.derive.recording import masks
 from mooncake_py.derive.recording.reverse import ReverseContext
 from tests.derive.recording.test_array_statements import M, W, X, gradient
@@ -389,9 +389,11 @@ def test_what_failed_half_way_is_undone():
             x *= 2.0
         return np.sum(x * w)
 
-    fused, general = both_ways(f, np.arange(1.0, 6.0), W)
+    x = np.arange(1.0, 6.0)
+    fused, general = both_ways(f, x, W)
     for a, b in zip(fused, general, strict=True):
         assert_array_equal(a, b)
+    assert jvp(f, (x, W), (x, None))[0] == value_and_grad(f)(x, W)[0] == np.inf
 
 
 # On numbers.

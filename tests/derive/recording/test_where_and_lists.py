@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mooncake_py import grad, jvp, value_and_grad
 from tests.support.gradients import check
 
 X = np.array([[0.7, -1.3, 2.2, 0.4], [-0.6, 1.9, -2.4, 1.1], [3.1, -0.2, 0.9, -1.7]])
@@ -98,6 +99,11 @@ def test_constant_lists_in_place() -> None:
     check(in_place, X)
 
 
+def test_constant_lists_in_place_in_forward_mode() -> None:
+    value, gradient = value_and_grad(in_place)(X)
+    assert jvp(in_place, (X,), (np.cos(X),)) == pytest.approx((value, np.sum(gradient * np.cos(X))))
+
+
 FLOORS: dict[str, Any] = {
     "number": lambda x: np.sum(x // 0.3 * x),
     "reflected": lambda x: np.sum(2.0 // x * x),
@@ -109,3 +115,21 @@ FLOORS: dict[str, Any] = {
 @pytest.mark.parametrize("program", FLOORS.values(), ids=FLOORS.keys())
 def test_floor_division_of_arrays(program: Any) -> None:
     check(program, X)
+
+
+@pytest.mark.parametrize("name", ["floor", "multiply", "cumsum", "argmax", "dot", "take", "round"])
+@pytest.mark.parametrize("mode", ["grad", "jvp"])
+def test_a_number_is_no_output(name: str, mode: str) -> None:
+    arguments = {"multiply": 2, "dot": 2, "take": 0}
+
+    def program(x: Any) -> Any:
+        y = x[0] * x[1]
+        operands = [x] * arguments.get(name, 1) or [x, [0]]
+        getattr(np, name)(*operands, out=y)
+        return y
+
+    x = np.array([0.7, 1.5])
+    with pytest.raises(TypeError, match=r"return arrays must be of ArrayType|must be an array"):
+        program(x)
+    with pytest.raises(TypeError, match="return arrays must be of ArrayType"):
+        grad(program)(x) if mode == "grad" else jvp(program, (x,), (x,))

@@ -1,4 +1,4 @@
-"""The texts of the most common errors, whole: what, where, why and the mend."""
+"""The texts of the most common errors, whole: what, where, why and the fix."""
 # ruff: noqa: E501
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ MissingRuleError: no rule for struct.pack
          |        ^^^^^^^^^^^^^^^^^^^
   why:   it is compiled, so there is no Python source to derive a rule from;
          called with (str, active float)
-  mend:  register a rule, for example
+  fix:   register a rule, for example
              import struct
              from mooncake_py import from_vjp, zero_derivative
              @from_vjp(struct.pack)
@@ -120,7 +120,7 @@ MissingRuleError: no rule for struct.pack_into
          | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   why:   it may write memory that the reverse pass refers to;
          called with (str, float64[3], int, float)
-  mend:  do it outside of the function, or give it a replacement in Python:
+  fix:   do it outside of the function, or give it a replacement in Python:
              import struct
              from mooncake_py import overlay, zero_derivative
              @overlay(struct.pack_into)
@@ -135,7 +135,7 @@ MissingRuleError: no rule for struct.pack
          |                  ^^^^^^^^^^^^
   why:   it is compiled, so there is no Python source to derive a rule from;
          called with (str, active float)
-  mend:  register a rule, for example
+  fix:   register a rule, for example
              import struct
              from mooncake_py import from_vjp, zero_derivative
              @from_vjp(struct.pack)
@@ -149,7 +149,7 @@ SourceUnavailableError: no Python source for squared
          | return squared(x)
          |        ^^^^^^^^^^
   why:   its code was compiled from '<string>', of which there is no text to read
-  mend:  define the function in a file or a notebook cell, or register a rule for it
+  fix:   define the function in a file or a notebook cell, or register a rule for it
 """,
     "two_places": """
 UnsupportedSyntaxError: two_places uses syntax that cannot be differentiated (2 places)
@@ -163,7 +163,7 @@ UnsupportedSyntaxError: two_places uses syntax that cannot be differentiated (2 
            FILE:50:20 in two_places
              return x * len(locals())
                             ^^^^^^^^
-  mend:  name the variables, or use a dict of your own
+  fix:   name the variables, or use a dict of your own
 """,
     "takes_number": """
 MissingRuleError: no rule for ctypes.c_double
@@ -172,24 +172,24 @@ MissingRuleError: no rule for ctypes.c_double
          |        ^^^^^^^^^^^^^^^^^^
   why:   it is compiled, so there is no Python source to derive a rule from;
          called with (active float)
-  mend:  keep the numbers in arrays, lists or objects instead of ctypes.c_double
+  fix:   keep the numbers in arrays, lists or objects instead of ctypes.c_double
 """,
     "int_argument": """
 NonDifferentiableArgumentError: cannot take the gradient of energy with respect to argument 1 ('n'): it is 2 of type int
   why:   only float and complex values have derivatives
-  mend:  pass a float: 2.0
+  fix:   pass a float: 2.0
 """,
     "array_output": """
 NonScalarOutputError: doubled returned an array of shape (3,) and dtype float64, but a gradient needs one real number
   where: FILE:61 in doubled
          | def doubled(x):
   why:   the gradient is defined for functions with a real scalar result
-  mend:  reduce it, for example with np.sum, or use vjp with a cotangent of that shape
+  fix:   reduce it, for example with np.sum, or use vjp with a cotangent of that shape
 """,
     "cotangent": """
 InvalidTangentError: the cotangent dy does not fit the output: expected an array of shape (3,), got shape (2,)
   why:   each number of the output has one cotangent
-  mend:  pass a cotangent in the structure and shape of the output
+  fix:   pass a cotangent in the structure and shape of the output
 """,
     "nested": """
 NestedDerivativeError: a rule or a tool of mooncake_py was run on active data inside a function that is being differentiated
@@ -197,7 +197,7 @@ NestedDerivativeError: a rule or a tool of mooncake_py was run on active data in
          | return zero_tangent([x])[0] * x
          |        ^^^^^^^^^^^^^^^^^
   why:   only derivatives nest: grad, vjp, jvp and those made of them
-  mend:  use these, or call it outside
+  fix:   use these, or call it outside
 """,
     "special_method": """
 DerivativeDropError: Noisy.__repr__ changes something, and compiled code is about to call it
@@ -209,7 +209,7 @@ DerivativeDropError: Noisy.__repr__ changes something, and compiled code is abou
          FILE:73:9 in Noisy.__repr__
          | self.count += 1
          | ^^^^^^^^^^^^^^^
-  mend:  let the method only compute, and write in a method that is called by name
+  fix:   let the method only compute, and write in a method that is called by name
 """,
     "float_in_compiled_code": """
 DerivativeDropError: float() in compiled code would drop the derivative of an active value
@@ -217,7 +217,7 @@ DerivativeDropError: float() in compiled code would drop the derivative of an ac
          | return operator.methodcaller("__float__")(x)
          |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   why:   the value 2.0 depends on what is differentiated; compiled code keeps only its number
-  mend:  compute with the value itself, or register a rule for the function called here
+  fix:   compute with the value itself, or register a rule for the function called here
 """,
 }
 

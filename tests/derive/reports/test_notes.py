@@ -123,9 +123,9 @@ def resizes(x):
     return np.sum(y)
 
 
-def freezes(x):
+def swaps_bytes(x):
     y = x * 2
-    y.setflags(write=False)
+    y.byteswap(inplace=True)
     return np.sum(y)
 
 
@@ -142,7 +142,7 @@ def hides(x):
     ("f", "line", "text"),
     [
         (resizes, 2, "y.resize(5)"),
-        (freezes, 2, "y.setflags(write=False)"),
+        (swaps_bytes, 2, "y.byteswap(inplace=True)"),
         (hides, 3, "y.resize(5)"),
     ],
 )
@@ -152,7 +152,7 @@ def test_errors_of_replacements_keep_their_parts_and_name_the_line(f, line, text
     error = caught.value
     assert "cannot be differentiated" in error.what
     assert error.why
-    assert error.mend
+    assert error.fix
     assert error.where.file == __file__
     assert error.where.line == f.__code__.co_firstlineno + line
     assert error.where.function == f.__name__

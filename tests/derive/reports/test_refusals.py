@@ -1,4 +1,4 @@
-"""Errors for functions without a rule: the public name, and a mend that serves."""
+"""Errors for functions without a rule: the public name, and a fix that serves."""
 # ruff: noqa: E731
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def refused(f, x=X):
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_name_and_mend(name):
-    f, mend = REFUSED[name]
+    f, fix = REFUSED[name]
     if name == "numpy.frompyfunc":
         f = lambda x: np.frompyfunc(lambda v: v, 1, 1)(x)[0]
     error = refused(f)
     assert error.what == f"no rule for {name}"
-    assert mend in error.mend
+    assert fix in error.fix
 
 
 def test_functions_of_scipy():
@@ -57,10 +57,10 @@ def test_functions_of_scipy():
     linalg = pytest.importorskip("scipy.linalg")
     error = refused(lambda x: special.kolmogi(x).sum())
     assert error.what == "no rule for scipy.special.kolmogi"
-    assert "elementwise(scipy.special.kolmogi, lambda x, out: ...)" in error.mend
+    assert "elementwise(scipy.special.kolmogi, lambda x, out: ...)" in error.fix
     error = refused(lambda x: special.tklmbda(x, x).sum())
     assert "elementwise(scipy.special.tklmbda, lambda x, y, out: ..., lambda x, y, out: ...)" in (
-        error.mend
+        error.fix
     )
     error = refused(lambda x: linalg.hessenberg(np.diag(x * x) + 1.0).sum())
     assert error.what == "no rule for scipy.linalg.hessenberg"

@@ -17,6 +17,8 @@ from mooncake_py import CoDual, NoFData, build_rrule, grad, value_and_grad, vjp
 from mooncake_py.derive.reports.places import OWN
 from mooncake_py.errors import MissingRuleError, MooncakeError, NonDifferentiableArgumentError
 
+pytestmark = pytest.mark.without_modes("frames of what records would show")
+
 X = np.array([0.3, -1.2, 0.7])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from mooncake_py.testing import RuleCase, test_rule
 from tests.rules.written import between_writes
@@ -12,6 +13,9 @@ __all__ = ["PLAIN", "Case", "layouts_once"]
 
 PLAIN = {"layouts": False, "dtypes": False, "aliasing": False, "constants": False}
 """Options for functions that are derived: their parts are checked with all layouts elsewhere."""
+
+ONCE: dict[str, Any] = {"order": 1, "special_points": False}
+"""Options of most checks: `test_second_derivatives` checks these, at some cases in the fast set."""
 
 
 @dataclass
@@ -30,7 +34,8 @@ class Case(RuleCase):
     covers: tuple[Hashable, ...] = ()
 
     def check(self) -> None:
-        self.options = {"interface_only": self.interface_only, "forward": True, **self.options}
+        given = {"interface_only": self.interface_only, "forward": True}
+        self.options = {**given, **ONCE, **self.options}
         super().check()
 
     def check_between_writes(self) -> None:
@@ -43,6 +48,7 @@ class Case(RuleCase):
             layouts=False,
             dtypes=False,
             forward=False,  # as checked where the function is called by itself
+            **ONCE,
         )
 
 

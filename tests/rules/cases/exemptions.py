@@ -38,7 +38,7 @@ EXEMPTIONS: dict[str, tuple[Hashable, ...]] = {
         np.ufunc.at, np.ufunc.outer, np.ufunc.reduce, np.ufunc.accumulate, np.ufunc.reduceat,
     ),
     "refuses, as test_inplace_direct checks": (
-        np.ndarray.resize, np.ndarray.setflags, np.ndarray.byteswap, np.ndarray.setfield,
+        np.ndarray.resize, np.ndarray.byteswap, np.ndarray.setfield,
     ),
     "is what numpy.concatenate itself calls": (UNDISPATCHED,),
     "makes an iterator, checked in test_nditer": (np.broadcast, np.nditer, np.nested_iters),

@@ -137,7 +137,8 @@ def lstsq_cases() -> list[Case]:
     }
     return [
         *(Case(np.linalg.lstsq, args, label=label) for label, args in shapes.items()),
-        Case(np.linalg.lstsq, (a, b), {"rcond": -1}, "machine-precision"),
+        # Layouts leave out: a matrix of equal rows is singular, and rounding decides on its rank.
+        Case(np.linalg.lstsq, (a, b), {"rcond": -1}, "machine-precision", {"layouts": False}),
     ]
 
 

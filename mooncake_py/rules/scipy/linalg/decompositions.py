@@ -12,10 +12,10 @@ from mooncake_py.rules.contraction import adjoint_matrix
 from mooncake_py.rules.declare import from_vjp, not_implemented
 from mooncake_py.rules.eigen import hermitian_cotangent
 from mooncake_py.rules.factorizations import qr_cotangent
-from mooncake_py.rules.gauge import inverse_differences
+from mooncake_py.rules.gauge import inverse_differences, vectors_of_values
 from mooncake_py.rules.matrices import fold_triangle
 from mooncake_py.rules.scipy.linalg.systems import ONE_MATRIX, overwrite_a, overwrite_b
-from mooncake_py.rules.singular_values import svd_cotangent
+from mooncake_py.rules.singular_values import svd_cotangent, values_cotangent
 
 __all__: list[str] = []
 
@@ -79,8 +79,7 @@ def svdvals_rule(a: Any, overwrite_a: bool = False, check_finite: bool = True) -
 
 def singular_values_cotangent(a: Any, ds: ndarray) -> ndarray:
     """Return U diag(ds) V^H."""
-    u, _, vh = np.linalg.svd(a, full_matrices=False)
-    return (u * ds[..., None, :]) @ vh
+    return values_cotangent(*np.linalg.svd(a, full_matrices=False), ds)
 
 
 PRODUCTS = not_implemented("the eigenvalue problems of type 2 and 3: solve that of A B or of B A")
@@ -100,6 +99,8 @@ def eigh_rule(
             return PRODUCTS, PRODUCTS
         dw, dv = (dy, None) if eigvals_only else dy
         w, v = sl.eigh(a, b, lower=lower, **options) if eigvals_only else result
+        if eigvals_only:
+            v = vectors_of_values(w, v)
         if dv is not None and subset:
             return SUBSET, SUBSET
         if dv is None:

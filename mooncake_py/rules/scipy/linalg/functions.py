@@ -13,7 +13,7 @@ import scipy.linalg as sl
 from numpy import ndarray
 
 from mooncake_py.rules.contraction import adjoint_matrix
-from mooncake_py.rules.declare import from_vjp
+from mooncake_py.rules.declare import from_vjp, not_implemented
 
 __all__: list[str] = []
 
@@ -37,15 +37,31 @@ def expm_rule(A: Any) -> Rule:
     return y, expm_pullback
 
 
+ON_CUT = not_implemented(
+    "negative eigenvalues lie on the branch cut of the logarithm; a double one, also that of a "
+    "second derivative, has no side of it to working precision"
+)
+
+
+def is_double_on_cut(w: ndarray) -> bool:
+    """Whether two eigenvalues coincide on the negative axis, up to the error of double ones."""
+    size = 1e-6 * np.abs(w)
+    on_cut = (np.real(w) < 0) & (np.abs(np.imag(w)) <= size)
+    pairs = np.abs(w[:, None] - w) <= size
+    return bool(np.any(on_cut & (pairs.sum(axis=0) > 1)))
+
+
 @from_vjp(sl.logm)
 def logm_rule(A: Any) -> Rule:
     """Y = log(A):  dA is the corner of log([[A^H, dY], [0, A^H]])."""
     a = np.asarray(A)
 
-    def logm_pullback(dy: ndarray) -> ndarray:
+    def logm_pullback(dy: ndarray) -> Any:
         scale = np.abs(dy).max(initial=0) / np.abs(a).max(initial=1)  # the derivative is linear
         if scale == 0:
             return np.zeros_like(dy)
+        if any(map(is_double_on_cut, np.linalg.eigvals(a).reshape(-1, a.shape[-1]))):
+            return ON_CUT
         n = a.shape[-1]
         adjoint = adjoint_matrix(a)
         block = np.block([[adjoint, dy / scale], [np.zeros_like(adjoint), adjoint]])

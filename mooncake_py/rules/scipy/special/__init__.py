@@ -1,7 +1,7 @@
 """Rules for `scipy.special`, a module for each family of functions.
 
 An order or a parameter in which the derivative has no closed form is refused where it is active.
-Functions written in Python (`logsumexp`, `softmax`, `comb`) are derived, and need no rule.
+Functions written in Python (`softmax`, `comb`) are derived, and need no rule.
 Equation numbers are those of the DLMF, https://dlmf.nist.gov.
 """
 
@@ -14,3 +14,4 @@ from mooncake_py.rules.scipy.special import hypergeometric as hypergeometric
 from mooncake_py.rules.scipy.special import incomplete as incomplete
 from mooncake_py.rules.scipy.special import information as information
 from mooncake_py.rules.scipy.special import polynomials as polynomials
+from mooncake_py.rules.scipy.special import sums as sums

@@ -112,7 +112,12 @@ def struve_term(v: Any, x: Any) -> Any:
     return (x / 2) ** v * ss.rgamma(v + 1.5) / (2 * np.sqrt(np.pi))
 
 
+def struve_slope(f: Callable[..., Any], v: Any, x: Any, mean: Any, sign: int) -> Any:
+    """Return the derivative; for order 0, which needs no function of order -1, 2 / pi -+ f_1."""
+    return np.where(np.equal(v, 0), 2 / np.pi + sign * f(1, x), mean(f, v, x) + struve_term(v, x))
+
+
 elementwise(ss.struve, ORDER,
-            lambda v, x, y: half_difference(ss.struve, v, x) + struve_term(v, x))
+            lambda v, x, y: struve_slope(ss.struve, v, x, half_difference, -1))
 elementwise(ss.modstruve, ORDER,
-            lambda v, x, y: half_sum(ss.modstruve, v, x) + struve_term(v, x))
+            lambda v, x, y: struve_slope(ss.modstruve, v, x, half_sum, 1))

@@ -45,10 +45,9 @@ elementwise(ss.exp1,   lambda x, y: -np.exp(-x) / x)
 elementwise(ss.expi,   lambda x, y: np.exp(x) / x)
 elementwise(ss.expn,   not_implemented("the derivative in the order has no closed form"),
                        lambda n, x, y: expn_slope(n, x, y))
-elementwise(ss.spence, lambda x, y: np.where(x == 1, -1, np.log(x) / np.where(x == 1, 1, 1 - x)))
+elementwise(ss.spence, lambda x, y: spence_slope(x))
 outputs(ss.sici,  lambda x, ys: (np.sinc(x / np.pi), np.cos(x) / x))
-outputs(ss.shichi, lambda x, ys: (np.where(x == 0, 1, np.sinh(x) / np.where(x == 0, 1, x)),
-                                  np.cosh(x) / x))
+outputs(ss.shichi, lambda x, ys: (ss.hyp0f1(1.5, x * x / 4), np.cosh(x) / x))  # 10.39.9
 
 # Lambert's W: DLMF 4.13.4, in a form that is right at zero.
 elementwise(ss.lambertw, lambda z, k, tol, w: np.exp(-w) / (1 + w),
@@ -57,8 +56,17 @@ elementwise(ss.wrightomega, lambda z, w: w / (1 + w))
 
 
 def quotient(x: Any, y: Any) -> Any:
-    """Return x / y, and zero where x is zero."""
-    return np.where(x == 0, 0, x / np.where(x == 0, 1, y))
+    """Return x / y, and zero where both are zero."""
+    both = np.equal(x, 0) & np.equal(y, 0)
+    return np.where(both, 0, x / np.where(both, 1, y))
+
+
+def spence_slope(x: Any) -> Any:
+    """Return log(x) / (1 - x), near 1 as -F(1, 1; 2; 1 - x)  (15.4.1)."""
+    near = np.abs(1 - x) < 0.25
+    far = np.where(near, 2, x)
+    return np.where(near, -ss.hyp2f1(1.0, 1.0, 2.0, np.where(near, 1 - x, 0)),
+                    np.log(far) / (1 - far))
 
 
 def exprel_slope(x: Any) -> Any:

@@ -42,23 +42,36 @@ def is_pole(x: Any) -> Any:
 
 
 def rgamma_slope(x: Any) -> Any:
-    """Return the derivative of 1 / gamma: at the pole -n it is (-1)^n n!  (5.2.1, 5.2.2)."""
-    n = -np.real(np.where(is_pole(x), x, 0))
-    at_pole = np.where(n % 2 == 0, 1, -1) * ss.gamma(n + 1)
-    regular = np.where(is_pole(x), 1, x)
-    return np.where(is_pole(x), at_pole, -ss.psi(regular) * ss.rgamma(regular))
+    """Return the derivative of 1 / gamma(x), on the left that of gamma(1-x) sin(pi x) / pi (5.5.3).
+
+    The sine is taken of the distance to an integer: at the poles of gamma it is exactly zero.
+    """
+    left = np.real(x) < 0.5
+    n = np.round(np.real(x))
+    z, t, right = np.where(left, 1 - x, 1), np.pi * (x - n), np.where(left, 1, x)
+    sign = np.where(n % 2 == 0, 1, -1)
+    reflected = sign * ss.gamma(z) * (np.cos(t) - ss.psi(z) * np.sin(t) / np.pi)
+    return np.where(left, reflected, -ss.psi(right) * ss.rgamma(right))
+
+
+def poch_slope(z: Any, m: Any, y: Any) -> Any:
+    """Return the derivative of gamma(z + m) / gamma(z) in z, also where y is zero at a pole."""
+    top, pole = z + m, is_pole(z) & ~is_pole(z + m)
+    at_pole = ss.gamma(top) * (ss.psi(top) * ss.rgamma(z) + rgamma_slope(z))
+    return np.where(pole, at_pole, y * (ss.psi(top) - ss.psi(np.where(pole, 1, z))))
 
 
 def binom_slopes(n: Any, k: Any, y: Any) -> tuple[Any, Any]:
     """Return the derivatives of gamma(n + 1) / (gamma(k + 1) gamma(n - k + 1))."""
     m = n - k
-    zero = y == 0
-    top, bottom, rest = (np.where(zero, 1, ss.psi(u + 1)) for u in (n, k, m))
+    zero = y == 0  # gamma is infinite in the denominator
+    top, bottom, rest = (ss.psi(np.where(zero, 1, u + 1)) for u in (n, k, m))
     factor = ss.gamma(n + 1)
+    of_top = factor * ss.psi(n + 1) * ss.rgamma(k + 1) * ss.rgamma(m + 1)
     of_bottom = factor * rgamma_slope(k + 1) * ss.rgamma(m + 1)
     of_rest = factor * rgamma_slope(m + 1) * ss.rgamma(k + 1)
     return (
-        np.where(zero, of_rest, y * (top - rest)),
+        np.where(zero, of_top + of_rest, y * (top - rest)),
         np.where(zero, of_bottom - of_rest, y * (rest - bottom)),
     )
 
@@ -75,7 +88,7 @@ elementwise(ss.beta,   lambda a, b, y: y * (ss.psi(a) - ss.psi(a + b)),
                        lambda a, b, y: y * (ss.psi(b) - ss.psi(a + b)))
 elementwise(ss.betaln, lambda a, b, y: ss.psi(a) - ss.psi(a + b),
                        lambda a, b, y: ss.psi(b) - ss.psi(a + b))
-elementwise(ss.poch,   lambda z, m, y: y * (ss.psi(z + m) - ss.psi(z)),
+elementwise(ss.poch,   lambda z, m, y: poch_slope(z, m, y),
                        lambda z, m, y: y * ss.psi(z + m))
 elementwise(ss.binom,  lambda n, k, y: binom_slopes(n, k, y)[0],
                        lambda n, k, y: binom_slopes(n, k, y)[1])

@@ -21,7 +21,8 @@ PARAMETER = not_implemented("the derivative in a parameter of the polynomial")
 
 def jacobi_slope(n: Any, a: Any, b: Any, x: Any) -> Any:
     """Return the derivative of the Jacobi polynomial P_n^(a,b)."""
-    return (n + a + b + 1) / 2 * ss.eval_jacobi(n - 1, a + 1.0, b + 1.0, x)
+    lower = ss.eval_jacobi(np.where(np.equal(n, 0), 1, n) - 1, a + 1.0, b + 1.0, x)
+    return np.where(np.equal(n, 0), 0, (n + a + b + 1) / 2 * lower)
 
 
 def chebyu_slope(n: Any, x: Any) -> Any:

@@ -1,0 +1,119 @@
+"""Files that active data were written to: they hold constants, and must not be read back.
+
+A program that stores a result for people to look at is fine.  One that reads it again within the
+same call would go on with a constant, and lose the derivative in silence.
+"""
+
+from __future__ import annotations
+
+import builtins
+import os
+import pickle
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.errors import DerivativeDropError
+
+__all__ = ["HANDLERS", "SAVERS", "StoredFiles", "refuse_reading", "remember"]
+
+# From a function to where it takes the file.
+SAVERS: dict[Any, tuple[int, str]] = {
+    np.save: (0, "file"),
+    np.savez: (0, "file"),
+    np.savez_compressed: (0, "file"),
+    np.ndarray.tofile: (1, "fid"),
+    np.ndarray.dump: (1, "file"),
+    pickle.dump: (1, "file"),
+}
+READERS = frozenset({builtins.open, os.open, np.load, np.fromfile, np.memmap, pickle.load})
+READING_METHODS = frozenset({
+    "getbuffer", "getvalue", "open", "read", "read1", "read_bytes", "read_text", "readall",
+    "readinto", "readinto1", "readline", "readlines", "__next__",
+})  # fmt: skip
+ENDINGS = ("", ".npy", ".npz")  # which np.save and np.savez append
+
+
+class StoredFiles:
+    """Files by path and, if the program opened them itself, by object."""
+
+    def __init__(self) -> None:
+        self.paths: set[str] = set()
+        self.objects: list[Any] = []
+
+    def add(self, file: Any) -> None:
+        """Note a file that active data are written to."""
+        path = path_of(file)
+        if path is None:
+            self.objects.append(file)
+        else:
+            self.paths.update(path + ending for ending in ENDINGS)
+
+    def holds(self, file: Any) -> bool:
+        """Return True if active data were written to a file."""
+        path = path_of(file)
+        if path is not None:
+            return path in self.paths
+        return any(file is known for known in self.objects)
+
+
+def path_of(file: Any) -> str | None:
+    """Return the real path of a named file, or None if there is none."""
+    name = file if isinstance(file, (str, bytes, os.PathLike)) else getattr(file, "name", None)
+    if not isinstance(name, (str, bytes, os.PathLike)):
+        return None
+    return os.path.realpath(os.fsdecode(name))
+
+
+def remember(ctx: Any, file: Any) -> None:
+    """Note a file that active data are written to, here and in the derivatives round this one."""
+    for context in (ctx, *ctx.outers):
+        if context.stored is None:
+            context.stored = ctx.stored or StoredFiles()
+        context.stored.add(file)
+
+
+def refuse_reading(ctx: Any, f: Any, values: Any) -> None:
+    """Raise if a call reads such a file, or opens it to be read."""
+    if f in READERS:
+        given = values
+    elif getattr(f, "__name__", "") in READING_METHODS:
+        given = (getattr(f, "__self__", None), *values[:1])
+    else:
+        return
+    if not any(map(ctx.stored.holds, given)) or only_writes(f, values):
+        return
+    raise ctx.failed(
+        DerivativeDropError(
+            f"{getattr(f, '__qualname__', f)} reads a file that active data were written to",
+            where=ctx.user_location(),
+            why="files carry no derivative: what is read back would be a constant",
+            fix="go on with the array that was stored; if a constant is meant, stop_gradient(x)",
+        )
+    )
+
+
+def only_writes(f: Any, values: Any) -> bool:
+    """Return True if a file is opened, but not to be read."""
+    mode = values[1] if f is builtins.open and len(values) > 1 else "r"
+    return isinstance(mode, str) and not set("r+") & set(mode)
+
+
+def run_reader(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Open or read a file."""
+    if ctx.stored is not None:
+        refuse_reading(ctx, f, (*args, *kwargs.values()))
+    return f(*args, **kwargs)
+
+
+def run_saver(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Store data, active ones as plain numbers."""
+    # Only programs that store something need it.
+    from mooncake_py.utilities.saving import store_inside
+
+    return store_inside(ctx, f, args, kwargs)
+
+
+HANDLERS = dict.fromkeys((builtins.open, np.load, np.fromfile), run_reader) | dict.fromkeys(
+    SAVERS, run_saver
+)

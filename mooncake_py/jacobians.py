@@ -1,0 +1,373 @@
+"""Jacobians in structures of any shape, by columns (`jvp`) or by rows (`vjp`).
+
+This is ordinary code: inside another derivative it is differentiated like the user's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from mooncake_py.derive.calls.draws import Draws
+from mooncake_py.derive.crossing.arguments import ArgNums, name_of
+from mooncake_py.derive.crossing.outputs import auxiliary
+from mooncake_py.derive.crossing.separation import ArgumentsApart, arguments_apart
+from mooncake_py.derive.nesting.agreement import Runs
+from mooncake_py.derive.nesting.structures import unit
+from mooncake_py.errors import (
+    InvalidModeError,
+    InvalidTangentError,
+    NonDifferentiableArgumentError,
+)
+from mooncake_py.interface import jvp, vjp
+from mooncake_py.tangents import NoTangent
+from mooncake_py.utilities.structures import holds_numbers
+
+__all__ = ["jacobian", "of_chosen", "value_and_jacobian"]
+
+Mode = Literal["auto", "forward", "reverse"]
+MODES = "auto", "forward", "reverse"
+NOTHING = NoTangent()
+
+
+class Block(NamedTuple):
+    """The Jacobians of one number or array of the output, one for each of the input."""
+
+    arrays: list[Any]
+
+
+def jacobian(
+    f: Callable[..., Any], argnums: ArgNums = 0, mode: Mode = "auto", has_aux: bool = False
+) -> Any:
+    """Return a function that computes the Jacobian of `f`.
+
+    Parameters
+    ----------
+    f : callable
+        Takes and returns numbers and arrays, also in tuples, lists and dicts.
+    argnums : int, str or tuple of int and str, optional
+        The arguments to differentiate with respect to.
+    mode : {"auto", "forward", "reverse"}
+        Columns by :func:`jvp`, rows by :func:`vjp`, or what needs fewer runs.
+    has_aux : bool, optional
+        If true, `f` returns ``(value, aux)``; a copy of `aux`, of any kind, is passed on without
+        a derivative.
+
+    Returns
+    -------
+    callable
+        With the parameters of `f`.  For an output of shape ``(m, ...)`` and an argument of shape
+        ``(n, ...)`` it returns an array of shape ``(m, ..., n, ...)``; in place of each number or
+        array of a structured output stands the structure of the argument, with such an array for
+        each part.  For a tuple of `argnums`, a tuple of these stands there.  With `has_aux` it
+        returns ``(jacobian, aux)``.
+
+    Raises
+    ------
+    NonDifferentiableArgumentError
+        If a chosen argument holds no floats, or complex numbers (of which a Jacobian would not be
+        a matrix of complex numbers: pass real and imaginary parts).
+    SharedArgumentsError
+        If `f` writes into memory that arguments share.
+    InvalidModeError
+        If there is no such `mode`.
+
+    Notes
+    -----
+    Arguments that share memory are separate variables, as for :func:`value_and_grad`: for this
+    and all other derivatives of second order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> jacobian(np.cumsum)(np.array([1.0, 2.0, 3.0]))
+    array([[1., 0., 0.],
+           [1., 1., 0.],
+           [1., 1., 1.]])
+    """
+    both = value_and_jacobian(f, argnums, mode, has_aux)
+
+    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
+        value, found = both(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return jacobian_of
+
+
+def value_and_jacobian(
+    f: Callable[..., Any], argnums: ArgNums = 0, mode: Mode = "auto", has_aux: bool = False
+) -> Callable[..., tuple[Any, Any]]:
+    """Return a function that computes the output of `f` and its Jacobian.
+
+    Parameters are those of :func:`jacobian`.
+
+    Returns
+    -------
+    callable
+        Returns ``(value, jacobian)``, or ``((value, aux), jacobian)`` with `has_aux`.  The value
+        is new memory where it shares memory with an argument.
+
+    Notes
+    -----
+    The value is that of the first forward pass: it costs nothing beside the Jacobian.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def f(x):
+    ...     return np.array([x[0] * x[1], x[1] ** 2])
+    >>> value, found = value_and_jacobian(f)(np.array([2.0, 3.0]))
+    >>> value
+    array([6., 9.])
+    >>> found
+    array([[3., 2.],
+           [0., 6.]])
+    """
+    if mode not in MODES:
+        raise InvalidModeError(
+            f"there is no mode {mode!r} of a Jacobian",
+            fix='choose mode="forward", mode="reverse" or mode="auto"',
+        )
+
+    def both(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        with arguments_apart(f, argnums, args, kwargs) as apart:
+            function, values = of_chosen(f, apart)
+            leaves: list[Any] = []
+            collect(values, leaves)
+            for leaf in leaves:
+                if np.iscomplexobj(leaf):
+                    raise complex_argument(f)
+            if not leaves:
+                raise nothing_to_differentiate(f)
+            y, aux, blocks = blocks_of(Program(f, function, has_aux), values, leaves, mode)
+            found = arranged(blocks, values, isinstance(argnums, tuple))
+            return (y, aux) if has_aux else y, found
+
+    return both
+
+
+class Program(NamedTuple):
+    """A function of the user's, the same of the tuple of chosen arguments, and its outputs."""
+
+    f: Any
+    function: Any
+    has_aux: bool
+
+
+def split(program: Program, y: Any) -> tuple[Any, Any]:
+    """Return the value and the auxiliary output, None if there is none."""
+    return auxiliary(program.f, y) if program.has_aux else (y, None)
+
+
+def blocks_of(program: Program, values: Any, leaves: list[Any], mode: Mode) -> Any:
+    """Return the outputs and, in the structure of the value, a `Block` for each leaf."""
+    size = sum([np.size(leaf) for leaf in leaves])
+    if mode == "forward":
+        return by_columns(program, values, leaves, Draws())
+    draws = Draws()
+    with draws:
+        y, pullback = vjp(program.function, values)
+    y, aux = split(program, y)
+    outputs: list[Any] = []
+    collect(y, outputs)
+    count = sum([np.size(part) for part in outputs])
+    if mode == "auto" and (size <= count or any(np.iscomplexobj(p) for p in outputs)):
+        return by_columns(program, values, leaves, draws, y)
+    return y, aux, by_rows(program, y, pullback, outputs, leaves)
+
+
+def by_columns(
+    program: Program, values: Any, leaves: list[Any], draws: Draws, before: Any = None
+) -> Any:
+    """Run forward along each unit vector of the input; all runs draw the same random numbers.
+
+    If the value was computed `before` all of them, it must be theirs.
+    """
+    columns: list[Any] = []
+    y: Any = None
+    aux: Any = None
+    runs = Runs(program.f)
+    if before is not None:
+        runs.agree(before)
+    for k in range(len(leaves)):
+        for i in range(np.size(leaves[k])):
+            directions = [unit(leaf, i) if j == k else zero(leaf) for j, leaf in enumerate(leaves)]
+            with draws.run():
+                y, dy = jvp(program.function, (values,), (refilled(values, directions),))
+            y, aux = split(program, y)
+            runs.agree(y)
+            columns.append(dy[0] if program.has_aux else dy)
+    if not columns:  # empty arrays only
+        with draws.run():
+            y, _ = jvp(program.function, (values,), (None,))
+            y, aux = split(program, y)
+
+    def block(part: Any, path: tuple[Any, ...]) -> Block:
+        arrays: list[Any] = []
+        start = 0
+        for leaf in leaves:
+            found = [at(dy, path) for dy in columns[start : start + np.size(leaf)]]
+            start += np.size(leaf)
+            if not found:
+                arrays.append(np.zeros(np.shape(part) + np.shape(leaf)))
+            elif np.ndim(leaf) == 0:
+                arrays.append(found[0])
+            else:
+                arrays.append(np.stack(found, axis=-1).reshape(np.shape(part) + np.shape(leaf)))
+        return Block(arrays)
+
+    collect(y, [])  # raises if there is something else in it
+    return y, aux, spread(block, y, ())
+
+
+def by_rows(program: Program, y: Any, pullback: Any, outputs: list[Any], leaves: list[Any]) -> Any:
+    """Pull back each unit cotangent of the output."""
+    rows: list[Any] = []
+    for k in range(len(outputs)):
+        for i in range(np.size(outputs[k])):
+            directions = [unit(p, i) if j == k else zero(p) for j, p in enumerate(outputs)]
+            cotangent = refilled(y, directions)
+            (g,) = pullback((cotangent, NOTHING) if program.has_aux else cotangent)
+            found: list[Any] = []
+            collect(g, found)
+            rows.append(found)
+    position = [0]
+
+    def block(part: Any, path: tuple[Any, ...]) -> Block:
+        own = rows[position[0] : position[0] + np.size(part)]
+        position[0] += np.size(part)
+        arrays: list[Any] = []
+        for j, leaf in enumerate(leaves):
+            parts = [row[j] for row in own]
+            if not parts:
+                arrays.append(np.zeros(np.shape(part) + np.shape(leaf)))
+            elif np.ndim(part) == 0:
+                arrays.append(parts[0])
+            else:
+                arrays.append(np.stack(parts).reshape(np.shape(part) + np.shape(leaf)))
+        return Block(arrays)
+
+    return spread(block, y, ())
+
+
+# Numbers and arrays in structures.
+
+
+def of_chosen(f: Any, arguments: ArgumentsApart) -> tuple[Any, Any]:
+    """Return a function of the tuple of chosen arguments alone, and that tuple."""
+    chosen, args, kwargs = arguments.chosen, arguments.args, arguments.kwargs
+
+    def function(values: Any) -> Any:
+        positional, keywords = list(args), dict(kwargs)
+        for key, value in zip(chosen, values, strict=True):
+            if isinstance(key, int):
+                positional[key] = value
+            else:
+                keywords[key] = value
+        return f(*positional, **keywords)
+
+    values = tuple([args[key] if isinstance(key, int) else kwargs[key] for key in chosen])
+    return function, values
+
+
+def is_leaf(value: Any) -> bool:
+    """Tell whether a value is a number or an array that can have a derivative."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fc"
+    return isinstance(value, (float, complex, np.inexact))
+
+
+def collect(value: Any, found: list[Any], above: tuple[int, ...] = ()) -> None:
+    """Append the numbers and arrays in a value, in order."""
+    if is_leaf(value):
+        found.append(value)
+    elif isinstance(value, (list, tuple, dict)):
+        if id(value) in above:
+            raise no_place(value, "contains itself")
+        above = (*above, id(value))
+        for part in value.values() if isinstance(value, dict) else value:
+            collect(part, found, above)
+    elif holds_numbers(value):
+        raise no_place(value, "holds numbers")
+
+
+def spread(f: Any, value: Any, path: tuple[Any, ...]) -> Any:
+    """Apply ``f(leaf, path)`` to the numbers and arrays in a value; the rest becomes None."""
+    if is_leaf(value):
+        return f(value, path)
+    if isinstance(value, (list, tuple)):
+        return like(value, [spread(f, part, (*path, i)) for i, part in enumerate(value)])
+    if isinstance(value, dict):
+        return {key: spread(f, part, (*path, key)) for key, part in value.items()}
+    return None
+
+
+def like(value: Any, parts: list[Any]) -> Any:
+    """Return a list, a tuple or a namedtuple like `value` with these parts."""
+    if isinstance(value, list):
+        return parts
+    return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+
+
+def refilled(value: Any, parts: list[Any]) -> Any:
+    """Return the structure of a value with other numbers and arrays, in order."""
+    rest = iter(parts)
+    return spread(lambda leaf, path: next(rest), value, ())
+
+
+def at(value: Any, path: tuple[Any, ...]) -> Any:
+    """Return the part of a structure at a path."""
+    for key in path:
+        value = value[key]
+    return value
+
+
+def zero(leaf: Any) -> Any:
+    """Return zero like a number or an array."""
+    if np.ndim(leaf) == 0 and not isinstance(leaf, np.ndarray):
+        return 0.0
+    return np.zeros(np.shape(leaf), leaf.dtype)
+
+
+def arranged(blocks: Any, values: Any, several: bool) -> Any:
+    """Put, for each part of the output, the arrays into the structure of the arguments."""
+    if isinstance(blocks, Block):
+        filled = refilled(values, blocks.arrays)
+        return filled if several else filled[0]
+    if isinstance(blocks, dict):
+        return {key: arranged(part, values, several) for key, part in blocks.items()}
+    if isinstance(blocks, (list, tuple)):
+        return like(blocks, [arranged(part, values, several) for part in blocks])
+    return blocks
+
+
+def complex_argument(f: Any) -> NonDifferentiableArgumentError:
+    """Return the error for a Jacobian with respect to complex numbers."""
+    return NonDifferentiableArgumentError(
+        f"the Jacobian of {name_of(f)} with respect to complex numbers was asked for",
+        why="the derivative with respect to a complex number is no complex number, unless the "
+        "function is holomorphic",
+        fix="pass real and imaginary parts as real arrays",
+    )
+
+
+def no_place(value: Any, trouble: str) -> InvalidTangentError:
+    """Return the error for a part of an argument or an output that a Jacobian has no place for."""
+    kind = type(value).__name__
+    return InvalidTangentError(
+        f"a Jacobian was asked for with respect to, or of, a {kind} that {trouble}",
+        why="it has an array for each number or array of the output, and of the arguments, in\n"
+        "their tuples, lists and dicts",
+        fix="pass and return arrays, or tuples, lists and dicts of these; or use vjp or jvp",
+    )
+
+
+def nothing_to_differentiate(f: Any) -> NonDifferentiableArgumentError:
+    """Return the error for arguments without floats."""
+    return NonDifferentiableArgumentError(
+        f"the Jacobian of {name_of(f)} was asked for with respect to arguments without floats",
+        why="only float values in tuples, lists and dicts have derivatives here",
+        fix="pass floats: x.astype(float), or choose other argnums",
+    )

@@ -1,0 +1,39 @@
+"""Rules for `scipy.stats`: the methods that a distribution makes for itself when it is created.
+
+All else of the distributions is Python, which is derived.
+"""
+
+from __future__ import annotations
+
+from types import MethodType
+from typing import Any
+
+import scipy.stats as st
+
+from mooncake_py.rules.declare import overlay, zero_derivative
+
+__all__: list[str] = []
+
+PARSERS = ("_parse_args", "_parse_args_stats", "_parse_args_rvs")
+
+
+def defined_in(text: str) -> dict[str, Any]:
+    """Return what a text defines."""
+    names: dict[str, Any] = {}
+    exec(text, names)
+    return names
+
+
+zero_derivative(defined_in, because="makes functions of a text")
+
+
+def attach_parsers(self: Any) -> None:
+    """Do what ``rv_generic._attach_argparser_methods`` does, with attributes set in sight."""
+    made = defined_in(self._parse_arg_template)
+    for name in PARSERS:
+        setattr(self, name, MethodType(made[name], self))
+
+
+attaching = getattr(st.rv_continuous, "_attach_argparser_methods", None)
+if attaching is not None:  # private: another version of SciPy may do it another way
+    overlay(attaching)(attach_parsers)

@@ -1,0 +1,65 @@
+"""The functions that rules call, as they were when the rules were read.
+
+A program may put another function in the place of one of NumPy's, say ``np.sin = np.cos``, or one
+of its own in a test.  Then that is what its calls mean.  But the derivative of the cosine is still
+made of the sine: a rule that looked ``np.sin`` up in NumPy when it runs would find the other one.
+So rules look functions up in copies of the libraries.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+__all__ = ["hold_functions"]
+
+LIBRARIES = frozenset({"cmath", "math", "numpy", "scipy", "statistics"})
+_copies: dict[str, ModuleType] = {}
+_held: set[str] = set()
+
+
+def hold_functions() -> None:
+    """Let the modules of rules read since the last call look functions up in the copies."""
+    for name in [name for name in sys.modules if name.startswith("mooncake_py.rules.")]:
+        if name not in _held:
+            _held.add(name)
+            scope = vars(sys.modules[name])
+            scope.update({
+                key: copy_of(value) for key, value in scope.items()
+                if type(value) is ModuleType and is_of_library(value)
+            })
+
+
+def is_of_library(module: ModuleType) -> bool:
+    """Tell whether a module is one in which functions are looked up."""
+    return module.__name__.partition(".")[0] in LIBRARIES
+
+
+def copy_of(module: ModuleType) -> ModuleType:
+    """Return the copy of a module, in which there are copies of the modules within it."""
+    known = _copies.get(module.__name__)
+    if known is not None:
+        return known
+    copy = _copies[module.__name__] = ModuleType(module.__name__, module.__doc__)
+
+    def __getattr__(name: str) -> Any:  # what is imported when it is asked for
+        value = getattr(module, name)
+        value = copy_of(value) if is_within(module, value) else value
+        setattr(copy, name, value)
+        return value
+
+    scope = vars(copy)
+    scope.update(vars(module), __getattr__=__getattr__)
+    scope.update({
+        key: copy_of(value) for key, value in scope.items()
+        if type(value) is ModuleType and is_within(module, value)
+    })
+    return copy
+
+
+def is_within(module: ModuleType, value: Any) -> bool:
+    """Tell whether a value is a public module within another one."""
+    return type(value) is ModuleType and (
+        value.__name__.startswith(f"{module.__name__}.") and "._" not in value.__name__
+    )

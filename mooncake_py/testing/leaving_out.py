@@ -1,0 +1,103 @@
+"""Options that leave checks out: what a failure says about them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+from mooncake_py.errors import MooncakeWarning, RuleTestError, describe
+from mooncake_py.rules.domains import unrestricted
+from mooncake_py.rules.kinds import OverlayRule, Rule
+from mooncake_py.testing.case import Case
+from mooncake_py.testing.domain_checks import declared_dtypes
+from mooncake_py.testing.variants import Variant
+
+__all__ = ["naming", "warn_of_restrictions"]
+
+_DECLARED = "the engine then uses it for nothing else, and test_rule tests just that"
+
+_MEANINGS = {
+    "aliasing": "rules for arguments that share no memory",
+    "constants": "rules for array arguments that are all active",
+    "cotangent_kept": "rules that use up the cotangent of their output",
+    "forward": "rules that forward mode does not use",
+    "order": "rules without second derivatives",
+    "shapes": "rules for arrays with as many axes and elements as these",
+    "special_points": "rules that nothing calls at such points",
+}
+
+
+@contextmanager
+def naming(option: str, case: Case, variant: str = "") -> Iterator[None]:
+    """Let a failure in this block name the option that leaves the check out.
+
+    Parameters
+    ----------
+    option : str
+        Of `test_rule`; "shapes" is that part of `layouts`.
+    case : Case
+        The check at the arguments as they were given.
+    variant : str
+        What was changed.
+    """
+    try:
+        yield
+    except RuleTestError as error:
+        error.fix = f"{error.fix}\n{meaning(option, case, variant)}"
+        error.args = (describe(error.what, where=error.where, why=error.why, fix=error.fix),)
+        raise
+
+
+def warn_of_restrictions(
+    case: Case, rule: Rule | None, wrong: Callable[[], Iterable[Variant]]
+) -> None:
+    """Warn of variants that options leave out although the engine uses the rule there.
+
+    Parameters
+    ----------
+    case : Case
+    rule : Rule or None
+        As it was declared.
+    wrong : callable
+        Returns the variants at which it is wrong.
+    """
+    if rule is None or not rule.by_user or isinstance(unrestricted(rule), OverlayRule):
+        return
+    found = {variant.option: variant for variant in wrong()}
+    for option, variant in found.items():
+        warnings.warn(
+            f"test_rule({option}=False) leaves out what the rule of {case.name} is wrong for: "
+            f"{variant.label}.\n{meaning(option, case, variant.label)}",
+            MooncakeWarning,
+            stacklevel=6,
+        )
+
+
+def meaning(option: str, case: Case, variant: str = "") -> str:
+    """Return what an option means for a rule."""
+    if option == "dtypes":
+        names = declared_dtypes(case)
+        return (
+            f"for {in_words(names)} only: declare the rule with dtypes={names}; {_DECLARED}\n"
+            "(dtypes=False leaves these checks out, but the rule is used all the same)"
+        )
+    if option == "layouts":
+        order = "F" if variant == "C order" else "C"
+        return (
+            f'for arrays in {order} order only: declare the rule with layouts="{order}"; '
+            f"{_DECLARED}\n"
+            "(layouts=False leaves these checks out, but the rule is used all the same)"
+        )
+    name = {"shapes": "layouts=False", "order": "order=1"}.get(option, f"{option}=False")
+    return f"{name} leaves this check out: for {_MEANINGS[option]}"
+
+
+def in_words(names: str) -> str:
+    """Return the precision that a text of dtypes stands for."""
+    return {
+        "np.float64": "real double precision",
+        "np.float32": "real single precision",
+        "np.complex128": "complex double precision",
+        "np.complex64": "complex single precision",
+    }.get(names, "these dtypes")

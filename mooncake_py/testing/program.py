@@ -1,0 +1,213 @@
+"""A number computed from the results of a function, and its second derivatives.
+
+Ordinary code: the engine derives it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.interface import grad, jvp
+from mooncake_py.testing.case import Inputs, path
+
+__all__ = ["NESTINGS", "Program"]
+
+
+class Program:
+    """The weighted sum and the sum of squares of all results, as a function of the arguments.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        The function and its arguments.  What is neither a number, an array nor a list, tuple or
+        dict of these is constant.
+    mutated : set of int
+        Positions of the arguments that the function changes: these are results too.
+    rng : Generator
+        For the direction.
+
+    Attributes
+    ----------
+    direction : tuple
+        Of the same types as the arguments.
+    size : float
+        Of the arguments along it.
+    """
+
+    def __init__(self, inputs: Inputs, mutated: frozenset[int], rng: np.random.Generator) -> None:
+        self.inputs = inputs
+        self.mutated = mutated
+        named = [
+            leaf for i, value in enumerate(inputs.values) if i for leaf in leaves(value, path(i))
+        ]
+        self.names = [name for name, _ in named]
+        self.leaves = [value for _, value in named]
+        self.direction = tuple(random_like(value, rng) for value in self.leaves)
+        sizes = [float(np.max(np.abs(value))) for value in self.leaves]
+        self.size = max(sizes, default=0.0) or 1.0
+        self.argnums = tuple(range(len(self.leaves)))
+
+    @property
+    def serves(self) -> bool:
+        """Whether there is anything to differentiate with respect to."""
+        return bool(self.leaves)
+
+    def moved(self, t: float) -> tuple[Any, ...]:
+        """Return the arguments at a distance along the direction."""
+        pairs = zip(self.leaves, self.direction, strict=True)
+        return tuple(same_type(x, x + t * d) for x, d in pairs)
+
+    def fresh(self) -> Callable[..., Any]:
+        """Return the function of the arguments, with its own copy of what is constant."""
+        copied = self.inputs.copy()
+        f, mutated = self.inputs.values[0], self.mutated
+        constants, kwargs = copied.values[1:], copied.kwargs
+
+        def run(*chosen: Any) -> Any:
+            rest = list(chosen)
+            args = [rebuilt(value, rest) for value in constants]
+            y = f(*args, **kwargs)
+            total = weighted_sum(y)
+            for i in mutated:
+                if i > 0:
+                    total = total + weighted_sum(args[i - 1])
+            return total
+
+        return run
+
+    def vector(self, gradients: Any) -> Any:
+        """Return gradients with respect to all arguments as one vector of floats."""
+        parts: list[Any] = []
+        for g in gradients:
+            flat = np.ravel(g)
+            parts.append(np.real(flat))
+            if is_complex(flat):
+                parts.append(np.imag(flat))
+        return np.concatenate(parts).astype(np.float64)
+
+    def name_of(self, index: int) -> str:
+        """Return where an element of such a vector belongs."""
+        for name, value in zip(self.names, self.leaves, strict=True):
+            count = np.size(value) * (2 if is_complex(value) else 1)
+            if index < count:
+                if np.ndim(value) == 0:
+                    return name
+                place = np.unravel_index(index % np.size(value), np.shape(value))
+                return f"{name}[{', '.join(map(str, place))}]"
+            index -= count
+        raise IndexError(index)
+
+
+def is_complex(value: Any) -> bool:
+    """Whether an array or a number is complex."""
+    return bool(np.iscomplexobj(value))
+
+
+def is_leaf(value: Any) -> bool:
+    """Whether a value is a number, or an array with elements, that has a derivative."""
+    if isinstance(value, ndarray):
+        return type(value) is ndarray and value.dtype.kind in "fc" and value.size > 0
+    return isinstance(value, (float, complex, np.inexact))
+
+
+def is_variable(value: Any) -> bool:
+    """Whether an argument is a number or an array that is moved; an infinite number is not."""
+    return is_leaf(value) and (isinstance(value, ndarray) or bool(np.isfinite(value)))
+
+
+def leaves(value: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """Yield the numbers and arrays in an argument, with their names."""
+    if is_variable(value):
+        yield name, value
+    elif type(value) is dict:
+        for key, part in value.items():
+            yield from leaves(part, f"{name}[{key!r}]")
+    elif type(value) is list or type(value) is tuple:
+        for i, part in enumerate(value):
+            yield from leaves(part, f"{name}[{i}]")
+
+
+def rebuilt(value: Any, rest: list[Any]) -> Any:
+    """Return an argument with its numbers and arrays taken from a list, in order."""
+    if is_variable(value):
+        return rest.pop(0)
+    if type(value) is dict:
+        return {key: rebuilt(part, rest) for key, part in value.items()}
+    if type(value) is list:
+        return [rebuilt(part, rest) for part in value]
+    if type(value) is tuple:
+        return tuple([rebuilt(part, rest) for part in value])
+    return value
+
+
+def weighted_sum(value: Any) -> Any:
+    """Return a sum of the numbers in a result and of their squares, with fixed weights."""
+    total = 0.0
+    if is_leaf(value):
+        weights = 1.0 + 0.25 * np.cos(np.arange(float(np.size(value)))).reshape(np.shape(value))
+        real, imaginary = np.real(value), np.imag(value)
+        total = total + np.sum(weights * (real + 0.3 * real * real))
+        if np.iscomplexobj(value):
+            total = total + np.sum(weights * (0.5 * imaginary + 0.2 * imaginary * imaginary))
+    elif isinstance(value, dict):
+        for part in value.values():
+            total = total + weighted_sum(part)
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            total = total + weighted_sum(part)
+    return total
+
+
+def random_like(value: Any, rng: np.random.Generator) -> Any:
+    """Return a random direction for a number or an array."""
+    d = rng.standard_normal(np.shape(value))
+    if is_complex(value):
+        d = d + 1j * rng.standard_normal(np.shape(value))
+    return same_type(value, d)
+
+
+def same_type(model: Any, value: Any) -> Any:
+    """Return a value as an array or a number of the type of another one."""
+    if isinstance(model, ndarray):
+        return np.asarray(value, dtype=model.dtype)
+    return type(model)(value)
+
+
+def forward_over_reverse(program: Program) -> Any:
+    """Return the derivative of the gradient along the direction."""
+    gradient = grad(program.fresh(), program.argnums)
+    return jvp(gradient, program.moved(0.0), program.direction)[1]
+
+
+def reverse_over_forward(program: Program) -> Any:
+    """Return the gradient of the derivative along the direction."""
+    run, direction = program.fresh(), program.direction
+
+    def slope(*leaves: Any) -> Any:
+        return jvp(run, leaves, direction)[1]
+
+    return grad(slope, program.argnums)(*program.moved(0.0))
+
+
+def reverse_over_reverse(program: Program) -> Any:
+    """Return the gradient of <gradient, direction>."""
+    gradient, direction = grad(program.fresh(), program.argnums), program.direction
+
+    def slope(*leaves: Any) -> Any:
+        total = 0.0
+        for g, d in zip(gradient(*leaves), direction, strict=True):
+            total = total + np.sum(np.real(np.conj(d) * g))
+        return total
+
+    return grad(slope, program.argnums)(*program.moved(0.0))
+
+
+NESTINGS: dict[str, Callable[[Program], Any]] = {
+    "forward over reverse": forward_over_reverse,
+    "reverse over forward": reverse_over_forward,
+    "reverse over reverse": reverse_over_reverse,
+}

@@ -1,0 +1,40 @@
+"""Functions that store data in files: inside a derivative they store plain numbers."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import Any
+
+from mooncake_py.derive.calls import stored_files
+from mooncake_py.errors import MissingRuleError
+from mooncake_py.utilities.ignoring import ignore_inside
+
+__all__ = ["store_inside"]
+
+
+def store_inside(ctx: Any, store: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function that stores data, with plain numbers for active ones."""
+    if any(map(ctx.contains_active, (*args, *kwargs.values()))):
+        position, keyword = stored_files.SAVERS[store]
+        file = args[position] if len(args) > position else kwargs.get(keyword)
+        refuse_own_file(ctx, store, file)
+        stored_files.remember(ctx, file)
+    return ignore_inside(ctx, store, *args, **kwargs)
+
+
+def refuse_own_file(ctx: Any, store: Any, file: Any) -> None:
+    """Raise if a file is an object with methods of the user's, which would run unseen."""
+    if file is None or isinstance(file, (str, bytes, os.PathLike, io.IOBase)):
+        return
+    if type(file).__module__.partition(".")[0] in sys.stdlib_module_names:  # of `tempfile`, say
+        return
+    raise ctx.failed(
+        MissingRuleError(
+            f"{store.__name__} of active data calls methods of {type(file).__name__}",
+            where=ctx.user_location(),
+            why="compiled code calls them, so that what they do is not seen",
+            fix="pass a path, or a file that open() returned",
+        )
+    )

@@ -1,0 +1,40 @@
+"""Copies of structures, and whether they hold numbers: in plain calls and inside a derivative."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mooncake_py.rules.declare import contextual
+
+__all__ = ["copied", "holds_numbers"]
+
+
+def copied(value: Any) -> Any:
+    """Return a value whose arrays are memory of their own."""
+    # Only for those who use it.
+    from mooncake_py.derive.nesting.handing import Apart
+
+    return Apart(None).copy(value)
+
+
+@contextual(copied)
+def copied_inside(ctx: Any, value: Any) -> Any:
+    """Copy a value inside a derivative."""
+    from mooncake_py.derive.nesting.handing import Apart
+
+    return Apart(ctx).copy(value)
+
+
+def holds_numbers(value: Any) -> bool:
+    """Tell whether a value of any other type holds numbers that can have a derivative."""
+    return holds_numbers_inside(None, value)
+
+
+@contextual(holds_numbers)
+def holds_numbers_inside(ctx: Any, value: Any) -> bool:
+    """Tell so inside a derivative."""
+    from mooncake_py.derive.nesting.handing import Leaves
+
+    leaves = Leaves(ctx)
+    leaves.visit(value)
+    return bool(leaves.found)

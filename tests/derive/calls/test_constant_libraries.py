@@ -1,0 +1,121 @@
+"""Objects of pandas are read as constants; active data, writes and callbacks are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mooncake_py import MissingRuleError, grad, jvp
+
+pd: Any = pytest.importorskip("pandas")
+X = np.array([1.0, 2.0])
+
+
+def frame() -> Any:
+    return pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
+
+
+READS: dict[str, Callable[[Any, Any], Any]] = {
+    "to_numpy": lambda df, x: np.sum(df["a"].to_numpy() * x),
+    "values": lambda df, x: np.sum(df.a.values * x),
+    "asarray": lambda df, x: np.sum(np.asarray(df["a"]) * x),
+    "loc": lambda df, x: df.loc[1, "a"] * x[0],
+    "iloc": lambda df, x: df["a"].iloc[1] * x[0],
+    "sum": lambda df, x: df["a"].sum() * x[0],
+    "len": lambda df, x: len(df) * x[0],
+    "itertuples": lambda df, x: sum(row.a * x[0] for row in df.itertuples()),
+    "iterrows": lambda df, x: sum(row["a"] * x[0] for _, row in df.iterrows()),
+    "elements": lambda df, x: sum(v * x[0] for v in df["a"]),
+    "groupby": lambda df, x: sum(g["b"].sum() * x[0] for _, g in df.groupby("a")),
+    "copy of a column": lambda df, x: column_overwritten(df, x),
+    "new frame": lambda df, x: pd.DataFrame({"c": [2.0]})["c"].item() * x[0],
+}
+
+
+def column_overwritten(df: Any, x: Any) -> Any:
+    v = df["a"].to_numpy().copy()
+    v[0] = x[0]
+    return np.sum(v * x)
+
+
+@pytest.mark.parametrize("name", READS)
+def test_constants_are_read(name: str) -> None:
+    df, f = frame(), READS[name]
+    gradient = grad(lambda x: f(df, x))(X)
+    steps = 1e-6 * np.eye(2)
+    expected = [(f(df, X + h) - f(df, X - h)) / 2e-6 for h in steps]
+    np.testing.assert_allclose(gradient, expected, rtol=1e-8)
+    tangents = [jvp(lambda x: f(df, x), (X,), (h,))[1] for h in np.eye(2)]
+    np.testing.assert_allclose(tangents, gradient, rtol=1e-14)
+
+
+def set_column(df: Any, x: Any) -> None:
+    df["c"] = 1.0
+
+
+def set_element(df: Any, x: Any) -> None:
+    df.loc[0, "a"] = 1.5
+
+
+def set_names(df: Any, x: Any) -> None:
+    df.columns = ["u", "v"]
+
+
+def add_in_place(df: Any, x: Any) -> None:
+    df += 1.0
+
+
+def sort_by_keyword(df: Any, x: Any) -> None:
+    df.sort_values("a", ascending=False, inplace=True)
+
+
+def pop(df: Any, x: Any) -> None:
+    df.pop("a")
+
+
+REFUSED: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
+    "set column": (set_column, "cannot be undone"),
+    "set element": (set_element, "cannot be undone"),
+    "set names": (set_names, "cannot be undone"),
+    "add in place": (add_in_place, "cannot be undone"),
+    "sort": (sort_by_keyword, "cannot be undone"),
+    "pop": (pop, "cannot be undone"),
+    "times active": (lambda df, x: df["a"] * x[0], "cannot hold a derivative"),
+    "times array": (lambda df, x: df["a"] * x, "cannot hold a derivative"),
+    "array times": (lambda df, x: x * df["a"], "take the data out first"),
+    "active frame": (lambda df, x: pd.DataFrame({"a": x}), "cannot hold a derivative"),
+    "active series": (lambda df, x: pd.Series([x[0], 1.0]), "cannot hold a derivative"),
+    "callback": (lambda df, x: df["a"].map(lambda v: v * 2), "run unseen"),
+    "active callback": (lambda df, x: df["a"].map(lambda v: v * x[0]), "cannot hold a derivative"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_followed_is_refused_and_leaves_the_frame_alone(name: str) -> None:
+    df, (use, reason) = frame(), REFUSED[name]
+
+    def f(x: Any) -> Any:
+        use(df, x)
+        return x[0]
+
+    for derivative in (lambda: grad(f)(X), lambda: jvp(f, (X,), (X,))):
+        with pytest.raises(MissingRuleError) as caught:
+            derivative()
+        assert reason in str(caught.value)
+        assert caught.value.where is not None
+        pd.testing.assert_frame_equal(df, frame())
+
+
+def test_a_frame_over_active_memory_is_refused() -> None:
+    def f(x: Any, df: Any) -> Any:
+        return df["a"].sum() * x[0, 0]
+
+    x = np.ones((2, 1))
+    df = pd.DataFrame(x, columns=["a"], copy=False)
+    if not np.shares_memory(df["a"].to_numpy(), x):
+        pytest.skip("this version of pandas copies")
+    with pytest.raises(MissingRuleError, match="cannot be differentiated"):
+        grad(lambda x: f(x, df))(x)

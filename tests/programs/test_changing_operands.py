@@ -1,0 +1,59 @@
+"""One statement with operands of changing kinds: as one entry against operation by operation."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+from numpy.testing import assert_allclose
+
+from mooncake_py import jvp, value_and_grad
+from mooncake_py.errors import MooncakeError
+from tests.programs.changing_operands import arguments, random_calls
+from tests.programs.comparing import function_of
+from tests.programs.ways import WAYS
+
+
+def compare(seed: int) -> None:
+    text = random_calls(seed)
+    if text is None:
+        return
+    f = function_of(text, f"<changing operands {seed}>")
+    x, c = arguments()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        plain = f(x.copy(), c.copy())
+        try:
+            reference, expected = WAYS["unfused"](f, (0, 1), [x.copy(), c.copy()])
+        except MooncakeError as error:
+            with pytest.raises(type(error)):
+                value_and_grad(f, (0, 1))(x.copy(), c.copy())
+            return
+        value, found = value_and_grad(f, (0, 1))(x.copy(), c.copy())
+        again, (alone,) = value_and_grad(f, (0,))(x.copy(), c.copy())
+        # NumPy's own last bit depends on where in memory the operands lie.
+        assert_allclose([value, reference, again], plain, rtol=1e-6)
+        for a, b in zip((*found, alone), (*expected, expected[0]), strict=True):
+            assert_allclose(a, b, rtol=1e-6, atol=1e-9)
+        if seed % 5 == 0 and "np.inf" not in text:  # whose tangents are infinite on the way
+            try:
+                value, tangent = jvp(f, (x.copy(), c.copy()), (c, x))
+            except MooncakeError:
+                return
+            assert_allclose(value, plain, rtol=1e-6)
+            assert_allclose(tangent, expected[0] @ c + expected[1] @ x, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_few(seed):
+    compare(seed)
+
+
+@pytest.mark.slow
+def test_many():
+    for seed in range(1000, 1500):
+        try:
+            compare(seed)
+        except BaseException as error:
+            error.add_note(f"seed {seed}:\n{random_calls(seed)}")
+            raise

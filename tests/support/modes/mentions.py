@@ -1,0 +1,58 @@
+"""What the source of a function mentions: how precise it is, and what it does to memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from tests.support.modes.snapshots import is_filled, numbers_of
+
+__all__ = ["dtypes_in", "names_in"]
+
+IMPRECISE = {"float32", "float16", "complex64"}
+
+
+def functions_in(f: Any, depth: int = 4) -> Iterator[Any]:
+    """Yield a function and those that it has captured, also in containers; and what else it has."""
+    yield f
+    if not depth:
+        return
+    parts: Any = ()
+    if isinstance(f, (list, tuple)):
+        parts = f
+    elif isinstance(f, dict):
+        parts = f.values()
+    elif hasattr(f, "__wrapped__"):
+        parts = (f.__wrapped__,)
+    elif hasattr(f, "__code__"):
+        parts = [c.cell_contents for c in f.__closure__ or () if is_filled(c)]
+        parts += [f.__globals__.get(name) for name in names_of(f.__code__)]
+    for part in parts:
+        yield from functions_in(part, depth - 1)
+
+
+def names_of(code: Any) -> set[str]:
+    """Return the globals and attributes that a code object and those within it name."""
+    within = [c for c in code.co_consts if hasattr(c, "co_names")]
+    return set(code.co_names).union(*map(names_of, within))
+
+
+def names_in(f: Any) -> set[str]:
+    """Return the globals and attributes that a function and those that it uses name."""
+    codes = [g.__code__ for g in functions_in(f) if hasattr(g, "__code__")]
+    return set().union(*map(names_of, codes))
+
+
+def dtypes_in(f: Any) -> list[np.dtype]:
+    """Return the dtypes of single and half precision that a function mentions or has captured."""
+    found = [np.dtype(getattr(np, name)) for name in names_in(f) & IMPRECISE]
+    for value in functions_in(f):
+        if isinstance(value, type) and value.__name__ in IMPRECISE:
+            found.append(np.dtype(value))
+        elif isinstance(value, np.dtype) and value.name in IMPRECISE:
+            found.append(value)
+        elif isinstance(value, np.ndarray):
+            found += [part.dtype for part in numbers_of(value)]
+    return [dtype for dtype in found if dtype.kind in "fc"]

@@ -1,0 +1,67 @@
+"""What another mode may refuse: part of the message, and where that limitation is documented."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from mooncake_py.errors import MooncakeError
+
+__all__ = ["DOCUMENTED", "Limitation", "is_documented"]
+
+
+class Limitation(NamedTuple):
+    """A refusal, and the sentence of a document that announces it."""
+
+    message: str
+    document: str
+    sentence: str
+
+
+DOCUMENTED = [
+    Limitation(  # it is written by hand in CoDuals, which are of reverse mode
+        "is for reverse mode only",
+        "docs/known_limitations.md", "so are rules by `rrule.register`: forward mode raises",
+    ),
+    Limitation(
+        "forward mode takes numbers, arrays and sequences of rules by pullback",
+        "docs/known_limitations.md",
+        "Rules by `from_vjp` that take or return objects, dicts and functions",
+    ),
+    Limitation(
+        "of active objects leaves a derivative inside another one",
+        "docs/known_limitations.md", "of active objects leaves a derivative inside another one",
+    ),
+    Limitation(
+        "an in-place operator on an active array whose elements share memory with one another",
+        "docs/known_limitations.md",
+        "an in-place operator on an active array whose elements share memory with one another",
+    ),
+    Limitation(  # vjp differentiates all its arguments, which the function may write into
+        "writes into memory that argument",
+        "docs/inplace_semantics.md", "writes into memory that argument",
+    ),
+    Limitation(
+        "reaches the memory of an argument by another name",
+        "docs/inplace_semantics.md", "there a captured name of the same memory is an error",
+    ),
+    Limitation(  # what jvp returns has a tangent, what is handed out beside a gradient has none
+        "cannot have a tangent",
+        "docs/rule_system.md", "iterators and sets of floats are refused",
+    ),
+    Limitation(
+        "no rule for scipy.sparse._sparsetools",
+        "docs/scipy.md", "sparse matrices that are made inside",
+    ),
+    Limitation(
+        "a rule or a tool of mooncake_py was run on active data",
+        "docs/known_limitations.md", "a rule or a tool of mooncake_py was run on active data",
+    ),
+    Limitation(  # it makes of a cotangent something that is the gradient of nothing
+        "a hook was run in a function of which a derivative of higher order is taken",
+        "docs/known_limitations.md", "a hook was run in a function of which",
+    ),
+]
+
+
+def is_documented(error: MooncakeError) -> bool:
+    return any(limitation.message in str(error) for limitation in DOCUMENTED)

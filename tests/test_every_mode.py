@@ -1,0 +1,152 @@
+"""Every derivative that a test takes is right in every mode; and the checks of that find errors."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mooncake_py import elementwise, grad, ignore_derivatives, jvp, value_and_grad, vjp
+from mooncake_py.derive.recording.array_code import ArrayWriter
+from tests.support.modes import checks, nested, variants
+from tests.support.modes.checks import MODES, ModeError, Skipped, check_record
+from tests.support.modes.problem import Problem
+from tests.support.modes.recording import Record, recording
+from tests.support.modes.refusals import DOCUMENTED, Limitation
+
+pytestmark = pytest.mark.without_modes("derivatives are wrong here on purpose")
+
+ROOT = Path(__file__).parents[1]
+X = np.array([0.3, -1.2, 0.7])
+
+
+def energy(x: Any, scale: float = 2.0) -> Any:
+    x[1:] += scale * x[:-1] ** 2
+    return np.sum(np.sin(x) * x)
+
+
+def recorded(take: Any) -> Record:
+    """Return the only derivative that a function takes."""
+    with recording() as records:
+        take()
+    (record,) = records
+    return record
+
+
+def check(record: Record, modes: Any = MODES) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    check_record(record, list(modes), 1, counts)
+    return counts
+
+
+# What is recorded.
+
+
+@pytest.mark.parametrize("take", [
+    lambda: grad(energy)(X), lambda: value_and_grad(energy, "x")(x=X, scale=1.0),
+    lambda: grad(energy, (0, 1))(X, 0.5), lambda: vjp(energy, X), lambda: jvp(energy, (X,), (X,)),
+    lambda: grad(lambda x: (energy(x), {"a": x}), has_aux=True)(X),
+    lambda: grad(lambda p: energy(p["x"]) * p["s"][0])({"x": X, "s": [2.0]}),
+])
+def test_each_way_to_a_derivative_is_recorded_and_right(take: Any) -> None:
+    counts = check(recorded(take))
+    assert all(counts[f"tried {mode.__name__}"] == 1 for mode in MODES)
+    assert counts["variants accepted"] > 0
+
+
+def test_derivatives_inside_others_are_not_recorded() -> None:
+    recorded(lambda: grad(lambda x: np.sum(grad(energy)(x)))(X))
+
+
+@pytest.mark.parametrize("change", ["argument", "state"])
+def test_what_cannot_be_taken_again_is_left_out(change: str) -> None:
+    x, state = X.copy(), [1.0]
+    record = recorded(lambda: grad(lambda x: energy(x) * state[0])(x))
+    if change == "argument":
+        x[0] = 5.0
+    else:
+        state[0] = 3.0
+    with pytest.raises(Skipped, match="changed"):
+        check(record)
+
+
+# What is found.
+
+
+def test_a_tangent_that_is_wrong_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    record = recorded(lambda: grad(energy)(X))
+    monkeypatch.setattr(Problem, "slope", lambda self, t: (energy(X.copy()), 1.0))
+    with pytest.raises(ModeError, match="forward: the derivative along a direction"):
+        check(record, [checks.forward])
+
+
+def test_a_pullback_that_gives_something_else_again_is_found(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = recorded(lambda: grad(energy)(X))
+    calls = []
+
+    def pullback(dy: Any) -> Any:
+        calls.append(dy)
+        return (grad(energy)(X) * len(calls),)
+
+    monkeypatch.setattr(Problem, "pullback", lambda self: (energy(X.copy()), pullback))
+    with pytest.raises(ModeError, match="twice: a second call of the pullback"):
+        check(record, [checks.twice])
+
+
+@pytest.mark.parametrize("mode", [nested.inside_forward, nested.inside_reverse])
+def test_a_second_derivative_that_is_wrong_is_found(mode: Any) -> None:
+    def slope(x: Any) -> Any:
+        return ignore_derivatives(np.cos, x)
+
+    def sine(x: Any) -> Any:
+        return np.sin(x)
+
+    elementwise(sine, lambda x, y: slope(x))
+    record = recorded(lambda: grad(lambda x: np.sum(sine(x)))(X))
+    with pytest.raises(ModeError, match="the second derivative"):
+        check(record, [mode])
+
+
+def test_a_quick_form_that_serves_other_shapes_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def affine(w: Any, x: Any, b: Any) -> Any:
+        y = w * x + b
+        return np.sum(y * y)
+
+    monkeypatch.setattr(ArrayWriter, "misshapen", lambda self, full: [])
+    record = recorded(lambda: grad(affine, (0, 1, 2))(X, 2 * X, np.array([0.5])))
+    with pytest.raises(ModeError, match="other_shapes: argument"):
+        check(record, [variants.other_shapes])
+
+
+@pytest.mark.parametrize("limitation", DOCUMENTED, ids=lambda limitation: limitation.message)
+def test_what_may_be_refused_is_documented(limitation: Limitation) -> None:
+    assert limitation.sentence in (ROOT / limitation.document).read_text()
+
+
+# The whole suite.
+
+# `test_rule` itself takes the rules through both modes and to second order.
+FOLDERS = ("derive", "science", "testing", "utilities", "reflection")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", [*FOLDERS, "test_*.py"])
+def test_derivatives_of_the_other_tests_are_right_in_every_mode(part: str) -> None:
+    paths = sorted(map(str, (ROOT / "tests").glob(part)))
+    command = [
+        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow",
+        "-p", "tests.support.every_mode", "--ignore=tests/derive/debug", *paths,
+    ]
+    path = os.pathsep.join([str(ROOT), *sys.path[1:]])
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}
+    )
+    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
