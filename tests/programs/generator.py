@@ -32,6 +32,7 @@ __all__ = ["random_program"]
 
 Statement = Callable[[Writer], bool | None]
 LARGEST = 60  # lines of a function
+PREFERRED = 20  # times the weight of other statements
 
 SHAPES: tuple[Shape, ...] = ((3,), (4,), (4,), (5,), (3, 4), (3, 3), (4, 3))
 SHARED = (  # arguments that share memory with the block m0, by its number of dimensions
@@ -40,7 +41,9 @@ SHARED = (  # arguments that share memory with the block m0, by its number of di
 )
 
 
-def random_program(rng: Random, size: int = 8, without: Collection[str] = ()) -> Program:
+def random_program(
+    rng: Random, size: int = 8, without: Collection[str] = (), prefer: Collection[str] = ()
+) -> Program:
     """Return a random program.
 
     Parameters
@@ -51,9 +54,10 @@ def random_program(rng: Random, size: int = 8, without: Collection[str] = ()) ->
         The number of statements, not counting those in blocks.
     without : collection of str
         Names of kinds of statements to leave out.
+    prefer : collection of str
+        Names of kinds of statements to choose much more often.
     """
     table = statements(without)
-    kinds, weights = list(table), list(table.values())
 
     def fill(w: Writer, count: int) -> None:
         done = 0
@@ -68,8 +72,11 @@ def random_program(rng: Random, size: int = 8, without: Collection[str] = ()) ->
         kind: weight for family in (control_statements(fill), function_statements(fill))
         for kind, weight in family.items() if kind.__name__ not in without
     })
-    kinds, weights = list(table), list(table.values())
-    bases, arguments, argnums, scope, parameters = random_arguments(rng)
+    kinds = list(table)
+    weights = [table[kind] * (PREFERRED if kind.__name__ in prefer else 1) for kind in kinds]
+    bases, arguments, argnums, scope, parameters = random_arguments(
+        rng, special=1.0 if special_points.smooth.__name__ in prefer else 0.3
+    )
     w = Writer(rng, scope, [])
     fill(w, size)
     w.write(f"return {result(w)}")
@@ -107,9 +114,12 @@ def result(w: Writer) -> str:
 
 
 def random_arguments(
-    rng: Random,
+    rng: Random, special: float
 ) -> tuple[Bases, tuple[str, ...], tuple[int, ...], Scope, list[str]]:
-    """Return bases, arguments, differentiated positions, the scope and the parameters."""
+    """Return bases, arguments, differentiated positions, the scope and the parameters.
+
+    `special` is the chance of an argument for special points.
+    """
     scope = Scope()
     bases: Bases = {"m0": block(rng, rng.choice(SHAPES))}
     arguments: list[str] = []
@@ -135,7 +145,7 @@ def random_arguments(
         add_container(rng, bases, add, scope)
     elif rng.random() < 0.2:
         add_other_dtype(rng, bases, add)
-    if rng.random() < 0.3:
+    if rng.random() < special:
         bases["n0"] = special_points.special_block(rng)
         add("n0", "special", bases["n0"].shape)
     count = len(arguments)

@@ -96,6 +96,8 @@ class Rehearsal:
             self.arrays.append(entry)
         elif pull is pull_state:
             self.changes.add(entry)
+        else:
+            self.ctx.meet_numbers(entry)
 
     def undoing(self) -> list[Entry]:
         """Return the entries that bring back the state before the run."""

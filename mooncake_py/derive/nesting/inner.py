@@ -82,9 +82,13 @@ class InnerContext(ReverseContext):
 
     def record(self, entry: tuple[Any, ...]) -> None:
         """Record an entry, and note the numbers of outside to which it gives cotangents."""
+        self.meet_numbers(entry)
+        self.tape.append(entry)
+
+    @override
+    def meet_numbers(self, entry: tuple[Any, ...]) -> None:
         for number in foreign_numbers(self, entry):
             self.meet(number)
-        self.tape.append(entry)
 
     @override
     def meet(self, number: Active) -> None:

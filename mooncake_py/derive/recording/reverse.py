@@ -70,6 +70,9 @@ class ReverseContext(InPlace):
         """Note a number that is active in another call; only those round this one may be met."""
         raise shared_number(number)
 
+    def meet_numbers(self, entry: tuple[Any, ...]) -> None:
+        """Note the numbers of calls round this one to which an entry gives cotangents."""
+
     def outside(self) -> AbstractContextManager[None]:
         """Return a block for code that is no part of the call: what it changes stays changed."""
         return self.outers[0].outside() if self.outers else nullcontext()

@@ -367,6 +367,24 @@ def test_forward_and_nested_derivatives() -> None:
         assert derivative(saving)(0.7) == pytest.approx(derivative(plain)(0.7), rel=1e-13)
 
 
+def test_what_an_inner_derivative_hands_out_from_a_checkpoint_keeps_its_derivative() -> None:
+    def f(x, y):
+        s = np.sum(x**2)
+
+        def body(z):
+            return np.sum(np.tanh(z * s)), z * s
+
+        value, aux = value_and_grad(lambda z: checkpoint(body, z), has_aux=True)(y)[0]
+        return value + np.sum(aux)
+
+    def plain(x, y):
+        s = np.sum(x**2)
+        return np.sum(np.tanh(y * s)) + np.sum(y * s)
+
+    x, y = np.array([0.3, 0.4]), np.array([0.5, 0.6, 0.7])
+    np.testing.assert_allclose(grad(f)(x, y), grad(plain)(x, y), rtol=1e-13)
+
+
 def test_numbers_of_containers_outside_of_the_rule() -> None:
     def f(d):
         return checkpoint(lambda: d["s"] * d["s"])
