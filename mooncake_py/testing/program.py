@@ -66,10 +66,13 @@ class Program:
         copied = self.inputs.copy()
         f, mutated = self.inputs.values[0], self.mutated
         constants, kwargs = copied.values[1:], copied.kwargs
+        # What is known of the arguments is found out here, where no engine runs.
+        chosen_at = [(i, is_variable(x)) for i, x in enumerate(constants) if any(leaves(x, ""))]
 
         def run(*chosen: Any) -> Any:
-            rest = list(chosen)
-            args = [rebuilt(value, rest) for value in constants]
+            args, rest = list(constants), list(chosen)
+            for i, alone in chosen_at:
+                args[i] = rest.pop(0) if alone else rebuilt(args[i], rest)
             y = f(*args, **kwargs)
             total = weighted_sum(y)
             for i in mutated:
@@ -146,14 +149,16 @@ def rebuilt(value: Any, rest: list[Any]) -> Any:
 
 def weighted_sum(value: Any) -> Any:
     """Return a sum of the numbers in a result and of their squares, with fixed weights."""
-    total = 0.0
     if is_leaf(value):
         weights = 1.0 + 0.25 * np.cos(np.arange(float(np.size(value)))).reshape(np.shape(value))
+        if not np.iscomplexobj(value):
+            return np.sum(weights * (value + 0.3 * value * value))
         real, imaginary = np.real(value), np.imag(value)
-        total = total + np.sum(weights * (real + 0.3 * real * real))
-        if np.iscomplexobj(value):
-            total = total + np.sum(weights * (0.5 * imaginary + 0.2 * imaginary * imaginary))
-    elif isinstance(value, dict):
+        return np.sum(
+            weights * (real + 0.3 * real * real + 0.5 * imaginary + 0.2 * imaginary * imaginary)
+        )
+    total = 0.0
+    if isinstance(value, dict):
         for part in value.values():
             total = total + weighted_sum(part)
     elif isinstance(value, (list, tuple)):
