@@ -175,12 +175,10 @@ WAYS = [by_grad, by_vjp, by_vjp_without_pullback, by_rule, by_rule_without_pullb
 
 
 @pytest.fixture(scope="module", autouse=True)
-def only_new_objects() -> Iterator[None]:
+def only_new_objects() -> None:
     """Collect what these tests make, not the whole session each time."""
     gc.collect()
     gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @contextmanager
@@ -209,17 +207,17 @@ def test_nothing_is_left_to_the_cyclic_collector(program, way):
 
 
 @pytest.mark.parametrize("program", [p for p in programs if "error" not in p.options], ids=str)
-def test_a_hundred_gradients_leave_memory_flat(program):
+def test_fifty_gradients_leave_memory_flat(program):
     with without_collector():
         tracemalloc.start()
-        for _ in range(200):
+        for _ in range(50):
             by_grad(program.f)
         before, _ = tracemalloc.get_traced_memory()
-        for _ in range(100):
+        for _ in range(50):
             by_grad(program.f)
         after, _ = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-    assert after - before < 4 * X.nbytes  # free lists of the interpreter fill up slowly
+    assert after - before < 2 * X.nbytes  # free lists of the interpreter fill up slowly
 
 
 def test_arguments_and_results_die_at_once():

@@ -33,9 +33,7 @@ def test_buffer_overwritten_after_it_was_passed(call: str) -> None:
     verify(f"{BUFFERS}y = {call}\n{OVERWRITTEN}return y")
 
 
-@pytest.mark.parametrize("target", ["np.zeros(3)", "x[0] * 2"])
-@pytest.mark.parametrize("source", ["x * x", "np.arange(9.0).reshape(3, 3)"])
-@pytest.mark.parametrize("call", [
+CALLS = [
     "np.sum(a, 0, None, out)", "a.sum(0, None, out)", "np.mean(a, 0, None, out)",
     "np.cumsum(a[0], 0, None, out)", "a[0].cumprod(0, None, out)", "np.dot(a, a[0], out)",
     "a.dot(a[0], out)", "np.matmul(a, a[0], out)", "np.take(a[0], [0, 2, 2], 0, out)",
@@ -49,7 +47,18 @@ def test_buffer_overwritten_after_it_was_passed(call: str) -> None:
     "np.nansum(a, 0, None, out)", "np.concatenate([a[0, :1], a[1, 1:]], 0, out)",
     "np.modf(a[0], out, spare)", "np.divmod(a[0], 0.3, out, spare)", "np.percentile(a, 40, 0, out)",
     "np.trace(a[:, :, None] * np.ones(3), 0, 0, 1, None, out)", "np.sin(a[0], out)",
-])
+]
+# Each call has both sources and both targets, and all four pairs come up.
+PAIRS = (
+    (("x * x", "np.zeros(3)"), ("np.arange(9.0).reshape(3, 3)", "x[0] * 2")),
+    (("x * x", "x[0] * 2"), ("np.arange(9.0).reshape(3, 3)", "np.zeros(3)")),
+)
+
+
+@pytest.mark.parametrize(
+    ("call", "source", "target"),
+    [(call, *pair) for k, call in enumerate(CALLS) for pair in PAIRS[k % 2]],
+)
 def test_out_by_position(call: str, source: str, target: str) -> None:
     verify(f"""
         a = {source} + np.diag([0.11, 0.22, 0.33])

@@ -194,7 +194,7 @@ def test_the_generator_uses(feature: str, texts: str) -> None:
 
 @pytest.fixture(scope="module")
 def texts() -> str:
-    return "\n".join(str(random_program(Random(seed), 10)) for seed in range(400))
+    return "\n".join(str(random_program(Random(seed), 10)) for seed in range(200))
 
 
 def test_kinds_of_statements_can_be_left_out() -> None:

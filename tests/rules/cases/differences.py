@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import cycle, product
+
 import numpy as np
 
 from tests.rules.cases import Case
@@ -41,14 +43,15 @@ def difference_cases() -> list[Case]:
 
 def convolution_cases() -> list[Case]:
     lengths = ((5, 3), (3, 5), (4, 2), (2, 5), (3, 6), (4, 4), (3, 1), (1, 4))
+    modes = ("full", "same", "valid")
+    calls = [(function, *call) for function in (np.convolve, np.correlate)
+             for call in product(lengths, modes)]  # fmt: skip
     return [
         *(
             Case(function, (draw(n, dtype=dtype), draw(m, dtype=dtype, seed=1), mode),
                  label=f"{n}-{m}-{mode}-{dtype.__name__}")
-            for function in (np.convolve, np.correlate)
-            for n, m in lengths
-            for mode in ("full", "same", "valid")
-            for dtype in (float, complex)
+            # In turns: the tester also makes the arguments complex, all and one at a time.
+            for (function, (n, m), mode), dtype in zip(calls, cycle((float, complex)), strict=False)
         ),
         Case(np.convolve, (draw(4), draw(2)), label="default"),
         Case(np.correlate, (draw(4), draw(2)), label="default"),
