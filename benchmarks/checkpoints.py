@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py import Progress, checkpointed_loop, grad, progress
-from mooncake_py.derive.checkpoint.loop import runs
+from mooncake_py.recomputation.loop import runs
 
 RECORDED_AT_MOST = 400  # steps for which the gradient is also taken with everything recorded
 

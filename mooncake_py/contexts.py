@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable
 from types import FunctionType, MethodDescriptorType, MethodType
 from typing import Any
 
-from mooncake_py.derive.language.matching import Matching
-from mooncake_py.derive.reports.places import PACKAGE
-from mooncake_py.derive.rewriting.load import derive, instantiate
 from mooncake_py.errors import SourceUnavailableError
+from mooncake_py.frontend.load import derive, instantiate
+from mooncake_py.language.matching import Matching
+from mooncake_py.rooms import PACKAGE
 
 __all__ = ["Context"]
 

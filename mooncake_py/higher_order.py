@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.derive.calls.draws import Draws
-from mooncake_py.derive.crossing.arguments import ArgNums, name_of
-from mooncake_py.derive.crossing.separation import arguments_apart
-from mooncake_py.derive.nesting.agreement import Runs
-from mooncake_py.derive.nesting.structures import unit
+from mooncake_py.boundary.arguments import ArgNums, name_of
+from mooncake_py.boundary.separation import arguments_apart
 from mooncake_py.errors import InvalidTangentError, NonScalarOutputError
 from mooncake_py.interface import grad, jvp, value_and_grad
 from mooncake_py.jacobians import jacobian, of_chosen, value_and_jacobian
+from mooncake_py.language.draws import Draws
+from mooncake_py.recomputation.agreement import Runs
+from mooncake_py.recomputation.structures import unit
 from mooncake_py.utilities.structures import copied
 
 __all__ = ["hessian", "hessian_diagonal", "hvp", "value_and_hvp", "value_grad_and_hessian"]
@@ -83,7 +83,7 @@ def value_and_product(f: Any, args: tuple[Any, ...], v: Any, argnums: ArgNums) -
     with arguments_apart(f, argnums, args, {}) as apart:
         function, values = of_chosen(f, apart)
         # Only for those who use it.
-        from mooncake_py.derive.nesting.products import hessian_product
+        from mooncake_py.nesting.products import hessian_product
 
         found = hessian_product(f, function, values, tangents)
         if found is None:
@@ -138,7 +138,7 @@ def value_and_hvp(
     with arguments_apart(f, argnums, args, {}) as apart:
         function, values = of_chosen(f, apart)
         # Only for those who use it.
-        from mooncake_py.derive.nesting.products import value_gradient_and_product
+        from mooncake_py.nesting.products import value_gradient_and_product
 
         found = value_gradient_and_product(f, function, values, tangents)
         if found is None:

@@ -7,21 +7,23 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any, Literal
 
-from mooncake_py.derive.calls.limits import limits_raised
-from mooncake_py.derive.crossing.arguments import (
+from mooncake_py.boundary.arguments import (
     ArgNums,
     name_of,
     require_argnums,
     require_callable,
     require_plain,
 )
-from mooncake_py.derive.crossing.boundary import derived_rule
-from mooncake_py.derive.crossing.differentiate import value_and_gradient
-from mooncake_py.derive.crossing.pullback import Vjp
-from mooncake_py.derive.debug.mode import settings
-from mooncake_py.derive.nesting.enclosing import enclosing
-from mooncake_py.derive.reports.tracebacks import boundary
+from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.errors import InvalidModeError, InvalidTangentError
+from mooncake_py.modes.reverse.derived_rule import derived_rule
+from mooncake_py.modes.reverse.differentiate import value_and_gradient
+from mooncake_py.modes.reverse.pullback import Vjp
+from mooncake_py.modes.reverse.settings import settings
+from mooncake_py.rules.frule import frule
+from mooncake_py.rules.rrule import rrule
+from mooncake_py.runtime.enclosing import enclosing
+from mooncake_py.runtime.limits import limits_raised
 
 __all__ = ["build_rrule", "forwarddiff", "grad", "jvp", "value_and_grad", "vjp"]
 
@@ -220,7 +222,7 @@ class _ForwardValueAndGrad(_Derivative):
 
     def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         # Only for those who use it.
-        from mooncake_py.derive.forward import gradient
+        from mooncake_py.modes.forward import gradient
 
         with boundary:
             return value_and_gradient(*self._parts, args, kwargs, gradient.run)
@@ -286,7 +288,7 @@ def vjp(
         outer = enclosing()
         if outer is not None:
             # Only where derivatives nest.
-            from mooncake_py.derive.nesting.inside import vjp_inside
+            from mooncake_py.nesting.inside import vjp_inside
 
             return vjp_inside(outer, f, args)
         return Vjp(f, args, settings(debug)).start()
@@ -348,7 +350,7 @@ def jvp(
             )
         require_plain(f, primals)
         # Only for those who use it.
-        from mooncake_py.derive.forward.call import push_forward
+        from mooncake_py.modes.forward.call import push_forward
 
         return push_forward(f, primals, tangents)
 
@@ -392,7 +394,7 @@ def forwarddiff(f: Callable[[Any], Any], x: Any) -> Any:
     1.0
     """
     # Only for those who use it.
-    from mooncake_py.derive.nesting import forwarddiff as inside
+    from mooncake_py.nesting import forwarddiff as inside
 
     return inside.forwarddiff(f, x)
 
@@ -423,3 +425,14 @@ def build_rrule(f: Callable[..., Any], *args: Any) -> Callable[..., Any]:
     (CoDual(9.0, NoFData()), (NoRData(), 6.0))
     """
     return derived_rule
+
+
+def _derived_frule(*duals: Any, **kwargs: Any) -> Any:
+    # Forward mode is imported by those who use it.
+    from mooncake_py.modes.forward.frule import derived_frule
+
+    return derived_frule(*duals, **kwargs)
+
+
+rrule.derive_with(derived_rule)
+frule.derive_with(_derived_frule)

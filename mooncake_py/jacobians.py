@@ -10,18 +10,18 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from mooncake_py.derive.calls.draws import Draws
-from mooncake_py.derive.crossing.arguments import ArgNums, name_of
-from mooncake_py.derive.crossing.outputs import auxiliary
-from mooncake_py.derive.crossing.separation import ArgumentsApart, arguments_apart
-from mooncake_py.derive.nesting.agreement import Runs
-from mooncake_py.derive.nesting.structures import unit
+from mooncake_py.boundary.arguments import ArgNums, name_of
+from mooncake_py.boundary.outputs import auxiliary
+from mooncake_py.boundary.separation import ArgumentsApart, arguments_apart
 from mooncake_py.errors import (
     InvalidModeError,
     InvalidTangentError,
     NonDifferentiableArgumentError,
 )
 from mooncake_py.interface import jvp, vjp
+from mooncake_py.language.draws import Draws
+from mooncake_py.recomputation.agreement import Runs
+from mooncake_py.recomputation.structures import unit
 from mooncake_py.tangents import NoTangent
 from mooncake_py.utilities.structures import holds_numbers
 

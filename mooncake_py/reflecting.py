@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from mooncake_py.derive.reports.tracebacks import boundary
+from mooncake_py.diagnostics.tracebacks import boundary
 
 if TYPE_CHECKING:
     from mooncake_py.reflection.profile import GradientProfile
@@ -72,7 +72,7 @@ def rewritten(f: Callable[..., Any], /) -> str:
     SourceUnavailableError, UnsupportedSyntaxError
         As a derivative of `f` would.
     """
-    from mooncake_py.derive.rewriting.load import derive
+    from mooncake_py.frontend.load import derive
     from mooncake_py.reflection.code import code_lines, quick_forms
     from mooncake_py.reflection.rules import rule_in_use
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.derive.calls.limits import limits_raised
-from mooncake_py.derive.crossing.arguments import require_callable
-from mooncake_py.derive.crossing.gradients import scalar_gradient
-from mooncake_py.derive.crossing.pullback import Vjp
-from mooncake_py.derive.debug.mode import settings
-from mooncake_py.derive.recording.active import Active
-from mooncake_py.derive.recording.mirror import Mirror
-from mooncake_py.derive.reports.tracebacks import boundary
+from mooncake_py.application.gradients import scalar_gradient
+from mooncake_py.boundary.arguments import require_callable
+from mooncake_py.diagnostics.tracebacks import boundary
+from mooncake_py.modes.reverse.pullback import Vjp
+from mooncake_py.modes.reverse.settings import settings
 from mooncake_py.overriding import override
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.limits import limits_raised
+from mooncake_py.runtime.tangent_tree import Mirror
 from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.containers import MUTABLE, fill_container, join_container
 

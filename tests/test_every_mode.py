@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from mooncake_py import elementwise, grad, ignore_derivatives, jvp, value_and_grad, vjp
-from mooncake_py.derive.recording.array_code import ArrayWriter
+from mooncake_py.forms.array_code import ArrayWriter
+from tests.support.folders import engine_folders
 from tests.support.modes import checks, nested, variants
 from tests.support.modes.checks import MODES, ModeError, Skipped, check_record
 from tests.support.modes.problem import Problem
@@ -134,16 +135,17 @@ def test_what_may_be_refused_is_documented(limitation: Limitation) -> None:
 # The whole suite.
 
 # `test_rule` itself takes the rules through both modes and to second order.
-FOLDERS = ("derive", "science", "testing", "utilities", "reflection")
+FOLDERS = ("engine", "science", "testing", "utilities", "reflection")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", [*FOLDERS, "test_*.py"])
 def test_derivatives_of_the_other_tests_are_right_in_every_mode(part: str) -> None:
-    paths = sorted(map(str, (ROOT / "tests").glob(part)))
+    tests = ROOT / "tests"
+    paths = engine_folders() if part == "engine" else sorted(map(str, tests.glob(part)))
     command = [
         sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow",
-        "-p", "tests.support.every_mode", "--ignore=tests/derive/debug", *paths,
+        "-p", "tests.support.every_mode", "--ignore=tests/modes/debug", *paths,
     ]
     path = os.pathsep.join([str(ROOT), *sys.path[1:]])
     done = subprocess.run(

@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 from mooncake_py import CoDual, NoFData, build_rrule, grad, jvp, value_and_grad, vjp
-from mooncake_py.derive.rewriting import load, source
 from mooncake_py.errors import NestedDerivativeError
+from mooncake_py.frontend import load
+from mooncake_py.syntax import source
 from tests.support.gradients import Programs
 
 pytestmark = pytest.mark.without_modes(

@@ -7,13 +7,13 @@ import linecache
 from collections.abc import Iterator
 from typing import Any
 
-from mooncake_py.derive.loops.program import Assign, Item, Program, While
-from mooncake_py.derive.loops.run import Loop
-from mooncake_py.derive.recording.contractions import CALLS
-from mooncake_py.derive.recording.elements import Elements
-from mooncake_py.derive.recording.fusion import Fused
-from mooncake_py.derive.rewriting.load import Derived
-from mooncake_py.derive.rewriting.nodes import BINARY, CONTEXT, PREFIX
+from mooncake_py.forms.contractions import CALLS
+from mooncake_py.forms.elements import Elements
+from mooncake_py.forms.fusion import Fused
+from mooncake_py.forms.loops.program import Assign, Item, Program, While
+from mooncake_py.forms.loops.run import Loop
+from mooncake_py.frontend.load import Derived
+from mooncake_py.syntax.nodes import BINARY, CONTEXT, PREFIX
 
 __all__ = ["code_lines", "quick_forms"]
 

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive.crossing.outputs import scalar_value
-from mooncake_py.derive.recording.active import Active
-from mooncake_py.derive.reports.places import is_library, is_rewritten, place_at
+from mooncake_py.boundary.outputs import scalar_value
+from mooncake_py.diagnostics.places import is_library, is_rewritten, place_at
 from mooncake_py.overriding import override
 from mooncake_py.reflection.recording import WatchedContext, running
 from mooncake_py.reflection.tape import table
+from mooncake_py.runtime.active import Active
 
 __all__ = ["GradientProfile", "LineProfile", "profile"]
 

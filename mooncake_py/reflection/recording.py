@@ -9,17 +9,17 @@ from typing import Any
 
 from numpy import ndarray
 
-from mooncake_py.derive.calls.limits import limits_raised
-from mooncake_py.derive.crossing.lift import Lifter
-from mooncake_py.derive.crossing.outputs import run
-from mooncake_py.derive.debug.operands import arrays_in
-from mooncake_py.derive.loops.run import bytes_kept, pull_loop
-from mooncake_py.derive.recording.active import Active
-from mooncake_py.derive.recording.memory import undo_assign
-from mooncake_py.derive.recording.reverse import ReverseContext
-from mooncake_py.derive.reports.notes import guarded
-from mooncake_py.derive.reports.places import Position, positions_running
+from mooncake_py.application.lift import Lifter
+from mooncake_py.boundary.exceptions import guarded
+from mooncake_py.boundary.outputs import run
+from mooncake_py.diagnostics.places import Position, positions_running
+from mooncake_py.forms.loops.run import bytes_kept, pull_loop
+from mooncake_py.modes.debug.operands import arrays_in
+from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.overriding import override
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.limits import limits_raised
+from mooncake_py.runtime.memory import undo_assign
 from mooncake_py.tangents.memory import owner
 
 __all__ = ["Note", "WatchedContext", "running"]

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from mooncake_py.derive.calls.dispatch import CALL, CONTAINERS, NUMPY_DISPATCHER, handlers
-from mooncake_py.derive.calls.native_modules import is_native_module
-from mooncake_py.derive.calls.natives import HANDLERS as NATIVES
-from mooncake_py.derive.reports.places import definition_of
+from mooncake_py.diagnostics.native_modules import is_native_module
+from mooncake_py.diagnostics.places import definition_of
 from mooncake_py.errors import Location
+from mooncake_py.language.dispatch import CALL, CONTAINERS, NUMPY_DISPATCHER, handlers
+from mooncake_py.language.intrinsics import HANDLERS as NATIVES
 from mooncake_py.rules import local, registry
 from mooncake_py.rules.kinds import Rule, function_name
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from mooncake_py.derive.recording.memory import undo_assign
-from mooncake_py.derive.reports.places import place_at
+from mooncake_py.diagnostics.places import place_at
 from mooncake_py.errors import Location
 from mooncake_py.reflection.recording import Note, WatchedContext, running
 from mooncake_py.reflection.rules import place
 from mooncake_py.rules.kinds import Rule
+from mooncake_py.runtime.memory import undo_assign
 
 __all__ = ["TapeEntry", "TapeRecord", "record_tape"]
 

@@ -49,7 +49,7 @@ class RuleFunction(Generic[Result]):
             rule = None  # not a pair: what derives rules says so
         if isinstance(rule, self._kind):
             return rule.rule(f, *args, **kwargs)
-        assert self._derive is not None, "set when mooncake_py.derive is imported"
+        assert self._derive is not None, "set when mooncake_py.interface is imported"
         return self._derive(f, *args, **kwargs)
 
     def register(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Hashable, Iterator
 from types import FunctionType
 from typing import Any
 
 from mooncake_py.errors import Location, MooncakeError
+from mooncake_py.rooms import is_engine
 from mooncake_py.rules import local, optional
 from mooncake_py.rules.kinds import DualRule, Rule, function_name
 
@@ -16,8 +16,6 @@ __all__ = [
     "DuplicateRuleError", "add", "add_forward", "are_first", "calling_location", "find",
     "find_forward", "registered", "registered_forward", "version",
 ]
-
-ENGINE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "derive")
 
 _rules: dict[Hashable, Rule] = {}
 _forward: dict[Hashable, DualRule] = {}
@@ -162,7 +160,7 @@ def calling_location(depth: int) -> Location:
     frame = sys._getframe(depth + 1)
     while (
         frame.f_back is not None
-        and frame.f_code.co_filename.startswith(ENGINE)
+        and is_engine(frame.f_code.co_filename)
         and frame.f_code.co_name != "<module>"
     ):
         frame = frame.f_back  # between a rule that runs derived and what it calls

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.derive.crossing.copying import Convert, copy_jointly
+from mooncake_py.application.copying import Convert, copy_jointly
 from mooncake_py.rules import registry
 from mooncake_py.tangents import add_to_primal
 from mooncake_py.tangents.memory import cells

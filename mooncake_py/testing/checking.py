@@ -160,7 +160,7 @@ def _default_rule(f: Any, args: tuple[Any, ...], declared: Any) -> tuple[Rule, b
 
 def _is_derived(rule: Any) -> bool:
     module = getattr(rule, "__module__", None) or type(rule).__module__
-    return module.startswith(("mooncake_py.derive", "mooncake_py.interface"))
+    return module.startswith(("mooncake_py.modes", "mooncake_py.interface"))
 
 
 def _call_primal(case: Case) -> Reference:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.derive.crossing.copying import copy_jointly
+from mooncake_py.application.copying import copy_jointly
 from mooncake_py.errors import MissingRuleError, PullbackReuseError, UnsupportedSyntaxError
 from mooncake_py.tangents import (
     CoDual,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import nullcontext, suppress
 from typing import Any
 
-from mooncake_py.derive.forward.call import push_state_forward
 from mooncake_py.errors import MissingRuleError
+from mooncake_py.modes.forward.call import push_state_forward
 from mooncake_py.testing.case import Case, Inputs
 from mooncake_py.testing.compare import compare
 from mooncake_py.testing.cycle import Cycle

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.derive.crossing.copying import copy_jointly
+from mooncake_py.application.copying import copy_jointly
 from mooncake_py.errors import InvalidTangentError, PullbackReuseError
 from mooncake_py.tangents import verify_rdata
 from mooncake_py.testing.case import Case, path

@@ -111,7 +111,7 @@ def test_rule(
     ...     return y, double_pullback
     >>> test_rule(double, np.array([1.0, 2.0]), rule=double_rule, layouts=False)
     """
-    from mooncake_py.derive.reports.tracebacks import boundary
+    from mooncake_py.diagnostics.tracebacks import boundary
     from mooncake_py.testing.checking import Options, check_rule
 
     if order not in (None, 1, 2):

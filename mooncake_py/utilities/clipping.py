@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive.crossing.copying import copy_jointly
+from mooncake_py.application.copying import copy_jointly
 from mooncake_py.rules.declare import contextual
 from mooncake_py.utilities.copies import plain_copy
 from mooncake_py.utilities.hooks import hook

@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 from numpy import ndarray
 
-from mooncake_py.derive.crossing.copying import copy_jointly
-from mooncake_py.derive.recording.active import Active
+from mooncake_py.application.copying import copy_jointly
+from mooncake_py.runtime.active import Active
 
 __all__ = ["plain_copy"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mooncake_py.derive.crossing.arguments import name_of
-from mooncake_py.derive.reports.tracebacks import boundary
+from mooncake_py.boundary.arguments import name_of
+from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.errors import NonDifferentiableArgumentError
 from mooncake_py.interface import grad, vjp
 from mooncake_py.tangents import NoTangent

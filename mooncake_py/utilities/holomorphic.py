@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.derive.crossing.arguments import name_of
-from mooncake_py.derive.reports.places import definition_of
-from mooncake_py.derive.reports.tracebacks import boundary
+from mooncake_py.boundary.arguments import name_of
+from mooncake_py.diagnostics.places import definition_of
+from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.errors import (
     NonDifferentiableArgumentError,
     NonScalarOutputError,

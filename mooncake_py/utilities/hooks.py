@@ -6,9 +6,9 @@ import copy
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from mooncake_py.derive.crossing.hooked import hooked
-from mooncake_py.derive.recording.reverse import ReverseContext
+from mooncake_py.boundary.hooked import hooked
 from mooncake_py.errors import NestedDerivativeError
+from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.rules import registry
 from mooncake_py.rules.declare import contextual
 from mooncake_py.utilities.copies import plain_copy

@@ -9,12 +9,13 @@ from weakref import WeakKeyDictionary
 
 from numpy import ndarray
 
-from mooncake_py.derive.containers.containers import module_of
-from mooncake_py.derive.containers.state import old_cell, restore_cell
-from mooncake_py.derive.crossing.arguments import name_of
-from mooncake_py.derive.crossing.bare import Bare
-from mooncake_py.derive.debug.reach import parts_of
-from mooncake_py.derive.debug.snapshot import (
+from mooncake_py.boundary.arguments import name_of
+from mooncake_py.boundary.detached import Bare
+from mooncake_py.containers.containers import module_of
+from mooncake_py.containers.state import old_cell, restore_cell
+from mooncake_py.errors import DerivativeDropError, UntrackedWriteError
+from mooncake_py.modes.debug.reach import parts_of
+from mooncake_py.modes.debug.snapshot import (
     CONTAINERS,
     Snapshot,
     difference_between,
@@ -24,16 +25,15 @@ from mooncake_py.derive.debug.snapshot import (
     named_parts,
     restore,
 )
-from mooncake_py.derive.language.fields import own_attributes, set_own_attributes
-from mooncake_py.derive.nesting.enclosing import enclosed
-from mooncake_py.derive.recording.active import Active
-from mooncake_py.derive.recording.activity import INERT, holds_inert, is_iterator, parts
-from mooncake_py.derive.recording.memory import undo_assign
-from mooncake_py.derive.recording.pulls import pull_state
-from mooncake_py.derive.recording.reverse import ReverseContext
-from mooncake_py.errors import DerivativeDropError, UntrackedWriteError
+from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.overriding import override
 from mooncake_py.rules.declare import contextual
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.activity import INERT, holds_inert, is_iterator, parts
+from mooncake_py.runtime.enclosing import enclosed
+from mooncake_py.runtime.fields import own_attributes, set_own_attributes
+from mooncake_py.runtime.memory import undo_assign
+from mooncake_py.runtime.pulls import pull_state
 from mooncake_py.tangents.memory import owner
 from mooncake_py.utilities.stopping import stop_gradient
 

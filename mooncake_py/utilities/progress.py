@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from mooncake_py.derive.reports.meter import Progress, Reporter, reporter
+from mooncake_py.diagnostics.meter import Progress, Reporter, reporter
 
 __all__ = ["Bars", "progress"]
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mooncake_py.derive.calls.limits import limits_raised
-from mooncake_py.derive.crossing.copying import copy_jointly
-from mooncake_py.derive.crossing.gradients import gradient_of
-from mooncake_py.derive.crossing.lift import Lifter
-from mooncake_py.derive.crossing.outgoing import independent
-from mooncake_py.derive.crossing.outputs import run, seed
-from mooncake_py.derive.debug.mode import new_context, settings
-from mooncake_py.derive.reports.notes import guarded
-from mooncake_py.derive.reports.tracebacks import boundary
+from mooncake_py.application.copying import copy_jointly
+from mooncake_py.application.gradients import gradient_of
+from mooncake_py.application.lift import Lifter
+from mooncake_py.boundary.exceptions import guarded
+from mooncake_py.boundary.outgoing import independent
+from mooncake_py.boundary.outputs import run, seed
+from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.errors import PullbackReuseError
+from mooncake_py.modes.reverse.settings import new_context, settings
+from mooncake_py.runtime.limits import limits_raised
 from mooncake_py.tangents.equality import value_mismatch
 from mooncake_py.utilities.parameters import Grads, Params
 

@@ -7,8 +7,8 @@ import os
 import sys
 from typing import Any
 
-from mooncake_py.derive.calls import stored_files
 from mooncake_py.errors import MissingRuleError
+from mooncake_py.language import stored_files
 from mooncake_py.utilities.ignoring import ignore_inside
 
 __all__ = ["store_inside"]

@@ -9,8 +9,8 @@ import linecache
 import os
 from typing import Any, TypeVar
 
-from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.errors import Location
+from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.rules.declare import contextual
 from mooncake_py.utilities.copies import plain_copy
 from mooncake_py.utilities.hooks import hook

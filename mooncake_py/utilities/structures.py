@@ -12,7 +12,7 @@ __all__ = ["copied", "holds_numbers"]
 def copied(value: Any) -> Any:
     """Return a value whose arrays are memory of their own."""
     # Only for those who use it.
-    from mooncake_py.derive.nesting.handing import Apart
+    from mooncake_py.boundary.inner_outputs import Apart
 
     return Apart(None).copy(value)
 
@@ -20,7 +20,7 @@ def copied(value: Any) -> Any:
 @contextual(copied)
 def copied_inside(ctx: Any, value: Any) -> Any:
     """Copy a value inside a derivative."""
-    from mooncake_py.derive.nesting.handing import Apart
+    from mooncake_py.boundary.inner_outputs import Apart
 
     return Apart(ctx).copy(value)
 
@@ -33,7 +33,7 @@ def holds_numbers(value: Any) -> bool:
 @contextual(holds_numbers)
 def holds_numbers_inside(ctx: Any, value: Any) -> bool:
     """Tell so inside a derivative."""
-    from mooncake_py.derive.nesting.handing import Leaves
+    from mooncake_py.boundary.inner_outputs import Leaves
 
     leaves = Leaves(ctx)
     leaves.visit(value)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from mooncake_py.derive.calls import natives
-from mooncake_py.derive.recording import scatter
+from mooncake_py.language import intrinsics
 from mooncake_py.rules import registry
 from mooncake_py.rules.coverage import declaration
 from mooncake_py.rules.kinds import RefusedRule, ZeroDerivativeRule
+from mooncake_py.runtime import scatter
 from tests.coverage.names import SECTIONS, members
 from tests.coverage.reasons import REASONS, UNSUPPORTED
 from tests.rules.test_registry import functions_with_cases
@@ -50,7 +50,7 @@ def treatment(name: str, found: Any, tested: Any) -> tuple[str, str]:
     try:
         rule = registry.find(found)
         is_tested = found in tested
-        is_native = found in natives.HANDLERS or found in scatter.HANDLERS
+        is_native = found in intrinsics.HANDLERS or found in scatter.HANDLERS
     except TypeError:  # it cannot be hashed
         return UNKNOWN, ""
     if isinstance(rule, RefusedRule):

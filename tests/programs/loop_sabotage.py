@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from mooncake_py.derive.loops import analysis, code, run
-from mooncake_py.derive.loops.analysis import Kinds
-from mooncake_py.derive.recording.active import active_number
-from mooncake_py.derive.recording.tape import Tape
+from mooncake_py.forms.loops import analysis, code, run
+from mooncake_py.forms.loops.analysis import Kinds
+from mooncake_py.modes.reverse.tape import Tape
+from mooncake_py.runtime.active import active_number
 from tests.programs.test_random_loops import compare
 
 __all__ = ["BREAKS", "loops_until_found"]

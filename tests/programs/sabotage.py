@@ -15,25 +15,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py.derive.calls import dispatch
-from mooncake_py.derive.language import construct
-from mooncake_py.derive.language.comparisons import Comparisons
-from mooncake_py.derive.nesting import handing, inside
-from mooncake_py.derive.recording import (
-    apply,
-    fused_code,
-    memory,
-    out_argument,
-    pulls,
-    scatter,
-    tape,
-)
-from mooncake_py.derive.recording.array_code import ArrayWriter
-from mooncake_py.derive.recording.memory import Memory, Registry, View
-from mooncake_py.derive.recording.reverse import ReverseContext
-from mooncake_py.derive.recording.tape import Tape
-from mooncake_py.derive.rewriting import expressions
+from mooncake_py.application import apply, out_argument
+from mooncake_py.boundary import inner_outputs
+from mooncake_py.forms import fused_code
+from mooncake_py.forms.array_code import ArrayWriter
+from mooncake_py.frontend import expressions
+from mooncake_py.language import construct, dispatch
+from mooncake_py.language.comparisons import Comparisons
+from mooncake_py.modes.reverse import tape
+from mooncake_py.modes.reverse.context import ReverseContext
+from mooncake_py.modes.reverse.tape import Tape
+from mooncake_py.nesting import inside
 from mooncake_py.rules import elementwise
+from mooncake_py.runtime import memory, pulls, scatter
+from mooncake_py.runtime.memory import Memory, Registry, View
 from tests.programs.checking import check
 from tests.programs.generator import random_program
 from tests.programs.second import check_second
@@ -401,8 +396,8 @@ def dtypes_of_operands_are_not_compared(patch: Patch) -> None:
 @breaks
 @shown_by("aux_of_gradient", "output_of_pullback")
 def containers_leave_an_inner_derivative_as_constants(patch: Patch) -> None:
-    original = handing.ordered
-    patch.setattr(handing, "ordered", lambda v: [] if type(v) is dict else original(v))
+    original = inner_outputs.ordered
+    patch.setattr(inner_outputs, "ordered", lambda v: [] if type(v) is dict else original(v))
 
 
 @breaks

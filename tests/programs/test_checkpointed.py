@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from mooncake_py.derive.language.core import Core
+from mooncake_py.language.core import Core
 from tests.programs.generator import random_program
 from tests.programs.test_random import verify
 from tests.support.checkpoint_everywhere import run_again

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mooncake_py.derive.loops import run
-from mooncake_py.derive.recording.fusion import Elsewhere
+from mooncake_py.forms.fusion import Elsewhere
+from mooncake_py.forms.loops import run
 from tests.programs.comparing import assert_as_unfused, function_of
 from tests.programs.random_loops import loop_arguments, random_loop
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from mooncake_py import CoDual, NoFData, build_rrule, tangent, value_and_grad, vjp
-from mooncake_py.derive.crossing.survey import Survey, overlap
-from mooncake_py.derive.recording.reverse import ReverseContext
+from mooncake_py.boundary.survey import Survey, overlap
+from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.tangents import zero_coduals
 
 __all__ = ["WAYS", "as_one", "gradient_of_memory"]

@@ -11,7 +11,7 @@ import pytest
 
 from mooncake_py import rewritten, show, value_and_grad
 from mooncake_py.errors import SourceUnavailableError
-from tests.derive.rewriting.all_programs import CASES
+from tests.frontend.all_programs import CASES
 
 
 def wave(u, steps):

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.testing import assert_allclose
 
-from mooncake_py.derive.recording.values import like
 from mooncake_py.rules import registry
 from mooncake_py.rules.broadcasting import fit
 from mooncake_py.rules.kinds import BilinearRule, LinearRule, VjpRule
+from mooncake_py.runtime.values import like
 
 STEP = 1e-6
 

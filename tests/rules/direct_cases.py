@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.testing import assert_allclose
 
-from mooncake_py.derive.recording.values import like
 from mooncake_py.rules import registry
 from mooncake_py.rules.broadcasting import fit
 from mooncake_py.rules.kinds import (
@@ -22,6 +21,7 @@ from mooncake_py.rules.kinds import (
     OverlayRule,
     VjpRule,
 )
+from mooncake_py.runtime.values import like
 from tests.rules.cases import Case
 
 __all__ = ["check_differences", "check_single_precision", "cotangents", "gradient"]

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.derive.recording.values import like
 from mooncake_py.rules import registry
 from mooncake_py.rules.broadcasting import fit
 from mooncake_py.rules.kinds import ElementwiseRule, LinearRule, VjpRule, Wirtinger
+from mooncake_py.runtime.values import like
 from tests.rules.cases import Case
 
 STEP = 1e-6

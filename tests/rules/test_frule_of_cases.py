@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import Dual, frule
-from mooncake_py.derive.forward.call import push_state_forward
+from mooncake_py.modes.forward.call import push_state_forward
 from mooncake_py.tangents.verify import verify_tangent
 from mooncake_py.testing.case import Inputs
 from mooncake_py.testing.compare import compare

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import mooncake_py
+from mooncake_py.rooms import is_engine
 from mooncake_py.rules import registry
 from mooncake_py.rules.coverage import is_part
 from mooncake_py.rules.kinds import BilinearRule, OverlayRule, Rule, VjpRule, function_name
@@ -35,7 +36,7 @@ def package_rules() -> list[tuple[Hashable, Rule]]:
         (function, rule)
         for function, rule in registry.registered()
         if Path(rule.origin.file).is_relative_to(PACKAGE)
-        and not Path(rule.origin.file).is_relative_to(PACKAGE / "derive")
+        and not is_engine(rule.origin.file)
     ]
 
 

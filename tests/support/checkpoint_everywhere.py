@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from mooncake_py.derive.language.core import Core
-from mooncake_py.derive.reports.places import is_library
+from mooncake_py.diagnostics.places import is_library
+from mooncake_py.language.core import Core
 
 recorded = Core.call_function
 

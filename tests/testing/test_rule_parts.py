@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py.derive.crossing.copying import copy_jointly
+from mooncake_py.application.copying import copy_jointly
 from mooncake_py.tangents import NoFData, zero_tangent
 from mooncake_py.testing.case import Inputs, repeats_cells
 from mooncake_py.testing.compare import compare, first_change, freeze, is_zero, largest_number

@@ -22,8 +22,8 @@ from mooncake_py import (
     value_and_grad,
     vjp,
 )
-from mooncake_py.derive.checkpoint.loop import runs, split
-from mooncake_py.derive.debug.mode import new_context
+from mooncake_py.modes.reverse.settings import new_context
+from mooncake_py.recomputation.loop import runs, split
 
 
 def energy(u, steps=20):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py import vjp
-from mooncake_py.derive.crossing.arguments import choose_arguments
+from mooncake_py.boundary.arguments import choose_arguments
 from mooncake_py.errors import MooncakeError
 from mooncake_py.tangents.memory import has_overlaps
 from tests.support.modes import nested, variants

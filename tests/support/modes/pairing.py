@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py import NoTangent
-from mooncake_py.derive.crossing.outputs import member
+from mooncake_py.boundary.outputs import member
 from mooncake_py.tangents import add_to_primal, scale
 from mooncake_py.tangents.containers import is_number, parts_of
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py import NoTangent, jvp, randn_tangent, value_and_grad, vjp
-from mooncake_py.derive.crossing.arguments import choose_arguments
+from mooncake_py.boundary.arguments import choose_arguments
 from tests.support.modes.mentions import dtypes_in
 from tests.support.modes.pairing import ModeError, inner, moved
 from tests.support.modes.recording import Record

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from mooncake_py import interface
-from mooncake_py.derive.crossing import pullback
-from mooncake_py.derive.forward import call
-from mooncake_py.derive.nesting.enclosing import enclosing
+from mooncake_py.modes.forward import call
+from mooncake_py.modes.reverse import pullback
+from mooncake_py.runtime.enclosing import enclosing
 from tests.support.modes.snapshots import Unknown, snapshot
 
 __all__ = ["Record", "recording"]

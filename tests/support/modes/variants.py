@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py.derive.recording.reverse import ReverseContext
 from mooncake_py.errors import MooncakeError
+from mooncake_py.modes.reverse.context import ReverseContext
 from tests.support.limited import TimedOut, limited
 from tests.support.modes.mentions import names_in
 from tests.support.modes.problem import ModeError, Problem, Skipped, require_close, require_value

@@ -1,0 +1,1 @@
+"""Rules applied to values of any structure, in a mode."""

@@ -1,0 +1,586 @@
+"""Applying a rule on the tape, one function for each kind of rule.
+
+Each is called as ``apply(rule, context, function, args, kwargs)``, finds out which arguments are
+active, runs the function on primals and records an entry if there is something to record.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.application import marshalling
+from mooncake_py.application.codual_call import apply_codual, container_written
+from mooncake_py.application.out_argument import (
+    named_out,
+    run_into,
+    signature_of,
+    single_output,
+    without_out,
+    write_into,
+)
+from mooncake_py.containers.sequences import readable
+from mooncake_py.diagnostics.places import position_for_rule
+from mooncake_py.errors import MissingRuleError
+from mooncake_py.forms.number_functions import NUMPY_FUNCTIONS, slope_of
+from mooncake_py.forms.partials import partial_for_one
+from mooncake_py.rules import registry
+from mooncake_py.rules.kinds import (
+    AtOnce,
+    BilinearRule,
+    CoDualRule,
+    ContextRule,
+    ElementwiseRule,
+    LinearRule,
+    OverlayRule,
+    RefusedRule,
+    Rule,
+    VjpRule,
+    ZeroDerivativeRule,
+)
+from mooncake_py.rules.precision import at_precision_of
+from mooncake_py.runtime import activity, drops, numerals, overlapping, pulls
+from mooncake_py.runtime.active import Active, active_number
+from mooncake_py.runtime.methods import ANSWERED, derivable
+from mooncake_py.runtime.tangent_tree import Mirror
+from mooncake_py.runtime.values import NUMBERS, is_inexact, is_of_math, like, spec_of
+from mooncake_py.tangents.memory import has_overlaps
+from mooncake_py.tangents.memory import owner as owner_of
+
+__all__ = ["APPLY", "handler", "unary_handler"]
+
+Context = Any
+
+# Functions that return new memory which nobody else can see.
+CREATES = frozenset({
+    np.zeros, np.empty, np.ones, np.full, np.zeros_like, np.empty_like, np.ones_like,
+    np.full_like, np.arange, np.linspace, np.eye, np.identity,
+})
+
+ARITHMETIC = frozenset({ndarray, *NUMBERS})
+
+
+# Elementwise.
+
+
+def apply_elementwise(
+    rule: ElementwiseRule, ctx: Context, f: Any, args: Any, kwargs: Any
+) -> Any:
+    """Apply an elementwise rule."""
+    if kwargs or len(args) != len(rule.partials):
+        return elementwise_with_options(rule, ctx, f, args, kwargs)
+    primals, nodes, active = operands(ctx, f, args)
+    method = derivable(args[0], ANSWERED[f]) if not active and f in ANSWERED else None
+    if method is not None:
+        return ctx.call(method, *args)
+    y = f(*primals)
+    if active:
+        return ctx.record_elementwise(rule, y, primals, nodes)
+    return drops.computed(ctx, f, args, y)
+
+
+def unary_handler(rule: Rule, f: Any) -> Callable[[Context, Any], Any] | None:
+    """Return the quick way to apply the rule of a function of one number or array, if it is one.
+
+    Measured on chains of elementwise functions and on float loops: a quarter less time than the
+    general way, which it falls back to.
+    """
+    if not isinstance(rule, ElementwiseRule):
+        return None
+    if is_of_math(f):
+        slope = partial_for_one(rule)
+        return slope and number_handler(rule, f, slope, float, general_handler(rule, f))
+    if len(rule.partials) != 1:
+        return None
+    quick = array_handler(rule, f)
+    if f in NUMPY_FUNCTIONS and registry.are_first():
+        return number_handler(rule, f, slope_of(f), np.float64, quick)
+    return quick
+
+
+def general_handler(rule: ElementwiseRule, f: Any) -> Callable[[Context, Any], Any]:
+    """Return the way that always serves."""
+    return lambda ctx, x: apply_elementwise(rule, ctx, f, (x,), {})
+
+
+def array_handler(rule: ElementwiseRule, f: Any) -> Callable[[Context, Any], Any]:
+    """Return the quick way for arrays, and numbers of any type."""
+
+    def apply_unary(ctx: Context, x: Any) -> Any:
+        t = type(x)
+        if t is ndarray:
+            node = ctx.known.get(id(x))
+            if node is None or node.ref() is not x:
+                node = None if x.base is None else ctx.find(x)
+                if node is None:
+                    return drops.computed(ctx, f, (x,), f(x))
+            return ctx.record_one(rule, f(x), x, node)
+        if t is Active:
+            return ctx.record_one(rule, f(x.primal), x.primal, x)
+        return apply_elementwise(rule, ctx, f, (x,), {})
+
+    return apply_unary
+
+
+def number_handler(
+    rule: ElementwiseRule, f: Any, slope: Any, result: type, otherwise: Any
+) -> Callable[[Context, Any], Any]:
+    """Return the quick way for floats, whose slope is a float that is known at once.
+
+    Measured on a loop over ``np.sin(x)``: 16 -> 6 times the primal.
+    """
+
+    def apply_number(ctx: Context, x: Any) -> Any:
+        if type(x) is not Active:
+            return otherwise(ctx, x)
+        value = x.primal
+        y = f(value)
+        if type(y) is not result:
+            return ctx.record_one(rule, y, value, x)
+        try:
+            p = slope(float(value), float(y))
+        except (ArithmeticError, ValueError):  # infinite: left to the reverse pass
+            return ctx.record_one(rule, y, value, x)
+        y = active_number(y, ctx)
+        ctx.record((pulls.pull_scalar_one, y, x, p))
+        return y
+
+    return apply_number
+
+
+def operands(ctx: Context, f: Any, args: Any) -> tuple[Any, Any, bool]:
+    """Return primals and nodes of operands, and whether one is active."""
+    primals: list[Any] = []
+    nodes: list[Any] = []
+    active, plain = False, True
+    for a in args:
+        t = type(a)
+        node = None
+        if t is ndarray:
+            node = ctx.find(a)
+        elif t is Active:
+            node, a = a, a.primal
+        elif t not in activity.INERT:
+            a = ctx.as_operand(readable(ctx, f, a))
+            node = ctx.find(a) if type(a) is ndarray else None
+            plain = False
+        if node is not None:
+            active = True
+        primals.append(a)
+        nodes.append(node)
+    if active and not plain:
+        ctx.refuse_subclasses(primals)
+        primals = as_arrays(primals)
+    return tuple(primals), tuple(nodes), active
+
+
+def as_arrays(primals: Any) -> list[Any]:
+    """Return operands with arrays for lists, which partials do not take and the user may change."""
+    return [np.array(p) if type(p) is list or type(p) is tuple else p for p in primals]
+
+
+def elementwise_with_options(
+    rule: ElementwiseRule, ctx: Context, f: Any, args: Any, kwargs: Any
+) -> Any:
+    """Apply an elementwise rule with `out=`, `where=`, `dtype=` or arguments by keyword."""
+    args, kwargs = named_out(f, args, kwargs)
+    out = kwargs.pop("out", None)
+    if not isinstance(f, np.ufunc):
+        args, kwargs = bound_arguments(f, args, kwargs, len(rule.partials))
+    if out is Ellipsis:
+        kwargs = {**kwargs, "out": out}  # the result is an array, also a 0-d one
+    out = single_output(out)
+    where = kwargs.get("where")
+    primals, nodes, active = operands(ctx, f, args)
+    if out is not None and isinstance(f, np.ufunc):
+        return elementwise_into(rule, ctx, f, primals, nodes, out, kwargs)
+    y = f(*primals, **kwargs)
+    if out is not None:
+        y = ctx.record_elementwise(rule, y, primals, nodes) if active else y
+        return write_into(ctx, out, y, where=True if where is None else where)
+    if not active:
+        return drops.computed(ctx, f, args, y)
+    return ctx.record_elementwise(rule, y, primals, nodes, None if where is True else where)
+
+
+def elementwise_into(
+    rule: ElementwiseRule, ctx: Context, f: Any, primals: Any, nodes: Any, out: Any, kwargs: Any
+) -> ndarray:
+    """Run a ufunc with `out=`, in place."""
+    where = kwargs.get("where")
+    where = None if where is True or where is None else np.asarray(where, bool)
+    active = any(node is not None for node in nodes)
+    if not isinstance(out, ndarray):
+        return f(*primals, out=activity.unwrapped(out), **kwargs)  # raises NumPy's own error
+    if type(out) is not ndarray:
+        ctx.refuse_subclass(out, *(n for n in nodes if n is not None))
+        elementwise_into(rule, ctx, f, primals, nodes, out.view(ndarray), kwargs)
+        return out
+    if has_overlaps(out) and (active or ctx.find(out) is not None) and drops.holds(ctx, out):
+        elementwise_through(rule, ctx, f, primals, nodes, out, kwargs)
+        return out
+    memory = ctx.registry.memory_of(out)
+    plan = ctx.plan(rule, nodes) if active else None
+    flows = plan is not None and drops.holds(ctx, out)
+    saved: list[Any] = []
+    partials: Any = ()
+    if plan is not None and flows:
+        saved = ctx.saved_operands(primals, nodes, plan[2])
+        if type(where) is ndarray:
+            ctx.registry.protect(where)
+        partials = at_precision_of(out, kept_at_once(plan[1], primals), primals)
+    undo = ctx.overwritten(memory, out, Ellipsis) if memory.protected else None
+    try:
+        f(*primals, out=out, **kwargs)
+    except BaseException:
+        if undo is not None:
+            ctx.record(undo)
+        raise
+    # On the way back the old contents return first: the partials may read them.
+    if plan is not None and flows:
+        positions, _, keep = plan
+        saved.append(out.copy() if keep[-1] else None)
+        node = ctx.registry.activate(out)
+        fits = [0 if type(nodes[i]) is Active else (primals[i].shape, primals[i].dtype)
+                for i in positions]
+        targets = [nodes[i] for i in positions]
+        ctx.record((pulls.pull_elementwise_out, node, where, partials, targets, fits, saved))
+    elif ctx.find(out) is not None:
+        node = ctx.registry.activate(out)
+        ctx.record((pulls.pull_elementwise_out, node, where, (), (), (), ()))
+    if undo is not None:
+        ctx.record(undo)
+    return out
+
+
+def elementwise_through(
+    rule: ElementwiseRule, ctx: Context, f: Any, primals: Any, nodes: Any, out: ndarray, kwargs: Any
+) -> None:
+    """Run a ufunc with an `out=` that overlaps itself: first the values, then the write."""
+    where = kwargs.get("where", True)
+    with np.errstate() if where is True else np.errstate(all="ignore"):
+        y = f(*primals, **{**kwargs, "where": True})
+    if any(node is not None for node in nodes):
+        y = ctx.record_elementwise(rule, y, primals, nodes)
+    if where is not True:
+        y = ctx.call(np.where, where, y, out)
+
+    def run(w: ndarray) -> None:
+        f(*[w if x is out else x for x in primals], out=w, **kwargs)
+
+    overlapping.compute_into(ctx, out, ctx.registry.activate(out), y, run)
+
+
+def kept_at_once(partials: Any, primals: Any) -> Any:
+    """Evaluate, before the output overwrites an input, the partials that are kept as values."""
+    return [p.partial(*primals, None) if type(p) is AtOnce else p for p in partials]
+
+
+def bound_arguments(f: Any, args: Any, kwargs: Any, count: int) -> tuple[Any, Any]:
+    """Move the first `count` arguments to their positions, with defaults filled in."""
+    signature = signature_of(f)
+    if signature is None or len(args) >= count:
+        return args, kwargs
+    kwargs = dict(kwargs)
+    names = list(signature.parameters.values())
+    filled = list(args)
+    for parameter in names[len(args):count]:
+        if parameter.name in kwargs:
+            filled.append(kwargs.pop(parameter.name))
+        elif parameter.default is not inspect.Parameter.empty:
+            filled.append(parameter.default)
+        else:
+            break
+    return tuple(filled), kwargs
+
+
+# Linear and bilinear.
+
+
+@without_out
+def apply_linear(rule: LinearRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
+    """Apply the rule of a function that is linear in some arguments."""
+    args, kwargs = by_position(ctx, rule.adjoint, args, kwargs, max(rule.wrt))
+    primals = list(args)
+    for i in rule.stepwise:
+        if i < len(args):
+            primals[i] = activity.unwrapped(args[i])
+    nodes: list[Any] = []
+    active = False
+    for i in rule.wrt:
+        if i >= len(args):
+            break
+        primal, node = operand(ctx, f, args[i])
+        primals[i] = primal
+        nodes.append(node)
+        active = active or node is not None
+    refuse_other_active(rule, ctx, args, kwargs, (*rule.wrt, *rule.stepwise))
+    y = f(*primals, **kwargs)
+    if not active:
+        return drops.constant(ctx, f, args, y)
+    ctx.refuse_subclasses(primals)
+    if not is_inexact(y):
+        return drops.output(ctx, rule, y, primals)
+    if ctx.numerals is not None:  # in other arguments
+        numerals.checked(ctx, f, args, y)
+    if shares_memory(ctx, y, nodes, primals, rule.wrt):
+        return y
+    saved = list(primals)
+    fits: list[Any] = []
+    for i in rule.wrt[: len(nodes)]:
+        saved[i] = like(primals[i])
+        fits.append(spec_of(primals[i]))
+    ctx.protect_all((saved, kwargs))
+    result, node = ctx.fresh_output(y)
+    ctx.record(
+        (pulls.pull_linear, node, rule, rule.adjoint, nodes, fits, saved, kwargs)
+    )
+    return result
+
+
+@without_out
+def apply_bilinear(rule: BilinearRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
+    """Apply the rule of a function that is linear in each of its first two arguments."""
+    if kwargs or len(args) != 2:
+        args, kwargs = by_position(ctx, rule.adjoints[0], args, kwargs, 1)
+        refuse_other_active(rule, ctx, args, kwargs, (0, 1))
+    primals, nodes, active = operands(ctx, f, args[:2])
+    a, b = (x if type(x) in ARITHMETIC else np.asarray(x) for x in primals)  # lists, poly1d
+    y = f(a, b, *args[2:], **kwargs)
+    if not active:
+        return drops.computed(ctx, f, (a, b), y)
+    return ctx.record_bilinear(rule, y, a, b, nodes, args[2:], kwargs)
+
+
+def by_position(
+    ctx: Context, model: Any, args: Any, kwargs: Any, last: int
+) -> tuple[Any, Any]:
+    """Move arguments given by keyword to their positions, where they may be active.
+
+    The names and the defaults are those of the rule's own parameters, after the cotangent.
+    """
+    if len(args) > last or all(type(v) in activity.INERT for v in kwargs.values()):
+        return args, kwargs
+    code = getattr(model, "__code__", None)
+    if code is None:
+        return args, kwargs
+    names = code.co_varnames[1 : code.co_argcount]
+    defaults = dict(zip(reversed(names), reversed(model.__defaults__ or ()), strict=False))
+    named = [i for i in range(len(args), last + 1) if names[i] in kwargs]
+    kwargs = dict(kwargs)
+    filled = list(args)
+    for name in names[len(args) : max(named, default=-1) + 1]:
+        if name not in kwargs and name not in defaults:
+            break
+        filled.append(kwargs.pop(name, defaults.get(name)))
+    return tuple(filled), kwargs
+
+
+def operand(ctx: Context, f: Any, value: Any) -> tuple[Any, Any]:
+    """Return the primal and the node of one argument."""
+    (primal,), (node,), _ = operands(ctx, f, (value,))
+    return primal, node
+
+
+def refuse_other_active(rule: Rule, ctx: Context, args: Any, kwargs: Any, wrt: Any) -> None:
+    """Raise if an argument is active for which the rule has no derivative."""
+    for i, value in enumerate(args):
+        if i not in wrt and type(value) not in activity.INERT and ctx.contains_active(value):
+            raise no_derivative(rule, ctx, f"argument {i}")
+    for name, value in kwargs.items():
+        if type(value) not in activity.INERT and ctx.contains_active(value):
+            raise no_derivative(rule, ctx, f"argument {name!r}")
+
+
+def no_derivative(rule: Rule, ctx: Context, argument: str) -> MissingRuleError:
+    """Return the error for an active argument that a rule does not cover."""
+    error = MissingRuleError(
+        f"the rule of {rule.name} has no derivative with respect to {argument}",
+        where=ctx.user_location(),
+        why=f"that argument is active; the rule is declared at {rule.origin}",
+        fix="hold the argument constant, or register a rule with replace=True",
+    )
+    ctx.failed(error)
+    return error
+
+
+def shares_memory(ctx: Context, y: Any, nodes: Any, primals: Any, wrt: Any) -> bool:
+    """Tell whether an output is a view of an active argument: its shadow is a view as well."""
+    if type(y) is not ndarray:
+        return False
+    if y.base is None:
+        return any(y is primals[i] for i in wrt if i < len(primals))
+    owner = owner_of(y)
+    return any(
+        node is not None and type(primals[i]) is ndarray and owner_of(primals[i]) is owner
+        for i, node in zip(wrt, nodes, strict=False)
+    )
+
+
+# Rules without side effects in general.
+
+
+@without_out
+def apply_vjp(rule: VjpRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
+    """Apply a rule given by output and pullback."""
+    if rule.permits:
+        args, kwargs = without_permissions(rule, f, args, kwargs)
+    if kwargs and ctx.contains_active(kwargs):
+        args, kwargs = all_by_position(rule, args, kwargs)
+    args = [readable(ctx, f, a) for a in args]
+    nodes = [ctx.node_of(a) for a in args]
+    while nodes and nodes[-1] is None:
+        nodes.pop()
+    if kwargs:
+        refuse_other_active(rule, ctx, (), kwargs, ())
+    if not nodes:
+        return drops.constant(ctx, f, args, f(*args, **kwargs))
+    ctx.refuse_subclasses(args)
+    primals = [activity.unwrapped(a) for a in args]
+    for i, node in enumerate(nodes):
+        if (type(node) is Mirror or type(node) is list) and holds_mirror(node):
+            primals[i] = marshalling.plain(args[i])
+    before = marshalling.Contents(primals) if rule.by_user else None
+    y, pullback = rule.rule(*primals, **kwargs)
+    if before is not None and before.changed():
+        raise container_written(rule, ctx)
+    if ctx.numerals is not None:  # in other arguments
+        numerals.checked(ctx, f, args, y)
+    ctx.protect_all((primals, kwargs))
+    result, outputs = register_outputs(rule, ctx, y, (args, primals))
+    if outputs is None or (type(outputs) is tuple and all(n is None for n in outputs)):
+        return result
+    fits = [specs(a, node) for a, node in zip(primals, nodes, strict=False)]
+    where = position_for_rule(rule.origin)
+    ctx.record((pulls.pull_vjp, outputs, rule, pullback, nodes, fits, where))
+    if type(outputs) is marshalling.Result or type(outputs) is tuple:
+        marshalling.note_results(ctx, outputs)
+    return result
+
+
+def holds_mirror(node: Any) -> bool:
+    """Tell whether an argument is or has in it something other than arrays and numbers."""
+    return type(node) is Mirror or (type(node) is list and any(map(holds_mirror, node)))
+
+
+def without_permissions(rule: VjpRule, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """Return the arguments without those that allow a function to overwrite the others.
+
+    What the rule takes by keyword only is moved there, as the names are known by then.
+    """
+    signature = signature_of(f)
+    names = [] if signature is None else list(signature.parameters)
+    count = getattr(inspect.unwrap(rule.rule), "__code__").co_argcount  # noqa: B009
+    kept = [
+        False if name in rule.permits else a for name, a in zip(names, args, strict=False)
+    ]
+    kwargs = {**dict(zip(names[count:], kept[count:], strict=False)), **kwargs}
+    kwargs = {name: v for name, v in kwargs.items() if name not in rule.permits}
+    return (*kept[:count], *args[len(kept) :]), kwargs
+
+
+def all_by_position(rule: VjpRule, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """Move keyword arguments of a rule to positions, as far as its signature allows."""
+    bound = inspect.signature(rule.rule).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.args, bound.kwargs
+
+
+def specs(primal: Any, node: Any) -> Any:
+    """Return how to fit the cotangents of an argument, a list for a sequence."""
+    if type(node) is list:
+        return [specs(p, n) for p, n in zip(primal, node, strict=True)]
+    return spec_of(primal)
+
+
+def register_outputs(
+    rule: Rule, ctx: Context, y: Any, inputs: tuple[Any, Any]
+) -> tuple[Any, Any]:
+    """Register the output of a rule, or each of a tuple of outputs."""
+    if isinstance(y, (tuple, list)):
+        pairs = [register_outputs(rule, ctx, part, inputs) for part in y]
+        values = [value for value, _ in pairs]
+        if hasattr(y, "_fields"):
+            result: Any = type(y)(*values)
+        else:
+            result = type(y)(values)
+        return result, tuple(node for _, node in pairs)
+    if not is_inexact(y):
+        return marshalling.activated(ctx, drops.output(ctx, rule, y, inputs[0]), *inputs)
+    if type(y) is ndarray:
+        if ctx.find(y) is not None:
+            return y, None  # a view of active memory
+        y = ctx.registry.independent(y)
+        node = ctx.registry.fresh(y)
+        node.protect()  # the pullback may have kept it
+        return y, node
+    return ctx.fresh_output(y)
+
+
+# No derivative, and Python replacements.
+
+
+def apply_zero(rule: Rule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function without a derivative on primals."""
+    if len(args) > 1:
+        args, kwargs = named_out(f, args, kwargs)
+    if single_output(kwargs.get("out")) is not None:
+        return run_into(ctx, f, args, kwargs)
+    method = derivable(args[0], ANSWERED[f]) if f in ANSWERED else None
+    if method is not None:
+        return ctx.call(method, *args)
+    y = f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
+    if type(y) is ndarray and y.base is None and f in CREATES:
+        ctx.registry.memory_of(y).protected = False
+    return numerals.remembered(ctx, y, (args, kwargs)) if type(y) is str else y
+
+
+def apply_overlay(rule: OverlayRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run the Python replacement of a function, derived."""
+    if not kwargs and all(type(a) in activity.INERT for a in args):
+        return f(*args)
+    return ctx.call_function(rule.replacement, args, kwargs)
+
+
+def apply_refused(rule: RefusedRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function whose arguments must be constant."""
+    args, kwargs = named_out(f, args, kwargs)
+    read = [v for name, v in kwargs.items() if name != "out"]
+    if any(map(ctx.contains_active, (*args, *read))):
+        raise ctx.failed(
+            MissingRuleError(
+                f"{rule.name} cannot be differentiated",
+                where=ctx.user_location(),
+                why=rule.why,
+                fix=rule.fix,
+            )
+        )
+    return apply_zero(rule, ctx, f, args, kwargs)
+
+
+def apply_contextual(rule: ContextRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run what a function does inside a derivative."""
+    return rule.rule(ctx, *args, **kwargs)
+
+
+APPLY: dict[type[Rule], Callable[..., Any]] = {
+    ElementwiseRule: apply_elementwise,
+    LinearRule: apply_linear,
+    BilinearRule: apply_bilinear,
+    VjpRule: apply_vjp,
+    CoDualRule: apply_codual,
+    OverlayRule: apply_overlay,
+    ContextRule: apply_contextual,
+    RefusedRule: apply_refused,
+    ZeroDerivativeRule: apply_zero,
+}
+
+
+def handler(rule: Rule) -> Callable[..., Any]:
+    """Return the function ``(context, function, args, kwargs)`` that applies a rule."""
+    return partial(APPLY[type(rule)], rule)

@@ -1,0 +1,128 @@
+"""Gradients in the structure of the arguments, read from mirrors after the reverse pass."""
+
+from __future__ import annotations
+
+from types import CellType
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.memory import Memory, View
+from mooncake_py.runtime.tangent_tree import Mirror
+from mooncake_py.tangents import MutableTangent, NoTangent
+from mooncake_py.tangents.lookup import spec_of
+from mooncake_py.tangents.spec import TangentSpec
+
+__all__ = ["Known", "gradient_of", "scalar_gradient"]
+
+
+class Known:
+    """In a mirror, a number or an array whose gradient is computed elsewhere."""
+
+    __slots__ = ("gradient",)
+
+    gradient: Any
+
+
+def gradient_of(value: Any, mirror: Any, memo: dict[int, Any]) -> Any:
+    """Return the gradient of a value in its own structure, after the reverse pass.
+
+    Parameters
+    ----------
+    value : object
+        The argument, restored.
+    mirror : node, Mirror or None
+    memo : dict
+        Gradients of containers so far: a container met twice has one gradient.
+
+    Returns
+    -------
+    object
+        The same dataclass for a dataclass, a `MutableTangent` for any other object, that of a
+        closure with the captured variables by name; parts without a derivative give
+        ``NoTangent()``.  Arrays are new.
+    """
+    if mirror is None:
+        return NoTangent()
+    if type(mirror) is Known:
+        return mirror.gradient
+    if type(mirror) is Active:
+        return scalar_gradient(mirror)
+    if type(mirror) is Memory or isinstance(mirror, View):
+        return array_gradient(value, mirror)
+    if type(value) is CellType:
+        return gradient_of(value.cell_contents, mirror.parts["cell_contents"], memo)
+    if id(mirror) not in memo:
+        memo[id(mirror)] = container_gradient(value, mirror, memo)
+    return memo[id(mirror)]
+
+
+def container_gradient(value: Any, mirror: Mirror, memo: dict[int, Any]) -> Any:
+    """Return the gradient of a container or an object."""
+    spec = spec_of(value)
+    fields = spec.fields(value)
+    assert fields is not None
+    if type(spec).gradient is not TangentSpec.gradient:
+        parts = {name: gradient_of(fields[name], m, memo) for name, m in mirror.parts.items()}
+        return spec.gradient(value, parts)
+    mutable = mutable_gradient(value, mirror)
+    if mutable is not None:
+        memo[id(mirror)] = mutable  # before its parts, which may lead back to it
+    parts = {name: gradient_of(fields[name], m, memo) for name, m in mirror.parts.items()}
+    if mutable is None:
+        return immutable_gradient(value, mirror, parts)
+    if is_dataclass(value):
+        for name, part in parts.items():
+            object.__setattr__(mutable, name, part)
+    elif mirror.kind is list:
+        mutable.extend(parts.values())
+    else:
+        (mutable if mirror.kind is dict else mutable._fields).update(parts)
+    return mutable
+
+
+def immutable_gradient(value: Any, mirror: Mirror, parts: dict[Any, Any]) -> Any:
+    """Return the gradient of a tuple, a namedtuple or what a user registered as immutable."""
+    if hasattr(value, "_fields"):
+        return type(value)(*parts.values())
+    return tuple(parts.values()) if mirror.kind is tuple else mirror.kind(**parts)
+
+
+def mutable_gradient(value: Any, mirror: Mirror) -> Any:
+    """Return an empty gradient that is filled in place, or None if it is made whole."""
+    if is_dataclass(value):
+        return object.__new__(type(value))
+    return mirror.kind() if mirror.kind in (list, dict, MutableTangent) else None
+
+
+def is_dataclass(value: Any) -> bool:
+    """Tell whether a value is an instance of a dataclass, without the module that makes them."""
+    return hasattr(type(value), "__dataclass_fields__")
+
+
+def scalar_gradient(node: Active) -> Any:
+    """Return the cotangent of an active scalar in the type of the scalar."""
+    t = type(node.primal)
+    g = node.grad
+    if isinstance(g, (complex, np.complexfloating)) and not issubclass(
+        t, (complex, np.complexfloating)
+    ):
+        g = g.real
+    return t(g)
+
+
+def array_gradient(value: ndarray, node: Any) -> ndarray:
+    """Return the cotangent of an array as a new array of its shape and dtype."""
+    if type(node) is not Memory:
+        if node.memory.grad is None:
+            return np.zeros(value.shape, value.dtype)
+        return node.shadow().copy()
+    g = node.grad
+    if g is None:
+        return np.zeros(value.shape, value.dtype)
+    flags = g.flags
+    if flags.owndata and flags.c_contiguous and not node.pinned:
+        return g
+    return np.array(g, order="C")

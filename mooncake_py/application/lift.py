@@ -1,0 +1,179 @@
+"""Values on their way into a differentiated call and out of it.
+
+Arrays enter as they are: their memory becomes active.  A float enters as an active scalar; in a
+list, a dict, an object or a captured variable it replaces the float in place, so that every name
+for that container sees it, and the tape puts the float back.  What a container or an object holds
+is what its `TangentSpec` says.
+"""
+
+from __future__ import annotations
+
+import threading
+from threading import get_ident
+from types import CellType
+from typing import Any, Self
+
+from numpy import ndarray
+
+from mooncake_py.application.walker import SCALARS, Walker, note_contents, replace_parts
+from mooncake_py.overriding import override
+from mooncake_py.runtime.active import Active, active_number, shared_number
+from mooncake_py.runtime.foreign import foreign_number
+from mooncake_py.runtime.tangent_tree import Mirror
+from mooncake_py.tangents.builtin_specs import differentiable_array
+from mooncake_py.tangents.lookup import spec_of
+from mooncake_py.tangents.spec import TangentSpec
+
+__all__ = [
+    "Lifter", "Mirror", "Settler", "in_containers", "is_differentiable", "refuse_shared",
+]
+
+# Held by a call that has put active scalars into containers which other threads may see.
+in_containers = threading.RLock()
+
+
+class Lifter(Walker):
+    """Makes values active.
+
+    Parameters
+    ----------
+    ctx : ReverseContext
+        The call that the values enter.
+
+    Notes
+    -----
+    While floats in containers are replaced, other calls that would do so wait: it is a context
+    manager, to be left when the containers are restored.
+    """
+
+    liftings = 0  # containers of all threads that had numbers replaced so far,
+    lifted = 0  # and those that have now,
+    holder: int | None = None  # in the thread of this number
+
+    def __init__(self, ctx: Any) -> None:
+        super().__init__(ctx)
+        self.locked = False
+        self.before = Lifter.liftings, Lifter.lifted
+
+    @override
+    def visit_scalar(self, value: Any) -> tuple[Any, Any]:
+        if type(value) is Active:
+            self.ctx.meet(value)
+            value = value.primal
+        node = active_number(value, self.ctx)
+        return node, node
+
+    @override
+    def visit_array(self, value: ndarray) -> tuple[Any, Any]:
+        if not differentiable_array(value):
+            return value, None
+        if type(value) is not ndarray:  # a memory map
+            value = value.view(ndarray)
+        return value, self.activate(value)
+
+    def activate(self, value: ndarray) -> Any:
+        """Make the memory of an array active; return its node."""
+        return self.ctx.registry.activate(value)
+
+    @override
+    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> None:
+        if not self.locked and not all(map(stays_as_it_is, fields.values())):
+            in_containers.acquire()
+            self.locked = True
+            Lifter.liftings += 1
+            Lifter.lifted += 1
+            Lifter.holder = get_ident()
+            fields = spec.fields(value)  # another thread may have changed it until now
+            assert fields is not None
+        old = dict(fields)
+        if type(value) is CellType:
+            self.ctx.note_cell(value)
+        changed = self.changed_parts(old, mirror)
+        if changed:
+            note_contents(self.ctx, value, spec, old, changed)
+            replace_parts(value, spec, changed)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        if self.locked:
+            self.locked = False
+            Lifter.lifted -= 1
+            if not Lifter.lifted:
+                Lifter.holder = None
+            in_containers.release()
+
+    def settle(self) -> None:
+        """Raise if the forward pass has met a number that another thread had made active."""
+        if not self.locked and self.before != (Lifter.liftings, 0):
+            refuse_shared(self.ctx, 0)
+
+
+class Settler(Walker):
+    """Brings values to plain numbers after a forward pass; every number gets a node.
+
+    Attributes
+    ----------
+    replaced : list of tuple
+        Containers and objects that held active numbers, their specs, and these numbers.
+    """
+
+    def __init__(self, ctx: Any) -> None:
+        super().__init__(ctx)
+        self.replaced: list[tuple[Any, TangentSpec, dict[Any, Any]]] = []
+
+    def unsettle(self) -> None:
+        """Put the active numbers back, for parts of the program that run again."""
+        for value, spec, parts in self.replaced:
+            replace_parts(value, spec, parts)
+
+    @override
+    def visit_scalar(self, value: Any) -> tuple[Any, Any]:
+        if type(value) is Active:
+            return value.primal, value
+        return value, active_number(value, self.ctx)
+
+    @override
+    def visit_array(self, value: ndarray) -> tuple[Any, Any]:
+        if type(value) is not ndarray or not differentiable_array(value):
+            return value, None
+        return value, self.ctx.registry.activate(value)
+
+    @override
+    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> None:
+        old = dict(fields)
+        changed = self.changed_parts(old, mirror)
+        if changed:
+            self.replaced.append((value, spec, {name: old[name] for name in changed}))
+            replace_parts(value, spec, changed)
+
+
+def refuse_shared(ctx: Any, start: int) -> None:
+    """Raise if entries from `start` on would give a cotangent to a number of another thread."""
+    if Lifter.holder == get_ident():
+        return
+    for entry in ctx.tape[start:]:
+        number = foreign_number(ctx, entry)
+        if number is not None:
+            raise shared_number(number)
+
+
+def stays_as_it_is(part: Any) -> bool:
+    """Tell whether a part of a container is never replaced, being an array or without numbers."""
+    if type(part) is ndarray or part is None or type(part) in (int, str, bool):
+        return True
+    return type(part) is not Active and type(part) not in SCALARS and spec_of(part).mutable
+
+
+def is_differentiable(mirror: Any, seen: set[int] | None = None) -> bool:
+    """Tell whether a mirror has a node anywhere."""
+    if mirror is None:
+        return False
+    if type(mirror) is not Mirror:
+        return True
+    seen = set() if seen is None else seen
+    if id(mirror) in seen:
+        return False
+    seen.add(id(mirror))
+    return any(is_differentiable(part, seen) for part in mirror.parts.values())

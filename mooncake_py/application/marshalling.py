@@ -1,0 +1,324 @@
+"""Containers and objects that go into rules written by hand, and those that come out of them.
+
+A rule computes with plain numbers.  It is handed a copy of a container or an object in which
+numbers are active, with the same arrays; the nodes are found in the original.  In what a rule
+returns, numbers are replaced by active ones in place, and the tape puts them back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import FunctionType, MethodType
+from typing import Any
+
+from numpy import ndarray
+
+from mooncake_py.application.copying import copy_jointly
+from mooncake_py.application.gradients import gradient_of
+from mooncake_py.application.walker import Walker, note_contents, replace_parts
+from mooncake_py.diagnostics.notes import locate
+from mooncake_py.errors import InvalidTangentError, MissingRuleError
+from mooncake_py.overriding import override
+from mooncake_py.runtime import buffers
+from mooncake_py.runtime.active import Active, active_number
+from mooncake_py.runtime.activity import INERT, contains_active, parts
+from mooncake_py.runtime.tangent_tree import Mirror
+from mooncake_py.tangents.builtin_specs import differentiable_array
+from mooncake_py.tangents.lookup import spec_of
+from mooncake_py.tangents.memory import owner
+from mooncake_py.tangents.spec import TangentSpec
+
+__all__ = [
+    "Contents", "Inputs", "Result", "activated", "leaves", "mirror_of", "note_results", "plain",
+]
+
+
+class Reader(Walker):
+    """Finds the nodes of a value, and leaves the value as it is.
+
+    Parameters
+    ----------
+    ctx : ReverseContext
+    whole : bool
+        Whether constant numbers and arrays get nodes too, for fdata that have a place for each.
+    """
+
+    def __init__(self, ctx: Any, whole: bool) -> None:
+        super().__init__(ctx)
+        self.whole = whole
+        self.met: set[int] = set()
+
+    @override
+    def visit_scalar(self, value: Any) -> tuple[Any, Any]:
+        self.met.add(id(value))
+        if type(value) is Active:
+            return value, value
+        return value, active_number(value, self.ctx) if self.whole else None
+
+    @override
+    def visit_array(self, value: ndarray) -> tuple[Any, Any]:
+        self.met.add(id(value))
+        if type(value) is not ndarray or not differentiable_array(value):
+            return value, None
+        if not self.whole and self.ctx.find(value) is None:
+            return value, None
+        return value, self.ctx.registry.activate(value)  # with its layout
+
+    @override
+    def visit_immutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> Any:
+        self.visit_parts(fields, mirror)
+        return value
+
+    @override
+    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> None:
+        self.visit_parts(fields, mirror)
+
+
+def mirror_of(ctx: Any, value: Any, *, whole: bool = False) -> Mirror | None:
+    """Return the nodes in a container or an object, in its structure.
+
+    Raises
+    ------
+    InvalidTangentError, MissingRuleError
+        If something active is in a place that tangents do not know, such as an iterator or a set.
+    """
+    reader = Reader(ctx, whole)
+    try:
+        _, mirror = reader.visit(value)
+    except InvalidTangentError as error:
+        locate(error, ctx.user_location())
+        ctx.failed(error)
+        raise
+    for leaf in leaves(value, set()):
+        if id(leaf) not in reader.met and contains_active(ctx, leaf, set()):
+            raise ctx.failed(
+                MissingRuleError(
+                    f"a rule cannot be handed this {type(value).__name__}",
+                    where=ctx.user_location(),
+                    why="something active is in it where a tangent has no place for it: in a set,\n"
+                    "a default of a function or the like",
+                    fix="pass what is active as an argument of its own, or in a list or a dict",
+                )
+            )
+    return mirror
+
+
+def plain(value: Any, *, copied: bool = False) -> Any:
+    """Return a value with plain numbers: itself if no number is active, else a copy.
+
+    Arrays, random generators and the like are the same; with `copied` containers and objects are
+    copied in any case.
+    """
+    if not copied and not any(type(leaf) is Active for leaf in leaves(value, set())):
+        return value
+    return copy_jointly(
+        value, lambda v: v.primal if type(v) is Active else v, keep_views=False, share_others=True
+    )
+
+
+def leaves(value: Any, seen: set[int]) -> Iterator[Any]:
+    """Yield the active numbers, the arrays and the buffers in a value, at any depth."""
+    t = type(value)
+    if t in INERT:
+        return
+    if t is Active or isinstance(value, buffers.BUFFERS) or (
+        isinstance(value, ndarray) and value.dtype.kind != "O"
+    ):
+        yield value
+    elif id(value) not in seen:
+        seen.add(id(value))
+        for part in parts(value):
+            yield from leaves(part, seen)
+
+
+class Contents:
+    """What containers and objects hold, to see later whether that has changed."""
+
+    def __init__(self, values: Any) -> None:
+        self.held: list[tuple[Any, Mapping[Any, Any]]] = []
+        seen: set[int] = set()
+        waiting = list(values)
+        while waiting:
+            value = waiting.pop()
+            t = type(value)
+            if t in INERT or t is Active or isinstance(value, ndarray) or id(value) in seen:
+                continue
+            seen.add(id(value))
+            fields = spec_of(value).fields(value)
+            if fields is not None:
+                self.held.append((value, dict(fields)))
+                waiting.extend(fields.values())
+
+    def changed(self) -> bool:
+        """Tell whether any of them holds something else now."""
+        return any(differ(old, spec_of(value).fields(value)) for value, old in self.held)
+
+
+def differ(old: Mapping[Any, Any], new: Any) -> bool:
+    """Tell whether two records of fields are not of the same names and the same objects."""
+    return old.keys() != new.keys() or any(new[name] is not part for name, part in old.items())
+
+
+class Inputs:
+    """What a rule was handed, to be recognised in what it returns.
+
+    Parameters
+    ----------
+    values : sequence
+        The arguments, as the user's code sees them.
+    handed : sequence
+        What the rule got in their place.
+
+    Attributes
+    ----------
+    memory : set of int
+        Ids of the arrays that own the memory of arguments.
+    originals : dict of int to tuple
+        For each copy its own id, the copy and what it is a copy of.
+    """
+
+    def __init__(self, values: Sequence[Any], handed: Sequence[Any]) -> None:
+        self.values = values
+        self.handed = handed
+
+    def memory(self) -> set[int]:
+        """Return the ids of the arrays that own the memory of arguments."""
+        seen: set[int] = set()
+        found = (leaf for value in self.values for leaf in leaves(value, seen))
+        return {id(owner(leaf)) for leaf in found if isinstance(leaf, ndarray)}
+
+    def originals(self) -> dict[int, tuple[Any, Any, Any]]:
+        """Return, by the id of each copy, the copy itself and what it is a copy of."""
+        found: dict[int, tuple[Any, Any, Any]] = {}
+        for value, copy in zip(self.values, self.handed, strict=True):
+            pair_copies(value, copy, found)
+        return found
+
+
+def pair_copies(value: Any, copy: Any, found: dict[int, tuple[Any, Any, Any]]) -> None:
+    """Find which objects were copied, at any depth."""
+    if copy is value or type(value) is Active or id(copy) in found:
+        return
+    spec = spec_of(value)
+    old, new = spec.fields(value), spec.fields(copy)
+    if old is None or new is None:
+        return
+    if spec.mutable:
+        found[id(copy)] = copy, value, None
+    for name, part in old.items():
+        pair_copies(part, new[name], found)
+
+
+class Activator(Walker):
+    """Makes the numbers and arrays of what a rule returned active.
+
+    Parameters
+    ----------
+    ctx : ReverseContext
+    inputs : Inputs
+        What belongs to an argument stays that.
+    """
+
+    def __init__(self, ctx: Any, inputs: Inputs) -> None:
+        super().__init__(ctx)
+        self.memory = inputs.memory()
+        self.memo.update(inputs.originals())
+        self.replaced: list[tuple[Any, TangentSpec, Mapping[Any, Any], dict[Any, Any]]] = []
+
+    @override
+    def visit_scalar(self, value: Any) -> tuple[Any, Any]:
+        if type(value) is Active:
+            return value, None
+        node = active_number(value, self.ctx)
+        return node, node
+
+    @override
+    def visit_array(self, value: ndarray) -> tuple[Any, Any]:
+        if type(value) is not ndarray or not differentiable_array(value):
+            return value, None
+        registry = self.ctx.registry
+        if id(owner(value)) in self.memory or self.ctx.find(value) is not None:
+            return value, None
+        value = registry.independent(value)
+        registry.fresh(value)
+        node = registry.activate(value)
+        node.protect()  # the rule may have kept it
+        return value, node
+
+    @override
+    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> None:
+        old = dict(fields)
+        changed = self.changed_parts(old, mirror)
+        if changed:
+            replace_parts(value, spec, changed)
+            self.replaced.append((value, spec, old, changed))
+
+
+class Result:
+    """The node of a container or an object that a rule returned.
+
+    Attributes
+    ----------
+    value : object
+        As the user sees it.
+    mirror : Mirror
+    """
+
+    __slots__ = ("mirror", "replaced", "value")
+
+    def __init__(self, value: Any, mirror: Mirror, replaced: list[Any]) -> None:
+        self.value = value
+        self.mirror = mirror
+        self.replaced = replaced
+
+    def take(self) -> Any:
+        """Return the cotangent in the structure of the value, or None where it is zero."""
+        if not has_cotangent(self.mirror, set()):
+            return None
+        return gradient_of(self.value, self.mirror, {})
+
+
+def activated(
+    ctx: Any, value: Any, args: Sequence[Any], primals: Sequence[Any]
+) -> tuple[Any, Result | None]:
+    """Make what is in a rule's output active; return it as the user sees it, and its node.
+
+    Parameters
+    ----------
+    ctx : ReverseContext
+    value : object
+        What the rule returned.
+    args, primals : sequence
+        The arguments, and what the rule was handed in their place.
+    """
+    if type(value) in INERT or isinstance(value, (FunctionType, MethodType)):
+        return value, None
+    activator = Activator(ctx, Inputs(args, primals))
+    result, mirror = activator.visit(value)
+    if mirror is None:
+        return result, None
+    return result, Result(result, mirror, activator.replaced)
+
+
+def note_results(ctx: Any, outputs: Any) -> None:
+    """Record how to bring back plain numbers, after the entry of a rule: undone before it."""
+    if type(outputs) is tuple:
+        for node in outputs:
+            note_results(ctx, node)
+    elif type(outputs) is Result:
+        for value, spec, old, changed in outputs.replaced:
+            note_contents(ctx, value, spec, old, changed)
+
+
+def has_cotangent(mirror: Any, seen: set[int]) -> bool:
+    """Tell whether anything was added to a node."""
+    if mirror is None:
+        return False
+    if type(mirror) is Active:
+        return mirror.take() is not None
+    if type(mirror) is not Mirror:
+        return mirror.memory.grad is not None
+    if id(mirror) in seen:
+        return False
+    seen.add(id(mirror))
+    return any(has_cotangent(part, seen) for part in mirror.parts.values())

@@ -1,0 +1,237 @@
+"""The argument ``out`` of NumPy's functions: where it stands, and writing into it.
+
+A function is computed without it, and the result is assigned as by ``out[...] = y``: then the log
+of writes and the cotangents are those of an assignment.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import sys
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.runtime import activity, overlapping
+from mooncake_py.runtime.active import Active
+
+__all__ = ["named_out", "run_into", "signature_of", "single_output", "without_out", "write_into"]
+
+# Where functions that add up or multiply take `dtype` by position: by default that of `out`.
+ACCUMULATES = {
+    "sum": 2, "prod": 2, "cumsum": 2, "cumprod": 2, "reduce": 2, "accumulate": 2, "reduceat": 3,
+    "nansum": 2, "nanprod": 2, "nancumsum": 2, "nancumprod": 2, "trace": 4,
+    "einsum_of_one": sys.maxsize, "einsum_of_several": sys.maxsize,
+}
+# Computed in several steps, into an output of another type as NumPy's Python code has it.
+AVERAGES: dict[Any, Any] = {
+    f: g
+    for g in (np.mean, np.var, np.std)
+    for f in (g, getattr(ndarray, g.__name__))
+}
+NO_ARRAYS = frozenset({Active, float, int, complex, np.float64, np.float32, np.complex128})
+# Of functions in C, whose signature NumPy before 2.4 does not tell.
+POSITIONS = {
+    "reduce": 3, "accumulate": 3, "reduceat": 4,
+    "sum": 3, "mean": 3, "prod": 3, "cumsum": 3, "cumprod": 3, "std": 3, "var": 3,
+    "max": 2, "min": 2, "argmax": 2, "argmin": 2, "any": 2, "all": 2, "round": 2,
+    "take": 3, "compress": 3, "choose": 2, "clip": 3, "trace": 5, "dot": 2, "concatenate": 2,
+}
+
+
+@lru_cache(maxsize=1024)
+def signature_of(f: Any) -> inspect.Signature | None:
+    """Return the signature of a function, or None if it has none to inspect."""
+    try:
+        return inspect.signature(f)
+    except (TypeError, ValueError):
+        return None
+
+
+@lru_cache(maxsize=1024)
+def out_position(f: Any) -> int | None:
+    """Return where a function takes ``out`` by position, if it does."""
+    if isinstance(f, np.ufunc):
+        return f.nin
+    signature = signature_of(f)
+    if signature is None:
+        return POSITIONS.get(getattr(f, "__name__", ""))
+    parameter = signature.parameters.get("out")
+    if parameter is None or parameter.default is not None:
+        return None  # not that argument
+    if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
+        return None
+    return list(signature.parameters).index("out")
+
+
+def named_out(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """Return the arguments with one for ``out`` given by keyword, not by position."""
+    position = out_position(f)
+    if position is None or len(args) <= position:
+        return args, kwargs
+    if isinstance(f, np.ufunc):
+        return args[:position], {**kwargs, "out": args[position:]}
+    out, rest = args[position], args[position + 1 :]
+    if out is None:
+        return args, kwargs
+    return (*args[:position], *((None, *rest) if rest else ())), {**kwargs, "out": out}
+
+
+def single_output(out: Any) -> Any:
+    """Return the array of `out=`, or None; NumPy also takes a tuple and, for ufuncs, `...`.
+
+    Raises
+    ------
+    TypeError
+        If it is a number, as NumPy does: what was an array may have become one in a sum.
+    """
+    if type(out) is tuple and len(out) == 1:
+        (out,) = out
+    if type(out) in NO_ARRAYS:
+        raise TypeError(f"return arrays must be of ArrayType, not {type(out).__name__}")
+    return None if out is Ellipsis else out
+
+
+def write_into(
+    ctx: Any, out: Any, y: Any, casting: str = "same_kind", where: Any = True
+) -> Any:
+    """Write a result into `out`, as a function with that argument does; or each of several."""
+    if type(out) is tuple:
+        overlapping.refuse_shared_outputs(ctx, out)
+        return tuple(
+            part if into is None else write_into(ctx, into, part, casting, where)
+            for into, part in zip(out, y, strict=True)
+        )
+    dtype = np.asarray(activity.unwrapped(y)).dtype
+    if not np.can_cast(dtype, out.dtype, casting):  # type: ignore[arg-type]
+        raise TypeError(
+            f"Cannot cast array data from {dtype!r} to {out.dtype!r} "
+            f"according to the rule {casting!r}"
+        )
+    store(ctx, out, y, where)
+    return out
+
+
+def store(ctx: Any, out: Any, y: Any, where: Any) -> None:
+    """Write a result into `out`, with `where` of a ufunc only the elements that it computed."""
+    if where is True:
+        ctx.assign(out, Ellipsis, y)
+    else:
+        ctx.call(np.copyto, out, y, where=where)
+
+
+def place_in(f: Any, args: Any, kwargs: Any, out: Any, y: Any) -> Any:
+    """Return the index of the part of `out` that a function writes its result to.
+
+    Most raise for another shape; cumulative sums write as much as there is, and repeat it.
+    """
+    fits = f.__name__ != "dot" or out.flags.c_contiguous
+    if fits and np.shape(y) == np.shape(out):
+        return Ellipsis
+    given, old = activity.unwrapped((args, kwargs)), out.copy()
+    native = out.copy()
+    f(*given[0], **given[1], out=native)  # raises
+    places: list[Any] = [Ellipsis] if fits else []
+    if f.__name__ in ACCUMULATES:
+        places.append(along(kwargs.get("axis", args[1] if len(args) > 1 else 0), y))
+    for index in places:
+        expected = old.copy()
+        try:
+            expected[index] = y
+        except (ValueError, IndexError):
+            continue
+        if expected.tobytes() == native.tobytes():
+            return index
+    raise ValueError(
+        f"output array is not acceptable: shape {np.shape(out)} and strides {out.strides} "
+        f"for a result of shape {np.shape(y)}"
+    )
+
+
+def along(axis: Any, y: Any) -> Any:
+    """Return the index of as many elements along an axis as a result has."""
+    axis = operator.index(axis) % max(np.ndim(y), 1)
+    return (slice(None),) * axis + (slice(np.shape(y)[axis]),) if np.ndim(y) else Ellipsis
+
+
+def accumulated(f: Any, args: Any, kwargs: Any, out: Any) -> tuple[Any, Any]:
+    """Return arguments by which a sum is computed as it is into `out`, its accumulator."""
+    at = ACCUMULATES.get(getattr(f, "__name__", ""))
+    if at is None or not isinstance(out, ndarray) or kwargs.get("dtype") is not None:
+        return args, kwargs
+    if at == sys.maxsize:
+        operands = args[1:]
+    else:
+        operands = args[:1] or (kwargs.get("a"), kwargs.get("array"))
+    dtypes = [a.dtype for a in operands if isinstance(a, ndarray)]
+    if out.dtype.kind == "O" or set(dtypes) <= {out.dtype} or any(t.kind == "O" for t in dtypes):
+        return args, kwargs
+    dtype = np.result_type(out.dtype, *dtypes)
+    if len(args) <= at:
+        return args, {**kwargs, "dtype": dtype}
+    if args[at] is None:
+        args = (*args[:at], dtype, *args[at + 1 :])
+    return args, kwargs
+
+
+def run_into(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function without a derivative into copies of `out`, and write these."""
+    out = single_output(kwargs["out"])
+    scratch = tuple(part.copy() for part in out) if type(out) is tuple else out.copy()
+    args, kwargs = activity.unwrapped(tuple(args)), activity.unwrapped(kwargs)
+    f(*args, **{**kwargs, "out": scratch})
+    where = kwargs.get("where", True) if isinstance(f, np.ufunc) else True
+    pairs = zip(out, scratch, strict=True) if type(out) is tuple else [(out, scratch)]
+    for part, written in pairs:
+        store(ctx, part, written, where)
+    return out
+
+
+def write_steps(ctx: Any, f: Any, args: Any, kwargs: Any, out: ndarray) -> ndarray:
+    """Run a function with an output of integers, in which no derivative is left."""
+    memory = ctx.registry.memory_of(out)
+    if memory.protected:
+        ctx.log_write(memory, out, Ellipsis)
+    args, kwargs = activity.unwrapped(tuple(args)), activity.unwrapped(kwargs)
+    return f(*args, out=out, **kwargs)
+
+
+def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
+    """Serve `out=` by computing without it and writing the result."""
+
+    @wraps(apply)
+    def apply_and_write(rule: Any, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+        if len(args) > 1:
+            args, kwargs = named_out(f, args, kwargs)
+        where = True
+        if "where" in kwargs and isinstance(f, np.ufunc):  # all is computed, and a part written
+            where = kwargs["where"]
+            kwargs = {name: v for name, v in kwargs.items() if name != "where"}
+        if "out" not in kwargs:
+            return apply(rule, ctx, f, args, kwargs)
+        out = single_output(kwargs["out"])
+        kwargs = {name: v for name, v in kwargs.items() if name != "out"}
+        if out is None:
+            return apply(rule, ctx, f, args, kwargs)
+        if type(out) is tuple:
+            return write_into(ctx, out, apply(rule, ctx, f, args, kwargs), where=where)
+        if isinstance(out, ndarray) and out.dtype.kind in "biu":
+            return write_steps(ctx, f, args, kwargs, out)
+        if f in overlapping.JOINS and overlapping.holds_part_of(out, args[0]):
+            return overlapping.join_into(ctx, f, out, *args, **kwargs)
+        if f in AVERAGES and args and getattr(args[0], "dtype", None) != out.dtype:
+            return ctx.call_function(AVERAGES[f].__wrapped__, args, {**kwargs, "out": out})
+        args, kwargs = accumulated(f, args, kwargs, out)
+        y = apply(rule, ctx, f, args, kwargs)
+        casting = kwargs.get("casting", "same_kind")
+        if isinstance(f, np.ufunc):
+            return write_into(ctx, out, y, casting)
+        index = place_in(f, args, kwargs, out, activity.unwrapped(y))
+        write_into(ctx, out[index], y, "unsafe" if f.__name__ in ACCUMULATES else casting)
+        return out
+
+    return apply_and_write

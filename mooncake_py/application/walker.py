@@ -1,0 +1,107 @@
+"""Walking through values of any structure, along what their specs say they hold."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.containers.undo import note
+from mooncake_py.diagnostics.native_modules import is_native_module
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.tangent_tree import Mirror
+from mooncake_py.runtime.watched import watch
+from mooncake_py.tangents.lookup import spec_of
+from mooncake_py.tangents.sequences import ListSpec
+from mooncake_py.tangents.spec import ObjectSpec, TangentSpec
+
+__all__ = ["SCALARS", "Walker", "note_contents", "replace_parts"]
+
+SCALARS = frozenset({
+    float, complex, np.float16, np.float32, np.float64, np.longdouble, np.complex64,
+    np.complex128, np.clongdouble,
+})
+
+
+class Walker:
+    """Maps values to other values and their mirrors; a container met twice is mapped once."""
+
+    def __init__(self, ctx: Any) -> None:
+        self.ctx = ctx
+        self.memo: dict[int, tuple[Any, Any, Any]] = {}  # keeps the object whose id is the key
+
+    def visit(self, value: Any) -> tuple[Any, Any]:
+        """Return what stands for a value, and its mirror: a node, a `Mirror` or None."""
+        t = type(value)
+        if t is Active or t in SCALARS:
+            return self.visit_scalar(value)
+        if isinstance(value, ndarray):
+            return self.visit_array(value)
+        known = self.memo.get(id(value))
+        if known is not None:
+            return known[1:]
+        spec = spec_of(value)
+        watch(self.ctx, t)
+        if isinstance(spec, ObjectSpec) and is_native_module(t.__module__):
+            return value, None  # a lock, a logger, a path
+        fields = spec.fields(value)
+        if fields is None:
+            return value, None
+        mirror = Mirror(spec.container)
+        if spec.mutable:
+            self.memo[id(value)] = value, value, mirror
+            self.visit_mutable(value, spec, fields, mirror)
+            return value, mirror
+        new = self.visit_immutable(value, spec, fields, mirror)
+        self.memo[id(value)] = value, new, mirror
+        return new, mirror
+
+    def visit_immutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> Any:
+        """Return a tuple, a frozen dataclass or a method with its parts mapped."""
+        parts = self.visit_parts(fields, mirror)
+        changed = any(parts[name] is not part for name, part in fields.items())
+        return spec.build(value, parts) if changed else value
+
+    def visit_parts(self, fields: Mapping[Any, Any], mirror: Mirror) -> dict[Any, Any]:
+        """Map the parts of a container, fill in its mirror and return the new parts."""
+        parts: dict[Any, Any] = {}
+        for name, part in list(fields.items()):
+            parts[name], mirror.parts[name] = self.visit(part)
+        return parts
+
+    def changed_parts(self, fields: Mapping[Any, Any], mirror: Mirror) -> dict[Any, Any]:
+        """Map the parts of a container and fill in its mirror; return those that are others."""
+        old = dict(fields)
+        new = self.visit_parts(old, mirror)
+        return {name: part for name, part in new.items() if part is not old[name]}
+
+    def visit_scalar(self, value: Any) -> tuple[Any, Any]:
+        """Map a number."""
+        raise NotImplementedError
+
+    def visit_array(self, value: ndarray) -> tuple[Any, Any]:
+        """Map an array."""
+        raise NotImplementedError
+
+    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> None:
+        """Map the parts of a container or an object in place and fill in its mirror."""
+        raise NotImplementedError
+
+
+def replace_parts(value: Any, spec: TangentSpec, parts: Mapping[Any, Any]) -> None:
+    """Replace parts of a container or an object in place, past its own methods."""
+    if type(spec) is ListSpec:
+        setter: Any = list.__setitem__ if isinstance(value, list) else deque.__setitem__
+        for i, part in parts.items():
+            setter(value, i, part)
+    else:
+        spec.fill(value, parts)
+
+
+def note_contents(ctx: Any, value: Any, spec: TangentSpec, old: Any, changed: Any) -> None:
+    """Record how to bring back what a container or an object held."""
+    # Part by part: other threads, which look on, must not find the container empty meanwhile.
+    note(ctx, replace_parts, value, spec, {name: old[name] for name in changed})

@@ -1,0 +1,228 @@
+"""The arguments to differentiate with respect to: finding them, making them active."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.application.lift import Lifter, is_differentiable
+from mooncake_py.boundary.foreign_arrays import (
+    foreign_array,
+    held_foreign_array,
+    to_numpy,
+)
+from mooncake_py.errors import InvalidTangentError, NonDifferentiableArgumentError
+from mooncake_py.tangents import CoDual, Dual
+
+__all__ = [
+    "ArgNums", "choose_arguments", "lift_chosen", "name_of", "not_differentiable",
+    "require_callable", "require_plain",
+]
+
+ArgNums = int | str | tuple[int | str, ...]
+
+
+def require_callable(f: Any) -> None:
+    """Raise if what is to be differentiated is not a function."""
+    if not callable(f):
+        raise NonDifferentiableArgumentError(
+            f"cannot differentiate {f!r}: it is not a function",
+            fix="pass the function itself, grad(f)(x), not its result, grad(f(x))",
+        )
+
+
+def require_plain(
+    f: Callable[..., Any], args: Iterable[Any], kwargs: dict[str, Any] | None = None
+) -> None:
+    """Raise if an argument is a value paired with a tangent, as rules take them."""
+    for i, value in (*enumerate(args), *(kwargs or {}).items()):
+        if type(value) in PAIRS:
+            kind = type(value).__name__
+            raise NonDifferentiableArgumentError(
+                f"cannot differentiate {name_of(f)}: its argument {i} is a {kind}",
+                why=f"a {kind} pairs a value with a derivative, as rules take and return them; "
+                "grad, vjp,\njvp and the like make these themselves",
+                fix="pass the value: x.primal; or call the rule: "
+                "build_rrule(f)(CoDual(f, NoFData()), x)",
+            )
+
+
+PAIRS = frozenset({CoDual, Dual})
+
+
+def choose_arguments(
+    f: Callable[..., Any], argnums: ArgNums, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> list[int | str]:
+    """Return for each of `argnums` the position or the keyword under which it was passed."""
+    if kwargs or not PAIRS.isdisjoint(map(type, args)):
+        require_plain(f, args, kwargs)
+    if type(argnums) is int and 0 <= argnums < len(args):
+        return [argnums]
+    wanted = argnums if isinstance(argnums, tuple) else (argnums,)
+    require_argnums(f, argnums)
+    return [locate_argument(f, name, args, kwargs) for name in wanted]
+
+
+def require_argnums(f: Any, argnums: Any) -> None:
+    """Raise if `argnums` can name no arguments."""
+    wanted = argnums if isinstance(argnums, tuple) else (argnums,)
+    if wanted and all(isinstance(name, (int, str)) for name in wanted):
+        return
+    if isinstance(argnums, list):
+        fix = f"use a tuple: argnums={tuple(argnums)!r}"
+    elif isinstance(argnums, (ndarray, float, complex, np.generic)):
+        fix = "pass the arguments to the function that this returns: grad(f)(x), not grad(f, x)"
+    else:
+        fix = "use a position, a name, or a tuple of these"
+    raise NonDifferentiableArgumentError(
+        f"argnums={argnums!r} does not name arguments of {name_of(f)}", fix=fix
+    )
+
+
+def locate_argument(
+    f: Callable[..., Any], wanted: int | str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> int | str:
+    """Find one argument among those passed."""
+    if isinstance(wanted, str):
+        if wanted in kwargs:
+            return wanted
+        names = parameter_names(f)
+        if wanted in names and names.index(wanted) < len(args):
+            return names.index(wanted)
+        raise NonDifferentiableArgumentError(
+            f"argnums names the argument {wanted!r}, which was not passed to {name_of(f)}",
+            why=f"it was called with {len(args)} positional argument"
+            f"{'s' if len(args) != 1 else ''} and the keywords {sorted(kwargs)}; "
+            f"its parameters are {names}",
+            fix="pass the argument, or choose other argnums",
+        )
+    if not -len(args) <= wanted < len(args):
+        names = parameter_names(f)
+        if 0 <= wanted < len(names) and names[wanted] in kwargs:
+            return names[wanted]
+        raise NonDifferentiableArgumentError(
+            f"argnums={wanted} is out of range: {name_of(f)} was called with {len(args)} "
+            f"positional argument{'s' if len(args) != 1 else ''}",
+            fix="choose other argnums, or name the argument: argnums='name'",
+        )
+    return wanted % len(args)
+
+
+def parameter_names(f: Callable[..., Any]) -> list[str]:
+    """Return the names of the positional parameters of a function."""
+    try:
+        parameters = inspect.signature(f).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+
+
+def lift_chosen(
+    lifter: Lifter,
+    f: Callable[..., Any],
+    chosen: list[int | str],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> tuple[tuple[Any, ...], dict[str, Any], list[tuple[Any, Any]]]:
+    """Make the chosen arguments active; return all arguments, and originals with mirrors."""
+    positional, keywords = list(args), dict(kwargs)
+    mirrors: dict[int | str, tuple[Any, Any]] = {}
+    for key in dict.fromkeys(chosen):
+        original = args[key] if isinstance(key, int) else kwargs[key]
+        try:
+            lifted, mirror = lifter.visit(original)
+        except InvalidTangentError as error:
+            raise refused(f, key, error) from error
+        if not is_differentiable(mirror):
+            raise not_differentiable(f, key, original)
+        if isinstance(key, int):
+            positional[key] = lifted
+        else:
+            keywords[key] = lifted
+        mirrors[key] = original, mirror
+    return tuple(positional), keywords, [mirrors[key] for key in chosen]
+
+
+def not_differentiable(
+    f: Callable[..., Any], key: int | str, value: Any
+) -> NonDifferentiableArgumentError:
+    """Return the error for an argument without a derivative."""
+    label = label_of(f, key) or "x"
+    why = "only float and complex values have derivatives"
+    foreign = held_foreign_array(value)
+    if foreign is not None:
+        kind = described(foreign) if foreign is value else (
+            f"a {type(value).__name__} that holds {described(foreign)}"
+        )
+        why = "derivatives are with respect to arrays of NumPy, numbers and what holds them"
+        fix = f"pass the array: {to_numpy(foreign, label if foreign is value else 'x')}"
+    elif isinstance(value, ndarray):
+        kind = f"an array of dtype {value.dtype}"
+        fix = f"pass floats: {label}.astype(float)"
+    elif isinstance(value, (int, bool, str, type(None))):
+        kind = f"{value!r} of type {type(value).__name__}"
+        fix = f"pass a float: {float(value)}" if isinstance(value, int) else OTHER_ARGNUMS
+    else:
+        kind = f"a {type(value).__name__} without floats"
+        holds_ints = isinstance(value, (list, tuple)) and any(type(v) is int for v in value)
+        fix = f"pass floats: [float(v) for v in {label}]" if holds_ints else OTHER_ARGNUMS
+    return NonDifferentiableArgumentError(
+        f"cannot take the gradient of {name_of(f)} with respect to {describe(f, key)}: "
+        f"it is {kind}",
+        why=why,
+        fix=fix,
+    )
+
+
+OTHER_ARGNUMS = "choose other argnums"
+
+
+def described(value: Any) -> str:
+    """Return the type of an array of another package, with the package."""
+    return f"a {type(value).__name__} of {type(value).__module__.partition('.')[0]}"
+
+
+def refuse_foreign(f: Callable[..., Any], key: int | str, value: Any) -> None:
+    """Raise if an argument to differentiate with respect to is an array of another package."""
+    if foreign_array(value):
+        raise not_differentiable(f, key, value)
+
+
+def refused(
+    f: Callable[..., Any], key: int | str, error: InvalidTangentError
+) -> NonDifferentiableArgumentError:
+    """Return the error for an argument that is or holds something that cannot be lifted."""
+    return NonDifferentiableArgumentError(
+        f"cannot take the gradient of {name_of(f)} with respect to {describe(f, key)}: "
+        f"{error.what}",
+        why=error.why,
+        fix=error.fix,
+    )
+
+
+def label_of(f: Callable[..., Any], key: int | str) -> str | None:
+    """Return the name of an argument, if it has one."""
+    if isinstance(key, str):
+        return key
+    names = parameter_names(f)
+    return names[key] if key < len(names) else None
+
+
+def describe(f: Callable[..., Any], key: int | str) -> str:
+    """Return position and name of an argument, for messages."""
+    label = label_of(f, key)
+    return f"argument {key}" + (f" ({label!r})" if isinstance(key, int) and label else "")
+
+
+def name_of(f: Any) -> str:
+    """Return a name for a callable, for messages."""
+    name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None) or repr(f)
+    code = getattr(f, "__code__", None)
+    if code is None or not name.endswith("<lambda>"):
+        return name
+    return f"the lambda at {os.path.basename(code.co_filename)}:{code.co_firstlineno}"

@@ -1,0 +1,86 @@
+"""Active numbers taken out of what code outside of a derivative is about to read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from numpy import ndarray
+
+from mooncake_py.application.walker import Walker, replace_parts
+from mooncake_py.errors import InvalidTangentError
+from mooncake_py.overriding import override
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.activity import holds_inert
+from mooncake_py.runtime.tangent_tree import Mirror
+from mooncake_py.tangents.spec import TangentSpec
+
+__all__ = ["Bare"]
+
+
+class Bare(Walker):
+    """Replaces active numbers by plain ones, in containers and objects in place.
+
+    A context manager: in the end the active ones are put back where nothing else was put.
+    """
+
+    def __init__(self, ctx: Any) -> None:
+        super().__init__(ctx)
+        self.replaced: list[Callable[[], None]] = []
+
+    def __enter__(self) -> Bare:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        for put_back in reversed(self.replaced):
+            put_back()
+
+    @override
+    def visit(self, value: Any) -> tuple[Any, Any]:
+        if type(value) in (list, dict) and holds_inert(value):
+            return value, None
+        if type(value) is FunctionType and id(value) not in self.memo:
+            self.visit_defaults(value)
+        try:
+            return super().visit(value)
+        except InvalidTangentError:  # what it holds cannot be reached
+            return value, None
+
+    def visit_defaults(self, f: FunctionType) -> None:
+        """Replace numbers among the defaults of a function, which are no part of its tangent."""
+        old = f.__defaults__, f.__kwdefaults__
+        new = tuple(self.visit(part)[0] for part in old)
+        if any(a is not b for a, b in zip(old, new, strict=True)):
+            self.replaced.append(lambda: set_defaults(f, *old))
+            set_defaults(f, *new)
+
+    @override
+    def visit_scalar(self, value: Any) -> tuple[Any, Any]:
+        while type(value) is Active:
+            value = value.primal
+        return value, None
+
+    @override
+    def visit_array(self, value: ndarray) -> tuple[Any, Any]:
+        return value, None
+
+    @override
+    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> None:
+        old = dict(fields)
+        bare = self.changed_parts(old, mirror)
+        if not bare:
+            return
+
+        def put_back() -> None:
+            now = spec.fields(value) or {}
+            kept = {name: old[name] for name, part in bare.items() if now.get(name) is part}
+            replace_parts(value, spec, kept)
+
+        self.replaced.append(put_back)
+        replace_parts(value, spec, bare)
+
+
+def set_defaults(f: FunctionType, defaults: Any, keyword_defaults: Any) -> None:
+    """Set the defaults of a function."""
+    f.__defaults__, f.__kwdefaults__ = defaults, keyword_defaults

@@ -1,0 +1,90 @@
+"""Exceptions that leave a differentiated call: they keep what they carry, and say where."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mooncake_py.boundary.outgoing import Copier
+from mooncake_py.diagnostics.notes import add_place, in_plain_words
+from mooncake_py.diagnostics.tracebacks import related
+from mooncake_py.diagnostics.warned import redirect, stop_redirecting
+from mooncake_py.errors import MooncakeError
+from mooncake_py.runtime.enclosing import enclosed
+from mooncake_py.runtime.fields import own_attributes, set_own_attributes
+
+__all__ = ["end_by", "guarded"]
+
+
+class guarded:
+    """Roll a call back if an exception leaves it.
+
+    The exception keeps its arguments and attributes, with numbers for active scalars.  One of
+    user code gets a note that names the user's line.  If the code has caught an error of the
+    engine before, that one is raised instead.
+    """
+
+    __slots__ = ("alone", "ctx", "filters")
+
+    def __init__(self, ctx: Any) -> None:
+        self.ctx = ctx
+        self.alone = enclosed(None)
+
+    def __enter__(self) -> None:
+        self.alone.__enter__()
+        self.filters = redirect()
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        self.alone.__exit__(kind, error, traceback)
+        if self.filters is not None:
+            stop_redirecting(self.filters)
+        if error is None:
+            return
+        try:
+            end_by(error, self.ctx)
+        finally:
+            # No error may be held by what its traceback leads to: only the collector would free it.
+            del error, traceback
+
+
+def end_by(error: BaseException, ctx: Any) -> None:
+    """Roll a call back that an exception has ended; see :class:`guarded`."""
+    failure, ctx.failure = ctx.failure, None
+    try:
+        undo(ctx, error, failure)
+        if not isinstance(error, Exception) or isinstance(error, MooncakeError):
+            return
+        if failure is not None and failure.__cause__ not in related(error):
+            raise failure from error
+        in_plain_words(error)
+        add_place(error)
+    finally:
+        del failure, error
+
+
+def undo(ctx: Any, *errors: BaseException | None) -> None:
+    """Roll a call back; exceptions keep what they carry."""
+    try:
+        carried = [Carried(ctx, error) for error in related(*errors)]
+    finally:
+        ctx.roll_back()
+    for state in carried:
+        state.give_back()
+
+
+class Carried:
+    """Copies of what an exception carries, to be given back to it after the roll-back."""
+
+    def __init__(self, ctx: Any, error: BaseException) -> None:
+        self.error = error
+        group = isinstance(error, BaseExceptionGroup)  # its members stay the same objects
+        held = (() if group else error.args), own_attributes(error)
+        ctx.carry_out(error, held)
+        try:
+            self.args, self.fields = Copier(ctx).copy(held)
+        except Exception:  # a class whose hash or equality fails: better bare than hidden
+            self.args, self.fields = held
+
+    def give_back(self) -> None:
+        if self.args:
+            self.error.args = self.args
+        set_own_attributes(self.error, self.fields)

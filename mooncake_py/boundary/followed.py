@@ -1,0 +1,63 @@
+"""Copies of arguments that a derivative round the call follows."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import ref
+
+from numpy import ndarray
+
+from mooncake_py.application.copying import Copier
+from mooncake_py.overriding import override
+from mooncake_py.tangents.memory import owner, zeros_like_owner
+
+__all__ = ["FollowedCopier", "PartCopier"]
+
+
+class FollowedCopier(Copier):
+    """Copies values such that a derivative round the call follows the copying.
+
+    Parameters
+    ----------
+    outer : Context or None
+        Of that derivative.
+    """
+
+    def __init__(self, outer: Any, share_others: bool = False) -> None:
+        super().__init__(None, share_others=share_others)
+        self.outer = outer
+
+    def owners(self) -> list[ref[ndarray]]:
+        """Return references to the memory that was copied."""
+        return [
+            ref(old)
+            for old, new in self.memo.values()
+            if isinstance(old, ndarray) and new is not old and old is owner(old)
+        ]
+
+    @override
+    def copy_owner(self, root: ndarray) -> ndarray:
+        if self.outer is None or self.outer.find(root) is None:
+            return super().copy_owner(root)
+        new = zeros_like_owner(root)
+        self.outer.assign(new, Ellipsis, root)
+        new.flags.writeable = root.flags.writeable
+        return new
+
+
+class PartCopier(FollowedCopier):
+    """Copies what leads to some arrays and containers; all else is shared.
+
+    Parameters
+    ----------
+    leads : set of int
+        The ids of what is copied.
+    """
+
+    def __init__(self, leads: set[int], outer: Any) -> None:
+        super().__init__(outer, share_others=True)
+        self.leads = leads
+
+    @override
+    def copy(self, value: Any) -> Any:
+        return super().copy(value) if id(value) in self.leads else value

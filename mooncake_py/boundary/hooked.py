@@ -1,0 +1,189 @@
+"""A copy of a value whose cotangent passes through a function on its way to the value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.application.copying import copy_jointly
+from mooncake_py.application.gradients import gradient_of
+from mooncake_py.application.walker import Walker
+from mooncake_py.boundary.detached import Bare
+from mooncake_py.boundary.outputs import member
+from mooncake_py.diagnostics.notes import locate
+from mooncake_py.diagnostics.places import positions_running
+from mooncake_py.errors import InvalidTangentError
+from mooncake_py.overriding import override
+from mooncake_py.rules.broadcasting import fit
+from mooncake_py.rules.kinds import Rule
+from mooncake_py.runtime.active import Active, active_number
+from mooncake_py.runtime.tangent_tree import Mirror
+from mooncake_py.tangents.builtin_specs import differentiable_array
+from mooncake_py.tangents.spec import TangentSpec
+
+__all__ = ["Treatment", "hooked"]
+
+Treatment = Callable[[Any], Any]
+"""From a cotangent to the one that takes its place, or to None if it was changed in place."""
+
+
+def hooked(ctx: Any, rule: Rule | None, treat: Treatment, x: Any) -> Any:
+    """Return a copy of a value and record that its cotangent passes through a function.
+
+    Parameters
+    ----------
+    ctx : ReverseContext
+    rule : Rule
+        Named in exceptions that the function raises.
+    treat : callable
+        Called with the cotangent in the structure of the value, as `grad` would return it; all
+        of it is a copy.
+    x : object
+        Numbers, arrays, containers and objects at any depth.  If all of it is constant, the
+        function is never called.
+    """
+    sources: list[Any] = []
+    copies: list[Any] = []
+
+    def fresh(leaf: Any) -> Any:
+        if type(leaf) is Active:
+            copy = node = active_number(leaf.primal, ctx)
+            source = leaf
+        elif isinstance(leaf, ndarray):
+            copy = leaf.copy("K")
+            source = ctx.find(leaf) if type(leaf) is ndarray else None
+            if source is None and ctx.contains_active(leaf):
+                differentiable_array(leaf)  # raises: it is of a subclass, or of objects
+            node = None if source is None else ctx.registry.fresh(copy)
+        else:
+            return leaf
+        if source is not None:
+            sources.append(source)
+            copies.append(node)
+        return copy
+
+    try:
+        y = copy_jointly(x, fresh, keep_views=False)
+        _, mirror = _Reader(ctx).visit(y)
+    except InvalidTangentError as error:
+        locate(error, ctx.user_location())
+        raise ctx.failed(error) from None
+    if not sources:
+        return y
+    _Protector(ctx).visit(treat)
+    passage = _Passage(ctx, treat, y, mirror, copies)
+    ctx.record((pull_hook, sources, passage, rule, positions_running(1)[0]))
+    return y
+
+
+def pull_hook(entry: tuple[Any, ...]) -> None:
+    """Reverse of `hooked`."""
+    _, sources, passage, _, _ = entry
+    passage.pull(sources)
+
+
+class _Reader(Walker):
+    """Finds the nodes of a value and changes nothing."""
+
+    @override
+    def visit_scalar(self, value: Any) -> tuple[Any, Any]:
+        return value, value if type(value) is Active else None
+
+    @override
+    def visit_array(self, value: ndarray) -> tuple[Any, Any]:
+        return value, self.ctx.find(value) if type(value) is ndarray else None
+
+    @override
+    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> None:
+        self.visit_parts(fields, mirror)
+
+
+class _Protector(Bare):
+    """Sees to it that arrays that a function reads are on the reverse pass as they are now."""
+
+    @override
+    def visit_scalar(self, value: Any) -> tuple[Any, Any]:
+        return value, None
+
+    @override
+    def visit_array(self, value: ndarray) -> tuple[Any, Any]:
+        self.ctx.registry.protect(value)
+        return value, None
+
+
+class _Passage:
+    """What the tape keeps of a hook; nothing in it is an operand that must stay as it is."""
+
+    __slots__ = ("copies", "ctx", "mirror", "treat", "value")
+
+    def __init__(
+        self, ctx: Any, treat: Treatment, value: Any, mirror: Any, copies: list[Any]
+    ) -> None:
+        self.ctx = ctx
+        self.treat = treat
+        self.value = value
+        self.mirror = mirror
+        self.copies = copies
+
+    def pull(self, sources: list[Any]) -> None:
+        """Give the cotangents of the copies, as the function leaves them, to their sources."""
+        g = gradient_of(self.value, self.mirror, {})
+        with self.ctx.outside(), Bare(self.ctx) as bare:
+            treated = bare.visit(self.treat)[0](g)
+        assign(self.mirror, g if treated is None else treated, "", set())
+        for source, copy in zip(sources, self.copies, strict=True):
+            g = copy.take()
+            if g is not None:
+                source.add(g)
+
+
+def assign(mirror: Any, g: Any, path: str, seen: set[int]) -> None:
+    """Make the parts of `g` the cotangents of the nodes of a mirror."""
+    if mirror is None or id(mirror) in seen:
+        return
+    seen.add(id(mirror))
+    if type(mirror) is Mirror:
+        for name, part in mirror.parts.items():
+            if part is not None:
+                assign(part, part_of(g, name, path), f"{path}[{name!r}]", seen)
+    elif type(mirror) is Active:
+        if np.shape(g) != () or not fits_dtype(g, np.asarray(mirror.primal).dtype):
+            raise unfit(path, f"a {type(mirror.primal).__name__}", g)
+        mirror.grad = np.asarray(g)[()]
+    else:
+        value = mirror.ref()
+        if np.shape(g) != value.shape or not fits_dtype(g, value.dtype):
+            raise unfit(path, f"{value.dtype}{list(value.shape)}", g)
+        mirror.grad = fit(np.array(g), value.shape, value.dtype)
+
+
+def fits_dtype(g: Any, dtype: np.dtype[Any]) -> bool:
+    """Tell whether a cotangent consists of numbers, real ones for a real value."""
+    return np.asarray(g).dtype.kind in ("fcbiu" if dtype.kind == "c" else "fbiu")
+
+
+def part_of(g: Any, name: Any, path: str) -> Any:
+    """Return a part of a cotangent, by index, key or name."""
+    try:
+        return member(g, name)
+    except (LookupError, AttributeError, TypeError):
+        raise unfit(path, f"something with a part {name!r}", g) from None
+
+
+def unfit(path: str, expected: str, got: Any) -> InvalidTangentError:
+    """Return the error for a cotangent that a hook returned and that does not fit."""
+    if isinstance(got, ndarray):
+        kind = f"{got.dtype}{list(got.shape)}"
+    else:
+        kind = f"{type(got).__name__} {got!r:.60}"
+    part = f" for its part {path}" if path else ""
+    return InvalidTangentError(
+        f"the function of a hook returned a cotangent that does not fit{part}: "
+        f"expected {expected}, got {kind}",
+        why="the cotangent of a value has the structure and the shapes of the value",
+        fix="return what the function was called with, with other numbers; or change that in "
+        "place\nand return None",
+    )

@@ -1,0 +1,272 @@
+"""Values of any structure that leave an inner derivative, with what is active in them.
+
+What leaves is a copy (see `outgoing`).  When the inner call runs again it makes the same structure
+once more, and what is active in the copy is found there by its path: the positions of parts within
+parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.application.gradients import Known, gradient_of
+from mooncake_py.application.lift import Lifter
+from mooncake_py.application.walker import Walker
+from mooncake_py.boundary.outgoing import Copier
+from mooncake_py.errors import NestedDerivativeError
+from mooncake_py.overriding import override
+from mooncake_py.runtime.active import Active, active_number
+from mooncake_py.runtime.activity import INERT, parts, unwrapped
+from mooncake_py.tangents.builtin_specs import differentiable_array
+from mooncake_py.tangents.spec import TangentSpec
+
+__all__ = [
+    "Apart", "Leaves", "Path", "Replacer", "Shell", "active_parts", "lowered", "part_at",
+    "with_tangent", "zero_like",
+]
+
+Path = tuple[int, ...]
+
+
+def active_parts(
+    ctx: Any, value: Any, is_active: Callable[[ndarray], bool]
+) -> list[tuple[Path, Any]]:
+    """Return the active numbers and arrays in a value, each with a path to it.
+
+    Parameters
+    ----------
+    ctx : Context
+        Of the inner call, for errors.
+    value : object
+    is_active : callable
+        Whether an array is.
+    """
+    found: list[tuple[Path, Any]] = []
+    find_active(ctx, value, is_active, (), found, set())
+    return found
+
+
+def find_active(
+    ctx: Any,
+    value: Any,
+    is_active: Callable[[ndarray], bool],
+    path: Path,
+    found: list[tuple[Path, Any]],
+    seen: set[int],
+) -> None:
+    """Append what is active in the part of a value at a path."""
+    if type(value) in INERT or id(value) in seen:
+        return
+    seen.add(id(value))
+    if type(value) is Active:
+        found.append((path, value))
+    elif isinstance(value, ndarray) and value.dtype.kind != "O":
+        if type(value) is ndarray and is_active(value):
+            found.append((path, value))
+    else:
+        before, held = len(found), ordered(value)
+        for i, part in enumerate(held):
+            find_active(ctx, part, is_active, (*path, i), found, seen)
+        if len(found) > before and len(held) > 1 and is_unordered(value):
+            raise unordered(ctx, value)
+
+
+def part_at(value: Any, path: Path) -> Any:
+    """Return the part of a value at a path; raise LookupError if there is none."""
+    for i in path:
+        value = ordered(value)[i]
+    return value
+
+
+def ordered(value: Any) -> list[Any]:
+    """Return what a value holds; the numbers of a set by size, as their places are by chance."""
+    held = list(parts(value))
+    if isinstance(value, (set, frozenset)) and not is_unordered(value):
+        return sorted(held, key=sortable)
+    return held
+
+
+def is_unordered(value: Any) -> bool:
+    """Tell whether a value is a set of other things than numbers."""
+    return isinstance(value, (set, frozenset)) and not all(
+        isinstance(part, (float, complex, np.inexact)) for part in parts(value)
+    )
+
+
+def sortable(number: Any) -> tuple[float, float]:
+    """Return what numbers, complex ones too, are sorted by."""
+    plain = unwrapped(number)
+    return float(plain.real), float(plain.imag)
+
+
+def unordered(ctx: Any, value: Any) -> NestedDerivativeError:
+    """Return the error for a set of objects with active parts."""
+    return ctx.failed(
+        NestedDerivativeError(
+            f"a {type(value).__name__} of active objects leaves a derivative inside another one",
+            where=ctx.user_location(),
+            why="its order is another one when the inner function runs again, so that the objects "
+            "of the two runs\ncannot be told apart",
+            fix="return the objects in a list or a dict",
+        )
+    )
+
+
+def lowered(ctx: Any, value: Any) -> Any:
+    """Return a number as one of a context or of those round it, without the levels above."""
+    while type(value) is Active and value.context.level > ctx.level:
+        value = value.primal
+    return value
+
+
+class Shell(Copier):
+    """A copy of a value of a forward-mode call, into which numbers and arrays are put later.
+
+    Attributes
+    ----------
+    paths : list of Path
+        To what is active in the value.
+    """
+
+    def __init__(self, ctx: Any, value: Any) -> None:
+        super().__init__(ctx)
+        self.arrays: dict[int, ndarray] = {}
+        self.value = self.copy(value)
+        self.leaves: list[Any] = []
+        self.paths: list[Path] = []
+        for path, leaf in active_parts(ctx, self.value, lambda a: id(a) in self.arrays):
+            self.paths.append(path)
+            self.leaves.append(leaf)
+
+    @override
+    def number(self, value: Active) -> Any:
+        return active_number(unwrapped(value), self.ctx)
+
+    @override
+    def array(self, value: ndarray) -> ndarray:
+        if value.dtype.kind not in "fc" or not self.ctx.contains_active(value):
+            return super().array(value)
+        new = np.array(value)
+        self.arrays[id(new)] = new
+        return new
+
+    def halves(self, value: Any) -> tuple[list[Any], list[Any]]:
+        """Return the primals of what is active in such a value, and their tangents."""
+        found = [lowered(self.ctx, part_at(value, path)) for path in self.paths]
+        pairs = [self.ctx.split(leaf) for leaf in found]
+        return [p for p, _ in pairs], [zero_like(p) if t is None else t for p, t in pairs]
+
+    def filled(self, primals: list[Any], tangents: list[Any]) -> Any:
+        """Return the copy with these numbers and arrays in it, and their tangents."""
+        ctx = self.ctx
+        for leaf, p, t in zip(self.leaves, primals, tangents, strict=True):
+            if type(leaf) is Active:
+                leaf.primal, leaf.grad = p, t
+            else:
+                ctx.assign(leaf, Ellipsis, ctx.fresh(p, t))
+        return self.value
+
+
+def zero_like(primal: Any) -> Any:
+    """Return a zero tangent."""
+    return np.zeros_like(primal) if type(primal) is ndarray else 0.0
+
+
+class Apart(Copier):
+    """A copy whose arrays are copied by the call that the value belongs to, or natively.
+
+    Parameters
+    ----------
+    ctx : Context or None
+    """
+
+    @override
+    def number(self, value: Active) -> Any:
+        return value
+
+    @override
+    def array(self, value: ndarray) -> Any:
+        return value.copy() if self.ctx is None else self.ctx.call(np.array, value)
+
+    @override
+    def same(self, value: Any) -> Any:
+        return self.remember(value, value)
+
+    @override
+    def copy_function(self, f: Any) -> Any:
+        return f if self.ctx is None else super().copy_function(f)
+
+
+class Leaves(Walker):
+    """Finds the differentiable numbers and arrays of a value, in order, and changes nothing.
+
+    Attributes
+    ----------
+    found : list of tuple
+        A number or an array, and what takes its gradient.
+    """
+
+    def __init__(self, ctx: Any) -> None:
+        super().__init__(ctx)
+        self.found: list[tuple[Any, Known]] = []
+
+    @override
+    def visit_scalar(self, value: Any) -> tuple[Any, Any]:
+        known = Known()
+        self.found.append((value, known))
+        return value, known
+
+    @override
+    def visit_array(self, value: ndarray) -> tuple[Any, Any]:
+        return self.visit_scalar(value) if differentiable_array(value) else (value, None)
+
+    @override
+    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Any) -> None:
+        self.visit_parts(dict(fields), mirror)
+
+    @override
+    def visit_immutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Any) -> Any:
+        self.visit_parts(fields, mirror)
+        return value
+
+
+class Replacer(Lifter):
+    """Puts other numbers in the places of those of a value, in the order of `Leaves`.
+
+    Parameters
+    ----------
+    ctx : Context
+        That runs: it puts the old ones back.
+    replacements : list
+        A number, or what is ignored for an array.
+    """
+
+    def __init__(self, ctx: Any, replacements: list[Any]) -> None:
+        super().__init__(ctx)
+        self.rest = iter(replacements)
+
+    @override
+    def visit_scalar(self, value: Any) -> tuple[Any, Any]:
+        return next(self.rest), None
+
+    @override
+    def visit_array(self, value: ndarray) -> tuple[Any, Any]:
+        if differentiable_array(value):
+            next(self.rest)
+        return value, None
+
+
+def with_tangent(ctx: Any, value: Any) -> tuple[Any, Any]:
+    """Return what a forward-mode call returned, and its tangent in the structure of a gradient."""
+    leaves = Leaves(ctx)
+    _, mirror = leaves.visit(value)
+    for leaf, known in leaves.found:
+        primal, tangent = ctx.split(leaf)
+        known.gradient = zero_like(unwrapped(primal)) if tangent is None else tangent
+    return value, gradient_of(value, mirror, {})
+
+

@@ -1,0 +1,275 @@
+"""Values that leave a differentiated call, copied before the end of the call changes them.
+
+The end of a call undoes every change of memory, containers and objects, also of those that were
+made inside.  What is handed out is copied before, with numbers for active scalars; where a
+derivative outside goes on with it, with active scalars of that one.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import OrderedDict, defaultdict, deque
+from contextlib import suppress
+from enum import Enum
+from types import (
+    BuiltinMethodType,
+    CellType,
+    FunctionType,
+    MappingProxyType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    SimpleNamespace,
+)
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.diagnostics.native_modules import is_native_module
+from mooncake_py.errors import DerivativeDropError
+from mooncake_py.overriding import override
+from mooncake_py.runtime.active import Active, active_number
+from mooncake_py.runtime.activity import INERT, VIEWS, is_iterator, unwrapped
+from mooncake_py.runtime.fields import own_attributes, set_own_attributes
+
+__all__ = ["Copier", "independent"]
+
+BASES = frozenset({
+    object, list, dict, OrderedDict, defaultdict, set, deque, SimpleNamespace,
+})
+COPIED_LIBRARIES = ("builtins", "argparse")
+
+
+def independent(ctx: Any, value: Any) -> Any:
+    """Return a copy of a value of any structure, with plain numbers for active scalars.
+
+    Parameters
+    ----------
+    ctx : Context
+        The call that the value leaves.
+    value : object
+        Arrays, containers, instances of classes, functions with captured variables, at any depth.
+
+    Returns
+    -------
+    object
+        What is one object in `value` is one object in the copy, cycles included.  Each array is
+        copied by itself: views become arrays of their own.  Classes, modules, functions that
+        captured nothing active, objects of the standard library and whatever cannot be copied
+        stay the same objects; where these hold something active, there is an error.
+
+    Notes
+    -----
+    If the derivative outside follows the call (`ctx.receiver`), what is active in the call is
+    active there in the copy.
+    """
+    return (Copier(ctx) if ctx.receiver is None else _Handover(ctx)).copy(value)
+
+
+class Copier:
+    """One copy: a memo that every part of it shares."""
+
+    def __init__(self, ctx: Any) -> None:
+        self.ctx = ctx
+        self.memo: dict[int, tuple[Any, Any]] = {}  # keeps the object beside its copy
+
+    def number(self, value: Active) -> Any:
+        """Return what takes the place of an active number."""
+        return unwrapped(value)
+
+    def array(self, value: ndarray) -> ndarray:
+        """Return what takes the place of an array."""
+        return value.copy("K")
+
+    def same(self, value: Any) -> Any:
+        """Return an object that cannot be copied, unless something active would leave with it."""
+        if self.ctx.contains_active(value):
+            raise not_copied(self.ctx, value)
+        return self.remember(value, value)
+
+    def copy(self, value: Any) -> Any:
+        """Return the copy of a value."""
+        t = type(value)
+        if t is Active:
+            return self.number(value)
+        if t in INERT or isinstance(value, (type, ModuleType, Enum)):
+            return value
+        known = self.memo.get(id(value))
+        if known is not None:
+            return known[1]
+        if isinstance(value, ndarray):
+            return self.remember(value, self.copy_array(value))
+        if isinstance(value, (tuple, frozenset)):
+            return self.copy_immutable(value)
+        if t is FunctionType:
+            return self.copy_function(value)
+        if t is MethodType:
+            return self.remember(value, MethodType(value.__func__, self.copy(value.__self__)))
+        if isinstance(value, (BuiltinMethodType, MethodWrapperType)):
+            return self.copy_builtin_method(value)
+        if isinstance(value, functools.partial):
+            return self.copy_partial(value)
+        if t is MappingProxyType:
+            fields = dict(value)
+            return self.remember(value, MappingProxyType(self.copy(fields)))
+        if (is_iterator(t) or t in VIEWS) and self.ctx.contains_active(value):
+            raise unfinished(self.ctx, value)
+        return self.copy_object(value)
+
+    def remember(self, value: Any, new: Any) -> Any:
+        """Note the copy of an object, and return it."""
+        self.memo[id(value)] = value, new
+        return new
+
+    def copy_array(self, value: ndarray) -> ndarray:
+        """Copy an array, with the objects in it."""
+        new = self.array(value)
+        if new.dtype == object:
+            for index in np.ndindex(new.shape):
+                new[index] = self.copy(new[index])
+        return new
+
+    def copy_immutable(self, value: Any) -> Any:
+        """Copy a tuple or a frozenset, if its parts are others in the copy."""
+        parts = list(value)
+        copies = list(map(self.copy, parts))
+        known = self.memo.get(id(value))
+        if known is not None:  # a cycle led back here
+            return known[1]
+        if all(new is old for new, old in zip(copies, parts, strict=True)):
+            return self.remember(value, value)
+        base: Any = tuple if isinstance(value, tuple) else frozenset
+        new = self.remember(value, base.__new__(type(value), copies))
+        set_own_attributes(new, self.copied(own_attributes(value)))
+        return new
+
+    def copied(self, fields: dict[Any, Any]) -> dict[Any, Any]:
+        """Copy the values of a dict."""
+        return {name: self.copy(part) for name, part in fields.items()}
+
+    def copy_function(self, f: FunctionType) -> Any:
+        """Copy a function that captured something active."""
+        if not self.ctx.contains_active((f, f.__kwdefaults__, f.__dict__)):
+            return f
+        closure = f.__closure__ or ()
+        cells = tuple(CellType() for _ in closure)
+        new = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, cells or None)
+        self.remember(f, new)
+        new.__dict__.update(self.copied(f.__dict__))
+        new.__qualname__, new.__module__, new.__doc__ = f.__qualname__, f.__module__, f.__doc__
+        new.__annotations__ = f.__annotations__
+        new.__kwdefaults__ = self.copy(f.__kwdefaults__)
+        new.__defaults__ = self.copy(f.__defaults__)
+        for cell, old in zip(cells, closure, strict=True):
+            with suppress(ValueError):  # a variable without a value
+                cell.cell_contents = self.copy(old.cell_contents)
+        return new
+
+    def copy_builtin_method(self, value: Any) -> Any:
+        """Return the method of the copy of what it belongs to."""
+        owner = self.copy(value.__self__)
+        same = owner is value.__self__
+        return self.remember(value, value if same else getattr(owner, value.__name__))
+
+    def copy_partial(self, value: Any) -> Any:
+        """Copy a partial, with its attributes."""
+        arguments = [self.copy(a) for a in value.args]
+        keywords = self.copied(value.keywords)
+        new = self.remember(
+            value, type(value)(self.copy(value.func), *arguments, **keywords)
+        )
+        set_own_attributes(new, self.copied(own_attributes(value)))
+        return new
+
+    def copy_object(self, value: Any) -> Any:
+        """Copy a container or an object past its own methods."""
+        fields = own_attributes(value)
+        if isinstance(value, BaseException):
+            return self.copy_exception(value, fields)
+        new = blank(value, fields)
+        if new is None:
+            return self.same(value)
+        self.remember(value, new)
+        set_own_attributes(new, self.copied(fields))
+        self.copy_contents(value, new)
+        return new
+
+    def copy_exception(self, error: BaseException, fields: dict[Any, Any]) -> BaseException:
+        """Copy an exception that is a value."""
+        base = next(b for b in type(error).__mro__ if b.__module__ == "builtins")
+        new = base.__new__(type(error), *self.copy(error.args))
+        self.remember(error, new)
+        new.__cause__, new.__context__ = self.copy(error.__cause__), self.copy(error.__context__)
+        new.__suppress_context__ = error.__suppress_context__
+        set_own_attributes(new, self.copied(fields))
+        return new.with_traceback(error.__traceback__)
+
+    def copy_contents(self, value: Any, new: Any) -> None:
+        """Fill a container, or an object that is one as well."""
+        if isinstance(value, dict):
+            base: Any = OrderedDict if isinstance(value, OrderedDict) else dict
+            if isinstance(value, defaultdict):
+                new.default_factory = self.copy(value.default_factory)
+            for key in list(base.__iter__(value)):
+                base.__setitem__(new, self.copy(key), self.copy(dict.__getitem__(value, key)))
+        elif isinstance(value, list):
+            list.extend(new, map(self.copy, list.__iter__(value)))
+        elif isinstance(value, set):
+            set.update(new, map(self.copy, set.__iter__(value)))
+        elif isinstance(value, deque):
+            deque.__init__(new, map(self.copy, deque.__iter__(value)), value.maxlen)
+
+
+class _Handover(Copier):
+    """A copy in which what is active in the call is active in the one outside."""
+
+    @override
+    def number(self, value: Active) -> Any:
+        return active_number(unwrapped(value), self.ctx.receiver)
+
+    @override
+    def array(self, value: ndarray) -> ndarray:
+        if value.dtype.kind not in "fc" or not self.ctx.contains_active(value):
+            return super().array(value)
+        new = np.array(value)  # of a memory map, too
+        self.ctx.receiver.registry.activate(new)
+        return new
+
+
+def not_copied(ctx: Any, value: Any) -> DerivativeDropError:
+    """Return the error for an object that is handed out, holds active data and is not copied."""
+    return ctx.failed(
+        DerivativeDropError(
+            f"a {type(value).__qualname__} that holds active values leaves the differentiated call",
+            where=ctx.user_location(),
+            why="it cannot be copied, and what it holds ends with the call",
+            fix="hand out the values themselves: numbers, arrays, containers, objects of your own",
+        )
+    )
+
+
+def unfinished(ctx: Any, value: Any) -> DerivativeDropError:
+    """Return the error for an iterator over active values that is handed out."""
+    return ctx.failed(
+        DerivativeDropError(
+            f"a {type(value).__name__} over active values leaves the differentiated call",
+            where=ctx.user_location(),
+            why="what it yields would be computed when the call and its record have ended",
+            fix="hand out a list: list(...)",
+        )
+    )
+
+
+def blank(value: Any, fields: dict[Any, Any]) -> Any:
+    """Return a new object of the class of `value` without running its code; None if that fails."""
+    t = type(value)
+    if is_native_module(t.__module__) and not t.__module__.startswith(COPIED_LIBRARIES):
+        return None  # a lock, a logger, a path
+    base = next(b for b in t.__mro__ if b in BASES)
+    if base is object and not fields:
+        return None  # nothing in it could change
+    try:
+        return base.__new__(t)
+    except TypeError:  # a type in C, or with one among its bases
+        return None

@@ -1,0 +1,199 @@
+"""What a differentiated function returned: its value, its cotangent."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.boundary.arguments import name_of
+from mooncake_py.boundary.outgoing import independent
+from mooncake_py.diagnostics.notes import locate
+from mooncake_py.diagnostics.places import definition_of
+from mooncake_py.errors import InvalidTangentError, MooncakeError, NonScalarOutputError
+from mooncake_py.rules.broadcasting import fit
+from mooncake_py.runtime.active import Active, primal_of
+from mooncake_py.runtime.activity import INERT, unwrapped
+from mooncake_py.tangents import NoTangent, Tangent
+from mooncake_py.tangents.kinds import Fields
+from mooncake_py.tangents.lookup import spec_of
+
+__all__ = [
+    "auxiliary", "described", "is_numeric", "member", "paired", "run", "scalar_value", "seed",
+]
+
+
+def run(
+    ctx: Any, f: Callable[..., Any], args: Any, kwargs: Any, has_aux: bool
+) -> tuple[Any, Any]:
+    """Run `f` forward; an error that user code has swallowed is raised here."""
+    output = ctx.call(f, *args, **kwargs)
+    if ctx.failure is not None:
+        raise ctx.failure
+    ctx.leave(output)
+    if not has_aux:
+        return output, None
+    value, aux = auxiliary(f, output)
+    try:
+        return value, independent(ctx, aux)
+    except MooncakeError as error:
+        locate(error, definition_of(f))
+        raise
+
+
+def auxiliary(f: Callable[..., Any], output: Any) -> tuple[Any, Any]:
+    """Return the value and the auxiliary output of a function that must return both."""
+    if type(output) is tuple and len(output) == 2:
+        return output
+    raise NonScalarOutputError(
+        f"with has_aux=True, {name_of(f)} must return (value, aux)",
+        where=definition_of(f),
+        why=f"it returned a {type(primal_of(output)).__name__}",
+        fix="return a tuple of the value and anything else",
+    )
+
+
+def scalar_value(f: Callable[..., Any], output: Any) -> Any:
+    """Return the value of a function that must return one real number."""
+    value = output.primal if type(output) is Active else output
+    if isinstance(value, ndarray):
+        if value.size == 1 and value.dtype.kind == "f":
+            return value.copy()
+        shape = f"an array of shape {value.shape} and dtype {value.dtype}"
+    elif isinstance(value, (float, np.floating, int, np.integer)) and not isinstance(value, bool):
+        return value
+    else:
+        shape = f"a value of type {type(value).__name__}"
+    raise NonScalarOutputError(
+        f"{name_of(f)} returned {shape}, but a gradient needs one real number",
+        where=definition_of(f),
+        why="the gradient is defined for functions with a real scalar result",
+        fix=to_one_number(value),
+    )
+
+
+def to_one_number(value: Any) -> str:
+    """Return how to get one real number out of a function that returned something else."""
+    if value is None:
+        return "return the number: is a `return` missing?"
+    if isinstance(value, tuple) and len(value) == 2:
+        return "for (value, aux) pass has_aux=True; for several outputs use vjp or jacobian"
+    if isinstance(value, (tuple, list, dict)):
+        return (
+            "return the number alone, or (value, aux) with has_aux=True; for several outputs use "
+            "vjp or jacobian"
+        )
+    if np.iscomplexobj(value):
+        return "take a real number of it: y.real, or abs(y)"
+    if isinstance(value, ndarray) and value.dtype.kind == "f":
+        return "reduce it, for example with np.sum, or use vjp with a cotangent of that shape"
+    return "return a float that depends on the arguments"
+
+
+def seed(ctx: Any, output: Any, cotangent: Any, path: str) -> None:
+    """Give a cotangent to an output of any structure."""
+    for leaf, g in paired(output, cotangent, path, ctx.contains_active):
+        if type(leaf) is Active:
+            leaf.add(np.asarray(g)[()])
+        elif type(leaf) is ndarray and (node := ctx.find(leaf)) is not None:
+            node.add_shared(fit(g, leaf.shape, leaf.dtype))
+
+
+def paired(
+    output: Any,
+    cotangent: Any,
+    path: str,
+    is_active: Callable[[Any], bool],
+    above: frozenset[int] = frozenset(),
+) -> Iterator[tuple[Any, Any]]:
+    """Yield the numbers and arrays of an output of any structure, with their cotangents.
+
+    Parameters
+    ----------
+    output, cotangent : object
+        The cotangent has the structure of a gradient or of a tangent.
+    path : str
+        How messages name the cotangent.
+    is_active : callable
+        Whether a part of an object needs a cotangent.
+    above : frozenset of int
+        Ids of the containers that this value is in: what contains itself is entered once.
+    """
+    if type(cotangent) is NoTangent:
+        return
+    t = type(output)
+    if t is ndarray and output.dtype.kind not in "fc":
+        return
+    if t is Active or t is ndarray:
+        expected = "a number" if t is Active else f"an array of shape {output.shape}"
+        given = unwrapped(cotangent)
+        shape = () if t is Active else output.shape
+        if np.shape(given) != shape or not is_numeric(given):
+            raise wrong_cotangent(path, expected, given)
+        yield output, cotangent
+        return
+    if t in INERT or id(output) in above:
+        return
+    above = above | {id(output)}
+    for name, part, g in parts_with_cotangents(output, cotangent, path, is_active):
+        yield from paired(part, g, f"{path}{name}", is_active, above)
+
+
+def parts_with_cotangents(
+    output: Any, cotangent: Any, path: str, is_active: Callable[[Any], bool]
+) -> Iterator[tuple[str, Any, Any]]:
+    """Yield the parts of a container or an object, with their names in messages."""
+    if isinstance(output, SEQUENCES) and type(cotangent) is not Tangent:
+        if not isinstance(cotangent, SEQUENCES) or len(cotangent) != len(output):
+            raise wrong_cotangent(path, f"a sequence of {len(output)}", cotangent)
+        for i, (part, g) in enumerate(zip(output, cotangent, strict=True)):
+            yield f"[{i}]", part, g
+    elif isinstance(output, dict):
+        if not isinstance(cotangent, dict) or cotangent.keys() != output.keys():
+            raise wrong_cotangent(path, f"a dict with keys {list(output)}", cotangent)
+        for key, part in output.items():
+            yield f"[{key!r}]", part, cotangent[key]
+    elif cotangent is not None and is_active(output):
+        for name, part in (spec_of(output).fields(output) or {}).items():
+            if is_active(part):
+                try:
+                    g = member(cotangent, name)
+                except (LookupError, AttributeError, TypeError):
+                    expected = f"something with a part {name!r}"
+                    raise wrong_cotangent(path, expected, cotangent) from None
+                yield f".{name}", part, g
+
+
+SEQUENCES = (tuple, list, deque)
+
+
+def member(cotangent: Any, name: Any) -> Any:
+    """Return a part of a cotangent of any structure, by index, key or name."""
+    if name == "cell_contents" and not (isinstance(cotangent, Fields) and name in cotangent):
+        return cotangent  # of a captured variable, whose gradient has no cell
+    # A field of a tangent may have the name of an attribute of every class, such as __module__.
+    if isinstance(name, str) and not isinstance(cotangent, (dict, Fields)):
+        return getattr(cotangent, name)
+    return cotangent[name]
+
+
+def is_numeric(cotangent: Any) -> bool:
+    """Tell whether a cotangent consists of numbers."""
+    return np.asarray(cotangent).dtype.kind in "fcbiu"
+
+
+def described(got: Any) -> str:
+    """Return the shape of an array, type and text of anything else."""
+    return f"shape {got.shape}" if isinstance(got, ndarray) else f"{type(got).__name__} {got!r}"
+
+
+def wrong_cotangent(path: str, expected: str, got: Any) -> InvalidTangentError:
+    """Return the error for a cotangent that does not fit the output."""
+    return InvalidTangentError(
+        f"the cotangent {path} does not fit the output: expected {expected}, got {described(got)}",
+        why="each number of the output has one cotangent",
+        fix="pass a cotangent in the structure and shape of the output",
+    )

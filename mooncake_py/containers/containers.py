@@ -1,0 +1,115 @@
+"""Containers of Python: every change of one is recorded, with its inverse."""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from mooncake_py.containers import deques, dicts, effects, lists, sets
+from mooncake_py.containers.keys import refuse_other_key
+from mooncake_py.runtime.active import primal_of
+from mooncake_py.runtime.activity import INERT
+
+__all__ = ["CONTAINERS", "call_method", "delete_item", "inplace_operator", "module_of",
+           "set_item", "snapshot"]
+
+CONTAINERS: dict[type, dict[str, Callable[..., Any]]] = {
+    list: lists.METHODS, dict: dicts.METHODS, set: sets.METHODS, deque: deques.METHODS,
+    bytearray: lists.METHODS,
+}
+"""For each class the methods that change its instances: ``(context, container, ...)``."""
+
+COMPARES = frozenset({"index", "count", "remove", "__contains__", "__eq__", "__lt__"})
+READING = frozenset({"get", "pop", "setdefault", "__getitem__"})
+
+
+def changes_of(o: Any) -> dict[str, Callable[..., Any]]:
+    """Return the methods that change a container, none for what is no container."""
+    table = CONTAINERS.get(type(o))
+    if table is not None:
+        return table
+    return next((table for base, table in CONTAINERS.items() if isinstance(o, base)), {})
+
+
+def call_method(
+    ctx: Any, o: Any, name: str, args: Any, kwargs: Any, method: Any = None
+) -> Any:
+    """Run a method of a built-in container; values pass by reference.
+
+    `method` is the bound method in C; by default the one that the object has.
+    """
+    guard(ctx, o, name, args)
+    if name in READING and isinstance(o, dict) and args:
+        refuse_other_key(ctx, o, args[0])
+    change = changes_of(o).get(name)
+    if change is not None:
+        return change(ctx, o, *args, **kwargs)
+    if method is None:
+        method = getattr(o, name)
+    if name in sets.ITERATING and isinstance(o, (set, frozenset)):
+        args = sets.iterated(ctx, args)
+    return method(*args, **kwargs)
+
+
+def guard(ctx: Any, o: Any, name: str, args: Any) -> None:
+    """Refuse values that a container would hash or compare, and that change something then."""
+    if isinstance(o, (dict, set)):
+        if not INERT.issuperset(map(type, args)):
+            keys = [key for a in args for key in (a if isinstance(a, (dict, set)) else (a,))]
+            effects.refuse_writers(ctx, keys, effects.HASHING)
+    elif name in COMPARES and not INERT.issuperset(map(type, (*o, *args))):
+        effects.refuse_writers(ctx, (*o, *args), effects.COMPARING)
+
+
+def set_item(ctx: Any, o: Any, i: Any, v: Any) -> None:
+    """Run ``o[i] = v`` where the class has no code in Python for it."""
+    change = changes_of(o).get("__setitem__")
+    if change is None:
+        setter = getattr(type(o), "__setitem__", None)
+        if setter is not None:
+            ctx.refuse_if_active(setter, (v,))  # it may keep numbers, not references
+        snapshot(ctx, o)
+        o[primal_of(i)] = v
+    else:
+        change(ctx, o, i, v)
+
+
+def delete_item(ctx: Any, o: Any, i: Any) -> None:
+    """Run ``del o[i]`` where the class has no code in Python for it."""
+    change = changes_of(o).get("__delitem__")
+    if change is None:
+        snapshot(ctx, o)
+        del o[primal_of(i)]
+    else:
+        change(ctx, o, i)
+
+
+def inplace_operator(ctx: Any, op: Any, x: Any, v: Any) -> Any:
+    """Run ``x op= v`` where the class has no code in Python for it."""
+    change = changes_of(x).get(op.inplace_method)
+    if change is not None:
+        return change(ctx, x, primal_of(v))
+    snapshot(ctx, x)
+    return op.inplace(x, primal_of(v))
+
+
+# The contents as a whole.
+
+MODULES: dict[type, Any] = {
+    list: lists, dict: dicts, set: sets, deque: deques, bytearray: lists,
+    array: lists,
+}
+
+
+def module_of(o: Any) -> Any:
+    """Return the module that knows a container, None for what is none."""
+    return next((module for base, module in MODULES.items() if isinstance(o, base)), None)
+
+
+def snapshot(ctx: Any, o: Any) -> None:
+    """Record the whole contents of a container that is about to change."""
+    module = module_of(o)
+    if module is not None:
+        module.snapshot(ctx, o)

@@ -1,0 +1,156 @@
+"""Changes to deques, each recorded with its inverse, which heeds ``maxlen``."""
+
+from __future__ import annotations
+
+import operator
+from collections import deque
+from typing import Any
+
+from mooncake_py.containers.undo import note
+from mooncake_py.runtime.active import primal_of
+
+__all__ = ["METHODS", "contents", "restore", "snapshot"]
+
+
+def snapshot(ctx: Any, d: deque[Any]) -> None:
+    """Record the whole contents of a deque that is about to change."""
+    note(ctx, restore, d, contents(d))
+
+
+def contents(d: deque[Any]) -> list[Any]:
+    """Return a copy of the contents."""
+    return list(deque.__iter__(d))
+
+
+def restore(d: deque[Any], old: list[Any]) -> None:
+    """Put former contents back."""
+    deque.clear(d)
+    deque.extend(d, old)
+
+
+def is_full(d: deque[Any]) -> bool:
+    return d.maxlen is not None and len(d) == d.maxlen
+
+
+def set_item(ctx: Any, d: deque[Any], i: Any, v: Any) -> None:
+    """Run ``d[i] = v``."""
+    i = operator.index(primal_of(i))
+    old = deque.__getitem__(d, i)
+    deque.__setitem__(d, i, v)
+    note(ctx, deque.__setitem__, d, i, old)
+
+
+def delete_item(ctx: Any, d: deque[Any], i: Any) -> None:
+    """Run ``del d[i]``."""
+    i = operator.index(primal_of(i))
+    old = deque.__getitem__(d, i)
+    deque.__delitem__(d, i)
+    note(ctx, deque.insert, d, i if i >= 0 else i + 1 + len(d), old)
+
+
+def append(ctx: Any, d: deque[Any], v: Any) -> None:
+    if not is_full(d):
+        deque.append(d, v)
+        note(ctx, deque.pop, d)
+    elif d.maxlen:
+        old = deque.__getitem__(d, 0)
+        deque.append(d, v)
+        note(ctx, replace_last, d, old)
+
+
+def replace_last(d: deque[Any], first: Any) -> None:
+    deque.pop(d)
+    deque.appendleft(d, first)
+
+
+def appendleft(ctx: Any, d: deque[Any], v: Any) -> None:
+    if not is_full(d):
+        deque.appendleft(d, v)
+        note(ctx, deque.popleft, d)
+    elif d.maxlen:
+        old = deque.__getitem__(d, -1)
+        deque.appendleft(d, v)
+        note(ctx, replace_first, d, old)
+
+
+def replace_first(d: deque[Any], last: Any) -> None:
+    deque.popleft(d)
+    deque.append(d, last)
+
+
+def pop(ctx: Any, d: deque[Any]) -> Any:
+    v = deque.pop(d)
+    note(ctx, deque.append, d, v)
+    return v
+
+
+def popleft(ctx: Any, d: deque[Any]) -> Any:
+    v = deque.popleft(d)
+    note(ctx, deque.appendleft, d, v)
+    return v
+
+
+def extend(ctx: Any, d: deque[Any], values: Any) -> None:
+    for v in list(d) if values is d else ctx.iter(values):
+        append(ctx, d, v)
+
+
+def extendleft(ctx: Any, d: deque[Any], values: Any) -> None:
+    for v in list(d) if values is d else ctx.iter(values):
+        appendleft(ctx, d, v)
+
+
+def add(ctx: Any, d: deque[Any], values: Any) -> Any:
+    """Run ``d += values``."""
+    extend(ctx, d, values)
+    return d
+
+
+def repeat(ctx: Any, d: deque[Any], times: Any) -> Any:
+    """Run ``d *= times``."""
+    snapshot(ctx, d)
+    return deque.__imul__(d, times)
+
+
+def insert(ctx: Any, d: deque[Any], i: Any, v: Any) -> None:
+    i, size = operator.index(i), len(d)
+    deque.insert(d, i, v)
+    note(ctx, deque.__delitem__, d, min(i if i >= 0 else max(i + size, 0), size))
+
+
+def remove(ctx: Any, d: deque[Any], v: Any) -> None:
+    try:
+        i = d.index(v)
+    except ValueError:
+        deque.remove(d, v)  # raises
+    else:
+        delete_item(ctx, d, i)
+
+
+def rotate(ctx: Any, d: deque[Any], n: Any = 1) -> None:
+    deque.rotate(d, n)
+    note(ctx, deque.rotate, d, -n)
+
+
+def reverse(ctx: Any, d: deque[Any]) -> None:
+    deque.reverse(d)
+    note(ctx, deque.reverse, d)
+
+
+def clear(ctx: Any, d: deque[Any]) -> None:
+    snapshot(ctx, d)
+    deque.clear(d)
+
+
+def initialize(ctx: Any, d: deque[Any], values: Any = (), maxlen: int | None = None) -> None:
+    """Run ``deque.__init__``, which replaces what is there."""
+    note(ctx, deque.__init__, d, list(deque.__iter__(d)), d.maxlen)
+    deque.__init__(d, ctx.iter(values), maxlen)
+
+
+METHODS = {
+    "__setitem__": set_item, "__delitem__": delete_item, "__iadd__": add, "__imul__": repeat,
+    "__init__": initialize, "append": append, "appendleft": appendleft, "pop": pop,
+    "popleft": popleft, "extend": extend, "extendleft": extendleft, "insert": insert,
+    "remove": remove, "rotate": rotate, "reverse": reverse, "clear": clear,
+}

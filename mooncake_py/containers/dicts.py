@@ -1,0 +1,188 @@
+"""Changes to dicts, each recorded with its inverse.
+
+What undoes a change goes by key and leaves the order alone, so that its cost is that of the change;
+the order is recorded once, before the first change after which it could not be found again.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from types import FunctionType
+from typing import Any
+
+from mooncake_py.containers.keys import refuse_other_key
+from mooncake_py.containers.mappings import filling
+from mooncake_py.containers.undo import is_plain_key, note
+from mooncake_py.runtime.attribute_lookup import MISSING
+
+__all__ = ["METHODS", "contents", "note_order", "read_key",
+           "restore", "restore_key", "snapshot", "value_at"]
+
+
+FACTORY: Any = defaultdict.__dict__["default_factory"]
+
+
+def methods_of(d: Any) -> Any:
+    """Return the class in C whose methods keep a dict consistent, past those in Python."""
+    return dict if type(d) is dict or not isinstance(d, OrderedDict) else OrderedDict
+
+
+def set_key(ctx: Any, d: dict[Any, Any], key: Any, v: Any) -> None:
+    """Run ``d[key] = v``."""
+    old = value_at(d, key)
+    methods_of(d).__setitem__(d, key, v)
+    note(ctx, restore_key, d, key, old)
+
+
+def value_at(d: dict[Any, Any], key: Any) -> Any:
+    """Return what a dict holds under a key, or MISSING."""
+    return dict.get(d, key, MISSING)
+
+
+def restore_key(d: dict[Any, Any], key: Any, old: Any) -> None:
+    """Undo a change of one key."""
+    base = methods_of(d)
+    if old is MISSING:
+        base.pop(d, key, None)
+    else:
+        base.__setitem__(d, key, old)
+
+
+def delete_key(ctx: Any, d: dict[Any, Any], key: Any) -> None:
+    """Run ``del d[key]``."""
+    old = value_at(d, key)
+    if old is not MISSING:
+        note_order(ctx, d)
+        if is_plain_key(key):
+            note(ctx, restore_key, d, key, old)
+        else:
+            snapshot(ctx, d)
+    methods_of(d).__delitem__(d, key)
+
+
+def read_key(ctx: Any, d: dict[Any, Any], key: Any) -> Any:
+    """Run ``d[key]`` for a subclass of dict, which may add the missing key."""
+    missing = getattr(type(d), "__missing__", None)
+    if missing is not None and not dict.__contains__(d, key):
+        if type(missing) is FunctionType:
+            return ctx.call(missing, d, key)
+        factory = getattr(d, "default_factory", None)
+        if factory is not None:
+            value = ctx.call(factory)
+            ctx.setitem(d, key, value)
+            return value
+    refuse_other_key(ctx, d, key)
+    return dict.__getitem__(d, key)
+
+
+# The order of the keys.
+
+
+def note_order(ctx: Any, d: dict[Any, Any]) -> None:
+    """Record the order of the keys before the first change that loses it."""
+    if id(d) not in ctx.ordered:
+        ctx.ordered[id(d)] = d
+        note(ctx, restore_order, d, list(methods_of(d).__iter__(d)), ctx.ordered)
+
+
+def restore_order(d: dict[Any, Any], keys: list[Any], ordered: Any) -> None:
+    """Undo changes of the order; one to come, in a part that is run again, must be recorded."""
+    ordered.pop(id(d), None)
+    base = methods_of(d)
+    present = list(base.__iter__(d))
+    if len(present) == len(keys) and all(a is b for a, b in zip(present, keys, strict=True)):
+        return
+    restore(d, {key: dict.__getitem__(d, key) for key in keys})
+
+
+def snapshot(ctx: Any, d: dict[Any, Any]) -> None:
+    """Record the whole contents of a dict that is about to change."""
+    note(ctx, restore, d, contents(d))
+
+
+def contents(d: dict[Any, Any]) -> dict[Any, Any]:
+    """Return a copy of the contents, in their order."""
+    return {key: dict.__getitem__(d, key) for key in methods_of(d).__iter__(d)}
+
+
+def restore(d: dict[Any, Any], old: dict[Any, Any]) -> None:
+    """Put former contents back."""
+    base = methods_of(d)
+    base.clear(d)
+    for key, value in old.items():
+        base.__setitem__(d, key, value)
+
+
+# Methods.
+
+
+def update(ctx: Any, d: dict[Any, Any], /, *others: Any, **values: Any) -> None:
+    """Run ``d.update(...)``; what was set before an exception stays set."""
+    new: dict[Any, Any] = {}
+    try:
+        dict.update(new, *(filling(ctx, other) for other in others), **values)
+    finally:
+        note(ctx, restore_keys, d, {key: value_at(d, key) for key in new})
+        base = methods_of(d)
+        for key, value in new.items():
+            base.__setitem__(d, key, value)
+
+
+def restore_keys(d: dict[Any, Any], old: dict[Any, Any]) -> None:
+    for key in reversed(old):
+        restore_key(d, key, old[key])
+
+
+def pop(ctx: Any, d: dict[Any, Any], key: Any, *default: Any) -> Any:
+    if dict.__contains__(d, key):
+        value = dict.__getitem__(d, key)
+        delete_key(ctx, d, key)
+        return value
+    return methods_of(d).pop(d, key, *default)
+
+
+def popitem(ctx: Any, d: Any, *args: Any, **kwargs: Any) -> Any:
+    base: Any = methods_of(d)
+    if base is OrderedDict:
+        note_order(ctx, d)  # the first item may go
+    key, value = base.popitem(d, *args, **kwargs)
+    note(ctx, restore_key, d, key, value)
+    return key, value
+
+
+def setdefault(ctx: Any, d: dict[Any, Any], key: Any, default: Any = None) -> Any:
+    if not dict.__contains__(d, key):
+        set_key(ctx, d, key, default)
+    return dict.__getitem__(d, key)
+
+
+def clear(ctx: Any, d: dict[Any, Any]) -> None:
+    snapshot(ctx, d)
+    methods_of(d).clear(d)
+
+
+def move_to_end(ctx: Any, d: OrderedDict[Any, Any], key: Any, last: bool = True) -> None:
+    note_order(ctx, d)
+    OrderedDict.move_to_end(d, key, last)
+
+
+def merge(ctx: Any, d: dict[Any, Any], other: Any) -> Any:
+    """Run ``d |= other``."""
+    update(ctx, d, other)
+    return d
+
+
+def initialize(ctx: Any, d: dict[Any, Any], /, *args: Any, **values: Any) -> None:
+    """Run ``dict.__init__``, which adds to what is there."""
+    if isinstance(d, defaultdict):
+        note(ctx, FACTORY.__set__, d, d.default_factory)
+        defaultdict.__init__(d, *args[:1])
+        args = args[1:]
+    update(ctx, d, *args, **values)
+
+
+METHODS = {
+    "__setitem__": set_key, "__delitem__": delete_key, "__ior__": merge, "__init__": initialize,
+    "pop": pop, "popitem": popitem, "setdefault": setdefault, "update": update, "clear": clear,
+    "move_to_end": move_to_end,
+}

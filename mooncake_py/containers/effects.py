@@ -1,0 +1,199 @@
+"""Whether special methods that compiled code calls by itself change anything.
+
+Hashing, printing and comparing inside containers happen in compiled code, where a method written
+in Python runs unseen.  That is right as long as it only computes; one that stores something is
+refused.  What a method does is read from its bytecode and from that of the functions it names.
+"""
+
+from __future__ import annotations
+
+import dis
+import weakref
+from collections import deque
+from collections.abc import Iterable, Iterator
+from types import CodeType, FunctionType
+from typing import Any, cast
+
+from numpy import ndarray
+
+from mooncake_py.diagnostics.native_modules import is_native_module
+from mooncake_py.errors import DerivativeDropError, Location
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.activity import INERT
+from mooncake_py.runtime.fields import own_attributes
+from mooncake_py.runtime.methods import is_generated
+
+__all__ = ["COMPARING", "CONVERTING", "HASHING", "PRINTING", "refuse_class_hooks",
+           "refuse_finalizer", "refuse_writers"]
+
+COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
+HASHING = ("__hash__", "__eq__")
+CONVERTING = ("__int__", "__index__", "__trunc__")
+PRINTING = ("__repr__", "__str__", "__format__")
+DELETING = ("__del__",)
+
+STORES = frozenset({
+    "STORE_ATTR", "DELETE_ATTR", "STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE", "STORE_GLOBAL",
+    "DELETE_GLOBAL",
+})
+CAPTURED_STORES = frozenset({"STORE_DEREF", "DELETE_DEREF"})
+READS = frozenset({"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"})
+MUTATING_NAMES = """
+    append appendleft extend extendleft insert pop popleft popitem remove clear reverse sort rotate
+    add discard update setdefault difference_update intersection_update move_to_end
+    symmetric_difference_update subtract fill put itemset partition resize setflags byteswap send
+    throw write shuffle setfield __setitem__ __setattr__ __delitem__ __delattr__ __iadd__ copyto
+    place putmask fill_diagonal heappush heappop heapify put_along_axis
+"""
+MUTATING = frozenset(MUTATING_NAMES.split())
+MUTATING_BUILTINS = frozenset({"setattr", "delattr", "next", "exec", "eval"})
+
+Verdict = tuple[FunctionType, Location | None]
+_verdicts: weakref.WeakKeyDictionary[type, dict[str, Verdict]] = weakref.WeakKeyDictionary()
+
+
+def refuse_writers(ctx: Any, values: Iterable[Any], names: tuple[str, ...]) -> None:
+    """Raise if compiled code would run special methods of these values that change something."""
+    for value in reachable(values):
+        found = writer(type(value), names)
+        if found is not None:
+            raise ctx.failed(_unseen(ctx, *found))
+
+
+def refuse_finalizer(ctx: Any, cls: type) -> None:
+    """Raise if instances of a class would change something when Python frees them."""
+    if hasattr(cls, "__del__"):
+        found = writer(cls, DELETING)
+        if found is not None:
+            raise ctx.failed(_unseen(ctx, *found))
+
+
+def refuse_class_hooks(ctx: Any, cls: type) -> None:
+    """Raise if what runs while a class is made changes more than attributes."""
+    hooks: list[Any] = [getattr(type(v), "__set_name__", None) for v in vars(cls).values()]
+    hooks.append(getattr(getattr(super(cls, cls), "__init_subclass__", None), "__func__", None))
+    hooks += [getattr(type(cls), name, None) for name in ("__new__", "__init__", "__prepare__")]
+    for hook in hooks:
+        if type(hook) is FunctionType and not is_native_module(hook.__module__):
+            change = _Search(type(cls), frozenset({"STORE_ATTR"})).change_in(hook)
+            if change is not None:
+                raise ctx.failed(_unseen(ctx, hook, change))
+
+
+def reachable(values: Iterable[Any]) -> Iterator[Any]:
+    """Yield the instances of classes written in Python among values, containers and fields."""
+    todo = list(values)
+    seen: set[int] = set()
+    while todo:
+        value = todo.pop()
+        t = type(value)
+        if t in INERT or t is Active or isinstance(value, ndarray):
+            continue
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, dict):
+            todo += [*value, *value.values()]
+        elif isinstance(value, (list, tuple, set, frozenset, deque)):
+            todo += value
+        elif hasattr(t, "__dataclass_fields__"):
+            todo += own_attributes(value).values()
+        if t.__module__ != "builtins" and not isinstance(value, type):
+            yield value
+
+
+def writer(t: type, names: tuple[str, ...]) -> tuple[FunctionType, Location] | None:
+    """Return the first of a class's special methods that changes something, and where."""
+    for name in names:
+        method = getattr(t, name, None)
+        if type(method) is not FunctionType or is_native_module(t.__module__):
+            continue
+        known = _verdicts.setdefault(t, {})
+        verdict = known.get(name)
+        if verdict is None or verdict[0] is not method:
+            verdict = known[name] = method, _Search(t).change_in(method)
+        if verdict[1] is not None:
+            return method, verdict[1]
+    return None
+
+
+class _Search:
+    """Looks for an instruction that changes something, in functions and in those they name.
+
+    Parameters
+    ----------
+    t : type
+        The class whose methods and properties the functions use.
+    allowed : frozenset of str
+        Instructions that may store.
+    """
+
+    def __init__(self, t: type, allowed: frozenset[str] = frozenset()) -> None:
+        self.t = t
+        self.stores = STORES - allowed
+        self.seen: set[CodeType] = set()
+
+    def change_in(self, value: Any) -> Location | None:
+        """Return where a function or a property changes something, None if nowhere."""
+        f = value.fget if isinstance(value, property) else value
+        if type(f) is not FunctionType or f.__code__ in self.seen:
+            return None
+        if is_generated(f) or is_native_module(f.__module__):
+            return None
+        return self._change_in_code(f, f.__code__)
+
+    def _change_in_code(self, f: FunctionType, code: CodeType) -> Location | None:
+        self.seen.add(code)
+        for instruction in dis.get_instructions(code):
+            if _changes(code, instruction, self.stores):
+                return _location(code, instruction)
+            name: Any = instruction.argval
+            change = None
+            if instruction.opname in READS:
+                change = self.change_in(getattr(self.t, name, None))
+            elif instruction.opname == "LOAD_GLOBAL":
+                change = self.change_in(f.__globals__.get(name))
+            if change is not None:
+                return change
+        inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
+        found = (self._change_in_code(f, constant) for constant in inner)
+        return next((change for change in found if change is not None), None)
+
+
+def _changes(code: CodeType, instruction: dis.Instruction, stores: frozenset[str]) -> bool:
+    """Tell whether an instruction changes something that outlives the call."""
+    name, value = instruction.opname, cast(Any, instruction.argval)
+    if name in CAPTURED_STORES:
+        return value in code.co_freevars
+    if name in READS:
+        return value in MUTATING
+    if name == "LOAD_GLOBAL":
+        return value in MUTATING_BUILTINS
+    if name == "BINARY_OP":
+        return instruction.argrepr.endswith("=")
+    if name == "KW_NAMES":
+        return "out" in code.co_consts[instruction.arg or 0]
+    if name == "LOAD_CONST" and isinstance(value, tuple):
+        return "out" in value  # from 3.13 on: keywords of a call
+    return name in stores
+
+
+def _location(code: CodeType, instruction: Any) -> Location:
+    line, _, column, end_column = instruction.positions
+    return Location(
+        code.co_filename, line or code.co_firstlineno, code.co_qualname, column, end_column
+    )
+
+
+def _unseen(ctx: Any, method: FunctionType, change: Location) -> DerivativeDropError:
+    return DerivativeDropError(
+        f"{method.__qualname__} changes something, and compiled code is about to call it",
+        where=ctx.user_location(),
+        why="\n".join([
+            "a special method that Python calls by itself runs unseen there, and what it writes",
+            "could be neither differentiated nor undone; it writes at",
+            f"{change}",
+            *(f"| {row}" for row in change.excerpt()),
+        ]),
+        fix="let the method only compute, and write in a method that is called by name",
+    )

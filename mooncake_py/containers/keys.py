@@ -1,0 +1,87 @@
+"""Dicts that are read at active numbers: a value found there must have been stored for them.
+
+A dict finds what was stored under an equal number. As a memory of results (``memo[x]``) it would
+answer with a constant from before the call, or with the result for another variable that happens
+to have the same value: a derivative would be lost in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.errors import DerivativeDropError
+from mooncake_py.runtime.active import Active, primal_of
+from mooncake_py.runtime.activity import INERT, parts
+
+__all__ = ["refuse_other_key"]
+
+
+class Probe(Active):
+    """An active number in a key that is looked up; notes what it was found equal to."""
+
+    __slots__ = ("met",)
+
+    def __init__(self, number: Active) -> None:
+        self.primal = number.primal
+        self.context = number.context
+
+    def __eq__(self, other: object) -> bool:
+        equal = bool(self.primal == primal_of(other))
+        if equal:
+            self.met = other
+        return equal
+
+    __hash__ = Active.__hash__
+
+
+def refuse_other_key(ctx: Any, d: dict[Any, Any], key: Any) -> None:
+    """Raise if a dict holds, under an active key, numbers that were stored for another one."""
+    if type(key) is tuple and all(type(part) in INERT for part in key):
+        return  # the commonest compound keys: integers, strings
+    probes: list[tuple[Active, Probe]] = []
+    probing = probe(key, probes)
+    if not probes or not dict.__contains__(d, probing):
+        return
+    if all(p.met is number for number, p in probes):
+        return
+    if not any(True for _ in numbers(dict.__getitem__(d, probing), set())):
+        return
+    raise ctx.failed(
+        DerivativeDropError(
+            "a dict was read at an active number, and holds a value for another one that is equal",
+            where=ctx.user_location(),
+            why=f"what is stored under {primal_of(key)!r} was computed before the call or for "
+            "another variable,\nso that its derivative with respect to this key is not known",
+            fix="clear the dict before the gradient is taken, or use functools.cache, which "
+            "knows;\nif the key only names something, make it an int or a str",
+        )
+    )
+
+
+def probe(key: Any, probes: list[tuple[Active, Probe]]) -> Any:
+    """Return an equal key with probes for active numbers."""
+    if type(key) is Active:
+        new = Probe(key)
+        probes.append((key, new))
+        return new
+    if isinstance(key, tuple):
+        return tuple(probe(part, probes) for part in key)
+    return key
+
+
+def numbers(value: Any, seen: set[int]) -> Iterator[Any]:
+    """Yield the numbers in a value that could have a derivative."""
+    t = type(value)
+    if t is Active or isinstance(value, (float, complex, np.inexact)):
+        yield value
+    elif isinstance(value, ndarray):
+        if value.dtype.kind in "fcO":
+            yield value
+    elif t not in INERT and id(value) not in seen:
+        seen.add(id(value))
+        for part in parts(value):
+            yield from numbers(part, seen)

@@ -1,0 +1,186 @@
+"""Changes to lists and bytearrays, each recorded with its inverse.
+
+What undoes a change costs about what the change costs: a queue of many elements from which one
+after the other is taken is not copied each time.
+"""
+
+from __future__ import annotations
+
+import operator
+from array import array
+from typing import Any
+
+from mooncake_py.containers.undo import note
+from mooncake_py.runtime.active import primal_of
+
+__all__ = ["METHODS", "contents", "restore", "snapshot", "truncate"]
+
+
+def methods_of(o: Any) -> Any:
+    """Return the class in C whose methods work on a sequence, past those in Python."""
+    if type(o) is list or isinstance(o, list):
+        return list
+    return bytearray if isinstance(o, bytearray) else array
+
+
+def position(o: Any, i: Any) -> int:
+    """Return an index counted from the start."""
+    if type(i) is not int:
+        i = operator.index(primal_of(i))
+    return i if i >= 0 else i + len(o)
+
+
+def set_item(ctx: Any, o: Any, i: Any, v: Any) -> None:
+    """Run ``o[i] = v``."""
+    if type(i) is slice:
+        set_slice(ctx, o, i, v)
+        return
+    base = methods_of(o)
+    i = position(o, i)
+    old = base.__getitem__(o, i) if 0 <= i < len(o) else None
+    base.__setitem__(o, i if i >= 0 else -len(o) - 1, v)
+    note(ctx, base.__setitem__, o, i, old)
+
+
+def set_slice(ctx: Any, o: Any, i: slice, v: Any) -> None:
+    """Run ``o[i] = v`` for a slice."""
+    base = methods_of(o)
+    new = v if base is bytearray else list(ctx.iter(v))
+    start, stop, step = i.indices(len(o))
+    if step != 1:
+        old = base.__getitem__(o, i)
+        base.__setitem__(o, i, new)
+        note(ctx, base.__setitem__, o, i, old)
+        return
+    size = len(o)
+    old = base.__getitem__(o, slice(start, max(start, stop)))
+    base.__setitem__(o, i, new)
+    end = start + len(old) + len(o) - size
+    note(ctx, base.__setitem__, o, slice(start, end), old)
+
+
+def delete_item(ctx: Any, o: Any, i: Any) -> None:
+    """Run ``del o[i]``."""
+    base = methods_of(o)
+    if not isinstance(i, slice):
+        i = position(o, i)
+        old = base.__getitem__(o, i) if 0 <= i < len(o) else None
+        base.__delitem__(o, i if i >= 0 else -len(o) - 1)
+        note(ctx, base.insert, o, i, old)
+        return
+    start, stop, step = i.indices(len(o))
+    if step != 1:
+        snapshot(ctx, o)
+        base.__delitem__(o, i)
+        return
+    old = base.__getitem__(o, slice(start, stop))
+    base.__delitem__(o, i)
+    note(ctx, base.__setitem__, o, slice(start, start), old)
+
+
+def snapshot(ctx: Any, o: Any) -> None:
+    """Record the whole contents of a sequence that is about to change."""
+    note(ctx, restore, o, contents(o))
+
+
+def contents(o: Any) -> Any:
+    """Return a copy of the contents."""
+    return methods_of(o).__getitem__(o, slice(None))
+
+
+def restore(o: Any, old: Any) -> None:
+    """Put former contents back."""
+    methods_of(o).__setitem__(o, slice(None), old)
+
+
+# Methods.
+
+
+def append(ctx: Any, o: Any, v: Any) -> None:
+    base = methods_of(o)
+    base.append(o, v)
+    note(ctx, base.pop, o)
+
+
+def pop(ctx: Any, o: Any, i: Any = -1) -> Any:
+    base = methods_of(o)
+    i = position(o, i)
+    v = base.pop(o, i if i >= 0 else -len(o) - 1)
+    note(ctx, base.insert, o, i, v)
+    return v
+
+
+def insert(ctx: Any, o: Any, i: Any, v: Any) -> None:
+    base = methods_of(o)
+    size = len(o)
+    i = min(max(position(o, i), 0), size)
+    base.insert(o, i, v)
+    note(ctx, base.pop, o, i)
+
+
+def remove(ctx: Any, o: Any, v: Any) -> None:
+    try:
+        i = o.index(v)
+    except ValueError:
+        methods_of(o).remove(o, v)  # raises
+    else:
+        pop(ctx, o, i)
+
+
+def extend(ctx: Any, o: Any, values: Any) -> None:
+    """Run ``o.extend(values)``; what was added before an exception stays there."""
+    size = len(o)
+    try:
+        methods_of(o).extend(o, ctx.iter(values))
+    finally:
+        note(ctx, truncate, o, size)
+
+
+def truncate(o: Any, size: int) -> None:
+    """Take away what was added at the end."""
+    methods_of(o).__delitem__(o, slice(size, None))
+
+
+def add(ctx: Any, o: Any, values: Any) -> Any:
+    """Run ``o += values``."""
+    extend(ctx, o, values)
+    return o
+
+
+def repeat(ctx: Any, o: Any, times: Any) -> Any:
+    """Run ``o *= times``."""
+    if times > 0:
+        note(ctx, truncate, o, len(o))
+    else:
+        snapshot(ctx, o)
+    return methods_of(o).__imul__(o, times)
+
+
+def reverse(ctx: Any, o: Any) -> None:
+    base = methods_of(o)
+    base.reverse(o)
+    note(ctx, base.reverse, o)
+
+
+def sort(ctx: Any, o: list[Any], *, key: Any = None, reverse: bool = False) -> None:
+    ordered = ctx.call(sorted, list.copy(o), key=key, reverse=reverse)
+    snapshot(ctx, o)
+    list.__setitem__(o, slice(None), ordered)
+
+
+def clear(ctx: Any, o: Any) -> None:
+    snapshot(ctx, o)
+    methods_of(o).clear(o)
+
+
+def initialize(ctx: Any, o: Any, *args: Any) -> None:
+    """Run ``list.__init__``, which replaces what is there."""
+    snapshot(ctx, o)
+    methods_of(o).__init__(o, *map(ctx.iter, args))
+
+
+METHODS = {
+    "__setitem__": set_item, "__delitem__": delete_item, "__iadd__": add, "__imul__": repeat,
+    "__init__": initialize, "append": append, "pop": pop, "insert": insert, "remove": remove,
+    "extend": extend, "reverse": reverse, "sort": sort, "clear": clear,
+}

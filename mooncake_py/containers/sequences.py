@@ -1,0 +1,77 @@
+"""Sequences that NumPy reads in compiled code, as lists, of which the engine knows each element.
+
+NumPy makes arrays of anything that has a length and elements: deques, subclasses of list and
+tuple, classes with ``__len__`` and ``__getitem__``.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import deque
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.activity import INERT
+
+__all__ = ["readable"]
+
+KNOWN = INERT | {ndarray, Active}
+
+
+def readable(ctx: Any, f: Any, value: Any) -> Any:
+    """Return an argument with an array for ``a.flat``, a list for what NumPy reads as a sequence.
+
+    An active array of a subclass is refused.
+    Sequences stay as they are for functions of other packages, and where nothing is active.
+    """
+    t = type(value)
+    if t in KNOWN:
+        return value
+    if isinstance(value, np.memmap):
+        return value.view(ndarray)
+    if isinstance(value, ndarray):
+        ctx.refuse_subclass(value)
+        return value
+    if t is np.flatiter:
+        return ctx.call(ndarray.reshape, value.base, -1)  # like NumPy's, a view where it can be
+    if t is list or t is tuple:
+        return value if all_known(value) else t(readable(ctx, f, v) for v in value)
+    if is_sequence(value) and belongs_to_numpy(f) and ctx.contains_active(value):
+        return [readable(ctx, f, v) for v in elements(ctx, value)]
+    return value
+
+
+@functools.lru_cache(maxsize=512)
+def belongs_to_numpy(f: Any) -> bool:
+    """Tell whether a function is NumPy's, or one in terms of which a replacement is written."""
+    module = getattr(getattr(f, "__objclass__", f), "__module__", None) or ""
+    return isinstance(f, np.ufunc) or module.partition(".")[0] in ("numpy", "mooncake_py")
+
+
+def all_known(values: Any) -> bool:
+    """Tell whether no element can be a sequence."""
+    return all(type(v) in KNOWN for v in values)
+
+
+def is_sequence(value: Any) -> bool:
+    """Tell whether NumPy would take a value for a sequence."""
+    if isinstance(value, (list, tuple, deque)):
+        return True
+    t = type(value)
+    return (
+        type(getattr(t, "__getitem__", None)) is FunctionType
+        and hasattr(t, "__len__")
+        and not hasattr(t, "__array__")
+        and not isinstance(value, dict)
+    )
+
+
+def elements(ctx: Any, value: Any) -> list[Any]:
+    """Return the elements, read as NumPy reads them."""
+    if isinstance(value, (list, tuple, deque)):
+        return list(value)
+    return [ctx.getitem(value, i) for i in range(ctx.call(len, value))]

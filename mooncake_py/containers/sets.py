@@ -1,0 +1,140 @@
+"""Changes to sets, each recorded with its inverse.
+
+The order of a set is that of its table of hashes, which depends on what was in it before.  It is
+recorded once, as that of a dict is, and brought back as far as filling the set anew can do that.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from mooncake_py.containers.undo import is_plain_key, note
+
+__all__ = ["ITERATING", "METHODS", "contents", "iterated", "restore", "snapshot"]
+
+
+def snapshot(ctx: Any, s: set[Any]) -> None:
+    """Record the whole contents of a set that is about to change."""
+    note_order(ctx, s)
+    note(ctx, restore, s, contents(s))
+
+
+def contents(s: set[Any]) -> Any:
+    """Return the elements in their order; a copy if their hashes are the user's code."""
+    elements = list(set.__iter__(s))
+    return elements if all(map(is_plain_key, elements)) else set.copy(s)
+
+
+def restore(s: set[Any], old: Any) -> None:
+    """Put former contents back: one by one the table grows otherwise than by a whole set."""
+    refill(s, old)
+    if type(old) is list and not is_ordered(s, old):
+        refill(s, frozenset(old))
+
+
+def refill(s: set[Any], elements: Any) -> None:
+    set.clear(s)
+    set.update(s, elements)
+
+
+def is_ordered(s: set[Any], elements: list[Any]) -> bool:
+    """Tell whether the elements of a set are these, in this order."""
+    return len(s) == len(elements) and all(map(operator.is_, set.__iter__(s), elements))
+
+
+def note_order(ctx: Any, s: set[Any]) -> None:
+    """Record the order of a set before the first change; empty ones have none."""
+    if set.__len__(s) and id(s) not in ctx.ordered:
+        ctx.ordered[id(s)] = s
+        old = contents(s)
+        if type(old) is list:
+            note(ctx, restore_order, s, old, ctx.ordered)
+
+
+def restore_order(s: set[Any], elements: list[Any], ordered: Any) -> None:
+    """Undo changes of the order; one to come, in a part that is run again, must be recorded."""
+    ordered.pop(id(s), None)
+    if not is_ordered(s, elements):
+        restore(s, elements)
+
+
+def add(ctx: Any, s: set[Any], v: Any) -> None:
+    if not set.__contains__(s, v):
+        note_order(ctx, s)
+        set.add(s, v)
+        note(ctx, set.discard, s, v)
+
+
+def remove(ctx: Any, s: set[Any], v: Any) -> None:
+    if not is_plain_key(v):
+        snapshot(ctx, s)
+        set.remove(s, v)
+        return
+    if set.__contains__(s, v):
+        note_order(ctx, s)
+    set.remove(s, v)
+    note(ctx, set.add, s, v)
+
+
+def discard(ctx: Any, s: set[Any], v: Any) -> None:
+    if set.__contains__(s, v):
+        remove(ctx, s, v)
+
+
+def pop(ctx: Any, s: set[Any]) -> Any:
+    note_order(ctx, s)
+    v = set.pop(s)
+    note(ctx, set.add, s, v)
+    return v
+
+
+def clear(ctx: Any, s: set[Any]) -> None:
+    snapshot(ctx, s)
+    set.clear(s)
+
+
+def update(ctx: Any, s: set[Any], *others: Any) -> None:
+    for other in others:
+        for v in ctx.iter(other) if other is not s else ():
+            add(ctx, s, v)
+
+
+def union(ctx: Any, s: set[Any], other: Any) -> Any:
+    """Run ``s |= other``."""
+    if not isinstance(other, (set, frozenset)):
+        return set.__ior__(s, other)  # raises, or leaves it to the other operand
+    update(ctx, s, other)
+    return s
+
+
+def whole(name: str) -> Any:
+    """Return what runs a method whose cost is that of a copy, or nearly so."""
+    native = getattr(set, name)
+
+    def run(ctx: Any, s: set[Any], *others: Any) -> Any:
+        snapshot(ctx, s)
+        return native(s, *iterated(ctx, others))
+
+    return run
+
+
+def iterated(ctx: Any, others: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return what a method iterates over, with the elements of vectors active."""
+    return tuple([v if isinstance(v, (set, frozenset)) else ctx.iter(v) for v in others])
+
+
+ITERATING = frozenset({
+    "union", "intersection", "difference", "symmetric_difference", "isdisjoint", "issubset",
+    "issuperset",
+})
+
+METHODS = {
+    "add": add, "remove": remove, "discard": discard, "pop": pop, "clear": clear,
+    "update": update, "__ior__": union,
+    **{
+        name: whole(name)
+        for name in ("difference_update", "intersection_update", "symmetric_difference_update",
+                     "__iand__", "__isub__", "__ixor__", "__init__")
+    },
+}

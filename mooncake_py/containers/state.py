@@ -1,0 +1,148 @@
+"""Changes to objects and names, each recorded with its inverse.
+
+Only what existed before the call needs to be undone, but what that is cannot be told cheaply,
+so every change is recorded.  Undoing runs no code of the user's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from types import CellType, FunctionType
+from typing import Any
+from weakref import WeakSet
+
+from mooncake_py.containers import dicts
+from mooncake_py.containers.undo import note
+from mooncake_py.runtime.attribute_lookup import MISSING, in_class
+
+__all__ = [
+    "CHANGERS_OF_CLASSES", "change_slot", "delete_attribute", "log_names", "old_attribute",
+    "old_cell", "restore_attribute", "restore_cell", "restore_flag", "restore_shape",
+    "restore_slot", "set_attribute", "slot_value",
+]  # fmt: skip
+
+
+CHANGERS_OF_CLASSES: WeakSet[Any] = WeakSet()
+"""The calls that have changed an attribute of a class, and know what reading it runs."""
+
+
+# Attributes.
+
+
+def set_attribute(ctx: Any, setter: Callable[..., None], o: Any, name: str, v: Any) -> None:
+    """Run ``o.name = v`` by Python's own `setter` and record the old value."""
+    old = old_attribute(o, name)
+    setter(o, name, v)
+    note(ctx, restore_attribute, o, name, old)
+
+
+def delete_attribute(ctx: Any, deleter: Callable[..., None], o: Any, name: str) -> None:
+    """Run ``del o.name`` by Python's own `deleter` and record the old value."""
+    old = old_attribute(o, name)
+    held = getattr(o, "__dict__", None)
+    if type(held) is dict and name in held:
+        dicts.note_order(ctx, held)
+    deleter(o, name)
+    note(ctx, restore_attribute, o, name, old)
+
+
+def change_slot(ctx: Any, slot: Any, native: Callable[..., None], o: Any, *value: Any) -> None:
+    """Run ``slot.__set__(o, v)`` or ``slot.__delete__(o)`` and record the old value."""
+    old = slot_value(slot, o)
+    native(slot, o, *value)
+    note(ctx, restore_slot, o, slot, old)
+
+
+def slot_value(slot: Any, o: Any) -> Any:
+    """Return what an object holds in a slot, or MISSING."""
+    try:
+        return slot.__get__(o)
+    except AttributeError:
+        return MISSING
+
+
+def restore_slot(o: Any, slot: Any, old: Any) -> None:
+    """Undo a change of a slot."""
+    if old is MISSING:
+        slot.__delete__(o)
+    else:
+        slot.__set__(o, old)
+
+
+def old_attribute(o: Any, name: str) -> Any:
+    """Return what an object itself, not its class, holds under a name."""
+    found = in_class(type(o), name)
+    if isinstance(found, property):
+        return MISSING  # one that cannot be set
+    if hasattr(type(found), "__set__"):  # a slot, or a descriptor in C
+        return slot_value(found, o)
+    fields = getattr(o, "__dict__", None)
+    return MISSING if fields is None else fields.get(name, MISSING)
+
+
+def restore_attribute(o: Any, name: str, old: Any) -> None:
+    """Undo a change of an attribute."""
+    if isinstance(o, type):
+        for ctx in list(CHANGERS_OF_CLASSES):
+            ctx.forget_lookups()
+    if old is not MISSING and type(o).__setattr__ is object.__setattr__:
+        setattr(o, name, old)
+        return
+    if old is not MISSING:
+        past_python(o, "__setattr__", setattr)(o, name, old)
+        return
+    with suppress(AttributeError):  # deleted again by the code itself
+        past_python(o, "__delattr__", delattr)(o, name)
+
+
+def past_python(o: Any, method: str, builtin: Any) -> Any:
+    """Return what does the work of a special method, past those that are written in Python."""
+    if type(getattr(type(o), method)) is not FunctionType:
+        return builtin
+    methods = (base.__dict__.get(method) for base in type(o).__mro__)
+    return next(m for m in methods if m is not None and type(m) is not FunctionType)
+
+
+# Arrays.
+
+
+def restore_flag(a: Any, name: str, old: bool) -> None:
+    """Undo a change of a flag of an array."""
+    setattr(a.flags, name, old)
+
+
+def restore_shape(a: Any, old: tuple[int, ...], known: Any) -> None:
+    """Undo a change of the shape of an array, for what knows its shadow or its tangent."""
+    known.change_shape(a, old)
+
+
+# Names.
+
+
+def old_cell(cell: CellType) -> Any:
+    """Return what a captured variable is bound to."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return MISSING
+
+
+def log_names(ctx: Any, derived: Any, f: FunctionType) -> None:
+    """Record the globals and captured variables that a function may rebind."""
+    for name in derived.stored_globals:
+        ctx.rebound[id(f.__globals__), name] = f.__globals__
+        old = dicts.value_at(f.__globals__, name)
+        note(ctx, dicts.restore_key, f.__globals__, name, old)
+    if derived.stored_free:
+        cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
+        for name in derived.stored_free:
+            note(ctx, restore_cell, cells[name], old_cell(cells[name]))
+
+
+def restore_cell(cell: Any, old: Any) -> None:
+    """Undo a change of a captured variable."""
+    if old is not MISSING:
+        cell.cell_contents = old
+    elif old_cell(cell) is not MISSING:
+        del cell.cell_contents

@@ -1,0 +1,31 @@
+"""The record of changes to containers, objects and names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mooncake_py.runtime import pulls
+
+__all__ = ["is_plain_key", "note"]
+
+
+def note(ctx: Any, inverse: Callable[..., Any], *arguments: Any) -> None:
+    """Record the inverse of a change that has been or is about to be made."""
+    ctx.record((pulls.pull_state, inverse, *arguments))
+
+
+PLAIN = (int, str, float, bytes, bool, type(None), complex)
+
+
+def is_plain_key(key: Any) -> bool:
+    """Tell whether a key or an element may be put back in place of an equal one.
+
+    If equality is the user's, the one that was taken away must come back: which one that was
+    cannot be found without comparing, and the other may have been made inside the call, of which
+    no trace is to remain.
+    """
+    t = type(key)
+    if t is tuple:
+        return all(map(is_plain_key, key))
+    return t in PLAIN or t.__eq__ is object.__eq__

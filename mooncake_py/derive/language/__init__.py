@@ -1,1 +1,0 @@
-"""What the language means while a function is differentiated: objects, containers, protocols."""

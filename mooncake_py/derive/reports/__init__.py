@@ -1,1 +1,0 @@
-"""Errors and places: what users read."""

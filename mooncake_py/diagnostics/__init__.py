@@ -1,0 +1,1 @@
+"""What users read when something fails: places in their source, notes, refusals, progress."""

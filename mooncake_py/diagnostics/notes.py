@@ -1,0 +1,94 @@
+"""Notes on exceptions: where in the user's code they arose, and in which adjoint."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from mooncake_py.diagnostics.places import Position, is_library, is_rewritten, place_at
+from mooncake_py.diagnostics.tracebacks import hint
+from mooncake_py.errors import Location, MooncakeError, describe
+from mooncake_py.rules.kinds import Rule
+
+__all__ = [
+    "add_place", "in_plain_words", "locate", "name_adjoint", "note_adjoint", "without_context",
+]
+
+# Texts, which `re` compiles when there is an error.
+COUNTS = (
+    r"(?P<positional>\d+) positional arguments? "
+    r"\(and (?P<keyword_only>\d+) keyword-only arguments?\) were given"
+)
+ENGINE = r"mooncake_py\.(?:modes|language|runtime|application|boundary)\.[\w.]+\(\)"  # by CPython
+MARK = "mooncake_py: while differentiating, at"
+
+
+def in_plain_words(error: Exception) -> None:
+    """Leave the engine's functions out of CPython's text for a call that does not fit."""
+    if isinstance(error, TypeError) and error.args and isinstance(error.args[0], str):
+        error.args = (re.sub(ENGINE, "function", error.args[0]), *error.args[1:])
+
+
+def add_place(error: Exception) -> None:
+    """Add a note with the user's line, unless there is one."""
+    place = user_place(error)
+    if place is not None and not any(MARK in note for note in getattr(error, "__notes__", ())):
+        error.add_note(f"{MARK} {place}{hint()}")
+
+
+def name_adjoint(error: Exception, entry: tuple[Any, ...]) -> None:
+    """Say whose adjoint raised an exception, and where it was called if the entry knows."""
+    position = next((part for part in entry if type(part) is Position), None)
+    rule = next((part for part in entry if isinstance(part, Rule)), None)
+    where = place_at(position)
+    if isinstance(error, MooncakeError):
+        locate(error, where)
+    elif rule is not None:
+        note_adjoint(error, rule.name, where)
+    else:
+        error.add_note("mooncake_py: in an adjoint; debug=True names the line")
+
+
+def note_adjoint(error: Exception, operation: str, where: Location | None) -> None:
+    """Say which operation was being reversed when its adjoint raised an exception."""
+    place = f", run at {where}" if where is not None else "; debug=True names the line"
+    error.add_note(f"mooncake_py: in the adjoint of {operation}{place}")
+
+
+def locate(error: MooncakeError, where: Location | None) -> None:
+    """Say in an error of this package where it arose, unless it says so already."""
+    if error.where is None and where is not None:
+        error.where = where
+        error.args = (describe(error.what, where=where, why=error.why, fix=error.fix),)
+
+
+def without_context(error: TypeError) -> None:
+    """Leave the context out of the error for a call with the wrong number of arguments."""
+    traceback = error.__traceback__
+    if error.args and traceback is not None and traceback.tb_next is None:
+        error.args = (re.sub(COUNTS, counted, str(error.args[0])),)
+
+
+def counted(match: re.Match[str]) -> str:
+    """Return the words of CPython for one keyword-only argument less."""
+    positional, rest = match["positional"], int(match["keyword_only"]) - 1
+    plural = "s" if positional != "1" else ""
+    if not rest:
+        return f"{positional} {'were' if plural else 'was'} given"
+    more = f"{rest} keyword-only argument{'s' if rest > 1 else ''}"
+    return f"{positional} positional argument{plural} (and {more}) were given"
+
+
+def user_place(error: BaseException) -> Location | None:
+    """Return the innermost place in the user's code that an exception passed through."""
+    place = None
+    found_own = False
+    traceback = error.__traceback__
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        own = not is_library(code.co_filename)
+        if is_rewritten(code) and (own or not found_own):
+            place = Location(code.co_filename, traceback.tb_lineno, code.co_qualname)
+            found_own = own
+        traceback = traceback.tb_next
+    return place

@@ -1,0 +1,112 @@
+"""Places in the user's source, found from the frames of rewritten code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import lru_cache
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mooncake_py.errors import Location, MooncakeError, describe
+from mooncake_py.rooms import PACKAGE, is_engine
+
+__all__ = [
+    "GENERATED", "OWN", "Position", "current_place", "definition_of", "is_library",
+    "is_rewritten", "name_library", "place_at", "position_for_rule", "positions_running",
+]
+
+
+class Position(NamedTuple):
+    """Code and the offset of an instruction in it: a place that is cheap to remember."""
+
+    code: CodeType
+    offset: int
+
+
+GENERATED = "<mooncake_py: "  # begins the names of files that exist in memory only
+OWN = (PACKAGE, GENERATED)
+
+
+def is_rewritten(code: CodeType) -> bool:
+    """Tell whether code was rewritten by the engine."""
+    return "_mk_ctx" in code.co_varnames or "_mk_ctx" in code.co_freevars
+
+
+LIBRARIES = (PACKAGE, os.path.dirname(os.__file__) + os.sep, os.path.dirname(np.__file__) + os.sep)
+INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+
+
+@lru_cache(maxsize=256)
+def is_library(file: str) -> bool:
+    """Tell whether a file is installed, not written by whoever reads a message about it.
+
+    Code without a file that could be derived all the same was made by a library.
+    """
+    if file.startswith(("<frozen ", "<string>", *LIBRARIES)):
+        return True
+    return any(part in file for part in INSTALLED)
+
+
+def current_place(depth: int = 1) -> tuple[Location | None, Location | None]:
+    """Return where rewritten code is being run: the user's line, and the innermost one."""
+    position, innermost = positions_running(depth + 1)
+    return place_at(position), place_at(innermost)
+
+
+def positions_running(depth: int = 1) -> tuple[Position | None, Position | None]:
+    """Return what rewritten code is being run, in the user's files and innermost."""
+    frame: FrameType | None = sys._getframe(depth)
+    innermost = None
+    while frame is not None:
+        code = frame.f_code
+        # The engine itself is never rewritten: told by its file, which is quicker.
+        if not is_engine(code.co_filename) and is_rewritten(code):
+            position = Position(code, frame.f_lasti)
+            innermost = innermost or position
+            if not is_library(code.co_filename):
+                return position, innermost
+        frame = frame.f_back
+    return innermost, innermost
+
+
+def position_for_rule(origin: Location) -> Position | None:
+    """Return what is being run, for a rule declared outside of this package.
+
+    Its adjoint may raise; that costs one or two microseconds, which the package's rules save.
+    """
+    return None if origin.file.startswith(PACKAGE) else positions_running(2)[0]
+
+
+def name_library(error: MooncakeError) -> None:
+    """Say in an error that arose within a library's code where there, beside the user's line."""
+    where, innermost = current_place(2)
+    if innermost is None or innermost == where or error.where != where:
+        return
+    if innermost.file.startswith(PACKAGE) or str(innermost) in error.why:
+        return
+    error.why = f"{error.why}\n" * bool(error.why) + f"it arose in {innermost}"
+    error.args = (describe(error.what, where=where, why=error.why, fix=error.fix),)
+
+
+def place_at(position: Position | None) -> Location | None:
+    """Return file, line and columns of a position in code."""
+    if position is None:
+        return None
+    code, offset = position
+    line, end_line, column, end_column = list(code.co_positions())[offset // 2]
+    if end_line != line:
+        end_column = None
+    return Location(
+        code.co_filename, line or code.co_firstlineno, code.co_qualname, column, end_column
+    )
+
+
+def definition_of(f: Any) -> Location | None:
+    """Return where a Python function is defined, or None if that is not known."""
+    code = getattr(f, "__code__", None)
+    if code is None:
+        return None
+    return Location(code.co_filename, code.co_firstlineno, code.co_qualname)

@@ -1,0 +1,137 @@
+"""The error for a function that can be neither derived nor run as it is."""
+
+from __future__ import annotations
+
+import array
+import pickle
+import weakref
+from types import FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.diagnostics.native_modules import data_taken_out, is_constant_library
+from mooncake_py.diagnostics.places import current_place
+from mooncake_py.diagnostics.public_names import entrance, public_name
+from mooncake_py.diagnostics.snippets import by_partials, by_replacement, by_vjp
+from mooncake_py.errors import MissingRuleError
+from mooncake_py.rules.kinds import function_name
+
+__all__ = ["missing_rule"]
+
+OTHER_WAYS = {
+    memoryview: "index the array itself",
+    array.array: "use a list or a NumPy array",
+    ndarray.tobytes: "index the array itself, or convert it outside of the function",
+    ndarray.view: "use z.real and z.imag for the parts of complex numbers, astype for values",
+    pickle.dumps: "save it outside of the function; copy.deepcopy makes copies",
+    weakref.ref: "leave the callback out, or register it outside of the function",
+    weakref.proxy: "use weakref.ref(o) and call it, or the object itself",
+    np.frompyfunc: "use np.vectorize(f, otypes=[float]), which is differentiated, or write a loop "
+    "or an array expression",
+}
+COMPILED = "it is compiled, so there is no Python source to derive a rule from"
+
+
+def missing_rule(
+    ctx: Any, f: Any, values: Any, why: str = "", keywords: Any = ()
+) -> MissingRuleError:
+    """Return the error for a function that has neither a rule nor source to derive one from.
+
+    The last of the values are those of the keywords.
+    """
+    where, innermost = current_place()
+    name, core = names(f)
+    reason = why or (f"it calls {core}, which is compiled" if core else COMPILED)
+    if is_view_of_subclass(f, values):
+        reason = "subclasses of ndarray give their operators a meaning of their own"
+    kinds = ", ".join(describe_argument(ctx, value) for value in values)
+    inside = f", in {innermost}" if innermost != where else ""
+    error = MissingRuleError(
+        f"no rule for {name}",
+        where=where,
+        why=f"{reason};\ncalled with ({kinds}){inside}",
+        fix=fix(ctx, f, name, core, values, keywords, bool(why)),
+    )
+    ctx.failed(error)
+    return error
+
+
+def names(f: Any) -> tuple[str, str]:
+    """Return the name by which users call a function, and that of the compiled one behind it.
+
+    The second is empty if users call the compiled function itself.
+    """
+    public = public_name(f)
+    if public:
+        return public, ""
+    is_ufunc = type(f) is np.ufunc  # which does not say where it lives
+    own = f"the ufunc {f.__name__}" if is_ufunc else function_name(f)
+    within = entrance()
+    return (within, own) if within else (f.__name__ if is_ufunc else own, "")
+
+
+def fix(
+    ctx: Any, f: Any, name: str, core: str, values: Any, keywords: Any, unseen: bool
+) -> str:
+    """Return what to do about a function without a rule."""
+    other = other_way(f, values)
+    if other:
+        return other
+    foreign = next((v for v in values if is_constant_library(type(v).__module__)), None)
+    if foreign is not None:
+        return data_taken_out(type(foreign).__module__)
+    if isinstance(f, type) and not core:
+        return f"keep the numbers in arrays, lists or objects instead of {name}"
+    outside = "do it outside of the function, or " if unseen else ""
+    if type(f) is np.ufunc and f.nout == 1 and not core and f.signature is None:
+        return f"{outside}declare its partial derivatives:\n{by_partials(name, f.nin)}"
+    active = [ctx.contains_active(value) for value in values]
+    count = len(active) - len(keywords)
+    if not any(active):
+        return (
+            f"{outside}give it a replacement in Python:\n"
+            f"{by_replacement(name, count, bool(keywords))}\n"
+            f"or, if it has no derivative and changes nothing, zero_derivative({name})"
+        )
+    positional = None if core else active[:count]
+    return (
+        f"{outside}register a rule, for example\n{by_vjp(name, positional, bool(keywords))}\n"
+        f"or, if it has no derivative, zero_derivative({name})"
+    )
+
+
+def other_way(f: Any, values: Any) -> str:
+    """Return what serves in place of a function for which no rule is possible."""
+    if type(f) is MethodType:
+        f = f.__func__
+    if is_view_of_subclass(f, values):
+        return "compute with plain arrays, or keep the array as an attribute of a class of your own"
+    source = getattr(f, "py_func", None)
+    if type(source) is FunctionType:  # of Numba
+        name = source.__name__
+        return (
+            "differentiate the Python function that it was compiled from:\n"
+            f"    from mooncake_py import overlay\n    overlay({name})({name}.py_func)\n"
+            f"or register a rule that calls compiled code:\n{by_vjp(name, None, False)}"
+        )
+    try:
+        return OTHER_WAYS.get(f, "")
+    except TypeError:  # a callable that cannot be hashed
+        return ""
+
+
+def is_view_of_subclass(f: Any, values: Any) -> bool:
+    """Whether an array was to become one of a subclass of ndarray."""
+    return f is ndarray.view and any(
+        isinstance(v, type) and issubclass(v, ndarray) and v is not ndarray for v in values
+    )
+
+
+def describe_argument(ctx: Any, value: Any) -> str:
+    """Return activity, type, dtype and shape of an argument, for a message."""
+    active = "active " if ctx.contains_active(value) else ""
+    if isinstance(value, ndarray):
+        return f"{active}{value.dtype}[{', '.join(map(str, value.shape))}]"
+    return active + (value.__class__).__name__

@@ -1,0 +1,124 @@
+"""Warnings of compiled code name the user's line, not the engine's that made it run.
+
+NumPy's C code warns at the Python frame that is running, which is the engine's where an operation
+of rewritten code is carried out.  While a differentiated call runs, a filter of this module stands
+in front of the others: it takes what is warned at a frame of this package, and warns again at the
+user's line, with the user's module and registry, by all other filters.  So a warning is shown
+once per location, is an error, or is ignored exactly as it is in the plain call.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+from types import FrameType
+from typing import Any
+
+from mooncake_py.diagnostics.places import OWN, is_rewritten
+
+__all__ = ["HANDLERS", "redirect", "stop_redirecting"]
+
+
+NAMELESS = "<string>"  # what stands for the module of code whose globals have no name
+
+
+class _Pending(threading.local):
+    """A warning of this thread that may be redirected: its text, and where it belongs."""
+
+    text = ""
+    frame: FrameType | None = None
+    module = ""  # of the code of this package that has warned, if any
+    busy = False
+    changed = False  # whether the call itself has changed filters: ours may be there twice
+
+
+_pending = _Pending()
+
+
+class _Text:
+    """Stands in a filter for a pattern of the text: remembers it, and who warns."""
+
+    def match(self, text: str) -> bool:
+        """Whether this may be a warning to be redirected."""
+        if _pending.busy:
+            return False
+        frame: FrameType | None = sys._getframe(1)
+        is_own = frame.f_code.co_filename.startswith(OWN)
+        _pending.module = frame.f_globals.get("__name__", NAMELESS) if is_own else ""
+        while frame is not None and not is_rewritten(frame.f_code):
+            frame = frame.f_back
+        _pending.text, _pending.frame = text, frame
+        return frame is not None
+
+
+class _Module:
+    """Stands in a filter for a pattern of the module: matches this package."""
+
+    def match(self, module: str) -> bool:
+        """Whether a warning names this package or its generated code, whoever warned."""
+        if module != _pending.module and not module.startswith("mooncake_py"):
+            _pending.frame = None  # it counted frames (``stacklevel=2``), and got out of here
+        return _pending.frame is not None
+
+
+class _Category(type):
+    """Makes a class of which any category is a subclass, once it was warned again."""
+
+    def __subclasscheck__(cls, category: Any) -> bool:
+        frame, _pending.frame = _pending.frame, None
+        if frame is None:
+            return False
+        _pending.busy = True
+        try:
+            warnings.warn_explicit(
+                _pending.text, category, frame.f_code.co_filename, frame.f_lineno,
+                frame.f_globals.get("__name__"),
+                frame.f_globals.setdefault("__warningregistry__", {}),
+            )
+        finally:
+            _pending.busy = False
+            del frame
+        return True
+
+
+class _AnyCategory(Warning, metaclass=_Category):
+    """Stands in a filter for all categories."""
+
+
+FILTER: Any = ("ignore", _Text(), _AnyCategory, _Module(), 0)
+
+
+def redirect() -> Any:
+    """Begin to redirect; return the filters that this changed, None if it was so already."""
+    filters = warnings.filters
+    if filters and filters[0] is FILTER:
+        return None
+    # Past `simplefilter`, which would make all registries forget what was shown.
+    filters.insert(0, FILTER)  # type: ignore[attr-defined]
+    return filters
+
+
+def stop_redirecting(filters: Any) -> None:
+    """Take the filter out of those that it was put into."""
+    if filters[0] is FILTER and not _pending.changed:
+        del filters[0]
+        return
+    _pending.changed = False
+    for i in reversed(range(len(filters))):
+        if filters[i] is FILTER:
+            del filters[i]
+
+
+def run_filter(ctx: Any, f: Any, args: Any, kwargs: Any) -> None:
+    """Run a function that puts a filter in front of the others: ours comes before it."""
+    f(*args, **kwargs)
+    redirect()
+    _pending.changed = True
+
+
+HANDLERS = {
+    warnings.simplefilter: run_filter,
+    warnings.filterwarnings: run_filter,
+    warnings.resetwarnings: run_filter,
+}

@@ -1,0 +1,47 @@
+"""Cotangents fitted to operands that were broadcast, by BLAS where it is one call."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.rules.broadcasting import fit
+from mooncake_py.runtime import pulls
+from mooncake_py.runtime.values import FLOAT64
+
+__all__ = ["fitted", "reduced"]
+
+SHORT = 1024  # length up to which vectors of ones are kept
+
+
+def reduced(d: Any, factor: Any, shape: tuple[int, ...]) -> Any:
+    """Return ``fitted(d * factor, shape)``, as one BLAS call where it is one."""
+    c = pulls.product_sum(d, factor, (shape, FLOAT64)) if type(factor) is ndarray else None
+    return fit(d * factor, shape, FLOAT64) if c is None else c
+
+
+def fitted(d: Any, shape: tuple[int, ...]) -> Any:
+    """Return a cotangent summed over the axes along which an operand was broadcast.
+
+    Sums of rows or columns are products with ones, which BLAS does at a third of the price.
+    """
+    if type(d) is ndarray and d.ndim == 2:
+        m, n = d.shape
+        if shape == (m, 1) and n > 1:
+            return d.dot(ones(n)).reshape(shape)
+        if m > 1 and shape in ((n,), (1, n)):
+            return ones(m).dot(d).reshape(shape)
+    return fit(d, shape, FLOAT64)
+
+
+def ones(n: int) -> ndarray:
+    """Return a vector of ones; short ones are kept."""
+    return few_ones(n) if n <= SHORT else np.ones(n)
+
+
+@lru_cache(maxsize=64)
+def few_ones(n: int) -> ndarray:
+    return np.ones(n)

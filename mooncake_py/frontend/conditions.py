@@ -1,0 +1,149 @@
+"""Rewrite comparisons, truth tests and boolean expressions: see `rewrite` for the grammar.
+
+What is compared or tested may be an instance of a class with special methods in Python, which
+must run derived.  Only operands that are numbers or booleans for certain are left to Python.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from mooncake_py.syntax.names import Names
+from mooncake_py.syntax.nodes import (
+    CONTEXT,
+    Place,
+    Rebuilder,
+    constant,
+    context_call,
+    load,
+    located,
+    place_of,
+    replaced,
+)
+from mooncake_py.syntax.static_integers import StaticInts
+
+__all__ = ["COMPARE", "ConditionRewriter"]
+
+COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+    ast.In: "contained",
+    ast.NotIn: "not_contained",
+    ast.Is: "identical",
+    ast.IsNot: "not_identical",
+}
+_IDENTITY = (ast.Is, ast.IsNot)
+_BOOLEAN_BUILTINS = ("isinstance", "issubclass", "hasattr", "callable", "any", "all", "bool", "len")
+
+
+class ConditionRewriter(Rebuilder):
+    """Expressions whose truth is asked for."""
+
+    names: Names
+    statics: StaticInts
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        """``a < b`` to ``C.lt(a, b)``, ``a < b < c`` to ``C.lt(a, b) and C.lt(b, c)``."""
+        operands = [node.left, *node.comparators]
+        if all(isinstance(op, _IDENTITY) for op in node.ops) or all(map(self._native, operands)):
+            return self.rebuild(node)
+        place = place_of(node)
+        links: list[ast.expr] = []
+        left = self.visit(node.left)
+        for op, operand in zip(node.ops, node.comparators, strict=True):
+            right = self.visit(operand)
+            name = COMPARE[type(op)]
+            if operand is node.comparators[-1] or isinstance(operand, ast.Constant | ast.Name):
+                links.append(_compared(op, left, right, place))
+                left = right
+            else:
+                links.append(context_call("link", [constant(name, place), left, right], place))
+                left = _context_attribute("linked", place)
+        return links[0] if len(links) == 1 else located(ast.BoolOp(ast.And(), links), place)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        """``a or b`` to ``C.chosen if C.choose(a) else b``."""
+        last = self.visit(node.values[-1])
+        for operand in reversed(node.values[:-1]):
+            value = self.visit(operand)
+            place = place_of(operand)
+            if self._is_boolean(operand):
+                last = located(ast.BoolOp(node.op, [value, last]), place_of(node))
+                continue
+            chosen = _context_attribute("chosen", place)
+            branches = (last, chosen) if isinstance(node.op, ast.And) else (chosen, last)
+            test = context_call("choose", [value], place)
+            last = located(ast.IfExp(test, *branches), place_of(node))
+        return last
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        """Rewrite ``b if a else c``, whose test asks for a truth."""
+        return replaced(
+            node,
+            test=self.test(node.test),
+            body=self.visit(node.body),
+            orelse=self.visit(node.orelse),
+        )
+
+    def test(self, node: ast.expr) -> ast.expr:
+        """Rewrite an expression of which only the truth counts: ``a`` to ``C.truth(a)``."""
+        if isinstance(node, ast.BoolOp):
+            return replaced(node, values=[self.test(value) for value in node.values])
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return replaced(node, operand=self.test(node.operand))
+        new = self.visit(node)
+        return new if self._is_boolean(node) else context_call("truth", [new], place_of(node))
+
+    def key(self, node: ast.expr) -> ast.expr:
+        """Rewrite what becomes a key or an element of a set: ``k`` to ``C.key(k)``."""
+        new = self.visit(node)
+        plain = isinstance(node, ast.JoinedStr) or self._native(node)
+        return new if plain else context_call("key", [new], place_of(node))
+
+    def visit_Dict(self, node: ast.Dict) -> ast.expr:
+        """Rewrite keys and values in the order of their evaluation."""
+        keys = [None if key is None else self.key(key) for key in node.keys]
+        values = [
+            context_call("mapping", [self.visit(value)], place_of(value))
+            if key is None
+            else self.visit(value)
+            for key, value in zip(node.keys, node.values, strict=True)
+        ]
+        return replaced(node, keys=keys, values=values)
+
+    def visit_Set(self, node: ast.Set) -> ast.expr:
+        """Rewrite the elements."""
+        elements = [
+            self.visit(item) if isinstance(item, ast.Starred) else self.key(item)
+            for item in node.elts
+        ]
+        return replaced(node, elts=elements)
+
+    def _native(self, node: ast.expr) -> bool:
+        """Tell whether Python's own comparison and truth are right for certain."""
+        return isinstance(node, ast.Constant) or self.statics.holds(node)
+
+    def _is_boolean(self, node: ast.expr) -> bool:
+        """Tell whether the truth of an expression can be left to Python."""
+        if isinstance(node, ast.Compare) or self._native(node):
+            return True
+        if isinstance(node, ast.UnaryOp):
+            return isinstance(node.op, ast.Not)
+        return isinstance(node, ast.Call) and any(
+            self.names.calls_builtin(node, name) for name in _BOOLEAN_BUILTINS
+        )
+
+
+def _compared(op: ast.cmpop, left: ast.expr, right: ast.expr, place: Place) -> ast.expr:
+    if isinstance(op, _IDENTITY):
+        return located(ast.Compare(left, [op], [right]), place)
+    return context_call(COMPARE[type(op)], [left, right], place)
+
+
+def _context_attribute(name: str, place: Place) -> Any:
+    return located(ast.Attribute(load(CONTEXT, place), name, ast.Load()), place)

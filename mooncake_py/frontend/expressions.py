@@ -1,0 +1,346 @@
+"""Rewrite expressions: see :mod:`mooncake_py.frontend.rewrite` for the grammar."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from numpy import ndarray
+
+from mooncake_py.frontend.fusing import FusingRewriter
+from mooncake_py.syntax import unsupported
+from mooncake_py.syntax.names import Names
+from mooncake_py.syntax.nodes import (
+    BINARY,
+    PREFIX,
+    SLICE,
+    STEADY_SLICE,
+    UNARY,
+    Place,
+    attribute_place,
+    constant,
+    context_call,
+    load,
+    located,
+    mangle,
+    place_of,
+    replaced,
+)
+from mooncake_py.syntax.source import SourceNode
+from mooncake_py.syntax.static_integers import StaticInts, is_literal
+from mooncake_py.syntax.unsupported import Unsupported
+
+__all__ = ["ExpressionRewriter"]
+
+# `globals` answers for the frame that calls it, so it must be called by the user's.
+_NATIVE_BUILTINS = frozenset({"range", "globals", "breakpoint"})
+_SCOPE_BUILTINS = frozenset({"locals", "eval", "exec"})
+_SCOPE_BUILTINS_WITHOUT_ARGUMENTS = frozenset({"vars", "dir"})
+_NOT_CONSTANT: Any = object()
+
+
+class ExpressionRewriter(FusingRewriter):
+    """Expressions to expressions whose operations are calls of the context."""
+
+    def __init__(
+        self,
+        names: Names,
+        statics: StaticInts,
+        steady: frozenset[str],
+        source: SourceNode,
+        refused: Unsupported,
+    ) -> None:
+        self.names = names
+        self.statics = statics
+        self.steady = steady
+        self.class_name = source.class_name
+        self.imports = source.imports
+        self.refused = refused
+        self.injected: dict[str, Any] = {}
+        self._constant_names: dict[str, str] = {}
+
+    # operators
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        """``a + b`` to ``C.add(a, b)``."""
+        if is_literal(node):
+            return node
+        if self.statics.holds(node):
+            return self.rebuild(node)
+        if self.peeks:
+            return self._peeked(BINARY[type(node.op)], node, node.left, node.right)
+        fused = self.fused(node)
+        if fused is not None:
+            return fused
+        operands = [self.visit(node.left), self.visit(node.right)]
+        return context_call(BINARY[type(node.op)], operands, place_of(node))
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        """``-a`` to ``C.neg(a)``."""
+        if is_literal(node):
+            return node
+        if self.peeks and not self.statics.holds(node):
+            return self._peeked(UNARY.get(type(node.op), "not_"), node, node.operand)
+        if isinstance(node.op, ast.Not):
+            return self.test(node)
+        if self.statics.holds(node):
+            return self.rebuild(node)
+        fused = self.fused(node)
+        if fused is not None:
+            return fused
+        return context_call(UNARY[type(node.op)], [self.visit(node.operand)], place_of(node))
+
+    def _peeked(self, name: str, node: ast.expr, *operands: ast.expr) -> ast.expr:
+        """``a + b`` to ``C.peek_operator("add", a, b)``, which runs no code of theirs."""
+        place = place_of(node)
+        args = [constant(name, place), *map(self.visit, operands)]
+        return context_call("peek_operator", args, place)
+
+    # attributes and elements
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        """``o.name`` to ``C.getattr(o, "name")``."""
+        if self.names.module(node.value) is not None:
+            return node
+        name = constant(self.mangled(node.attr), place_of(node))
+        return context_call("getattr", [self.visit(node.value), name], attribute_place(node, node))
+
+    def peek(self, node: Any) -> ast.expr:
+        """``o.name`` to ``C.peek(o, "name")``."""
+        name = constant(self.mangled(node.attr), place_of(node))
+        return context_call("peek", [self.visit(node.value), name], attribute_place(node, node))
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        """``o[i]`` to ``C.getitem(o, i)``."""
+        operands = [self.visit(node.value), self.index(node.slice)]
+        return context_call("getitem", operands, place_of(node))
+
+    def index(self, node: ast.expr) -> ast.expr:
+        """Rewrite what stands between brackets; constant slices are built once, beforehand."""
+        if isinstance(node, ast.Slice) or (isinstance(node, ast.Tuple) and _has_slice(node)):
+            value = _constant_value(node)
+            if value is not _NOT_CONSTANT:
+                return self._inject(value, node)
+        if isinstance(node, ast.Tuple):
+            return replaced(node, elts=[self.index(item) for item in node.elts])
+        if isinstance(node, ast.Slice):
+            return self._slice(node)
+        return self.visit(node)
+
+    def _slice(self, node: ast.Slice) -> ast.expr:
+        place = place_of(node)
+        parts = [node.lower, node.upper, *([] if node.step is None else [node.step])]
+        args: list[ast.expr] = [
+            constant(None, place) if part is None else self.visit(part) for part in parts
+        ]
+        certain = all(part is None or self.statics.holds(part) for part in parts)
+        name, maker = (SLICE, slice) if certain else (STEADY_SLICE, steady_slice)
+        self.injected[name] = maker
+        return located(ast.Call(load(name, place), args, []), place)
+
+    def _inject(self, value: object, node: ast.expr) -> ast.Name:
+        text = repr(value)
+        name = self._constant_names.get(text)
+        if name is None:
+            name = f"{PREFIX}k{len(self._constant_names)}"
+            self._constant_names[text] = name
+            self.injected[name] = value
+        return load(name, place_of(node))
+
+    # calls
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        """``f(x)`` to ``C.call(f, x)``, ``o.m(x)`` to ``C.method(o, "m", x)``."""
+        function = node.func
+        fused = self.fused(node)
+        if fused is not None:
+            return fused
+        builtin = self.names.builtin(function)
+        plain = not node.args and not node.keywords
+        if builtin == "super" and plain:
+            return node
+        if builtin in _NATIVE_BUILTINS:
+            return self.rebuild(node)
+        if builtin in _SCOPE_BUILTINS or (builtin in _SCOPE_BUILTINS_WITHOUT_ARGUMENTS and plain):
+            self.refused.add(node, unsupported.SCOPE)
+        args = self.visit_all(node.args)
+        keywords = [self._keyword(keyword) for keyword in node.keywords]
+        for keyword in keywords:
+            if keyword.arg is not None and keyword.arg.startswith(PREFIX):
+                self.refused.add(keyword, unsupported.RESERVED)
+        # A single argument, the commonest call, needs no packing into tuple and dict.
+        single = len(args) == 1 and not keywords and not isinstance(args[0], ast.Starred)
+        call = "call_one" if single else "call"
+        if builtin == "len" and single:
+            return context_call("len", args, place_of(node))
+        if not isinstance(function, ast.Attribute):
+            args = [self.visit(function), *args]
+            return context_call(call, args, place_of(node), keywords)
+        place = self._method_call_place(node, function)
+        if self.names.module(function.value) is not None:
+            return context_call(call, [function, *args], place, keywords)
+        name = constant(self.mangled(function.attr), place_of(function))
+        args = [self.visit(function.value), name, *args]
+        return context_call("method", args, place, keywords)
+
+    def _keyword(self, node: ast.keyword) -> ast.keyword:
+        """``**d`` to ``**C.mapping(d)``."""
+        if node.arg is not None:
+            return self.rebuild(node)
+        value = context_call("mapping", [self.visit(node.value)], place_of(node.value))
+        return replaced(node, value=value)
+
+    def _method_call_place(self, node: ast.Call, function: ast.Attribute) -> Place:
+        # CPython's short way of method calls names the line of the attribute; it is not taken
+        # for stars and for imported names.
+        starred = any(isinstance(item, ast.Starred) for item in node.args)
+        if starred or any(keyword.arg is None for keyword in node.keywords):
+            return place_of(node)
+        if isinstance(function.value, ast.Name) and function.value.id in self.imports:
+            return place_of(node)
+        return attribute_place(function, node)
+
+    def visit_Starred(self, node: ast.Starred) -> ast.expr:
+        """``*x`` to ``*C.iter(x)``."""
+        value = context_call("iter", [self.visit(node.value)], place_of(node.value))
+        return replaced(node, value=value)
+
+    # scopes
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        """Defaults only."""
+        return replaced(node, args=self.defaults(node.args))
+
+    def defaults(self, node: ast.arguments) -> ast.arguments:
+        """Rewrite the defaults of a nested function, which the enclosing scope evaluates."""
+        return replaced(
+            node,
+            defaults=self.visit_all(node.defaults),
+            kw_defaults=self.visit_all(node.kw_defaults),
+        )
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
+        """Rewrite in place."""
+        return self._comprehension(node)
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.expr:
+        """Rewrite in place."""
+        return self._comprehension(node)
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.expr:
+        """Rewrite in place."""
+        return self._comprehension(node)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
+        """Rewrite in place."""
+        return self._comprehension(node)
+
+    def _comprehension(self, node: Any) -> ast.expr:
+        outer = self.statics
+        # Python evaluates the first iterable outside the comprehension.
+        first = self.iterable(node.generators[0])
+        self.statics = outer.within(node.generators)
+        hashed = "key" if isinstance(node, ast.DictComp) else "elt"
+        visit = self.key if isinstance(node, ast.DictComp | ast.SetComp) else self.visit
+        changes: dict[str, Any] = {hashed: visit(getattr(node, hashed))}
+        if isinstance(node, ast.DictComp):
+            changes["value"] = self.visit(node.value)
+        changes["generators"] = [
+            replaced(
+                generator,
+                iter=self.iterable(generator) if position else first,
+                ifs=[self.test(condition) for condition in generator.ifs],
+            )
+            for position, generator in enumerate(node.generators)
+        ]
+        self.statics = outer
+        for generator in node.generators:
+            if generator.is_async:
+                self.refused.add(generator.target, unsupported.ASYNCHRONOUS)
+            if any(not isinstance(leaf, ast.Name) for leaf in leaves(generator.target)):
+                self.refused.add(generator.target, unsupported.TARGET)
+        return replaced(node, **changes)
+
+    def iterable(self, loop: Any) -> ast.expr:
+        """Rewrite what a loop or a comprehension runs over."""
+        if isinstance(loop.target, ast.Name) and self.names.calls_builtin(loop.iter, "range"):
+            return self.visit(loop.iter)
+        args = [self.visit(loop.iter)]
+        if not isinstance(loop.target, ast.Name):
+            template = pattern(loop.target)
+            if template is not None:
+                args.append(constant(template, place_of(loop.target)))
+        return context_call("iter", args, place_of(loop.iter))
+
+    # the rest
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
+        """``{x!r:>9}`` to ``{C.format(x, "r", ">9")}``."""
+        place = place_of(node.value)
+        conversion = constant("" if node.conversion == -1 else chr(node.conversion), place)
+        spec = constant("", place) if node.format_spec is None else self.visit(node.format_spec)
+        text = context_call("format", [self.visit(node.value), conversion, spec], place)
+        return replaced(node, value=text, conversion=-1, format_spec=None)
+
+    def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.expr:
+        """``yield from e`` to ``yield from C.delegate(e)``."""
+        value = context_call("delegate", [self.visit(node.value)], place_of(node.value))
+        return replaced(node, value=value)
+
+    def visit_Await(self, node: ast.Await) -> ast.expr:
+        """Refuse."""
+        self.refused.add(node, unsupported.ASYNCHRONOUS)
+        return node
+
+    def mangled(self, name: str) -> str:
+        """Return the attribute name that the user's class turns `name` into."""
+        return mangle(name, self.class_name)
+
+
+def leaves(target: Any) -> list[Any]:
+    """Return what an assignment target binds in the end, left to right, stars removed."""
+    if isinstance(target, ast.Starred):
+        return leaves(target.value)
+    if isinstance(target, ast.Tuple | ast.List):
+        return [leaf for item in target.elts for leaf in leaves(item)]
+    return [target]
+
+
+def pattern(target: ast.expr) -> Any:
+    """Return the shape of a target: None for a leaf, "*" for a starred one, tuples nested."""
+    if isinstance(target, ast.Starred):
+        return "*"
+    if isinstance(target, ast.Tuple | ast.List):
+        return tuple(pattern(item) for item in target.elts)
+    return None
+
+
+def steady_slice(start: Any, stop: Any, step: Any = None) -> slice:
+    """Return a slice that stays as it is: a bound that is an array could change later."""
+    if type(start) is ndarray or type(stop) is ndarray or type(step) is ndarray:
+        bounds = (b.__index__() if type(b) is ndarray else b for b in (start, stop, step))
+        return slice(*bounds)
+    return slice(start, stop, step)
+
+
+def _has_slice(node: ast.Tuple) -> bool:
+    return any(isinstance(item, ast.Slice) for item in node.elts)
+
+
+def _constant_value(node: Any) -> Any:
+    """Evaluate a constant index; `_NOT_CONSTANT` if it is not one."""
+    kind = node.__class__  # asked for each part of each index: a match takes three times as long
+    if node is None:
+        return None
+    if kind is ast.Constant:
+        return node.value
+    if kind is ast.Slice:
+        parts = [_constant_value(part) for part in (node.lower, node.upper, node.step)]
+        return _NOT_CONSTANT if _NOT_CONSTANT in parts else slice(*parts)
+    if kind is ast.Tuple:
+        items = [_constant_value(item) for item in node.elts]
+        return _NOT_CONSTANT if _NOT_CONSTANT in items else tuple(items)
+    if kind is ast.UnaryOp and isinstance(node.op, ast.USub):
+        value = _constant_value(node.operand)
+        return -value if isinstance(value, int) else _NOT_CONSTANT
+    return _NOT_CONSTANT

@@ -1,0 +1,217 @@
+"""Derive a rewritten code object from a function's code, and make functions of it.
+
+:func:`derive` is pure and remembers its results as long as the original code object lives;
+:func:`instantiate` binds a result to the globals and the closure of one function.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import threading
+import weakref
+from functools import partial
+from operator import itemgetter
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+from mooncake_py.errors import Location, SourceUnavailableError
+from mooncake_py.frontend.rewrite import Rewritten, rewrite
+from mooncake_py.syntax.names import MISSING
+from mooncake_py.syntax.nodes import replaced
+from mooncake_py.syntax.source import SourceNode, locate
+
+__all__ = ["Derived", "derive", "instantiate", "show_source"]
+
+_CO_GENERATOR = 0x20
+_VARIANTS_KEPT = 4
+
+
+class Derived:
+    """A rewritten function before it is bound to globals and a closure.
+
+    Parameters
+    ----------
+    original, code : CodeType
+        Of the function, and of the rewritten one.
+    rewritten : Rewritten
+    parameters : tuple of str
+        Names that were free when the latter was compiled.
+
+    Attributes
+    ----------
+    code : CodeType
+        Of the new function; takes the context as keyword argument ``_mk_ctx``.
+    injected : dict
+        Name to constant, for the free variables that rewriting added.
+    stored_globals, stored_free : frozenset of str
+        Global names and free variables that the function itself binds or deletes; functions
+        nested in it do not count.
+    is_generator : bool
+    file, qualname, first_line
+        Of the original function.
+    node : FunctionDef or Lambda
+        The rewritten tree.
+    assumed : tuple
+        Pairs of a global name and the module that it must be bound to, or `MISSING`.
+    cells : tuple of CellType
+        The constants of `injected`; never rebound, so all functions share them.
+    closure : callable or None
+        Picks the closure of `code` from the original closure followed by `cells`.
+    """
+
+    def __init__(
+        self, original: CodeType, code: CodeType, rewritten: Rewritten, parameters: tuple[str, ...]
+    ) -> None:
+        self.code = code
+        self.injected = rewritten.injected
+        self.stored_globals = rewritten.stored_globals
+        self.stored_free = rewritten.stored_free
+        self.is_generator = bool(original.co_flags & _CO_GENERATOR)
+        self.file = original.co_filename
+        self.qualname = original.co_qualname
+        self.first_line = original.co_firstlineno
+        self.node = rewritten.node
+        self.assumed = tuple(rewritten.assumed.items())
+        self.cells = tuple(map(CellType, rewritten.injected.values()))
+        self.closure = _picker([parameters.index(name) for name in code.co_freevars])
+
+
+class _Entry:
+    """What is remembered for one code object: it is alive as long as `code()` is not None."""
+
+    __slots__ = ("code", "variants")
+
+    def __init__(self, code: CodeType) -> None:
+        # All that the callback needs is bound to it: at exit the module may be empty already.
+        self.code = weakref.ref(code, partial(_forget, _entries, id(code)))
+        self.variants: tuple[Derived, ...] = ()
+
+
+# Code objects compare by value, so the key is the identity, guarded by a weak reference.
+_entries: dict[int, _Entry] = {}
+_lock = threading.RLock()
+
+
+def derive(code: CodeType, globals_: dict[str, Any]) -> Derived:
+    """Return the rewritten form of a function's code.
+
+    Parameters
+    ----------
+    code : CodeType
+        ``function.__code__``.
+    globals_ : dict
+        ``function.__globals__``.  Only whether some names are modules or builtins is read; a
+        later call finds out if that changed, and derives anew.
+
+    Returns
+    -------
+    Derived
+        The same object for the same code, as long as it fits the globals.
+
+    Raises
+    ------
+    SourceUnavailableError, UnsupportedSyntaxError
+    """
+    entry = _entries.get(id(code))
+    if entry is not None and entry.code() is code:
+        for derived in entry.variants:
+            if _fits(derived, globals_):
+                return derived
+    with _lock:
+        entry = _entries.get(id(code))
+        if entry is None or entry.code() is not code:
+            entry = _entries[id(code)] = _Entry(code)
+        for derived in entry.variants:
+            if _fits(derived, globals_):
+                return derived
+        derived = _derive(code, globals_)
+        entry.variants = (derived, *entry.variants[: _VARIANTS_KEPT - 1])
+        return derived
+
+
+def _fits(derived: Derived, globals_: dict[str, Any]) -> bool:
+    for name, value in derived.assumed:  # noqa: SIM110 - runs at each call; all() is slower
+        if globals_.get(name, MISSING) is not value:
+            return False
+    return True
+
+
+def _forget(entries: dict[int, _Entry], key: int, reference: weakref.ref[CodeType]) -> None:
+    # No lock: this may run within any allocation, also one made under the lock by this thread.
+    entry = entries.get(key)
+    if entry is not None and entry.code is reference:
+        del entries[key]
+
+
+def _derive(code: CodeType, globals_: dict[str, Any]) -> Derived:
+    linecache.lazycache(code.co_filename, globals_)  # the text may be known to a loader only
+    source = locate(code)
+    if isinstance(source.node, ast.GeneratorExp):
+        raise _generator_expression(source, code)
+    rewritten = rewrite(source, code, globals_)
+    parameters = (*code.co_freevars, *rewritten.injected)
+    new = source.compile(rewritten.node, code, parameters)
+    return Derived(code, new, rewritten, parameters)
+
+
+def _picker(positions: list[int]) -> Any:
+    """Return what takes the items at some positions of a tuple, as a tuple."""
+    if len(positions) == 1:
+        return itemgetter(slice(positions[0], positions[0] + 1))
+    return itemgetter(*positions) if positions else None
+
+
+def _generator_expression(source: SourceNode, code: CodeType) -> SourceUnavailableError:
+    return SourceUnavailableError(
+        f"{code.co_qualname} cannot be derived by itself",
+        where=Location(source.file, code.co_firstlineno, code.co_qualname),
+        why="a generator expression is derived with the function it stands in, and this one was\n"
+        "started outside of differentiated code",
+        fix="write it within the differentiated function, or pass a list",
+    )
+
+
+def instantiate(derived: Derived, function: FunctionType) -> FunctionType:
+    """Make the rewritten function that stands for `function`.
+
+    Parameters
+    ----------
+    derived : Derived
+        From the code of `function`.
+    function : FunctionType
+        Gives globals, closure, defaults and names, which the new function shares.
+
+    Returns
+    -------
+    FunctionType
+        To be called with the arguments of `function` and ``_mk_ctx=context``.
+    """
+    pick = derived.closure
+    new = FunctionType(
+        derived.code,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        None if pick is None else pick((function.__closure__ or ()) + derived.cells),
+    )
+    new.__kwdefaults__ = function.__kwdefaults__
+    new.__qualname__ = function.__qualname__
+    return new
+
+
+def show_source(derived: Derived) -> str:
+    """Return the rewritten function as text, headed by its origin and the injected constants.
+
+    Deterministic: the same function gives the same text.
+    """
+    lines = [f"# {derived.qualname}, rewritten from {derived.file}:{derived.first_line}"]
+    for name, value in derived.injected.items():
+        text = value.__name__ if isinstance(value, type | FunctionType) else repr(value)
+        lines.append(f"# {name} = {text}")
+    node = derived.node
+    if isinstance(node, ast.FunctionDef):
+        # Decorators were applied to the original function, and are not applied again.
+        node = replaced(node, decorator_list=[])
+    lines.append(ast.unparse(node))
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,212 @@
+"""Loops over ``checkpointed(...)``: the body becomes a function that can run again.
+
+Example::
+
+    for t in checkpointed(items, slots=5):      if False: t = u = v = None
+        u, v = step(u, t)                       def _mk_body0(_mk_item):
+        if v > 1.0:                                 nonlocal t, u, v
+            break                                   t = _mk_item
+    else:                                           u, v = step(u, t)
+        v = 0.0                                     if v > 1.0:
+                                                        return False
+                                                names = (("t", "u", "v"), ())
+                                                _mk_exit0 = C.run_again(_mk_body0, names, items, 5)
+                                                if _mk_exit0 is None: v = 0.0
+
+The names are those that the body binds, local and global ones.  It returns None to go on, False
+for ``break``, and a tuple of one for ``return``.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from mooncake_py.checkpointing import checkpointed
+from mooncake_py.syntax.names import Names
+from mooncake_py.syntax.nodes import (
+    PREFIX,
+    Place,
+    Rebuilder,
+    assign,
+    constant,
+    context_call,
+    load,
+    located,
+    place_of,
+    replaced,
+    store,
+)
+from mooncake_py.syntax.static_integers import Bindings
+from mooncake_py.syntax.trees import children, walk
+
+__all__ = ["CheckpointedLoop", "is_checkpointed"]
+
+ITEM = f"{PREFIX}item"
+_NAMED = (ast.FunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def is_checkpointed(node: ast.For, names: Names) -> bool:
+    """Tell whether a loop runs over a call of :func:`mooncake_py.checkpointed`."""
+    return isinstance(node.iter, ast.Call) and names.refers_to(node.iter.func, checkpointed)
+
+
+class CheckpointedLoop:
+    """One such loop, with its body as a function, not yet rewritten.
+
+    Parameters
+    ----------
+    node : For
+    number : int
+        Tells it from others in the same function.
+    found : Bindings
+        Of the function round it.
+    """
+
+    def __init__(self, node: ast.For, number: int, found: Bindings) -> None:
+        assert isinstance(node.iter, ast.Call)
+        self.node = node
+        self.call = node.iter
+        self.place = place_of(node.iter)
+        self.name = f"{PREFIX}body{number}"
+        self.exit = f"{PREFIX}exit{number}"
+        self.found = found
+        bound = stored_names([node.target, *node.body]) | other_names(node.body)
+        self.bound = sorted(bound - found.global_names)
+        self.globals = sorted(bound & found.global_names)
+
+    def reason_to_refuse(self) -> ast.AST | None:
+        """Return a part of the body that cannot be in a function of its own, or None."""
+        for item in in_scope(self.node.body):
+            if isinstance(item, (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor)):
+                return item
+            if isinstance(item, ast.Call) and not item.args and named(item.func) == "super":
+                return item  # it looks for the arguments of its function
+        return None
+
+    def body(self) -> list[ast.stmt]:
+        """Return the statements of the function, in the user's terms."""
+        target = assign(self.node.target, load(ITEM, self.place), self.place)
+        return [target, *_Exits().visit_all(self.node.body)]
+
+    def statements(self, body: list[ast.stmt], args: list[Any], orelse: list[ast.stmt]) -> Any:
+        """Return what stands for the loop, of rewritten parts."""
+        place = self.place
+        scope: list[ast.stmt] = []
+        if self.globals:
+            scope.append(located(ast.Global(self.globals), place))
+        if self.bound:
+            scope.append(located(ast.Nonlocal(self.bound), place))
+        arguments = ast.arguments([], [located(ast.arg(ITEM), place)], None, [], [], None, [])
+        fields: dict[str, Any] = {
+            "name": self.name, "args": arguments, "body": [*scope, *body], "decorator_list": [],
+            "returns": None, "type_comment": None, "type_params": [],
+        }
+        function = located(ast.FunctionDef(**fields), place)
+        positional, keywords = args
+        names = constant((tuple(self.bound), tuple(self.globals)), place)
+        run = context_call(
+            "run_again", [load(self.name, place), names, *positional], place, keywords
+        )
+        result: list[ast.stmt] = [
+            *self.declarations(place), function, assign(store(self.exit, place), run, place),
+        ]
+        if returns(self.node.body):
+            exit_value = located(
+                ast.Subscript(load(self.exit, place), constant(0, place), ast.Load()), place
+            )
+            leave = located(ast.Return(exit_value), place)
+            result.append(located(ast.If(load(self.exit, place), [leave], []), place))
+        if orelse:
+            test = located(
+                ast.Compare(load(self.exit, place), [ast.Is()], [constant(None, place)]), place
+            )
+            result.append(located(ast.If(test, orelse, []), place))
+        return result
+
+    def declarations(self, place: Place) -> list[ast.stmt]:
+        """Return a statement that never runs: it makes the names those of the outer function."""
+        own = [name for name in self.bound if name not in self.found.nonlocal_names]
+        if not own:
+            return []
+        bind = located(
+            ast.Assign([store(name, place) for name in own], constant(None, place)), place
+        )
+        return [located(ast.If(constant(False, place), [bind], []), place)]
+
+
+def named(node: ast.expr) -> str:
+    """Return the name that an expression is, or an empty text."""
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def in_scope(nodes: list[Any]) -> list[ast.AST]:
+    """Return all parts that belong to the scope of the nodes: not those of inner functions."""
+    found: list[ast.AST] = []
+    todo = list(nodes)
+    while todo:
+        item = todo.pop()
+        found.append(item)
+        if isinstance(item, _SCOPES):
+            continue
+        if isinstance(item, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            todo += [part for part in walk(item) if isinstance(part, ast.NamedExpr)]
+            continue
+        todo += children(item)
+    return found
+
+
+def stored_names(nodes: list[Any]) -> set[str]:
+    """Return the names that are bound or deleted where they stand."""
+    return {
+        item.id
+        for item in in_scope(nodes)
+        if isinstance(item, ast.Name) and not isinstance(item.ctx, ast.Load)
+    }
+
+
+def other_names(body: list[Any]) -> set[str]:
+    """Return the names that statements bind without a node of their own for the name."""
+    names: set[str] = set()
+    for item in in_scope(body):
+        if isinstance(item, _NAMED):
+            names.add(item.name or "")
+        elif isinstance(item, ast.MatchMapping):
+            names.add(item.rest or "")
+        elif isinstance(item, ast.alias):
+            names.add(item.asname or item.name.partition(".")[0])
+        elif isinstance(item, ast.NamedExpr):
+            names.add(item.target.id)
+    return names - {""}
+
+
+def returns(body: list[Any]) -> bool:
+    """Tell whether the body returns from the function."""
+    return any(isinstance(item, ast.Return) for item in in_scope(body))
+
+
+class _Exits(Rebuilder):
+    """Turns what leaves the body into what it returns as a function."""
+
+    depth = 0  # of loops within
+
+    def visit(self, node: Any) -> Any:
+        if isinstance(node, _SCOPES):
+            return node
+        if isinstance(node, ast.Return):
+            place = place_of(node)
+            value = constant(None, place) if node.value is None else node.value
+            return replaced(node, value=located(ast.Tuple([value], ast.Load()), place))
+        if isinstance(node, (ast.Break, ast.Continue)):
+            if self.depth:
+                return node
+            place = place_of(node)
+            signal = False if isinstance(node, ast.Break) else None
+            return located(ast.Return(constant(signal, place)), place)
+        if isinstance(node, (ast.For, ast.While)):
+            self.depth += 1
+            body = self.visit_all(node.body)
+            self.depth -= 1
+            return replaced(node, body=body, orelse=self.visit_all(node.orelse))
+        return super().visit(node)

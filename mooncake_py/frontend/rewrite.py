@@ -1,0 +1,314 @@
+"""Rewrite a function so that each operation that could touch active data goes to a context.
+
+Grammar taken: any function or lambda of Python 3.11 to 3.13, except what is refused below.
+The context, written ``C`` here, is the keyword-only parameter ``_mk_ctx`` of the new function.
+
+Grammar left, by what is taken (operands are rewritten in turn; ``v'`` is a rewritten ``v``)::
+
+    a + b    -a                 C.add(a, b)    C.neg(a)            names as in `operator`
+    o[i]     o.name             C.getitem(o, i)    C.getattr(o, "name")
+    f(x, *y, k=z, **m)          C.call(f, x, *C.iter(y), k=z, **C.mapping(m))
+    o.m(x)                      C.method(o, "m", x)
+    x op= v                     x = C.iadd(x, v)
+    o[i] op= v                  C.augitem("iadd", o, i, v)   or, where v may have effects:
+                                t0 = o; t1 = i; t2 = C.getitem(t0, t1); t2 = C.iadd(t2, v')
+                                C.storeback(t0, t1, t2)
+    o.name op= v                C.augattr("iadd", o, "name", v)    or likewise with C.setattr
+    o[i] = v    o.name = v      C.setitem(o, i, v)    C.setattr(o, "name", v)
+    del o[i]    del o.name      C.delitem(o, i)    C.delattr(o, "name")
+    a, (b, *c) = v              a, (b, *c) = C.unpack(v, (None, (None, "*")))
+    a, b = v, w                 a, b = v', w'
+    np.add(a, b, out=c)         as f(x), after a trial: see `outputs`
+    for t in checkpointed(e): ...   the body as a function: see `loops`
+    for t in range(n): x[t] = ...   tried as a whole, if there is nothing but arithmetic: see
+    while s > e: s = ...            `tried_loops`
+    for t in e                  for t in C.iter(e)    or C.iter(e, pattern) for a tuple of targets
+    a < b    a in b    a < b < c    C.lt(a, b)    C.contained(a, b)    C.lt(a, b) and C.lt(b, c)
+    if a    while a    not a    assert a    b if a else c    ... if C.truth(a) ...
+    a or b                      C.chosen if C.choose(a) else b
+    len(x)    f"{x!r:>9}"       C.len(x)    f"{C.format(x, 'r', '>9')}"
+    {k: v}    {k}    {**d}      {C.key(k): v}    {C.key(k)}    {**C.mapping(d)}
+    match s: case P if a: ...   m0 = C.matching(s); if <calls of m0> and C.truth(a): ...
+    with e as t                 with C.manager(e) as t
+    yield from e                yield from C.delegate(e)
+    @d def g(x=e): ...          @C.decorator(d) def g(x=e'): ...    body left: derived when called
+    class A(B): ...             @C.class_made class A(B): ...
+                                body rewritten in place, methods as nested functions
+
+Native, because they carry no data or leave its meaning to the values: ``is``, displays,
+assignment to names, ``try``, ``raise``, ``return``, ``yield``, ``import``, loops over ``range``,
+``range()``, ``globals()``, ``breakpoint()`` and ``super()`` where these are the builtins,
+arithmetic, comparison and truth of literals and of names that are ints for certain
+(:mod:`~mooncake_py.syntax.static_integers`), and dotted global names as deep as modules go.
+
+Refused, all places at once: ``await`` and other asynchronous syntax, ``locals``, ``eval``,
+``exec``, ``vars()`` and ``dir()``, comprehensions that store in elements, names that begin with
+``_mk_``.
+
+Order of evaluation is Python's, with one exception: ``o.m`` in ``o.m(x)`` is looked up after ``x``
+is evaluated.  Constant slices and the builtin ``slice`` are free variables of the new function.
+"""
+
+from __future__ import annotations
+
+import ast
+from types import CodeType
+from typing import Any
+
+from mooncake_py.frontend.loops import CheckpointedLoop, is_checkpointed
+from mooncake_py.frontend.patterns import case_test, chained, conjunction
+from mooncake_py.frontend.tried_loops import LoopRewriter
+from mooncake_py.syntax import unsupported
+from mooncake_py.syntax.compiled import FunctionNode
+from mooncake_py.syntax.names import Names
+from mooncake_py.syntax.nodes import (
+    CONTEXT,
+    PREFIX,
+    Place,
+    assign,
+    context_call,
+    load,
+    located,
+    place_of,
+    replaced,
+    store,
+)
+from mooncake_py.syntax.source import SourceNode
+from mooncake_py.syntax.static_integers import Bindings, StaticInts, bindings
+from mooncake_py.syntax.unsupported import Unsupported
+
+__all__ = ["Rewritten", "rewrite"]
+
+
+class Rewritten:
+    """A rewritten function, not yet compiled.
+
+    Parameters
+    ----------
+    node : FunctionDef or Lambda
+    injected : dict
+        Name to constant, for the free variables that rewriting added.
+    assumed : dict
+        Global name to the module it was bound to, or `names.MISSING` for a builtin.
+    stored_globals, stored_free : frozenset of str
+        Global names and free variables that the function itself binds or deletes.
+    """
+
+    def __init__(
+        self, node: FunctionNode, injected: dict[str, Any], assumed: dict[str, object],
+        stored_globals: frozenset[str], stored_free: frozenset[str],
+    ) -> None:
+        self.node = node
+        self.injected = injected
+        self.assumed = assumed
+        self.stored_globals = stored_globals
+        self.stored_free = stored_free
+
+
+def rewrite(source: SourceNode, code: CodeType, globals_: dict[str, Any]) -> Rewritten:
+    """Rewrite one function.
+
+    Parameters
+    ----------
+    source : SourceNode
+        From :func:`mooncake_py.syntax.source.locate`; not changed.
+    code : CodeType
+        The function's.
+    globals_ : dict
+        The function's; read to recognise modules and builtins.
+
+    Returns
+    -------
+    Rewritten
+
+    Raises
+    ------
+    UnsupportedSyntaxError
+        Naming every place that cannot be rewritten.
+    """
+    node = source.node
+    assert not isinstance(node, ast.GeneratorExp)
+    found = bindings(node)
+    names = Names(globals_, found.bound().union(code.co_freevars))
+    statics = StaticInts.of(found, names)
+    refused = Unsupported(code)
+    refused.add_reserved_names(node)
+    rewriter = FunctionRewriter(names, statics, found.steady(), source, refused)
+    rewriter.found = found
+    new = rewriter.function(node)
+    refused.raise_if_any()
+    return Rewritten(
+        new,
+        dict(sorted(rewriter.injected.items())),
+        names.assumed,
+        _stored(found, found.global_names),
+        _stored(found, found.nonlocal_names),
+    )
+
+
+def _stored(found: Bindings, declared: set[str]) -> frozenset[str]:
+    return frozenset(declared & found.bound())
+
+
+class FunctionRewriter(LoopRewriter):
+    """Statements, and the function as a whole."""
+
+    depth = 0  # of match statements
+    in_class = False
+    loops = 0  # whose bodies have become functions
+
+    def function(self, node: FunctionNode) -> FunctionNode:
+        """Rewrite the function itself; functions nested in it are visited as statements."""
+        if isinstance(node, ast.AsyncFunctionDef):
+            self.refused.add(node, unsupported.ASYNCHRONOUS)
+            return node
+        self.root = node
+        args = node.args
+        context = located(ast.arg(CONTEXT), place_of(node))
+        args = replaced(
+            args,
+            kwonlyargs=[*args.kwonlyargs, context],
+            kw_defaults=[*args.kw_defaults, None],
+        )
+        if isinstance(node, ast.Lambda):
+            return replaced(node, args=args, body=self.visit(node.body))
+        return replaced(node, args=args, body=self.visit_all(node.body))
+
+    # loops and managers
+
+    def visit_For(self, node: ast.For) -> Any:
+        """``for t in e`` to ``for t in C.iter(e)``."""
+        if is_checkpointed(node, self.names) and not self.in_class:
+            return self._checkpointed(node)
+        iterable = self.iterable(node)
+        target, stores = self.bind_loop(node.target)
+        plain = replaced(
+            node,
+            target=target,
+            iter=iterable,
+            body=[*stores, *self.visit_all(node.body)],
+            orelse=self.visit_all(node.orelse),
+        )
+        return plain if self.in_class else self.tried_loop(node, plain)
+
+    def _checkpointed(self, node: ast.For) -> Any:
+        """Make the body of a loop a function: see :mod:`~.loops`."""
+        loop = CheckpointedLoop(node, self.loops, self.found)
+        self.loops += 1
+        refused = loop.reason_to_refuse()
+        if refused is not None:
+            self.refused.add(refused, unsupported.RUNS_AGAIN)
+            return node
+        positional = self.visit_all(loop.call.args)
+        keywords = self.visit_all(loop.call.keywords)
+        body = self.visit_all(loop.body())
+        return loop.statements(body, [positional, keywords], self.visit_all(node.orelse))
+
+    def visit_With(self, node: ast.With) -> Any:
+        """``with e as t`` to ``with C.manager(e) as t``."""
+        return self._with(node, node.items)
+
+    def _with(self, node: ast.With, items: list[ast.withitem]) -> Any:
+        """Rewrite the items from left to right, with a nested statement where one stores."""
+        new_items: list[ast.withitem] = []
+        for position, item in enumerate(items):
+            manager = self.visit(item.context_expr)
+            manager = context_call("manager", [manager], place_of(item.context_expr))
+            if item.optional_vars is None:
+                new_items.append(ast.withitem(manager, None))
+                continue
+            target, stores = self.bind_manager(item.optional_vars)
+            new_items.append(ast.withitem(manager, target))
+            rest = items[position + 1 :]
+            if stores and rest:
+                # The next manager may read what this one's target stores.
+                return replaced(node, items=new_items, body=[*stores, self._with(node, rest)])
+            if stores:
+                body = [*stores, *self.visit_all(node.body)]
+                return replaced(node, items=new_items, body=body)
+        return replaced(node, items=new_items, body=self.visit_all(node.body))
+
+    def visit_Match(self, node: ast.Match) -> Any:
+        """``match`` to ``m0 = C.matching(subject)`` and a chain of ``if``."""
+        place = place_of(node.subject)
+        name = f"{PREFIX}m{self.depth}"
+        self.depth += 1
+        subject = context_call("matching", [self.visit(node.subject)], place)
+        cases: list[tuple[ast.expr | None, list[ast.stmt], Place]] = []
+        for case in node.cases:
+            where = place_of(case.pattern)
+            test = case_test(case, name, self.visit)
+            if case.guard is not None:
+                parts = [self.test(case.guard)] if test is None else [test, self.test(case.guard)]
+                test = conjunction(parts, where)
+            cases.append((test, self.visit_all(case.body), where))
+        self.depth -= 1
+        forget = located(ast.Delete([replaced(load(name, place), ctx=ast.Del())]), place)
+        return [assign(store(name, place), subject, place), *chained(cases), forget]
+
+    def visit_If(self, node: ast.If) -> Any:
+        """``if a`` to ``if C.truth(a)``."""
+        return self._conditional(node)
+
+    def visit_While(self, node: ast.While) -> Any:
+        """``while a`` to ``while C.truth(a)``."""
+        plain = self._conditional(node)
+        return plain if self.in_class else self.tried_loop(node, plain)
+
+    def _conditional(self, node: Any) -> Any:
+        test = self.test(node.test)
+        body, orelse = self.visit_all(node.body), self.visit_all(node.orelse)
+        return replaced(node, test=test, body=body, orelse=orelse)
+
+    def visit_Assert(self, node: ast.Assert) -> Any:
+        """``assert a`` to ``assert C.truth(a)``."""
+        message = None if node.msg is None else self.visit(node.msg)
+        return replaced(node, test=self.test(node.test), msg=message)
+
+    # definitions
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        """Decorators and defaults only."""
+        return self._definition(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> Any:
+        """Decorators and defaults only."""
+        return self._definition(node)
+
+    def _definition(self, node: Any) -> Any:
+        decorators = self._decorators(node.decorator_list)
+        return replaced(node, decorator_list=decorators, args=self.defaults(node.args))
+
+    def _decorators(self, nodes: list[ast.expr]) -> list[ast.expr]:
+        return [context_call("decorator", [self.visit(node)], place_of(node)) for node in nodes]
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> Any:
+        """Rewrite the body in place."""
+        place = place_of(node)
+        made = located(ast.Attribute(load(CONTEXT, place), "class_made", ast.Load()), place)
+        changes: dict[str, Any] = {
+            "decorator_list": [*self._decorators(node.decorator_list), made],
+            "bases": self.visit_all(node.bases),
+            "keywords": self.visit_all(node.keywords),
+        }
+        outer = self.class_name, self.statics, self.in_class
+        self.class_name, self.statics, self.in_class = node.name, self.statics.nowhere(), True
+        changes["body"] = self.visit_all(node.body)
+        self.class_name, self.statics, self.in_class = outer
+        return replaced(node, **changes)
+
+    # refused
+
+    def visit_AsyncFor(self, node: ast.AsyncFor) -> Any:
+        """Refuse."""
+        self.refused.add(node, unsupported.ASYNCHRONOUS)
+        return node
+
+    def visit_AsyncWith(self, node: ast.AsyncWith) -> Any:
+        """Refuse."""
+        self.refused.add(node, unsupported.ASYNCHRONOUS)
+        return node
+
+    def visit_TypeAlias(self, node: Any) -> Any:
+        """Leave."""
+        return node

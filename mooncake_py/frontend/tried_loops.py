@@ -1,0 +1,97 @@
+"""Loops that are tried as one entry before they run statement by statement.
+
+    for i in range(1, n):           _mk_steps0 = range(1, n)
+        x[i] += a[i] * x[i - 1]     try:
+                                        _mk_result0 = _mk_loop0.run(C, (), (_mk_steps0, x, a))
+                                    except NameError:
+                                        _mk_result0 = _mk_else
+                                    if _mk_result0 is _mk_else:
+                                        for i in _mk_steps0: ...    as it is written
+                                    else:
+                                        (i,) = _mk_result0
+                                    del _mk_result0, _mk_steps0
+
+A name that is not bound yet is no error of the trial: the loop itself may never read it.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from mooncake_py.forms.fusion import Elsewhere
+from mooncake_py.forms.loops.program import Program
+from mooncake_py.forms.loops.read import LoopReader
+from mooncake_py.forms.loops.run import Loop
+from mooncake_py.frontend.outputs import OutputRewriter
+from mooncake_py.frontend.spanning import ELSE
+from mooncake_py.syntax.compiled import FunctionNode
+from mooncake_py.syntax.nodes import (
+    CONTEXT,
+    PREFIX,
+    Place,
+    assign,
+    constant,
+    load,
+    located,
+    place_of,
+    replaced,
+    store,
+)
+
+__all__ = ["LoopRewriter"]
+
+
+class LoopRewriter(OutputRewriter):
+    """Loops as a whole.
+
+    Attributes
+    ----------
+    root : FunctionDef or Lambda
+        The function that is rewritten.
+    """
+
+    root: FunctionNode
+
+    def tried_loop(self, node: ast.For | ast.While, plain: Any) -> Any:
+        """Return what tries a loop and then runs it plainly, or `plain` if it cannot be one."""
+        steady = self.found.steady()
+        program = LoopReader(self.names, self.statics, steady, self.root, node).read()
+        if program is None:
+            return plain
+        is_given = isinstance(node, ast.For) and program.steps is None
+        place = place_of(node.iter if isinstance(node, ast.For) else node.test)
+        number = sum(isinstance(v, Loop) for v in self.injected.values())
+        loop, steps, result = (f"{PREFIX}{part}{number}" for part in ("loop", "steps", "result"))
+        self.injected |= {loop: Loop(program), ELSE: Elsewhere}
+        given = plain.iter if is_given else constant(None, place)
+        again = replaced(plain, iter=load(steps, place)) if is_given else plain
+        bound = located(ast.Tuple(
+            [store(user, place) for user in program.bound.values()], ast.Store()
+        ), place)
+        tried = load(result, place)
+        test = located(ast.Compare(tried, [ast.Is()], [load(ELSE, place)]), place)
+        return [
+            assign(store(steps, place), given, place),
+            self._trial(program, loop, steps, store(result, place), place),
+            located(ast.If(test, [again], [assign(bound, tried, place)]), place),
+            located(ast.Delete([
+                replaced(load(name, place), ctx=ast.Del()) for name in (result, steps)
+            ]), place),
+        ]
+
+    def _trial(
+        self, program: Program, loop: str, steps: str, result: ast.expr, place: Place
+    ) -> ast.stmt:
+        """Return the statement that tries a loop."""
+        values = [load(steps, place), *map(self.operand, program.inputs.values())]
+        run = ast.Attribute(load(loop, place), "run", ast.Load())
+        functions = ast.Tuple(program.functions, ast.Load())
+        parts = [load(CONTEXT, place), functions, ast.Tuple(values, ast.Load())]
+        call = ast.Call(located(run, place), [located(part, place) for part in parts], [])
+        otherwise: list[ast.stmt] = [assign(result, load(ELSE, place), place)]
+        handler = located(
+            ast.ExceptHandler(load("NameError", place), None, otherwise), place
+        )
+        body: list[ast.stmt] = [assign(result, located(call, place), place)]
+        return located(ast.Try(body, [handler], [], []), place)

@@ -1,0 +1,1 @@
+"""What Python means while a function is differentiated: calls, attributes, iteration, text."""

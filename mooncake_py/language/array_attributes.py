@@ -1,0 +1,102 @@
+"""Attributes of arrays: memory that must not be exposed, flags, shapes changed in place."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import ref
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.containers import state
+from mooncake_py.containers.undo import note
+from mooncake_py.errors import DerivativeDropError
+from mooncake_py.language import iteration
+
+__all__ = ["GUARDED", "Flags", "read_guarded", "run_setflags", "set_array_attribute",
+           "set_flag", "set_flag_item"]
+
+EXPOSES_MEMORY = frozenset({"data", "ctypes", "__array_interface__", "__array_struct__"})
+GUARDED = EXPOSES_MEMORY | {"flags"}
+OF_BYTES = frozenset({"dtype", "strides", "data"})
+SETTABLE = ("writeable", "aligned", "writebackifcopy")
+FLAGS = type(np.empty(0).flags)
+KEYS = {"WRITEABLE": "writeable", "W": "writeable", "ALIGNED": "aligned", "A": "aligned",
+        "WRITEBACKIFCOPY": "writebackifcopy", "X": "writebackifcopy"}
+
+Flags = dict[int, "ref[ndarray]"]
+"""From the id of what ``array.flags`` returned to the array, which it does not name itself."""
+
+
+# Reading.
+
+
+def read_guarded(ctx: Any, o: ndarray, name: str) -> Any:
+    """Read an attribute that gives access to the memory of an array, or to its flags."""
+    if name == "flags":
+        flags = o.flags
+        ctx.flags[id(flags)] = ref(o)
+        return flags
+    if name == "ctypes" or ctx.find(o) is not None:
+        raise ctx.failed(
+            DerivativeDropError(
+                f"the attribute {name!r} of an array gives access to its memory",
+                where=ctx.user_location(),
+                why="reads and writes through it cannot be seen",
+                fix="use indexing, or register a rule for the function that needs it",
+            )
+        )
+    return getattr(o, name)
+
+
+# Writing.
+
+
+def set_array_attribute(ctx: Any, o: ndarray, name: str, v: Any) -> None:
+    """Run ``array.name = v``."""
+    if name in ("real", "imag"):
+        ctx.setitem(getattr(o, name), Ellipsis, v)
+    elif name == "flat":
+        iteration.assign_flat(ctx, o, Ellipsis, v)
+    elif name == "shape":
+        ctx.change_shape(o, v)
+    elif name in OF_BYTES:
+        raise ctx.failed(
+            DerivativeDropError(
+                f"setting the attribute {name!r} of an array is not supported",
+                where=ctx.user_location(),
+                why="it reads the bytes of memory that the reverse pass refers to in another way",
+                fix="use reshape, view or astype, which return a new array",
+            )
+        )
+    else:
+        setattr(o, name, v)  # raises
+
+
+# Flags.
+
+
+def set_flag(ctx: Any, flags: Any, name: str, v: Any) -> bool:
+    """Run ``array.flags.name = v``; False if the array is not known."""
+    a = ctx.flags.get(id(flags), lambda: None)()
+    if a is None or name not in SETTABLE:
+        return False
+    old = getattr(a.flags, name)
+    setattr(flags, name, v)
+    note(ctx, state.restore_flag, a, name, old)
+    return True
+
+
+def set_flag_item(ctx: Any, flags: Any, key: Any, v: Any) -> bool:
+    """Run ``array.flags[key] = v``."""
+    return key in KEYS and set_flag(ctx, flags, KEYS[key], v)
+
+
+def run_setflags(ctx: Any, f: Any, args: Any, kwargs: Any) -> None:
+    """Run ``array.setflags(write, align, uic)``."""
+    a = args[0]
+    old = [getattr(a.flags, name) for name in SETTABLE]
+    f(*args, **kwargs)
+    for name, value in zip(SETTABLE, old, strict=True):
+        if getattr(a.flags, name) != value:
+            note(ctx, state.restore_flag, a, name, value)

@@ -1,0 +1,134 @@
+"""What operators and brackets mean for arrays and numbers, whatever the mode: which way they go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.containers.sequences import readable
+from mooncake_py.errors import DerivativeDropError
+from mooncake_py.language.array_protocols import as_array
+from mooncake_py.language.context import Context
+from mooncake_py.rules import registry
+from mooncake_py.runtime import drops
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.operators import UNARY, BinaryOperator
+from mooncake_py.runtime.values import NUMBERS
+
+__all__ = ["ArrayLanguage"]
+
+
+class ArrayLanguage(Context):
+    """Operators and elements by the types of the operands; the mode computes."""
+
+    # What the mode decides.
+
+    def array_operator(self, op: BinaryOperator, a: Any, b: Any) -> Any:
+        """Run an operator of which an operand is an array, the other one or a number."""
+        raise NotImplementedError
+
+    def scalar_operation(
+        self, rule: Any, function: Callable[..., Any], args: tuple[Any, ...]
+    ) -> Any:
+        """Run a function of numbers of which at least one is active."""
+        raise NotImplementedError
+
+    def unary_array(self, function: Any, ufunc: np.ufunc, a: ndarray) -> Any:
+        """Run a unary operator on an array."""
+        raise NotImplementedError
+
+    def assign(self, o: ndarray, i: Any, v: Any) -> None:
+        """Run ``o[i] = v`` for an array."""
+        raise NotImplementedError
+
+    # Operators.
+
+    def binary(self, op: BinaryOperator, a: Any, b: Any) -> Any:
+        """Run a binary operator on values of any type."""
+        ta, tb = type(a), type(b)
+        if ta is ndarray or tb is ndarray:
+            if (ta is ndarray or ta is Active or ta in NUMBERS) and (
+                tb is ndarray or tb is Active or tb in NUMBERS
+            ):
+                return self.array_operator(op, a, b)
+            if ta is list or ta is tuple or tb is list or tb is tuple:
+                # An array in any case: an adjoint may read it, and a list may be changed before.
+                return self.array_operator(op, *(
+                    self.call(np.array, v) if type(v) is list or type(v) is tuple else v
+                    for v in (a, b)
+                ))
+        elif ta is Active or tb is Active:
+            if (ta is Active or ta in NUMBERS) and (tb is Active or tb in NUMBERS):
+                return self.scalar_operation(op.scalar_rule, op.function, (a, b))
+            if is_sequence_beside_numpy_scalar(a, b) or is_sequence_beside_numpy_scalar(b, a):
+                # NumPy's scalars make an array of a sequence, Python's floats refuse it.
+                array = self.call(np.asarray, a if tb is Active else b)
+                return self.array_operator(op, *((array, b) if tb is Active else (a, array)))
+        return self.operator_of_objects(op, a, b)
+
+    def unary(self, name: str, a: Any) -> Any:
+        """Run a unary operator."""
+        function, ufunc, method = UNARY[name]
+        t = type(a)
+        if t is ndarray:
+            return self.unary_array(function, ufunc, a)
+        if t is Active:
+            return self.scalar_operation(registry.find(function), function, (a,))
+        if isinstance(a, np.memmap):
+            return self.unary_array(function, ufunc, a.view(ndarray))
+        return self.unary_of_objects(function, method, a)
+
+    # Elements.
+
+    def setitem(self, o: Any, i: Any, v: Any) -> None:
+        """Run ``o[i] = v``."""
+        if type(o) is ndarray:
+            self.assign(o, i, v)
+        elif isinstance(o, np.memmap):
+            self.assign(o.view(ndarray), i, v)
+        elif isinstance(o, ndarray):
+            self.refuse_subclass(o, v)
+            method = type(o).__setitem__
+            if type(method) is FunctionType:
+                self.call(method, o, i, v)
+            else:
+                self.assign(o.view(ndarray), i, v)
+        else:
+            self.set_item_of_object(o, i, v)
+
+    def as_value(self, v: Any) -> Any:
+        """Return an object that is written into an array as the array that it stands for."""
+        v = self.as_operand(readable(self, np.array, as_array(self, v)))
+        if type(v) is not ndarray and self.contains_active(v):
+            raise self.failed(
+                DerivativeDropError(
+                    f"an active {type(v).__name__} was written into an array",
+                    where=self.user_location(),
+                    why="NumPy converts it in compiled code, where its derivative would be lost",
+                    fix="convert it before: np.asarray(list(v)), or write its parts",
+                )
+            )
+        return v
+
+    def sequence_for(self, o: ndarray, value: Any) -> Any:
+        """Return a list or tuple that is written into an array, as one if it has active parts."""
+        if o.dtype.kind in "OV" and self.contains_active(value):
+            drops.holds(self, o)  # raises
+        return self.as_operand(value)
+
+    def as_operand(self, value: Any) -> Any:
+        """Return a list or tuple with active parts as an array; anything else unchanged."""
+        if (type(value) is list or type(value) is tuple) and self.contains_active(value):
+            return self.call(np.array, value)
+        return value
+
+
+def is_sequence_beside_numpy_scalar(a: Any, b: Any) -> bool:
+    """Tell whether `a` is a list or tuple and `b` an active scalar of a NumPy type."""
+    return (type(a) is list or type(a) is tuple) and (
+        type(b) is Active and isinstance(b.primal, np.generic)
+    )

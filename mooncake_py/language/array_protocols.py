@@ -1,0 +1,80 @@
+"""Classes whose objects NumPy turns into arrays by calling their methods, which nobody would see.
+
+``__array__``, ``__array_ufunc__`` and ``__array_function__`` run natively, so that the derivative
+of what they return would be lost.  As soon as an object of such a class may hold active data, a
+call looks at what it hands to NumPy: ``__array__`` is called before, derived, and the two others
+are refused.  Calls without such objects pay nothing.
+The same goes for buffers that arrays were made of.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy import ndarray
+
+from mooncake_py.errors import DerivativeDropError
+from mooncake_py.language import intrinsics
+from mooncake_py.runtime import buffers
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.methods import ANSWERED, derivable
+from mooncake_py.runtime.values import is_of_math
+from mooncake_py.runtime.watched import protocol_of, watch
+
+__all__ = ["arrays_for", "as_array", "watch", "watch_array"]
+
+def watch_array(ctx: Any, a: Any) -> Any:
+    """Look at the operands of NumPy from now on, if an array uses the memory of a buffer."""
+    if type(a) is ndarray and isinstance(a.base, buffers.BUFFERS):
+        ctx.watches = True
+    return a
+
+
+def arrays_for(ctx: Any, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """Return arguments with arrays for active objects, if a function has a rule."""
+    try:
+        native = f not in ctx.handlers or f in intrinsics.HANDLERS
+    except TypeError:  # a callable that cannot be hashed
+        native = True
+    if native:
+        return args, kwargs
+    if f in ANSWERED:
+        return args, kwargs
+    if is_of_math(f):
+        return tuple(as_float(ctx, v) for v in args), kwargs
+    return (
+        tuple(as_array(ctx, v) for v in args),
+        {name: as_array(ctx, v) for name, v in kwargs.items()},
+    )
+
+
+def as_float(ctx: Any, value: Any) -> Any:
+    """Return the number that an object stands for; any other value unchanged."""
+    method = derivable(value, "__float__")
+    return value if method is None else ctx.call(method, value)
+
+
+def as_array(ctx: Any, value: Any) -> Any:
+    """Return the array that an active object stands for; any other value unchanged."""
+    t = type(value)
+    if t is list or t is tuple:
+        parts = [as_array(ctx, part) for part in value]
+        changed = any(new is not old for new, old in zip(parts, value, strict=True))
+        return t(parts) if changed else value
+    if t in buffers.BUFFERS:
+        buffers.refuse_read(ctx, value)
+    name = protocol_of(t)
+    if not name or t is Active:
+        return value
+    if name == "__array__":
+        return ctx.call(getattr(t, name), value)
+    if not ctx.contains_active((value, getattr(t, name))):
+        return value
+    raise ctx.failed(
+        DerivativeDropError(
+            f"NumPy would use an active {t.__name__} by its {name}",
+            where=ctx.user_location(),
+            why="the method would run unseen, and the derivative of its result be lost",
+            fix="hand the array itself to NumPy, for example an attribute of the object",
+        )
+    )

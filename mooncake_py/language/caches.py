@@ -1,0 +1,176 @@
+"""``functools.lru_cache`` and ``cache``: a cache for the length of a differentiated call.
+
+What the original remembers of active numbers has no derivative, and what is remembered of them
+here must not outlive the call.  So the original is read, never written, and only where neither an
+argument nor what the function captured is active.  An active number is known by identity: equal
+ones may depend on different inputs.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import gc
+from collections import OrderedDict
+from typing import Any
+
+from mooncake_py.runtime.active import Active
+
+__all__ = ["HANDLERS", "LRU_WRAPPER", "call_cached"]
+
+LRU_WRAPPER = type(functools.lru_cache(lambda: None))
+NOTHING = object()
+
+
+class Cache:
+    """What one cached function has returned during a differentiated call.
+
+    Parameters
+    ----------
+    function : callable
+        As ``lru_cache`` made it.
+    """
+
+    def __init__(self, function: Any) -> None:
+        self.function = function  # kept: the cache is found by its id
+        parameters = function.cache_parameters()
+        self.maxsize: int | None = parameters["maxsize"]
+        self.typed: bool = parameters["typed"]
+        self.before = function.cache_info()
+        self.original = Original(function)
+        self.clear()
+
+    def copy(self) -> Cache:
+        """Return a copy that remembers the same results."""
+        new = copy.copy(self)
+        new.results = self.results.copy()
+        return new
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.results: OrderedDict[Any, Any] = OrderedDict()
+        self.hits = self.misses = 0
+
+    def call(self, ctx: Any, args: Any, kwargs: Any) -> Any:
+        """Return what was remembered, or run the function."""
+        key = functools._make_key(
+            tuple(map(by_identity, args)),
+            {name: by_identity(v) for name, v in kwargs.items()},
+            self.typed,
+        )
+        if key in self.results:
+            self.hits += 1
+            self.results.move_to_end(key)
+            return self.results[key]
+        if not ctx.contains_active((self.function.__wrapped__, *args, *kwargs.values())):
+            result = self.original.result(args, kwargs)
+            if result is not NOTHING:
+                self.hits += 1
+                return result
+        self.misses += 1
+        result = ctx.call(self.function.__wrapped__, *args, **kwargs)
+        self.results[key] = result
+        if self.maxsize is not None and len(self.results) > self.maxsize:
+            self.results.popitem(last=False)
+        return result
+
+
+class Original:
+    """What a cached function remembers itself.
+
+    There is no public way to look into it.  What the collector sees of it is, after the class,
+    three objects for each result if their number is limited (key, result and a class); then the
+    dict that finds them.
+    """
+
+    def __init__(self, function: Any) -> None:
+        held = gc.get_referents(function)
+        parameters = function.cache_parameters()
+        limited = parameters["maxsize"] is not None
+        end = 1 + 3 * function.cache_info().currsize if limited else 1
+        self.typed: bool = parameters["typed"]
+        self.mark = next((v for v in held[end:] if type(v) is object), NOTHING)
+        self.results: dict[Any, Any] = (
+            dict(zip(held[1:end:3], held[2:end:3], strict=True)) if limited else held[1]
+        )
+
+    def result(self, args: Any, kwargs: Any) -> Any:
+        """Return what is remembered for a call, or `NOTHING`."""
+        key = tuple(args)
+        if kwargs:
+            key += (self.mark, *(part for item in kwargs.items() for part in item))
+        if self.typed:
+            key += (*map(type, args), *map(type, kwargs.values()))
+        elif len(key) == 1 and type(key[0]) in (int, str):
+            key = key[0]
+        return self.results.get(key, NOTHING)
+
+
+class Same:
+    """An active number in a key."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Active) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Same and other.value is self.value
+
+
+def by_identity(value: Any) -> Any:
+    """Return a value as a part of a key."""
+    if type(value) is Active:
+        return Same(value)
+    return tuple(map(by_identity, value)) if type(value) is tuple else value
+
+
+def cache_of(ctx: Any, f: Any) -> Cache:
+    """Return the cache of a function for this differentiated call."""
+    if id(f) not in ctx.caches:
+        ctx.caches[id(f)] = Cache(f)
+    return ctx.caches[id(f)]
+
+
+def call_cached(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Call a function that ``lru_cache`` made."""
+    values = (*args, *kwargs.values())
+    if any(is_known_by_value(v) and ctx.contains_active(v) for v in values):
+        hash(values)  # raises where Python does
+        return ctx.call(f.__wrapped__, *args, **kwargs)
+    return cache_of(ctx, f).call(ctx, args, kwargs)
+
+
+def is_known_by_value(value: Any) -> bool:
+    """Tell whether two different objects may count as the same argument."""
+    if type(value) is tuple:
+        return any(map(is_known_by_value, value))
+    return type(value) is not Active and type(value).__hash__ is not object.__hash__
+
+
+def run_cache_info(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``function.cache_info()``: the counts of before go on."""
+    cache = cache_of(ctx, args[0])
+    before = cache.before
+    return before._replace(
+        hits=before.hits + cache.hits,
+        misses=before.misses + cache.misses,
+        currsize=before.currsize + len(cache.results),
+    )
+
+
+def run_cache_clear(ctx: Any, f: Any, args: Any, kwargs: Any) -> None:
+    """Run ``function.cache_clear()``; what was remembered before the call stays for after it."""
+    cache = cache_of(ctx, args[0])
+    cache.before = cache.before._replace(hits=0, misses=0, currsize=0)
+    cache.original.results = {}
+    cache.clear()
+
+
+HANDLERS = {
+    LRU_WRAPPER.cache_info: run_cache_info,
+    LRU_WRAPPER.cache_clear: run_cache_clear,
+}

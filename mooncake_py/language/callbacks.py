@@ -1,0 +1,72 @@
+"""Compiled functions that call back Python code and only take decisions, or text, from it.
+
+The code runs derived, so that what it reads and writes is seen; what it returns has no part in
+the derivative of the result, and reaches the compiled function as plain numbers.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import weakref
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from mooncake_py.runtime.activity import parts, unwrapped
+
+__all__ = ["HANDLERS", "plain"]
+
+
+def plain(ctx: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function for compiled code to call: it runs derived and returns plain numbers."""
+
+    def run_derived(*args: Any, **kwargs: Any) -> Any:
+        return unwrapped(ctx.call(function, *args, **kwargs))
+
+    return run_derived
+
+
+def run_calling_back(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function of which some arguments are callbacks."""
+
+    def argument(value: Any) -> Any:
+        return plain(ctx, value) if callable(value) else unwrapped(value)
+
+    return f(*map(argument, args), **{name: argument(v) for name, v in kwargs.items()})
+
+
+def run_ref(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``weakref.ref(o)``; a callback would run when nobody looks."""
+    callback = args[-1] if len(args) > (1 if f is weakref.ref else 2) else None
+    if callback is not None and not is_of_weakref(callback):
+        ctx.refuse(weakref.ref, args, "its callback would run unseen, when the object is gone")
+    return f(*args, **kwargs)
+
+
+def is_of_weakref(callback: Any) -> bool:
+    """Tell whether a callback only tidies up one of the collections of `weakref`."""
+    if type(callback) is not FunctionType or callback.__module__ not in ("weakref", "_weakrefset"):
+        return False
+    held = [part for part in parts(callback) if type(part) is FunctionType]
+    return all(is_of_weakref(part) for part in held if part is not callback)
+
+
+def run_proxy(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    ctx.refuse(f, args, "what is done to a proxy is done to the object in compiled code")
+
+
+def run(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run natively; values pass by reference."""
+    return f(*args, **kwargs)
+
+
+HANDLERS = dict.fromkeys(
+    (functools.cmp_to_key, re.sub, re.subn, re.Pattern.sub, re.Pattern.subn), run_calling_back
+) | {
+    type(functools.cmp_to_key(lambda a, b: 0)).__call__: run,
+    weakref.ref: run_ref,
+    weakref.ref.__new__: run_ref,
+    weakref.ref.__init__: run_ref,
+    weakref.proxy: run_proxy,
+}

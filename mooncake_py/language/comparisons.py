@@ -1,0 +1,274 @@
+"""Comparisons, containment and truth: special methods of classes run derived."""
+
+from __future__ import annotations
+
+import operator
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.containers import effects
+from mooncake_py.language import texts
+from mooncake_py.language.attributes import Attributes
+from mooncake_py.language.matching import Matching
+from mooncake_py.runtime.active import Active, primal_of
+from mooncake_py.runtime.methods import derivable, is_generated
+
+__all__ = ["COMPARISONS", "Comparisons"]
+
+COMPARED = frozenset({
+    int, float, bool, complex, str, bytes, type(None), type, ndarray, np.bool_, np.float64,
+    np.float32, np.int64, np.int32, np.uint8, np.complex128, np.dtype, range, slice,
+})
+TESTED = COMPARED | {tuple, list, dict, set, frozenset, deque, FunctionType}
+HASHED = (dict, set, frozenset, type({}.keys()), type({}.items()))
+LISTED = (list, tuple, deque)
+
+
+class Comparison(NamedTuple):
+    """A comparison: how Python runs it on values, and the special methods behind it."""
+
+    function: Callable[[Any, Any], Any]
+    symbol: str
+    method: str
+    reflected: str
+
+
+COMPARISONS = {
+    name: Comparison(getattr(operator, name), symbol, f"__{name}__", f"__{reflected}__")
+    for name, symbol, reflected in [
+        ("lt", "<", "gt"), ("le", "<=", "ge"), ("eq", "==", "eq"),
+        ("ne", "!=", "ne"), ("gt", ">", "lt"), ("ge", ">=", "le"),
+    ]
+}
+
+
+class Comparisons(Attributes):
+    """What the language asks of values besides computing with them.
+
+    Attributes
+    ----------
+    chosen : object
+        What :meth:`choose` tested last.
+    linked : object
+        The right operand of the last :meth:`link`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chosen: Any = None
+        self.linked: Any = None
+
+    # Comparisons.
+
+    def compare(self, comparison: Comparison, a: Any, b: Any) -> Any:
+        """Run a comparison of which an operand is neither a number nor an array."""
+        left = derived_comparison(self, a, comparison.method)
+        right = derived_comparison(self, b, comparison.reflected)
+        if left is None and right is None:
+            effects.refuse_writers(self, (a, b), effects.COMPARING)
+            return comparison.function(primal_of(a), primal_of(b))
+        return self.compare_derived(comparison, a, b, left, right)
+
+    def compare_derived(
+        self, comparison: Comparison, a: Any, b: Any, left: Any, right: Any
+    ) -> Any:
+        """Try ``a.__op__(b)`` and the reflected method of `b` in Python's order."""
+        ta, tb = type(a), type(b)
+        attempts = [(left, comparison.method, a, b), (right, comparison.reflected, b, a)]
+        if ta is not tb and issubclass(tb, ta):
+            attempts.reverse()
+        for function, name, first, second in attempts:
+            if function is None:
+                native = getattr(type(primal_of(first)), name, None)
+                result = NotImplemented if native is None else native(primal_of(first), second)
+            else:
+                result = function(first, second)
+            if result is not NotImplemented:
+                return result
+        if comparison.symbol in ("==", "!="):
+            return (a is b) is (comparison.symbol == "==")
+        raise TypeError(
+            f"{comparison.symbol!r} not supported between instances of "
+            f"{type(primal_of(a)).__name__!r} and {type(primal_of(b)).__name__!r}"
+        )
+
+    def identical(self, a: Any, b: Any) -> bool:
+        """Run ``a is b``."""
+        return a is b
+
+    def not_identical(self, a: Any, b: Any) -> bool:
+        """Run ``a is not b``."""
+        return a is not b
+
+    def link(self, name: str, a: Any, b: Any) -> Any:
+        """Run one comparison of a chain, and keep its right operand for the next one."""
+        result = getattr(self, name)(a, b)
+        self.linked = b
+        return result
+
+    # Containment.
+
+    def contained(self, item: Any, container: Any) -> bool:
+        """Run ``item in container``."""
+        t = type(container)
+        if t is str or t is ndarray or t is range or t is bytes:
+            return primal_of(item) in container
+        if isinstance(container, HASHED) and derivable(container, "__contains__") is None:
+            return self.key(item) in container
+        method = getattr(t, "__contains__", None)
+        if type(method) is FunctionType and not is_generated(method):
+            return bool(self.truth(self.call(method, container, item)))
+        if t in LISTED and COMPARED.issuperset(map(type, (item, *container))):
+            return item in container
+        if t in LISTED or (method is None and not isinstance(container, type)):
+            if t not in LISTED and not iterates(t):
+                return item in container  # raises
+            items = container if t in LISTED else self.iter(container)
+            return any(x is item or self.truth(self.eq(x, item)) for x in items)
+        effects.refuse_writers(self, (item, container), effects.COMPARING)
+        return primal_of(item) in container
+
+    def not_contained(self, item: Any, container: Any) -> bool:
+        """Run ``item not in container``."""
+        return not self.contained(item, container)
+
+    def key(self, value: Any) -> Any:
+        """Return a value that Python is about to hash, if nothing is missed by that."""
+        if type(value) not in COMPARED:
+            effects.refuse_writers(self, (value,), effects.HASHING)
+        return value
+
+    # Truth and size.
+
+    def truth(self, value: Any) -> Any:
+        """Return something native whose truth is that of a value."""
+        t = type(value)
+        if t in TESTED:
+            return value
+        if t is Active:
+            return value.primal
+        return self.truth_of_object(value)
+
+    def truth_of_object(self, value: Any) -> Any:
+        """Run ``bool(value)`` for an instance of any class."""
+        method = derivable(value, "__bool__")
+        if method is not None:
+            result = self.call(method, value)
+            if type(result) is not bool:
+                raise TypeError(
+                    f"__bool__ should return bool, returned {type(result).__name__}"
+                )
+            return result
+        if getattr(type(value), "__bool__", None) is None and derivable(value, "__len__"):
+            return self.len(value) > 0
+        return bool(value)
+
+    def choose(self, value: Any) -> Any:
+        """Return the truth of a value, which is kept as `chosen`."""
+        truth = self.truth(value)
+        self.chosen = value
+        return truth
+
+    def len(self, value: Any) -> int:
+        """Run ``len(value)``."""
+        if type(value) in TESTED:
+            return len(value)
+        method = derivable(value, "__len__")
+        if method is None:
+            return len(value)
+        n = operator.index(self.call(method, value))
+        if n < 0:
+            raise ValueError("__len__() should return >= 0")
+        return n
+
+    def mapping(self, value: Any) -> Any:
+        """Return what ``**value`` unpacks."""
+        if type(value) is dict or derivable(value, "keys") is None:
+            return value
+        keys = self.iter(self.method(value, "keys"))
+        return {key: self.getitem(value, key) for key in keys}
+
+    def class_made(self, cls: type) -> type:
+        """Return a class that a ``class`` statement has made, if nothing was missed by that."""
+        effects.refuse_class_hooks(self, cls)
+        return cls
+
+    def matching(self, subject: Any) -> Matching:
+        """Begin a ``match`` statement."""
+        return Matching(self, subject)
+
+    def format(self, value: Any, conversion: str, spec: str) -> str:
+        """Run ``f"{value!conversion:spec}"``."""
+        if conversion:
+            value = texts.text_of(self, texts.CONVERSIONS[conversion], value)
+        return texts.formatted(self, value, spec)
+
+    # Defined below, and by the context.
+
+    def eq(self, a: Any, b: Any) -> Any:
+        """Run ``a == b``."""
+        raise NotImplementedError
+
+    def method(self, o: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        """Run ``o.name(*args, **kwargs)``."""
+        raise NotImplementedError
+
+    def iter(self, iterable: Any, pattern: Any = None) -> Any:
+        """Return what a loop over `iterable` runs over."""
+        raise NotImplementedError
+
+
+def derived_comparison(
+    ctx: Comparisons, value: Any, name: str
+) -> Callable[[Any, Any], Any] | None:
+    """Return what runs a comparison that is written in Python, or None if it is not."""
+    method = derivable(value, name)
+    if method is not None:
+        return partial(ctx.call, method)
+    equal = derivable(value, "__eq__") if name == "__ne__" else None
+    if equal is None or type(value).__ne__ is not object.__ne__:
+        return None
+
+    def unequal(first: Any, second: Any) -> Any:  # Python makes it of __eq__
+        result = ctx.call(equal, first, second)
+        return result if result is NotImplemented else not ctx.truth(result)
+
+    return unequal
+
+
+def iterates(t: type) -> bool:
+    """Tell whether containment may be found by iteration."""
+    return getattr(t, "__iter__", None) is not None or hasattr(t, "__getitem__")
+
+
+def _define_comparisons() -> None:
+    def make(comparison: Comparison) -> Callable[[Any, Any, Any], Any]:
+        native = comparison.function
+
+        def compare(self: Comparisons, a: Any, b: Any) -> Any:
+            ta, tb = type(a), type(b)
+            if ta is Active:
+                if tb in COMPARED:
+                    return native(a.primal, b)
+                if tb is Active:
+                    return native(a.primal, b.primal)
+            elif ta in COMPARED:
+                if tb in COMPARED:
+                    return native(a, b)
+                if tb is Active:
+                    return native(a, b.primal)
+            return self.compare(comparison, a, b)
+
+        return compare
+
+    for name, comparison in COMPARISONS.items():
+        setattr(Comparisons, name, make(comparison))
+
+
+_define_comparisons()

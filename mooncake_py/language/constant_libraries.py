@@ -1,0 +1,116 @@
+"""Libraries whose objects hold constants, as pandas: their code runs as it is, and only reads.
+
+Their objects keep data in compiled classes, where the engine can follow neither a derivative nor a
+write.  So constants are read natively, and active data, writes and callbacks are refused by name.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from types import FunctionType, ModuleType
+from typing import Any
+
+from numpy import ndarray
+
+from mooncake_py.application.out_argument import signature_of
+from mooncake_py.diagnostics.native_modules import data_taken_out, is_constant_library
+from mooncake_py.errors import MissingRuleError
+from mooncake_py.runtime import activity
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.operators import BINARY
+
+__all__ = ["make", "run"]
+
+WRITES = frozenset({
+    "__setitem__", "__delitem__", "__setattr__", "__delattr__", "__setstate__", "insert",
+    "isetitem", "pop", "update", *(op.inplace_method for op in BINARY.values()),
+})  # fmt: skip
+WRITES_IF = "inplace"  # the name of the argument that makes other methods write
+PLAIN = activity.INERT | {ndarray}
+
+
+def run(ctx: Any, f: FunctionType, args: Any, kwargs: Any) -> Any:
+    """Run one of their functions on constants."""
+    values = (*args, *kwargs.values())
+    if writes(f, args, kwargs):
+        raise refusal(ctx, f, "it changes an object in a way that cannot be undone")
+    refuse_unseen(ctx, f, values)
+    return f(*args, **kwargs)
+
+
+def make(ctx: Any, cls: type, args: Any, kwargs: Any) -> Any:
+    """Create one of their objects from constants."""
+    refuse_unseen(ctx, cls, (*args, *kwargs.values()))
+    return cls(*args, **kwargs)
+
+
+def refuse_unseen(ctx: Any, f: Any, values: Any) -> None:
+    """Raise if active data or code of the user's would go where nobody can see them."""
+    if any(ctx.contains_active(v) or is_active_within(ctx, v) for v in values):
+        raise refusal(ctx, f, "its objects cannot hold a derivative")
+    if any(map(is_users_code, values)):
+        raise refusal(ctx, f, "it calls Python code, which would run unseen")
+    if ctx.numerals is not None and any(hasattr(v, "read") for v in values):
+        raise refusal(ctx, f, "it may read numbers from text that was made of active ones")
+
+
+def writes(f: FunctionType, args: Any, kwargs: Any) -> bool:
+    """Tell whether a call changes one of its arguments."""
+    if f.__name__ in WRITES:
+        return True
+    signature = signature_of(f)
+    if signature is None or WRITES_IF not in signature.parameters:
+        return bool(kwargs.get(WRITES_IF))
+    try:
+        return bool(signature.bind(*args, **kwargs).arguments.get(WRITES_IF))
+    except TypeError:
+        return False  # the call is about to say so
+
+
+def is_users_code(value: Any) -> bool:
+    """Tell whether an argument is a function that was not made by an installed library."""
+    return (
+        callable(value)
+        and not isinstance(value, type)
+        and not is_constant_library(type(value).__module__)
+        and not (getattr(value, "__module__", None) or "").startswith(("numpy", "builtins"))
+    )
+
+
+def is_active_within(ctx: Any, value: Any) -> bool:
+    """Tell whether an object of these libraries shares active memory or holds active numbers."""
+    if not is_constant_library(type(value).__module__):
+        return False
+    return any(
+        type(part) is Active or (isinstance(part, ndarray) and ctx.contains_active(part))
+        for part in held_within(value)
+    )
+
+
+def held_within(value: Any) -> Iterator[Any]:
+    """Yield the arrays and numbers that an object holds, those of compiled classes too."""
+    seen: dict[int, Any] = {}
+    todo = [value]
+    while todo:
+        part = todo.pop()
+        if id(part) in seen:
+            continue
+        seen[id(part)] = part
+        if type(part) is Active or isinstance(part, ndarray):
+            yield part
+        if not isinstance(part, (type, ModuleType, FunctionType)) and type(part) not in PLAIN:
+            todo += gc.get_referents(part)
+
+
+def refusal(ctx: Any, f: Any, why: str) -> MissingRuleError:
+    """Return the error for a call that cannot be differentiated."""
+    package = f.__module__.partition(".")[0]
+    return ctx.failed(
+        MissingRuleError(
+            f"{package}.{f.__qualname__} cannot be differentiated",
+            where=ctx.user_location(),
+            why=why,
+            fix=data_taken_out(package),
+        )
+    )

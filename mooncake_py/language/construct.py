@@ -1,0 +1,116 @@
+"""Creating instances of classes: Python's ``__new__`` and ``__init__`` run derived."""
+
+from __future__ import annotations
+
+import functools
+from collections import deque
+from enum import Enum, EnumMeta
+from types import FunctionType, MethodType
+from typing import Any
+
+from numpy import ndarray
+
+from mooncake_py.containers import effects
+from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
+from mooncake_py.language import array_protocols, array_subclasses, constant_libraries, dispatch
+from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.runtime.attribute_lookup import in_class
+
+__all__ = ["instance", "own_instance", "refuse_reading"]
+
+FILLED_LATER = (list, dict, set, deque)
+METHODS = frozenset({FunctionType, type(object.__init__)})
+KEEPS_REFERENCES = frozenset({
+    "_queue", "_thread", "abc", "builtins", "collections", "contextvars", "functools",
+    "itertools", "operator", "types", "typing", "weakref",
+})
+
+
+def instance(ctx: Any, cls: type, args: Any, kwargs: Any) -> Any:
+    """Run ``cls(*args, **kwargs)``."""
+    maker = type(cls).__call__
+    if type(maker) is FunctionType and not isinstance(cls, EnumMeta):
+        return ctx.call(maker, cls, *args, **kwargs)
+    return own_instance(ctx, cls, args, kwargs)
+
+
+def own_instance(ctx: Any, cls: type, args: Any, kwargs: Any) -> Any:
+    """Run ``type.__call__(cls, *args, **kwargs)``."""
+    new: Any = cls.__new__
+    array_protocols.watch(ctx, cls)
+    if is_constant_library(cls.__module__):
+        return constant_libraries.make(ctx, cls, args, kwargs)
+    if issubclass(cls, ndarray):
+        if array_subclasses.is_their_class(cls):
+            return array_subclasses.make(ctx, cls, args, kwargs)
+        return dispatch.call_opaque(ctx, cls, args, kwargs)
+    if not is_python(new) and not is_python(cls.__init__):
+        return native_instance(ctx, cls, args, kwargs)
+    if isinstance(cls, EnumMeta) or is_native_module(cls.__module__):
+        return cls(*args, **kwargs)
+    effects.refuse_finalizer(ctx, cls)
+    made = make(ctx, cls, new, args, kwargs)
+    if isinstance(made, cls):
+        initialize(ctx, made, args, kwargs)
+    return made
+
+
+def is_python(f: Any) -> bool:
+    """Tell whether what a class holds as ``__new__`` or ``__init__`` runs code in Python."""
+    return isinstance(f, (FunctionType, MethodType, functools.partial)) or (
+        type(type(f).__call__) is FunctionType
+    )
+
+
+def native_instance(ctx: Any, cls: type, args: Any, kwargs: Any) -> Any:
+    """Create an instance whose class has no Python code for it."""
+    if issubclass(cls, FILLED_LATER):
+        new: Any = cls.__new__
+        made = new(cls)
+        ctx.call(cls.__init__, made, *args, **kwargs)
+        return made
+    if issubclass(cls, (tuple, frozenset)):
+        return cls(*map(ctx.iter, args), **kwargs)
+    if cls.__new__ is object.__new__ or issubclass(cls, (BaseException, EnumMeta, Enum)):
+        refuse_reading(ctx, cls, cls.__init__, (*args, *kwargs.values()))
+        return cls(*args, **kwargs)
+    return dispatch.call_opaque(ctx, cls, args, kwargs)
+
+
+def refuse_reading(ctx: Any, f: Any, method: Any, values: Any) -> None:
+    """Raise if a compiled method, part of `f`, would read active values rather than keep them.
+
+    What Python's own types are given they keep by reference, or convert to a number, which an
+    active one refuses.  Of others nobody knows what they compute.
+    """
+    of = getattr(method, "__objclass__", None)
+    if of is None or of.__module__ not in KEEPS_REFERENCES:
+        ctx.refuse_if_active(f, values)
+
+
+def make(ctx: Any, cls: type, new: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``cls.__new__``."""
+    if is_python(new) or issubclass(cls, (tuple, frozenset)):
+        return ctx.call(new, cls, *args, **kwargs)
+    if new is object.__new__ or issubclass(cls, FILLED_LATER):
+        return new(cls)
+    if issubclass(cls, int):
+        return new(cls, *map(unwrapped, args), **kwargs)
+    if not issubclass(cls, (BaseException, type)):
+        ctx.refuse_if_active(cls, (*args, *kwargs.values()))
+    return new(cls, *args, **kwargs)
+
+
+def initialize(ctx: Any, made: Any, args: Any, kwargs: Any) -> None:
+    """Run ``__init__`` of what ``__new__`` has made, which may be of a subclass."""
+    kind = type(made)
+    if kind.__init__ is object.__init__:
+        return
+    init: Any = in_class(kind, "__init__")
+    if type(init) in METHODS:
+        args = (made, *args)
+    elif hasattr(type(init), "__get__"):  # of an object it may be that of what the object wraps
+        init = type(init).__get__(init, made, kind)
+    result = ctx.call(init, *args, **kwargs)
+    if result is not None:
+        raise TypeError(f"__init__() should return None, not '{result.__class__.__name__}'")

@@ -1,0 +1,135 @@
+"""What the language means while a function is being differentiated: calls, attributes, loops.
+
+Rewritten code sends every operation here.  Values flow by reference as Python passes them; the
+context sees to it that Python code which would run unseen (properties, special methods,
+iterators, context managers) is derived as well, and that changes to objects are undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from types import MethodType
+from typing import Any
+
+from numpy import ndarray
+
+from mooncake_py.containers import containers
+from mooncake_py.containers.containers import CONTAINERS
+from mooncake_py.language import array_protocols, dispatch, iteration, managers, scalars
+from mooncake_py.language.comparisons import Comparisons
+from mooncake_py.language.objects import Objects
+from mooncake_py.runtime import numerals
+from mooncake_py.runtime.active import Active
+
+__all__ = ["Context"]
+
+
+class Context(Comparisons, Objects):
+    """The part of a differentiated call that does not depend on the mode."""
+
+    def call_one(self, f: Any, x: Any, /) -> Any:
+        """Run ``f(x)``; functions of one number or array go straight to their rule."""
+        if self.watches:
+            (x,), _ = array_protocols.arrays_for(self, f, (x,), {})
+        try:
+            handler = self.unary_handlers.get(f)
+        except TypeError:
+            handler = None
+        return self.call(f, x) if handler is None else handler(self, x)
+
+    def method(self, o: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        """Run ``o.name(*args, **kwargs)``."""
+        t = type(o)
+        if t is ndarray:
+            if self.watches:
+                args = tuple(array_protocols.as_array(self, v) for v in args)
+            descriptor = getattr(ndarray, name, None)
+            handler = self.handlers.get(descriptor)
+            if handler is not None:
+                if descriptor is type:  # what `__class__` is of a class
+                    return self.call(ndarray, *args, **kwargs)
+                return handler(self, descriptor, (o, *args), kwargs)
+            return dispatch.call_array_method(self, o, name, args, kwargs)
+        if t is Active:
+            return scalars.call_scalar_method(self, o, name, args, kwargs)
+        if t in CONTAINERS:
+            return containers.call_method(self, o, name, args, kwargs)
+        # From Python 3.12 on a starred call of a function takes no C stack; that of a method does.
+        return type(self).call(self, self.getattr(o, name), *args, **kwargs)
+
+    def iter(self, iterable: Any, pattern: Any = None) -> Iterable[Any]:
+        """Return what a loop over `iterable` runs over, with active elements active."""
+        t = type(iterable)
+        if t is ndarray:
+            found = self.iterate_array(iterable)
+        elif t is list or t is tuple or t is dict or t is range or t is str or t is zip:
+            found = iterable
+        else:
+            found = iteration.iterate_object(self, iterable)
+        if pattern is None:
+            return found
+        return self.unpacked(found, pattern)
+
+    def iterate_array(self, a: ndarray) -> Iterable[Any]:
+        """Iterate over the first axis; elements of an active vector are active."""
+        # A constant vector may become active within the loop; integers cannot.
+        if a.ndim != 1 or a.dtype.kind not in "fcV":
+            return a
+        return self.iterate_elements(a)
+
+    def iterate_elements(self, a: ndarray) -> Iterator[Any]:
+        """Yield the elements of a vector one by one, as a loop over it would read them."""
+        i = 0
+        while i < len(a):
+            yield self.getitem(a, i)
+            i += 1
+
+    def unpacked(self, items: Iterable[Any], pattern: Any) -> Iterator[Any]:
+        """Yield each item unpacked for the targets of a loop."""
+        for item in items:
+            yield self.unpack(item, pattern)
+
+    def unpack(self, value: Any, pattern: Any) -> Any:
+        """Prepare a value for assignment to a tuple of targets.
+
+        `pattern` is a tuple with None for a target, "*" for a starred one and a tuple for a
+        nested one.
+        """
+        t = type(value)
+        if t is not tuple and t is not list:
+            value = self.iter(value)
+        if all(part is None or part == "*" for part in pattern):
+            return value
+        star = pattern.index("*") if "*" in pattern else None
+        items = list(value)
+        if star is not None:
+            spread = len(items) - len(pattern) + 1
+            pattern = (*pattern[:star], *[None] * spread, *pattern[star + 1:])
+        return [
+            self.unpack(item, part) if type(part) is tuple else item
+            for item, part in zip(items, pattern, strict=False)
+        ] + items[len(pattern):]
+
+    def delegate(self, iterable: Any) -> Any:
+        """Return what ``yield from`` delegates to."""
+        return iterable if hasattr(iterable, "send") else self.iter(iterable)
+
+    def manager(self, manager: Any) -> Any:
+        """Return a context manager whose Python code is derived."""
+        return managers.derived_manager(self, manager)
+
+    def decorator(self, decorator: Any) -> Callable[[Any], Any]:
+        """Return a function that applies a decorator by a derived call."""
+        return lambda function: self.call(decorator, function)
+
+    def written(self, text: Any, *, whole: bool = False) -> Any:
+        """Return a text that was made of active values."""
+        return numerals.written(self, text, whole=whole)
+
+    def scalar_attribute(self, value: Active, name: str) -> Any:
+        """Return an attribute of an active scalar."""
+        return scalars.scalar_attribute(self, value, name)
+
+    def bound(self, f: Any) -> Any:
+        """Return the function and receiver of a bound Python method."""
+        return (f.__func__, f.__self__) if type(f) is MethodType else (f, None)

@@ -1,0 +1,87 @@
+"""``copy.copy`` and ``copy.deepcopy``: arrays are copied with their derivative.
+
+The common containers are copied here; for everything else the source of the `copy` module is
+derived, and with it the hooks of the user's classes: ``__deepcopy__``, ``__getstate__`` and so on.
+"""
+
+from __future__ import annotations
+
+import copy
+import copyreg
+from types import FunctionType
+from typing import Any
+
+from numpy import ndarray
+
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.activity import INERT
+
+__all__ = ["reduced", "run_copy", "run_deepcopy"]
+
+UNCHANGED = INERT | {Active, FunctionType}
+SHALLOW = frozenset({list, tuple, dict, set, frozenset, bytearray})
+
+
+def run_copy(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``copy.copy``."""
+    t = type(args[0]) if args else None
+    if t is ndarray:
+        return ctx.call(ndarray.copy, args[0], "K")
+    return f(*args) if t in SHALLOW else ctx.call_function(f, args, kwargs)
+
+
+def run_deepcopy(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``copy.deepcopy``."""
+    return deep_copied(ctx, *args, **kwargs)
+
+
+def deep_copied(ctx: Any, x: Any, memo: Any = None) -> Any:
+    """Copy one value; `memo` holds the copies so far by the id of the original."""
+    memo = {} if memo is None else memo
+    t = type(x)
+    if t in UNCHANGED:
+        return x
+    if id(x) in memo:
+        return memo[id(x)]
+    if t is ndarray:
+        result = ctx.call(ndarray.copy, x, "K")
+    elif t is list:
+        result = memo[id(x)] = []
+        result.extend(deep_copied(ctx, v, memo) for v in x)
+    elif t is dict:
+        result = memo[id(x)] = {}
+        result.update((deep_copied(ctx, k, memo), deep_copied(ctx, v, memo)) for k, v in x.items())
+    else:
+        return ctx.call_function(copy.deepcopy, (x, memo), {})
+    memo[id(x)] = result
+    memo.setdefault(id(memo), []).append(x)  # ids are reused once an object is gone
+    return result
+
+
+# What an object is made of.
+
+HOOKS = ("__getstate__", "__getnewargs__", "__getnewargs_ex__")
+
+
+def reduced(ctx: Any, x: Any, protocol: Any) -> Any:
+    """Run ``object.__reduce_ex__(x, protocol)`` with the hooks of the class derived."""
+    t = type(x)
+    if type(t.__reduce__) is FunctionType:
+        return ctx.call(t.__reduce__, x)
+    if t.__reduce__ is not object.__reduce__ or not any(has_hook(t, name) for name in HOOKS):
+        return object.__reduce_ex__(x, protocol)
+    maker: Any = copyreg.__newobj__  # type: ignore[attr-defined]
+    arguments: tuple[Any, ...] = ()
+    if hasattr(t, "__getnewargs_ex__"):
+        maker, arguments = copyreg.__newobj_ex__, ctx.call(t.__getnewargs_ex__, x)  # type: ignore[attr-defined]
+    elif hasattr(t, "__getnewargs__"):
+        arguments = ctx.call(t.__getnewargs__, x)
+    state = ctx.call(t.__getstate__, x) if has_hook(t, "__getstate__") else x.__getstate__()
+    items = iter(x) if isinstance(x, list) else None
+    pairs = iter(x.items()) if isinstance(x, dict) else None
+    return maker, (t, *arguments), state, items, pairs
+
+
+def has_hook(t: type, name: str) -> bool:
+    """Tell whether a class has a method in Python."""
+    return type(getattr(t, name, None)) is FunctionType

@@ -1,0 +1,187 @@
+"""What every part of a differentiated call shares: calls, errors, activity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from types import FunctionType
+from typing import Any
+
+from numpy import ndarray
+
+from mooncake_py.checkpointing import checkpointed
+from mooncake_py.containers import state
+from mooncake_py.diagnostics.notes import locate, without_context
+from mooncake_py.diagnostics.places import current_place, name_library
+from mooncake_py.errors import Location, MooncakeError, SourceUnavailableError
+from mooncake_py.frontend.load import derive, instantiate
+from mooncake_py.language import array_protocols, array_subclasses, dispatch
+from mooncake_py.language.stored_files import StoredFiles
+from mooncake_py.rules import registry
+from mooncake_py.runtime import activity
+from mooncake_py.runtime.numerals import Numerals
+from mooncake_py.runtime.quiet import is_strict
+
+__all__ = ["BoundNames", "Core"]
+
+BoundNames = tuple[tuple[str, ...], tuple[str, ...]]
+"""The local and the global names that the body of a loop binds."""
+
+
+class Core:
+    """The part of a context that the other parts build on.
+
+    Attributes
+    ----------
+    failure : MooncakeError or None
+        The first error that the engine raised.  User code that catches everything must not turn
+        it into a wrong answer, so it is raised again at the end.
+    rebound : dict
+        Globals that functions which were called may bind: by id of the globals and name.
+    caches : dict of int to Cache
+        What functions that `functools.lru_cache` made have returned, by the id of the function.
+    ordered : dict
+        Dicts, by id, of which the order of the keys is recorded: see `dicts`.
+    watches : bool
+        Whether objects exist that NumPy would turn into arrays unseen: see `array_protocols`.
+    numerals : Numerals or None
+        Numbers that were written as text.
+    stored : StoredFiles or None
+        Files that active data were written to.
+    """
+
+    rehearsal: Any = None  # of a part that is run without record: see `repeatable`
+    numerals: Numerals | None = None
+    meter: Any = None  # tells the user how far the call is, if that is wanted
+    fuses = False
+    record: Callable[[tuple[Any, ...]], None]
+    find: Callable[[ndarray], Any]
+
+    def __init__(self) -> None:
+        self.failure: MooncakeError | None = None
+        self.rebound: dict[tuple[int, str], dict[str, Any]] = {}
+        self.watches = False
+        self.ordered: dict[int, Any] = {}
+        self.caches: dict[int, Any] = {}
+        self.stored: StoredFiles | None = None
+        self.load_handlers()
+
+    def share_traces(self, outer: Any) -> None:
+        """Know what an outer call has written to files, where no derivative follows."""
+        self.stored = outer.stored
+
+    def load_handlers(self) -> None:
+        """Take the tables of handlers for the rules that are registered now."""
+        self.rules_version, self.handlers, self.unary_handlers = dispatch.handlers()
+        self.heed_settings()
+
+    def heed_settings(self) -> None:
+        """See whether quick forms serve: they keep their rules, and never raise as NumPy may."""
+        self.fuses = type(self).fuses and registry.are_first() and not is_strict()
+
+    def failed(self, error: MooncakeError) -> MooncakeError:
+        """Remember an error of the engine and return it, to be raised."""
+        name_library(error)
+        if self.failure is None:
+            self.failure = error
+        return error
+
+    def user_location(self) -> Location | None:
+        """Return the place in the user's source that is being run."""
+        return current_place()[0]
+
+    def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Run ``f(*args, **kwargs)``."""
+        if self.watches:
+            args, kwargs = array_protocols.arrays_for(self, f, args, kwargs)
+        try:
+            handler = self.handlers.get(f)
+        except TypeError:  # a callable that cannot be hashed
+            handler = None
+        if handler is not None:
+            return handler(self, f, args, kwargs)
+        return dispatch.call_unregistered(self, f, args, kwargs)
+
+    def call_function(self, f: FunctionType, args: Any, kwargs: Any) -> Any:
+        """Run a Python function by its derived form."""
+        try:
+            derived = derive(f.__code__, f.__globals__)
+        except SourceUnavailableError as error:
+            where = self.user_location() or error.where
+            raise self.failed(
+                SourceUnavailableError(error.what, where=where, why=error.why, fix=error.fix)
+            ) from None
+        except MooncakeError as error:
+            raise self.failed(error) from None
+        if derived.stored_globals or derived.stored_free:
+            state.log_names(self, derived, f)
+        if self.rehearsal is not None and f.__closure__:
+            self.rehearsal.captured(f.__closure__)
+        try:
+            return instantiate(derived, f)(*args, **kwargs, _mk_ctx=self)
+        except MooncakeError as error:  # raised by Python code that replaces a function
+            locate(error, self.user_location())
+            self.failed(error)
+            raise
+        except TypeError as error:
+            without_context(error)
+            raise
+
+    def repeatable(self, run: Callable[[], Any]) -> Any:
+        """Run a part of the call that may be run again instead of being recorded."""
+        return run()
+
+    def run_again(
+        self, body: Callable[[Any], Any], names: BoundNames, items: Any, slots: int = 10
+    ) -> Any:
+        """Run a loop over ``checkpointed(items, slots)``, the body of which is a function.
+
+        It binds `names`, and returns None if the loop goes on; what else it returns is returned.
+        """
+        ctx: Any = self
+        if type(items) is not range:
+            items = ctx.iter(items)  # of an active array natively the items would be constants
+        for item in checkpointed(items, slots):
+            exit_value = body(item)
+            if exit_value is not None:
+                return exit_value
+        return None
+
+    def contains_active(self, value: Any) -> bool:
+        """Tell whether a value is active or is a container with active parts."""
+        return activity.contains_active(self, value, set())
+
+    def refuse_if_active(self, f: Any, args: Iterable[Any]) -> None:
+        """Raise if a function without a rule would receive active data."""
+        if any(self.contains_active(a) for a in args):
+            raise dispatch.missing_rule(self, f, tuple(args))
+
+    def refuse(self, f: Any, args: Iterable[Any], why: str) -> None:
+        """Raise because a function cannot be run in the engine's sight."""
+        raise dispatch.missing_rule(self, f, tuple(args), why)
+
+    def refuse_subclass(self, *values: Any) -> None:
+        """Raise if an instance of a subclass of ndarray meets active data."""
+        if any(self.contains_active(v) for v in values):
+            self.refuse_subclasses(values)
+
+    def refuse_subclasses(self, values: Any) -> None:
+        """Raise if an instance of a subclass of ndarray is among operands that are active."""
+        array_subclasses.refuse(self, values)
+
+    # What the mode decides.
+
+    def getitem(self, o: Any, i: Any) -> Any:
+        """Run ``o[i]``; the mode says what it means for arrays."""
+        raise NotImplementedError
+
+    def key(self, value: Any) -> Any:
+        """Return a value that Python is about to hash."""
+        raise NotImplementedError
+
+    def setitem(self, o: Any, i: Any, v: Any) -> None:
+        """Run ``o[i] = v``; the mode says what it means for arrays."""
+        raise NotImplementedError
+
+    def change_shape(self, o: ndarray, shape: Any) -> None:
+        """Run ``o.shape = shape``; the mode says what becomes of shadow or tangent."""
+        raise NotImplementedError

@@ -1,0 +1,115 @@
+"""Methods of compiled types called by name: ``list.append(v, x)``, ``super().__setattr__(...)``."""
+
+from __future__ import annotations
+
+import functools
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodType,
+    MethodWrapperType,
+)
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.containers import containers, state
+from mooncake_py.language import construct, dispatch, special
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.operators import BINARY
+
+__all__ = ["DESCRIPTORS", "call_descriptor"]
+
+DESCRIPTORS = (type(list.append), type(object.__init__), MethodWrapperType)
+CONTAINERS = tuple(containers.CONTAINERS)
+CALLABLES = (FunctionType, MethodType, BuiltinFunctionType, functools.partial)
+
+
+def call_descriptor(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Call a method of a compiled type, bound or not."""
+    name = f.__name__
+    if type(f) is MethodWrapperType:
+        receiver, native, bound = f.__self__, f.__objclass__.__dict__[name], f
+    elif args:
+        receiver, args, native, bound = args[0], args[1:], f, None
+    else:
+        return f(**kwargs)
+    if type(receiver) is ndarray:
+        return ctx.method(receiver, name, *args, **kwargs)
+    if isinstance(receiver, ndarray) and name in WRITING:
+        special.run(ctx, receiver.view(ndarray), name, args)
+        return None if name == "__setitem__" else receiver
+    if isinstance(receiver, ndarray) and name in special.OPERATIONS:
+        if isinstance(receiver, np.memmap):
+            return special.run(ctx, receiver.view(ndarray), name, args)
+        ctx.refuse_subclass(receiver, *args)
+    if name in OF_ATTRIBUTES:
+        return getattr(ctx, OF_ATTRIBUTES[name])(native, receiver, *args, **kwargs)
+    if name == "__call__":
+        return call_receiver(ctx, native, receiver, args, kwargs)
+    if name in OF_DESCRIPTORS and isinstance(receiver, STORED):
+        return use_descriptor(ctx, native, receiver, name, args)
+    if isinstance(receiver, CONTAINERS):
+        method = native.__get__(receiver) if bound is None else bound
+        return containers.call_method(ctx, receiver, name, args, kwargs, method)
+    if name in special.OPERATIONS and has_operators(receiver):
+        return special.run(ctx, receiver, name, args)
+    if name == "__next__":  # of what goes over arrays in compiled code
+        return ctx.call(next, receiver, *args)
+    if name.startswith("__") or isinstance(receiver, (str, bytes, tuple)):
+        construct.refuse_reading(ctx, f, native, (receiver, *args, *kwargs.values()))
+        return native(receiver, *args, **kwargs)
+    return dispatch.call_opaque(ctx, f, (receiver, *args) if bound is None else args, kwargs)
+
+
+# Special methods that write: of a subclass of ndarray they are called by its own methods.
+WRITING = frozenset({"__setitem__", *(op.inplace_method for op in BINARY.values())})
+
+
+def has_operators(value: Any) -> bool:
+    """Tell whether special methods of a value are the operators of numbers and arrays."""
+    return type(value) in (ndarray, Active, float, complex, np.float64, np.flatiter)
+
+
+# Attributes.
+
+OF_ATTRIBUTES = {
+    "__getattribute__": "own_attribute",
+    "__setattr__": "set_own_attribute",
+    "__delattr__": "delete_own_attribute",
+}
+
+
+# Calls.
+
+
+def call_receiver(ctx: Any, native: Any, receiver: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``type.__call__(cls, ...)`` and ``f.__call__(...)``."""
+    if isinstance(receiver, type):
+        return construct.own_instance(ctx, receiver, args, kwargs)
+    if isinstance(receiver, CALLABLES):
+        return ctx.call(receiver, *args, **kwargs)
+    return dispatch.call_opaque(ctx, functools.partial(native, receiver), args, kwargs)
+
+
+# Descriptors called by their own methods.
+
+OF_DESCRIPTORS = ("__get__", "__set__", "__delete__")
+STORED = (property, MemberDescriptorType, GetSetDescriptorType)
+ACCESSORS = {"__get__": "fget", "__set__": "fset", "__delete__": "fdel"}
+
+
+def use_descriptor(ctx: Any, native: Any, descriptor: Any, name: str, args: Any) -> Any:
+    """Run ``descriptor.__set__(o, v)`` and the like for a property or a slot."""
+    if isinstance(descriptor, property):
+        accessor = getattr(descriptor, ACCESSORS[name])
+        if accessor is None or args[0] is None:
+            return native(descriptor, *args)
+        return ctx.call(accessor, args[0], *(args[1:] if name == "__set__" else ()))
+    if name == "__get__":
+        return native(descriptor, *args)
+    state.change_slot(ctx, descriptor, native, *args)
+    return None

@@ -1,0 +1,383 @@
+"""Which way a call goes: a rule, a native handler, a derived function, or an error."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import operator
+import sys
+from collections.abc import Callable
+from enum import EnumMeta
+from inspect import signature
+from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType, ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.application.apply import handler, unary_handler
+from mooncake_py.application.out_argument import named_out, signature_of
+from mooncake_py.containers import containers, effects
+from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
+from mooncake_py.diagnostics.refusals import missing_rule
+from mooncake_py.language import (
+    array_protocols,
+    array_subclasses,
+    blocks,
+    caches,
+    callbacks,
+    checkpoints,
+    constant_libraries,
+    construct,
+    copies,
+    descriptor_calls,
+    domains,
+    intrinsics,
+    scipy_functions,
+    special,
+    stored_files,
+)
+from mooncake_py.language.caches import LRU_WRAPPER
+from mooncake_py.language.draws import noting
+from mooncake_py.rules import local, registry
+from mooncake_py.runtime import activity, enclosing, frames, generated, numerals, scatter
+from mooncake_py.runtime.active import Active
+
+__all__ = ["Handlers", "call_array_method", "call_opaque", "call_unregistered", "handlers",
+           "language_handlers", "table_of"]
+
+Handler = Callable[[Any, Any, Any, Any], Any]
+
+
+class Handlers(NamedTuple):
+    """How functions with a rule are called.
+
+    Attributes
+    ----------
+    version : tuple
+        Of the registry, and whether `scipy.optimize` is loaded.
+    general : dict
+        From a function to its handler.
+    unary : dict
+        From a function of one number or array to its quick handler ``(context, x)``.
+    """
+
+    version: tuple[int, bool]
+    general: dict[Any, Handler]
+    unary: dict[Any, Callable[[Any, Any], Any]]
+
+
+_handlers = Handlers((-1, False), {}, {})
+
+CONTAINERS = tuple(containers.CONTAINERS)
+READ_ONLY = (tuple, frozenset, MappingProxyType, type({}.keys()), type({}.values()),
+             type({}.items()))
+CALL = "__call__"
+NUMPY_DISPATCHER = type(np.sum)
+CALLERS = frozenset({
+    FunctionType, MethodType, functools.partial, LRU_WRAPPER, operator.methodcaller,
+    operator.attrgetter, operator.itemgetter,
+})
+
+
+def handlers() -> Handlers:
+    """Return the tables of handlers, up to date with the registered rules."""
+    global _handlers
+    version = registry.version(), scipy_functions.is_loaded()
+    block = local.current()
+    if block is not None:
+        found = block.handlers.get("reverse")
+        if found is None or found.version != version:
+            found = block.handlers["reverse"] = make_handlers(version, block.rules)
+        return found
+    if _handlers.version != version:
+        # At once: another thread sees the old or the new ones.
+        _handlers = make_handlers(version, {})
+    return _handlers
+
+
+def make_handlers(version: tuple[int, bool], replaced: dict[Any, Any]) -> Handlers:
+    """Return the tables for the rules that are registered now, some of them within a block."""
+    general = table_of(handler, replaced, scatter.HANDLERS)
+    unary = {
+        f: quick
+        for f, rule in registry.registered()
+        if f not in intrinsics.HANDLERS and (quick := unary_handler(rule, f)) is not None
+    }
+    return Handlers(version, general, unary)
+
+
+def table_of(
+    handler: Callable[[Any], Handler], replaced: dict[Any, Any], own: dict[Any, Handler]
+) -> dict[Any, Handler]:
+    """Return a table of handlers, the same for each mode but for rules.
+
+    Parameters
+    ----------
+    handler : callable
+        What the mode makes of a rule.
+    replaced : dict
+        Rules that hold within a block.
+    own : dict
+        Handlers of the mode itself, for functions that the language has none for.
+    """
+    within = domains.Within(handler, call_unregistered)
+    table: dict[Any, Handler] = {
+        f: noting(rule, within(rule)) for f, rule in registry.registered()
+    }
+    table.update(own)
+    table.update(language_handlers())
+    table.update({f: within(rule) for f, rule in replaced.items() if rule is not None})
+    return table
+
+
+def language_handlers() -> dict[Any, Handler]:
+    """Return the handlers that are no rules, the same for each mode; they precede rules."""
+    table = dict(intrinsics.HANDLERS)
+    for module in (callbacks, caches, blocks, checkpoints, stored_files):
+        table.update(module.HANDLERS)
+    return table | scipy_functions.handlers()
+
+
+def call_unregistered(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Call something for which neither rule nor native handler is registered."""
+    if handlers().version is not ctx.rules_version:  # the program has imported more
+        ctx.load_handlers()
+        return ctx.call(f, *args, **kwargs)
+    t = type(f)
+    if t is FunctionType:
+        return call_python(ctx, f, args, kwargs)
+    if t is MethodType:
+        if type(f.__self__) is Active:
+            return f(*args, **kwargs)
+        return type(ctx).call(ctx, f.__func__, f.__self__, *args, **kwargs)
+    if isinstance(f, type):
+        return construct.instance(ctx, f, args, kwargs)
+    if issubclass(t, BuiltinFunctionType):  # the types of some bound methods are subclasses
+        return call_builtin(ctx, f, args, kwargs)
+    if t in descriptor_calls.DESCRIPTORS:
+        return descriptor_calls.call_descriptor(ctx, f, args, kwargs)
+    if t is functools.partial:
+        return ctx.call(f.func, *f.args, *args, **{**f.keywords, **kwargs})
+    if t is LRU_WRAPPER:
+        return caches.call_cached(ctx, f, args, kwargs)
+    if t is NUMPY_DISPATCHER:
+        return call_numpy(ctx, f, args, kwargs)
+    if t is np.ufunc:
+        refuse_made_of_python(ctx, f, args)
+        return call_opaque(ctx, f, args, kwargs)
+    method = getattr(t, CALL, None)
+    if type(method) is FunctionType or method in ctx.handlers:
+        return type(ctx).call(ctx, method, f, *args, **kwargs)
+    return call_opaque(ctx, f, args, kwargs)
+
+
+def call_python(ctx: Any, f: FunctionType, args: Any, kwargs: Any) -> Any:
+    """Call a Python function: natively if its module has no part in derivatives."""
+    if generated.has_no_source(f):
+        return generated.call_generated(ctx, f, args, kwargs)
+    if enclosing.is_derivative(f):
+        return enclosing.call_derivative(ctx, f, args, kwargs)
+    if array_subclasses.is_theirs(f):
+        return array_subclasses.run(ctx, f, args, kwargs)
+    if is_constant_library(f.__module__):
+        return constant_libraries.run(ctx, f, args, kwargs)
+    if is_native_module(f.__module__):
+        if runs_code(f, args):
+            raise missing_rule(ctx, f, args, "it runs other code out of sight")
+        if ctx.stored is not None:
+            stored_files.refuse_reading(ctx, f, args)
+        root = f.__module__.partition(".")[0]
+        if root == "logging":
+            return frames.run_logging(f, args, kwargs)
+        if root == "traceback":
+            return frames.run_traceback(f, args, kwargs)
+        if f is signature:  # passes active defaults on as they are
+            return f(*args, **kwargs)
+        if root in TEXT:
+            y = f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
+            return numerals.remembered(ctx, y, (args, kwargs)) if type(y) is str else y
+        if not any(map(ctx.contains_active, args)) and not ctx.contains_active(kwargs):
+            return numerals.checked(ctx, f, args, f(*args, **kwargs))
+    return ctx.call_function(f, args, kwargs)
+
+
+def runs_code(f: FunctionType, args: Any) -> bool:
+    """Tell whether a function of the standard library would run user code in its own way."""
+    if f.__module__.partition(".")[0] not in RUNS_CODE:
+        return False
+    return f.__name__ in STARTS or any(map(calls_back, args))
+
+
+TEXT = frozenset({"pprint", "string", "textwrap", "tqdm", "warnings"})
+RUNS_CODE = frozenset({
+    "atexit", "concurrent", "multiprocessing", "re", "signal", "threading", "timeit",
+})
+STARTS = frozenset({"start", "submit"})
+
+
+def call_builtin(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Call a compiled function, or a method of a compiled type that is bound."""
+    receiver = f.__self__
+    if receiver is None or type(receiver) is ModuleType:
+        return call_opaque(ctx, f, args, kwargs)
+    if type(receiver) is np.ufunc:
+        refuse_made_of_python(ctx, receiver, args)
+    if f.__name__ == "__reduce_ex__" and type(receiver).__reduce_ex__ is object.__reduce_ex__:
+        return copies.reduced(ctx, receiver, *args)
+    if type(receiver) is ndarray:
+        return ctx.method(receiver, f.__name__, *args, **kwargs)
+    if isinstance(receiver, CONTAINERS):
+        return containers.call_method(ctx, receiver, f.__name__, args, kwargs, f)
+    if isinstance(receiver, type):
+        if f.__name__ == "__new__" and issubclass(receiver, BaseException):
+            return f(*args, **kwargs)
+        generic = ctx.handlers.get(getattr(receiver, f.__name__, None))
+        return generic(ctx, f, args, kwargs) if generic else call_opaque(ctx, f, args, kwargs)
+    if isinstance(receiver, (property, *READ_ONLY)):
+        return f(*args, **kwargs)
+    if isinstance(receiver, (str, bytes)):
+        effects.refuse_writers(ctx, (*args, *kwargs.values()), effects.PRINTING)
+        y = f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
+        return numerals.remembered(ctx, y, (args, kwargs)) if args or kwargs else y
+    descriptor = getattr(type(receiver), f.__name__, None)
+    try:
+        known = ctx.handlers.get(descriptor)
+    except TypeError:
+        known = None
+    if known is not None:
+        return known(ctx, descriptor, (receiver, *args), kwargs)
+    return call_opaque(ctx, f, args, kwargs)
+
+
+def call_numpy(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Call a NumPy function without a rule: derive its Python source if that is needed."""
+    values = (*args, *kwargs.values())
+    constant = not any(ctx.contains_active(v) for v in values)
+    if constant and not writes(f, args, kwargs) and not any(map(calls_back, values)):
+        return numerals.checked(ctx, f, values, f(*args, **kwargs))
+    source = getattr(f, "__wrapped__", None)
+    if type(source) is FunctionType:
+        return ctx.call_function(source, args, kwargs)
+    raise missing_rule(ctx, f, values, keywords=kwargs)
+
+
+def writes(f: Any, args: Any, kwargs: Any) -> bool:
+    """Tell whether a NumPy function is asked to write into one of its arguments."""
+    signature = signature_of(f)
+    if signature is None or not WRITING.intersection(signature.parameters):
+        return False
+    try:
+        given = signature.bind(*args, **kwargs).arguments
+    except TypeError:
+        return False  # as NumPy is about to say
+    return given.get("out") is not None or bool(given.get("overwrite_input"))
+
+
+WRITING = frozenset({"out", "overwrite_input"})
+
+
+def call_array_method(ctx: Any, o: ndarray, name: str, args: Any, kwargs: Any) -> Any:
+    """Call a method of an array that has no rule."""
+    if name in special.OPERATIONS:
+        return special.run(ctx, o, name, args)
+    method = getattr(o, name)
+    values = (o, *args, *kwargs.values())
+    if name in ("setflags", "resize", "byteswap", "tofile", "dump", "dumps", "tobytes", "getfield",
+                "setfield", "view") and ctx.find(o) is None and name not in ("resize", "setfield"):
+        return method(*args, **kwargs)
+    if name == "view":
+        y = method(*args, **kwargs)
+        if type(y) is ndarray and y.dtype.kind in "fc" and np.real(y).dtype == np.real(o).dtype:
+            return y  # the shadow of a complex block reads as floats in the same way
+    if name == "view" or any(ctx.contains_active(v) for v in values) or name in (
+        "resize", "setfield"
+    ):
+        raise missing_rule(ctx, getattr(ndarray, name), values, keywords=kwargs)
+    return method(*args, **kwargs)
+
+
+# Compiled functions without a rule.
+
+
+def refuse_made_of_python(ctx: Any, f: np.ufunc, args: Any) -> None:
+    """Raise if a ufunc was made by ``np.frompyfunc``: what it calls would run unseen."""
+    if f.__name__.endswith("(vectorized)") and not all(map(is_plain, gc.get_referents(f))):
+        why = "it calls Python code unseen, for each element, and returns an array of objects"
+        raise missing_rule(ctx, np.frompyfunc, args, why)
+
+
+def is_plain(part: Any) -> bool:
+    """Tell whether what a ufunc refers to is a dict of its own or a function of a C module."""
+    return type(part) is dict or (
+        type(part) is BuiltinFunctionType and type(part.__self__) is ModuleType
+    )
+
+
+def call_opaque(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a compiled function without a rule if it can neither drop a derivative nor write."""
+    values = (*args, *kwargs.values())
+    if ctx.stored is not None:
+        stored_files.refuse_reading(ctx, f, values)
+    receiver = getattr(f, "__self__", None)
+    if receiver is not None and type(receiver) is not ModuleType:
+        values = (receiver, *values)
+    if any(ctx.contains_active(v) for v in values):
+        raise missing_rule(ctx, f, values, keywords=kwargs)
+    root = module_root(f)
+    if any(map(calls_back, values)) and not isinstance(receiver, EnumMeta):
+        why = "it may call back Python code, which would run unseen"
+        raise missing_rule(ctx, f, values, why, kwargs)
+    if root == "numpy":
+        args, kwargs = named_out(f, args, kwargs)
+        out = kwargs.get("out")
+        if out is None or out is Ellipsis:
+            y = array_protocols.watch_array(ctx, f(*args, **kwargs))
+            return numerals.checked(ctx, f, values, y)
+        y = f(*args, **{name: v for name, v in kwargs.items() if name != "out"})
+        ctx.assign(out[0] if type(out) is tuple else out, Ellipsis, y)
+        return out
+    if any(can_be_written(v) for v in values) and (
+        root not in sys.stdlib_module_names
+        or any(isinstance(v, (ndarray, memoryview, np.flatiter)) for v in values)
+    ):
+        why = "it may write memory that the reverse pass refers to"
+        raise missing_rule(ctx, f, values, why, kwargs)
+    for value in values:
+        containers.snapshot(ctx, value)
+    return numerals.checked(ctx, f, values, f(*args, **kwargs))
+
+
+def module_root(f: Any) -> str:
+    """Return the top-level package that a compiled function belongs to."""
+    module = getattr(f, "__module__", None)
+    if module is None:
+        receiver = getattr(f, "__self__", None)
+        module = type(receiver).__module__ if receiver is not None else type(f).__module__
+    return module.partition(".")[0]
+
+
+def calls_back(value: Any) -> bool:
+    """Tell whether a value is or holds Python code that compiled code could call."""
+    t = type(value)
+    if t in activity.INERT or t is ndarray or t is Active:
+        return False
+    if t in CALLERS:
+        return True
+    if issubclass(t, BuiltinFunctionType):
+        return isinstance(value.__self__, CONTAINERS)
+    if t is list or t is tuple:
+        return any(map(calls_back, value))
+    if hasattr(t, "send"):
+        return True
+    return type(getattr(t, CALL, None)) is FunctionType and not isinstance(value, type)
+
+
+def can_be_written(value: Any) -> bool:
+    """Tell whether compiled code could change a value in place."""
+    t = type(value)
+    if t in activity.INERT or t is Active:
+        return False
+    if t is tuple:
+        return any(map(can_be_written, value))
+    return t.__module__ != "builtins" or t in (list, dict, set, bytearray, memoryview)

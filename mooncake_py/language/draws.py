@@ -1,0 +1,120 @@
+"""Generators of random numbers, in parts of a program that are run twice.
+
+The second run draws the same numbers: the first notes the state of each generator that it draws
+from.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Self
+
+from mooncake_py.rooms import PACKAGE
+from mooncake_py.rules.kinds import Rule
+
+__all__ = ["Draws", "noting"]
+
+FILES = frozenset(
+    os.path.join(PACKAGE, "rules", name)
+    for name in ("random.py", "shuffling.py", "transformed_draws.py")
+)
+
+
+class _Thread(threading.local):
+    """The runs of this thread that take note, one within the other."""
+
+    def __init__(self) -> None:
+        self.noting: list[Draws] = []
+
+
+_thread = _Thread()
+
+
+class Draws:
+    """What a run draws from, with the states before; takes note while it is entered."""
+
+    def __init__(self) -> None:
+        self.states: dict[int, tuple[Any, Any]] = {}
+        self.entered = False
+
+    def run(self) -> AbstractContextManager[Any]:
+        """Take note of a first run, and let each later one draw the same."""
+        return self.again() if self.entered else self
+
+    def __enter__(self) -> Self:
+        self.entered = True
+        _thread.noting.append(self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        _thread.noting.remove(self)
+
+    def note(self, source: Any) -> None:
+        """Note something that is about to be drawn from."""
+        if id(source) not in self.states:
+            self.states[id(source)] = source, state_of(source)
+
+    def rewind(self) -> None:
+        """Put all generators into their states before the run."""
+        for source, state in self.states.values():
+            set_state(source, state)
+
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        """Let a block draw what the run has drawn; the generators go on as if it had not."""
+        now = [(source, state_of(source)) for source, _ in self.states.values()]
+        self.rewind()
+        try:
+            yield
+        finally:
+            for source, state in now:
+                set_state(source, state)
+
+
+def noting(rule: Rule, handler: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the handler of a function; one that draws notes the state of the generator first."""
+    if rule.origin.file not in FILES:
+        return handler
+
+    def run(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+        if _thread.noting:
+            for generator in (getattr(f, "__self__", None), *args[:1]):
+                source = source_of(generator)
+                if source is not None:
+                    for draws in _thread.noting:
+                        draws.note(source)
+        return handler(ctx, f, args, kwargs)
+
+    return run
+
+
+def source_of(generator: Any) -> Any:
+    """Return what holds the state of a generator, None if it is none."""
+    from numpy.random import BitGenerator, Generator
+
+    if isinstance(generator, Generator):
+        return generator.bit_generator
+    getters = ("get_state", "getstate")  # of NumPy's former generators, of Python's
+    if isinstance(generator, BitGenerator) or any(hasattr(generator, name) for name in getters):
+        return generator
+    return None
+
+
+def state_of(source: Any) -> Any:
+    """Return the state of a source of random numbers."""
+    if hasattr(source, "getstate"):
+        return source.getstate()
+    return source.get_state() if hasattr(source, "get_state") else source.state
+
+
+def set_state(source: Any, state: Any) -> None:
+    """Put a source of random numbers into a former state."""
+    if hasattr(source, "setstate"):
+        source.setstate(state)
+    elif hasattr(source, "set_state"):
+        source.set_state(state)
+    else:
+        source.state = state

@@ -1,0 +1,335 @@
+"""Functions of Python itself that run as they are, with values passed by reference."""
+
+from __future__ import annotations
+
+import collections
+import copy
+import functools
+import heapq
+import inspect
+import itertools
+import operator
+from collections.abc import Callable
+from contextvars import ContextVar
+from types import FunctionType, GeneratorType, MappingProxyType, MethodType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.containers import containers, effects, mappings
+from mooncake_py.diagnostics import warned
+from mooncake_py.diagnostics.native_modules import is_native_module
+from mooncake_py.language import array_attributes, copies, iteration, texts
+from mooncake_py.language.comparisons import COMPARISONS
+from mooncake_py.rules.bisection import WITH_KEY
+from mooncake_py.rules.complex_parts import complex_number
+from mooncake_py.rules.declare import not_implemented
+from mooncake_py.rules.python_builtins import about_to_compare
+from mooncake_py.runtime import frames, numerals
+from mooncake_py.runtime.active import Active, primal_of
+from mooncake_py.runtime.activity import INERT, unwrapped
+from mooncake_py.runtime.methods import derivable
+
+__all__ = ["HANDLERS", "INERT", "unwrapped"]
+
+Handler = Callable[[Any, Any, Any, Any], Any]
+
+# Handlers: (context, function, args, kwargs) -> result.
+
+
+def run(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run natively; values pass by reference."""
+    return f(*args, **kwargs)
+
+
+def run_on_primals(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run on numbers: printing, hashing, conversion to int."""
+    return f(*map(unwrapped, args), **unwrapped(kwargs))
+
+
+def run_on_inactive(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function that keeps bytes only."""
+    ctx.refuse_if_active(f, args)
+    return f(*args, **kwargs)
+
+
+def run_setting(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function that may change when NumPy raises, which it keeps in a context variable."""
+    ctx.refuse_if_active(f, args)
+    try:
+        return f(*args, **kwargs)
+    finally:
+        ctx.heed_settings()
+
+
+def run_converting(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function whose result is an integer."""
+    effects.refuse_writers(ctx, args, effects.CONVERTING)
+    return run_on_primals(ctx, f, args, kwargs)
+
+
+def run_iterating(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function that iterates over its arguments; elements of vectors are active."""
+    return f(*map(ctx.iter, args), **kwargs)
+
+
+def run_iterating_first(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function that iterates over its first argument."""
+    return f(*map(ctx.iter, args[:1]), *args[1:], **kwargs)
+
+
+def run_chaining(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function that iterates over each item of its argument."""
+    (items,) = args
+    return f(map(ctx.iter, ctx.iter(items)), **kwargs)
+
+
+def run_striding(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function that returns a view of an array, or of what is made one before."""
+    if args and type(args[0]) is not ndarray:
+        args = (ctx.call(np.asanyarray, args[0]), *args[1:])
+    elif "x" in kwargs and type(kwargs["x"]) is not ndarray:
+        kwargs = {**kwargs, "x": ctx.call(np.asanyarray, kwargs["x"])}
+    return f(*args, **kwargs)
+
+
+def run_broadcasting(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function that returns views of its arguments, or of the arrays made of them before."""
+    array = np.asanyarray if kwargs.get("subok") else np.asarray
+    return f(*[a if type(a) is ndarray else ctx.call(array, a) for a in args], **kwargs)
+
+
+def run_new(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``tuple.__new__(cls, iterable)``."""
+    return f(args[0], *map(ctx.iter, args[1:]), **kwargs)
+
+
+def run_type(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    if len(args) == 1 and type(args[0]) is Active:
+        return args[0].__class__
+    return type(*args, **kwargs)
+
+
+def run_isinstance(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``isinstance`` or ``issubclass``, which a metaclass may answer."""
+    value, classes = args
+    if type(classes) is tuple:
+        return any(run_isinstance(ctx, f, (value, cls), {}) for cls in classes)
+    name = "__instancecheck__" if f is isinstance else "__subclasscheck__"
+    check = getattr(type(classes), name, None)
+    if type(check) is FunctionType and not is_native_module(check.__module__):
+        return bool(ctx.truth(ctx.call(check, classes, value)))
+    return f(value, classes)
+
+
+def run_getattr(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    try:
+        return ctx.getattr(args[0], args[1])
+    except AttributeError:
+        if len(args) == 3:
+            return args[2]
+        raise
+
+
+def run_setattr(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    return ctx.setattr(*args)
+
+
+def run_delattr(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    return ctx.delattr(*args)
+
+
+def run_hasattr(ctx: Any, f: Any, args: Any, kwargs: Any) -> bool:
+    o, name = args
+    try:
+        ctx.getattr(o, name)
+    except AttributeError:
+        return False
+    return True
+
+
+def run_hash(ctx: Any, f: Any, args: Any, kwargs: Any) -> int:
+    method = derivable(args[0], "__hash__")
+    return hash(ctx.key(*args)) if method is None else ctx.call(method, *args)
+
+
+def run_about_to_compare(ctx: Any, f: Any, args: Any, kwargs: Any) -> None:
+    if not INERT.issuperset(map(type, args[0])):
+        effects.refuse_writers(ctx, args[0], effects.COMPARING)
+
+
+def run_bool(ctx: Any, f: Any, args: Any, kwargs: Any) -> bool:
+    return bool(*map(ctx.truth, args))
+
+
+def run_testing(ctx: Any, f: Any, args: Any, kwargs: Any) -> bool:
+    """Run ``any`` or ``all``."""
+    return f(map(ctx.truth, ctx.iter(*args)))
+
+
+def run_hashing(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function that makes a set or a dict of what it iterates over."""
+    items = [a if isinstance(a, dict) else list(ctx.iter(a)) for a in args]
+    keys = [key for a in items for key in a]
+    if not INERT.issuperset(map(type, keys)):
+        effects.refuse_writers(ctx, keys, effects.HASHING)
+    return f(*items, **kwargs)
+
+
+def run_counter(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    return run_hashing(ctx, f, [ctx.mapping(a) for a in args], kwargs)
+
+
+def run_number(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``float(x)``, ``complex(x)``, ``np.float64(x)``: a conversion keeps the derivative."""
+    x = args[0] if args else 0.0
+    if type(x) is Active and len(args) == 1:
+        return ctx.converted(f, x)
+    if type(x) is ndarray and ctx.find(x) is not None:
+        if issubclass(f, np.generic) and x.ndim:
+            return ctx.call(np.asarray, x, f)  # the very same, if it is of this dtype
+        if x.ndim:
+            f(x)  # raises or warns, as NumPy's version has it
+        return ctx.call(f, ctx.call(ndarray.item, x), **kwargs)
+    if isinstance(x, ndarray):
+        ctx.refuse_subclass(x)
+    if f is complex and (len(args) == 2 or kwargs):
+        methods = [derivable(v, "__float__") for v in args]
+        given = [v if m is None else ctx.call(m, v) for m, v in zip(methods, args, strict=True)]
+        return ctx.call(complex_number, *given, **kwargs)
+    for name in ("__complex__", "__float__") if f is complex else ("__float__",):
+        method = derivable(x, name)
+        if method is not None:
+            y = ctx.call(method, x)
+            return y if f is float or name == "__complex__" else run_number(ctx, f, (y,), {})
+    return numerals.checked(ctx, f, args, f(*map(primal_of, args), **kwargs))
+
+
+def run_getter(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    return ctx.getitem(*args)
+
+
+def run_setter(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    return ctx.setitem(*args)
+
+
+def run_deleter(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    return ctx.delitem(*args)
+
+
+def run_rearranging(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function that compares the elements of a list and moves them."""
+    if kwargs.get("key") is not None:
+        return ctx.call_function(WITH_KEY[f], args, kwargs)
+    effects.refuse_writers(ctx, args, effects.COMPARING)
+    containers.snapshot(ctx, args[0])
+    return f(*args, **kwargs)
+
+
+def run_call(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    return ctx.call(*args, **kwargs)
+
+
+def _operator_handler(name: str) -> Handler:
+    return lambda ctx, f, args, kwargs: getattr(ctx, name)(*args)
+
+
+def _table() -> dict[Any, Handler]:
+    table: dict[Any, Handler] = {}
+    table[isinstance] = table[issubclass] = run_isinstance
+    for f in (callable, id, slice, range, object, super, property,
+              staticmethod, classmethod, globals, vars, dir, open, input,
+              functools.wraps, functools.update_wrapper, functools.partial, itertools.count,
+              MethodType, MappingProxyType, SimpleNamespace, type(functools.lru_cache(len)),
+              object.__new__, object.__init__, itertools.repeat,
+              getattr(functools.partial, "__setstate__"), BaseException.__setstate__,  # noqa: B009
+              inspect.getattr_static,
+              BaseException.add_note, BaseException.with_traceback,
+              np.frompyfunc):
+        table[f] = run
+    for f in (np.lib.stride_tricks.as_strided, np.lib.stride_tricks.sliding_window_view):
+        table[f] = run_striding
+    table[np.broadcast_arrays] = run_broadcasting
+    table[not_implemented] = run  # in rules whose pullback is itself differentiated
+    for f in (int, operator.index, chr, bin, hex, oct):
+        table[f] = run_converting
+    table[bytes] = table[bytearray] = run_on_inactive
+    for f in (np.seterr, np.errstate.__enter__, np.errstate.__exit__, ContextVar.set,
+              ContextVar.reset):
+        table[f] = run_setting
+    for f in (ord,
+              np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32,
+              np.uint64, np.dtype):
+        table[f] = run_on_primals
+    for f in (list, tuple, zip, itertools.chain, itertools.product,
+              itertools.zip_longest, itertools.pairwise, itertools.cycle):
+        table[f] = run_iterating
+    table[itertools.chain.from_iterable] = run_chaining
+    for f in (set, frozenset):
+        table[f] = run_hashing
+    table[collections.Counter] = run_counter
+    for f in (str, repr, ascii):
+        table[f] = texts.run_text
+    table[format] = texts.run_format
+    table[print] = texts.run_print
+    table[bool] = table[operator.truth] = run_bool
+    table[any] = table[all] = run_testing
+    table[hash] = run_hash
+    table[about_to_compare] = run_about_to_compare
+    table[hasattr] = run_hasattr
+    for f in (enumerate, itertools.islice, itertools.permutations, itertools.combinations,
+              itertools.combinations_with_replacement, itertools.tee, itertools.compress,
+              collections.deque, dict.fromkeys):
+        table[f] = run_iterating_first
+    table[dict] = table[collections.OrderedDict] = mappings.run_dict
+    table[collections.defaultdict] = mappings.run_defaultdict
+    for f in (tuple.__new__, list.__new__, dict.__new__, set.__new__, frozenset.__new__):
+        table[f] = run_new
+    for f in (GeneratorType.send, GeneratorType.throw, GeneratorType.close):
+        table[f] = iteration.run_generator_method
+    for t in (operator.itemgetter, operator.attrgetter, operator.methodcaller):
+        table[t] = table[t.__reduce__] = run
+    table[reversed] = iteration.run_reversed
+    table[next] = iteration.run_next
+    table[iter] = iteration.run_iter
+    table[type] = run_type
+    table[len] = _operator_handler("len")
+    table[getattr] = run_getattr
+    table[setattr] = run_setattr
+    table[delattr] = run_delattr
+    for f in (float, complex, np.float16, np.float32, np.float64, np.longdouble, np.complex64,
+              np.complex128, np.clongdouble):
+        table[f] = run_number
+    table.update(frames.HANDLERS)
+    table[ndarray.setflags] = array_attributes.run_setflags
+    table.update(warned.HANDLERS)
+    table[operator.getitem] = run_getter
+    table[operator.setitem] = run_setter
+    table[operator.delitem] = run_deleter
+    for name in ("heappush", "heappop", "heapify", "heapreplace", "heappushpop"):
+        for f in (name, f"_{name}_max", f"{name}_max"):  # the last are public from Python 3.14 on
+            if hasattr(heapq, f):
+                table[getattr(heapq, f)] = run_rearranging
+    for f in WITH_KEY:
+        table[f] = run_rearranging
+    table[copy.deepcopy] = copies.run_deepcopy
+    table[copy.copy] = copies.run_copy
+    table[operator.call if hasattr(operator, "call") else run_call] = run_call
+    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift",
+                 "rshift", "and_", "or_", "xor", "neg", "pos", "invert"):
+        table[getattr(operator, name)] = _operator_handler(name)
+    for name in ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "imatmul"):
+        table[getattr(operator, name)] = _operator_handler(name)
+    table[operator.concat], table[operator.iconcat] = table[operator.add], table[operator.iadd]
+    for f in (operator.countOf, operator.indexOf):
+        table[f] = run_iterating_first
+    for name in COMPARISONS:
+        table[getattr(operator, name)] = _operator_handler(name)
+    table[operator.contains] = lambda ctx, f, args, kwargs: ctx.contained(args[1], args[0])
+    table[operator.not_] = lambda ctx, f, args, kwargs: not ctx.truth(*args)
+    table[operator.is_] = table[operator.is_not] = run
+    return table
+
+
+HANDLERS = _table()

@@ -1,0 +1,266 @@
+"""Iteration over objects: iterators in Python run derived, elements of arrays are active."""
+
+from __future__ import annotations
+
+import dis
+import functools
+import itertools
+from collections.abc import Iterator
+from types import CodeType, FunctionType, GeneratorType
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.diagnostics.places import is_library
+from mooncake_py.errors import DerivativeDropError
+from mooncake_py.rooms import PACKAGE
+from mooncake_py.runtime import buffers, overlapping
+from mooncake_py.runtime.activity import contains_active
+from mooncake_py.syntax.compiled import walk_code
+
+__all__ = ["assign_flat", "iterate_object", "read_flat", "run_generator_method", "run_iter",
+           "run_next", "run_reversed"]
+
+
+def iterate_object(ctx: Any, iterable: Any) -> Any:
+    """Return what a loop over an object of any type but the common ones runs over."""
+    t = type(iterable)
+    if t is np.flatiter:
+        return iterate_flat(ctx, iterable)
+    if t is np.broadcast:
+        return iterate_broadcast(ctx, iterable)
+    method = getattr(t, "__iter__", None)
+    if type(method) is FunctionType:
+        return iterate_derived(ctx, ctx.call(method, iterable))
+    if method is None and type(getattr(t, "__getitem__", None)) is FunctionType:
+        return iterate_by_index(ctx, iterable)
+    if type(getattr(t, "__next__", None)) is FunctionType:
+        return iterate_derived(ctx, iterable)
+    if isinstance(iterable, np.memmap) and ctx.contains_active(iterable):
+        return ctx.iterate_array(iterable.view(ndarray))
+    if isinstance(iterable, ndarray):
+        refuse_unseen(ctx, iterable, "an array of a subclass")
+    elif t is GeneratorType:
+        refuse_foreign(ctx, iterable)
+    elif isinstance(iterable, buffers.BUFFERS):
+        refuse_unseen(ctx, iterable, f"a {t.__name__}")
+    return iterable
+
+
+def refuse_unseen(ctx: Any, iterable: Any, kind: str) -> None:
+    """Raise if an iterator in C would return numbers of an active array."""
+    if contains_active(ctx, iterable, set()):
+        raise ctx.failed(
+            DerivativeDropError(
+                f"{kind} gives access to an active array",
+                where=ctx.user_location(),
+                why="what is read through it are bare numbers, which carry no derivative",
+                fix="loop over the array itself, or over its indices",
+            )
+        )
+
+
+def refuse_foreign(ctx: Any, generator: Any) -> None:
+    """Raise if a generator that was made outside could read or write arrays unseen."""
+    code = generator.gi_code
+    if "_mk_ctx" in code.co_varnames or "_mk_ctx" in code.co_freevars:
+        return
+    frame = generator.gi_frame
+    if frame is None or code.co_filename.startswith(PACKAGE):
+        return  # exhausted, or an iterator of the engine itself
+    if code.co_name == "<genexpr>" and not computes(code):
+        return  # without operations nothing was rewritten: it may be of the function itself
+    values = [*frame.f_locals.values(), *globals_read(code, frame.f_globals, set())]
+    if any(type(v) is ndarray or contains_active(ctx, v, set()) for v in values):
+        raise ctx.failed(
+            DerivativeDropError(
+                f"the generator {generator.__name__} was made outside of the function that is "
+                "being differentiated",
+                where=ctx.user_location(),
+                why="its code runs unseen: reads and writes of arrays there would be missed",
+                fix="call the generator function inside, or take the values before the call",
+            )
+        )
+
+
+def globals_read(code: CodeType, scope: dict[str, Any], seen: set[int]) -> Iterator[Any]:
+    """Yield the global variables that code reads, and those of the functions among them."""
+    if id(code) in seen or is_library(code.co_filename):
+        return
+    seen.add(id(code))
+    for inner in walk_code(code):
+        for name in inner.co_names:
+            value = scope.get(name)
+            if type(value) is FunctionType:
+                yield from globals_read(value.__code__, value.__globals__, seen)
+            yield value
+
+
+def computes(code: CodeType) -> bool:
+    """Tell whether code does anything but pass values on."""
+    return any(instruction.opname in OPERATIONS for instruction in dis.get_instructions(code))
+
+
+OPERATIONS = frozenset({
+    "BINARY_OP", "BINARY_SUBSCR", "BINARY_SLICE", "CALL", "CALL_FUNCTION_EX", "CALL_KW",
+    "LOAD_ATTR", "LOAD_METHOD", "STORE_SUBSCR", "UNARY_NEGATIVE",
+})
+
+
+def iterate_derived(ctx: Any, iterator: Any) -> Any:
+    """Return an iterator whose Python ``__next__``, if it has one, is derived."""
+    step = getattr(type(iterator), "__next__", None)
+    if type(step) is not FunctionType:
+        return iterator
+    return call_until_stop(ctx, step, iterator)
+
+
+def call_until_stop(ctx: Any, step: Any, iterator: Any) -> Iterator[Any]:
+    """Yield what ``__next__`` returns until it raises StopIteration."""
+    while True:
+        try:
+            item = ctx.call(step, iterator)
+        except StopIteration:
+            return
+        yield item
+
+
+def iterate_by_index(ctx: Any, sequence: Any) -> Iterator[Any]:
+    """Yield ``sequence[0]``, ``sequence[1]``, ... until IndexError."""
+    for i in itertools.count():
+        try:
+            item = ctx.getitem(sequence, i)
+        except IndexError:
+            return
+        yield item
+
+
+# array.flat and np.broadcast
+
+
+def iterate_broadcast(ctx: Any, broadcast: np.broadcast) -> Iterator[Any]:
+    """Yield the remaining tuples of elements of arrays that are broadcast together."""
+    while broadcast.index < broadcast.size:
+        yield next_broadcast(ctx, broadcast)
+
+
+def next_broadcast(ctx: Any, broadcast: np.broadcast) -> Any:
+    """Run ``next(np.broadcast(...))``."""
+    shape = broadcast.shape
+    index = np.unravel_index(broadcast.index, shape)
+    next(broadcast)
+    arrays = [np.broadcast_to(it.base, shape) for it in broadcast.iters]
+    return tuple(ctx.getitem(a, index) for a in arrays)
+
+
+def iterate_flat(ctx: Any, flat: np.flatiter[Any]) -> Iterator[Any]:
+    """Yield the remaining elements of an array in C order."""
+    while flat.index < len(flat):
+        yield next_flat(ctx, flat)
+
+
+def next_flat(ctx: Any, flat: np.flatiter[Any]) -> Any:
+    """Run ``next(array.flat)``."""
+    i = flat.index
+    next(flat)
+    return read_flat(ctx, flat, i)
+
+
+def flat_index(base: ndarray, i: Any) -> Any:
+    """Return the multi-dimensional index of ``base.flat[i]``; `base` has dimensions."""
+    return np.unravel_index(np.arange(base.size)[i], base.shape)
+
+
+def with_dimensions(a: ndarray) -> ndarray:
+    """Return an array, that of a single element without dimensions as a vector."""
+    return a if a.ndim else a.reshape(1)
+
+
+def read_flat(ctx: Any, flat: np.flatiter[Any], i: Any) -> Any:
+    """Run ``array.flat[i]``: a copy, or one element."""
+    base = with_dimensions(flat.base)
+    return ctx.getitem(base, flat_index(base, i))
+
+
+def assign_flat(ctx: Any, base: ndarray, i: Any, v: Any) -> None:
+    """Run ``array.flat[i] = v``, or ``array.flat = v`` if `i` is `...`; a shorter `v` repeats."""
+    base = with_dimensions(base)
+    if type(v) is ndarray and np.may_share_memory(base, v):
+        overlapping.copy_in_turn(ctx, base, v, functools.partial(copy_flat, i=i))
+        return
+    index = flat_index(base, i)
+    count = index[0].size if type(index[0]) is ndarray else 1
+    if type(v) is ndarray or type(v) is list or type(v) is tuple:
+        v = ctx.call(np.resize, ctx.call(np.ravel, v), (count,))
+        if count == 1 and type(index[0]) is not ndarray:
+            v = ctx.getitem(v, 0)
+    ctx.assign(base, index, v)
+
+
+def copy_flat(into: ndarray, of: ndarray, i: Any) -> None:
+    """Run ``into.flat[i] = of``, which copies one element after the other."""
+    if i is Ellipsis:
+        into.flat = of  # pyright: ignore[reportAttributeAccessIssue] - its stubs make it read-only
+    else:
+        into.flat[i] = of
+
+
+# Handlers.
+
+
+def run_next(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``next(iterator)``, with a default or without."""
+    iterator = args[0]
+    step = getattr(type(iterator), "__next__", None)
+    try:
+        if type(step) is FunctionType:
+            return ctx.call(step, iterator)
+        if type(iterator) is np.flatiter:
+            return next_flat(ctx, iterator)
+        if type(iterator) is np.broadcast and iterator.index < iterator.size:
+            return next_broadcast(ctx, iterator)
+    except StopIteration:
+        if len(args) > 1:
+            return args[1]
+        raise
+    iterate_object(ctx, iterator)  # refuses what would lose a derivative
+    return next(*args)
+
+
+def run_iter(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``iter(iterable)`` or ``iter(function, sentinel)``."""
+    if len(args) == 2:
+        return iterate_calls(ctx, *args)
+    if type(args[0]) is np.flatiter:
+        return args[0]
+    return iter(ctx.iter(args[0]))
+
+
+def iterate_calls(ctx: Any, function: Any, sentinel: Any) -> Iterator[Any]:
+    """Yield what a function returns until it returns the sentinel."""
+    while (item := ctx.call(function)) != sentinel:
+        yield item
+
+
+def run_reversed(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``reversed(sequence)``."""
+    method = getattr(type(args[0]), "__reversed__", None)
+    if type(method) is FunctionType:
+        return ctx.iter(ctx.call(method, args[0]))
+    indexed = type(getattr(type(args[0]), "__getitem__", None)) is FunctionType
+    if (type(args[0]) is ndarray and args[0].ndim) or (method is None and indexed):
+        return iterate_backwards(ctx, args[0])
+    return reversed(*args)
+
+
+def iterate_backwards(ctx: Any, a: Any) -> Iterator[Any]:
+    """Yield the elements of an array or a sequence from the last one, each as it is by then."""
+    for i in range(ctx.call(len, a) - 1, -1, -1):
+        yield ctx.getitem(a, i)
+
+
+def run_generator_method(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``generator.send(value)`` and the like."""
+    refuse_foreign(ctx, args[0])
+    return f(*args, **kwargs)

@@ -1,0 +1,71 @@
+"""Context managers written in Python, and the one that makes NumPy raise."""
+
+from __future__ import annotations
+
+import warnings
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.diagnostics.native_modules import is_native_module
+from mooncake_py.diagnostics.warned import redirect
+
+__all__ = ["derived_manager"]
+
+
+class DerivedManager:
+    """A context manager whose ``__enter__`` and ``__exit__`` run derived."""
+
+    def __init__(self, ctx: Any, manager: Any) -> None:
+        self._ctx = ctx
+        self._manager = manager
+
+    def __enter__(self) -> Any:
+        return self._ctx.call(type(self._manager).__enter__, self._manager)
+
+    def __exit__(self, *details: Any) -> Any:
+        return self._ctx.call(type(self._manager).__exit__, self._manager, *details)
+
+
+class ErrorState:
+    """``np.errstate``, within which no quick form serves if it makes NumPy raise."""
+
+    def __init__(self, ctx: Any, manager: np.errstate) -> None:
+        self._ctx = ctx
+        self._manager = manager
+
+    def __enter__(self) -> None:
+        self._manager.__enter__()
+        self._ctx.heed_settings()
+
+    def __exit__(self, *details: Any) -> None:
+        self._manager.__exit__(*details)
+        self._ctx.heed_settings()
+
+
+class Warnings:
+    """``warnings.catch_warnings``, within which warnings still name the user's line."""
+
+    def __init__(self, manager: warnings.catch_warnings[Any]) -> None:
+        self._manager = manager
+
+    def __enter__(self) -> Any:
+        log = self._manager.__enter__()
+        redirect()
+        return log
+
+    def __exit__(self, *details: Any) -> None:
+        self._manager.__exit__(*details)
+
+
+def derived_manager(ctx: Any, manager: Any) -> Any:
+    """Return a manager that runs derived if it is written in Python, else the manager itself."""
+    t = type(manager)
+    if t is np.errstate:
+        return ErrorState(ctx, manager)
+    if t is warnings.catch_warnings:
+        return Warnings(manager)
+    if type(getattr(t, "__enter__", None)) is not FunctionType or is_native_module(t.__module__):
+        return manager
+    return DerivedManager(ctx, manager)

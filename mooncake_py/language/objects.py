@@ -1,0 +1,221 @@
+"""Items and operators of what is neither a number nor an array."""
+
+from __future__ import annotations
+
+from collections import deque
+from types import FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.containers import containers, dicts, effects
+from mooncake_py.containers.keys import refuse_other_key
+from mooncake_py.containers.sequences import readable
+from mooncake_py.errors import DerivativeDropError
+from mooncake_py.language import array_attributes, iteration
+from mooncake_py.language.core import Core
+from mooncake_py.runtime import activity, buffers, numerals
+from mooncake_py.runtime.active import Active, primal_of
+from mooncake_py.runtime.attribute_lookup import PROXIES, referent
+from mooncake_py.runtime.methods import is_other
+
+__all__ = ["Objects"]
+
+
+NUMBERS = (int, float, complex)
+
+
+class Objects(Core):
+    """Containers and instances of classes; special methods written in Python run derived."""
+
+    # Items.
+
+    def item_of_object(self, o: Any, i: Any) -> Any:
+        """Run ``o[i]`` for anything but an array."""
+        t = type(o)
+        if t is list or t is tuple or t is str:
+            return o[i]
+        if t is dict:
+            if type(i) in activity.INERT:
+                return o[i]
+            refuse_other_key(self, o, i)
+            return o[self.key(i)]
+        if t is np.flatiter:
+            return iteration.read_flat(self, o, i)
+        if t is Active:
+            activity.unwrapped(o)[i]  # raises what the number itself raises
+            return self.getitem(self.call(np.asarray, o), i)
+        method = getattr(t, "__getitem__", None)
+        if type(method) is FunctionType or is_other(method, "__getitem__"):
+            return self.call(method, o, i)
+        by_class = class_getitem(o)
+        if type(by_class) is MethodType:
+            return self.call(by_class, i)
+        if isinstance(o, dict):
+            return dicts.read_key(self, o, i)
+        if isinstance(o, ndarray):
+            self.refuse_if_active(ndarray.__getitem__, (o,))
+        elif isinstance(o, buffers.BUFFERS):
+            buffers.refuse_read(self, o)
+        elif t in PROXIES:
+            return self.getitem(referent(o), i)
+        return o[i]
+
+    def set_item_of_object(self, o: Any, i: Any, v: Any) -> None:
+        """Run ``o[i] = v`` for anything but an array."""
+        t = type(o)
+        if t is np.flatiter:
+            iteration.assign_flat(self, o.base, i, v)
+            return
+        method = getattr(t, "__setitem__", None)
+        if type(method) is FunctionType or is_other(method, "__setitem__"):
+            self.call(method, o, i, v)
+            return
+        if t is array_attributes.FLAGS and array_attributes.set_flag_item(self, o, i, v):
+            return
+        if isinstance(o, memoryview):
+            raise self.failed(
+                DerivativeDropError(
+                    "a write through a memoryview cannot be undone",
+                    where=self.user_location(),
+                    why="it changes memory that the reverse pass may refer to",
+                    fix="write through an array: np.frombuffer(view)[i] = value",
+                )
+            )
+        if isinstance(o, buffers.BUFFERS):
+            buffers.refuse_write(self, o)
+        if isinstance(o, ndarray):
+            self.setitem(o.view(ndarray), i, v)  # a memory map, a matrix
+            return
+        containers.set_item(self, o, i, v)
+
+    def delitem(self, o: Any, i: Any) -> None:
+        """Run ``del o[i]``."""
+        method = getattr(type(o), "__delitem__", None)
+        if type(method) is FunctionType or is_other(method, "__delitem__"):
+            self.call(method, o, i)
+            return
+        containers.delete_item(self, o, i)
+
+    # Operators.
+
+    def operator_of_objects(self, op: Any, a: Any, b: Any) -> Any:
+        """Run a binary operator for operands that are not numbers or arrays."""
+        ta, tb = type(a), type(b)
+        left = getattr(ta, op.method, None) if ta is not Active else None
+        right = getattr(tb, op.reflected, None) if tb is not Active else None
+        left_python = type(left) is FunctionType
+        right_python = type(right) is FunctionType
+        if left_python or right_python:
+            return self.special_methods(op, a, b, left, right, left_python, right_python)
+        if op.name == "mod" and isinstance(a, (str, bytes)):
+            effects.refuse_writers(self, (b,), effects.PRINTING)
+            return numerals.remembered(self, op.function(a, activity.unwrapped(b)), b)
+        if isinstance(a, np.memmap) or isinstance(b, np.memmap):
+            return getattr(self, op.name)(readable(self, op.ufunc, a), readable(self, op.ufunc, b))
+        if isinstance(a, ndarray) or isinstance(b, ndarray):
+            self.refuse_subclass(a, b)
+        if ta is ndarray or ta is Active or tb is ndarray or tb is Active:
+            p, q = plain_number(a, b), plain_number(b, a)
+            if p is not a or q is not b:
+                return getattr(self, op.name)(p, q)
+        if ta is ndarray or tb is ndarray:
+            # An operand of another type: the array's own operator decides, unseen by the tape.
+            self.refuse_if_active(op.function, (a, b))
+        y = op.function(primal_of(a), primal_of(b))
+        if (ta is Active or tb is Active) and isinstance(
+            y, (float, complex, np.inexact, np.timedelta64, ndarray)
+        ):
+            self.refuse_if_active(op.function, (a, b))  # a number of an unknown type
+        return y
+
+    def special_methods(
+        self, op: Any, a: Any, b: Any, left: Any, right: Any, left_python: bool, right_python: bool
+    ) -> Any:
+        """Try ``a.__op__(b)`` and ``b.__rop__(a)`` in Python's order, deriving each."""
+        ta, tb = type(a), type(b)
+        attempts = [(left, a, b, left_python), (right, b, a, right_python)]
+        if ta is tb:
+            attempts.pop()
+        elif concatenates(op, a) or (
+            issubclass(tb, ta) and right is not getattr(ta, op.reflected, None)
+        ):
+            attempts.reverse()
+        for function, first, second, python in attempts:
+            if function is None:
+                continue
+            if type(first) is ndarray and getattr(type(second), "__array_ufunc__", 0) is None:
+                continue
+            result = self.call(function, first, second) if python else function(
+                primal_of(first), second
+            )
+            if result is NotImplemented:
+                continue
+            if type(first) is ndarray:  # NumPy has asked the other operand, once for each element
+                self.refuse_if_active(op.function, (a, b))
+            return result
+        return op.function(primal_of(a), primal_of(b)) if not (
+            left_python or right_python
+        ) else unsupported_operands(op, ta, tb)
+
+    def unary_of_objects(self, function: Any, method: str, a: Any) -> Any:
+        """Run a unary operator for an operand that is not a number or an array."""
+        special = getattr(type(a), method, None)
+        if type(special) is FunctionType:
+            return self.call(special, a)
+        if isinstance(a, ndarray):
+            self.refuse_subclass(a)
+        return function(a)
+
+    def inplace_of_objects(self, op: Any, x: Any, v: Any) -> Any:
+        """Run ``x op= v`` for anything but an array."""
+        t = type(x)
+        special = getattr(t, op.inplace_method, None)
+        if type(special) is FunctionType and t is not Active:
+            result = self.call(special, x, v)
+            return getattr(self, op.name)(x, v) if result is NotImplemented else result
+        if special is None or t is Active or type(v) is ndarray:  # an array goes before a list
+            return getattr(self, op.name)(x, v)
+        reflected = getattr(type(v), op.reflected, None)
+        if type(reflected) is FunctionType and concatenates(op, x):
+            result = self.call(reflected, v, x)
+            if result is not NotImplemented:
+                return result
+        return containers.inplace_operator(self, op, x, v)
+
+
+def class_getitem(value: Any) -> Any:
+    """Return what ``value[...]`` calls where the value is a class, None otherwise."""
+    return getattr(value, "__class_getitem__", None) if isinstance(value, type) else None
+
+
+SEQUENCES = (list, tuple, str, bytes, bytearray, deque)
+
+
+def concatenates(op: Any, a: Any) -> bool:
+    """Tell whether an operand is a sequence, which Python asks after the other operand."""
+    return op.name in ("add", "mul") and isinstance(a, SEQUENCES)
+
+
+def plain_number(value: Any, other: Any) -> Any:
+    """Return a member of an enumeration of numbers, or the like, as a plain number.
+
+    Beside NumPy's values it has a precision of its own, as numbers of Python's own have not.
+    """
+    if type(value) is Active or type(value) in NUMBERS or isinstance(value, np.generic):
+        return value
+    kind: Any = next((k for k in NUMBERS if isinstance(value, k)), None)
+    if kind is None:
+        return value
+    if type(other) is ndarray or isinstance(other, np.generic):
+        return np.asarray(kind(value))[()]
+    return kind(value)
+
+
+def unsupported_operands(op: Any, ta: type, tb: type) -> Any:
+    """Raise the error that Python raises when neither operand knows the operator."""
+    raise TypeError(
+        f"unsupported operand type(s) for {op.method.strip('_')}: "
+        f"{ta.__name__!r} and {tb.__name__!r}"
+    )

@@ -1,0 +1,104 @@
+"""Methods and attributes of active numbers.
+
+A number of NumPy has those of an array: they are run on an array that holds the number, where each
+has its rule or is refused.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.diagnostics.refusals import missing_rule
+from mooncake_py.errors import DerivativeDropError
+from mooncake_py.language import special
+from mooncake_py.runtime import activity
+from mooncake_py.runtime.active import Active
+
+__all__ = ["call_scalar_method", "scalar_attribute"]
+
+HOLD_NUMBERS = (float, complex, np.inexact, np.void, bytes, memoryview, np.flatiter)
+
+
+def call_scalar_method(ctx: Any, value: Active, name: str, args: Any, kwargs: Any) -> Any:
+    """Call a method of an active scalar."""
+    primal = activity.unwrapped(value)
+    if name in ("conjugate", "conj"):
+        if not np.iscomplexobj(primal):
+            return value
+        y = ctx.call(np.conjugate, value)
+        return ctx.call(complex, y) if value.__class__ is complex else y
+    if name in ("item", "tolist"):
+        return ctx.call(complex if np.iscomplexobj(primal) else float, value)
+    if name == "as_integer_ratio":
+        raise ctx.failed(
+            DerivativeDropError(
+                "as_integer_ratio() of an active value has no derivative",
+                where=ctx.user_location(),
+                why="the two integers carry none",
+                fix="compute with the value itself, without fractions",
+            )
+        )
+    if name in ("copy", "squeeze", "__copy__", "__deepcopy__", "__pos__"):
+        return value
+    if name == "__array__":
+        return ctx.call(np.array, value, *args, **kwargs)
+    if name == "astype":
+        primal.astype(*args, **kwargs)  # raises what NumPy raises
+        return ctx.call(np.dtype(kwargs["dtype"] if not args else args[0]).type, value)
+    if name == "__class__":
+        return ctx.call(value.__class__, *args, **kwargs)
+    if name in special.OPERATIONS:
+        return special.run(ctx, value, name, args)
+    if is_of_arrays(primal, name):
+        y = ctx.method(ctx.call(np.asarray, value), name, *args, **kwargs)
+        return ctx.getitem(y, ()) if type(y) is ndarray and y.ndim == 0 else y
+    y = getattr(primal, name)(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
+    if holds_number(y):
+        raise missing_rule(ctx, getattr(type(primal), name), (value, *args), keywords=kwargs)
+    return ctx.written(y, whole=True) if isinstance(y, str) else y
+
+
+def is_of_arrays(primal: Any, name: str) -> bool:
+    """Tell whether a number has a method or an attribute because arrays have it."""
+    return isinstance(primal, np.generic) and not name.startswith("__") and hasattr(ndarray, name)
+
+
+def holds_number(y: Any) -> bool:
+    """Tell whether the number may be read from what a method of it has returned."""
+    if isinstance(y, (tuple, list)):
+        return any(map(holds_number, y))
+    return isinstance(y, HOLD_NUMBERS) or (isinstance(y, ndarray) and y.dtype.kind in "fcOV")
+
+
+def scalar_attribute(ctx: Any, value: Active, name: str) -> Any:
+    """Return an attribute of an active scalar."""
+    primal = activity.unwrapped(value)
+    if name.startswith("__"):
+        raise AttributeError(name)
+    if name == "real":
+        return part(ctx, np.real, value) if np.iscomplexobj(primal) else value
+    if name == "imag":
+        return part(ctx, np.imag, value) if np.iscomplexobj(primal) else primal.imag
+    if name == "T":
+        return value
+    attribute = getattr(primal, name)
+    if callable(attribute):
+        return functools.partial(call_scalar_method_by_name, ctx, value, name)
+    if holds_number(attribute) and is_of_arrays(primal, name):
+        return ctx.getattr(ctx.call(np.asarray, value), name)
+    return attribute
+
+
+def part(ctx: Any, function: Any, value: Active) -> Any:
+    """Return the real or imaginary part of an active complex number, a float of Python's type."""
+    y = ctx.call(function, value)
+    return ctx.call(float, y) if value.__class__ is complex else y
+
+
+def call_scalar_method_by_name(ctx: Any, value: Active, name: str, /, *args: Any, **kw: Any) -> Any:
+    """Call a method of an active scalar that was fetched as an attribute."""
+    return call_scalar_method(ctx, value, name, args, kw)

@@ -1,0 +1,88 @@
+"""Turning values into text: ``__format__``, ``__str__`` and ``__repr__`` of classes run derived."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mooncake_py.containers import effects
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.activity import INERT, unwrapped
+from mooncake_py.runtime.methods import derivable
+from mooncake_py.runtime.numerals import remembered
+
+__all__ = ["formatted", "run_format", "run_print", "run_text", "text_of"]
+
+CONVERSIONS = {"r": repr, "s": str, "a": ascii}
+METHODS = {str: ("__str__", "__repr__"), repr: ("__repr__",), ascii: ("__repr__",)}
+
+
+def text_of(ctx: Any, function: Any, value: Any) -> str:
+    """Run ``str(value)``, ``repr(value)`` or ``ascii(value)``."""
+    return remembered(ctx, shown(ctx, function, value), value)
+
+
+def shown(ctx: Any, function: Any, value: Any) -> str:
+    """Return the text of a value for people to read."""
+    t = type(value)
+    if t is Active or t in INERT:
+        return function(value)
+    for name in METHODS[function]:
+        method = derivable(value, name)
+        if method is not None:
+            result = ctx.call(method, value)
+            if not isinstance(result, str):
+                raise TypeError(f"{name} returned non-string (type {type(result).__name__})")
+            return ascii(result)[1:-1] if function is ascii else result
+        if getattr(t, name) is not getattr(object, name):
+            break
+    effects.refuse_writers(ctx, (value,), effects.PRINTING)
+    return function(unwrapped(value))
+
+
+def formatted(ctx: Any, value: Any, spec: str) -> str:
+    """Run ``format(value, spec)``."""
+    t = type(value)
+    if t is Active or t in INERT:
+        return format(value, spec)
+    method = derivable(value, "__format__")
+    if method is not None:
+        return ctx.call(method, value, spec)
+    if t.__format__ is object.__format__ and not spec:
+        return text_of(ctx, str, value)
+    effects.refuse_writers(ctx, (value,), effects.PRINTING)
+    return remembered(ctx, format(unwrapped(value), spec), value)
+
+
+# Handlers.
+
+
+def run_text(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``str(x)``, ``repr(x)``, ``ascii(x)``."""
+    if len(args) == 1 and not kwargs:
+        return text_of(ctx, f, args[0])
+    return f(*map(unwrapped, args), **unwrapped(kwargs))
+
+
+def run_format(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``format(x, spec)``."""
+    value, *spec = args
+    return formatted(ctx, value, *(spec or ("",)))
+
+
+def run_print(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``print(...)``."""
+    file = kwargs.get("file")
+    if file is None:  # for people: nothing in it is remembered
+        return print(*(shown(ctx, str, unwrapped(a)) for a in args), **unwrapped(kwargs))
+    texts = [text_of(ctx, str, a) for a in args]
+    if derivable(file, "write") is None:
+        return print(*texts, **unwrapped(kwargs))
+    separator, end = kwargs.get("sep"), kwargs.get("end")
+    for position, text in enumerate(texts):
+        if position:
+            ctx.method(file, "write", " " if separator is None else separator)
+        ctx.method(file, "write", text)
+    ctx.method(file, "write", "\n" if end is None else end)
+    if kwargs.get("flush"):
+        ctx.method(file, "flush")
+    return None

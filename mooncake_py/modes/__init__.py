@@ -1,0 +1,1 @@
+"""The ways to differentiate: reverse, forward, and with everything checked."""

@@ -1,0 +1,176 @@
+"""What a call can reach: arguments, captured variables, globals, objects, containers, arrays."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections import deque
+from collections.abc import Iterator
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+)
+from typing import Any
+
+from numpy import ndarray
+
+from mooncake_py.diagnostics.native_modules import is_native_module
+from mooncake_py.diagnostics.places import is_library
+from mooncake_py.rooms import ROOMS
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.activity import INERT
+from mooncake_py.runtime.fields import own_attributes
+
+__all__ = ["MISSING", "Part", "cell_contents", "is_opaque", "parts_of"]
+
+Part = tuple[str, Any]
+"""How something is reached from its holder, and what it is."""
+
+MISSING = object()
+# Whose objects change as they work.
+ENGINE = ("mooncake_py.interface", *(f"mooncake_py.{room}" for room in ROOMS))
+HEAP_TYPE = 1 << 9  # made by a class statement, or by compiled code that allows changes
+WRAPPERS = (staticmethod, classmethod, type(functools.lru_cache(len)))
+BOUND_IN_C = (BuiltinFunctionType, MethodWrapperType)
+HOLDERS = (  # of Python's own, with parts
+    MethodType, *BOUND_IN_C, property, functools.partial, *WRAPPERS,
+)  # fmt: skip
+
+
+def is_opaque(value: Any) -> bool:
+    """Tell whether there is nothing to look at within a value."""
+    t = type(value)
+    if t is Active or t is ModuleType or (t in INERT and t is not type):
+        return True
+    if isinstance(value, type):
+        return is_installed_class(value)
+    if isinstance(value, (FunctionType, ndarray, list, dict, set, deque, tuple, frozenset)):
+        return isinstance(value, FunctionType) and is_library(value.__code__.co_filename)
+    if t.__module__.startswith(ENGINE):
+        return True
+    return is_native_module(t.__module__) and not isinstance(value, HOLDERS)
+
+
+def is_installed_class(cls: type) -> bool:
+    """Tell whether a class is not one of the user's."""
+    if not cls.__flags__ & HEAP_TYPE:
+        return True
+    functions = [v for v in vars(cls).values() if type(v) is FunctionType]
+    return is_native_module(cls.__module__) or cls.__module__.startswith(("numpy", "_")) or any(
+        is_library(f.__code__.co_filename) for f in functions[:1]
+    )
+
+
+def parts_of(value: Any) -> Iterator[Part]:
+    """Yield what a value holds, each with the text that leads there from the value."""
+    if isinstance(value, FunctionType):
+        yield from parts_of_function(value)
+    elif isinstance(value, type):
+        yield from class_attributes(value)
+    elif isinstance(value, MethodType):
+        yield ".__self__", value.__self__
+        yield "", value.__func__
+    elif isinstance(value, BOUND_IN_C):
+        yield ".__self__", value.__self__
+    elif isinstance(value, functools.partial):
+        yield ".func", value.func
+        yield ".args", value.args
+        yield ".keywords", value.keywords
+    elif isinstance(value, property):
+        yield from (("", f) for f in (value.fget, value.fset, value.fdel))
+    elif isinstance(value, WRAPPERS):
+        yield "", value.__wrapped__
+    else:
+        yield from parts_of_object(value)
+
+
+def parts_of_object(value: Any) -> Iterator[Part]:
+    """Yield the items of a container, the attributes of an object, and its class."""
+    if isinstance(value, dict):
+        for key in list(dict.keys(value)):
+            yield f"[{label(key)}]", dict.__getitem__(value, key)
+    elif isinstance(value, (list, tuple, deque)):
+        for i, part in enumerate(list(value)):
+            yield f"[{i}]", part
+    elif isinstance(value, (set, frozenset)):
+        yield from ((f"{{{label(part)}}}", part) for part in list(value))
+    elif isinstance(value, ndarray):
+        if value.dtype == object:
+            for i, part in enumerate(value.ravel().tolist()):
+                yield f".flat[{i}]", part
+        return
+    for name, part in own_attributes(value).items():
+        if name != "__annotations__":  # compiled functions make a new one when they are asked
+            yield f".{getattr(name, '__name__', name)}", part
+    yield ".__class__", type(value)
+
+
+def label(key: Any) -> str:
+    """Return a text for a key, without running code of its class."""
+    return repr(key) if type(key) in INERT else f"{type(key).__name__} at {id(key):#x}"
+
+
+def class_attributes(cls: type) -> Iterator[Part]:
+    """Yield what a class holds, except what Python put there."""
+    for name, part in list(vars(cls).items()):
+        if not name.startswith("__") or type(part) is FunctionType:
+            yield f".{name}", part
+    for base in cls.__bases__:
+        yield ".__base__", base
+
+
+def parts_of_function(f: FunctionType) -> Iterator[Part]:
+    """Yield the defaults and attributes of a function, and the variables that it may read."""
+    for i, part in enumerate(f.__defaults__ or ()):
+        yield f".__defaults__[{i}]", part
+    for name, part in (f.__kwdefaults__ or {}).items():
+        yield f".__kwdefaults__[{name!r}]", part
+    for name, part in f.__dict__.items():
+        yield f".{name}", part
+    for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
+        yield f" captured variable {name!r}", cell_contents(cell)
+    yield from globals_of(f)
+
+
+def globals_of(f: FunctionType) -> Iterator[Part]:
+    """Yield the globals that a function may read, those of the user's modules that it names too."""
+    names = names_read(f.__code__)
+    for name in names:
+        part = f.__globals__.get(name, MISSING)
+        yield f" global {name!r}", part
+        module = sys.modules.get(name) if part is MISSING else part  # imported inside
+        if isinstance(module, ModuleType):
+            yield from attributes_of_module(module, names, {id(module)})
+
+
+def attributes_of_module(module: ModuleType, names: list[str], seen: set[int]) -> Iterator[Part]:
+    """Yield the attributes that code names of one of the user's modules, and of those in it."""
+    if is_library(getattr(module, "__file__", None) or "<frozen >"):
+        return
+    for name in names:
+        part = vars(module).get(name, MISSING)
+        yield f" {module.__name__}.{name}", part
+        if isinstance(part, ModuleType) and id(part) not in seen:
+            seen.add(id(part))
+            yield from attributes_of_module(part, names, seen)
+
+
+def cell_contents(cell: Any) -> Any:
+    """Return what a captured variable is bound to, or `MISSING`."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return MISSING
+
+
+def names_read(code: CodeType) -> list[str]:
+    """Return the names of globals and attributes in code, that of nested functions included."""
+    names = dict.fromkeys(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names.update(dict.fromkeys(names_read(constant)))
+    return list(names)

@@ -1,0 +1,208 @@
+"""All memory that a call can reach, as it was before: compared bit for bit afterwards.
+
+Arrays are compared byte by byte, with their owners; containers, attributes, captured variables
+and globals by the identity of what they hold.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.boundary.arguments import describe, name_of
+from mooncake_py.errors import UntrackedWriteError
+from mooncake_py.modes.debug.reach import MISSING, is_opaque, parts_of
+from mooncake_py.runtime.activity import holds_inert
+from mooncake_py.tangents.memory import owner
+
+__all__ = ["CONTAINERS", "Snapshot", "difference_between", "first_difference", "holds_the_same",
+           "is_plain_array", "joined", "named_parts", "restore", "untracked_write"]
+
+CONTAINERS = (list, deque, dict)
+CAUSES = (
+    "compiled code that writes through a pointer, a thread, a __del__ method,\n"
+    "or a rule that does not say what its function writes"
+)
+FIX = (
+    "register a rule for the function that writes, with rrule.register(..., mutates=...),\n"
+    "or an overlay in Python; or do the write outside of the function"
+)
+
+
+class Snapshot:
+    """What a call can reach, as it is now.
+
+    Parameters
+    ----------
+    f : callable or None
+        What is called; its globals and captured variables are followed, and so are those of
+        the functions found there.
+    args, kwargs
+        Its arguments.
+    """
+
+    def __init__(self, f: Any, args: Any, kwargs: Any) -> None:
+        self.kept: list[tuple[str, Any, Any]] = []  # path, what holds, what it held
+        self.known: dict[int, Any] = {}  # keeps the object whose id is the key
+        self.todo: list[tuple[str, Any]] = []
+        for i, a in enumerate(args):
+            self.follow(describe(f, i) if f else f"argument {i}", a)
+        for name, a in kwargs.items():
+            self.follow(f"argument {name!r}", a)
+        if f is not None:
+            self.follow(name_of(f), f)
+
+    def follow(self, path: str, value: Any) -> None:
+        """Remember all that can be reached from a value."""
+        self.todo.append((path, value))
+        while self.todo:
+            self.keep(*self.todo.pop())
+
+    def keep(self, path: str, value: Any) -> None:
+        """Remember one value, and put what it holds on the list of what is to be visited."""
+        if value is MISSING or is_opaque(value) or id(value) in self.known:
+            return
+        self.known[id(value)] = value
+        if not isinstance(value, tuple) and self.may_change(value):
+            self.kept.append((path, value, contents_of(value)))
+        if isinstance(value, ndarray) and owner(value) is not value:
+            self.todo.append((f"{path}.base", owner(value)))
+        if not is_plain_container(value):
+            parts = list(parts_of(value))
+            self.todo.extend((joined(path, text), part) for text, part in reversed(parts))
+
+    def may_change(self, value: Any) -> bool:
+        """Tell whether a value is to be compared afterwards."""
+        return True
+
+    @contextmanager
+    def leaving_out_changes(self) -> Iterator[None]:
+        """Stop comparing what is changed within this block, which is meant to change."""
+        states = [contents_of(value) for _, value, _ in self.kept]
+        try:
+            yield
+        finally:
+            self.kept = [
+                entry
+                for entry, state in zip(self.kept, states, strict=True)
+                if difference_between(entry[1], state) is None
+            ]
+
+    def difference(self) -> str | None:
+        """Return what is not as it was, in words, or None."""
+        for path, value, old in self.kept:
+            found = difference_between(value, old)
+            if found is not None:
+                return f"{joined(path, found[0])} is {found[1]}, and was {found[2]}"
+        return None
+
+    def restore_arrays(self) -> None:
+        """Put back what the arrays held."""
+        for _, value, old in self.kept:
+            if is_plain_array(value):
+                restore(value, old)
+
+
+def is_plain_array(value: Any) -> bool:
+    """Tell whether a value is an array of numbers or records, not of objects."""
+    return isinstance(value, ndarray) and value.dtype != object
+
+
+def contents_of(value: Any) -> Any:
+    """Return what an array or a container holds, or the parts of anything else, as of now."""
+    if is_plain_array(value):
+        return np.array(value)
+    if type(value) in CONTAINERS:
+        return dict(value) if type(value) is dict else list(value)
+    return list(parts_of(value))
+
+
+def is_plain_container(value: Any) -> bool:
+    """Tell whether a container holds nothing that holds anything."""
+    if type(value) not in CONTAINERS or not holds_inert(value):
+        return False
+    return type not in map(type, value.values() if type(value) is dict else value)
+
+
+def difference_between(value: Any, old: Any) -> tuple[str, str, str] | None:
+    """Return path, present and former value of what is not as it was, or None."""
+    if is_plain_array(value):
+        return first_difference(value, old)
+    if type(value) in CONTAINERS and holds_the_same(value, old):
+        return None
+    return first_other_part(dict(parts_of(value)), named_parts(value, old))
+
+
+def holds_the_same(value: Any, old: Any) -> bool:
+    """Tell whether a container holds the very objects that it held, in the same order."""
+    if len(value) != len(old) or not all(map(operator.is_, value, old)):
+        return False
+    return type(old) is not dict or all(map(operator.is_, value.values(), old.values()))
+
+
+def named_parts(value: Any, old: Any) -> dict[str, Any]:
+    """Return the former parts of a value, from its contents as they were, by the text to each."""
+    if type(value) in CONTAINERS:
+        return {**dict(parts_of(old)), ".__class__": type(value)}
+    return dict(old)
+
+
+def joined(path: str, text: str) -> str:
+    """Return the path to a part; variables are named by themselves."""
+    return f"{text.strip()} of {path}" if text.startswith(" ") else path + text
+
+
+def first_difference(value: ndarray, old: ndarray) -> tuple[str, str, str] | None:
+    """Return index and both values of the first element with other bits, or None."""
+    value = np.asarray(value)  # what a subclass returns for its elements may be something else
+    if value.dtype != old.dtype or value.shape != old.shape:
+        return "", f"{value.dtype}{value.shape}", f"{old.dtype}{old.shape}"
+    new_bytes, old_bytes = value.tobytes(), old.tobytes()
+    if new_bytes == old_bytes:
+        return None
+    other = np.frombuffer(new_bytes, np.uint8) != np.frombuffer(old_bytes, np.uint8)
+    first = int(np.argmax(other)) // value.itemsize
+    index = np.unravel_index(first, value.shape)
+    text = f"[{', '.join(map(str, index))}]" if index else ""
+    return text, str(value[index]), str(old[index])
+
+
+def restore(value: ndarray, old: ndarray) -> None:
+    """Put back what was overwritten unseen, so that nothing else is wrong."""
+    if value.flags.writeable:
+        value[...] = old
+
+
+def first_other_part(
+    now: dict[str, Any], before: dict[str, Any]
+) -> tuple[str, str, str] | None:
+    """Return path and both values of the first part that is another object, or None."""
+    for text, part in before.items():
+        new = now.get(text, MISSING)
+        if new is not part:
+            return text, shown(new), shown(part)
+    for text, part in now.items():
+        if text not in before:
+            return text, shown(part), shown(MISSING)
+    return None
+
+
+def shown(value: Any) -> str:
+    """Return a value for a message."""
+    return "not there" if value is MISSING else f"{value!r:.60}"
+
+
+def untracked_write(difference: str, function: Any) -> UntrackedWriteError:
+    """Return the error for memory that was not restored."""
+    return UntrackedWriteError(
+        f"memory was written that the engine has not seen: {difference} before the call",
+        why=f"after the derivative of {name_of(function)} everything must be as it was before\n"
+        f"likely causes: {CAUSES}",
+        fix=FIX,
+    )

@@ -1,0 +1,290 @@
+"""Applying a rule in forward mode, one function for each kind of rule."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.application import apply, marshalling
+from mooncake_py.application.apply import (
+    all_by_position,
+    as_arrays,
+    bound_arguments,
+    by_position,
+    refuse_other_active,
+    without_permissions,
+)
+from mooncake_py.application.codual_call import container_written
+from mooncake_py.application.out_argument import (
+    named_out,
+    single_output,
+    without_out,
+    write_into,
+)
+from mooncake_py.containers.sequences import readable
+from mooncake_py.errors import MissingRuleError
+from mooncake_py.modes.forward import pushforward
+from mooncake_py.modes.forward.transposed import tangent_below
+from mooncake_py.modes.reverse.differentiate import gradient_of_first
+from mooncake_py.rules.kinds import (
+    BilinearRule,
+    CoDualRule,
+    ElementwiseRule,
+    LinearRule,
+    Rule,
+    VjpRule,
+)
+from mooncake_py.runtime import activity, drops
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.methods import ANSWERED, derivable
+from mooncake_py.runtime.values import NUMBERS, is_inexact
+from mooncake_py.tangents import NoTangent
+from mooncake_py.tangents.memory import owner as owner_of
+
+__all__ = ["handler"]
+
+ARITHMETIC = frozenset({ndarray, Active, *NUMBERS})
+SPLIT = (*ARITHMETIC, list, tuple)
+GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
+
+
+def operands(ctx: Any, f: Any, args: Any) -> tuple[Any, Any, bool]:
+    """Return primals and tangents of operands, and whether one has a tangent."""
+    pairs = [
+        ctx.split(
+            a if type(a) in activity.INERT or type(a) in ARITHMETIC
+            else ctx.as_operand(readable(ctx, f, a))
+        )
+        for a in args
+    ]
+    primals, tangents = tuple(p for p, _ in pairs), tuple(t for _, t in pairs)
+    active = any(t is not None for t in tangents)
+    if active:
+        ctx.refuse_subclasses(primals)
+        primals = tuple(as_arrays(primals))
+    return primals, tangents, active
+
+
+def apply_elementwise(rule: ElementwiseRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Apply an elementwise rule."""
+    out = where = None
+    if kwargs or len(args) != len(rule.partials):
+        args, kwargs = named_out(f, args, kwargs)
+        kwargs = dict(kwargs)
+        out = kwargs.pop("out", None)
+        if not isinstance(f, np.ufunc):
+            args, kwargs = bound_arguments(f, args, kwargs, len(rule.partials))
+        if out is Ellipsis:
+            kwargs["out"] = out  # the result is an array, also a 0-d one
+        out = single_output(out)
+        where = kwargs.get("where")
+    primals, tangents, active = operands(ctx, f, args)
+    if not active and (out is None or ctx.blocks.tangent_of(out) is None):
+        method = derivable(args[0], ANSWERED[f]) if f in ANSWERED else None
+        if method is not None:
+            return ctx.call(method, *args)
+        y = ctx.base.call(f, *primals, **kwargs, **({} if out is None else {"out": out}))
+        return y if out is not None else drops.computed(ctx, f, args, y)
+    masked = where is not None and where is not True
+    scratch = {} if out is None or not masked else {"out": ctx.base.call(np.copy, out)}
+
+    def compute() -> Any:
+        y = ctx.base.call(f, *primals, **kwargs, **scratch)
+        y = ctx.push_elementwise(rule, y, primals, tangents)
+        if masked and type(y) is ndarray:
+            mask = np.broadcast_to(np.asarray(where, bool), y.shape)
+            if out is not None:
+                y = ctx.call(np.where, mask, y, out)
+            elif (t := ctx.blocks.tangent_of(y)) is not None:
+                ctx.write(t, ~mask, 0.0)
+        return y if out is None else write_into(ctx, out, y)
+
+    try:
+        return compute()
+    except FloatingPointError:
+        if out is not None:  # NumPy raises when all is written
+            with np.errstate(all="ignore"):
+                compute()
+        raise
+
+
+@without_out
+def apply_linear(rule: LinearRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Apply the rule of a function that is linear in some arguments."""
+    args, kwargs = by_position(ctx, rule.adjoint, args, kwargs, max(rule.wrt))
+    primals = list(args)
+    tangents: dict[int, Any] = {}
+    for i in (*rule.stepwise, *rule.wrt):
+        if i < len(args):
+            (primals[i],), (t,), _ = operands(ctx, f, (args[i],))
+            if i in rule.wrt:
+                tangents[i] = t
+    refuse_other_active(rule, ctx, args, kwargs, (*rule.wrt, *rule.stepwise))
+    y = ctx.base.call(f, *primals, **kwargs)
+    if all(t is None for t in tangents.values()):
+        return drops.computed(ctx, f, args, y)
+    ctx.refuse_subclasses(primals)
+    if not is_inexact(y):
+        return drops.output(ctx, rule, y, primals)
+    if is_view(y, primals, tangents):
+        return y
+    moved, fixed = list(primals), list(primals)
+    for i, t in tangents.items():
+        fixed[i] = np.zeros_like(primals[i]) if type(primals[i]) is ndarray else zero_of(primals[i])
+        moved[i] = fixed[i] if t is None else t
+    t = ctx.lower(pushforward.of_linear, f, tuple(moved), tuple(fixed), kwargs, y)
+    return ctx.fresh(y, t)
+
+
+def zero_of(value: Any) -> Any:
+    """Return the zero that stands for a constant number or sequence."""
+    if isinstance(value, (list, tuple)):
+        return np.zeros(np.shape(value))
+    return type(activity.unwrapped(value))(0)
+
+
+def is_view(y: Any, primals: Any, tangents: dict[int, Any]) -> bool:
+    """Tell whether an output is memory of an active argument: so is its tangent."""
+    if type(y) is not ndarray:
+        return False
+    owner = owner_of(y)
+    return any(
+        t is not None and type(primals[i]) is ndarray and owner_of(primals[i]) is owner
+        for i, t in tangents.items()
+    )
+
+
+@without_out
+def apply_bilinear(rule: BilinearRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Apply the rule of a function that is linear in each of its first two arguments."""
+    if kwargs or len(args) != 2:
+        args, kwargs = by_position(ctx, rule.adjoints[0], args, kwargs, 1)
+        refuse_other_active(rule, ctx, args, kwargs, (0, 1))
+    primals, (ta, tb), active = operands(ctx, f, args[:2])
+    a, b = (x if type(x) in ARITHMETIC else np.asarray(x) for x in primals)  # lists, poly1d
+    y = ctx.base.call(f, a, b, *args[2:], **kwargs)
+    if not active:
+        return drops.computed(ctx, f, (a, b), y)
+    if not is_inexact(y):
+        return drops.output(ctx, rule, y, (a, b))
+    t = ctx.lower(pushforward.of_bilinear, f, a, b, ta, tb, args[2:], kwargs, y)
+    return ctx.fresh(y, t)
+
+
+@without_out
+def apply_vjp(rule: VjpRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Apply a rule given by output and pullback, by the transpose of the pullback."""
+    if rule.permits:
+        args, kwargs = without_permissions(rule, f, args, kwargs)
+    if kwargs and ctx.contains_active(kwargs):
+        args, kwargs = all_by_position(rule, args, kwargs)
+    args = [readable(ctx, f, a) for a in args]
+    if rule.built_in and rule.jvp is not None:  # these take arrays, and so do their tangents
+        args = [ctx.as_operand(a) for a in args]
+    tangents = [ctx.tangent(a) for a in args]
+    # What is active below only is the affair of the context below.
+    known = {i for i, a in enumerate(args) if type(a) in SPLIT or tangents[i] is not None}
+    for i, a in enumerate(args):
+        if type(a) not in ARITHMETIC and (found := active_object(ctx, a, i in known)) is not None:
+            raise takes_no_objects(ctx, rule, f"is called with a {type(found).__name__}")
+    refuse_other_active(rule, ctx, (), kwargs, known)
+    primals = tuple(map(ctx.primal, args))
+    if all(t is None for t in tangents):
+        return drops.computed(ctx, f, args, ctx.base.call(f, *primals, **kwargs))
+    before = marshalling.Contents(primals) if rule.by_user else None
+    if rule.jvp is not None:
+        y = ctx.base.call(f, *primals, **kwargs)
+        t = ctx.lower(partial(rule.jvp, **kwargs), tuple(tangents), y, *primals)
+    elif ctx.plain or any(isinstance(a, GENERATORS) for a in args):  # draws only once
+        y, t = ctx.lower(
+            pushforward.of_vjp, rule, primals, kwargs, tuple(tangents), gradient_of_first
+        )
+    else:
+        y = ctx.base.call(f, *primals, **kwargs)
+        t = tangent_below(ctx, rule, primals, kwargs, tuple(tangents))
+    if before is not None and before.changed():
+        raise container_written(rule, ctx)
+    return paired(ctx, y, t, rule)
+
+
+def paired(ctx: Any, y: Any, t: Any, rule: Rule) -> Any:
+    """Return an output of a rule with its tangents."""
+    if (type(y) is ndarray or isinstance(y, np.generic)) and not is_inexact(y):
+        return drops.output(ctx, rule, y, ())
+    if isinstance(y, (tuple, list)) and t is None:
+        t = [None] * len(y)
+    if t is None or type(t) is NoTangent:
+        if not is_without_tangent(y):
+            raise takes_no_objects(ctx, rule, f"returns a {type(y).__name__}")
+        return y
+    if isinstance(y, (tuple, list)):
+        values = [paired(ctx, v, d, rule) for v, d in zip(y, t, strict=True)]
+        result: Any = type(y)(*values) if hasattr(y, "_fields") else type(y)(values)
+        return result
+    if type(y) is ndarray and (y.base is not None or not y.flags.writeable):
+        y = ctx.base.call(np.copy, y)
+    return ctx.fresh(y, ctx.lower(pushforward.fitted, t, y))
+
+
+def active_object(ctx: Any, value: Any, known: bool) -> Any:
+    """Return an argument, or a part of a sequence, that is active and neither number nor array."""
+    if type(value) is list or type(value) is tuple:
+        found = (active_object(ctx, part, type(part) in SPLIT) for part in value)
+        return next((part for part in found if part is not None), None)
+    return None if known or not ctx.contains_active(value) else value
+
+
+def takes_no_objects(ctx: Any, rule: Rule, what: str) -> MissingRuleError:
+    """Return the error for a container or an object that a rule by pullback takes or returns."""
+    return ctx.failed(
+        MissingRuleError(
+            f"the rule of {rule.name} {what}",
+            where=ctx.user_location(),
+            why="forward mode takes numbers, arrays and sequences of rules by pullback; this "
+            f"one is declared at {rule.origin}",
+            fix="do without the rule, by `with local_rules(without=...)`, if the function has "
+            "Python source;\nor let the rule work on numbers and arrays",
+        )
+    )
+
+
+def is_without_tangent(y: Any) -> bool:
+    """Tell whether an output has no derivative by its type."""
+    if isinstance(y, (list, tuple)):
+        return all(map(is_without_tangent, y))
+    return type(y) in activity.INERT or isinstance(y, (ndarray, np.generic))
+
+
+def apply_codual(rule: CoDualRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Raise where a hand-written rule in the interface of CoDuals would be applied."""
+    if not any(map(ctx.contains_active, args)) and rule.mutates == ():
+        return ctx.base.call(f, *args, **kwargs)
+    raise ctx.failed(
+        MissingRuleError(
+            f"the rule of {rule.name} is for reverse mode only",
+            where=ctx.user_location(),
+            why=f"it is written by hand in CoDuals, at {rule.origin}",
+            fix="add a forward rule by frule.register, or declare it by elementwise, linear, "
+            "bilinear\nor from_vjp, which serve both modes",
+        )
+    )
+
+
+APPLY: dict[type[Rule], Callable[..., Any]] = {
+    **apply.APPLY,  # for replacements and what has no derivative
+    ElementwiseRule: apply_elementwise,
+    LinearRule: apply_linear,
+    BilinearRule: apply_bilinear,
+    VjpRule: apply_vjp,
+    CoDualRule: apply_codual,
+}
+
+
+def handler(rule: Rule) -> Callable[..., Any]:
+    """Return the function ``(context, function, args, kwargs)`` that applies a rule."""
+    return partial(APPLY[type(rule)], rule)

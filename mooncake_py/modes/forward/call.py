@@ -1,0 +1,118 @@
+"""A function run forward on primals with tangents, from the outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mooncake_py.application.gradients import gradient_of
+from mooncake_py.boundary.arguments import name_of, refuse_foreign
+from mooncake_py.boundary.exceptions import guarded
+from mooncake_py.boundary.outgoing import independent
+from mooncake_py.boundary.outputs import run
+from mooncake_py.boundary.separation import guard, separation
+from mooncake_py.modes.forward.context import ForwardContext
+from mooncake_py.modes.forward.lift import (
+    TangentLifter,
+    TangentReader,
+    give_tangent,
+    require_one_tangent,
+    tangent_from,
+)
+from mooncake_py.modes.reverse.context import ReverseContext
+from mooncake_py.runtime.enclosing import enclosed, enclosing
+from mooncake_py.tangents import NoTangent, zero_tangent
+
+__all__ = ["push_forward", "push_state_forward", "run_over"]
+
+
+def push_forward(
+    f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]
+) -> tuple[Any, Any]:
+    """Return the output of a function and its tangent; everything is then as it was before."""
+    chosen = [i for i, t in enumerate(tangents) if t is not None and type(t) is not NoTangent]
+    for i in chosen:
+        refuse_foreign(f, i, primals[i])
+    apart = separation(f, chosen, primals, {})
+    if apart is None:
+        return pushed(f, primals, tangents)
+    with apart:
+        return pushed(f, apart.args, tangents)
+
+
+def pushed(
+    f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]
+) -> tuple[Any, Any]:
+    """Return the output and its tangent, for arguments that are memory of their own."""
+    outer = enclosing()
+    if outer is not None:
+        # Only where derivatives nest.
+        from mooncake_py.boundary.inner_outputs import with_tangent
+        from mooncake_py.nesting.inside import run_inside
+
+        return run_inside(
+            outer, name_of(f), lambda ctx: with_tangent(*run_over(ctx, f, primals, tangents))
+        )
+    ctx = forward_context()
+    with TangentLifter(ctx) as lifter, guarded(ctx):
+        values = lifted(ctx, lifter, primals, tangents)
+        output, _ = run(ctx, f, values, {}, False)
+        y = independent(ctx, output)
+        _, mirror = TangentReader(ctx).visit(output)
+        dy = gradient_of(output, mirror, {})
+        ctx.roll_back()
+    return y, dy
+
+
+def forward_context() -> ForwardContext:
+    """Return a context of forward mode with nothing active below."""
+    base = ReverseContext()
+    guard(base)
+    ctx = ForwardContext(base, plain=True)
+    guard(ctx)
+    return ctx
+
+
+def run_over(base: Any, f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
+    """Run a function in forward mode over a context; return the new context and the output."""
+    ctx = ForwardContext(base, plain=False)
+    guard(ctx)
+    with TangentLifter(ctx) as lifter, enclosed(None):
+        values = lifted(ctx, lifter, primals, tangents)
+        return ctx, run(ctx, f, values, {}, False)[0]
+
+
+def push_state_forward(
+    values: tuple[Any, ...], kwargs: dict[str, Any], tangents: tuple[Any, ...]
+) -> tuple[Any, Any, Any]:
+    """Run ``values[0](*values[1:], **kwargs)``; return output, its tangent, those of the values.
+
+    The tangents have their tangent type, and are those after the run.  The values are afterwards
+    as they were before.
+    """
+    ctx = ForwardContext(ReverseContext(), plain=True)
+    with TangentLifter(ctx) as lifter, guarded(ctx):
+        f, *args = lifted(ctx, lifter, values, tangents)
+        output, _ = run(ctx, f, args, kwargs, False)
+        end = output, (f, *args)
+        copied = independent(ctx, end)
+        _, mirror = TangentReader(ctx).visit(end)
+        dy, dxs = split(tangent_from(mirror, zero_tangent(copied)), 2)
+        ctx.roll_back()
+    y, _ = copied
+    return y, dy, split(dxs, len(values))
+
+
+def lifted(ctx: ForwardContext, lifter: TangentLifter, values: Any, tangents: Any) -> Any:
+    """Return values made active, with their tangents."""
+    pairs = [lifter.visit(a) for a in values]
+    for i, ((_, mirror), t) in enumerate(zip(pairs, tangents, strict=True)):
+        give_tangent(ctx, mirror, t, f"tangents[{i}]")
+    for i, ((_, mirror), t) in enumerate(zip(pairs, tangents, strict=True)):
+        require_one_tangent(ctx, mirror, t, f"tangents[{i}]")
+    return tuple(v for v, _ in pairs)
+
+
+def split(tangents: Any, count: int) -> tuple[Any, ...]:
+    """Return the parts of the tangent of a tuple, also if it is NoTangent as a whole."""
+    return (NoTangent(),) * count if type(tangents) is NoTangent else tuple(tangents)

@@ -1,0 +1,19 @@
+"""One forward-mode call."""
+
+from __future__ import annotations
+
+from mooncake_py.language import dispatch
+from mooncake_py.modes.forward.handlers import forward_handlers
+from mooncake_py.modes.forward.operations import Operations
+
+__all__ = ["ForwardContext"]
+
+
+class ForwardContext(Operations):
+    """What each operation of rewritten code means when tangents are wanted."""
+
+    def load_handlers(self) -> None:
+        """Take the tables of handlers for the rules that are registered now."""
+        self.rules_version = dispatch.handlers().version
+        self.handlers = forward_handlers(self.rules_version)
+        self.unary_handlers = {}

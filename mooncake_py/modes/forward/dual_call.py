@@ -1,0 +1,120 @@
+"""Calling a hand-written forward rule, in the interface of Duals, from a forward-mode call."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from numpy import ndarray
+
+from mooncake_py.application import marshalling
+from mooncake_py.application.codual_call import container_written, keyword_active
+from mooncake_py.application.copying import copy_jointly
+from mooncake_py.application.walker import note_contents
+from mooncake_py.diagnostics.notes import locate
+from mooncake_py.errors import InvalidRuleError, InvalidTangentError
+from mooncake_py.modes.forward.duals import TangentFinder, Tangents
+from mooncake_py.modes.forward.lift import give_tangent
+from mooncake_py.overriding import override
+from mooncake_py.rules.kinds import DualRule
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.activity import INERT
+from mooncake_py.tangents import Dual, NoTangent
+from mooncake_py.tangents.builtin_specs import differentiable_array
+from mooncake_py.tangents.memory import owner
+
+__all__ = ["apply_dual"]
+
+
+def apply_dual(rule: DualRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a hand-written forward rule."""
+    if any(map(ctx.contains_active, kwargs.values())):
+        raise keyword_active(rule, ctx, kwargs)
+    if rule.mutates == () and not any(map(ctx.contains_active, args)):
+        return f(*args, **kwargs)
+    written = [rule.mutates is None or i in rule.mutates for i in range(len(args))]
+    for value, may_change in zip(args, written, strict=True):
+        if may_change and ctx.plain:
+            log_arrays(ctx, value)
+    duals = [dual_of(ctx, *pair) for pair in zip(args, written, strict=True)]
+    before = marshalling.Contents([d.primal for d in duals])
+    run = rule.rule if ctx.plain else partial(ctx.base.call, rule.rule)
+    out = run(Dual(f, NoTangent()), *duals, **kwargs)
+    if type(out) is not Dual:
+        raise ctx.failed(wrong_result(rule, ctx, out))
+    if before.changed():
+        raise container_written(rule, ctx)
+    return returned(rule, ctx, out, marshalling.Inputs(args, [d.primal for d in duals]))
+
+
+def log_arrays(ctx: Any, value: Any) -> None:
+    """Record what the arrays in an argument hold: the rule runs out of sight."""
+    for leaf in marshalling.leaves(value, set()):
+        if type(leaf) is ndarray and leaf.flags.writeable:
+            memory = ctx.registry.memory_of(leaf)
+            if memory.protected:
+                ctx.log_write(memory, leaf, Ellipsis)
+
+
+def dual_of(ctx: Any, value: Any, written: bool) -> Dual:
+    """Pair an argument with its tangent; a container or an object comes as a copy."""
+    if type(value) in INERT:
+        return Dual(value, NoTangent())
+    _, mirror = TangentFinder(ctx).visit(value)
+    tangent = Tangents(ctx, written).tangent(mirror, None)
+    if any(type(leaf) is Active for leaf in marshalling.leaves(value, set())):
+        value = copy_jointly(
+            value, lambda v: ctx.split(v)[0] if type(v) is Active else v, keep_views=False
+        )
+    return Dual(value, tangent)
+
+
+class OutputActivator(marshalling.Activator):
+    """Makes the numbers and arrays active that a forward rule returned."""
+
+    @override
+    def visit_array(self, value: ndarray) -> tuple[Any, Any]:
+        if type(value) is not ndarray or not differentiable_array(value):
+            return value, None
+        if id(owner(value)) not in self.memory and (
+            value.base is not None or not value.flags.writeable
+        ):
+            value = self.ctx.base.call(ndarray.copy, value)
+        return value, value
+
+
+def returned(rule: DualRule, ctx: Any, out: Dual, inputs: marshalling.Inputs) -> Any:
+    """Return the output of a rule as the user's code sees it, with its tangent."""
+    activator = OutputActivator(ctx, inputs)
+    y, mirror = activator.visit(out.primal)
+    try:
+        if mirror is not None and (out.tangent is None or type(out.tangent) is NoTangent):
+            raise no_tangent(rule)
+        give_tangent(ctx, mirror, out.tangent, f"that the forward rule of {rule.name} returned")
+    except InvalidTangentError as error:
+        locate(error, ctx.user_location())
+        ctx.failed(error)
+        raise
+    for value, spec, old, changed in activator.replaced:
+        note_contents(ctx, value, spec, old, changed)
+    return y
+
+
+def wrong_result(rule: DualRule, ctx: Any, out: Any) -> InvalidRuleError:
+    """Return the error for a rule that returns something else than a Dual."""
+    return InvalidRuleError(
+        f"the forward rule of {rule.name} returned a {type(out).__name__}",
+        where=ctx.user_location(),
+        why=f"a forward rule returns a Dual; it is declared at {rule.origin}",
+        fix="return Dual(y, dy), or Dual(None, NoTangent()) where the function returns nothing",
+    )
+
+
+def no_tangent(rule: DualRule) -> InvalidTangentError:
+    """Return the error for an output that needs a tangent and got none."""
+    return InvalidTangentError(
+        f"the forward rule of {rule.name} returned NoTangent() for an output that has a tangent",
+        why=f"a number or an array of floats has one, also where it is zero; the rule is declared "
+        f"at {rule.origin}",
+        fix="return zero_tangent(y) where it is zero",
+    )

@@ -1,0 +1,84 @@
+"""The forward rule of any function, seen from outside: Duals in, a Dual out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.boundary.exceptions import guarded
+from mooncake_py.diagnostics.tracebacks import boundary
+from mooncake_py.errors import InvalidTangentError
+from mooncake_py.modes.forward.context import ForwardContext
+from mooncake_py.modes.forward.duals import Tangents, TangentSettler
+from mooncake_py.modes.forward.lift import TangentLifter, give_tangent
+from mooncake_py.modes.reverse.context import ReverseContext
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.enclosing import enclosing, nested_derivative
+from mooncake_py.runtime.limits import limits_raised
+from mooncake_py.runtime.tangent_tree import Mirror
+from mooncake_py.tangents import Dual, NoTangent
+
+__all__ = ["derived_frule"]
+
+
+def derived_frule(*duals: Dual, **kwargs: Any) -> Dual:
+    """Run a function in forward mode on Duals, the function first; see `frule`."""
+    with boundary, limits_raised():
+        outer = enclosing()
+        if outer is not None and outer.contains_active(
+            [(d.primal, d.tangent) for d in duals]
+        ):
+            raise nested_derivative((outer,))
+        ctx = ForwardContext(ReverseContext(), plain=True)
+        with TangentLifter(ctx) as lifter, guarded(ctx):
+            values = [admitted(ctx, lifter, i, dual) for i, dual in enumerate(duals)]
+            y = ctx.call(*values, **kwargs)
+            if ctx.failure is not None:
+                raise ctx.failure
+            ctx.leave(y)
+            return left(ctx, values, duals, y)
+
+
+def admitted(ctx: ForwardContext, lifter: TangentLifter, index: int, dual: Dual) -> Any:
+    """Make an argument active, with its tangent."""
+    value, mirror = lifter.visit(dual.primal)
+    give_tangent(ctx, mirror, dual.tangent, f"of {name_of(index)}")
+    return value
+
+
+def name_of(index: int) -> str:
+    """Return how messages name an argument, the function being number 0."""
+    return "the function" if index == 0 else f"argument {index - 1}"
+
+
+def left(ctx: ForwardContext, values: list[Any], duals: Any, y: Any) -> Dual:
+    """Bring arguments and output to plain numbers, and tangents to what they are at the end."""
+    settler, tangents = TangentSettler(ctx), Tangents(ctx)
+    for i, (value, dual) in enumerate(zip(values, duals, strict=True)):
+        _, mirror = settler.visit(value)
+        if type(dual.tangent) is not NoTangent:
+            tangents.tangent(mirror, dual.tangent)
+        elif has_tangent(ctx, mirror, set()):
+            raise InvalidTangentError(
+                f"{name_of(i)} was given NoTangent(), and the function has written an active value "
+                "into it",
+                why="its tangent would be lost",
+                fix="pass zero_tangent(x) for what the function changes",
+            )
+    primal, mirror = settler.visit(y)
+    return Dual(primal, tangents.tangent(mirror, None))
+
+
+def has_tangent(ctx: ForwardContext, mirror: Any, seen: set[int]) -> bool:
+    """Tell whether anything has a tangent that is not zero."""
+    if type(mirror) is Active:
+        return bool(mirror.grad != 0)
+    if isinstance(mirror, ndarray):
+        tangent = ctx.blocks.tangent_of(mirror)
+        return tangent is not None and bool(np.any(tangent))
+    if type(mirror) is not Mirror or id(mirror) in seen:
+        return False
+    seen.add(id(mirror))
+    return any(has_tangent(ctx, part, seen) for part in mirror.parts.values())

@@ -1,0 +1,182 @@
+"""Gradients by forward mode: one pass along each real number of the chosen arguments.
+
+For functions of a few numbers: nothing is kept for a reverse pass, so that the memory is that of
+the function, however long it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.application.gradients import gradient_of
+from mooncake_py.application.lift import is_differentiable
+from mooncake_py.boundary.arguments import name_of, not_differentiable, refused
+from mooncake_py.boundary.exceptions import guarded
+from mooncake_py.boundary.inner_outputs import Leaves
+from mooncake_py.boundary.outputs import auxiliary, scalar_value
+from mooncake_py.boundary.outputs import run as run_forward
+from mooncake_py.boundary.separation import guard
+from mooncake_py.errors import InvalidTangentError
+from mooncake_py.language.draws import Draws
+from mooncake_py.modes.forward.call import forward_context
+from mooncake_py.modes.forward.context import ForwardContext
+from mooncake_py.modes.forward.lift import InputLifter
+from mooncake_py.modes.reverse.settings import Settings, new_context, settings
+from mooncake_py.recomputation.agreement import Runs
+from mooncake_py.recomputation.structures import gathered
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.runtime.enclosing import enclosed
+
+__all__ = ["run"]
+
+
+class Call(NamedTuple):
+    """A call of a function, and which of its arguments a gradient is wanted for."""
+
+    f: Callable[..., Any]
+    chosen: list[int | str]
+    has_aux: bool
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
+class Direction(NamedTuple):
+    """A unit vector: the number of a leaf of the arguments, an element of it, and 1 or i."""
+
+    leaf: int
+    element: int
+    one: float | complex
+
+
+def run(
+    outer: Any, debug: bool, f: Callable[..., Any], chosen: Any, has_aux: bool, args: Any,
+    kwargs: Any,
+) -> tuple[Any, tuple[Any, ...]]:
+    """Return the result, and the gradients for the chosen arguments, inside what runs outside."""
+    call = Call(f, list(dict.fromkeys(chosen)), has_aux, args, kwargs)
+    leaves = Leaves(outer)
+    found = {key: (argument(call, key), mirror_of(call, leaves, key)) for key in call.chosen}
+    checked = settings(debug)
+    draws, runs = Draws(), Runs(f)  # with the same random numbers
+    result: Any = None
+    first = True
+    for number, (leaf, known) in enumerate(leaves.found):
+        slopes: list[Any] = []
+        for direction in directions(number, leaf):
+            with draws.run():
+                here, slope = along(outer, checked, call, direction, first)
+            runs.agree(here[0])
+            slopes.append(slope)
+            if first:
+                result, first = here, False
+        kind = leaf.__class__
+        how = (slopes, kind, leaf.shape, leaf.dtype) if isinstance(leaf, ndarray) else (
+            slopes, kind, None, None
+        )
+        known.gradient = gathered(*how) if outer is None else outer.call(gathered, *how)
+    if first:  # empty arrays only
+        result, _ = along(outer, checked, call, None, True)
+    memo: dict[int, Any] = {}
+    gradients = {key: gradient_of(value, mirror, memo) for key, (value, mirror) in found.items()}
+    return result if has_aux else result[0], tuple([gradients[key] for key in chosen])
+
+
+def argument(call: Call, key: int | str) -> Any:
+    """Return an argument of a call, by position or keyword."""
+    return call.args[key] if isinstance(key, int) else call.kwargs[key]
+
+
+def mirror_of(call: Call, leaves: Leaves, key: int | str) -> Any:
+    """Return the mirror of an argument, which must have a derivative."""
+    value = argument(call, key)
+    try:
+        _, mirror = leaves.visit(value)
+    except InvalidTangentError as error:
+        raise refused(call.f, key, error) from error
+    if not is_differentiable(mirror):
+        raise not_differentiable(call.f, key, value)
+    return mirror
+
+
+def directions(number: int, leaf: Any) -> Iterator[Direction]:
+    """Yield the unit vectors of a number or an array; of a complex one those of both parts."""
+    ones = (1.0, 1.0j) if np.iscomplexobj(unwrapped(leaf)) else (1.0,)
+    for element in range(leaf.size if isinstance(leaf, ndarray) else 1):
+        for one in ones:
+            yield Direction(number, element, one)
+
+
+def along(
+    outer: Any, checked: Settings | None, call: Call, direction: Direction | None, whole: bool
+) -> tuple[Any, Any]:
+    """Run a function along a direction; return its result, value and `aux`, and its slope.
+
+    Unless the `whole` result is wanted, `aux` is not copied.
+    """
+    f, _, has_aux, *_ = call
+    if outer is not None:
+        return along_inside(outer, call, direction, whole)
+    if checked is None:
+        ctx = forward_context()
+    else:
+        ctx = ForwardContext(new_context(checked, f, call.args, call.kwargs), plain=False)
+        guard(ctx)
+    with InputLifter(ctx) as lifter, guarded(ctx):
+        args, kwargs = moved(ctx, lifter, call, direction)
+        output, aux = run_forward(ctx, f, args, kwargs, has_aux and whole)
+        if has_aux and not whole:
+            output, _ = auxiliary(f, output)
+        value = scalar_value(f, output)
+        _, slope = ctx.split(output)
+        slope = 0.0 if slope is None else np.array(slope)[()]
+        ctx.roll_back()
+    return (value, aux), slope
+
+
+def along_inside(
+    outer: Any, call: Call, direction: Direction | None, whole: bool
+) -> tuple[Any, Any]:
+    """Do so inside another derivative, which follows the result and the slope."""
+    # Only where derivatives nest.
+    from mooncake_py.nesting.inside import run_inside
+
+    f, _, has_aux, *_ = call
+
+    def forward(below: Any) -> Any:
+        ctx = ForwardContext(below, plain=False)
+        guard(ctx)
+        with InputLifter(ctx) as lifter, enclosed(None):
+            args, kwargs = moved(ctx, lifter, call, direction)
+            output, aux = run_forward(ctx, f, args, kwargs, False)[0], None
+            if has_aux:
+                output, aux = auxiliary(f, output)
+        scalar_value(f, unwrapped(output))
+        _, slope = ctx.split(output)
+        return (output, aux if whole else None), 0.0 if slope is None else slope
+
+    return run_inside(outer, name_of(f), forward)
+
+
+def moved(
+    ctx: ForwardContext, lifter: InputLifter, call: Call, direction: Direction | None
+) -> tuple[Any, Any]:
+    """Return the arguments with the chosen ones active, and a unit tangent in a direction."""
+    args, kwargs = list(call.args), dict(call.kwargs)
+    for key in call.chosen:
+        place: Any = args if isinstance(key, int) else kwargs
+        place[key], _ = lifter.visit(place[key])
+    if direction is not None:
+        node = lifter.nodes[direction.leaf]
+        if type(node) is Active:
+            kind = node.__class__
+            node.grad = kind(direction.one)
+        else:
+            tangent = ctx.blocks.activate(node)
+            index = np.unravel_index(direction.element, node.shape)
+            ctx.write(tangent, tuple(map(int, index)), direction.one)
+    return tuple(args), kwargs

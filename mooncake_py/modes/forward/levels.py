@@ -1,0 +1,271 @@
+"""What a forward-mode call keeps beside the values, and how it asks the context below it."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+from numpy import ndarray
+
+from mooncake_py.containers import state
+from mooncake_py.containers.undo import note
+from mooncake_py.language.array_language import ArrayLanguage
+from mooncake_py.modes.forward import pushforward
+from mooncake_py.modes.forward.blocks import Blocks
+from mooncake_py.runtime import drops
+from mooncake_py.runtime.active import Active, active_number
+from mooncake_py.runtime.memory import Memory
+from mooncake_py.runtime.numerals import Numerals
+from mooncake_py.runtime.operators import BinaryOperator
+from mooncake_py.runtime.quiet import Quiet
+from mooncake_py.runtime.values import NUMBERS, is_inexact
+
+__all__ = ["Levels"]
+
+
+def operator_call(f: Callable[..., Any], *args: Any) -> Any:
+    """Return ``f(*args)``."""
+    return f(*args)
+
+
+class Levels(ArrayLanguage):
+    """Primals and tangents, both values of the context below.
+
+    Parameters
+    ----------
+    base : Context
+        What computes primals and tangents, and undoes writes.
+    plain : bool
+        Whether nothing is active below: then tangents are computed natively.
+
+    Attributes
+    ----------
+    blocks : Blocks
+        Tangents of arrays.  That of a number is the `grad` of the `Active`, whose `primal` and
+        `grad` may be active numbers of the base.
+    """
+
+    fuses = False
+    receiver: Any = None
+    numbers = NUMBERS | {Active}
+
+    def __init__(self, base: Any, plain: bool) -> None:
+        self.base = base
+        self.plain = plain
+        self.blocks = Blocks(base.registry.owner, drops.reporter(self))
+        super().__init__()
+        self.rebound = base.rebound
+        self.share_traces(base)
+
+    @contextmanager
+    def based_on(self, base: Any) -> Iterator[None]:
+        """Compute on top of another context meanwhile, with the same tangents."""
+        before = self.base, self.plain
+        self.base, self.plain = base, False
+        try:
+            yield
+        finally:
+            self.base, self.plain = before
+
+    # What the context below answers for.
+
+    @property
+    def failure(self) -> Any:
+        """The first error of the engine, at any level."""
+        return self.base.failure
+
+    @failure.setter
+    def failure(self, error: Any) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        self.base.failure = error
+
+    @property
+    def numerals(self) -> Numerals | None:
+        """What was written as text at any level: the base checks what is read."""
+        return self.base.numerals
+
+    @numerals.setter
+    def numerals(self, found: Numerals) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        self.base.numerals = found
+
+    @property
+    def registry(self) -> Any:
+        """What the base knows of memory: whether writes must be logged."""
+        return self.base.registry
+
+    @property
+    def thread(self) -> int:
+        """The thread that runs the call."""
+        return self.base.thread
+
+    @property
+    def level(self) -> int:
+        """How many derivatives this one is inside of, and over."""
+        return self.base.level + 1
+
+    @property
+    def nesting(self) -> int:
+        """How many derivatives the user takes of this code: the base is there for this one."""
+        return self.base.nesting
+
+    @property
+    def outers(self) -> Any:
+        """The calls under and round this one."""
+        return (self.base, *self.base.outers)
+
+    def node_at(self, key: int) -> Any:
+        """Return something with a reference to the array of this id, if it is active."""
+        known = self.blocks.known.get(key)
+        return self.base.node_at(key) if known is None else known
+
+    def record(self, entry: tuple[Any, ...]) -> None:
+        """Record how to undo a change."""
+        self.base.record(entry)
+
+    def log_write(self, memory: Any, o: ndarray, i: Any) -> None:
+        """Record what a write is about to overwrite."""
+        self.base.log_write(memory, o, i)
+
+    def change_shape(self, o: ndarray, shape: Any) -> None:
+        """Run ``o.shape = shape``, and the same for the tangent."""
+        old = o.shape
+        self.base.change_shape(o, shape)
+        if self.blocks.tangent_of(o) is not None:
+            self.blocks.change_shape(o, shape)
+            note(self, state.restore_shape, o, old, self.blocks)
+
+    def roll_back(self) -> None:
+        """Undo every change of primal state."""
+        self.base.roll_back()
+
+    def leave(self, value: Any) -> None:
+        """Note a value that the function returns or raises."""
+        self.base.leave(value)
+
+    def call_function(self, f: Any, args: Any, kwargs: Any) -> Any:
+        """Run a Python function by its derived form."""
+        self.base.entering(f)
+        return super().call_function(f, args, kwargs)
+
+    def outside(self) -> AbstractContextManager[None]:
+        """Return a block for code that is no part of the call: what it changes stays changed."""
+        return self.base.outside()
+
+    def carry_out(self, error: BaseException, held: Any) -> None:
+        """Note what an exception holds that leaves the call."""
+        self.base.carry_out(error, held)
+
+    def meet(self, number: Active) -> None:
+        """Note a number that is active in another call."""
+        self.base.meet(number)
+
+    def entering(self, f: Any) -> None:
+        """Note a Python function that is about to run."""
+        self.base.entering(f)
+
+    def note_cell(self, cell: Any) -> None:
+        """Note a captured variable that is about to become active."""
+        self.base.note_cell(cell)
+
+    # Activity.
+
+    def find(self, a: ndarray) -> Any:
+        """Return something if an array is active at this level or below."""
+        t = self.blocks.tangent_of(a)
+        return self.base.find(a) if t is None else t
+
+    def split(self, value: Any) -> tuple[Any, Any]:
+        """Return the primal and the tangent of a number or an array; None for zero."""
+        t = type(value)
+        if t is ndarray:
+            return value, self.blocks.tangent_of(value)
+        if t is Active and value.context is self:
+            return value.primal, value.grad
+        return value, None
+
+    def primal(self, value: Any) -> Any:
+        """Return the primal of a value, of the parts of lists, tuples and dicts too."""
+        t = type(value)
+        if t is Active:
+            return value.primal if value.context is self else value
+        if t is list or t is tuple:
+            return t(map(self.primal, value))
+        if t is dict:
+            return {self.primal(k): self.primal(v) for k, v in value.items()}
+        return value
+
+    def tangent(self, value: Any) -> Any:
+        """Return the tangent of an argument, a list for a sequence; None where all is zero."""
+        if type(value) is list or type(value) is tuple:
+            parts = [self.tangent(v) for v in value]
+            return parts if any(part is not None for part in parts) else None
+        return self.split(value)[1]
+
+    # Computing below.
+
+    @property
+    def operators(self) -> Any:
+        """What has operators for values of the base, under the names of `operator`."""
+        return operator if self.plain else self.base
+
+    @property
+    def caller(self) -> Callable[..., Any]:
+        """What calls a function on values of the base."""
+        return operator_call if self.plain else self.base.call
+
+    def lower(self, f: Callable[..., Any], *args: Any) -> Any:
+        """Run a function on values of the base."""
+        with Quiet():
+            if self.plain:
+                return f(*args)
+            return self.base.call(f, *args)
+
+    def write(self, t: ndarray, i: Any, v: Any) -> None:
+        """Run ``t[i] = v`` for a tangent."""
+        if self.plain:
+            t[i] = v
+        else:
+            self.base.assign(t, i, v)
+
+    def change(self, op: BinaryOperator, t: ndarray, v: Any) -> None:
+        """Run ``t op= v`` for a tangent."""
+        if self.plain:
+            with Quiet():
+                op.inplace(t, v)
+        else:
+            self.base.inplace(op, t, v)
+
+    def fresh(self, y: Any, t: Any) -> Any:
+        """Return a new value with its tangent."""
+        if t is None or not is_inexact(y):
+            return y
+        if type(y) is not ndarray:
+            return self.fresh_number(y, t)
+        owner = y if y.base is None else self.registry.owner(y)
+        if owner is not y or type(t) is not ndarray or t.strides != y.strides or (
+            t.shape != y.shape or t.base is not None
+        ):
+            whole = self.blocks.activate(y)
+            self.write(whole, Ellipsis, t)
+        else:
+            self.blocks.put(y, t)
+        if self.plain and id(owner) not in self.registry.constants:
+            # Nobody else has seen it yet: writes need no log.
+            self.registry.constants[id(owner)] = Memory.of(owner)
+        return y
+
+    def fresh_number(self, y: Any, t: Any) -> Any:
+        """Return a number with its tangent; itself if that is None."""
+        if t is None:
+            return y
+        active = active_number(y, self)
+        active.grad = t
+        return active
+
+    def converted(self, f: Any, x: Active) -> Any:
+        """Run ``float(x)`` and the like for an active number."""
+        if x.context is not self:
+            return self.base.call(f, x)
+        y = self.base.call(f, x.primal)
+        return self.fresh(y, self.lower(pushforward.fitted, x.grad, y)) if is_inexact(y) else y

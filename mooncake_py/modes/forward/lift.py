@@ -1,0 +1,197 @@
+"""Tangents on their way into a forward-mode call, and out of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.application.lift import Lifter
+from mooncake_py.application.walker import Walker
+from mooncake_py.boundary.outputs import described, is_numeric, member
+from mooncake_py.errors import InvalidTangentError
+from mooncake_py.overriding import override
+from mooncake_py.runtime.active import Active, active_number
+from mooncake_py.runtime.memory import Memory
+from mooncake_py.runtime.tangent_tree import Mirror
+from mooncake_py.tangents import NoTangent
+from mooncake_py.tangents.builtin_specs import differentiable_array
+from mooncake_py.tangents.containers import MUTABLE, fill_container, join_container, parts_of
+
+__all__ = [
+    "InputLifter", "TangentLifter", "TangentReader", "give_tangent", "require_one_tangent",
+    "tangent_from",
+]
+
+
+class TangentLifter(Lifter):
+    """Makes values active in forward mode; their tangents are given afterwards."""
+
+    @override
+    def visit_scalar(self, value: Any) -> tuple[Any, Any]:
+        node = active_number(value, self.ctx)
+        return node, node
+
+    @override
+    def activate(self, value: ndarray) -> Any:
+        return value
+
+
+class InputLifter(TangentLifter):
+    """Makes values active, and keeps their numbers and arrays in the order of `Leaves`.
+
+    Attributes
+    ----------
+    nodes : list
+        Active numbers, and arrays.
+    """
+
+    def __init__(self, ctx: Any) -> None:
+        super().__init__(ctx)
+        self.nodes: list[Any] = []
+
+    @override
+    def visit_scalar(self, value: Any) -> tuple[Any, Any]:
+        pair = super().visit_scalar(value)
+        self.nodes.append(pair[1])
+        return pair
+
+    @override
+    def activate(self, value: ndarray) -> Any:
+        self.nodes.append(value)
+        return super().activate(value)
+
+
+class TangentReader(Walker):
+    """Finds the tangents of what a forward-mode call returns, as nodes in its structure."""
+
+    @override
+    def visit_scalar(self, value: Any) -> tuple[Any, Any]:
+        node = active_number(value, self.ctx)
+        if type(value) is Active:
+            node.primal = value.primal
+            node.grad = self.ctx.split(value)[1] or 0.0
+        return value, node
+
+    @override
+    def visit_array(self, value: ndarray) -> tuple[Any, Any]:
+        if type(value) is not ndarray or not differentiable_array(value):
+            return value, None
+        node = Memory.of(value)
+        tangent = self.ctx.blocks.tangent_of(value)
+        node.grad = None if tangent is None else np.array(tangent, order="C")
+        return value, node
+
+    @override
+    def visit_mutable(self, value: Any, spec: Any, fields: Any, mirror: Mirror) -> None:
+        self.visit_parts(dict(fields), mirror)
+
+    @override
+    def visit_immutable(self, value: Any, spec: Any, fields: Any, mirror: Mirror) -> Any:
+        self.visit_parts(fields, mirror)
+        return value
+
+
+def give_tangent(
+    ctx: Any, mirror: Any, tangent: Any, path: str, above: frozenset[int] = frozenset()
+) -> None:
+    """Give a tangent, in the structure of a gradient, to what was lifted.
+
+    Parameters
+    ----------
+    ctx : ForwardContext
+    mirror, tangent : object
+        The nodes, and the tangent.
+    path : str
+        How messages name the tangent.
+    above : frozenset of int
+        Ids of the mirrors that this one is in: what contains itself is entered once.
+    """
+    if tangent is None or type(tangent) is NoTangent:
+        return
+    if mirror is None:
+        if np.any(np.asarray(tangent, dtype=object) != 0):
+            raise misfit(path, "no tangent: this part has no derivative", tangent)
+    elif type(mirror) is Active:
+        if type(tangent) is Active:
+            mirror.grad = tangent
+            return
+        if np.shape(tangent) != () or not is_numeric(tangent):
+            raise misfit(path, "a number", tangent)
+        if not np.iscomplexobj(mirror.primal) and np.iscomplexobj(tangent):
+            raise misfit(path, "a real number", tangent)
+        kind = mirror.__class__
+        mirror.grad = tangent if type(tangent) is kind else kind(tangent)
+    elif type(mirror) is ndarray:
+        if np.shape(tangent) != mirror.shape or not is_numeric(tangent):
+            raise misfit(path, f"an array of shape {mirror.shape}", tangent)
+        given = np.asarray(tangent)
+        if mirror.dtype.kind != "c" and given.dtype.kind == "c":
+            raise misfit(path, "a real array", tangent)
+        ctx.write(ctx.blocks.activate(mirror), Ellipsis, given)
+    elif id(mirror) not in above:
+        above = above | {id(mirror)}
+        for name, part in mirror.parts.items():
+            give_tangent(ctx, part, part_of(tangent, name, path), f"{path}[{name!r}]", above)
+
+
+def require_one_tangent(
+    ctx: Any, mirror: Any, tangent: Any, path: str, above: frozenset[int] = frozenset()
+) -> None:
+    """Raise where memory has another tangent than it was given here."""
+    if tangent is None or type(tangent) is NoTangent or mirror is None or type(mirror) is Active:
+        return
+    if type(mirror) is not ndarray:
+        if id(mirror) not in above:
+            above = above | {id(mirror)}
+            for name, part in mirror.parts.items():
+                at = f"{path}[{name!r}]"
+                require_one_tangent(ctx, part, part_of(tangent, name, path), at, above)
+    elif not np.array_equal(
+        ctx.blocks.tangent_of(mirror), np.asarray(tangent).astype(mirror.dtype), equal_nan=True
+    ):
+        raise InvalidTangentError(
+            f"the tangent {path} differs from that of a part which shares memory with it",
+            why="what one argument holds twice is one variable, which has one tangent",
+            fix="pass the same tangent for both, or a copy of one of the parts",
+        )
+
+
+def tangent_from(mirror: Any, zero: Any, above: frozenset[int] = frozenset()) -> Any:
+    """Return a tangent of the tangent type, from nodes and a zero tangent, which is filled in."""
+    if id(zero) in above:
+        return zero  # it contains itself
+    if mirror is None or type(zero) is NoTangent:
+        return zero
+    if type(mirror) is Active:
+        return type(zero)(mirror.grad)
+    if type(mirror) is Memory:
+        zero[...] = 0 if mirror.grad is None else mirror.grad
+        return zero
+    above = above | {id(zero)}
+    parts = {
+        name: tangent_from(mirror.parts.get(name), part, above)
+        for name, part in parts_of(zero).items()
+    }
+    if type(zero) in MUTABLE:
+        fill_container(zero, parts)
+        return zero
+    return join_container(type(zero), parts)
+
+
+def part_of(tangent: Any, name: Any, path: str) -> Any:
+    """Return a part of the tangent of a container or an object."""
+    try:
+        return member(tangent, name)
+    except (LookupError, AttributeError, TypeError):
+        raise misfit(path, f"a part {name!r}", tangent) from None
+
+
+def misfit(path: str, expected: str, got: Any) -> InvalidTangentError:
+    """Return the error for a tangent that does not fit its primal."""
+    return InvalidTangentError(
+        f"the tangent {path} does not fit its primal: expected {expected}, got {described(got)}",
+        why="each number of an argument has one tangent",
+        fix="pass tangents in the structure and the shapes of the primals",
+    )

@@ -1,0 +1,273 @@
+"""Forward mode: operators, elements and in-place operators on numbers and arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.errors import DerivativeDropError
+from mooncake_py.modes.forward import pushforward, quick
+from mooncake_py.modes.forward.levels import Levels
+from mooncake_py.modes.reverse.indexing import same_view
+from mooncake_py.modes.reverse.inplace import BINARY_INPLACE
+from mooncake_py.rules.kinds import ElementwiseRule
+from mooncake_py.rules.precision import at_precision_of
+from mooncake_py.runtime import drops
+from mooncake_py.runtime import overlapping as overlapping_writes
+from mooncake_py.runtime.active import REAL_SCALARS, Active
+from mooncake_py.runtime.operators import BINARY, BinaryOperator
+from mooncake_py.runtime.quiet import Quiet
+from mooncake_py.runtime.values import FLOAT64, NUMBERS, is_inexact
+from mooncake_py.tangents.memory import has_overlaps
+
+__all__ = ["Operations"]
+
+FLOATS = frozenset({Active, float, int, np.float64})
+MATMUL = BINARY["matmul"]
+LINEAR = BINARY["add"], BINARY["sub"]
+
+
+class Operations(Levels):
+    """What each operation of rewritten code means when tangents are wanted."""
+
+    # Operators.
+
+    def binary(self, op: BinaryOperator, a: Any, b: Any) -> Any:
+        """Run a binary operator on values of any type."""
+        tangent = quick.ARITHMETIC.get(op.name)
+        if tangent is not None and type(a) in FLOATS and type(b) in FLOATS:
+            p, t = self.split(a)
+            q, u = self.split(b)
+            if t is None and u is None:
+                return getattr(self.base, op.name)(a, b)
+            y = op.function(p, q) if self.plain else getattr(self.base, op.name)(p, q)
+            c = self.tangent_of_numbers(tangent, p, q, t, u, y)
+            if quick.fits(c, y):
+                return self.fresh_number(y, c)
+        return super().binary(op, a, b)
+
+    def tangent_of_numbers(self, tangent: Any, p: Any, q: Any, t: Any, u: Any, y: Any) -> Any:
+        """Return the tangent of a result of arithmetic, or None for the general way."""
+        if self.plain:
+            if type(y) not in REAL_SCALARS:
+                return None
+            p, q = float(p), float(q)  # NumPy's scalars would warn
+            t, u = t if t is None else float(t), u if u is None else float(u)
+        try:
+            return tangent(self.operators, p, q, t, u, y)
+        except ZeroDivisionError:
+            return None
+
+    def array_operator(self, op: BinaryOperator, a: Any, b: Any) -> Any:
+        """Run an operator of which an operand is an array, the other one or a number."""
+        p, ta = self.split(a)
+        q, tb = self.split(b)
+        if ta is None and tb is None:
+            return getattr(self.base, op.name)(p, q)
+        y = op.function(p, q) if self.plain else getattr(self.base, op.name)(p, q)
+        tangent = quick.ARITHMETIC.get(op.name)
+        if tangent is not None:
+            with Quiet():
+                t = tangent(self.operators, p, q, ta, tb, y)
+                serves = quick.fits(t, y)
+            if serves:
+                return self.fresh(y, t)
+        if op is MATMUL:
+            t = self.lower(pushforward.of_bilinear, np.matmul, p, q, ta, tb, (), {}, y)
+            return self.fresh(y, t)
+        return self.push_elementwise(op.array_rule, y, (p, q), (ta, tb))
+
+    def scalar_operation(
+        self, rule: Any, function: Callable[..., Any], args: tuple[Any, ...]
+    ) -> Any:
+        """Run a function of numbers of which at least one is active."""
+        pairs = [self.split(a) for a in args]
+        primals = tuple(p for p, _ in pairs)
+        y = self.lower(function, *primals)
+        if rule is None:
+            return y
+        return self.push_elementwise(rule, y, primals, tuple(t for _, t in pairs))
+
+    def unary_array(self, function: Any, ufunc: np.ufunc, a: ndarray) -> Any:
+        """Run a unary operator on an array."""
+        return self.call(ufunc, a)
+
+    def push_elementwise(self, rule: Any, y: Any, primals: Any, tangents: Any) -> Any:
+        """Return the output of an elementwise function, with its tangent."""
+        if not isinstance(rule, ElementwiseRule):
+            return y  # piecewise constant
+        if not is_inexact(y):
+            return drops.output(self, rule, y, ())
+        activity = tuple(t is not None for t in tangents)
+        if rule.plans.get(activity) is None and rule.make_plan(activity) is None:
+            return y
+        if type(y) is ndarray and (y.base is not None or any(y is p for p in primals)):
+            y = self.base.call(np.copy, y)  # not a ufunc, but a function declared elementwise
+        partials = at_precision_of(y, rule.partials, primals)
+        if type(y) is ndarray and y.dtype is FLOAT64:
+            with Quiet():
+                t = quick.of_partials(self.operators, self.caller, partials, primals, tangents, y)
+                serves = quick.fits(t, y)
+            if serves:
+                return self.fresh(y, t)
+        t = self.lower(pushforward.of_elementwise, partials, primals, tangents, y)
+        return self.fresh(y, t)
+
+    # Elements.
+
+    def getitem(self, o: Any, i: Any) -> Any:
+        """Run ``o[i]``."""
+        if type(o) is not ndarray:
+            if isinstance(o, np.memmap) and self.contains_active(o):
+                return self.getitem(o.view(ndarray), i)
+            if isinstance(o, ndarray):
+                self.refuse_subclass(o)
+            return self.item_of_object(o, i)
+        y = o[i] if self.plain else self.base.getitem(o, i)
+        t = self.blocks.tangent_of(o)
+        if t is None:
+            return y
+        if type(y) is ndarray and shares(y, o):
+            if y is not o:
+                self.blocks.put(y, t[i])
+            return y
+        if not is_inexact(y):
+            return drops.element(self, o, y)
+        return self.fresh(y, t[i] if self.plain else self.base.getitem(t, i))
+
+    def assign(self, o: ndarray, i: Any, v: Any) -> None:
+        """Run ``o[i] = v`` for an array."""
+        if type(v) is list or type(v) is tuple:
+            if overlapping_writes.holds_part_of(o, v) and (
+                overlapping_writes.assign_parts(self, o, i, v)
+            ):
+                return
+            v = self.sequence_for(o, v)
+        elif type(v) is not ndarray and type(v) is not Active and type(v) not in NUMBERS:
+            v = self.as_value(v)
+        p, tv = self.split(v)
+        t = self.blocks.tangent_of(o)
+        if t is None and tv is not None:
+            if type(i) is str:  # a field
+                o, i = o[i], Ellipsis
+            if drops.holds(self, o, p):
+                t = self.blocks.activate(o)
+        self.base.assign(o, i, p)
+        if t is not None:
+            self.write(t, i, 0.0 if tv is None else real_for(self, tv, t))
+
+    def storeback(self, o: Any, i: Any, v: Any) -> None:
+        """Finish ``o[i] op= v``: a view was changed in place and need not be stored."""
+        if type(o) is ndarray and type(v) is ndarray and v.base is not None and (
+            same_view(o[i], v)
+        ):
+            return
+        self.setitem(o, i, v)
+
+    # In place.
+
+    def inplace(self, op: BinaryOperator, x: Any, v: Any) -> Any:
+        """Run ``x op= v`` and return what the name is bound to afterwards."""
+        if type(x) is ndarray:
+            self.inplace_array(op, x, v)
+            return x
+        if isinstance(x, ndarray):
+            if not isinstance(x, np.memmap):
+                self.refuse_subclass(x, v)
+                if type(getattr(type(x), op.inplace_method)) is FunctionType:
+                    return self.inplace_of_objects(op, x, v)
+            self.inplace_array(op, x.view(ndarray), v)
+            return x
+        return self.inplace_of_objects(op, x, v)
+
+    def inplace_array(self, op: BinaryOperator, x: ndarray, v: Any) -> None:
+        """Run an in-place operator on an array."""
+        if type(v) is list or type(v) is tuple:
+            v = self.as_operand(v)
+            if type(v) is not ndarray and x.dtype.kind != "O":
+                v = np.asarray(v)
+        elif type(v) is not ndarray and type(v) is not Active and type(v) not in NUMBERS:
+            v = self.as_value(v)
+        p, tv = self.split(v)
+        t = self.blocks.tangent_of(x)
+        if t is None and tv is None:
+            if x.dtype.kind == "O":  # methods of its objects run unseen
+                self.refuse_if_active(op.inplace, (x, v))
+            self.base.inplace(op, x, p)
+            return
+        if has_overlaps(x):
+            raise self.failed(overlapping(self))
+        if op in LINEAR:
+            self.base.inplace(op, x, p)
+            if tv is not None and (t is not None or drops.holds(self, x, p)):
+                t = self.blocks.activate(x)
+                self.change(op, t, t if v is x else real_for(self, tv, t))
+            return
+        with Quiet():  # what NumPy has to say it says below
+            _, new = self.split(self.array_operator(op, x, v))
+        self.base.inplace(op, x, p)
+        if t is not None or (new is not None and drops.holds(self, x, p)):
+            self.write(self.blocks.activate(x), Ellipsis, 0.0 if new is None else new)
+
+    def augitem(self, name: str, o: Any, i: Any, v: Any) -> None:
+        """Run ``o[i] op= v``, where `v` has no side effects."""
+        op = BINARY_INPLACE[name]
+        if type(o) is ndarray:
+            slot = o[i]
+            if type(slot) is ndarray and shares(slot, o):
+                self.inplace_array(op, self.getitem(o, i), v)
+                return
+        slot = self.getitem(o, i)
+        inplace = type(slot) is not Active and type(slot) not in NUMBERS
+        self.setitem(o, i, self.inplace(op, slot, v) if inplace else getattr(self, op.name)(
+            slot, v
+        ))
+
+
+def shares(y: ndarray, o: ndarray) -> bool:
+    """Tell whether what was taken from an array is a view of its memory."""
+    return y is o or (y.base is not None and (y.base is o or y.base is o.base))
+
+
+def real_for(ctx: Any, tangent: Any, target: ndarray) -> Any:
+    """Return a tangent for memory that may hold real numbers only."""
+    if target.dtype.kind != "c" and np.iscomplexobj(tangent):
+        return ctx.base.call(np.real, tangent)
+    return tangent
+
+
+def overlapping(ctx: Any) -> DerivativeDropError:
+    """Return the error for an in-place operator on an array that overlaps itself."""
+    return DerivativeDropError(
+        "an in-place operator on an active array whose elements share memory with one another",
+        where=ctx.user_location(),
+        why="which of the writes to one place survives depends on NumPy's order; forward mode "
+        "does not\nfollow it",
+        fix="write to the array itself instead of a broadcast or sliding view of it",
+    )
+
+
+def _define_operators() -> None:
+    def make_binary(op: BinaryOperator) -> Callable[..., Any]:
+        return lambda self, a, b: self.binary(op, a, b)
+
+    def make_inplace(op: BinaryOperator) -> Callable[..., Any]:
+        def inplace(self: Operations, x: Any, v: Any) -> Any:
+            if type(x) is Active or type(x) in NUMBERS:
+                return self.binary(op, x, v)
+            return self.inplace(op, x, v)
+
+        return inplace
+
+    for name, op in BINARY.items():
+        setattr(Operations, name, make_binary(op))
+        setattr(Operations, f"i{name.rstrip('_')}", make_inplace(op))
+    for name in ("neg", "pos", "invert"):
+        setattr(Operations, name, lambda self, a, name=name: self.unary(name, a))
+
+
+_define_operators()

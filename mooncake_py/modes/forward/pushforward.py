@@ -1,0 +1,180 @@
+"""How tangents go through a function, from what its rule declares for the reverse direction.
+
+These functions run natively where primals and tangents are plain, and derived where the context
+below differentiates them: they are ordinary Python and NumPy code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.rules.declare import contextual
+from mooncake_py.rules.kinds import NotImplementedDerivative, VjpRule, Wirtinger
+
+__all__ = [
+    "fitted", "inner", "of_bilinear", "of_elementwise", "of_linear", "of_vjp", "weighed",
+    "weighted",
+]
+
+
+def of_elementwise(partials: Any, primals: Any, tangents: Any, y: Any) -> Any:
+    """Return the sum of partial * tangent over the inputs that have both."""
+    total: Any = None
+    for partial, t in zip(partials, tangents, strict=False):
+        if t is not None and partial is not None:
+            c = contribution(partial, t, primals, y)
+            total = c if total is None else total + c
+    return None if total is None else fitted(total, y)
+
+
+def contribution(partial: Any, t: Any, primals: Any, y: Any) -> Any:
+    """Return partial * t in new memory."""
+    if callable(partial):
+        try:
+            partial = partial(*primals, y)
+        except (ZeroDivisionError, OverflowError, ValueError):
+            # NumPy's scalars give infinities where Python's floats raise.
+            partial = partial(*[np.asarray(v)[()] for v in primals], np.asarray(y)[()])
+    elif not isinstance(partial, Wirtinger) and partial == 1:
+        return +t
+    return scaled(t, partial)
+
+
+def scaled(t: Any, p: Any) -> Any:
+    """Return p * t, exactly zero where t is zero even if p is infinite or nan."""
+    if isinstance(p, Wirtinger):
+        return scaled(t, p.dz) + scaled(np.conj(t), p.dzbar)
+    if isinstance(p, np.ndarray) and p.dtype == bool:
+        return np.where(p, t, 0)  # a choice, not a product
+    c = t * p
+    if np.all(np.isfinite(c)):
+        return c
+    kept = np.where((t == 0) & np.isnan(c), 0, c)
+    return kept if kept.ndim else kept[()]
+
+
+def fitted(t: Any, y: Any) -> Any:
+    """Return a new tangent with the shape, dtype and layout of a value; `t` itself if it has."""
+    if np.iscomplexobj(t) and not np.iscomplexobj(y):
+        t = np.real(t)
+    if isinstance(y, np.ndarray):
+        same = isinstance(t, np.ndarray) and t.base is None and t.dtype == y.dtype
+        if same and t.shape == y.shape and t.strides == y.strides:
+            return t
+        new = np.zeros_like(y)
+        new[...] = t
+        return new
+    kind = type(y)
+    if isinstance(t, np.ndarray):
+        t = t[()]
+    return t if type(t) is kind else kind(t)
+
+
+def of_linear(f: Callable[..., Any], moved: Any, fixed: Any, kwargs: Any, y: Any) -> Any:
+    """Return the tangent of a function that is linear in some arguments, up to a constant.
+
+    Parameters
+    ----------
+    f : callable
+    moved, fixed : tuple
+        Its arguments, with tangents and with zeros where it is linear.  What it adds (padding,
+        initial values) is the same for both.
+    kwargs : dict
+    y : array or number
+        The output.
+    """
+    return fitted(f(*moved, **kwargs) - f(*fixed, **kwargs), y)
+
+
+def of_bilinear(f: Callable[..., Any], a: Any, b: Any, ta: Any, tb: Any, rest: Any, kwargs: Any,
+                y: Any) -> Any:
+    """Return the tangent of a function that is linear in each of its first two arguments."""
+    if tb is None:
+        return fitted(f(ta, b, *rest, **kwargs), y)
+    if ta is None:
+        return fitted(f(a, tb, *rest, **kwargs), y)
+    return fitted(f(ta, b, *rest, **kwargs) + f(a, tb, *rest, **kwargs), y)
+
+
+# Rules that give a pullback: the tangent map is its transpose.
+
+
+def of_vjp(rule: VjpRule, primals: Any, kwargs: Any, tangents: Any,
+           gradient: Callable[..., Any]) -> Any:
+    """Return output and tangent of a function with a rule ``(*args) -> (output, pullback)``.
+
+    The pullback is linear in the cotangent: the gradient of <pullback(g), t> with respect to g
+    is the tangent of the output, whatever g is.
+    """
+    y, pullback = rule.rule(*primals, **kwargs)
+    g = cotangent_like(y)
+    return y, None if g is None else gradient(weighted, g, pullback, tangents, rule)
+
+
+def cotangent_like(y: Any) -> Any:
+    """Return a cotangent of ones for an output; None for what has no derivative."""
+    if isinstance(y, (tuple, list)):
+        parts = tuple(map(cotangent_like, y))
+        return None if all(part is None for part in parts) else parts
+    if isinstance(y, np.ndarray):
+        one = 1.0 + 1.0j if y.dtype.kind == "c" else 1.0
+        return np.full_like(y, one) if y.dtype.kind in "fc" else None
+    if isinstance(y, (complex, np.complexfloating)):
+        return type(y)(1.0 + 1.0j)
+    return type(y)(1.0) if isinstance(y, (float, np.floating)) else None
+
+
+def weighted(g: Any, pullback: Callable[..., Any], tangents: Any, rule: VjpRule) -> Any:
+    """Return <pullback(g), tangents>."""
+    cotangents = pullback(g)
+    if not isinstance(cotangents, tuple):
+        cotangents = (cotangents,)
+    total = 0.0
+    for position, (c, t) in enumerate(zip(cotangents, tangents, strict=False)):
+        if isinstance(c, NotImplementedDerivative) and t is not None:
+            raise c.fail(rule.name, position)
+        total = total + inner(c, t)
+    return total
+
+
+def weighed(f: Callable[..., Any], cotangent: Any, *args: Any) -> Any:
+    """Return Re<f(*args), cotangent>, and what `f` returned."""
+    y = f(*args)
+    total = 0.0
+    for part, c in with_cotangents(y, cotangent):
+        total = total + np.sum(np.real(np.conj(c) * part))
+    return total, y
+
+
+def with_cotangents(y: Any, cotangent: Any) -> list[tuple[Any, Any]]:
+    """Return the numbers and arrays of an output that are active, with their cotangents."""
+    raise NotImplementedError
+
+
+@contextual(with_cotangents)
+def with_cotangents_inside(ctx: Any, y: Any, cotangent: Any) -> list[tuple[Any, Any]]:
+    """Return them inside the derivative to which they belong."""
+    # Only where derivatives nest.
+    from mooncake_py.boundary.outputs import paired
+
+    pairs = list(paired(y, cotangent, "dy", ctx.contains_active))
+    return [pair for pair in pairs if ctx.contains_active(pair[0])]
+
+
+def inner(c: Any, t: Any) -> Any:
+    """Return Re<c, t>, summed over sequences; a cotangent may still be spread over more axes."""
+    if t is None:
+        return 0.0
+    if callable(c):
+        c = c()
+    if c is None:
+        return 0.0
+    if isinstance(t, list):
+        total = 0.0
+        for part, tangent in zip(c, t, strict=True):
+            total = total + inner(part, tangent)
+        return total
+    return np.sum(np.real(np.conj(c) * t))

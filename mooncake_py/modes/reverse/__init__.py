@@ -1,0 +1,1 @@
+"""Reverse mode: the context, its tape, and the operations that are recorded."""

@@ -1,0 +1,108 @@
+"""Reverse mode: what each operation of rewritten code means when cotangents are wanted.
+
+`tape` records, `arithmetic`, `indexing` and `inplace` are the operations on numbers and arrays,
+`apply` applies rules, and `context` is the language (calls, attributes, iteration).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from types import CellType, FunctionType
+from typing import Any
+
+from mooncake_py.forms.array_forms import specialise
+from mooncake_py.modes.reverse.inplace import InPlace
+from mooncake_py.runtime.active import Active, shared_number
+from mooncake_py.runtime.operators import BINARY, UNARY, BinaryOperator
+from mooncake_py.runtime.values import NUMBERS
+
+__all__ = ["ReverseContext"]
+
+
+class ReverseContext(InPlace):
+    """One reverse-mode call.
+
+    Attributes
+    ----------
+    fuses : bool
+        Whether expressions may be recorded as one entry; tests compare with the general way.
+    tries_loops : bool
+        Whether loops may be tried as one entry.
+    level : int
+        How many derivatives this one is inside of.
+    nesting : int
+        How many derivatives the user takes of the code that runs here, one in another.
+    outers : tuple of ReverseContext
+        The calls round this one, the nearest first: see `inner`.
+    receiver : Context or None
+        The call round this one in which what this one hands out is active.
+    """
+
+    fuses = True
+    tries_loops = True
+    level = 0
+    nesting = 1
+    outers: tuple[ReverseContext, ...] = ()
+    receiver: Any = None
+    specialise = staticmethod(specialise)
+    numbers = NUMBERS | {Active}
+
+    def node_at(self, key: int) -> Any:
+        """Return the node of the array with this id, if it is active."""
+        return self.known.get(key)
+
+    def entering(self, f: FunctionType) -> None:
+        """Note a Python function that an inner derivative is about to run."""
+        if self.rehearsal is not None and f.__closure__:
+            self.rehearsal.captured(f.__closure__)
+
+    def note_cell(self, cell: CellType) -> None:
+        """Note a captured variable that is about to become active."""
+
+    def leave(self, value: Any) -> None:
+        """Note a value that the function returns or raises."""
+
+    def carry_out(self, error: BaseException, held: Any) -> None:
+        """Note what an exception holds that leaves the call."""
+
+    def meet(self, number: Active) -> None:
+        """Note a number that is active in another call; only those round this one may be met."""
+        raise shared_number(number)
+
+    def meet_numbers(self, entry: tuple[Any, ...]) -> None:
+        """Note the numbers of calls round this one to which an entry gives cotangents."""
+
+    def outside(self) -> AbstractContextManager[None]:
+        """Return a block for code that is no part of the call: what it changes stays changed."""
+        return self.outers[0].outside() if self.outers else nullcontext()
+
+
+def _define_operators() -> None:
+    """Define the operators that have no quick path of their own, and the in-place ones."""
+
+    def make_binary(op: BinaryOperator) -> Callable[..., Any]:
+        return lambda self, a, b: self.binary(op, a, b)
+
+    def make_inplace(op: BinaryOperator, binary: Callable[..., Any]) -> Callable[..., Any]:
+        def inplace(self: ReverseContext, x: Any, v: Any) -> Any:
+            t = type(x)
+            if t is Active or t in NUMBERS:
+                return binary(self, x, v)
+            return self.inplace(op, x, v)
+
+        return inplace
+
+    def make_unary(name: str) -> Callable[..., Any]:
+        return lambda self, a: self.unary(name, a)
+
+    for name, op in BINARY.items():
+        if not hasattr(ReverseContext, name):
+            setattr(ReverseContext, name, make_binary(op))
+        binary = getattr(ReverseContext, name)
+        setattr(ReverseContext, f"i{name.rstrip('_')}", make_inplace(op, binary))
+    for name in UNARY:
+        setattr(ReverseContext, name, make_unary(name))
+
+
+_define_operators()

@@ -1,0 +1,82 @@
+"""One forward and one reverse pass: the value and the gradient of a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.application.gradients import gradient_of
+from mooncake_py.application.lift import Lifter
+from mooncake_py.boundary.arguments import ArgNums, choose_arguments, lift_chosen
+from mooncake_py.boundary.exceptions import guarded
+from mooncake_py.boundary.outputs import run as run_forward
+from mooncake_py.boundary.outputs import scalar_value
+from mooncake_py.boundary.separation import separation
+from mooncake_py.modes.reverse.context import ReverseContext
+from mooncake_py.modes.reverse.settings import new_context, settings
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.enclosing import enclosing
+from mooncake_py.runtime.limits import limits_raised
+
+__all__ = ["gradient_of_first", "run_both_ways", "value_and_gradient"]
+
+
+def value_and_gradient(
+    f: Callable[..., Any], argnums: ArgNums, has_aux: bool, debug: bool, args: Any, kwargs: Any,
+    by: Callable[..., Any] | None = None,
+) -> tuple[Any, Any]:
+    """Run `f` forward and backward, or `by` a function with the parameters of :func:`run`."""
+    outer = enclosing()
+    by = by or run
+    with limits_raised():  # also for the gradients, whose structure may be deep
+        chosen = choose_arguments(f, argnums, args, kwargs)
+        apart = separation(f, chosen, args, kwargs)
+        if apart is None:
+            result, gradients = by(outer, debug, f, chosen, has_aux, args, kwargs)
+        else:
+            with apart:
+                result, gradients = by(
+                    outer, debug, f, chosen, has_aux, apart.args, apart.kwargs
+                )
+    return result, gradients if isinstance(argnums, tuple) else gradients[0]
+
+
+def run(
+    outer: Any, debug: bool, f: Callable[..., Any], chosen: Any, has_aux: bool, args: Any,
+    kwargs: Any,
+) -> tuple[Any, tuple[Any, ...]]:
+    """Return the result, and the gradients for the chosen arguments, inside what runs outside."""
+    if outer is None:
+        ctx = new_context(settings(debug), f, args, kwargs)
+        return run_both_ways(ctx, f, chosen, has_aux, args, kwargs)
+    # Only where derivatives nest.
+    from mooncake_py.nesting.inside import gradient_inside
+
+    return gradient_inside(outer, debug, f, chosen, has_aux, args, kwargs)
+
+
+def gradient_of_first(f: Callable[..., Any], *args: Any) -> Any:
+    """Return the gradient of `f` with respect to its first argument."""
+    return value_and_gradient(f, 0, False, False, args, {})[1]
+
+
+def run_both_ways(
+    ctx: ReverseContext, f: Callable[..., Any], chosen: Any, has_aux: bool, args: Any, kwargs: Any
+) -> tuple[Any, tuple[Any, ...]]:
+    """Return the result, and the gradient for each of the chosen arguments."""
+    with Lifter(ctx) as lifter, guarded(ctx):
+        args, kwargs, mirrors = lift_chosen(lifter, f, chosen, args, kwargs)
+        output, aux = run_forward(ctx, f, args, kwargs, has_aux)
+        lifter.settle()
+        value = scalar_value(f, output)
+        if type(output) is Active:
+            output.add(1.0)
+        elif type(output) is ndarray and (node := ctx.find(output)) is not None:
+            node.add_shared(np.ones(output.shape, output.dtype))
+        ctx.run_backwards()
+    memo: dict[int, Any] = {}
+    gradients = tuple(gradient_of(v, m, memo) for v, m in mirrors)
+    return (value, aux) if has_aux else value, gradients

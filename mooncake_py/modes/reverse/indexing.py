@@ -1,0 +1,154 @@
+"""Reverse mode: reading and writing elements of arrays.
+
+A view records nothing, for its shadow is a view.  A write saves what it overwrites, if that may
+be needed again, and moves the slot's cotangent to the value on the way back.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import ref
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.modes.reverse.tape import Node, Tape
+from mooncake_py.runtime import drops, overlapping, pulls
+from mooncake_py.runtime.active import Active, active_number
+from mooncake_py.runtime.memory import IndexView, Memory, View
+from mooncake_py.runtime.values import INEXACT_SCALARS, NUMBERS
+
+__all__ = ["Indexing", "same_view"]
+
+pull_element = pulls.pull_element
+
+
+class Indexing(Tape):
+    """Elements, slices, index arrays and masks."""
+
+    def getitem(self, o: Any, i: Any) -> Any:
+        """Run ``o[i]``."""
+        if type(o) is not ndarray:
+            if isinstance(o, np.memmap) and self.contains_active(o):
+                return self.getitem(o.view(ndarray), i)
+            if isinstance(o, ndarray):
+                self.refuse_subclass(o)
+            return self.item_of_object(o, i)
+        y = o[i]
+        node = self.known.get(id(o))
+        if node is None or node.ref() is not o:
+            node = None if o.base is None else self.find(o)
+            if node is None:
+                return y
+        if type(node) is Memory and node.shape is None:
+            self.registry.activate(o)
+        t = type(y)
+        if t is ndarray:
+            base = y.base
+            if base is None or (base is not o and base is not o.base):
+                return self.gather(o, node, i, y)
+            if type(node) is View and node.overlaps:
+                self.find(y)  # knows it by its own geometry
+            elif y is not o:
+                self.known[id(y)] = IndexView(ref(y), node.memory, node, i)
+        elif t in INEXACT_SCALARS:
+            y = active_number(y, self)
+            self.record((pull_element, y, node, i if type(i) is int else self.frozen_index(i)))
+        else:
+            drops.element(self, o, y)
+        return y
+
+    def gather(self, o: ndarray, node: Node, index: Any, y: ndarray) -> ndarray:
+        """Record a read by index arrays or masks, which copies."""
+        if y.dtype.kind not in "fc":
+            drops.element(self, o, y)
+        index = self.frozen_index(index)
+        boolean = type(index) is ndarray and index.dtype.kind == "b"
+        y_node = self.registry.fresh(y)
+        self.record((pulls.pull_gather, y_node, node, index, boolean))
+        return y
+
+    def assign(self, o: ndarray, i: Any, v: Any) -> None:
+        """Run ``o[i] = v`` for an array."""
+        tv = type(v)
+        if tv is ndarray:
+            value = self.find(v)
+            if self.numerals is not None:
+                drops.constant_written(self, o, v)
+        elif tv is Active:
+            value, v = v, v.primal
+        elif tv is list or tv is tuple:
+            if self.numerals is not None:
+                drops.constant_written(self, o, v)
+            if overlapping.holds_part_of(o, v) and overlapping.assign_parts(self, o, i, v):
+                return
+            v = self.sequence_for(o, v)
+            value = self.find(v) if type(v) is ndarray else None
+        elif tv in NUMBERS:
+            value = None
+        else:
+            if self.numerals is not None:
+                drops.constant_written(self, o, v)
+            v = self.as_value(v)
+            value = self.find(v) if type(v) is ndarray else None
+        node = self.find(o)
+        if node is None:
+            memory = self.registry.memory_of(o)
+            if value is not None:
+                if type(i) is str:  # a field
+                    self.assign(o[i], Ellipsis, value if type(value) is Active else v)
+                    return
+                if drops.holds(self, o, v):
+                    node = self.registry.activate(o)
+                else:
+                    value = None  # a write into integers rounds: the derivative is zero
+        else:
+            memory = node.memory
+        if node is not None and node.overlaps:
+            overlapping.assign(self, o, node, i, value if type(value) is Active else v)
+            return
+        within = value is not None and tv is ndarray and value.memory is memory
+        if within and overlapping.crosses(slot := o[i], v):
+            overlapping.copy_in_turn(self, slot, v, copy_elements)
+            return
+        if memory.protected:
+            if type(i) is int and o.ndim == 1:
+                self.log_element(memory, o, i, o[i])
+            else:
+                self.log_write(memory, o, i)
+        o[i] = v
+        if node is not None:
+            if memory.shape is None:
+                self.registry.activate(o)
+            if type(i) is not int:
+                i = self.frozen_index(i)
+            if type(v) is ndarray:
+                self.record((pulls.pull_assign, node, i, value, (v.shape, v.dtype)))
+            else:
+                self.record((pulls.pull_assign, node, i, value, None))
+
+    def storeback(self, o: Any, i: Any, v: Any) -> None:
+        """Finish ``o[i] op= v``: a view was changed in place and need not be stored."""
+        if type(o) is ndarray and type(v) is ndarray and v.base is not None:
+            node = self.known.get(id(v))
+            if type(node) is IndexView and node.ref() is v and node.index is i:
+                return
+            slot = o[i]
+            if same_view(slot, v):
+                return
+        self.setitem(o, i, v)
+
+
+def copy_elements(into: ndarray, of: ndarray) -> None:
+    into[...] = of
+
+
+def same_view(a: Any, b: ndarray) -> bool:
+    """Tell whether two arrays are the same view of the same memory."""
+    return (
+        type(a) is ndarray
+        and a.shape == b.shape
+        and a.strides == b.strides
+        and a.dtype == b.dtype
+        and a.__array_interface__["data"] == b.__array_interface__["data"]
+    )

@@ -1,0 +1,157 @@
+"""The pullback of a function: a forward pass on copies of the arguments, waiting to be reversed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
+from numpy import ndarray
+
+from mooncake_py.application.gradients import gradient_of
+from mooncake_py.application.lift import Lifter, is_differentiable
+from mooncake_py.boundary.arguments import name_of, refuse_foreign
+from mooncake_py.boundary.exceptions import end_by, guarded
+from mooncake_py.boundary.outgoing import independent
+from mooncake_py.boundary.outputs import run, seed
+from mooncake_py.boundary.separation import barred, copied, separation
+from mooncake_py.diagnostics.places import definition_of
+from mooncake_py.diagnostics.tracebacks import leave_by
+from mooncake_py.language.draws import Draws
+from mooncake_py.modes.reverse.context import ReverseContext
+from mooncake_py.modes.reverse.direct import Direct
+from mooncake_py.modes.reverse.settings import Settings, new_context
+from mooncake_py.recomputation.agreement import Fingerprint, something_else
+from mooncake_py.recomputation.suspended import Suspended
+from mooncake_py.rules import local
+from mooncake_py.runtime.enclosing import enclosing
+from mooncake_py.runtime.limits import limits_raised
+
+__all__ = ["Vjp"]
+
+
+class Vjp:
+    """A forward pass on copies of the arguments, and its pullback."""
+
+    ctx: ReverseContext | None = None
+    direct: Direct | None = None
+    fingerprint: Fingerprint | None = None
+    separates = True  # arguments that share memory
+
+    def __init__(
+        self, f: Callable[..., Any], args: tuple[Any, ...], chosen: Settings | None
+    ) -> None:
+        self.f = f
+        self.apart = separation(f, range(len(args)), args, {}, True) if self.separates else None
+        if self.apart is None:
+            self.args, self.originals = copied(args)
+        else:
+            self.args, self.originals = self.apart.args, self.apart.owners
+        self.settings = chosen
+        self.rules = local.current()
+        self.waiting: Suspended | None = None
+        self.draws = Draws()
+        self.lock = threading.RLock()  # the copies serve one pass at a time
+
+    def start(self) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        """Run the function; return its output and the pullback."""
+        with self.draws, self.apart or nullcontext():
+            ctx, start, own = self.forward()
+        y = independent(ctx, self.output)
+        self.waiting = Suspended(ctx, start, own)
+        if self.waiting.can_resume:
+            self.ctx = ctx
+        if self.waiting.is_hidden:
+            node = ctx.find(self.output) if type(self.output) is ndarray else self.output
+            self.direct = Direct.of(ctx, node, self.output, self.mirrors)
+            if self.direct is not None:
+                self.direct.isolate(ctx, self.output)
+        if self.direct is None or self.direct.writes:  # else the output of this run will stay
+            self.fingerprint = Fingerprint(y)
+        return y, self.pullback
+
+    def forward(self) -> tuple[ReverseContext, int, set[int]]:
+        """Run the function; tell what the tape and the memory are that come from lifting."""
+        with local.using(self.rules):
+            return self.forward_here()
+
+    def forward_again(self) -> ReverseContext:
+        """Run the function once more, which must do what it has done before."""
+        expected = self.expected()
+        with self.draws.again():
+            ctx, *_ = self.forward()
+        if not Fingerprint(self.output).matches(expected):
+            ctx.roll_back()
+            raise something_else(definition_of(self.f), name_of(self.f))
+        return ctx
+
+    def expected(self) -> Fingerprint:
+        """Return what tells the output of the first run from others."""
+        if self.fingerprint is None:
+            self.fingerprint = Fingerprint(self.output)
+        return self.fingerprint
+
+    def forward_here(self) -> tuple[ReverseContext, int, set[int]]:
+        """Run the function by the rules that hold here."""
+        ctx = new_context(self.settings, None, self.args, {})
+        with Lifter(ctx) as lifter, guarded(ctx):
+            lifted = [lifter.visit(a) for a in self.args]
+            self.mirrors = [mirror for _, mirror in lifted]
+            if not any(map(is_differentiable, self.mirrors)):
+                for i, value in enumerate(self.args):
+                    refuse_foreign(self.f, i, value)
+            start, own = len(ctx.tape), set(ctx.known)
+            with barred(ctx, self.f, self.originals if self.separates else []):
+                self.output, _ = run(ctx, self.f, tuple(v for v, _ in lifted), {}, False)
+            lifter.settle()
+        return ctx, start, own
+
+    def pullback(self, cotangent: Any) -> tuple[Any, ...]:
+        """Return the gradients of the arguments for a cotangent of the output."""
+        try:
+            with self.lock:
+                ctx = self.ctx
+                if self.direct is None or ctx is None or enclosing() is not None:
+                    return self.pull_back(cotangent)
+                self.ctx = None
+                try:
+                    if not self.direct.give(cotangent):
+                        seed(ctx, self.output, cotangent, "dy")
+                    ctx.run_backwards()
+                except BaseException as error:
+                    end_by(error, ctx)
+                    raise
+                return self.gradients()
+        except BaseException as error:
+            leave_by(error)
+            raise
+
+    def pull_back(self, cotangent: Any) -> tuple[Any, ...]:
+        """Return the gradients, whatever the structure of the values and the changes of state."""
+        with limits_raised():
+            outer = enclosing()
+            if outer is not None and outer.contains_active((cotangent, self.f, self.args)):
+                from mooncake_py.nesting.inside import pull_back_inside
+
+                with self.draws.again():
+                    return pull_back_inside(outer, self.f, self.args, cotangent, self.expected())
+            ctx, self.ctx = self.ctx, None
+            state = nullcontext() if ctx is None or self.waiting is None else self.waiting.resumed()
+            if ctx is None:
+                ctx = self.forward_again()
+            with state, guarded(ctx):
+                seed(ctx, self.output, cotangent, "dy")
+                ctx.run_backwards()
+            return self.gradients()
+
+    def gradients(self) -> tuple[Any, ...]:
+        """Return the gradient of each argument, after the reverse pass."""
+        memo: dict[int, Any] = {}
+        return tuple([
+            gradient_of(a, m, memo) for a, m in zip(self.args, self.mirrors, strict=False)
+        ])
+
+    def __del__(self) -> None:
+        if self.ctx is not None:
+            self.ctx.forget()

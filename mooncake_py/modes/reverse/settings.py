@@ -1,0 +1,105 @@
+"""Turning debug mode on, and making the contexts of differentiated calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+from mooncake_py.boundary.separation import guard
+from mooncake_py.diagnostics.meter import attach_meter
+from mooncake_py.modes.reverse.context import ReverseContext
+from mooncake_py.modes.reverse.inner import InnerContext
+from mooncake_py.runtime.enclosing import enclosing
+
+__all__ = ["Settings", "debug_mode", "new_context", "settings"]
+
+
+class Settings(NamedTuple):
+    """What debug mode checks besides rules and memory.
+
+    Attributes
+    ----------
+    check_finite : bool
+        Whether an adjoint that turns finite cotangents into nan or infinity is an error.
+    """
+
+    check_finite: bool = True
+
+
+_current: ContextVar[Settings | None] = ContextVar("mooncake_py.debug_mode", default=None)
+
+
+@contextmanager
+def debug_mode(*, check_finite: bool = True) -> Iterator[None]:
+    """Check everything about the derivatives that are taken within this block.
+
+    The result is the same, or an error that says what is wrong; it takes many times as long.
+
+    Parameters
+    ----------
+    check_finite : bool
+        Whether it is an error if an adjoint turns finite cotangents into nan or infinity.
+
+    Raises
+    ------
+    InvalidRuleError
+        From derivatives within: a rule does not keep to the contract of rules.
+    UntrackedWriteError
+        Memory was changed and the engine has not seen it.
+    NonFiniteDerivativeError
+        The first adjoint that turned finite cotangents into nan or infinity.
+
+    Notes
+    -----
+    Belongs to the thread or task that runs the block.  For a single derivative there is
+    ``value_and_grad(f, debug=True)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mooncake_py import debug_mode, grad
+    >>> with debug_mode():
+    ...     grad(np.sum)(np.array([1.0, 2.0]))
+    array([1., 1.])
+    """
+    token = _current.set(Settings(check_finite))
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def settings(debug: bool = False) -> Settings | None:
+    """Return the settings in force, None outside of debug mode; `debug` asks for it."""
+    current = _current.get()
+    return Settings() if debug and current is None else current
+
+
+def new_context(
+    chosen: Settings | None, f: Any, args: Any, kwargs: Any, *, follows: bool = False
+) -> ReverseContext:
+    """Return the context of a call ``f(*args, **kwargs)`` that is about to be differentiated.
+
+    In debug mode everything that the call can reach is remembered as it is now.  Pass None for
+    `f` if it is the arguments only that must be as they were in the end.  Whether an outer
+    derivative `follows` it is said by :class:`~mooncake_py.modes.reverse.inner.InnerContext`.
+    """
+    ctx = _context(chosen, f, args, kwargs, follows)
+    guard(ctx)
+    attach_meter(ctx)
+    return ctx
+
+
+def _context(
+    chosen: Settings | None, f: Any, args: Any, kwargs: Any, follows: bool
+) -> ReverseContext:
+    outer = enclosing()
+    if chosen is None:
+        return ReverseContext() if outer is None else InnerContext(outer, follows)
+    # Here, as importing what only debug mode needs takes a tenth of the time of the package.
+    from mooncake_py.modes.debug.context import DebugContext, InnerDebugContext
+
+    watched = chosen.check_finite, f, args, kwargs
+    return DebugContext(*watched) if outer is None else InnerDebugContext(*watched, outer, follows)

@@ -1,0 +1,108 @@
+"""Forward mode for a part of a program that is differentiated in reverse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.boundary.exceptions import guarded
+from mooncake_py.boundary.outgoing import independent
+from mooncake_py.errors import InvalidTangentError, NestedDerivativeError
+from mooncake_py.language.draws import Draws
+from mooncake_py.modes.forward.call import run_over
+from mooncake_py.modes.reverse.context import ReverseContext
+from mooncake_py.modes.reverse.inner import InnerContext
+from mooncake_py.overriding import override
+from mooncake_py.recomputation.agreement import Runs
+from mooncake_py.recomputation.structures import is_leaf, unit
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.runtime.enclosing import enclosing
+from mooncake_py.runtime.pulls import deliver
+
+__all__ = ["forwarddiff"]
+
+
+def forwarddiff(f: Callable[[Any], Any], x: Any) -> Any:
+    """Return ``f(x)``, with the derivative that forward mode gives it."""
+    outer = enclosing()
+    if outer is None:
+        return f(x)
+    if not isinstance(outer, ReverseContext) or outer.level or not is_leaf(x):
+        return outer.call(f, x)
+    y, jacobian = value_and_jacobian(outer, f, plain(x))
+    return moved_along(outer, x, y, jacobian)
+
+
+class _Context(InnerContext):
+    """The call of `f`: of what is differentiated outside it may read `x` only."""
+
+    @override
+    def refusal(self) -> NestedDerivativeError:
+        error = NestedDerivativeError(
+            "the function of forwarddiff reads something else than its argument that is being "
+            "differentiated",
+            where=self.user_location(),
+            why="the derivative with respect to that would be lost",
+            fix="pass it as part of the argument: forwarddiff(f, np.array([a, b]))",
+        )
+        for ctx in self.outers:
+            ctx.failed(error)
+        return error
+
+
+def value_and_jacobian(outer: ReverseContext, f: Any, x: Any) -> tuple[Any, Any]:
+    """Return ``f(x)`` and its derivatives along each element of `x`, stacked in front."""
+    rows: list[Any] = []
+    y: Any = None
+    draws, runs = Draws(), Runs(f)
+    for i in range(max(np.size(x), 1)):
+        inner = _Context(outer)
+        with draws.run(), guarded(inner):
+            ctx, output = run_over(inner, f, (x,), (unit(x, i),))
+            inner.leave(output)
+            if not is_leaf(output):
+                raise not_one_number_or_array(output)
+            y, t = ctx.split(output)
+            y = independent(inner, y)
+            runs.agree(y)
+            rows.append(np.zeros(np.shape(y)) if t is None else np.array(unwrapped(t)))
+            inner.roll_back()
+    return y, np.array(rows)
+
+
+def plain(x: Any) -> Any:
+    """Return `x` as a value of its own that nothing differentiates."""
+    return x.copy() if type(x) is ndarray else unwrapped(x)
+
+
+def moved_along(ctx: ReverseContext, x: Any, y: Any, jacobian: ndarray) -> Any:
+    """Return `y`, and record that it depends on `x` by a Jacobian."""
+    node = ctx.node_of(x)
+    if node is None:
+        return y
+    result, out = ctx.fresh_output(y)
+    ctx.record((pull_jacobian, out, node, jacobian, np.shape(x)))
+    return result
+
+
+def pull_jacobian(entry: tuple[Any, ...]) -> None:
+    """DX = J* dY."""
+    _, out, node, jacobian, shape = entry
+    g = out.take()
+    if g is not None:
+        dx = np.sum(np.conj(jacobian) * g, axis=tuple(range(1, jacobian.ndim)))
+        deliver(node, dx.reshape(shape), None)
+
+
+def not_one_number_or_array(output: Any) -> InvalidTangentError:
+    """Return the error for a function that returns anything else."""
+    kind = output.__class__ if type(output) is Active else type(output)
+    return InvalidTangentError(
+        f"the function of forwarddiff returned a {kind.__name__}",
+        why="it keeps the Jacobian of one number or array",
+        fix="return one array, or call the function without forwarddiff",
+    )

@@ -1,0 +1,426 @@
+"""Derivatives inside a function that is being differentiated, in reverse or in forward mode.
+
+Inside a reverse pass, an inner derivative runs by itself on the way forward and leaves one entry.
+On the way back the entry runs it again, in a way that can be reversed:
+
+- a gradient G of f has a symmetric Jacobian, so that with a cotangent v of G
+
+      J* v = gradient of <v, G> = gradient of the derivative of f along v,
+
+  which is reverse mode over forward mode (Pearlmutter, *Fast exact multiplication by the
+  Hessian*, 1994; Christianson, *Automatic Hessians by reverse accumulation*, 1992);
+- anything else (a directional derivative, the output of `vjp`) just runs again, recorded.
+
+What is active outside and is met inside, by whatever name, takes part as an input.
+Inside forward mode, the tangent of a gradient is the gradient of the tangent: both are inner
+derivatives of the context below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+from weakref import ref
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.application.gradients import gradient_of
+from mooncake_py.application.lift import Lifter, is_differentiable
+from mooncake_py.boundary.arguments import name_of, not_differentiable
+from mooncake_py.boundary.exceptions import guarded
+from mooncake_py.boundary.inner_outputs import (
+    Apart,
+    Leaves,
+    Replacer,
+    Shell,
+    active_parts,
+    lowered,
+    part_at,
+    zero_like,
+)
+from mooncake_py.boundary.outgoing import independent
+from mooncake_py.boundary.outputs import auxiliary, run, scalar_value, seed
+from mooncake_py.boundary.separation import (
+    barred,
+    copied,
+    guard,
+    is_guarded,
+    separation,
+)
+from mooncake_py.diagnostics.notes import locate
+from mooncake_py.diagnostics.tracebacks import related
+from mooncake_py.errors import MooncakeError, NestedDerivativeError
+from mooncake_py.language.draws import Draws
+from mooncake_py.modes.forward import pushforward
+from mooncake_py.modes.forward.context import ForwardContext
+from mooncake_py.modes.forward.lift import TangentLifter, give_tangent
+from mooncake_py.modes.reverse.differentiate import run_both_ways
+from mooncake_py.modes.reverse.inner import InnerContext, refuse_to_catch
+from mooncake_py.modes.reverse.settings import new_context, settings
+from mooncake_py.overriding import override
+from mooncake_py.recomputation.agreement import Fingerprint, something_else
+from mooncake_py.recomputation.setting import Setting
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.runtime.enclosing import enclosed, enclosing
+from mooncake_py.runtime.fields import own_attributes
+from mooncake_py.runtime.foreign import held_foreign
+from mooncake_py.tangents import NoTangent
+
+__all__ = ["gradient_inside", "pull_back_inside", "run_inside", "vjp_inside"]
+
+Seeds = list[tuple[Any, Any]]
+RunAgain = Callable[[InnerContext, Any], tuple[Any, Any, Seeds]]
+
+
+def gradient_inside(
+    outer: Any, debug: bool, f: Callable[..., Any], chosen: Any, has_aux: bool, args: Any,
+    kwargs: Any,
+) -> tuple[Any, tuple[Any, ...]]:
+    """Return the result of a function and the gradients for the chosen arguments."""
+    unique = list(dict.fromkeys(chosen))
+    if len(unique) < len(chosen):
+        result, gradients = gradient_inside(outer, debug, f, unique, has_aux, args, kwargs)
+        return result, tuple(gradients[unique.index(key)] for key in chosen)
+    if isinstance(outer, ForwardContext):
+        with told(outer):
+            return gradient_in_forward_mode(outer, debug, f, chosen, has_aux, args, kwargs)
+    with enclosed(outer):
+        inner: Any = new_context(settings(debug), f, args, kwargs, follows=True)
+    try:
+        with inner.setting.draws:
+            result, gradients = run_both_ways(inner, f, chosen, has_aux, args, kwargs)
+    finally:
+        inner.forget_cotangents()
+    if not inner.depends:
+        return result, gradients
+
+    def run_again(ctx: InnerContext, cotangent: Any) -> tuple[Any, Any, Seeds]:
+        return along(ctx, f, chosen, has_aux, args, kwargs, *cotangent)
+
+    value, aux = result if has_aux else (result, None)
+    (value, gradients), aux = recorded(
+        outer, inner, (value, gradients), aux, name_of(f), run_again
+    )
+    return (value, aux) if has_aux else value, gradients
+
+
+@contextmanager
+def told(ctx: Any) -> Iterator[None]:
+    """Let a context know of an error that Python code by itself would not raise."""
+    try:
+        yield
+    except NestedDerivativeError as error:
+        locate(error, ctx.user_location())
+        raise ctx.failed(error) from None
+
+
+def along(
+    ctx: InnerContext, f: Callable[..., Any], chosen: Any, has_aux: bool, args: Any, kwargs: Any,
+    value: Any, gradients: Any,
+) -> tuple[Any, Any, Seeds]:
+    """Run a function forward along the cotangents of its gradients; return value, aux, seeds.
+
+    The seeds are the cotangent of the value for the value, and one for its tangent.
+    """
+    forward = ForwardContext(ctx, plain=False)
+    args, kwargs = list(args), dict(kwargs)
+    with TangentLifter(forward) as lifter:
+        for key, v in zip(chosen, gradients, strict=True):
+            place: Any = args if isinstance(key, int) else kwargs
+            place[key], mirror = lifter.visit(place[key])
+            give_tangent(forward, mirror, v, f"argument {key}")
+        with enclosed(None):
+            output = forward.call(f, *args, **kwargs)
+        if forward.failure is not None:
+            raise forward.failure
+    output, aux = output if has_aux else (output, None)
+    primal, tangent = forward.split(output)
+    seeds = [(primal, value)]
+    if tangent is not None:
+        seeds.append((tangent, np.ones(np.shape(output)) if type(output) is ndarray else 1.0))
+    return primal, aux, seeds
+
+
+def run_inside(
+    outer: Any, name: str, call: Callable[[Any], Any], setting: Setting | None = None
+) -> Any:
+    """Run something in a context of its own, inside a derivative, and leave the state as it was.
+
+    Parameters
+    ----------
+    outer : Context
+        Of the derivative.
+    name : str
+        Of the function, for messages.
+    call : callable
+        From a context to the output, values of that context: it may run again on the way back.
+    setting : Setting, optional
+        Filled with what else the output depends on.
+    """
+    if isinstance(outer, ForwardContext):
+        with told(outer):
+            return run_inside_forward_mode(outer, name, call, setting)
+    inner = InnerContext(outer, follows=True)
+    guard(inner)
+    inner.setting = setting or inner.setting
+    with inner.setting.draws, told(outer), guarded(inner):
+        output = call(inner)
+        if inner.failure is not None:
+            raise inner.failure
+        inner.leave(output)
+        output = independent(inner, output)
+        inner.roll_back()
+    if not inner.depends:
+        return output
+
+    def run_again(ctx: InnerContext, cotangent: Any) -> tuple[Any, Any, Seeds]:
+        return None, call(ctx), []
+
+    return recorded(outer, inner, None, output, name, run_again)[1]
+
+
+def recorded(
+    outer: Any, inner: InnerContext, computed: Any, handed: Any, name: str, again: RunAgain
+) -> tuple[Any, Any]:
+    """Make what an inner call leaves active in the outer one, and record how to reverse it.
+
+    Parameters
+    ----------
+    outer, inner : Context
+    computed : object
+        Plain values that the inner call has computed; all of it becomes active.
+    handed : object
+        What its function hands out, in which what is active is so in the outer call already.
+    name : str
+        Of the function, for messages.
+    again : callable
+        Runs it again, from the cotangent of `computed`: returns the first value in it, and what
+        is handed out.
+
+    Returns
+    -------
+    computed, handed
+    """
+    for number, _ in inner.numbers.values():
+        if number.context is not outer:
+            outer.meet(number)
+    outer.registry.protect_all()  # the second run reads it again
+    with Lifter(outer) as lifter:
+        computed, mirror = lifter.visit(computed)
+    nodes = [
+        (path, part if type(part) is Active else outer.find(part))
+        for path, part in active_parts(inner, handed, lambda a: outer.find(a) is not None)
+    ]
+    value = None if computed is None else computed[0]
+    check = Fingerprint((value, handed)), outer.user_location(), name
+    outer.record((pull_inside, (computed, mirror), nodes, inner, again, check))
+    return computed, handed
+
+
+def pull_inside(entry: tuple[Any, ...]) -> None:
+    """Run an inner call again so that it can be reversed, and reverse it."""
+    _, (computed, mirror), nodes, before, again, (expected, *where) = entry
+    outer = before.outers[0]
+    cotangent = gradient_of(computed, mirror, {})
+    inner = InnerContext(outer, follows=True)
+    with guarded(inner), before.setting.again():
+        value, handed, seeds = again(inner, cotangent)
+        if not Fingerprint((value, handed)).matches(expected):
+            raise something_else(*where)
+        try:
+            seeds += [(part_at(handed, path), node.take()) for path, node in nodes]
+        except LookupError:
+            raise something_else(*where) from None
+        for output, g in seeds:
+            if g is not None and type(g) is not NoTangent:
+                give(inner, lowered(inner, output), g)
+        inner.run_backwards()
+    inner.deliver()
+
+
+def give(ctx: InnerContext, output: Any, cotangent: Any) -> None:
+    """Give a cotangent to a number or an array; a constant takes none."""
+    if type(output) is Active or type(output) is ndarray:
+        seed(ctx, output, cotangent, "dy")
+
+
+class _Arguments(Apart):
+    """A copy of arguments."""
+
+    def __init__(self, ctx: Any) -> None:
+        super().__init__(ctx)
+        self.met: list[ndarray] = []
+
+    @override
+    def array(self, value: ndarray) -> Any:
+        if type(value) is not ndarray:
+            return value
+        if any(np.may_share_memory(value, other) for other in self.met):
+            raise overlapping(self.ctx)
+        self.met.append(value)
+        return super().array(value)
+
+
+def vjp_inside(
+    outer: Any, f: Callable[..., Any], args: tuple[Any, ...]
+) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """Return the output of a function and its pullback, both inside a derivative."""
+    apart = separation(f, range(len(args)), args, {}, whole=True)
+    if apart is not None:
+        kept, originals = apart.args, apart.owners
+    elif is_guarded():
+        kept, originals = copied(args)
+    else:
+        copier = _Arguments(outer)
+        kept = copier.copy(args)
+        originals = [ref(outer.registry.owner(a)) for a in copier.met]
+
+    def call(ctx: Any) -> Any:
+        with barred(ctx, f, originals):
+            return ctx.call(f, *kept)
+
+    setting = Setting(outer)
+    with apart or nullcontext():
+        y = run_inside(outer, name_of(f), call, setting)
+    expected = Fingerprint(y)
+
+    def pullback(cotangent: Any) -> tuple[Any, ...]:
+        """Return the gradients of the arguments for a cotangent of the output."""
+        with setting.again():
+            return pull_back_inside(enclosing(), f, kept, cotangent, expected)
+
+    return y, pullback
+
+
+def overlapping(ctx: Any) -> NestedDerivativeError:
+    """Return the error for arguments that share memory, but are not one array."""
+    return ctx.failed(
+        NestedDerivativeError(
+            "an argument of vjp that holds arrays which share memory, inside another derivative",
+            where=ctx.user_location(),
+            why="vjp works on copies of arrays, which would no longer share it",
+            fix="take the views inside of the function: vjp(lambda x: f([x, x[1:]]), x)",
+        )
+    )
+
+
+def pull_back_inside(
+    outer: Any, f: Callable[..., Any], args: tuple[Any, ...], cotangent: Any, expected: Fingerprint
+) -> tuple[Any, ...]:
+    """Return the gradient of <f(*args), cotangent> for each argument."""
+    chosen = [i for i, a in enumerate(args) if has_derivative(outer, a)]
+    (_, y), gradients = gradient_inside(
+        outer, False, pushforward.weighed, [i + 2 for i in chosen], True, (f, cotangent, *args), {}
+    )
+    if not Fingerprint(y).matches(expected):
+        raise outer.failed(something_else(outer.user_location(), name_of(f)))
+    found = dict(zip(chosen, gradients, strict=True))
+    return tuple(found.get(i, NoTangent()) for i in range(len(args)))
+
+
+def has_derivative(ctx: Any, value: Any) -> bool:
+    """Tell whether an argument holds numbers or arrays that have a derivative."""
+    return is_differentiable(Leaves(ctx).visit(value)[1])
+
+
+# Inside forward mode.
+
+
+def gradient_in_forward_mode(
+    outer: ForwardContext, debug: bool, f: Callable[..., Any], chosen: Any, has_aux: bool,
+    args: Any, kwargs: Any,
+) -> tuple[Any, tuple[Any, ...]]:
+    """Return the result of a function and its gradients, with their tangents."""
+    wanted = [args[key] if isinstance(key, int) else kwargs[key] for key in chosen]
+    leaves = Leaves(outer)
+    mirrors = [leaves.visit(value)[1] for value in wanted]
+    for key, value, mirror in zip(chosen, wanted, mirrors, strict=True):
+        if not is_differentiable(mirror):
+            raise not_differentiable(f, key, value)
+    pairs = [outer.split(part) for part, _ in leaves.found]
+    shells: list[Shell] = []
+
+    def run_on(z: Any) -> tuple[Any, Any]:
+        """Run the function in forward mode, on primals of the context that is running.
+
+        Return the halves of its value, and of what is active in its auxiliary output.
+        """
+        ctx = enclosing()
+        active = [
+            outer.fresh_number(p, t) if type(p) is not ndarray else p
+            for p, (_, t) in zip(z, pairs, strict=True)
+        ]
+        new_args, new_kwargs = list(args), dict(kwargs)
+        with computing_on(outer, ctx), Replacer(ctx, active) as replacer:
+            for key, value in zip(chosen, wanted, strict=True):
+                (new_args if isinstance(key, int) else new_kwargs)[key] = replacer.visit(value)[0]
+            output, aux = run(outer, f, tuple(new_args), new_kwargs, False)[0], None
+            if has_aux:
+                output, aux = auxiliary(f, output)
+            scalar_value(f, unwrapped(output))
+            if not shells:
+                shells.append(Shell(outer, aux))
+            value, tangent = outer.split(output)
+            primals, tangents = shells[0].halves(aux)
+            return (value, primals), (zero_like(value) if tangent is None else tangent, tangents)
+
+    def primal_part(z: Any) -> Any:
+        return run_on(z)[0]
+
+    def tangent_part(z: Any) -> Any:
+        return run_on(z)[1]
+
+    primal_part.__qualname__ = tangent_part.__qualname__ = name_of(f)  # in messages
+    z = [p for p, _ in pairs]
+    below = outer.base
+    with Draws() as draws:
+        (value, aux), (g,) = gradient_inside(below, debug, primal_part, [0], True, (z,), {})
+    with draws.again():
+        (dvalue, daux), (dg,) = gradient_inside(below, debug, tangent_part, [0], True, (z,), {})
+    for (_, known), p, t in zip(leaves.found, g, dg, strict=True):
+        known.gradient = outer.fresh(p, t)
+    memo: dict[int, Any] = {}
+    gradients = tuple(gradient_of(v, m, memo) for v, m in zip(wanted, mirrors, strict=True))
+    value = outer.fresh(value, dvalue)
+    return (value, shells[0].filled(aux, daux)) if has_aux else value, gradients
+
+
+def run_inside_forward_mode(
+    outer: ForwardContext, name: str, call: Callable[[Any], Any], setting: Setting | None
+) -> Any:
+    """Run something in a context of its own inside forward mode."""
+    shells: list[Shell] = []
+
+    def run_below(ctx: Any) -> Any:
+        with computing_on(outer, ctx):
+            output = call(outer)
+            if not shells:
+                shells.append(Shell(outer, output))
+            return shells[0].halves(output)
+
+    primals, tangents = run_inside(outer.base, name, run_below, setting)
+    return shells[0].filled(primals, tangents)
+
+
+@contextmanager
+def computing_on(outer: ForwardContext, ctx: Any) -> Iterator[None]:
+    """Let a forward-mode call compute on top of another context meanwhile."""
+    try:
+        with outer.based_on(ctx), enclosed(None):
+            yield
+    except Exception as error:
+        held = [(e.args, own_attributes(e)) for e in related(error)]
+        if not isinstance(error, MooncakeError) and holds_tangents(outer, held):
+            refuse_to_catch((outer, *outer.outers), error, outer.user_location())
+        raise
+
+
+def holds_tangents(outer: ForwardContext, held: Any) -> bool:
+    """Tell whether a value holds numbers or arrays that have a tangent."""
+    return any(
+        outer.split(lowered(outer, part))[1] is not None
+        for part in held_foreign(None, held, set())
+    )

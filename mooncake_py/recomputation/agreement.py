@@ -1,0 +1,106 @@
+"""Whether a function that was run again did the same: if not, its derivative would be another's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.boundary.arguments import name_of
+from mooncake_py.diagnostics.native_modules import is_native_module
+from mooncake_py.diagnostics.places import definition_of
+from mooncake_py.errors import NestedDerivativeError
+from mooncake_py.recomputation.structures import is_leaf
+from mooncake_py.runtime.activity import parts, unwrapped
+from mooncake_py.runtime.enclosing import enclosing
+
+__all__ = ["Fingerprint", "Runs", "something_else"]
+
+LEFT_OUT = (set, frozenset, type, FunctionType, MethodType, BuiltinFunctionType)
+RTOL = {"e": 1e-1, "f": 1e-3, "F": 1e-3}  # of low precision, by the character of the dtype
+RTOL_DOUBLE = 1e-7
+
+
+class Fingerprint:
+    """Sums over the numbers in an output: enough to tell another run from rounding."""
+
+    def __init__(self, output: Any) -> None:
+        self.sums = [sums_of(unwrapped(leaf)) for leaf in numbers_in(output, set())]
+
+    def matches(self, other: Fingerprint) -> bool:
+        """Tell whether two outputs are the same but for rounding."""
+        return len(self.sums) == len(other.sums) and all(
+            abs(a - b) <= tolerance * size or (a != a and b != b) or a == b
+            for (a, size, tolerance), (b, _, _) in zip(self.sums, other.sums, strict=True)
+        )
+
+
+class Runs:
+    """The runs that one derivative takes of a function, which must have one result.
+
+    Parameters
+    ----------
+    f : callable
+        What the user calls it, for messages.
+    """
+
+    def __init__(self, f: Any) -> None:
+        self.f = f
+        self.first: Fingerprint | None = None
+
+    def agree(self, result: Any) -> None:
+        """Raise if the result of a run is not that of the first one."""
+        found = Fingerprint(result)
+        if self.first is None:
+            self.first = found
+        elif not found.matches(self.first):
+            error = runs_differ(definition_of(self.f), name_of(self.f))
+            outer = enclosing()
+            raise error if outer is None else outer.failed(error)
+
+
+def numbers_in(value: Any, seen: set[int]) -> Iterator[Any]:
+    """Yield the numbers and arrays in containers and objects, not what functions captured."""
+    if is_leaf(value):
+        yield value
+    elif id(value) not in seen and not isinstance(value, LEFT_OUT):
+        seen.add(id(value))
+        module = type(value).__module__
+        if module == "builtins" or not is_native_module(module):
+            for part in parts(value):
+                yield from numbers_in(part, seen)
+
+
+def sums_of(leaf: Any) -> tuple[complex, float, float]:
+    """Return a sum that tells the elements apart, its scale, and how exact it is."""
+    flat = np.asarray(leaf).reshape(-1)
+    weights = 1.0 + np.arange(flat.size) % 7
+    with np.errstate(all="ignore"):
+        total, size = np.sum(flat * weights), np.sum(np.abs(flat * weights))
+    return complex(total), float(size), RTOL.get(flat.dtype.char, RTOL_DOUBLE)
+
+
+def something_else(where: Any, name: str) -> NestedDerivativeError:
+    """Return the error for a function of an inner derivative with another result."""
+    return NestedDerivativeError(
+        f"{name} gave another result when it was run again",
+        where=where,
+        why="a derivative inside another one runs its function again, and here it does not find "
+        "what\nthe first run has found: an iterator from outside that moved on, a file, the clock, "
+        "or,\nfor a pullback, arrays, lists or attributes that were changed after the call of vjp",
+        fix="take what changes as an argument, or a copy of it",
+    )
+
+
+def runs_differ(where: Any, name: str) -> NestedDerivativeError:
+    """Return the error for a function with another result in a later run of one derivative."""
+    return NestedDerivativeError(
+        f"{name} gave another result when it was run again",
+        where=where,
+        why="this derivative takes a run for each number of the arguments, and a later run does "
+        "not find what\nthe first one has found: an iterator from outside that moved on, a file, "
+        "the clock",
+        fix="take what changes as an argument, or a copy of it",
+    )

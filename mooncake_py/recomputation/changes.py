@@ -1,0 +1,192 @@
+"""The log of changes to containers, objects and names in a first run.
+
+A run of many steps may change a place as many times, and change what it has made itself: so a
+place is kept once, a container of which much has changed is kept as a whole, and what nobody can
+reach any more is forgotten.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from typing import Any
+
+from mooncake_py.containers import containers, dicts, lists, sets, state
+from mooncake_py.containers.undo import is_plain_key
+from mooncake_py.runtime.pulls import pull_state
+
+__all__ = ["Changes", "is_alone"]
+
+Entry = tuple[Any, ...]
+
+FEW = 16
+ORDERS = (dicts.restore_order, sets.restore_order)
+BY_PART = (state.restore_attribute, state.restore_slot, state.restore_flag)
+KEPT_WHOLE = frozenset({list, dict, set, deque})
+
+
+class Changes:
+    """Entries that undo changes, each with the inverse, what was changed, and details."""
+
+    def __init__(self) -> None:
+        self.kept: list[Entry | None] = []
+        self.groups: dict[int, Group] = {}
+        self.count = 0
+        self.limit = FEW
+
+    def entries(self) -> list[Entry]:
+        """Return the entries in the order in which they were recorded."""
+        self.forget_unreachable()
+        return [entry for entry in self.kept if entry is not None]
+
+    # In place of the table of dicts whose order is recorded: see `dicts.note_order`.
+
+    def __contains__(self, key: int) -> bool:
+        group = self.groups.get(key)
+        return group is not None and group.has_order
+
+    def __setitem__(self, key: int, d: Any) -> None:
+        pass
+
+    def pop(self, key: int, default: None) -> None:
+        """Leave the group: what is undone in it is about a copy."""
+
+    def add(self, entry: Entry) -> None:
+        """Keep an entry unless an earlier one brings the place back anyway."""
+        o = entry[2]
+        group = self.groups.get(id(o))  # the entries of a group keep the object alive
+        if group is None:
+            group = self.groups[id(o)] = Group(len(o) if type(o) in KEPT_WHOLE else 0)
+        if group.is_whole:
+            return
+        place = place_of(entry)
+        if place is None and not adds_at_the_end(entry):
+            group.places.clear()  # from here on they mean something else
+            if entry[1] in ORDERS:  # of the attributes of an object, perhaps
+                group.has_order = True
+                for other in self.groups.values():
+                    other.places.clear()
+        elif place is not None:
+            if place in group.places:
+                return
+            group.places.add(place)
+        group.positions.append(len(self.kept))
+        self.kept.append(entry)
+        self.count += 1
+        module = containers.module_of(o)
+        if module is not None and entry[1] is module.restore:
+            group.is_whole = True
+        elif type(o) in KEPT_WHOLE and len(group.positions) > 2 * group.size + 8:
+            self.keep_whole(o, module, group)
+        if self.count > self.limit:
+            self.forget_unreachable()
+            self.limit = FEW + 2 * self.count
+
+    def keep_whole(self, o: Any, module: Any, group: Group) -> None:
+        """Replace the entries of a container by one that has its contents before them all.
+
+        The change that is being recorded has been made, unless undoing it twice does no harm.
+        """
+        before = deque(o, o.maxlen) if type(o) is deque else type(o)(o)
+        for position in reversed(group.positions):
+            entry = self.kept[position]
+            assert entry is not None
+            entry[1](before, *entry[3:])
+            self.kept[position] = None
+        last = group.positions[-1]  # undone before the attributes of what is taken out again
+        self.count -= len(group.positions) - 1
+        group.positions = [last]
+        group.is_whole = True
+        self.kept[last] = pull_state, module.restore, o, module.contents(before)
+
+    def forget_unreachable(self) -> None:
+        """Drop the entries about what only they refer to: it was made within the run."""
+        before = 0
+        while before != len(self.groups):  # one object may be all that refers to another
+            before = len(self.groups)
+            for key, group in list(self.groups.items()):
+                if is_alone([self.object_of(group)], len(group.positions)):
+                    del self.groups[key]
+                    for position in group.positions:
+                        self.kept[position] = None
+        self.close_ranks()
+
+    def object_of(self, group: Group) -> Any:
+        """Return what the entries of a group are about."""
+        entry = self.kept[group.positions[0]]
+        assert entry is not None
+        return entry[2]
+
+    def close_ranks(self) -> None:
+        """Take out the positions of entries that were dropped."""
+        new: list[Entry | None] = []
+        moved: dict[int, int] = {}
+        for position, entry in enumerate(self.kept):
+            if entry is not None:
+                moved[position] = len(new)
+                new.append(entry)
+        for group in self.groups.values():
+            group.positions = [moved[position] for position in group.positions]
+        self.kept = new
+        self.count = len(new)
+
+
+class Group:
+    """The entries about one container, object or variable.
+
+    Attributes
+    ----------
+    positions : list of int
+        In the list of all entries.
+    places : set
+        The parts that are kept; a further change of one need not be.
+    has_order : bool
+        Whether the order of the keys of a dict is among them.
+    size : int
+        Of the container when it was changed first.
+    is_whole : bool
+        Whether the entries bring back everything.
+    """
+
+    __slots__ = ("has_order", "is_whole", "places", "positions", "size")
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.positions: list[int] = []
+        self.places: set[Any] = set()
+        self.has_order = False
+        self.is_whole = False
+
+
+def place_of(entry: Entry) -> Any:
+    """Return what tells the place of a change from others, None if the inverse is relative."""
+    _, inverse, _, *details = entry
+    if inverse is state.restore_cell:
+        return ()
+    if inverse is state.restore_shape:
+        return id(details[-1])
+    if inverse in BY_PART:
+        return details[0]
+    if inverse is dicts.restore_key:
+        return (details[0],) if is_plain_key(details[0]) else None
+    if inverse is list.__setitem__ and type(details[0]) is int:
+        return details[0]
+    return None
+
+
+def adds_at_the_end(entry: Entry) -> bool:
+    """Tell whether a change has added to a list, so that indices mean what they meant before."""
+    return entry[1] is lists.truncate or (entry[1] is list.pop and len(entry) == 3)
+
+
+def references(holder: list[Any]) -> int:
+    """Count the references to the only element of a list."""
+    return sys.getrefcount(holder[0])
+
+
+ALONE = references([object()])
+
+
+def is_alone(holder: list[Any], held: int) -> bool:
+    """Tell whether only the list and `held` other references lead to the element of a list."""
+    return references(holder) <= ALONE + held

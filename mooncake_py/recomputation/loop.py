@@ -1,0 +1,187 @@
+"""Loops of which a few states are kept, and the steps between them run again.
+
+References
+----------
+A. Griewank, A. Walther, "Algorithm 799: Revolve", ACM Transactions on Mathematical Software 26
+(2000): which states to keep, such that a given number of them needs the fewest steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from math import comb
+from typing import Any
+
+from numpy import ndarray
+
+from mooncake_py.containers.dicts import restore_key, value_at
+from mooncake_py.containers.state import old_cell, restore_cell
+from mooncake_py.containers.undo import note
+
+Step = Callable[[Any, int], Any]
+
+__all__ = ["run_body", "run_counted", "run_while", "split"]
+
+
+def split(count: int, slots: int) -> int:
+    """Return after how many of `count` steps the second of `slots` states is to be kept.
+
+    With s states and each step run at most r times before it is recorded, ``comb(s + r, s)``
+    steps can be reversed.
+    """
+    sweeps = sweeps_of(count, slots)
+    first = comb(slots + sweeps - 1, slots)
+    return max(1, min(first, count - comb(slots + sweeps - 2, slots - 1), count - 1))
+
+
+def sweeps_of(count: int, slots: int) -> int:
+    """Return how often a step runs, at most, before it is recorded."""
+    sweeps = 1
+    while comb(slots + sweeps, slots) < count:
+        sweeps += 1
+    return sweeps
+
+
+def runs(count: int, slots: int) -> int:
+    """Return how often a step runs in all, if `count` steps are reversed with `slots` states."""
+    if count < 2 or slots < 1:
+        return count
+    sweeps = sweeps_of(count, slots)
+    return count + sweeps * count - comb(slots + sweeps, slots + 1)
+
+
+def run_counted(ctx: Any, step: Any, state: Any, items: Any, slots: int) -> Any:
+    """Run ``for item in items: state = step(state, item)`` and return the state."""
+    if type(items) is not range and type(items) is not ndarray:
+        items = tuple(ctx.iter(items))
+
+    def run_step(state: Any, k: int) -> Any:
+        return ctx.call(step, state, ctx.getitem(items, k))
+
+    one = counted(ctx, run_step, len(items), slots)
+    return advance(ctx, one, state, 0, len(items), slots)
+
+
+def run_body(ctx: Any, body: Any, names: Any, items: Any, slots: int) -> Any:
+    """Run a loop whose body is a function that binds `names`: see `rewriting.loops`."""
+    items = items if type(items) is range else tuple(ctx.iter(items))
+    free = dict(zip(body.__code__.co_freevars, body.__closure__ or (), strict=True))
+    local_names, global_names = names
+    cells = [free[name] for name in local_names]
+    scope = body.__globals__
+
+    def run_step(exit_value: Any, k: int) -> Any:
+        if ctx.rehearsal is not None:
+            ctx.rehearsal.captured(body.__closure__ or ())
+            for cell in cells:
+                note(ctx, restore_cell, cell, old_cell(cell))
+            for name in global_names:
+                note(ctx, restore_key, scope, name, value_at(scope, name))
+        return body(items[k])
+
+    one = counted(ctx, run_step, len(items), slots)
+    return advance(ctx, one, None, 0, len(items), slots, ends=is_exit)
+
+
+def counted(ctx: Any, run_step: Step, count: int, slots: int) -> Step:
+    """Return a step that tells how many have run, if somebody wants to know."""
+    if ctx.meter is None:
+        return run_step
+    return ctx.meter.counting(run_step, count if ctx.rehearsal is not None else runs(count, slots))
+
+
+def is_exit(exit_value: Any) -> bool:
+    """Tell whether the body of a loop has left it."""
+    return exit_value is not None
+
+
+def never(state: Any) -> bool:
+    """Tell that no state ends a loop."""
+    return False
+
+
+def advance(
+    ctx: Any,
+    run_step: Step,
+    state: Any,
+    start: int,
+    stop: int,
+    slots: int,
+    ends: Callable[[Any], bool] = never,
+) -> Any:
+    """Run some of the steps; all but the last run again on the reverse pass.
+
+    A state that ends the loop is returned at once.
+    """
+    while stop - start > 1 and slots > 0 and ctx.rehearsal is None:
+        middle = start + split(stop - start, slots)
+        run = partial(advance, ctx, run_step, state, start, middle, slots, ends)
+        state = ctx.repeatable(run)
+        if ends(state):
+            return state
+        start, slots = middle, slots - 1
+    for k in range(start, stop):
+        state = run_step(state, k)
+        if ends(state):
+            break
+    return state
+
+
+def run_while(ctx: Any, step: Any, state: Any, more: Any, slots: int) -> Any:
+    """Run ``while more(state): state = step(state)`` and return the state.
+
+    As the number of steps is not known, they run in blocks, each twice as long as the one before.
+    """
+
+    def run_step(state: Any, _: int) -> Any:
+        return ctx.call(step, state)
+
+    if ctx.meter is not None:
+        run_step = ctx.meter.counting(run_step, None)
+    length = slots + 1
+    while True:
+        block = Block(ctx, run_step, more, length, slots)
+        state = ctx.repeatable(partial(block.run, state))
+        if block.count < length:
+            return state
+        length *= 2
+
+
+class Block:
+    """Some steps of a loop, of which it shows in the first run how many they are."""
+
+    def __init__(self, ctx: Any, step: Step, more: Any, length: int, slots: int) -> None:
+        self.ctx = ctx
+        self.step = step
+        self.more = more
+        self.length = length
+        self.slots = slots
+        self.count = -1
+
+    def run(self, state: Any) -> Any:
+        """Run the block, the first time to find out how long it is."""
+        if self.count < 0:
+            return self.first_run(state)
+        state = advance(self.ctx, self.run_step, state, 0, self.count, self.slots)
+        if self.count < self.length:
+            self.goes_on(state)
+        return state
+
+    def first_run(self, state: Any) -> Any:
+        """Run the block and count its steps."""
+        count = 0
+        while count < self.length and self.goes_on(state):
+            state = self.step(state, count)
+            count += 1
+        self.count = count
+        return state
+
+    def run_step(self, state: Any, k: int) -> Any:
+        """Run a step, and the question before it, which may have effects."""
+        self.goes_on(state)
+        return self.step(state, k)
+
+    def goes_on(self, state: Any) -> bool:
+        """Tell whether there is another step."""
+        return bool(self.ctx.truth(self.ctx.call(self.more, state)))

@@ -1,0 +1,251 @@
+"""What a part of a program has brought forth: the nodes of it, and what tells one run from another.
+
+The two runs of a part make different nodes for the same values.  What the first has made is held
+by what it returned or by places that it has changed; walked through in one order, the k-th node of
+the first run belongs to the k-th of the second.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from types import GeneratorType
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.containers import containers, dicts, state
+from mooncake_py.containers.undo import is_plain_key
+from mooncake_py.errors import DerivativeDropError
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.activity import INERT, contains_active, is_iterator, parts
+from mooncake_py.runtime.fields import own_attributes
+from mooncake_py.runtime.memory import Memory, undo_assign
+from mooncake_py.tangents.memory import owner as owner_of
+
+__all__ = ["Outcome", "Place", "contents_of", "places_of", "same_state", "state_at"]
+
+Place = tuple[Any, Any, Any]
+"""What was changed, the inverse of the change, and where in it."""
+
+CONSTANTS = frozenset({int, bool, str, bytes, type(None)})
+NUMBERS = frozenset({float, complex, np.float64, np.float32, np.complex128})
+LAYOUT = (state.restore_flag, state.restore_shape)
+COLUMNS = 61
+
+
+class Outcome:
+    """What a value leads to.
+
+    Parameters
+    ----------
+    ctx : Tape
+    roots : sequence
+        Where to begin.
+    unchanged : dict of int to weakref
+        Owners of arrays that are the same in both runs, by id.
+    known : set of int, optional
+        The ids of what was visited before, and is left out.
+
+    Attributes
+    ----------
+    nodes : list of (Active, Memory or None)
+        Of numbers and arrays, in the order in which they are met.
+    tokens : list
+        What else is met: two runs are equal if these are.
+    seen : set of int
+        The ids of what was visited.
+    """
+
+    def __init__(
+        self,
+        ctx: Any,
+        roots: Sequence[Any],
+        unchanged: dict[int, Any],
+        known: frozenset[int] = frozenset(),
+    ) -> None:
+        self.ctx = ctx
+        self.unchanged = unchanged
+        self.nodes: list[Active | Memory | None] = []
+        self.tokens: list[Any] = []
+        self.known = known
+        self.seen: set[int] = set()
+        self.todo: list[Any] = list(reversed(roots))
+        while self.todo:
+            self.visit(self.todo.pop())
+
+    def equals(self, other: Outcome) -> bool:
+        """Tell whether a later run has brought forth the same.
+
+        More may be active in it: of a loop that is one entry, all that may depend on something is.
+        """
+        return (
+            self.tokens == other.tokens
+            and len(self.nodes) == len(other.nodes)
+            and not any(
+                type(old) is Active and new is None
+                for old, new in zip(self.nodes, other.nodes, strict=True)
+            )
+        )
+
+    def is_spent(self, met: set[int]) -> bool:
+        """Tell whether no node has a cotangent left, except for those met elsewhere, by id."""
+        return not any(
+            node is not None and id(node) not in met and np.any(node.grad) for node in self.nodes
+        )
+
+    def hand_over(self, other: Outcome) -> None:
+        """Move the cotangents of the nodes to those of another run."""
+        for old, new in zip(self.nodes, other.nodes, strict=True):
+            if old is new or old is None or new is None:
+                continue
+            g = old.take()
+            if g is not None:
+                if type(old) is Active:
+                    old.grad = 0.0
+                new.add(g)
+
+    def visit(self, value: Any) -> None:
+        """Note a value, and put what it holds on the list of what is to be visited."""
+        t = type(value)
+        if t is Active:
+            self.nodes.append(value)
+            self.tokens.append((type(value.primal), plain(value.primal)))
+        elif t in CONSTANTS:
+            self.tokens.append((t, value))
+        elif t in NUMBERS:
+            self.nodes.append(None)
+            self.tokens.append((t, plain(value)))
+        elif t in INERT:
+            self.tokens.append(t)
+        elif id(value) not in self.seen and id(value) not in self.known:
+            self.seen.add(id(value))
+            if isinstance(value, ndarray):
+                self.visit_array(value)
+            else:
+                self.visit_parts(value)
+
+    def visit_array(self, a: ndarray) -> None:
+        """Note an array; what was not overwritten is the same in both runs."""
+        owner = owner_of(a)
+        same = self.unchanged.get(id(owner))
+        if same is not None and same() is owner:  # ids are reused
+            self.tokens.append(id(owner))
+            return
+        node = self.ctx.find(a) if type(a) is ndarray else None
+        self.nodes.append(None if node is None else node.memory)
+        self.tokens.append((a.shape, a.dtype, checksum(a)))
+        if a.dtype.kind == "O":
+            self.todo.extend(reversed(a.ravel().tolist()))
+
+    def visit_parts(self, value: Any) -> None:
+        """Note a container, an object or a function."""
+        t = type(value)
+        if (t is GeneratorType or is_iterator(t)) and contains_active(self.ctx, value, set()):
+            raise unfinished(self.ctx, value)
+        held = list(parts(value))
+        if t in (set, frozenset) and not all(type(v) in INERT or type(v) is Active for v in held):
+            # Their order is that of addresses, another one in each run.
+            if contains_active(self.ctx, value, set()):
+                raise unordered(self.ctx, value)
+            held = []
+        self.tokens.append((t, len(held)))
+        self.todo.extend(reversed(held))
+
+
+def places_of(undoing: list[Any]) -> list[Place]:
+    """Return what the changes were about that are undone by some entries; arrays by their owner."""
+    places: dict[Any, Place] = {}
+    for entry in undoing:
+        if entry[0] is undo_assign:
+            o, inverse, detail = owner_of(entry[1]), undo_assign, None
+        else:
+            _, inverse, o, *details = entry
+            if inverse in LAYOUT:
+                continue  # the elements are another matter
+            by_part = (state.restore_attribute, state.restore_slot, dicts.restore_key)
+            detail = details[0] if inverse in by_part else None
+            if inverse is dicts.restore_key and not is_plain_key(detail):
+                inverse, detail = dicts.restore, None
+        places[id(o), inverse, detail] = o, inverse, detail
+    return list(places.values())
+
+
+def contents_of(place: Place) -> Any:
+    """Return what a place holds now."""
+    o, inverse, detail = place
+    if inverse is undo_assign:
+        return o
+    if inverse is state.restore_attribute:
+        return state.old_attribute(o, detail)
+    if inverse is state.restore_slot:
+        return state.slot_value(detail, o)
+    if inverse is state.restore_cell:
+        return state.old_cell(o)
+    if inverse is dicts.restore_key:
+        return dicts.value_at(o, detail)
+    module = containers.module_of(o)
+    return own_attributes(o) if module is None else module.contents(o)
+
+
+def state_at(place: Place) -> Any:
+    """Return what tells whether a place is changed: its objects, or a checksum of an array."""
+    contents = contents_of(place)
+    if isinstance(contents, ndarray) and place[1] is undo_assign:
+        return checksum(contents)
+    held = parts(contents) if containers.module_of(contents) is not None else [contents]
+    return type(contents), list(held)
+
+
+def same_state(a: Any, b: Any) -> bool:
+    """Tell whether two states of a place are equal."""
+    if type(a[1]) is not list:
+        return a == b
+    return a[0] is b[0] and len(a[1]) == len(b[1]) and all(map(operator.is_, a[1], b[1]))
+
+
+def plain(number: Any) -> Any:
+    """Return a number such that nan is equal to nan."""
+    return number if number == number else "nan"
+
+
+def checksum(a: ndarray) -> Any:
+    """Return what hardly any other array of this shape has: sums of columns of its bits.
+
+    One pass over the memory; a change of the order changes it as well.
+    """
+    if a.dtype.kind in "OV" or a.dtype.char in "gG":  # bytes that copies do not keep
+        return None, b""
+    if not a.flags.c_contiguous:
+        a = a.T if a.T.flags.c_contiguous else np.ascontiguousarray(a)
+    size = next(n for n in (8, 4, 2, 1) if a.dtype.itemsize % n == 0)
+    bits = a.reshape(-1).view(f"u{size}")
+    rows = bits.size // COLUMNS
+    sums = bits[: rows * COLUMNS].reshape(rows, COLUMNS).sum(axis=0, dtype=np.uint64)
+    return sums.tobytes(), bits[rows * COLUMNS :].tobytes()
+
+
+def unfinished(ctx: Any, value: Any) -> DerivativeDropError:
+    """Return the error for an iterator over active values that leaves a checkpoint."""
+    return ctx.failed(
+        DerivativeDropError(
+            f"a {type(value).__name__} over active values leaves a part that is checkpointed",
+            where=ctx.user_location(),
+            why="how far it has run cannot be restored when the part is run again",
+            fix="return a list: list(...)",
+        )
+    )
+
+
+def unordered(ctx: Any, value: Any) -> DerivativeDropError:
+    """Return the error for a set of objects with active parts that leaves a checkpoint."""
+    return ctx.failed(
+        DerivativeDropError(
+            f"a {type(value).__name__} of active objects leaves a part that is checkpointed",
+            where=ctx.user_location(),
+            why="its order is another one when the part is run again, so that the objects of the "
+            "two runs\ncannot be told apart",
+            fix="keep the objects in a list or a dict",
+        )
+    )

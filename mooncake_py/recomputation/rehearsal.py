@@ -1,0 +1,205 @@
+"""A first run of a part of a program: nothing is recorded but how to undo it.
+
+The part will be run again on the reverse pass, with record.  Until then it needs, of all memory
+that existed before it, what it has overwritten, as it was before; a place that is overwritten
+many times is kept once.
+"""
+
+from __future__ import annotations
+
+import copy
+from types import CellType
+from typing import Any, Self
+from weakref import ref
+
+from numpy import ndarray
+
+from mooncake_py.containers import containers, dicts, state
+from mooncake_py.containers.undo import note
+from mooncake_py.language.draws import Draws
+from mooncake_py.recomputation.changes import Changes, is_alone
+from mooncake_py.rules.kinds import CoDualRule
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.activity import INERT, parts
+from mooncake_py.runtime.fields import own_attributes, set_own_attributes
+from mooncake_py.runtime.memory import Memory, undo_assign
+from mooncake_py.runtime.pulls import is_basic, pull_state
+
+__all__ = ["Rehearsal"]
+
+Entry = tuple[Any, ...]
+
+NOTHING: Entry = (None,)  # in place of an entry where there is nothing to undo
+FEW = 32
+
+
+class Rehearsal:
+    """The mode of a context during a first run; a context manager.
+
+    Parameters
+    ----------
+    ctx : Tape
+
+    Attributes
+    ----------
+    existing : set of Memory
+        Blocks that were known before; all of them are protected.
+    draws : Draws
+        Generators of random numbers that were drawn from.
+    globals : list
+        Global variables that functions bind which were called before, with what they are bound to.
+    cells : dict
+        Captured variables of the functions that were called, by id, with what they were bound to.
+        The function that they are local to binds them anew without anybody being told.
+    """
+
+    def __init__(self, ctx: Any) -> None:
+        self.ctx = ctx
+        self.existing: set[Memory] = ctx.registry.protect_all()
+        self.whole: set[Memory] = set()
+        self.logged: dict[Memory, int] = {}
+        self.arrays: list[Entry] = []
+        self.reshaped: set[int] = set()
+        self.met: dict[int, tuple[ref[ndarray], ndarray, Memory]] = {}
+        self.limit = FEW
+        self.changes = Changes()
+        self.draws = Draws()
+        self.globals = [
+            (scope, name, dicts.value_at(scope, name)) for (_, name), scope in ctx.rebound.items()
+        ]
+        self.cells: dict[int, tuple[CellType, Any]] = {}
+        self.cells_limit = FEW
+
+    def __enter__(self) -> Self:
+        self.plainly = vars(self.ctx).get("record")
+        self.ctx.record = self.record
+        self.ctx.rehearsal = self
+        self.ctx.ordered = self.changes
+        self.draws.__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.draws.__exit__()
+        del self.ctx.record, self.ctx.rehearsal
+        self.ctx.ordered = {}
+        if self.plainly is not None:
+            self.ctx.record = self.plainly
+        for entry in self.undoing():
+            self.ctx.record(entry)
+
+    def record(self, entry: Entry) -> None:
+        """Keep an entry that undoes a change; all others are for the second run."""
+        pull = entry[0]
+        if pull is undo_assign:
+            if id(entry[1]) in self.reshaped:
+                entry = pull, entry[1].view(), *entry[2:]
+            self.arrays.append(entry)
+        elif pull is pull_state:
+            self.changes.add(entry)
+        else:
+            self.ctx.meet_numbers(entry)
+
+    def undoing(self) -> list[Entry]:
+        """Return the entries that bring back the state before the run."""
+        self.forget_dead()
+        met = [
+            (undo_assign, with_shape(owner, old.shape), Ellipsis, old, memory)
+            for reference, old, memory in self.met.values()
+            if (owner := reference()) is not None
+        ]
+        return [*self.arrays, *met, *self.changes.entries()]
+
+    # Arrays.
+
+    def overwritten(self, memory: Memory, o: ndarray, i: Any) -> Entry:
+        """Return the entry that undoes a write to ``o[i]``, which is about to happen.
+
+        A block is kept as a whole when half of it was overwritten.
+        """
+        owner = memory.ref()
+        if memory in self.whole or owner is None:
+            memory.protected = False
+            return NOTHING
+        if memory not in self.existing:
+            memory.protected = False
+            if hasattr(memory, "logged"):
+                self.meet(owner, memory)
+            return NOTHING
+        if is_basic(i) and o.dtype.kind != "O":
+            old = o[i]
+            total = self.logged[memory] = self.logged.get(memory, 0) + old.nbytes
+            if 2 * total < owner.nbytes:
+                return undo_assign, o, i, old.copy()
+        elif type(owner) is not ndarray:
+            return undo_assign, o, copy.deepcopy(i), copy.copy(o[i])
+        memory.protected = False
+        self.whole.add(memory)
+        return undo_assign, owner, Ellipsis, owner.copy(), memory
+
+    def before_shape(self, a: ndarray) -> None:
+        """Let entries keep the shape that an array has now: all its shapes are undone at once."""
+        self.reshaped.add(id(a))
+        same = a.view()
+        self.arrays = [(e[0], same, *e[2:]) if e[1] is a else e for e in self.arrays]
+
+    def meet(self, owner: ndarray, memory: Memory) -> None:
+        """Keep a constant block which may have been made within this run, as long as it lives."""
+        known = self.met.get(id(owner))
+        if known is None or known[0]() is not owner:
+            self.met[id(owner)] = ref(owner), owner.copy(), memory
+            if len(self.met) > self.limit:
+                self.forget_dead()
+                self.limit = FEW + 2 * len(self.met)
+
+    def forget_dead(self) -> None:
+        """Drop what was kept of arrays that are gone."""
+        self.met = {key: kept for key, kept in self.met.items() if kept[0]() is not None}
+
+    # Captured variables.
+
+    def captured(self, closure: tuple[CellType, ...]) -> None:
+        """Note what the captured variables of a function that is called are bound to."""
+        for cell in closure:
+            if id(cell) not in self.cells:
+                self.cells[id(cell)] = cell, state.old_cell(cell)
+        if len(self.cells) > self.cells_limit:
+            self.cells = {
+                key: kept for key, kept in self.cells.items() if not is_alone([kept[0]], 1)
+            }
+            self.cells_limit = FEW + 2 * len(self.cells)
+
+    # Rules by hand: only their pullbacks know how to undo them.
+
+    def before_rule(self, rule: CoDualRule, args: Any) -> None:
+        """Keep everything that a rule written by hand may change."""
+        seen: set[int] = set()
+        for i, a in enumerate(args):
+            if rule.mutates is None or i in rule.mutates:
+                self.keep(a, seen)
+
+    def keep(self, value: Any, seen: set[int]) -> None:
+        """Keep the contents of a value and of all that it holds."""
+        if type(value) in INERT or type(value) is Active or id(value) in seen:
+            return
+        seen.add(id(value))
+        if isinstance(value, ndarray):
+            if value.flags.writeable:
+                memory = self.ctx.registry.memory_of(value)
+                self.record(self.overwritten(memory, value, Ellipsis))
+            if value.dtype.kind != "O":
+                return
+        elif containers.module_of(value) is not None:
+            containers.snapshot(self.ctx, value)
+        elif fields := own_attributes(value):
+            note(self.ctx, set_own_attributes, value, fields)
+        for part in parts(value):
+            self.keep(part, seen)
+
+
+def with_shape(a: ndarray, shape: tuple[int, ...]) -> ndarray:
+    """Return an array, or a view of it that has the shape it had before."""
+    if a.shape == shape:
+        return a
+    view = a.view()
+    view.shape = shape
+    return view

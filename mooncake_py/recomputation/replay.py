@@ -1,0 +1,240 @@
+"""Running a part of a program without record, and again with record on the reverse pass.
+
+The tape holds, in place of the record of the part, what undoes it and one entry that runs it
+again.  When the reverse pass comes to that entry, every later change has been undone; it undoes
+the part itself, runs it with record, hands the cotangents of what the first run has made over to
+what the second has made, and leaves the new entries to the reverse pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import get_ident
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.application.lift import Lifter, refuse_shared
+from mooncake_py.containers.dicts import restore_key, value_at
+from mooncake_py.containers.state import old_cell, restore_cell
+from mooncake_py.errors import CheckpointError, Location, MooncakeError
+from mooncake_py.recomputation.outcome import (
+    Outcome,
+    contents_of,
+    places_of,
+    same_state,
+    state_at,
+)
+from mooncake_py.recomputation.rehearsal import Rehearsal
+from mooncake_py.rules import local
+
+__all__ = ["pull_replay", "run_unrecorded"]
+
+Run = Callable[[], Any]
+
+CAUSES = (
+    "an iterator or a generator from outside that moves on, a file, the clock, a generator of\n"
+    "random numbers in compiled code, or a change that the engine has not seen"
+)
+FIX = "take what changes as an argument, or leave the checkpoint out"
+
+
+def run_unrecorded(ctx: Any, run: Run) -> Any:
+    """Run a part of a program, to be run again on the reverse pass.
+
+    Parameters
+    ----------
+    ctx : Tape
+    run : callable
+        The part; what it returns is returned.
+    """
+    start = len(ctx.tape)
+    setting = Setting(ctx)
+    rehearsal = Rehearsal(ctx)
+    error: Exception | None = None
+    value: Any = None
+    try:
+        with rehearsal:
+            value = run()
+    except MooncakeError:
+        raise
+    except Exception as raised:
+        error = raised
+    ctx.ordered = {}
+    if error is not None:
+        return run_to_error(ctx, run, start, setting, rehearsal, error)
+    replay = Replay(ctx, run, setting, rehearsal, len(ctx.tape) - start, value)
+    ctx.record((pull_replay, replay))
+    ctx.repeats = True
+    return value
+
+
+def run_to_error(
+    ctx: Any, run: Run, start: int, setting: Setting, rehearsal: Rehearsal, error: Exception
+) -> Any:
+    """Run with record a part that has raised, as what it raises may be handled."""
+    undo(ctx, len(ctx.tape) - start)
+    rehearsal.draws.rewind()
+    setting.restore_caches(ctx)
+    where = ctx.user_location()
+    run()  # raises
+    raise ctx.failed(
+        CheckpointError(
+            f"a checkpointed part raised {type(error).__name__}, and not when it was run again",
+            where=where,
+            why=f"likely causes: {CAUSES}",
+            fix=FIX,
+        )
+    ) from error
+
+
+def undo(ctx: Any, count: int) -> None:
+    """Take entries off the tape and undo what they are about."""
+    for _ in range(count):
+        entry = ctx.tape.pop()
+        entry[0](entry)
+
+
+class Setting:
+    """What a run depends on besides memory."""
+
+    def __init__(self, ctx: Any) -> None:
+        self.errors = np.geterr()
+        self.rules = local.current()
+        self.caches = {key: cache.copy() for key, cache in ctx.caches.items()}
+
+    def restore_caches(self, ctx: Any) -> None:
+        """Make the caches of the call what they were."""
+        ctx.caches = {key: cache.copy() for key, cache in self.caches.items()}
+
+
+class Replay:
+    """A part that was run without record.
+
+    Parameters
+    ----------
+    ctx : Tape
+    run : callable
+        The part.
+    setting : Setting
+        Before the first run.
+    rehearsal : Rehearsal
+        The first run.
+    undoing : int
+        Number of entries, before that of this replay, that undo it.
+    value : object
+        What it returned.
+    """
+
+    def __init__(
+        self, ctx: Any, run: Run, setting: Setting, rehearsal: Rehearsal, undoing: int, value: Any
+    ) -> None:
+        self.ctx = ctx
+        self.run = run
+        self.setting = setting
+        self.draws = rehearsal.draws
+        self.cells = list(rehearsal.cells.values())
+        self.globals = rehearsal.globals
+        self.undoing = undoing
+        self.where: Location | None = ctx.user_location()
+        places = places_of(ctx.tape[len(ctx.tape) - undoing :])
+        existing = {id(memory.ref()): memory.ref for memory in rehearsal.existing}
+        self.arrays = [o for o, *_ in places if isinstance(o, ndarray) and id(o) in existing]
+        self.places = [p for p in places if id(p[0]) not in existing]
+        for a in self.arrays:
+            del existing[id(a)]
+        self.unchanged = existing
+        self.main, self.changed = self.outcome(value)
+
+    def outcome(self, value: Any) -> tuple[Outcome, list[Outcome]]:
+        """Return what a run has brought forth: by what it returned, and at each place.
+
+        What the run has made itself is met where it is held; its own places do not count.
+        """
+        ctx, unchanged = self.ctx, self.unchanged
+        cached = [list(cache.results.values()) for cache in ctx.caches.values()]
+        main = Outcome(ctx, (value, cached, *self.arrays), unchanged)
+        if not hasattr(self, "main"):
+            self.places = [place for place in self.places if id(place[0]) not in main.seen]
+        known = frozenset(main.seen)
+        changed = [Outcome(ctx, (contents_of(p),), unchanged, known) for p in self.places]
+        return main, changed
+
+    def again(self) -> None:
+        """Undo the first run, run the part with record, and hand over the cotangents."""
+        ctx = self.ctx
+        undo(ctx, self.undoing)
+        start = len(ctx.tape)
+        lifted = Lifter.liftings, Lifter.lifted
+        before = list(map(state_at, self.places))
+        with self.as_before():
+            value = self.run()
+            if ctx.failure is not None:
+                raise ctx.failure
+            if lifted != (Lifter.liftings, 0):
+                refuse_shared(ctx, start)
+            main, changed = self.outcome(value)
+        if not self.main.equals(main):
+            raise self.other()
+        self.main.hand_over(main)
+        others: list[int] = []
+        met = set(map(id, self.main.nodes))
+        for i, (old, new) in enumerate(zip(self.changed, changed, strict=True)):
+            if old.equals(new):
+                old.hand_over(new)
+                met.update(map(id, old.nodes))
+            else:
+                others.append(i)
+        for i in others:
+            # An object that the first run has made, and that nothing leads to any more, stays as
+            # it was before; so would one that the second run has missed, but for its cotangents.
+            untouched = same_state(before[i], state_at(self.places[i]))
+            if not untouched or not self.changed[i].is_spent(met):
+                raise self.other()
+
+    @contextmanager
+    def as_before(self) -> Iterator[None]:
+        """Let a run find what the first has found."""
+        ctx = self.ctx
+        bound = [(cell, old_cell(cell)) for cell, _ in self.cells]
+        values = [value_at(scope, name) for scope, name, _ in self.globals]
+        thread, ctx.thread = ctx.thread, get_ident()
+        ctx.ordered = {}
+        ctx.forget_lookups()  # of attributes of classes that were changed
+        self.setting.restore_caches(ctx)
+        for cell, content in self.cells:
+            restore_cell(cell, content)
+        for scope, name, value in self.globals:
+            restore_key(scope, name, value)
+        try:
+            with np.errstate(**self.setting.errors), local.using(
+                self.setting.rules
+            ), self.draws.again():
+                ctx.load_handlers()
+                yield
+        finally:
+            ctx.load_handlers()
+            ctx.thread = thread
+            for (cell, content), (_, then) in zip(bound, self.cells, strict=True):
+                if old_cell(cell) is then:  # not bound anew by the run
+                    restore_cell(cell, content)
+            for value, (scope, name, then) in zip(values, self.globals, strict=True):
+                if value_at(scope, name) is then:
+                    restore_key(scope, name, value)
+
+    def other(self) -> CheckpointError:
+        """Return the error for a second run with another outcome."""
+        return CheckpointError(
+            "a checkpointed part did something else when it was run again",
+            where=self.where,
+            why=f"its results, or what it changed, are not those of the first run\n"
+            f"likely causes: {CAUSES}",
+            fix=FIX,
+        )
+
+
+def pull_replay(entry: tuple[Any, ...]) -> None:
+    """Run a part again, with record: what it records is reversed next."""
+    entry[1].again()

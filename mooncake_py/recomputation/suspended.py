@@ -1,0 +1,173 @@
+"""Between a forward pass and its pullback: nothing outside shows that the forward pass has run.
+
+The tape of a `vjp` may refer to captured or global state that the function has changed, as it is
+at the end of the function.  When the forward pass is over that state is put back, and brought
+forth again while the pullback runs; whatever happened to it in between is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from numpy import ndarray
+
+from mooncake_py.application.codual_call import pull_codual
+from mooncake_py.containers import containers, dicts, state
+from mooncake_py.containers.undo import is_plain_key
+from mooncake_py.errors import InvalidTangentError
+from mooncake_py.runtime import pulls
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.activity import INERT
+from mooncake_py.runtime.fields import own_attributes, set_own_attributes
+from mooncake_py.runtime.memory import undo_assign
+from mooncake_py.tangents.lookup import spec_of
+from mooncake_py.tangents.memory import owner
+
+__all__ = ["Suspended"]
+
+
+class Slot:
+    """A place whose contents the forward pass has changed.
+
+    Parameters
+    ----------
+    read : callable
+        Returns what is there now; the result does not change with the place.
+    write : callable
+        Puts such a result there.
+    """
+
+    def __init__(self, read: Callable[[], Any], write: Callable[[Any], None]) -> None:
+        self.read = read
+        self.write = write
+
+
+class Suspended:
+    """A forward pass that waits for its pullback, with all changes undone that others could see.
+
+    Parameters
+    ----------
+    ctx : ReverseContext
+        At the end of the forward pass.
+    start : int
+        Entries of the tape before this one do not count: they are about the arguments.
+    own : container of int
+        The ids of arrays whose memory nobody else can see.
+    """
+
+    def __init__(self, ctx: Any, start: int, own: Iterable[int]) -> None:
+        changes = [e for e in ctx.tape[start:] if e[0] in pulls.UNDOES and is_visible(e, own)]
+        # What a rule by hand changes only its pullback can put back; and a key that is compared by
+        # code of the user may be an object whose attributes are not there meanwhile.
+        self.can_resume = not any(e[0] is pull_codual or compares_keys(e) for e in changes)
+        if not self.can_resume:
+            ctx.roll_back()
+            return
+        changes_of_shape = [e for e in changes if e[1] is state.restore_shape]
+        slots = {key: slot for e in changes_of_shape + changes for key, slot in [slot_of(e)]}
+        self.at_exit = [(slot, slot.read()) for slot in slots.values()]
+        for entry in reversed(changes):
+            entry[0](entry)
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether nothing outside has changed: there is no state to bring forth."""
+        return self.can_resume and not self.at_exit
+
+    @contextmanager
+    def resumed(self) -> Iterator[None]:
+        """Bring forth the state at the end of the forward pass; the tape undoes it meanwhile."""
+        before = [(slot, slot.read()) for slot, _ in self.at_exit]
+        for slot, contents in self.at_exit:
+            slot.write(contents)
+        try:
+            yield
+        finally:
+            for slot, contents in before:
+                if not holds_active(contents):  # of an argument: the tape has put the number back
+                    slot.write(contents)
+
+
+def compares_keys(entry: tuple[Any, ...]) -> bool:
+    """Whether an entry undoes a change of a dict or a set whose keys run code to be compared."""
+    if entry[0] is not pulls.pull_state:
+        return False
+    _, inverse, o, *details = entry
+    if inverse is dicts.restore_key:
+        return not is_plain_key(details[0])
+    return isinstance(o, (dict, set)) and not all(map(is_plain_key, o))
+
+
+def holds_active(contents: Any) -> bool:
+    """Tell whether the contents of a place are or hold active numbers, in what cannot change."""
+    if type(contents) is Active:
+        return True
+    if isinstance(contents, dict):
+        return any(map(immutable_holds_active, contents.values()))
+    if isinstance(contents, (tuple, list)):
+        return any(map(immutable_holds_active, contents))
+    return immutable_holds_active(contents)
+
+
+def immutable_holds_active(value: Any) -> bool:
+    """Tell whether a number, a tuple, a frozen dataclass or the like is or holds an active one."""
+    if type(value) is Active:
+        return True
+    if type(value) in INERT or isinstance(value, (set, frozenset)):
+        return False
+    try:
+        spec = spec_of(value)
+        fields = None if spec.mutable else spec.fields(value)
+    except InvalidTangentError:  # what it holds was not made active
+        return False
+    return fields is not None and any(map(immutable_holds_active, fields.values()))
+
+
+def is_visible(entry: tuple[Any, ...], own: Iterable[int]) -> bool:
+    """Tell whether an entry undoes a change that may show outside of the call."""
+    if entry[0] is undo_assign:
+        return id(owner(entry[1])) not in own
+    if entry[0] is pull_codual:
+        arrays = [a for a in entry[4] if isinstance(a, ndarray)]
+        return any(id(owner(a)) not in own for a in arrays if a.flags.writeable)
+    return True
+
+
+def slot_of(entry: tuple[Any, ...]) -> tuple[Any, Slot]:
+    """Return the place that an entry is about, and what tells it from others."""
+    if entry[0] is undo_assign:
+        root = owner(entry[1])
+        return id(root), Slot(
+            root.copy, lambda old: undo_assign((undo_assign, root, Ellipsis, old))
+        )
+    _, inverse, o, *details = entry
+    if inverse is state.restore_attribute:
+        name = details[0]
+        return (id(o), name), Slot(
+            lambda: state.old_attribute(o, name),
+            lambda old: state.restore_attribute(o, name, old),
+        )
+    if inverse is state.restore_flag:
+        name = details[0]
+        return (id(o), "flag", name), Slot(
+            lambda: getattr(o.flags, name), lambda old: state.restore_flag(o, name, old)
+        )
+    if inverse is state.restore_shape:
+        return (id(o), "shape", id(details[-1])), Slot(
+            lambda: o.shape, lambda old: state.restore_shape(o, old, details[-1])
+        )
+    if inverse is dicts.restore_key:
+        key = details[0]
+        return (id(o), "key", key), Slot(
+            lambda: dicts.value_at(o, key), lambda old: dicts.restore_key(o, key, old)
+        )
+    if inverse is state.restore_cell:
+        return id(o), Slot(
+            lambda: state.old_cell(o), lambda old: state.restore_cell(o, old)
+        )
+    module = containers.module_of(o)
+    if module is not None:
+        return id(o), Slot(lambda: module.contents(o), lambda old: module.restore(o, old))
+    return id(o), Slot(lambda: own_attributes(o), lambda old: set_own_attributes(o, old))

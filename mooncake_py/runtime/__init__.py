@@ -1,0 +1,1 @@
+"""Values while they are differentiated: active numbers, memory, cotangents, what is undone."""

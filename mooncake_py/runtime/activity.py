@@ -1,0 +1,161 @@
+"""Which values are active, at any depth of containers, objects and functions."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import gc
+import weakref
+from collections.abc import Iterable
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    FunctionType,
+    GeneratorType,
+    MappingProxyType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+)
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.rules.kinds import Like
+from mooncake_py.runtime import buffers
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.fields import own_attributes
+
+__all__ = ["INERT", "contains_active", "holds_inert", "parts", "unwrapped"]
+
+INERT = frozenset({
+    int, float, complex, bool, str, bytes, type(None), type, slice, range, type(Ellipsis),
+    np.dtype, np.bool_, np.int64, np.int32, np.intp, np.float64, np.float32, np.complex128,
+    type(NotImplemented), np.ufunc, ModuleType, Like,
+})
+
+
+def unwrapped(value: Any) -> Any:
+    """Return a value with active scalars replaced by their numbers, inside containers too."""
+    while type(value) is Active:  # of several levels
+        value = value.primal
+    t = type(value)
+    if t is tuple or t is list:
+        return t(unwrapped(v) for v in value)
+    if t is dict:
+        return {unwrapped(k): unwrapped(v) for k, v in value.items()}
+    return value
+
+
+def contains_active(ctx: Any, value: Any, seen: set[int]) -> bool:
+    """Tell whether a value is active, or holds something active at any depth."""
+    t = type(value)
+    if t in INERT:
+        return False
+    if t is Active:
+        return True
+    if isinstance(value, ndarray) and value.dtype.kind != "O":
+        return ctx.find(value) is not None if t is ndarray else owner_active(ctx, value)
+    if isinstance(value, buffers.BUFFERS) and buffers.is_active(ctx, value):
+        return True
+    if id(value) in seen:
+        return False
+    seen.add(id(value))
+    return any(contains_active(ctx, part, seen) for part in parts(value))
+
+
+def holds_inert(container: Any) -> bool:
+    """Tell whether all parts of a list, a deque or a dict are inert: quick for many of them."""
+    parts = container.values() if isinstance(container, dict) else container
+    return INERT.issuperset(map(type, parts))
+
+
+def owner_active(ctx: Any, value: ndarray) -> bool:
+    """Tell whether an instance of a subclass of ndarray shares active memory."""
+    return value.dtype.kind in "fc" and ctx.find(value.view(ndarray)) is not None
+
+
+def parts(value: Any) -> Iterable[Any]:
+    """Return what a container, object or function holds, in an order that copies share."""
+    t = type(value)
+    if t is list or t is tuple:
+        return list(value)
+    if t is dict:
+        return [*value, *value.values()]
+    if isinstance(value, CONTAINERS):
+        return [*elements(value), *own_attributes(value).values()]
+    if isinstance(value, ndarray):
+        return value.ravel().tolist()  # the objects of an array of objects
+    if isinstance(value, FunctionType):
+        return held_by_function(value)
+    if isinstance(value, MethodType):
+        return [value.__self__, value.__func__]
+    if isinstance(value, (np.flatiter, np.broadcast, memoryview)):
+        return windows(value)
+    if isinstance(value, (BuiltinFunctionType, MethodWrapperType)):
+        return [value.__self__]
+    if isinstance(value, CellType):
+        return [value.cell_contents] if _filled(value) else ()
+    if isinstance(value, BaseException):
+        causes = value.__cause__, value.__context__
+        return [*value.args, *own_attributes(value).values(), *causes]
+    if isinstance(value, weakref.ref):
+        return [value(), *own_attributes(value).values()]
+    if isinstance(value, (type, ModuleType)):
+        return ()
+    if isinstance(value, GeneratorType):
+        return list(value.gi_frame.f_locals.values()) if value.gi_frame is not None else ()
+    if is_iterator(type(value)) or isinstance(value, VIEWS):
+        return gc.get_referents(value)
+    return own_attributes(value).values()
+
+
+CONTAINERS = (
+    list, tuple, dict, set, frozenset, collections.deque, functools.partial, MappingProxyType,
+)
+
+
+def elements(value: Any) -> list[Any]:
+    """Return what a container holds, past the methods of its class; see `CONTAINERS`."""
+    if isinstance(value, functools.partial):
+        return [value.func, *value.args, *value.keywords.values()]
+    if isinstance(value, MappingProxyType):
+        return [*value, *value.values()]
+    if isinstance(value, dict):
+        factory = [value.default_factory] if isinstance(value, collections.defaultdict) else []
+        return [*dict.keys(value), *dict.values(value), *factory]
+    base: Any = next(b for b in CONTAINERS if isinstance(value, b))
+    return list(base.__iter__(value))
+
+
+def held_by_function(f: FunctionType) -> list[Any]:
+    """Return what a function captured, its defaults and its attributes."""
+    captured = [c.cell_contents for c in f.__closure__ or () if _filled(c)]
+    keyword_only = (f.__kwdefaults__ or {}).values()
+    return [*captured, *(f.__defaults__ or ()), *keyword_only, *f.__dict__.values()]
+
+
+VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+
+
+def is_iterator(t: type) -> bool:
+    """Tell whether a type is that of iterators in C, or of generators."""
+    return hasattr(t, "__next__") and type(t.__next__) is not FunctionType  # type: ignore[attr-defined]
+
+
+def windows(value: Any) -> list[Any]:
+    """Return the arrays whose elements an iterator or a buffer gives access to."""
+    if isinstance(value, np.flatiter):
+        return [value.base]
+    if isinstance(value, np.broadcast):
+        return [it.base for it in value.iters]
+    return [value.obj]
+
+
+def _filled(cell: Any) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,191 @@
+"""How Python finds an attribute: which code in Python, if any, a read or a write of it runs.
+
+`getattr` would run properties, descriptors and ``__getattr__`` where nobody sees what they do.  So
+they are found here first, in the order in which Python looks, and then run derived.
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable
+from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
+from typing import Any
+
+from mooncake_py.runtime import frames
+
+__all__ = ["MISSING", "PROXIES", "Reader", "class_reader", "deleter", "in_class", "in_python",
+           "instance_reader", "is_kept_by_instances", "own_reader", "referent", "super_reader",
+           "writer"]
+
+MISSING: Any = object()
+PROXIES = (weakref.ProxyType, weakref.CallableProxyType)
+
+Reader = Callable[[Any, Any], Any]
+"""``(context, object) -> value``; None stands for what Python itself does."""
+
+
+def in_class(cls: type, name: str) -> Any:
+    """Return what a class or its bases hold under a name, not bound to anything; or MISSING."""
+    return in_order(cls.__mro__, name)
+
+
+def in_order(classes: Any, name: str) -> Any:
+    """Return what the first of some classes that has the name holds under it; or MISSING."""
+    for base in classes:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return MISSING
+
+
+def in_python(cls: type, name: str) -> Any:
+    """Return a method of a class if it is written in Python, else None."""
+    method = in_class(cls, name)
+    return method if type(method) is FunctionType else None
+
+
+def referent(proxy: Any) -> Any:
+    """Return the object that a weak proxy stands for."""
+    return proxy.__repr__.__self__
+
+
+# Reading.
+
+
+def instance_reader(t: type, name: str) -> Reader | None:
+    """Return how to read ``o.name`` of instances of `t`."""
+    if t in PROXIES:
+        return lambda ctx, o: ctx.getattr(referent(o), name)
+    return with_methods(t, name, own_reader(t, name))
+
+
+def own_reader(t: type, name: str) -> Reader | None:
+    """Return what ``object.__getattribute__`` does."""
+    found: Any = in_class(t, name)
+    kind = type(found)
+    if kind is GetSetDescriptorType and found in frames.VIEWS:
+        return lambda ctx, o: frames.VIEWS[found](o)
+    getter = in_python(kind, "__get__")
+    if isinstance(found, property) and getter is None:
+        return None if found.fget is None else lambda ctx, o: ctx.call(found.fget, o)
+    class_getter = class_property(found)
+    if class_getter is not None:
+        return lambda ctx, o: ctx.call(class_getter, t)
+    if getter is None:
+        return None
+    if getter is functools.cached_property.__get__:
+        return lambda ctx, o: ctx.read_cached(found, o)
+    if in_class(kind, "__set__") is MISSING and in_class(kind, "__delete__") is MISSING:
+        return lambda ctx, o: (
+            o.__dict__[name]
+            if name in getattr(o, "__dict__", ())
+            else ctx.call(getter, found, o, t)
+        )
+    return lambda ctx, o: ctx.call(getter, found, o, t)
+
+
+def class_reader(cls: type, meta: type, name: str) -> Reader | None:
+    """Return how to read ``cls.name``, where `meta` is the class of the class."""
+    above = MISSING if meta is type else in_class(meta, name)
+    own = in_class(cls, name)
+    found: Any = own if above is MISSING or (own is not MISSING and not overrides(above)) else above
+    read: Reader | None = None
+    if found is above and above is not MISSING:
+        read = own_reader(meta, name)
+    else:
+        getter = in_python(type(found), "__get__")
+        if getter is not None and not isinstance(found, functools.cached_property):
+            read = lambda ctx, o: ctx.call(getter, found, None, o)  # noqa: E731
+        elif class_property(found) is not None:
+            read = lambda ctx, o: ctx.call(class_property(found), o)  # noqa: E731
+    return read if meta is type else with_methods(meta, name, read)
+
+
+def class_property(found: Any) -> Any:
+    """Return the getter of ``@classmethod`` upon ``@property``, which Python 3.11 and 3.12 have."""
+    function = found.__func__ if isinstance(found, classmethod) else None
+    return function.fget if isinstance(function, property) else None
+
+
+def overrides(found: Any) -> bool:
+    """Tell whether a descriptor of a class comes before what the instance holds."""
+    kind = type(found)
+    return in_class(kind, "__set__") is not MISSING or in_class(kind, "__delete__") is not MISSING
+
+
+def with_methods(t: type, name: str, read: Reader | None) -> Reader | None:
+    """Return a reader that heeds ``__getattribute__`` and ``__getattr__`` of the class."""
+    custom = in_python(t, "__getattribute__")
+    fallback = in_python(t, "__getattr__")
+    if custom is not None:
+        read = lambda ctx, o: ctx.call(custom, o, name)  # noqa: E731
+    if fallback is None:
+        return read
+    native: Any = t.__getattribute__
+
+    def read_or_fall_back(ctx: Any, o: Any) -> Any:
+        try:
+            return native(o, name) if read is None else read(ctx, o)
+        except AttributeError:
+            pass  # as in Python, it is not the context of what is raised now
+        return ctx.call(fallback, o, name)
+
+    return read_or_fall_back
+
+
+def super_reader(o: Any, name: str) -> Reader | None:
+    """Return how to read ``super().name``."""
+    receiver, start = o.__self__, o.__self_class__
+    if receiver is None or name == "__class__":
+        return None
+    mro = start.__mro__
+    found = in_order(mro[mro.index(o.__thisclass__) + 1:], name)
+    bound = None if receiver is start else receiver
+    getter = in_python(type(found), "__get__")
+    if isinstance(found, property) and getter is None and bound is not None:
+        return None if found.fget is None else lambda ctx, _: ctx.call(found.fget, bound)
+    if getter is None:
+        return None
+    if isinstance(found, functools.cached_property):
+        return None if bound is None else lambda ctx, _: ctx.read_cached(found, bound)
+    return lambda ctx, _: ctx.call(getter, found, bound, start)
+
+
+# Writing and deleting, past ``__setattr__`` and ``__delattr__``.
+
+
+def writer(t: type, name: str) -> Callable[..., Any] | None:
+    """Return the code ``(context, object, value)`` that a write runs, None for Python's own."""
+    if t in PROXIES:
+        return lambda ctx, o, v: ctx.setattr(referent(o), name, v)
+    found = in_class(t, name)
+    setter = in_python(type(found), "__set__")
+    if setter is not None:
+        return lambda ctx, o, v: ctx.call(setter, found, o, v)
+    if isinstance(found, property) and found.fset is not None:
+        return lambda ctx, o, v: ctx.call(found.fset, o, v)
+    return None
+
+
+def is_kept_by_instances(t: type, name: str) -> bool:
+    """Tell whether nobody but the instance, in its dict or a slot, takes part in an attribute."""
+    found = in_class(t, name)
+    return (
+        (found is MISSING or type(found) is MemberDescriptorType)
+        and t.__setattr__ is object.__setattr__
+        and t.__getattribute__ is object.__getattribute__
+        and in_class(t, "__getattr__") is MISSING
+    )
+
+
+def deleter(t: type, name: str) -> Callable[..., Any] | None:
+    """Return the code ``(context, object)`` that a deletion runs, None for Python's own."""
+    if t in PROXIES:
+        return lambda ctx, o: ctx.delattr(referent(o), name)
+    found = in_class(t, name)
+    method = in_python(type(found), "__delete__")
+    if method is not None:
+        return lambda ctx, o: ctx.call(method, found, o)
+    if isinstance(found, property) and found.fdel is not None:
+        return lambda ctx, o: ctx.call(found.fdel, o)
+    return None

@@ -1,0 +1,192 @@
+"""What would drop a derivative in silence: one place that decides, for every mode.
+
+Only float and complex arrays and numbers hold derivatives.  Each operation asks here
+
+- when active data went in and something else came out (:func:`output`, :func:`element`),
+- before active data is written into an array (:func:`holds`),
+- before a constant is written, or returned by compiled code, that may have been made of active
+  data before: from text, or by methods of objects (:func:`constant_written`, :func:`constant`),
+- where an array reads the bytes of another one (:func:`refuse_other_bytes`).
+
+Integers and booleans are steps, whose derivative is zero.  Text is remembered: it is for people,
+and only what is read from it again would be wrong.  Anything else is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from weakref import ref
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.diagnostics.places import current_place
+from mooncake_py.diagnostics.refusals import names
+from mooncake_py.errors import DerivativeDropError, MooncakeError
+from mooncake_py.runtime import numerals
+from mooncake_py.runtime.activity import INERT, unwrapped
+
+__all__ = [
+    "computed", "constant", "constant_written", "element", "holds", "output",
+    "read_as_bytes", "refuse_other_bytes", "reporter",
+]  # fmt: skip
+
+STEPS = frozenset("biu")
+TEXT = frozenset("SUT")
+NO_LIST = "use an array of dtype float, or a list"
+
+
+def output(ctx: Any, rule: Any, y: Any, operands: Any) -> Any:
+    """Return an output of a rule on active data that holds no derivative; raise if it should.
+
+    Parameters
+    ----------
+    ctx : Context
+    rule : Rule
+    y : Any
+    operands : sequence
+        Integers that are made of floats are steps, those that are read from their bytes are not.
+    """
+    for a in operands:
+        if type(a) is ndarray and a.dtype.kind not in "fcVO" and ctx.find(a) is not None:
+            raise ctx.failed(read_as_bytes(a.dtype))
+    if isinstance(y, (ndarray, np.generic)):
+        kind, made = y.dtype.kind, f"elements of dtype {y.dtype}"
+    elif type(y) is tuple:  # a record of Python
+        kind, made = "V", "a tuple of numbers"
+    else:
+        return y
+    if kind in TEXT:
+        ctx.written(y)
+    elif kind not in STEPS:
+        raise ctx.failed(
+            DerivativeDropError(
+                f"{names(rule.functions[0])[0]} makes {made} from active data",
+                where=ctx.user_location(),
+                why="only float and complex arrays hold derivatives",
+                fix="keep the dtype float or complex, or use a list",
+            )
+        )
+    return y
+
+
+def element(ctx: Any, o: ndarray, y: Any) -> Any:
+    """Raise for what was read from an active array and can hold no derivative: a record."""
+    raise ctx.failed(
+        DerivativeDropError(
+            f"elements of dtype {o.dtype} are read from memory that holds active data",
+            where=ctx.user_location(),
+            why=f"a value of type {type(y).__name__} carries no derivative",
+            fix="read one field at a time, as an array: a['field'][i]",
+        )
+    )
+
+
+def holds(ctx: Any, o: ndarray, v: Any = None) -> bool:
+    """Return whether an array holds the derivative of an active value that is about to be written.
+
+    Parameters
+    ----------
+    ctx : Context
+    o : ndarray
+    v : array or number, optional
+        What is written; None if that is known later only.
+    """
+    kind = o.dtype.kind
+    if kind in "fc":
+        return True
+    if kind in TEXT and v is not None:
+        ctx.written(np.asarray(unwrapped(v)).astype(o.dtype))
+    elif kind not in STEPS:
+        raise ctx.failed(
+            DerivativeDropError(
+                f"an active value was written into an array of dtype {o.dtype}",
+                where=ctx.user_location(),
+                why="only float and complex arrays hold derivatives",
+                fix="write to one field at a time: a['field'][i] = v" if o.dtype.names else NO_LIST,
+            )
+        )
+    return False
+
+
+def constant_written(ctx: Any, o: ndarray, v: Any) -> None:
+    """Raise if a constant that is written into an array is text that was made of active data.
+
+    Callers need not ask while `ctx.numerals` is None.
+    """
+    numerals.refuse_assigned(ctx, o, v)
+
+
+def constant(ctx: Any, f: Any, args: Any, y: Any) -> Any:
+    """Return what compiled code made of arguments without derivatives, or raise.
+
+    It may have read numbers from text, or run methods of objects in an array.
+    """
+    if ctx.numerals is not None:
+        numerals.checked(ctx, f, args, y)
+    return computed(ctx, f, args, y)
+
+
+def computed(ctx: Any, f: Any, args: Any, y: Any) -> Any:
+    """Do the same for functions that read no text, such as ufuncs.
+
+    An array of objects may be moved about, as its objects pass by reference.  A result that is
+    none of them was computed by a method, unseen, which is right as long as nothing active went in.
+    """
+    if (y.dtype.kind != "O") if type(y) is ndarray else type(y) in INERT:
+        return y
+    arrays = [a for a in args if type(a) is ndarray and a.dtype.kind == "O"]
+    if arrays and not identities(y) <= {i for a in arrays for i in identities(a)}:
+        ctx.refuse_if_active(f, args)
+    return y
+
+
+def identities(value: Any) -> set[int]:
+    """Return the identities of the objects of an array, or of a single one."""
+    return set(map(id, value.ravel().tolist())) if type(value) is ndarray else {id(value)}
+
+
+Reporter = Callable[[MooncakeError], MooncakeError]
+
+
+def reporter(ctx: Any) -> Reporter:
+    """Return what notes an error in a context, for parts of it that must not refer to it."""
+    reference = ref(ctx)
+
+    def report(error: MooncakeError) -> MooncakeError:
+        alive = reference()
+        return error if alive is None else alive.failed(error)
+
+    return report
+
+
+def refuse_other_bytes(
+    report: Reporter, dtype: np.dtype[Any], of_owner: np.dtype[Any]
+) -> None:
+    """Raise if an array reads the bytes of active floats as something else.
+
+    Parameters
+    ----------
+    report : callable
+        From :func:`reporter`.
+    dtype, of_owner : dtype
+        Of the array, and of the array that owns its memory.
+    """
+    if dtype.kind in "fc" and of_owner.kind in "fc":
+        sizes = [d.itemsize // 2 if d.kind == "c" else d.itemsize for d in (dtype, of_owner)]
+        allowed = sizes[0] == sizes[1]
+    else:  # fields, records of floats, floats in a block of bytes
+        allowed = dtype.kind in "fcV"
+    if not allowed:
+        raise report(read_as_bytes(dtype))
+
+
+def read_as_bytes(dtype: np.dtype[Any]) -> DerivativeDropError:
+    """Return the error for bytes of floats that are read as something else."""
+    return DerivativeDropError(
+        f"memory that holds active floats is seen through an array of dtype {dtype}",
+        where=current_place()[0],
+        why="the bytes of a number are no smooth function of it",
+        fix="convert the values: a.astype(dtype)",
+    )

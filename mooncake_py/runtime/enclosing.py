@@ -1,0 +1,102 @@
+"""Which derivative a derivative is inside of, and which functions are derivatives.
+
+What an inner derivative reads shows only while it runs: a global, an attribute or a captured
+variable may hold what the outer derivative is taken with respect to.  So the contexts of such
+calls know those round them (see `inner`).
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from types import FunctionType
+from typing import Any
+
+from mooncake_py.errors import NestedDerivativeError
+from mooncake_py.rooms import ENGINE, PACKAGE
+from mooncake_py.runtime.activity import contains_active
+
+__all__ = ["call_derivative", "enclosed", "enclosing", "is_derivative", "nested_derivative"]
+
+# Ordinary Python that is derived where it is called: replacements of built-in functions, how
+# tangents go through rules, the Duals that forward rules take, derivatives in terms of others,
+# what the tester differentiates twice.
+ORDINARY = (
+    os.path.join(PACKAGE, "rules"),
+    os.path.join(PACKAGE, "modes", "forward", "pushforward.py"),
+    os.path.join(PACKAGE, "modes", "forward", "transposed.py"),
+    os.path.join(PACKAGE, "recomputation", "structures.py"),
+    os.path.join(PACKAGE, "higher_order.py"),
+    os.path.join(PACKAGE, "jacobians.py"),
+    os.path.join(PACKAGE, "checkpointing.py"),
+    os.path.join(PACKAGE, "tangents", "pairs.py"),
+    os.path.join(PACKAGE, "testing", "program.py"),
+    os.path.join(PACKAGE, "utilities", "holomorphic.py"),
+)
+RUNS = (
+    os.path.join(PACKAGE, "interface.py"),
+    os.path.join(PACKAGE, "utilities"),
+    os.path.join(PACKAGE, "tangents", "kinds.py"),
+    *ENGINE,
+)
+
+
+class _Thread(threading.local):
+    """The context, if any, whose rewritten code has just called for a derivative."""
+
+    context: Any = None
+
+
+_thread = _Thread()
+
+
+def enclosing() -> Any:
+    """Return the context round a derivative that begins now, or None."""
+    return _thread.context
+
+
+class enclosed:
+    """Let derivatives that begin meanwhile in this thread be inner ones of a context, or of none.
+
+    Rules written by hand may take derivatives of their own, of the arrays that they are given.
+    """
+
+    def __init__(self, ctx: Any) -> None:
+        self.ctx = ctx
+
+    def __enter__(self) -> None:
+        self.before = _thread.context
+        _thread.context = self.ctx
+
+    def __exit__(self, *exception: object) -> None:
+        _thread.context = self.before
+
+
+def is_derivative(f: FunctionType) -> bool:
+    """Tell whether a function is one of this package's own, ``grad(g)`` for example."""
+    file = f.__code__.co_filename
+    return file.startswith(PACKAGE) and not file.startswith(ORDINARY)
+
+
+def call_derivative(ctx: Any, f: FunctionType, args: Any, kwargs: Any) -> Any:
+    """Run a function of this package, whose derivatives are inner ones of this context."""
+    if not f.__code__.co_filename.startswith(RUNS):
+        seen: set[int] = set()
+        if any(contains_active(ctx, value, seen) for value in (*args, *kwargs.values())):
+            raise nested_derivative((ctx,))
+    with enclosed(ctx):
+        return f(*args, **kwargs)
+
+
+def nested_derivative(contexts: Any) -> NestedDerivativeError:
+    """Return the error for what does not work on active data; no context forgets it."""
+    error = NestedDerivativeError(
+        "a rule or a tool of mooncake_py was run on active data inside a function that is being "
+        "differentiated",
+        where=contexts[0].user_location(),
+        why="only derivatives nest: grad, vjp, jvp and those made of them",
+        fix="use these, or call it outside",
+    )
+    for ctx in contexts:
+        ctx.failed(error)
+    return error

@@ -1,0 +1,139 @@
+"""The stack as user code sees it: frames of the engine between its own are passed over.
+
+Python code asks for its callers in order to name them (warnings, logging, tracebacks, named
+tuples).  The answers are those of the undifferentiated call.
+"""
+
+from __future__ import annotations
+
+import collections
+import inspect
+import sys
+import warnings
+from types import FrameType
+from typing import Any
+
+from mooncake_py.diagnostics.places import OWN
+from mooncake_py.diagnostics.tracebacks import is_visible, related, without_engine
+from mooncake_py.runtime.activity import unwrapped
+
+__all__ = ["HANDLERS", "VIEWS", "run_logging", "run_traceback"]
+
+LOGGING = frozenset({
+    "critical", "debug", "error", "exception", "fatal", "info", "log", "warn", "warning",
+})
+
+
+def caller(frame: FrameType | None) -> FrameType | None:
+    """Return the innermost frame of user code from a frame outwards."""
+    while frame is not None and not is_visible(frame):
+        frame = frame.f_back
+    return frame
+
+
+def user_frame(depth: int = 0) -> FrameType:
+    """Run ``sys._getframe(depth)``."""
+    frame = caller(sys._getframe(1))
+    for _ in range(depth):
+        frame = frame and caller(frame.f_back)
+    if frame is None:
+        raise ValueError("call stack is not deep enough")
+    return frame
+
+
+def stack_level(level: int) -> int:
+    """Return the stack level that counts the engine's frames too, seen from the caller of this.
+
+    A level is that of :func:`warnings.warn`: 1 is the frame that calls it.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    raw = 0
+    while frame is not None and level > 0:
+        raw += 1
+        level -= is_visible(frame)
+        frame = frame.f_back
+    return raw
+
+
+# Tracebacks.
+
+
+# What the engine's frames would show in, by the descriptor of the attribute.
+VIEWS = {
+    FrameType.__dict__["f_back"]: lambda frame: caller(frame.f_back),
+    BaseException.__dict__["__traceback__"]: without_engine,
+}
+
+
+def hide_engine(*values: Any) -> None:
+    """Clean the tracebacks of the exception that is being handled, and of others."""
+    errors = [v for v in (sys.exception(), *values) if isinstance(v, BaseException)]
+    for error in related(*errors):
+        without_engine(error)
+
+
+# Calls of modules that run as they are.
+
+
+def run_logging(f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function of :mod:`logging`, which records who called it."""
+    hide_engine()
+    if f.__name__ in LOGGING:
+        kwargs = {**kwargs, "stacklevel": stack_level(kwargs.get("stacklevel", 1))}
+    return f(*map(unwrapped, args), **unwrapped(kwargs))
+
+
+def run_traceback(f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function of :mod:`traceback`."""
+    import traceback  # by whoever got the function from it
+
+    if f in (traceback.extract_stack, traceback.format_stack):
+        found = traceback.extract_stack(user_frame(), *args[1:], **kwargs)
+        kept = [entry for entry in found if not entry.filename.startswith(OWN)]
+        summary = traceback.StackSummary.from_list(kept)
+        return summary.format() if f is traceback.format_stack else summary
+    hide_engine(*args, *kwargs.values())
+    return f(*args, **kwargs)
+
+
+# Handlers: (context, function, args, kwargs) -> result.
+
+
+def run_getframe(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    return user_frame(*args)
+
+
+def run_stack(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    found = inspect.getouterframes(user_frame(), *args, **kwargs)
+    return [info for info in found if is_visible(info.frame)]
+
+
+def run_warn(ctx: Any, f: Any, args: Any, kwargs: Any) -> None:
+    """Run ``warnings.warn``: it names the line of the user's code that its level says."""
+    names = ("message", "category", "stacklevel", "source")
+    given = {**dict(zip(names, map(unwrapped, args), strict=False)), **unwrapped(kwargs)}
+    if "skip_file_prefixes" in given:
+        given["skip_file_prefixes"] = (*given["skip_file_prefixes"], *OWN)
+    else:
+        given["stacklevel"] = stack_level(given.get("stacklevel", 1))
+    warnings.warn(**given)
+
+
+def run_exc_info(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    hide_engine()
+    return f(*args)
+
+
+def run_namedtuple(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    module = user_frame().f_globals.get("__name__", "__main__")
+    return f(*args, **{"module": module, **kwargs})
+
+
+HANDLERS = {
+    sys._getframe: run_getframe,
+    sys.exc_info: run_exc_info,
+    inspect.currentframe: lambda ctx, f, args, kwargs: user_frame(),
+    inspect.stack: run_stack,
+    warnings.warn: run_warn,
+    collections.namedtuple: run_namedtuple,
+}

@@ -1,0 +1,161 @@
+"""Active numbers that are written as text, and constants that are read from text later.
+
+Text has no derivative, and is harmless as long as people read it.  A program that reads a number
+back from text that it has made of an active one would lose the derivative in silence.  So a call
+remembers the numbers it has written, and from then on compiled code that reads numbers from text
+is checked for them.
+"""
+
+from __future__ import annotations
+
+import numbers
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.diagnostics.refusals import names
+from mooncake_py.errors import DerivativeDropError
+from mooncake_py.runtime.active import Active
+
+__all__ = ["Numerals", "checked", "refuse_assigned", "remembered", "written"]
+
+NUMERAL = (  # a text, which `re` compiles when numbers are written
+    r"0[xX][0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?[pP][-+]?\d+"
+    r"|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+)
+
+
+class Numerals:
+    """Magnitudes of the numbers that a call has written as text.
+
+    Attributes
+    ----------
+    exact : set of float
+        As they read.
+    rounded : set of float
+        To six digits, by which a number is known that was cut or written in another format.
+    """
+
+    def __init__(self) -> None:
+        self.exact: set[float] = set()
+        self.rounded: set[float] = set()
+
+    def add(self, text: str, whole: bool) -> None:
+        """Remember the numbers in a text; `whole` numbers too, where nothing else is in it."""
+        for token in re.findall(NUMERAL, text):
+            if whole or not token.isdigit():
+                value = magnitude(token)
+                self.exact.add(value)
+                self.rounded.add(six_digits(value))
+
+    def holds(self, value: float) -> bool:
+        """Tell whether a number may be one of those written."""
+        value = abs(value)
+        if value in self.exact:
+            return True
+        short = six_digits(value)
+        return short != value and short in self.rounded
+
+    def in_text(self, text: str) -> bool:
+        """Tell whether one of the numbers stands in a text."""
+        return any(self.holds(magnitude(token)) for token in re.findall(NUMERAL, text))
+
+
+def magnitude(token: str) -> float:
+    return float.fromhex(token) if token[1:2] in "xX" and len(token) > 1 else float(token)
+
+
+def six_digits(value: float) -> float:
+    return float(f"{value:.5e}")
+
+
+def remembered(ctx: Any, text: Any, values: Any) -> Any:
+    """Return a text, having remembered the numbers in it if `values`, told in it, are active."""
+    return ctx.written(text) if ctx.contains_active(values) else text
+
+
+def written(ctx: Any, text: Any, *, whole: bool = False) -> Any:
+    """Remember the numbers in a text, or in an array of texts, made of active values; return it."""
+    if ctx.numerals is None:
+        ctx.numerals = Numerals()
+    for part in texts(text):
+        ctx.numerals.add(part, whole)
+    return text
+
+
+def checked(ctx: Any, f: Any, values: Any, result: Any) -> Any:
+    """Return the result of compiled code, unless it is a number written before."""
+    if (
+        ctx.numerals is not None
+        and any(given(ctx, v) for v in values)
+        and any(map(ctx.numerals.holds, constants(ctx, result)))
+    ):
+        raise read_back(ctx, names(f)[0])
+    return result
+
+
+def refuse_assigned(ctx: Any, o: ndarray, v: Any) -> None:
+    """Raise if an array would read such a number in a text that is written into it."""
+    if ctx.numerals is not None and o.dtype.kind in "fc" and given(ctx, v):
+        raise read_back(ctx, "an assignment to an array")
+
+
+def given(ctx: Any, value: Any) -> bool:
+    """Tell whether a value is a source of text, or a text in which such a number stands."""
+    if isinstance(value, numbers.Number):  # also of the modules decimal and fractions
+        return not isinstance(value, (int, float, complex, np.number))
+    if hasattr(value, "readline") or hasattr(value, "__next__"):
+        return True
+    return any(map(ctx.numerals.in_text, texts(value)))
+
+
+def read_back(ctx: Any, reading: str) -> DerivativeDropError:
+    """Return the error for a number that is read from text."""
+    return ctx.failed(
+        DerivativeDropError(
+            f"{reading} reads a number from text that was made of an active one",
+            where=ctx.user_location(),
+            why="text has no derivative: what is read from it would be a constant",
+            fix="compute with the number itself, or write stop_gradient(x) if a constant is "
+            "meant.\nIf the text has nothing to "
+            "do with it and only looks the same, read it before the call",
+        )
+    )
+
+
+def texts(value: Any) -> Iterator[str]:
+    """Yield the texts in a value: one, a list of them, an array."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (bytes, bytearray)):
+        yield value.decode("latin-1")
+    elif type(value) in (list, tuple):
+        for part in value:
+            yield from texts(part)
+    elif isinstance(value, ndarray) and value.dtype.kind in "SUTO":
+        for part in value.ravel().tolist():
+            yield from texts(part)
+
+
+def constants(ctx: Any, value: Any) -> Iterator[float]:
+    """Yield the real numbers without a derivative that are in a value."""
+    if type(value) is Active or isinstance(value, (str, int)):
+        return
+    if isinstance(value, (complex, np.complexfloating)):
+        yield from (float(value.real), float(value.imag))
+    elif isinstance(value, numbers.Number):
+        yield float(value)  # type: ignore[arg-type]
+    elif isinstance(value, ndarray):
+        if value.dtype.kind in "fc" and ctx.find(value) is None:
+            plain: Any = np.asarray(value)  # not a matrix, which has no vectors
+            for part in (plain.real, plain.imag):
+                yield from part.ravel().tolist()
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from constants(ctx, part)
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from constants(ctx, part)

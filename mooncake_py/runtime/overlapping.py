@@ -1,0 +1,210 @@
+"""Writes through a view two of whose elements are the same memory (``as_strided``, windows).
+
+Of several writes to one place the last one survives.  Which one that is depends on the order in
+which NumPy goes through the view; it is found by writing numbers to an array of the same layout,
+and the result is compared with what NumPy writes.  What survives is then written to the memory
+itself, each place once, and has the derivative of such a write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.errors import DerivativeDropError
+from mooncake_py.runtime.active import primal_of
+from mooncake_py.runtime.dense import dense
+
+__all__ = ["JOINS", "assign", "assign_parts", "compute_into", "copy_in_turn",
+           "crosses", "crossing", "holds_part_of", "join_into", "refuse_shared_outputs"]
+
+JOINS = (np.concatenate, np.concatenate.__wrapped__, np.stack)  # type: ignore[attr-defined]
+
+Native = Callable[[ndarray], Any]
+
+
+def assign(ctx: Any, o: ndarray, node: Any, index: Any, v: Any) -> None:
+    """Run ``o[index] = v``."""
+
+    def assign_natively(view: ndarray) -> None:
+        view[index] = primal_of(v)
+
+    write(ctx, o, node, index, v, assign_natively)
+
+
+def compute_into(ctx: Any, o: ndarray, node: Any, y: Any, run: Native) -> None:
+    """Write `y`, the result of a function that runs into `o`, as ``run(o)`` does."""
+    write(ctx, o, node, Ellipsis, y, run)
+
+
+def write(ctx: Any, o: ndarray, node: Any, index: Any, v: Any, native: Native) -> None:
+    """Write what survives of ``o[index] = v``; NumPy's own way is `native`."""
+    owner = ctx.registry.owner(o)
+    flat = dense(owner).reshape(-1).view(o.dtype)
+    offset = o.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+    expected = flat.copy()
+    view = ndarray(o.shape, o.dtype, expected, offset, o.strides)
+    view.flags.writeable = o.flags.writeable  # what may not be written raises
+    native(view)
+    places = node.positions()[index]
+    last = survivors(o, offset, flat.size, index)
+    if np.ndim(v):
+        extra = (0,) * max(np.ndim(v) - last.ndim, 0)
+        v = ctx.getitem(ctx.call(np.broadcast_to, ctx.getitem(v, extra), last.shape), last)
+    ctx.assign(flat, np.asarray(places)[last], v)
+    if flat.tobytes() != expected.tobytes():
+        raise ctx.failed(
+            DerivativeDropError(
+                "a write through a view that overlaps itself",
+                where=ctx.user_location(),
+                why="several elements of the view are the same memory, and which of the values "
+                "NumPy leaves there could not be told",
+                fix="write to the array that the view was made of",
+            )
+        )
+
+
+def survivors(o: ndarray, offset: int, size: int, index: Any) -> ndarray:
+    """Return which of the elements that ``o[index] = v`` writes are not overwritten by others."""
+    unit, wide = o.itemsize, np.dtype(np.intp).itemsize
+    marks = np.full(size, -1, dtype=np.intp)
+    strides = [stride // unit * wide for stride in o.strides]
+    view = ndarray(o.shape, np.intp, marks, offset // unit * wide, strides)
+    shape = np.shape(view[index])
+    order = np.arange(int(np.prod(shape))).reshape(shape)
+    view[index] = order
+    return np.asarray(view[index] == order)
+
+
+def crosses(slot: Any, v: ndarray) -> bool:
+    """Tell whether ``slot[...] = v`` reads elements of `v` that it has written already.
+
+    NumPy copies what overlaps first, but not for vectors with strides of one sign.
+    """
+    if type(slot) is not ndarray or slot.ndim != 1 or v.shape != slot.shape:
+        return False
+    if slot.strides == v.strides or slot.dtype != v.dtype or not np.may_share_memory(slot, v):
+        return False
+    places = [a.__array_interface__["data"][0] for a in (slot, v)]
+    ends = [place + a.strides[0] * (a.size - 1) for place, a in zip(places, (slot, v), strict=True)]
+    low, unit = min(*places, *ends), slot.itemsize
+    marks = np.arange((max(*places, *ends) - low) // unit + 1)
+    into, of = (
+        ndarray(a.shape, marks.dtype, marks, (place - low) // unit * marks.itemsize,
+                (a.strides[0] // unit * marks.itemsize,))
+        for place, a in zip(places, (slot, v), strict=True)
+    )  # fmt: skip
+    expected = of.copy()
+    into[...] = of
+    return not np.array_equal(into, expected)
+
+
+def copy_in_turn(ctx: Any, o: ndarray, v: ndarray, native: Callable[..., Any]) -> None:
+    """Write elements of `v` to `o`, whose memory it shares, as ``native(o, v)`` does.
+
+    Where NumPy reads what it has written before, it is seen by letting it move numbers about in an
+    array of the same layout: each says which element of the memory it stands for.
+    """
+    owner = ctx.registry.owner(o)
+    if ctx.registry.owner(v) is not owner or not o.dtype == v.dtype == owner.dtype:
+        raise crossing(ctx)
+    flat = dense(owner).reshape(-1)
+    expected, marks = flat.copy(), np.arange(flat.size)
+    for elements in expected, marks:
+        native(twin(o, owner, elements), twin(v, owner, elements))
+    ctx.assign(o, Ellipsis, ctx.getitem(flat, twin(o, owner, marks).copy()))
+    if flat.tobytes() != expected.tobytes():
+        raise crossing(ctx)
+
+
+def twin(a: ndarray, owner: ndarray, elements: ndarray) -> ndarray:
+    """Return the view of other elements that `a` is of those of the array that owns its memory."""
+    unit, wide = a.itemsize, elements.itemsize
+    offset = a.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+    strides = [stride // unit * wide for stride in a.strides]
+    view = ndarray(a.shape, elements.dtype, elements, offset // unit * wide, strides)
+    view.flags.writeable = a.flags.writeable
+    return view
+
+
+# Sequences of arrays, which NumPy copies one after the other.
+
+
+def holds_part_of(o: ndarray, value: Any) -> bool:
+    """Tell whether a sequence holds, at any depth, an array that shares memory with another."""
+    return any(
+        np.may_share_memory(o, part) if type(part) is ndarray
+        else (type(part) is list or type(part) is tuple) and holds_part_of(o, part)
+        for part in value
+    )
+
+
+def shape_of(value: Any) -> tuple[int, ...]:
+    """Return the shape of a sequence of sequences, arrays and numbers, by its first parts."""
+    if type(value) is ndarray:
+        return value.shape
+    if type(value) is list or type(value) is tuple:
+        return (len(value), *(shape_of(value[0]) if value else ()))
+    return ()
+
+
+def assign_parts(ctx: Any, o: ndarray, index: Any, value: Any) -> bool:
+    """Run ``o[index] = value`` part by part if NumPy does; it copies first what must be broadcast.
+
+    By then the parts that are views of `o` hold what was written before them.
+    """
+    slot = o[index]
+    shares = type(slot) is ndarray and np.may_share_memory(slot, o)
+    if not shares or slot.shape != shape_of(value):
+        return False
+    for k, part in enumerate(value):
+        if type(part) is not list and type(part) is not tuple:
+            ctx.assign(slot, k, part)
+        elif not assign_parts(ctx, slot, k, part):
+            ctx.assign(slot, k, ctx.call(np.array, part))
+    return True
+
+
+def join_into(
+    ctx: Any, f: Any, out: ndarray, arrays: Any, axis: Any = 0, **options: Any
+) -> ndarray:
+    """Run ``np.concatenate(arrays, axis, out)``, or `np.stack`: one array after the other."""
+    before = out.copy()
+    f([primal_of(a) for a in arrays], axis, out, **options)
+    expected = out.copy()
+    out[...] = before
+    where, start = (axis or 0) % out.ndim, 0
+    for a in arrays:
+        if f is np.stack:
+            a = ctx.call(np.expand_dims, a, where)
+        elif axis is None:
+            a = ctx.call(np.ravel, a)
+        stop = start + np.shape(a)[where]
+        ctx.assign(out, (slice(None),) * where + (slice(start, stop),), a)
+        start = stop
+    if out.tobytes() != expected.tobytes():
+        raise crossing(ctx)
+    return out
+
+
+def refuse_shared_outputs(ctx: Any, outputs: Any) -> None:
+    """Raise if several outputs of one function share memory."""
+    arrays = [a for a in outputs if isinstance(a, ndarray)]
+    for k, a in enumerate(arrays):
+        if any(np.shares_memory(a, b) for b in arrays[:k]):
+            raise crossing(ctx)
+
+
+def crossing(ctx: Any) -> DerivativeDropError:
+    """Return the error for a write whose order NumPy alone knows."""
+    return ctx.failed(
+        DerivativeDropError(
+            "an assignment to elements of an array of others that it overwrites meanwhile",
+            where=ctx.user_location(),
+            why="NumPy does not copy what overlaps here: some are read after they were written",
+            fix="copy them before: x[i] = x[j].copy()",
+        )
+    )

@@ -1,0 +1,78 @@
+"""``np.add.at`` and ``np.subtract.at``: accumulating writes, the core of histograms.
+
+Any other case than an array, one integer index array and a number or an array of its shape goes
+to the general definition in `rules.ufunc_methods`.  Measured on the deposit of 1000 particles:
+20 times the primal by the general definition, 9 by this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.rules.ufunc_methods import add_at, subtract_at
+from mooncake_py.runtime import pulls
+from mooncake_py.runtime.active import Active, primal_of
+from mooncake_py.tangents.memory import has_overlaps
+
+__all__ = ["HANDLERS"]
+
+
+def handler(
+    ufunc: np.ufunc, sign: int, general: Callable[..., Any]
+) -> Callable[[Any, Any, Any, Any], None]:
+    """Return the handler ``(context, function, args, kwargs)`` of ``ufunc.at``."""
+
+    def accumulate(ctx: Any, f: Any, args: Any, kwargs: Any) -> None:
+        if kwargs or len(args) != 3 or not is_common(*args):
+            ctx.call_function(general, args, kwargs)
+            return
+        a, index, b = args
+        value = ctx.find(b) if type(b) is ndarray else b if type(b) is Active else None
+        node = ctx.find(a)
+        if node is None and value is not None:
+            node = ctx.registry.activate(a)
+        memory = ctx.registry.memory_of(a) if node is None else node.memory
+        if memory.protected:
+            ctx.log_write(memory, a, index)
+        ufunc.at(a, index, primal_of(b))
+        if value is not None:
+            spec = (b.shape, b.dtype) if type(b) is ndarray else 0
+            ctx.record((pull_accumulate, node, ctx.frozen_index(index), value, sign, spec))
+
+    return accumulate
+
+
+def is_common(a: Any, index: Any, b: Any) -> bool:
+    """Tell whether the operands are of the kinds that are handled here."""
+    return (
+        type(a) is ndarray
+        and a.dtype.kind == "f"
+        and type(index) is ndarray
+        and index.dtype.kind in "iu"
+        and (
+            type(b) is float
+            or (type(b) is Active and type(b.primal) in (float, np.float64))
+            or (type(b) is ndarray and b.shape == index.shape and b.dtype == a.dtype)
+        )
+        and (type(b) is not ndarray or a.ndim == 1)
+        and not has_overlaps(a)
+    )
+
+
+def pull_accumulate(entry: tuple[Any, ...]) -> None:
+    """a[index] += b with every repetition: the cotangent of a stays, b gathers."""
+    _, node, index, value, sign, spec = entry
+    if node.memory.grad is None:
+        return
+    g = node.shadow()[index]
+    pulls.deliver(value, g if sign > 0 else -g, spec)
+
+
+HANDLERS = {
+    np.add.at: handler(np.add, 1, add_at),
+    np.subtract.at: handler(np.subtract, -1, subtract_at),
+}

@@ -1,0 +1,296 @@
+"""From a code object to the syntax tree of the function it was compiled from.
+
+Text comes from :mod:`linecache`, so notebook cells, doctests and registered generated code work
+like files; that of functions which a library made by ``exec`` comes from :mod:`providers`.  Each
+file is parsed once.  A node is returned only if it compiles to the very
+instructions of the code object: a file that was edited after it was imported is an error, never
+a derivative of another function.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import os
+import sys
+import time
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any
+
+from mooncake_py.errors import Location, SourceUnavailableError
+from mooncake_py.syntax.compiled import (
+    FunctionNode,
+    compile_function,
+    extent,
+    same_code,
+    walk_code,
+)
+from mooncake_py.syntax.nodes import place_of
+from mooncake_py.syntax.providers import provided_texts
+from mooncake_py.syntax.trees import children
+
+__all__ = ["SourceNode", "locate"]
+
+_DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_FILES_KEPT = 64
+_IMPORTED = time.time()
+
+
+class SourceNode:
+    """Where a function stands in its file; the trees are shared and must not be changed.
+
+    Parameters
+    ----------
+    node : FunctionDef, AsyncFunctionDef, Lambda or GeneratorExp
+    file : str
+        As in ``code.co_filename``.
+    class_name : str or None
+        The innermost class round the function, by which its private names are mangled.
+    parsed : Parsed
+        The whole file.
+
+    Attributes
+    ----------
+    imports : frozenset of str
+        Names that the module imports at its top level.
+    module : ast.Module
+    """
+
+    def __init__(
+        self, node: FunctionNode | ast.GeneratorExp, file: str, class_name: str | None,
+        parsed: Parsed,
+    ) -> None:
+        self.node = node
+        self.file = file
+        self.class_name = class_name
+        self.imports = parsed.imports
+        self.module = parsed.module
+
+    def compile(self, node: FunctionNode, code: CodeType, parameters: tuple[str, ...]) -> CodeType:
+        """Compile a node as if it stood here; `code` is that of the function that does."""
+        return compile_function(
+            node, code, parameters, class_name=self.class_name, imports=self.imports
+        )
+
+
+class Parsed:
+    """A file, as its lines and as a tree, and the names that it imports at its top level."""
+
+    def __init__(self, lines: list[str], module: ast.Module) -> None:
+        self.lines = lines
+        self.module = module
+        self.imports = frozenset(_imports(module.body))
+
+
+_files: dict[str, Parsed] = {}
+
+
+def locate(code: CodeType) -> SourceNode:
+    """Find the syntax tree of the function that a code object belongs to.
+
+    Parameters
+    ----------
+    code : CodeType
+        Of a function, a lambda or a generator expression.
+
+    Returns
+    -------
+    SourceNode
+
+    Raises
+    ------
+    SourceUnavailableError
+        If there is no text (C code, text run by ``exec``), or if the text is no longer the one
+        that the code object was compiled from.
+    """
+    file = text_file(code)
+    if not linecache.getlines(file):
+        found = _search_provided(code)
+        if found is None:
+            raise _no_text(code)
+        return found
+    found = _search(code)
+    if found is None:
+        # The remembered text may be older than the code (reload, a new cell of the same name).
+        linecache.checkcache(file)
+        found = _search(code)
+    if found is None:
+        raise _changed(code)
+    return found
+
+
+def text_file(code: CodeType) -> str:
+    """Return the name of the file with the text of a code object.
+
+    Modules that are frozen into the interpreter say ``<frozen name>``; their text is that of the
+    file from which the interpreter was built, where it is installed.
+    """
+    file = code.co_filename
+    if file.startswith("<frozen "):
+        module = sys.modules.get(file[len("<frozen "):-1])
+        return getattr(module, "__file__", None) or file
+    return file
+
+
+def _search(code: CodeType) -> SourceNode | None:
+    parsed = _parse(text_file(code))
+    return None if parsed is None else _search_in(parsed, code)
+
+
+def _search_provided(code: CodeType) -> SourceNode | None:
+    """Find a function in the texts that a provider knows for it."""
+    for text in provided_texts(code):
+        found = _search_in(Parsed(text.splitlines(True), ast.parse(text)), code)
+        if found is not None:
+            return found
+    return None
+
+
+def _search_in(parsed: Parsed, code: CodeType) -> SourceNode | None:
+    candidates = [
+        SourceNode(node, text_file(code), class_name, parsed)
+        for node, class_name in _functions_at(code.co_firstlineno, parsed.module)
+        if _key(node) == (code.co_name, code.co_firstlineno) and _encloses(node, code)
+    ]
+    # Of nested lambdas on one line the inner one lies within both: try the narrowest first.
+    candidates.sort(key=lambda found: _width(found.node))
+    return next((found for found in candidates if _matches(found, code)), None)
+
+
+def _parse(file: str) -> Parsed | None:
+    lines = linecache.getlines(file)
+    parsed = _files.get(file)
+    if parsed is not None and (parsed.lines is lines or parsed.lines == lines):
+        return parsed
+    try:
+        module = ast.parse("".join(lines), file)
+    except (SyntaxError, ValueError):
+        return None
+    parsed = Parsed(lines, module)
+    while len(_files) >= _FILES_KEPT:
+        _files.pop(next(iter(_files)), None)
+    _files[file] = parsed
+    return parsed
+
+
+def _functions_at(line: int, module: ast.Module) -> Iterator[tuple[Any, str | None]]:
+    """Yield the functions in statements that a line is part of, with the classes round them.
+
+    Other statements are not looked into: for a function of NumPy that is all but one of the file.
+    """
+    todo: list[tuple[Any, str | None]] = [(module, None)]
+    for node, class_name in todo:
+        kind = node.__class__
+        if kind in _FUNCTIONS or kind is ast.GeneratorExp:
+            yield node, class_name
+        # Only the body of a class is mangled by its name, not its bases or decorators.
+        inner = node.name if kind is ast.ClassDef else class_name
+        for part in children(node):
+            if not isinstance(part, ast.stmt):
+                todo.append((part, class_name))
+            elif _first_line(part) <= line <= (part.end_lineno or line):
+                todo.append((part, inner))
+
+
+def _imports(body: list[Any]) -> Iterator[str]:
+    """Yield the names imported at the top level, also within ``if``, ``try`` and the like."""
+    for node in body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for alias in node.names:
+                if alias.name != "*":
+                    yield alias.asname or alias.name.partition(".")[0]
+        elif not isinstance(node, ast.ClassDef | _DEFINITIONS):
+            for field in ("body", "orelse", "handlers", "finalbody", "cases"):
+                part = getattr(node, field, None)
+                if isinstance(part, list):
+                    yield from _imports(part)
+
+
+def _key(node: Any) -> tuple[str, int]:
+    if isinstance(node, ast.Lambda):
+        return "<lambda>", node.lineno
+    if isinstance(node, ast.GeneratorExp):
+        return "<genexpr>", node.lineno
+    return node.name, _first_line(node)
+
+
+def _first_line(node: Any) -> int:
+    """Return the line of a statement, or of its first decorator."""
+    decorators = getattr(node, "decorator_list", None)
+    return decorators[0].lineno if decorators else node.lineno
+
+
+def _encloses(node: Any, code: CodeType) -> bool:
+    if not isinstance(node, ast.Lambda | ast.GeneratorExp):
+        return True
+    place = extent(code)
+    if place is None:
+        return True
+    body = place_of(node.body if isinstance(node, ast.Lambda) else node)
+    return body[:2] <= place[:2] and place[2:] <= body[2:]
+
+
+def _width(node: Any) -> tuple[int, int]:
+    return node.end_lineno - node.lineno, node.end_col_offset - node.col_offset
+
+
+def _matches(found: SourceNode, code: CodeType) -> bool:
+    if isinstance(found.node, ast.GeneratorExp):
+        return True
+    compiled = found.compile(found.node, code, code.co_freevars)
+    if same_code(compiled, code):
+        return True
+    # pytest rewrites assert statements before it compiles; its names tell.
+    return _asserts_rewritten(code) and _signature(compiled) == _signature(code)
+
+
+def _signature(code: CodeType) -> tuple[object, ...]:
+    count = code.co_argcount + code.co_kwonlyargcount
+    variadic = code.co_flags & 0x0C  # CO_VARARGS and CO_VARKEYWORDS
+    return code.co_argcount, code.co_posonlyargcount, variadic, code.co_varnames[:count]
+
+
+def _asserts_rewritten(code: CodeType) -> bool:
+    return any(
+        name.startswith("@py")
+        for inner in walk_code(code)
+        for name in inner.co_names + inner.co_varnames
+    )
+
+
+def _where(code: CodeType) -> Location:
+    return Location(code.co_filename, code.co_firstlineno, code.co_qualname)
+
+
+def _no_text(code: CodeType) -> SourceUnavailableError:
+    return SourceUnavailableError(
+        f"no Python source for {code.co_qualname}",
+        where=_where(code),
+        why=f"its code was compiled from {code.co_filename!r}, of which there is no text to read",
+        fix="define the function in a file or a notebook cell, or register a rule for it",
+    )
+
+
+def _changed(code: CodeType) -> SourceUnavailableError:
+    made = "it was made by exec, or by an import hook, under the name of this file"
+    if _was_written_lately(code.co_filename):
+        why = f"the file changed after the function was defined, or {made}"
+        fix = "import or define the function anew, or register a rule for it"
+    else:
+        why, fix = made, "define the function in a file of its own, or register a rule for it"
+    return SourceUnavailableError(
+        f"the source of {code.co_qualname} does not match the function in memory",
+        where=_where(code),
+        why=why,
+        fix=fix,
+    )
+
+
+def _was_written_lately(file: str) -> bool:
+    """Whether a file was written since this package was imported; True for a notebook cell."""
+    try:
+        return os.path.getmtime(file) > _IMPORTED
+    except OSError:
+        return True

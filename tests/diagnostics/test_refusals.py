@@ -1,0 +1,108 @@
+"""Errors for functions without a rule: the public name, and a fix that serves."""
+# ruff: noqa: E731
+
+from __future__ import annotations
+
+import array
+import collections
+import functools
+import pickle
+import struct
+import threading
+
+import numpy as np
+import pytest
+
+from mooncake_py import from_vjp, grad
+from mooncake_py.diagnostics.public_names import public_name
+from mooncake_py.errors import MissingRuleError
+
+X = np.array([0.3, -1.2, 0.7])
+
+REFUSED = {
+    "struct.pack": (lambda x: struct.pack("d", x[0])[0], "@from_vjp(struct.pack)"),
+    "pickle.dumps": (lambda x: pickle.loads(pickle.dumps(x))[0], "copy.deepcopy"),
+    "memoryview": (lambda x: memoryview(x)[0], "index the array itself"),
+    "array.array": (lambda x: array.array("d", x)[0], "a list or a NumPy array"),
+    "numpy.ndarray.tobytes": (lambda x: np.frombuffer(x.tobytes())[0], "index the array itself"),
+    "numpy.ndarray.view": (lambda x: x.view(np.int64)[0] * 1.0, "z.real and z.imag"),
+    "numpy.frompyfunc": (lambda x: np.frompyfunc(abs, 1, 1)(x)[0], "a loop"),
+    "threading.Thread.start": (
+        lambda x: threading.Thread(target=x.sort).start() or x[0], "outside of the function"
+    ),
+}
+
+
+def refused(f, x=X):
+    with pytest.raises(MissingRuleError) as caught:
+        grad(f)(x.copy())
+    error = caught.value
+    assert error.where is not None
+    assert error.where.file == __file__
+    return error
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_name_and_mend(name):
+    f, fix = REFUSED[name]
+    if name == "numpy.frompyfunc":
+        f = lambda x: np.frompyfunc(lambda v: v, 1, 1)(x)[0]
+    error = refused(f)
+    assert error.what == f"no rule for {name}"
+    assert fix in error.fix
+
+
+def test_functions_of_scipy():
+    special = pytest.importorskip("scipy.special")
+    linalg = pytest.importorskip("scipy.linalg")
+    error = refused(lambda x: special.kolmogi(x).sum())
+    assert error.what == "no rule for scipy.special.kolmogi"
+    assert "elementwise(scipy.special.kolmogi, lambda x, out: ...)" in error.fix
+    error = refused(lambda x: special.tklmbda(x, x).sum())
+    assert "elementwise(scipy.special.tklmbda, lambda x, y, out: ..., lambda x, y, out: ...)" in (
+        error.fix
+    )
+    error = refused(lambda x: linalg.hessenberg(np.diag(x * x) + 1.0).sum())
+    assert error.what == "no rule for scipy.linalg.hessenberg"
+    assert "dgehrd" in error.why or "dgebal" in error.why
+
+
+@pytest.mark.parametrize(
+    ("f", "name"),
+    [
+        (functools.reduce, "functools.reduce"),
+        (np.linalg.norm, "numpy.linalg.norm"),
+        (np.ndarray.sum, "numpy.ndarray.sum"),
+        (np.ndarray, "numpy.ndarray"),
+        (np.add, "numpy.add"),
+        (collections.deque.append, "collections.deque.append"),
+        (len, "len"),
+        (np.linalg._umath_linalg.eigvals, None),
+        (lambda x: x, None),
+    ],
+)
+def test_public_name(f, name):
+    assert public_name(f) == name
+
+
+class Holder:
+    def __init__(self, a):
+        self.a = a
+
+
+def compiled(p, x):
+    return np.asarray(p["a"] if isinstance(p, dict) else p.a) * x
+
+
+@from_vjp(compiled)
+def compiled_rule(p, x):
+    a = p["a"] if isinstance(p, dict) else p.a
+    return a * x, lambda dy: (None, dy * a)
+
+
+@pytest.mark.parametrize("hold", [Holder, lambda a: {"a": a}, lambda a: [Holder(a)][0]])
+def test_active_parts_of_an_argument_that_a_rule_cannot_reach(hold):
+    with pytest.raises(MissingRuleError, match="no derivative with respect to argument 0"):
+        grad(lambda x: np.sum(compiled(hold(2 * x), x)))(X)
+    constant = hold(np.ones(3))
+    np.testing.assert_array_equal(grad(lambda x: np.sum(compiled(constant, x)))(X), np.ones(3))

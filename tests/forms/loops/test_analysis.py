@@ -1,0 +1,140 @@
+"""What is active in a loop, and of which types its numbers are."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from mooncake_py.forms.loops.analysis import (
+    FLOAT,
+    FLOAT64,
+    INT,
+    MIXED,
+    Kinds,
+    active_parts,
+    combined,
+    flowing,
+    joined,
+    joined_all,
+)
+from tests.forms.loops.reading import read_body
+
+
+def active(body: str, given: str, before: str = "s = t = 0.0", shared: str = "") -> set[str]:
+    """Return what is active, where the arrays in `shared` share memory."""
+    program = read_body(body, before)
+    assert program is not None
+    groups = {base: 0 if base[2:] in shared.split() else base for base in program.bases}
+    found = active_parts(program, {f"u_{name}" for name in given.split()}, groups)
+    return {name.removeprefix("u_") for name in found}
+
+
+def test_what_is_computed_from_active_values_is_active():
+    assert active("s += x[i] * a\ny[i] = b\nt = b", "x") == {"x", "s"}
+    assert active("y[i] = s\ns = x[i]", "x") == {"x", "y", "s"}
+    assert active("x[i] = y[i]\ny[i] = t\nt = s\ns = a", "a") == {"a", "s", "t", "y", "x"}
+
+
+def test_conditions_indices_and_ints_pass_nothing_on():
+    body = "k = int(x[i])\nif x[i] > a:\n    s += y[k]\nt = int(x[i]) * 2.0 + b"
+    assert active(body, "x a") == {"x", "a"}
+    assert active("t = int(x[i]) * x[i]", "x") == {"x", "t"}
+    assert active("t = int(a * 2.0) * b", "b") == {"b", "t"}
+
+
+def test_arrays_of_one_memory_are_active_together():
+    body = "s += x[i]\ny[i] = b * t\nm[i, i] = 2.0"
+    assert active(body, "y") == {"y"}
+    assert active(body, "y", shared="x y") == {"x", "y", "s"}
+    assert active(body, "b", shared="x y") == {"b", "x", "y", "s"}
+    assert active(body, "b", shared="x y m") == {"b", "x", "y", "m", "s"}
+
+
+def test_parallel_assignment_passes_on_by_its_temporaries():
+    assert active("s, t = t, s * x[i]", "x") == {"x", "w1", "t", "w0", "s"}
+
+
+def test_flowing_operands():
+    program = read_body("s = x[i] * int(a * b) + (y[i] - int(x[i])) / b")
+    assert program is not None
+    (a,) = program.assignments()
+    assert [a.operands[k] for k in sorted(flowing(a))] == [a.operands[0], "u_b", a.operands[3]]
+
+
+# Types.
+
+
+def kinds(body: str, before: str = "s = t = 0.0", functions=(), **given: str) -> dict[str, str]:
+    """Return the types of what a loop binds."""
+    program = read_body(body, before)
+    assert program is not None
+    inputs = {name: FLOAT for name in program.inputs if name not in program.bases}
+    inputs |= dict.fromkeys(program.extents, INT)
+    inputs |= {f"u_{name}": kind for name, kind in given.items()}
+    found = Kinds(program, functions, inputs)
+    return {user: found.after[name] for name, user in program.bound.items()}
+
+
+@pytest.mark.parametrize(
+    ("expression", "kind"),
+    [
+        ("x[i]", FLOAT64), ("a", FLOAT), ("2", INT), ("2.0", FLOAT), ("i", INT), ("i * 2 - n", INT),
+        ("i / 2", FLOAT), ("-i", INT), ("i ** 2", INT), ("a ** 2", FLOAT), ("-x[i]", FLOAT64),
+        ("i + 0.5", FLOAT), ("b * i", FLOAT64), ("a * x[i] + 1", FLOAT64), ("int(x[i]) * 2", INT),
+        ("int(a) / 2", FLOAT),
+    ],
+)
+def test_types_of_expressions(expression, kind):
+    found = kinds(f"s = {expression}\nx[i] = s", n=INT, b=FLOAT64)
+    assert found["s"] == kind
+    assert found["i"] == INT
+
+
+def test_types_of_functions():
+    functions = np.sin, math.sin
+    assert kinds("s = np.sin(a) + math.sin(a)", functions=functions)["s"] == FLOAT64
+    assert kinds("s = math.sin(x[i])", functions=(math.sin,))["s"] == FLOAT
+
+
+def test_types_after_loops_that_may_not_run():
+    assert kinds("s += x[i]")["s"] == FLOAT64
+    assert kinds("for j in range(i):\n    s += x[j]")["s"] == MIXED
+    assert kinds("for j in range(i):\n    s += x[j]", s=FLOAT64)["s"] == FLOAT64
+    assert kinds("for j in range(i):\n    s += x[j]\ns = s * 1.0", s=INT)["s"] == MIXED
+    assert kinds("for j in range(i):\n    s += a\ns = s * x[0]", s=INT)["s"] == FLOAT64
+
+
+def test_types_after_branches():
+    assert kinds("if a:\n    s = x[i]\nelse:\n    s = 2.0 * x[0]")["s"] == FLOAT64
+    assert kinds("if a:\n    s = x[i]\nelse:\n    s = 2.0")["s"] == MIXED
+    assert kinds("if a:\n    s = x[i]")["s"] == MIXED
+    assert kinds("if a:\n    s = 2.0 * s")["s"] == FLOAT
+    assert kinds("if a:\n    s += 1", s=INT)["s"] == INT
+
+
+def test_types_of_later_passes_come_round():
+    # In the first pass t is a float, in the others it is what s became.
+    assert kinds("t = s\ns = x[i]")["t"] == MIXED
+    assert kinds("t = s * 2\ns = s + 1", s=INT)["t"] == INT
+    assert kinds("t = s * 2\ns = s + 1.0", s=INT)["t"] == MIXED
+    assert kinds("t = s * x[0]\ns = s + 1.0", s=INT)["t"] == FLOAT64
+
+
+def test_types_of_parallel_assignments():
+    found = kinds("s, t = t, s + x[i]", s=FLOAT64, t=FLOAT64)
+    assert (found["s"], found["t"]) == (FLOAT64, FLOAT64)
+    assert kinds("s, t = 1, 2.0")["s"] == INT
+
+
+def test_operators_and_what_types_have_in_common():
+    assert combined("add", [MIXED, FLOAT64]) == FLOAT64
+    assert combined("add", [MIXED, FLOAT]) == MIXED
+    assert combined("truediv", [INT, INT]) == FLOAT
+    assert combined("mul", [INT, FLOAT]) == FLOAT
+    assert joined(None, INT) == joined(INT, INT) == INT
+    assert joined(INT, FLOAT) == MIXED
+    assert joined_all({"a": INT, "b": FLOAT}, {"b": INT, "c": INT}) == {
+        "a": INT, "b": MIXED, "c": INT
+    }

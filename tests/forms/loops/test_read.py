@@ -1,0 +1,210 @@
+"""Which loops are read as what may be one entry, into which program, and which are refused."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from mooncake_py.forms.loops.program import Assign, Branch, Count, Item, Repeat
+from mooncake_py.forms.loops.read import bound_before
+from tests.forms.loops.reading import read, read_body
+
+X = Item("u_x", "u_i")
+
+
+def test_a_recurrence():
+    program = read_body("x[i] += a * x[i - 1]")
+    assert program is not None
+    steps = (("mul", ("v", 1), ("v", 2)), ("add", ("v", 0), ("t", 0)))
+    assigned = Assign(X, steps, (X, "u_a", Item("u_x", "(u_i - 1)")), True)
+    assert program.loop == Repeat("u_i", "r0", [assigned])
+    assert program.bases == {"u_x": 1}
+    assert list(program.inputs) == ["u_x", "u_a"]
+    assert program.bound == {"u_i": "i"}
+    assert program.written() == {"u_x"}
+    assert not program.counts | program.steered
+
+
+def test_loops_branches_and_ints():
+    program = read_body(
+        "k = k * 2\n"
+        "for j in range(i, len(y)):\n"
+        "    if j % 2 == 0 or y[j] > -a:\n"
+        "        s -= y[k]\n"
+        "    else:\n"
+        "        pass",
+        "k = 1\ns = 0.0",
+    )
+    assert program is not None
+    count, inner = program.loop.body
+    assert count == Count("u_k", "(u_k * 2)")
+    assert isinstance(inner, Repeat)
+    assert inner[:2] == ("u_j", "range(u_i, nu_y_0)")
+    (branch,) = inner.body
+    assert isinstance(branch, Branch)
+    assert branch.test == "(((u_j % 2) == 0) or (m_u_y[u_j] > (-u_a)))"
+    (change,) = branch.body
+    assert isinstance(change, Assign)
+    assert change.operands == ("u_s", Item("u_y", "u_k"))
+    assert branch.orelse == []
+    assert program.counts == {"u_k"}
+    assert program.steered == {"u_k"}
+    assert program.extents == {"nu_y_0": ("u_y", 0)}
+    assert list(program.bound) == ["u_i", "u_j", "u_k", "u_s"]
+    assert {"u_k", "u_s", "u_a", "u_y"} <= set(program.inputs)
+
+
+def test_parallel_assignment_computes_all_values_first():
+    program = read_body("s, t = t, s * x[i]", "s = t = 0.0")
+    assert program is not None
+    assert [(a.target, a.operands) for a in program.assignments()] == [
+        ("w0", ("u_t",)), ("w1", ("u_s", X)), ("u_s", ("w0",)), ("u_t", ("w1",))
+    ]
+    assert list(program.bound) == ["u_i", "u_s", "u_t"]
+
+
+@pytest.mark.parametrize("name", ["o", "np"])
+def test_attributes_are_inputs_of_names_that_no_variable_has(name):
+    program = read_body(f"x[i] *= {name}.pi + {name}_of_pi", f"{name}_of_pi = 1.0")
+    assert program is not None
+    assert set(program.inputs) == {"u_x", f"au_{name}_of_pi", f"u_{name}_of_pi"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x[i] = 0.0",
+        "x[i] = a",
+        "s = x[i]",
+        "s: float = x[i] * 2.0",
+        "x[i, i] += 1.0",
+        "o.x[i] -= o.y[-i]",
+        "x[i + 1] = np.sin(x[i - 1]) ** 3",
+        "x[2 * i % n] = x[i] / (i + 1)",
+        "if i: x[i] *= 2.0",
+        "if not x[i] <= 1 < i: x[i] *= 2.0",
+        "for j in range(1, i, 2):\n    x[j] *= 2.0",
+        "k = int(x[i] * 3.0)\nx[k] *= 2.0",
+        "if i < x.shape[0] - len(x): x[i] *= 2.0",
+        "s = x[i]\nt = s * s\nx[i] = t",
+    ],
+)
+def test_taken(body):
+    assert read_body(body) is not None
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("pass", "nothing is computed"),
+        ("k = i", "nothing but ints"),
+        ("print(x[i])", "a call"),
+        ("x[i] = f(x[i - 1])", "a function that is no module's"),
+        ("x[i] = np.clip(x[i], 0, 1)", "a function of three"),
+        ("x[i] = np.sum(x[i], axis=0)", "a keyword"),
+        ("x[1:] = 0.0", "a slice"),
+        ("x[:, i] *= 2.0", "a slice"),
+        ("x[...] = 0.0", "an ellipsis"),
+        ("x[()] = 0.0", "no index"),
+        ("x[None] *= 2.0", "an axis"),
+        ("x[True] *= 2.0", "a mask"),
+        ("x[not i] *= 2.0", "a mask"),
+        ("x[i < 2] *= 2.0", "a mask"),
+        ("x[y[i]] *= 2.0", "an element as an index"),
+        ("x[i][0] *= 2.0", "an element of an element"),
+        ("o.p.x[i] *= 2.0", "an attribute of an attribute"),
+        ("x[i] += x[i, 0]", "two numbers of indices"),
+        ("x[i] = s = 2.0", "two targets"),
+        ("[s] = [x[i]]", "a list as a target"),
+        ("*s, t = x", "a star"),
+        ("s, t = x", "what is unpacked"),
+        ("s, t = x[i], 1.0, 2.0", "another number of values"),
+        ("o.s = x[i]", "an attribute"),
+        ("o.s += x[i]", "an attribute"),
+        ("s //= x[i]", "an operator without a derivative"),
+        ("x[i] **= 2", "a power in place"),
+        ("x[i] = x[i] ** a", "a power that is not written down"),
+        ("x[i] = ~x[i]", "bits"),
+        ("del x", "del"),
+        ("return x[i]", "return"),
+        ("x = y\nx[i] *= 2.0", "an array that is bound anew"),
+        ("i = 2\nx[i] *= 2.0", "a counter that is bound"),
+        ("for i in range(3):\n    x[i] *= 2.0", "one counter for two loops"),
+        ("for j in range(3): pass\nx[j] *= 2.0", "a counter after its loop"),
+        ("for j in range(3): pass\nelse: x[i] = 1.0", "for ... else"),
+        ("for j in (1, 2): x[i] *= j", "an array without a name"),
+        ("for j, k in range(3): x[i] *= j", "two counters"),
+        ("for j in range(n):\n    n = 2\n    x[j] *= 2.0", "a bound that changes"),
+        ("for j in range(int(x[i])): x[j] *= 2.0", "a bound by an element"),
+        ("x[len(z)] *= 2.0", "a length of another thing"),
+        ("x[s] *= 2.0\ns = x[i]", "an index that may be no int"),
+        ("if (k := i): x[i] *= 2.0", "a walrus"),
+        ("if x[i] is None: x[i] = 1.0", "is"),
+        ("if i in y: x[i] = 1.0", "in"),
+        ("if max(x[i], 2): x[i] = 1.0", "a function in a condition"),
+        ("x[i] = 'a'", "a text"),
+        ("x[i] = 1j", "a complex number"),
+        ("x[i] = True", "a truth"),
+        ("global q\nq = x[i]", "a global"),
+        ("def g(): pass", "a definition"),
+    ],
+)
+def test_refused(body, why):
+    assert read_body(body) is None, why
+
+
+def test_a_name_that_another_function_binds_is_refused():
+    text = "def f(x, n):\n    s = 0.0\n    def g():\n        {}\n        s = 1.0\n"
+    text += "    for i in range(n):\n        s += x[i]\n"
+    assert read(text.format("pass")) is not None
+    assert read(text.format("nonlocal s")) is None
+
+
+def test_ranges_that_are_shadowed_are_refused():
+    assert read("def f(x, range):\n    for i in range(3):\n        x[i] *= 2.0\n") is None
+    text = "def f(x):\n    for i in range(3):\n        x[i] *= 2.0\n"
+    assert read(text) is not None
+    assert read(text, range=list) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "taken"), [("0", True), ("len(x)", True), ("0.5", False), ("x[0]", False)]
+)
+def test_inner_counters_that_were_something_else(first, taken):
+    program = read_body("for j in range(i):\n    x[j] *= 2.0", f"j = {first}")
+    assert (program is not None) is taken
+
+
+def before(text: str) -> set[str]:
+    """Return what is bound before the first loop over ``q``."""
+    (function,) = ast.parse(text).body
+    loop = next(
+        node for node in ast.walk(function)
+        if isinstance(node, ast.For) and ast.unparse(node.iter) == "range(q)"
+    )
+    return bound_before(function, loop)
+
+
+LOOP = "for i in range(q): pass"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (f"def f(x, /, y, *, z):\n    {LOOP}", "x y z"),
+        (f"def f():\n    a = b = 1\n    c: int = 2\n    d: int\n    {LOOP}\n    e = 1", "a b c"),
+        (f"def f():\n    (a, [b, *c]), d[0] = z\n    {LOOP}", "a b c"),
+        (f"def f():\n    if z: a = 1\n    {LOOP}", ""),
+        (f"def f():\n    a = 1\n    if z:\n        b = 1\n        {LOOP}", "a b"),
+        (f"def f():\n    if z:\n        b = 1\n    else:\n        c = 1\n        {LOOP}", "c"),
+        (f"def f():\n    while z:\n        b = 1\n        {LOOP}\n        c = 1", "b"),
+        (f"def f():\n    for k in z:\n        b = 1\n        {LOOP}", "b"),
+        (f"def f():\n    with z as b:\n        c = 1\n        {LOOP}", "c"),
+        (f"def f():\n    try:\n        b = 1\n        {LOOP}\n    finally: pass", "b"),
+        (f"def f():\n    try: b = 1\n    except Z:\n        {LOOP}", ""),
+        (f"def f(x):\n    a = 1\n    del x\n    {LOOP}", "a"),
+    ],
+)
+def test_bound_before(text, names):
+    assert before(text) == set(names.split())

@@ -1,0 +1,65 @@
+"""NumPy without warnings: the setting that is made once does what `np.errstate` does."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from mooncake_py.runtime import quiet
+
+MADE = [pair for pair in (quiet._made_once(), quiet._made_each_time()) if pair is not None]
+
+
+def divide():
+    return np.ones(1) / np.zeros(1)
+
+
+@pytest.mark.parametrize(("enter", "leave"), MADE, ids=["once", "each time"][-len(MADE):])
+def test_no_warning_inside_and_the_setting_of_before_afterwards(enter, leave):
+    with np.errstate(all="raise", under="warn"):
+        before = np.geterr()
+        outer = enter()
+        inner = enter()
+        assert set(np.geterr().values()) == {"ignore"}
+        assert divide() == np.inf
+        leave(inner)
+        assert divide() == np.inf
+        leave(outer)
+        assert np.geterr() == before
+        with pytest.raises(FloatingPointError):
+            divide()
+
+
+def test_numpy_keeps_its_setting_where_it_is_found():
+    assert len(MADE) == 2
+
+
+def test_block_is_left_by_an_exception():
+    before = np.geterr()
+    with pytest.raises(KeyError), quiet.Quiet():
+        raise KeyError
+    assert np.geterr() == before
+
+
+def test_other_threads_keep_theirs():
+    found = []
+    with quiet.Quiet():
+        assert divide() == np.inf
+        thread = threading.Thread(target=lambda: found.append(np.geterr()["divide"]))
+        thread.start()
+        thread.join()
+    assert found == ["warn"]
+
+
+@pytest.mark.parametrize(
+    ("modes", "strict"),
+    [
+        ({}, False), ({"all": "ignore"}, False), ({"over": "raise"}, True),
+        ({"under": "warn"}, True), ({"invalid": "print"}, True), ({"all": "raise"}, True),
+    ],
+)
+def test_what_quick_forms_cannot_tell(modes, strict):
+    with np.errstate(**modes):
+        assert quiet.is_strict() is strict

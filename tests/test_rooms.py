@@ -1,0 +1,95 @@
+"""Imports go one way: each room of the engine imports only what stands below it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import mooncake_py
+from mooncake_py.rooms import ENGINE, ROOMS, is_engine
+
+PACKAGE = Path(mooncake_py.__file__).parent
+BELOW = ("", "tangents", "rules")  # "" for the modules of BASE
+BASE = {"checkpointing", "errors", "overriding", "rooms"}
+ABOVE = "interface"
+ORDER = (*BELOW, *ROOMS, ABOVE)
+
+# Within a function, for what few programs need: what is taken, by whom.
+LATER = {
+    ("language.checkpoints", "recomputation.loop"),
+    ("language.stored_files", "utilities.saving"),
+    ("modes.reverse.derived_rule", "modes.debug.coduals"),
+    ("modes.reverse.settings", "modes.debug.context"),
+    ("modes.reverse.differentiate", "nesting.inside"),
+    ("modes.reverse.pullback", "nesting.inside"),
+    ("modes.forward.call", "nesting.inside"),
+    ("modes.forward.gradient", "nesting.inside"),
+}
+
+
+def modules() -> dict[str, Path]:
+    """Return the modules of the package, by their names without that of the package."""
+    found = {}
+    for path in PACKAGE.rglob("*.py"):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+MODULES = modules()
+
+
+def room_of(module: str) -> str:
+    """Return the place of a module in the order."""
+    rooms = (room for room in (*BELOW[1:], *ROOMS) if f"{module}.".startswith(f"{room}."))
+    return next(rooms, "" if module in BASE else ABOVE)
+
+
+def imports(module: str) -> Iterator[tuple[str, bool]]:
+    """Yield what a module imports of the package, and whether within a function."""
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    later = {
+        id(node) for f in ast.walk(tree) if isinstance(f, functions) for node in ast.walk(f)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("mooncake_py."):
+            source = (node.module or "").removeprefix("mooncake_py.")
+            for alias in node.names:
+                whole = f"{source}.{alias.name}"
+                yield (whole if whole in MODULES else source), id(node) in later
+
+
+def test_each_room_imports_what_stands_below_it() -> None:
+    upward = set()
+    for module in MODULES:
+        if module == "" or module.endswith("__main__"):
+            continue
+        place = ORDER.index(room_of(module))
+        upward |= {
+            (module, source, later)
+            for source, later in imports(module)
+            if ORDER.index(room_of(source)) > place
+        }
+    assert {(module, source) for module, source, later in upward if not later} == set()
+    assert {(module, source) for module, source, later in upward if later} == LATER
+
+
+def test_all_folders_have_their_place() -> None:
+    folders = {path.parent.relative_to(PACKAGE).parts[0] for path in PACKAGE.rglob("*/*.py")}
+    above = {"extras", "reflection", "testing", "utilities"}
+    assert folders == {room.partition(".")[0] for room in ROOMS} | {"rules", "tangents"} | above
+
+
+def test_files_of_the_engine() -> None:
+    assert is_engine(str(PACKAGE / "modes" / "reverse" / "tape.py"))
+    assert not is_engine(str(PACKAGE / "rules" / "linalg.py"))
+    assert not is_engine(__file__)
+    assert all(Path(folder).is_dir() for folder in ENGINE)
+
+
+def test_tests_mirror_the_rooms() -> None:
+    tests = Path(__file__).parent
+    tested = {path.parent.relative_to(tests).parts[0] for path in tests.rglob("*/test_*.py")}
+    assert {room.partition(".")[0] for room in ROOMS} <= tested
