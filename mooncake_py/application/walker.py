@@ -18,7 +18,7 @@ from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.sequences import ListSpec
 from mooncake_py.tangents.spec import ObjectSpec, TangentSpec
 
-__all__ = ["SCALARS", "Walker", "note_contents", "replace_parts"]
+__all__ = ["SCALARS", "Walker", "note_contents", "parts_apart", "replace_parts"]
 
 SCALARS = frozenset({
     float, complex, np.float16, np.float32, np.float64, np.longdouble, np.complex64,
@@ -99,6 +99,14 @@ def replace_parts(value: Any, spec: TangentSpec, parts: Mapping[Any, Any]) -> No
             setter(value, i, part)
     else:
         spec.fill(value, parts)
+
+
+def parts_apart(value: Any, spec: TangentSpec) -> dict[Any, Any] | None:
+    """Return the parts that an object keeps elsewhere than in attributes; None for others.
+
+    The dict is another one than the object's own, so that it does not change with it.
+    """
+    return None if isinstance(spec, ObjectSpec) else dict(spec.fields(value) or {})
 
 
 def note_contents(ctx: Any, value: Any, spec: TangentSpec, old: Any, changed: Any) -> None:

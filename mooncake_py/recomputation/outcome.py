@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.walker import parts_apart, replace_parts
 from mooncake_py.containers import containers, dicts, state
 from mooncake_py.containers.undo import is_plain_key
 from mooncake_py.errors import DerivativeDropError
@@ -164,7 +165,9 @@ def places_of(undoing: list[Any]) -> list[Place]:
             _, inverse, o, *details = entry
             if inverse in LAYOUT:
                 continue  # the elements are another matter
-            by_part = (state.restore_attribute, state.restore_slot, dicts.restore_key)
+            by_part = (
+                state.restore_attribute, state.restore_slot, dicts.restore_key, replace_parts,
+            )  # fmt: skip
             detail = details[0] if inverse in by_part else None
             if inverse is dicts.restore_key and not is_plain_key(detail):
                 inverse, detail = dicts.restore, None
@@ -186,7 +189,10 @@ def contents_of(place: Place) -> Any:
     if inverse is dicts.restore_key:
         return dicts.value_at(o, detail)
     module = containers.module_of(o)
-    return own_attributes(o) if module is None else module.contents(o)
+    if module is not None:
+        return module.contents(o)
+    apart = parts_apart(o, detail) if inverse is replace_parts else None
+    return own_attributes(o) if apart is None else apart
 
 
 def state_at(place: Place) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 from numpy import ndarray
 
 from mooncake_py.application.codual_call import pull_codual
+from mooncake_py.application.walker import parts_apart, replace_parts
 from mooncake_py.containers import containers, dicts, state
 from mooncake_py.containers.undo import is_plain_key
 from mooncake_py.errors import InvalidTangentError
@@ -170,4 +171,9 @@ def slot_of(entry: tuple[Any, ...]) -> tuple[Any, Slot]:
     module = containers.module_of(o)
     if module is not None:
         return id(o), Slot(lambda: module.contents(o), lambda old: module.restore(o, old))
+    if inverse is replace_parts and parts_apart(o, details[0]) is not None:
+        spec = details[0]
+        return id(o), Slot(
+            lambda: parts_apart(o, spec), lambda old: replace_parts(o, spec, old)
+        )
     return id(o), Slot(lambda: own_attributes(o), lambda old: set_own_attributes(o, old))

@@ -212,6 +212,7 @@ def test_gradient(program: Program) -> None:
     program.check()
 
 
+@pytest.mark.without_modes("an inner derivative reads what the outer call has captured", "inside")
 def test_what_a_cache_remembers_stays_outside():
     @functools.cache
     def scaled(k):

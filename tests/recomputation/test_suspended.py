@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import CoDual, NoFData, NoRData, rrule, vjp
+from mooncake_py import CoDual, NoFData, NoRData, grad, jvp, rrule, vjp
 from mooncake_py.errors import InvalidTangentError
 
 X = np.array([1.0, 2.0, 3.0])
@@ -206,3 +206,17 @@ def test_pullback_of_a_dict_whose_keys_are_compared_by_code() -> None:
         np.testing.assert_array_equal(pullback(1.0)[0], [15.0, 6.0])
         assert not kept
         assert not seen
+
+
+def test_parts_that_are_no_attributes_are_brought_forth_for_the_first_pullback() -> None:
+    class Holder:
+        def __init__(self, s):
+            self.s = s
+
+    def f(x):
+        holder = Holder(x * 2.0)
+        along = grad(lambda o: o.s**2)(holder)  # a MutableTangent, active in `f`
+        return jvp(lambda o: o.s**2, (holder,), (along,))[1]
+
+    _, pullback = vjp(f, 0.7)
+    assert [pullback(1.0)[0] for _ in range(2)] == [pytest.approx(64 * 0.7 / 2)] * 2

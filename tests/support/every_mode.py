@@ -49,7 +49,7 @@ def modes_of(item: pytest.Item) -> list[Mode]:
 def pytest_runtest_call(item: pytest.Item) -> Iterator[Any]:
     with recording() as records:
         result = yield
-    rng = Random(zlib.crc32(item.nodeid.encode()))
+    rng = Random(zlib.crc32(item.name.encode()))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for record in chosen(records, rng):
