@@ -93,3 +93,12 @@ def test_tests_mirror_the_rooms() -> None:
     tests = Path(__file__).parent
     tested = {path.parent.relative_to(tests).parts[0] for path in tests.rglob("*/test_*.py")}
     assert {room.partition(".")[0] for room in ROOMS} <= tested
+
+
+def test_the_picture_shows_every_room_in_its_place() -> None:
+    page = Path(__file__).parents[1] / "docs" / "explanation" / "architecture.md"
+    text = page.read_text(encoding="utf-8")
+    places = [text.index(f" {room.replace('.', '/')}/ ") for room in ROOMS]
+    assert places == sorted(places, reverse=True)
+    described = [text.index(f"**`{room.replace('.', '/')}/`**") for room in ROOMS]
+    assert all(place > max(places) for place in described)
