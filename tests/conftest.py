@@ -1,7 +1,8 @@
-"""Fixtures for the tests of derivation."""
+"""What all tests share."""
 
 from __future__ import annotations
 
+import gc
 import itertools
 from collections.abc import Callable
 from pathlib import Path
@@ -23,3 +24,9 @@ def define(tmp_path: Path) -> Callable[[str], Any]:
         return namespace["f"]
 
     return define_f
+
+
+@pytest.fixture
+def only_new_objects() -> None:
+    """Let ``gc.collect()`` look at what a test makes, not at all that the session has made."""
+    gc.freeze()

@@ -20,9 +20,10 @@ from mooncake_py.frontend import load
 from mooncake_py.syntax import source
 from tests.support.gradients import Programs
 
-pytestmark = pytest.mark.without_modes(
-    "a record keeps alive what must go"
-)
+pytestmark = [
+    pytest.mark.without_modes("a record keeps alive what must go"),
+    pytest.mark.usefixtures("only_new_objects"),
+]
 
 X = np.linspace(0.1, 1.0, 2000)
 
@@ -173,13 +174,6 @@ def by_rule_without_pullback(f):
 
 
 WAYS = [by_grad, by_vjp, by_vjp_without_pullback, by_rule, by_rule_without_pullback]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def only_new_objects() -> None:
-    """Collect what these tests make, not the whole session each time."""
-    gc.collect()
-    gc.freeze()
 
 
 @contextmanager

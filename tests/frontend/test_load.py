@@ -131,6 +131,7 @@ def test_equal_code_objects_are_kept_apart(define):
     assert derived_of(one).file != derived_of(two).file
 
 
+@pytest.mark.usefixtures("only_new_objects")
 def test_memory_of_short_lived_code_is_freed(define):
     before = len(load._entries)
     for k in range(3):
@@ -143,6 +144,7 @@ def test_memory_of_short_lived_code_is_freed(define):
     assert len(load._entries) <= before
 
 
+@pytest.mark.usefixtures("only_new_objects")
 def test_code_freed_at_exit_needs_no_globals_of_the_module(define, monkeypatch):
     function = define("def f(x):\n    return x + 1\n")
     derived_of(function)

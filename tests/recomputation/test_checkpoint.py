@@ -440,6 +440,7 @@ def test_pullback_in_another_thread() -> None:
         assert pool.submit(pullback, 1.0).result() == (7.0,)
 
 
+@pytest.mark.usefixtures("only_new_objects")
 def test_nothing_is_left_to_the_cyclic_collector() -> None:
     if settings() is not None:
         pytest.skip("the contexts of debug mode refer to themselves")

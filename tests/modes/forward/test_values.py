@@ -272,6 +272,7 @@ def test_conversion_in_compiled_code_is_an_error():
         jvp(lambda x: np.array(memoryview(x)) * 2, (X.copy(),), (V,))
 
 
+@pytest.mark.usefixtures("only_new_objects")
 def test_tangents_of_dead_arrays_are_gone():
     def f(x):
         for _ in range(100):
