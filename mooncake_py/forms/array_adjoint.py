@@ -36,7 +36,7 @@ from mooncake_py.forms.contractions import (
 from mooncake_py.forms.fitting import fitted, reduced
 from mooncake_py.forms.fused_code import Writer, scalar_times
 from mooncake_py.rules.kinds import AtOnce
-from mooncake_py.runtime import pulls
+from mooncake_py.runtime import pulls, rule_pulls
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.values import like
 
@@ -110,7 +110,7 @@ class ArrayAdjoint(Writer):
             "isfinite": math.isfinite, "reduced": reduced, "fitted": fitted, "Ellipsis": Ellipsis,
             "kept": masks.kept, "shares": masks.shares, "selected": masks.selected,
             "take_rest": masks.take_rest, "like": like, "multiply": np.multiply,
-            "careful_cotangent": pulls.careful_cotangent,
+            "careful_cotangent": rule_pulls.careful_cotangent,
         }
 
     def reached(self) -> set[Any]:

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.application.apply import handler, unary_handler
+from mooncake_py.application.apply import handler
+from mooncake_py.application.elementwise import unary_handler
 from mooncake_py.application.out_argument import named_out, signature_of
 from mooncake_py.containers import containers, effects
 from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module

@@ -22,7 +22,7 @@ from mooncake_py.rules.kinds import (
     VjpRule,
     Wirtinger,
 )
-from mooncake_py.runtime.pulls import THUNKS
+from mooncake_py.runtime.rule_pulls import THUNKS
 
 __all__ = ["checked_bilinear", "checked_elementwise", "checked_linear", "checked_vjp"]
 

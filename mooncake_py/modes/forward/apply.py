@@ -13,13 +13,12 @@ from numpy import ndarray
 from mooncake_py.application import apply, marshalling
 from mooncake_py.application.apply import (
     all_by_position,
-    as_arrays,
-    bound_arguments,
     by_position,
     refuse_other_active,
     without_permissions,
 )
 from mooncake_py.application.codual_call import container_written
+from mooncake_py.application.elementwise import as_arrays, bound_arguments
 from mooncake_py.application.out_argument import (
     named_out,
     single_output,

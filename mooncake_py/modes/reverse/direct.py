@@ -17,7 +17,8 @@ from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.rules.kinds import Rule
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.memory import Memory, undo_assign
-from mooncake_py.runtime.pulls import ADJOINTS, READS
+from mooncake_py.runtime.pulls import READS
+from mooncake_py.runtime.rule_pulls import ADJOINTS
 from mooncake_py.runtime.tangent_tree import Mirror
 
 __all__ = ["Direct"]

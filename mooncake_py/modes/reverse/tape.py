@@ -22,7 +22,7 @@ from mooncake_py.language.array_language import ArrayLanguage
 from mooncake_py.overriding import override
 from mooncake_py.rules.kinds import AtOnce
 from mooncake_py.rules.precision import WIDE, at_precision_of
-from mooncake_py.runtime import drops, pulls
+from mooncake_py.runtime import drops, pulls, rule_pulls
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import INERT, parts
 from mooncake_py.runtime.memory import Memory, Registry, View, undo_assign
@@ -301,7 +301,8 @@ class Tape(ArrayLanguage):
             self.protect_all((rest, kwargs))
         result, node = self.fresh_output(y)
         fits = (spec_of(a), spec_of(b))
-        self.record((pulls.pull_bilinear, node, rule, rule.adjoints, nodes, fits, saved, kwargs))
+        pull = rule_pulls.pull_bilinear
+        self.record((pull, node, rule, rule.adjoints, nodes, fits, saved, kwargs))
         return result
 
     def plan(self, rule: Any, nodes: tuple[Node | None, ...]) -> Any:

@@ -1,0 +1,197 @@
+"""The reverse of tape entries by rules that give whole cotangents: linear, bilinear, pullbacks."""
+
+from __future__ import annotations
+
+import functools
+from types import FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.errors import InvalidTangentError, MissingRuleError
+from mooncake_py.rules.exact_zeros import is_sound, sum_of_products
+from mooncake_py.rules.kinds import NotImplementedDerivative
+from mooncake_py.runtime import pulls
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.pulls import Entry, deliver, reads
+from mooncake_py.runtime.tangent_tree import Mirror
+from mooncake_py.tangents.containers import is_number, parts_of
+from mooncake_py.tangents.kinds import Fields, NoTangent, Tangent
+from mooncake_py.tangents.lookup import spec_of as tangent_spec
+
+__all__ = [
+    "ADJOINTS", "THUNKS", "careful_cotangent", "pull_bilinear", "pull_linear", "pull_vjp",
+]
+
+
+@reads
+def pull_linear(entry: Entry) -> None:
+    """Map the cotangent by the adjoint of a linear function."""
+    _, y, rule, adjoint, nodes, fits, args, kwargs = entry
+    g = y.take()
+    if g is None:
+        return
+    cotangents = adjoint(g, *args, **kwargs)
+    hand_over_all(nodes, cotangents, fits, g, rule)
+
+
+@reads
+def pull_bilinear(entry: Entry) -> None:
+    """Map the cotangent by the adjoint with respect to each factor."""
+    _, y, rule, adjoints, nodes, fits, args, kwargs = entry
+    g = y.take()
+    if g is None:
+        return
+    if type(g) is float:
+        g = np.float64(g)  # a product with a factor of lower precision has that of the number
+    for position in (0, 1):
+        if nodes[position] is not None:
+            c = adjoints[position]
+            if not isinstance(c, NotImplementedDerivative):
+                c = c(g, *args[position], **kwargs)
+                if not is_sound(c, args[position][1 - position]):
+                    c = careful_cotangent(adjoints[position], position, g, args[position], kwargs)
+            hand_over(nodes[position], c, fits[position], g, rule, position)
+
+
+def careful_cotangent(adjoint: Any, position: int, g: Any, args: Any, kwargs: Any) -> Any:
+    """Return the cotangent of one factor where the other one may be infinite or nan."""
+    if position == 0:
+        like, factor, *rest = args
+        return sum_of_products(lambda dy, b: adjoint(dy, like, b, *rest, **kwargs), g, factor)
+    factor, like, *rest = args
+    return sum_of_products(lambda dy, a: adjoint(dy, a, like, *rest, **kwargs), g, factor)
+
+
+@reads
+def pull_vjp(entry: Entry) -> None:
+    """Call the pullback of a rule."""
+    _, outputs, rule, pullback, nodes, fits, _ = entry
+    g = take_all(outputs)
+    if g is None:
+        return
+    hand_over_all(nodes, pullback(g), fits, g, rule)
+
+
+def hand_over_all(nodes: Any, cotangents: Any, fits: Any, g: Any, rule: Any) -> None:
+    """Give a rule's cotangents to its arguments; of those left out at the end none was given."""
+    if type(cotangents) is not tuple:
+        cotangents = (cotangents,)
+    if len(cotangents) < len(nodes):
+        raise InvalidTangentError(
+            f"the pullback of {rule.name} returned {len(cotangents)} cotangents for "
+            f"{len(nodes)} arguments",
+            fix="return one cotangent for each positional argument, None for zero",
+        )
+    for position, (node, c, spec) in enumerate(zip(nodes, cotangents, fits, strict=False)):
+        hand_over(node, c, spec, g, rule, position)
+
+
+def take_all(outputs: Any) -> Any:
+    """Take the cotangent of an output, or of each element of a tuple of outputs."""
+    if type(outputs) is not tuple:
+        return outputs.take()
+    taken = tuple(None if node is None else take_all(node) for node in outputs)
+    if all(g is None for g in taken):
+        return None
+    idle = [g is None or is_idle(node, g) for node, g in zip(outputs, taken, strict=True)]
+    if all(idle):
+        return taken
+    return tuple(None if nothing else g for nothing, g in zip(idle, taken, strict=True))
+
+
+def is_idle(node: Any, g: Any) -> bool:
+    """Tell whether a cotangent is zero, which shows in its values only if a rule holds it."""
+    return type(g) is ndarray and node.memory.pinned and not g.any()
+
+
+def hand_over(node: Any, c: Any, spec: Any, g: Any, rule: Any, position: int) -> None:
+    """Give a rule's cotangent to its argument, which may be a sequence of arguments."""
+    if type(node) is Mirror:
+        hand_over_parts(node, c() if type(c) in THUNKS else c, rule, position)
+        return
+    if node is None or c is None:
+        return
+    if type(c) is ndarray and type(node) is not list:
+        deliver(node, c, spec, c is g or not rule.built_in)
+        return
+    if isinstance(c, NotImplementedDerivative):
+        raise c.fail(rule.name, position)
+    if type(node) is list:
+        parts: Any = c() if callable(c) else c
+        for inner, part, inner_spec in zip(node, parts, spec, strict=True):
+            hand_over(inner, part, inner_spec, g, rule, position)
+        return
+    if callable(c):
+        c = c()
+        if c is None or isinstance(c, NotImplementedDerivative):
+            hand_over(node, c, spec, g, rule, position)
+            return
+    deliver(node, c, spec, c is g or not rule.built_in)
+
+
+# An object's cotangent may itself be callable.
+THUNKS = (FunctionType, MethodType, functools.partial)
+
+
+def hand_over_parts(mirror: Mirror, c: Any, rule: Any, position: int) -> None:
+    """Give a rule's cotangents to the parts of a container or an object; what is absent is zero."""
+    if isinstance(c, NotImplementedDerivative):
+        raise c.fail(rule.name, position)
+    given = parts_given(mirror, c, rule, position)
+    if unknown := [name for name in given if name not in mirror.parts]:
+        raise InvalidTangentError(
+            f"the pullback of {rule.name} returned a cotangent for {unknown[0]!r}, which "
+            f"argument {position} does not have",
+            why=f"it has {', '.join(map(repr, mirror.parts)) or 'nothing'}",
+            fix="return a dict, or an object like the argument, with the names that it has",
+        )
+    for name, part in given.items():
+        node = mirror.parts[name]
+        if node is None or part is None or isinstance(part, NoTangent):
+            continue
+        if type(node) is Mirror:
+            hand_over_parts(node, part, rule, position)
+        else:
+            hand_over(node, part, spec_of_node(node), None, rule, position)
+
+
+def parts_given(mirror: Mirror, c: Any, rule: Any, position: int) -> Any:
+    """Return the cotangents in an object, a dict or a sequence by index, key or name."""
+    if tuple(mirror.parts) == ("cell_contents",):  # a captured variable, without its cell
+        return c if isinstance(c, Fields) and "cell_contents" in c else {"cell_contents": c}
+    if c is None:
+        raise MissingRuleError(
+            f"the rule of {rule.name} has no derivative with respect to argument {position}",
+            why="something active is in that container, object or function, and the pullback "
+            f"returned None for it\nthe rule is declared at {rule.origin}",
+            fix="return a dict of cotangents by name, {} if they are zero, or hold the argument "
+            "constant",
+        )
+    if type(c) in (tuple, list) and mirror.kind is Tangent and len(c) == len(mirror.parts):
+        return dict(zip(mirror.parts, c, strict=True))  # a tuple for a namedtuple
+    if isinstance(c, (dict, list, Fields)) or type(c) is tuple:
+        return parts_of(c)
+    if isinstance(c, NoTangent):
+        return {}
+    fields = None if is_number(c) or type(c) is ndarray else tangent_spec(c).fields(c)
+    if fields is None:
+        raise InvalidTangentError(
+            f"the pullback of {rule.name} returned a {type(c).__name__} as cotangent of argument "
+            f"{position}, which is a container, an object or a function",
+            fix="return a dict of cotangents by name, or an object like the argument",
+        )
+    return fields
+
+
+def spec_of_node(node: Any) -> Any:
+    """Return shape and dtype to which a cotangent is fitted; 0 for a number."""
+    if type(node) is Active:
+        return 0
+    shadow = node.shadow()
+    return shadow.shape, shadow.dtype
+
+
+# All that change nothing but cotangents.
+ADJOINTS = pulls.ADJOINTS | {pull_linear, pull_bilinear, pull_vjp}
