@@ -173,7 +173,8 @@ class NotHolomorphicError(MooncakeError, ValueError):
 class SharedArgumentsError(MooncakeError, ValueError):
     """A function writes into memory that arguments share, one of which is differentiated.
 
-    Arguments are separate variables for a derivative; a write that both would see contradicts it.
+    Arguments are separate variables for a derivative, also from captured and global arrays; a
+    write that both would see contradicts it.
     Fix: for the total derivative pass what is shared once, ``grad(lambda x: f(x, x))(x)``; for
     separate arrays pass a copy.
     """

@@ -75,7 +75,8 @@ def value_and_grad(
         If `f` does something that cannot be differentiated.  Exceptions of `f` itself pass
         unchanged, with a note that names the line.
     SharedArgumentsError
-        If `f` writes into memory that arguments share.
+        If `f` writes into memory that arguments share, or that is an argument and a captured or
+        global array.
     InvalidModeError
         If there is no such `mode`.
 
@@ -88,9 +89,9 @@ def value_and_grad(
     Arguments are separate variables, also where they share memory: ``grad(f)(x, x)`` is the
     partial derivative, and `f` is passed memory that they do not share.  If `f` writes into what
     they share, that is an error: pass a copy, or differentiate ``lambda x: f(x, x)`` for the
-    total derivative.  What one argument holds twice is one variable, and so are an argument and
-    a captured or global array that is the same memory.  For complex arguments the gradient is
-    dL/dx + i dL/dy.  All this holds in both modes; all passes of forward mode draw the same
+    total derivative.  What one argument holds twice is one variable; a captured or global array
+    is a constant, also where it is the memory of an argument.  For complex arguments the gradient
+    is dL/dx + i dL/dy.  All this holds in both modes; all passes of forward mode draw the same
     random numbers.
 
     Examples
@@ -268,8 +269,8 @@ def vjp(
     InvalidTangentError
         From the pullback, if the cotangent does not have the structure or the shape of `y`.
     SharedArgumentsError
-        If `f` writes into memory that arguments share, or reaches the memory of an argument by a
-        captured or global name: as it runs on copies, that name would not show the argument.
+        If `f` writes into memory that arguments share, or that is an argument and a captured or
+        global array.
 
     Notes
     -----

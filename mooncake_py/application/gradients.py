@@ -35,7 +35,7 @@ def gradient_of(value: Any, mirror: Any, memo: dict[int, Any]) -> Any:
         The argument, restored.
     mirror : node, Mirror or None
     memo : dict
-        Gradients of containers so far: a container met twice has one gradient.
+        Gradients of containers and arrays so far: what is met twice has one gradient.
 
     Returns
     -------
@@ -51,7 +51,9 @@ def gradient_of(value: Any, mirror: Any, memo: dict[int, Any]) -> Any:
     if type(mirror) is Active:
         return scalar_gradient(mirror)
     if type(mirror) is Memory or isinstance(mirror, View):
-        return array_gradient(value, mirror)
+        if id(mirror) not in memo:
+            memo[id(mirror)] = array_gradient(value, mirror)
+        return memo[id(mirror)]
     if type(value) is CellType:
         return gradient_of(value.cell_contents, mirror.parts["cell_contents"], memo)
     if id(mirror) not in memo:

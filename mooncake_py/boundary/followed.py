@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
-from weakref import ref
 
 from numpy import ndarray
 
 from mooncake_py.application.copying import Copier
 from mooncake_py.overriding import override
-from mooncake_py.tangents.memory import owner, zeros_like_owner
+from mooncake_py.tangents.memory import zeros_like_owner
 
 __all__ = ["FollowedCopier", "PartCopier"]
 
@@ -26,14 +25,6 @@ class FollowedCopier(Copier):
     def __init__(self, outer: Any, share_others: bool = False) -> None:
         super().__init__(None, share_others=share_others)
         self.outer = outer
-
-    def owners(self) -> list[ref[ndarray]]:
-        """Return references to the memory that was copied."""
-        return [
-            ref(old)
-            for old, new in self.memo.values()
-            if isinstance(old, ndarray) and new is not old and old is owner(old)
-        ]
 
     @override
     def copy_owner(self, root: ndarray) -> ndarray:

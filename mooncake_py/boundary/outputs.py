@@ -11,6 +11,7 @@ from numpy import ndarray
 
 from mooncake_py.boundary.arguments import name_of
 from mooncake_py.boundary.outgoing import independent
+from mooncake_py.boundary.separation import ended
 from mooncake_py.diagnostics.notes import locate
 from mooncake_py.diagnostics.places import definition_of
 from mooncake_py.errors import InvalidTangentError, MooncakeError, NonScalarOutputError
@@ -33,6 +34,7 @@ def run(
     output = ctx.call(f, *args, **kwargs)
     if ctx.failure is not None:
         raise ctx.failure
+    ended(ctx)
     ctx.leave(output)
     if not has_aux:
         return output, None

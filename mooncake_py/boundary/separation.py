@@ -9,12 +9,11 @@ shared; the contexts of the call look out for such writes, and raise.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, Protocol
 from weakref import ref
 
-from numpy import ndarray
+from numpy import memmap, ndarray
 
 from mooncake_py.application.codual_call import pull_codual
 from mooncake_py.application.copying import Copier, same_view
@@ -26,29 +25,52 @@ from mooncake_py.boundary.arguments import (
     name_of,
     refuse_foreign,
 )
+from mooncake_py.boundary.closed import is_closed
 from mooncake_py.boundary.followed import FollowedCopier, PartCopier
+from mooncake_py.boundary.own_memory import Copies, OwnMemory
 from mooncake_py.boundary.survey import Part, Survey, block_of, overlap, shared_surveys
+from mooncake_py.boundary.writes import unwatch_writes, watch_writes
 from mooncake_py.errors import Location, SharedArgumentsError
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.attribute_lookup import MISSING
-from mooncake_py.runtime.barred import Barred
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import cells, owner
 
 __all__ = [
-    "ArgumentsApart", "Separation", "arguments_apart", "barred", "copied", "guard", "is_guarded",
-    "separation",
+    "ArgumentsApart", "Separation", "arguments_apart", "ended", "guard", "separation",
 ]
 
 Key = int | str
 Pairs = list[tuple[Key, ndarray]]
 
 
-class _Thread(threading.local):
-    """The separations of the calls that run, one inside another."""
+LARGE = 1 << 15  # bytes from which on it pays to find out whether an array need not be copied
 
-    separations: tuple[Separation, ...] = ()
+
+class Watcher(Protocol):
+    """What looks out for writes of a call."""
+
+    def watch(self, ctx: Any) -> None:
+        """Look out in a new context of the call."""
+
+    def note_further_copies(self, copies: Copies) -> None:
+        """Note what was copied, and the copies: they may be of what must not be written."""
+
+    def forget_copies(self, copies: Copies) -> None:
+        """Forget copies, when the call that they are for has ended."""
+
+    def ended(self, ctx: Any) -> None:
+        """Check what was not watched, when a function has run."""
+
+    def leave(self) -> None:
+        """Look out no longer: the call has ended."""
+
+
+class _Thread(threading.local):
+    """Who looks out for writes, in the calls that run one inside another."""
+
+    watchers: tuple[Watcher, ...] = ()
 
 
 _thread = _Thread()
@@ -56,60 +78,14 @@ _thread = _Thread()
 
 def guard(ctx: Any) -> None:
     """Let a new context look out for writes into what arguments share."""
-    for found in _thread.separations:
+    for found in _thread.watchers:
         found.watch(ctx)
 
 
-def copied(args: Any) -> tuple[Any, list[ref[ndarray]]]:
-    """Return a joint copy of the arguments of a pullback, and references to their memory.
-
-    Writes into what arguments share are looked out for in the copies too.
-    """
-    copier = FollowedCopier(enclosing())
-    copies = copier.copy(args)
-    for found in _thread.separations:
-        found.note_further_copies(copier)
-    return copies, copier.owners()
-
-
-@contextmanager
-def barred(ctx: Any, f: Callable[..., Any], owners: list[ref[ndarray]]) -> Iterator[None]:
-    """Make it an error if a call reaches memory of which it was passed copies."""
-    known = nodes_of(ctx)
-    before = {}
-    for reference in owners:
-        root = reference()
-        if root is not None:
-            before[id(root)] = dict.get(known, id(root))
-            known[id(root)] = Barred(root, lambda: ctx.failed(beside_the_copy(ctx, f)))
-    try:
-        yield
-    finally:
-        for key, node in before.items():
-            if node is None:
-                known.pop(key, None)
-            else:
-                known[key] = node
-
-
-def nodes_of(ctx: Any) -> dict[int, Any]:
-    """Return what a context knows of memory, by the id of the array."""
-    return ctx.blocks.known if hasattr(ctx, "blocks") else ctx.known
-
-
-def beside_the_copy(ctx: Any, f: Callable[..., Any]) -> SharedArgumentsError:
-    """Return the error for a read of the memory of an argument by another name."""
-    return SharedArgumentsError(
-        f"{name_of(f)} reaches the memory of an argument by another name, a captured or global one",
-        where=ctx.user_location(),
-        why="vjp runs it on copies of its arguments, of which that name would show nothing",
-        fix="read it by the name of the argument, or pass a copy: vjp(f, x.copy())",
-    )
-
-
-def is_guarded() -> bool:
-    """Whether a call runs here whose arguments shared memory."""
-    return bool(_thread.separations)
+def ended(ctx: Any) -> None:
+    """Check the memory of arguments when a function has run."""
+    for found in _thread.watchers:
+        found.ended(ctx)
 
 
 def separation(
@@ -150,47 +126,137 @@ def arguments_apart(
     chosen = choose_arguments(f, argnums, args, kwargs)
     for key in chosen:
         refuse_foreign(f, key, args[key] if isinstance(key, int) else kwargs[key])
-    return ArgumentsApart(chosen, args, kwargs, separation(f, chosen, args, kwargs))
+    return ArgumentsApart(f, chosen, args, kwargs)
+
+
+def may_be_reached(value: Any) -> bool:
+    """Whether a value is an array with a derivative, whose memory may have other names."""
+    return (type(value) is ndarray or type(value) is memmap) and value.dtype.kind in "fc"
 
 
 class ArgumentsApart:
-    """The arguments of a call, which share no memory.
+    """The arguments of a call, which share no memory with one another or with other names.
+
+    A context manager round the call.
+
+    Parameters
+    ----------
+    f : callable
+        For messages.
+    chosen : collection of int and str
+        The arguments that are differentiated.
+    args, kwargs
+        All arguments.
+    whole : bool
+        Whether to copy all of the arguments, not just arrays and what they share.
 
     Attributes
     ----------
-    chosen : list of int and str
-        Those that are differentiated.
+    chosen : collection of int and str
     args, kwargs
-        All of them.
+        The arguments that `f` is passed.
     """
 
+    __slots__ = ("args", "chosen", "copies", "kwargs", "outside", "watchers")
+
     def __init__(
-        self, chosen: list[Key], args: Any, kwargs: Any, apart: Separation | None
+        self, f: Callable[..., Any], chosen: Collection[Key], args: Any, kwargs: Any,
+        whole: bool = False,
     ) -> None:
         self.chosen = chosen
-        self.args = args if apart is None else apart.args
-        self.kwargs = kwargs if apart is None else apart.kwargs
-        self.apart = apart
+        self.args, self.kwargs = args, kwargs
+        self.outside = _thread.watchers
+        self.copies: Copies = ()
+        self.watchers: tuple[Watcher, ...] = ()
+        separated = separation(f, chosen, args, kwargs, whole)
+        if separated is not None:
+            self.args, self.kwargs = separated.args, separated.kwargs
+            self.watchers = (separated,)
+        own = OwnMemory(f)
+        if whole:
+            self.copy_all(own, separated)
+        elif separated is None and not self.outside:
+            self.copy_arrays(own)
+        else:
+            self.copy_blocks(own, separated)
+        if own.pairs:
+            self.watchers = (*self.watchers, own)
+
+    def copy_all(self, own: OwnMemory, separated: Separation | None) -> None:
+        """Copy all of the arguments, unless that is done."""
+        if separated is None:
+            copier = FollowedCopier(enclosing())
+            self.args = copier.copy(self.args)
+            copies: Copies = list(copier.memo.values())
+        else:
+            copies = separated.copies
+        own.add_all(copies)
+        self.note_further_copies(copies)
+
+    def copy_arrays(self, own: OwnMemory) -> None:
+        """Copy the arrays among the arguments."""
+        for key in dict.fromkeys(self.chosen):
+            value = self.args[key] if isinstance(key, int) else self.kwargs[key]
+            if may_be_reached(value) and (value.nbytes < LARGE or not self.is_closed(own.f)):
+                self.pass_instead(key, own.copy(key, value))
+
+    def is_closed(self, f: Callable[..., Any]) -> bool:
+        """Whether the function can reach none of the arguments by another name."""
+        return is_closed(f, (*self.args, *self.kwargs.values()))
+
+    def copy_blocks(self, own: OwnMemory, separated: Separation | None) -> None:
+        """Copy the memory of arrays among the arguments, with all that shares it.
+
+        Who looks out for writes takes blocks and their copies for alike.
+        """
+        copies = [] if separated is None else separated.copies
+        own.add_all(copies)
+        done = {id(new) for _, new in copies}
+        for key in dict.fromkeys(self.chosen):
+            value = self.args[key] if isinstance(key, int) else self.kwargs[key]
+            if not may_be_reached(value) or id(value) in done:
+                continue
+            copier = FollowedCopier(enclosing())
+            self.pass_instead(key, copier.copy(value))
+            copies = list(copier.memo.values())
+            own.add_all(copies)
+            self.note_further_copies(copies)
+            if separated is not None:
+                separated.note_own_copy(copies, key)
+
+    def pass_instead(self, key: Key, value: Any) -> None:
+        """Replace an argument."""
+        if isinstance(key, int):
+            self.args = (*self.args[:key], value, *self.args[key + 1 :])
+        else:
+            self.kwargs = {**self.kwargs, key: value}
+
+    def note_further_copies(self, copies: Copies) -> None:
+        """Let who looks out for writes round this call know of copies of what they watch."""
+        self.copies = [*self.copies, *copies]
+        for found in self.outside:
+            found.note_further_copies(copies)
 
     def __enter__(self) -> ArgumentsApart:
-        if self.apart is not None:
-            self.apart.__enter__()
+        if self.watchers:
+            _thread.watchers = (*self.outside, *self.watchers)
         return self
 
     def __exit__(self, *details: object) -> None:
-        if self.apart is not None:
-            self.apart.__exit__(*details)
+        _thread.watchers = self.outside
+        for found in self.watchers:
+            found.leave()
+        for found in self.outside:
+            found.forget_copies(self.copies)
 
 
 class Separation:
-    """Arguments that shared memory; a context manager round the call that they are for.
+    """Arguments that shared memory, and what must not be written during their call.
 
     Attributes
     ----------
     args, kwargs
         The arguments, as memory of their own.
-    owners : list of weakref to ndarray
-        The memory of the originals, where all of them were copied.
     """
 
     args: tuple[Any, ...]
@@ -206,8 +272,8 @@ class Separation:
             key: key if key in chosen else None for key in surveys
         }
         self.copied: dict[Key | None, set[int]] = {}  # ids of arrays and holders, by group
-        self.barred: list[ndarray] = []
-        self.owners: list[ref[ndarray]] = []
+        self.contexts: list[ref[Any]] = []
+        self.copies: list[tuple[Any, Any]] = []  # what was copied for arguments, and the copy
         self.blocks = self.shared_blocks()
         self.holders: dict[int, tuple[Any, str]] = {}
         self.find_holders()
@@ -228,7 +294,6 @@ class Separation:
             keepers = groups - {None}
             if len(keepers) > 1:
                 keepers = set()
-                self.barred += [owner(a) for _, a in pairs]
             for key, a in pairs:
                 if self.group[key] not in keepers:
                     self.copied.setdefault(self.group[key], set()).add(id(a))
@@ -290,8 +355,8 @@ class Separation:
             for key in keys:
                 values[key] = copier.copy(values[key])
             self.note_copies(copier, group, self.named(keys))
-            if whole:
-                self.owners += copier.owners()
+            if group is not None:
+                self.copies += copier.memo.values()
 
     def leading(self, keys: list[Key], found: set[int]) -> set[int]:
         """Return the ids of what is copied in some arguments, and of what leads there."""
@@ -309,15 +374,21 @@ class Separation:
                 self.note_holder(old, names)
                 self.note_holder(new, names)
 
+    def note_own_copy(self, copies: Copies, key: Key) -> None:
+        """Note the copy of the memory of the one argument that had kept the original."""
+        for old, new in copies:
+            if isinstance(old, ndarray) and new is not old and old is owner(old):
+                self.stands_for(new, old, self.group[key])
+
     def stands_for(self, new: ndarray, old: ndarray, group: Key | None) -> None:
         """Note that the memory of one array is a copy of that of another, for some arguments."""
         if id(owner(old)) in self.memory:
             self.memory[id(owner(new))] = owner(new), owner(old)
             self.of_group[id(owner(new))] = group
 
-    def note_further_copies(self, copier: Copier) -> None:
+    def note_further_copies(self, copies: Copies) -> None:
         """Note copies of what is a copy or an original here."""
-        for old, new in list(copier.memo.values()):
+        for old, new in copies:
             if isinstance(old, ndarray):
                 if id(old) in self.memory and new is not old:
                     self.memory[id(new)] = new, self.memory[id(old)][1]
@@ -328,44 +399,32 @@ class Separation:
 
     # Writes.
 
-    def __enter__(self) -> None:
-        self.outside = _thread.separations
-        _thread.separations = (*self.outside, self)
-
-    def __exit__(self, *details: object) -> None:
-        _thread.separations = self.outside
-
     def watch(self, ctx: Any) -> None:
         """Let a context raise where something is written that arguments share."""
-        for root in self.barred:
-            nodes_of(ctx)[id(root)] = Barred(root, lambda: ctx.failed(self.third_name(ctx)))
         if hasattr(ctx, "blocks"):
             return  # of forward mode: the context below it logs
-        overwritten, log_element, record = ctx.overwritten, ctx.log_element, ctx.record
-
-        def watched_write(memory: Any, o: ndarray, i: Any) -> Any:
-            self.check(ctx, o, i)
-            entry = overwritten(memory, o, i)
-            self.keep_watching(memory, o)
-            return entry
-
-        def watched_element(memory: Any, o: ndarray, i: Any, old: Any) -> None:
-            self.check(ctx, o, i)
-            log_element(memory, o, i, old)
-            self.keep_watching(memory, o)
+        self.contexts.append(watch_writes(ctx, self))
+        record = ctx.record
 
         def watched_record(entry: tuple[Any, ...]) -> None:
             record(entry)
             self.check_entry(ctx, entry)
 
-        ctx.overwritten, ctx.log_element = watched_write, watched_element
         ctx.record = watched_record
-        ctx.tries_loops = False  # which write unseen, and may wait for a write to show
 
-    def keep_watching(self, memory: Any, o: ndarray) -> None:
-        """Let the next write to a block be logged too: unlogged ones are not seen."""
-        if id(owner(o)) in self.memory:
-            memory.protected = True
+    def forget_copies(self, copies: Copies) -> None:
+        """Do nothing: writes into copies that nobody has do not occur."""
+
+    def ended(self, ctx: Any) -> None:
+        """Do nothing: all writes are watched."""
+
+    def leave(self) -> None:
+        """Look out no longer: the call has ended."""
+        unwatch_writes(self.contexts, self)
+
+    def is_watched(self, o: ndarray) -> bool:
+        """Whether an array is memory that arguments shared."""
+        return id(owner(o)) in self.memory
 
     def check(self, ctx: Any, o: ndarray, i: Any) -> None:
         """Raise if ``o[i]``, which is about to be written, is memory that arguments share."""
@@ -435,15 +494,4 @@ class Separation:
             "plain call",
             fix="for the total derivative pass what is shared once: grad(lambda x: f(x, x))(x);\n"
             "for separate arguments pass a copy: grad(f)(x, x.copy())",
-        )
-
-    def third_name(self, ctx: Any) -> SharedArgumentsError:
-        """Return the error for a read of what arguments share by yet another name."""
-        keys = [key for pairs in self.blocks.values() for key, _ in pairs]
-        return SharedArgumentsError(
-            f"{name_of(self.f)} reaches memory that {self.named(keys)} share by another name too",
-            where=ctx.user_location(),
-            why="they are separate variables for a derivative, and a captured or global array is "
-            "one variable\nwith the argument that is the same memory: here it would be all of them",
-            fix="read it by the name of an argument, or pass copies: grad(f)(x, x.copy())",
         )

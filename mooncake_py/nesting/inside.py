@@ -19,9 +19,8 @@ derivatives of the context below.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
-from weakref import ref
 
 import numpy as np
 from numpy import ndarray
@@ -31,7 +30,6 @@ from mooncake_py.application.lift import Lifter, is_differentiable
 from mooncake_py.boundary.arguments import name_of, not_differentiable
 from mooncake_py.boundary.exceptions import guarded
 from mooncake_py.boundary.inner_outputs import (
-    Apart,
     Leaves,
     Replacer,
     Shell,
@@ -42,13 +40,7 @@ from mooncake_py.boundary.inner_outputs import (
 )
 from mooncake_py.boundary.outgoing import independent
 from mooncake_py.boundary.outputs import auxiliary, run, scalar_value, seed
-from mooncake_py.boundary.separation import (
-    barred,
-    copied,
-    guard,
-    is_guarded,
-    separation,
-)
+from mooncake_py.boundary.separation import ArgumentsApart, ended, guard
 from mooncake_py.diagnostics.notes import locate
 from mooncake_py.diagnostics.tracebacks import related
 from mooncake_py.errors import MooncakeError, NestedDerivativeError
@@ -59,7 +51,6 @@ from mooncake_py.modes.forward.lift import TangentLifter, give_tangent
 from mooncake_py.modes.reverse.differentiate import run_both_ways
 from mooncake_py.modes.reverse.inner import InnerContext, refuse_to_catch
 from mooncake_py.modes.reverse.settings import new_context, settings
-from mooncake_py.overriding import override
 from mooncake_py.recomputation.agreement import Fingerprint, something_else
 from mooncake_py.recomputation.setting import Setting
 from mooncake_py.runtime.active import Active
@@ -127,11 +118,12 @@ def along(
     """
     forward = ForwardContext(ctx, plain=False)
     args, kwargs = list(args), dict(kwargs)
+    cotangents: dict[int, Any] = {}
     with TangentLifter(forward) as lifter:
         for key, v in zip(chosen, gradients, strict=True):
             place: Any = args if isinstance(key, int) else kwargs
             place[key], mirror = lifter.visit(place[key])
-            give_tangent(forward, mirror, v, f"argument {key}")
+            give_tangent(forward, mirror, v, f"argument {key}", cotangents=cotangents)
         with enclosed(None):
             output = forward.call(f, *args, **kwargs)
         if forward.failure is not None:
@@ -247,43 +239,20 @@ def give(ctx: InnerContext, output: Any, cotangent: Any) -> None:
         seed(ctx, output, cotangent, "dy")
 
 
-class _Arguments(Apart):
-    """A copy of arguments."""
-
-    def __init__(self, ctx: Any) -> None:
-        super().__init__(ctx)
-        self.met: list[ndarray] = []
-
-    @override
-    def array(self, value: ndarray) -> Any:
-        if type(value) is not ndarray:
-            return value
-        if any(np.may_share_memory(value, other) for other in self.met):
-            raise overlapping(self.ctx)
-        self.met.append(value)
-        return super().array(value)
-
-
 def vjp_inside(
     outer: Any, f: Callable[..., Any], args: tuple[Any, ...]
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """Return the output of a function and its pullback, both inside a derivative."""
-    apart = separation(f, range(len(args)), args, {}, whole=True)
-    if apart is not None:
-        kept, originals = apart.args, apart.owners
-    elif is_guarded():
-        kept, originals = copied(args)
-    else:
-        copier = _Arguments(outer)
-        kept = copier.copy(args)
-        originals = [ref(outer.registry.owner(a)) for a in copier.met]
+    apart = ArgumentsApart(f, range(len(args)), args, {}, whole=True)
+    kept = apart.args
 
     def call(ctx: Any) -> Any:
-        with barred(ctx, f, originals):
-            return ctx.call(f, *kept)
+        output = ctx.call(f, *kept)
+        ended(ctx)
+        return output
 
     setting = Setting(outer)
-    with apart or nullcontext():
+    with apart:
         y = run_inside(outer, name_of(f), call, setting)
     expected = Fingerprint(y)
 
@@ -293,18 +262,6 @@ def vjp_inside(
             return pull_back_inside(enclosing(), f, kept, cotangent, expected)
 
     return y, pullback
-
-
-def overlapping(ctx: Any) -> NestedDerivativeError:
-    """Return the error for arguments that share memory, but are not one array."""
-    return ctx.failed(
-        NestedDerivativeError(
-            "an argument of vjp that holds arrays which share memory, inside another derivative",
-            where=ctx.user_location(),
-            why="vjp works on copies of arrays, which would no longer share it",
-            fix="take the views inside of the function: vjp(lambda x: f([x, x[1:]]), x)",
-        )
-    )
 
 
 def pull_back_inside(

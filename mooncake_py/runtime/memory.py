@@ -16,9 +16,9 @@ from numpy import ndarray
 
 from mooncake_py.diagnostics.places import current_place
 from mooncake_py.errors import DerivativeDropError
-from mooncake_py.runtime.barred import Barred
 from mooncake_py.runtime.dense import dense, zeros
 from mooncake_py.runtime.drops import Reporter, refuse_other_bytes
+from mooncake_py.runtime.originals import Original
 from mooncake_py.tangents.memory import has_overlaps
 from mooncake_py.tangents.memory import owner as owner_of
 
@@ -412,7 +412,7 @@ class Registry:
         found: set[Memory] = set()
         for nodes in (self.known, self.constants):
             for key, node in list(nodes.items()):
-                if type(node) is Barred:
+                if type(node) is Original:
                     continue
                 if node.ref() is None:
                     nodes.pop(key, None)

@@ -10,7 +10,7 @@ from mooncake_py.boundary.arguments import name_of, refuse_foreign
 from mooncake_py.boundary.exceptions import guarded
 from mooncake_py.boundary.outgoing import independent
 from mooncake_py.boundary.outputs import run
-from mooncake_py.boundary.separation import guard, separation
+from mooncake_py.boundary.separation import ArgumentsApart, guard
 from mooncake_py.modes.forward.context import ForwardContext
 from mooncake_py.modes.forward.lift import (
     TangentLifter,
@@ -33,10 +33,7 @@ def push_forward(
     chosen = [i for i, t in enumerate(tangents) if t is not None and type(t) is not NoTangent]
     for i in chosen:
         refuse_foreign(f, i, primals[i])
-    apart = separation(f, chosen, primals, {})
-    if apart is None:
-        return pushed(f, primals, tangents)
-    with apart:
+    with ArgumentsApart(f, chosen, primals, {}) as apart:
         return pushed(f, apart.args, tangents)
 
 

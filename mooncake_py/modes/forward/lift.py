@@ -94,7 +94,8 @@ class TangentReader(Walker):
 
 
 def give_tangent(
-    ctx: Any, mirror: Any, tangent: Any, path: str, above: frozenset[int] = frozenset()
+    ctx: Any, mirror: Any, tangent: Any, path: str, above: frozenset[int] = frozenset(),
+    cotangents: dict[int, Any] | None = None,
 ) -> None:
     """Give a tangent, in the structure of a gradient, to what was lifted.
 
@@ -107,6 +108,9 @@ def give_tangent(
         How messages name the tangent.
     above : frozenset of int
         Ids of the mirrors that this one is in: what contains itself is entered once.
+    cotangents : dict, optional
+        That were given so far, by id, where the tangents are cotangents of gradients: those of
+        arrays that share memory add up.
     """
     if tangent is None or type(tangent) is NoTangent:
         return
@@ -129,11 +133,19 @@ def give_tangent(
         given = np.asarray(tangent)
         if mirror.dtype.kind != "c" and given.dtype.kind == "c":
             raise misfit(path, "a real array", tangent)
+        if cotangents is not None:
+            if id(tangent) in cotangents:
+                return
+            cotangents[id(tangent)] = tangent
+            before = ctx.blocks.tangent_of(mirror)
+            given = given if before is None else ctx.base.call(np.add, before, given)
         ctx.write(ctx.blocks.activate(mirror), Ellipsis, given)
     elif id(mirror) not in above:
         above = above | {id(mirror)}
         for name, part in mirror.parts.items():
-            give_tangent(ctx, part, part_of(tangent, name, path), f"{path}[{name!r}]", above)
+            give_tangent(
+                ctx, part, part_of(tangent, name, path), f"{path}[{name!r}]", above, cotangents
+            )
 
 
 def require_one_tangent(

@@ -14,7 +14,7 @@ from mooncake_py.boundary.arguments import ArgNums, choose_arguments, lift_chose
 from mooncake_py.boundary.exceptions import guarded
 from mooncake_py.boundary.outputs import run as run_forward
 from mooncake_py.boundary.outputs import scalar_value
-from mooncake_py.boundary.separation import separation
+from mooncake_py.boundary.separation import ArgumentsApart
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.settings import new_context, settings
 from mooncake_py.runtime.active import Active
@@ -33,14 +33,8 @@ def value_and_gradient(
     by = by or run
     with limits_raised():  # also for the gradients, whose structure may be deep
         chosen = choose_arguments(f, argnums, args, kwargs)
-        apart = separation(f, chosen, args, kwargs)
-        if apart is None:
-            result, gradients = by(outer, debug, f, chosen, has_aux, args, kwargs)
-        else:
-            with apart:
-                result, gradients = by(
-                    outer, debug, f, chosen, has_aux, apart.args, apart.kwargs
-                )
+        with ArgumentsApart(f, chosen, args, kwargs) as apart:
+            result, gradients = by(outer, debug, f, chosen, has_aux, apart.args, apart.kwargs)
     return result, gradients if isinstance(argnums, tuple) else gradients[0]
 
 

@@ -13,9 +13,10 @@ from mooncake_py.application.gradients import gradient_of
 from mooncake_py.application.lift import Lifter, is_differentiable
 from mooncake_py.boundary.arguments import name_of, refuse_foreign
 from mooncake_py.boundary.exceptions import end_by, guarded
+from mooncake_py.boundary.followed import FollowedCopier
 from mooncake_py.boundary.outgoing import independent
 from mooncake_py.boundary.outputs import run, seed
-from mooncake_py.boundary.separation import barred, copied, separation
+from mooncake_py.boundary.separation import ArgumentsApart
 from mooncake_py.diagnostics.places import definition_of
 from mooncake_py.diagnostics.tracebacks import leave_by
 from mooncake_py.language.draws import Draws
@@ -43,11 +44,12 @@ class Vjp:
         self, f: Callable[..., Any], args: tuple[Any, ...], chosen: Settings | None
     ) -> None:
         self.f = f
-        self.apart = separation(f, range(len(args)), args, {}, True) if self.separates else None
-        if self.apart is None:
-            self.args, self.originals = copied(args)
+        self.apart: ArgumentsApart | None = None
+        if self.separates:
+            self.apart = ArgumentsApart(f, range(len(args)), args, {}, whole=True)
+            self.args = self.apart.args
         else:
-            self.args, self.originals = self.apart.args, self.apart.owners
+            self.args = FollowedCopier(enclosing()).copy(args)
         self.settings = chosen
         self.rules = local.current()
         self.waiting: Suspended | None = None
@@ -102,8 +104,7 @@ class Vjp:
                 for i, value in enumerate(self.args):
                     refuse_foreign(self.f, i, value)
             start, own = len(ctx.tape), set(ctx.known)
-            with barred(ctx, self.f, self.originals if self.separates else []):
-                self.output, _ = run(ctx, self.f, tuple(v for v, _ in lifted), {}, False)
+            self.output, _ = run(ctx, self.f, tuple(v for v, _ in lifted), {}, False)
             lifter.settle()
         return ctx, start, own
 

@@ -122,8 +122,6 @@ def test_declared_function_that_writes_into_its_argument() -> None:
     assert re.search(r"where: .*test_memory\.py:\d+:\d+ in .*f\n +\| poke_into\(x, 9\.0\)", text)
     assert re.search(r"declared at .*test_memory\.py:\d+", text)
     np.testing.assert_array_equal(x, X)
-    grad(f)(x)
-    assert x[0] == 9.0, "silently changed without debug mode"
 
 
 @pytest.mark.parametrize(
@@ -216,11 +214,11 @@ def test_write_to_a_captured_array() -> None:
 def test_write_beside_a_view_is_found_in_its_owner() -> None:
     whole = np.ones(5)
 
-    def f(x):
+    def f(s, x):
         poke(address(x) - 8, 3.0)
-        return np.sum(x)
+        return s * np.sum(x)
 
-    assert "argument 0 ('x').base[0] is 3.0, and was 1.0" in message_of(f, whole[1:])
+    assert "argument 1 ('x').base[0] is 3.0, and was 1.0" in message_of(f, 1.0, whole[1:])
 
 
 def test_an_operand_that_was_overwritten() -> None:

@@ -40,10 +40,6 @@ DOCUMENTED = [
         "writes into memory that argument",
         "docs/inplace_semantics.md", "writes into memory that argument",
     ),
-    Limitation(
-        "reaches the memory of an argument by another name",
-        "docs/inplace_semantics.md", "there a captured name of the same memory is an error",
-    ),
     Limitation(  # what jvp returns has a tangent, what is handed out beside a gradient has none
         "cannot have a tangent",
         "docs/rule_system.md", "iterators and sets of floats are refused",

@@ -1,0 +1,182 @@
+"""Copies of the arguments, so that names for the originals mean constants.
+
+Where a derivative is taken, an argument is a variable of its own: in
+``grad(lambda w: np.sum(w * weights))(weights)`` the captured array is a constant.  The function
+runs on a copy, so that the engine can tell one from the other by their memory.  The call then has
+the value of the plain call unless somebody writes into either: once the original was looked up,
+such a write is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+from weakref import ref
+
+from numpy import memmap, ndarray
+
+from mooncake_py.boundary.arguments import describe, name_of
+from mooncake_py.boundary.followed import FollowedCopier
+from mooncake_py.boundary.survey import overlap
+from mooncake_py.boundary.writes import keep_logging, nodes_of, unwatch_writes, watch_writes
+from mooncake_py.errors import SharedArgumentsError
+from mooncake_py.runtime.enclosing import enclosing
+from mooncake_py.runtime.originals import Original
+from mooncake_py.tangents.memory import has_overlaps, owner
+
+__all__ = ["Copies", "OwnMemory"]
+
+Key = int | str
+Copies = Iterable[tuple[Any, Any]]
+"""What was copied, and the copies."""
+
+
+class Pair(NamedTuple):
+    """An array of an argument, its copy, and the argument if it is the array itself."""
+
+    original: ndarray
+    copy: ndarray
+    key: Key | None
+
+
+class OwnMemory:
+    """What arguments are copies of, during the call that they are for.
+
+    Attributes
+    ----------
+    pairs : list of Pair
+    further : dict
+        By the id of a copy of such a copy: itself, and the original.
+    reached : bool
+        Whether an original was looked up.
+    """
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        self.f = f
+        self.pairs: list[Pair] = []
+        self.further: dict[int, tuple[ndarray, Pair]] = {}
+        self.reached = False
+        self.contexts: list[ref[Any]] = []
+
+    def copy(self, key: Key, value: ndarray) -> ndarray:
+        """Return a copy of an array, which derivatives round the call follow."""
+        flags, outer = value.flags, enclosing()
+        if outer is None and flags.c_contiguous and flags.writeable and type(value) is ndarray:
+            new = value.copy()  # the same in a tenth of the time
+        else:
+            value = value.view(ndarray) if type(value) is memmap else value
+            copier = FollowedCopier(outer)
+            new = copier.copy(value) if has_overlaps(value) else copier.copy_owner(value)
+        self.pairs.append(Pair(value, new, key))
+        return new
+
+    def add_all(self, copies: Copies) -> None:
+        """Note the memory of all arrays that were copied."""
+        for old, new in copies:
+            if isinstance(old, ndarray) and new is not old and old is owner(old):
+                self.pairs.append(Pair(old, new, None))
+
+    def note_further_copies(self, copies: Copies) -> None:
+        """Note copies of the copies."""
+        for pair in self.pairs:
+            block = owner(pair.copy)
+            for old, new in copies:
+                if old is block and new is not old:
+                    self.further[id(new)] = new, pair
+
+    def forget_copies(self, copies: Copies) -> None:
+        """Forget copies of copies: the call that they were for has ended, and may undo them."""
+        for _, new in copies:
+            self.further.pop(id(new), None)
+
+    def watch(self, ctx: Any) -> None:
+        """Let a context note when it looks up an original."""
+        for pair in self.pairs:
+            block = owner(pair.original)
+            nodes_of(ctx)[id(block)] = Original(block, self, ctx)
+        if not hasattr(ctx, "blocks"):  # forward mode: the context below it logs
+            self.contexts.append(ref(ctx))
+            if self.reached:
+                self.watch_writes(ctx)
+
+    def reach(self, ctx: Any) -> None:
+        """Note that an original was looked up: from now on nobody must write."""
+        if self.reached:
+            return
+        self.require_unchanged(ctx)
+        self.reached = True
+        for reference in self.contexts:
+            running = reference()
+            if running is not None:
+                self.watch_writes(running)
+
+    def require_unchanged(self, ctx: Any) -> None:
+        """Raise if a copy is not as the original is: one of them was written."""
+        found = [(pair.original, pair.copy, pair) for pair in self.pairs]
+        found += [(owner(pair.copy), new, pair) for new, pair in self.further.values()]
+        for old, new, pair in found:
+            if old.tobytes() != new.tobytes():
+                raise ctx.failed(self.written(ctx, pair))
+
+    def ended(self, ctx: Any) -> None:
+        """Raise if a function has written, in a way that was not watched."""
+        if self.reached:
+            self.require_unchanged(ctx)
+
+    def leave(self) -> None:
+        """Look out no longer: the call has ended."""
+        if self.reached:
+            unwatch_writes(self.contexts, self)
+
+    def watch_writes(self, ctx: Any) -> None:
+        """Let a context raise where it writes into a copy or an original."""
+        for block in self.blocks():
+            keep_logging(ctx, block)
+        watch_writes(ctx, self)
+
+    def is_watched(self, o: ndarray) -> bool:
+        """Whether an array is memory of a copy or an original."""
+        block = owner(o)
+        return any(block is known for known in self.blocks())
+
+    def blocks(self) -> Iterator[ndarray]:
+        """Yield the memory of originals and copies."""
+        for pair in self.pairs:
+            yield owner(pair.original)
+            yield owner(pair.copy)
+        for new, _ in self.further.values():
+            yield new
+
+    def check(self, ctx: Any, o: ndarray, i: Any) -> None:
+        """Raise if ``o[i]``, which is about to be written, is a copy or an original."""
+        block = owner(o)
+        known = self.further.get(id(block))
+        if known is not None:
+            raise ctx.failed(self.written(ctx, known[1]))
+        for pair in self.pairs:
+            if owner(pair.copy) is block or (
+                owner(pair.original) is block and may_meet(o, i, pair.original)
+            ):
+                raise ctx.failed(self.written(ctx, pair))
+
+    def written(self, ctx: Any, pair: Pair) -> SharedArgumentsError:
+        """Return the error for a write into what an argument and another name share."""
+        name = "an argument" if pair.key is None else describe(self.f, pair.key)
+        return SharedArgumentsError(
+            f"{name_of(self.f)} writes into memory that {name} and a captured or global "
+            "name share",
+            where=ctx.user_location(),
+            why="an argument is a variable of its own for a derivative, and what other names reach "
+            "is constant:\nthe function runs on a copy, in which this write would not show as it "
+            "does in the plain call",
+            fix="read and write it by the name of the argument alone, or pass a copy: "
+            "grad(f)(x.copy())",
+        )
+
+
+def may_meet(o: ndarray, i: Any, a: ndarray) -> bool:
+    """Whether a write to ``o[i]`` may change an array; True where indices are arrays."""
+    part = o[i]
+    if isinstance(part, ndarray) and part.base is not None:
+        return overlap(part, a)
+    return overlap(o, a)

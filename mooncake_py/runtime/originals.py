@@ -1,0 +1,43 @@
+"""Memory of which a call was passed a copy."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+from weakref import ref
+
+from numpy import ndarray
+
+__all__ = ["Original"]
+
+
+class Reachable(Protocol):
+    """What wants to know that a call looks up an original."""
+
+    def reach(self, ctx: Any) -> None:
+        """Note it."""
+
+
+class Original:
+    """Stands for a block in the registry: unknown there, but to look it up is noted.
+
+    Parameters
+    ----------
+    block : ndarray
+        The owner of the memory.
+    noted_by : Reachable
+    ctx : Context
+        Whose registry it is.
+    """
+
+    __slots__ = ("block", "context", "noted_by")
+
+    def __init__(self, block: ndarray, noted_by: Reachable, ctx: Any) -> None:
+        self.block = ref(block)
+        self.noted_by = noted_by
+        self.context = ref(ctx)  # no cycle, which only the collector would free
+
+    def ref(self) -> None:
+        """Note the look-up, unless the block is gone and its id may be another's."""
+        ctx = self.context()
+        if ctx is not None and self.block() is not None:
+            self.noted_by.reach(ctx)

@@ -1,0 +1,138 @@
+"""Which functions reach arrays through their arguments only, so that large ones are not copied."""
+
+from __future__ import annotations
+
+import functools
+import math
+import types
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy import sum as total
+
+from mooncake_py import grad
+from mooncake_py.boundary.closed import is_closed
+
+LARGE = np.linspace(0.0, 1.0, 10_000)
+HELD = SimpleNamespace(large=LARGE)
+OTHER = types.ModuleType("other")
+OTHER.large = LARGE  # type: ignore[attr-defined]
+SCALE = 2.0
+
+
+def plain(x):
+    return total(x * np.sin(x)) * math.pi * SCALE
+
+
+def calls(x):
+    def inner(y):
+        return plain(y)
+
+    return inner(x) + sum(map(lambda y: y, [1.0]))  # noqa: C417
+
+
+def loops_back(x):
+    return x if x.size else loops_back(x)
+
+
+def reads(x):
+    return np.sum(x * LARGE)
+
+
+def calls_one_that_reads(x):
+    return [reads(y) for y in [x]][0]  # noqa: RUF015
+
+
+def by_object(x):
+    return np.sum(x * HELD.large)
+
+
+def by_module(x):
+    return np.sum(x * OTHER.large)
+
+
+def by_default(x, y=LARGE):
+    return np.sum(x * y)
+
+
+def by_keyword(x, *, y=LARGE):
+    return np.sum(x * y)
+
+
+def by_import(x):
+    import tests.boundary.test_closed as here
+
+    return np.sum(x * here.LARGE)
+
+
+def by_globals(x):
+    return np.sum(x * globals()["LARGE"])
+
+
+def by_attribute(x):
+    return np.sum(x * by_attribute.large)  # type: ignore[attr-defined]
+
+
+by_attribute.large = LARGE  # type: ignore[attr-defined]
+
+
+class Model:
+    def __call__(self, x):
+        return np.sum(x * LARGE)
+
+    loss = __call__
+
+
+def captured(large):
+    return lambda x: np.sum(x * large)
+
+
+DOT = LARGE.dot
+
+
+def by_method_of_the_array(x):
+    return DOT(x)
+
+
+OPEN = [
+    reads, calls_one_that_reads, by_object, by_module, by_default, by_keyword, by_import,
+    by_globals, by_attribute, Model(), Model().loss, captured(LARGE), by_method_of_the_array,
+    functools.partial(by_default, y=LARGE),
+]
+
+
+@pytest.mark.parametrize("f", [plain, calls, loops_back, np.sin, np.sum, total, math.sin])
+def test_closed(f: Any) -> None:
+    assert is_closed(f, (LARGE, {"a": [LARGE, 1.0, None]}, "text"))
+
+
+@pytest.mark.parametrize("f", OPEN, ids=str)
+def test_open(f: Any) -> None:
+    assert not is_closed(f, (LARGE,))
+    if f not in (by_import, by_globals):
+        np.testing.assert_array_equal(grad(lambda x: f(x))(LARGE), LARGE)
+
+
+@pytest.mark.parametrize("argument", [Model(), reads, [Model()], {"f": reads}, type, OTHER])
+def test_arguments_may_reach_more(argument: Any) -> None:
+    assert not is_closed(plain, (LARGE, argument))
+
+
+def test_a_method_of_another_argument_reads_a_global_array() -> None:
+    found = grad(lambda x, model: model.loss(x))(LARGE, Model())
+    np.testing.assert_array_equal(found, LARGE)
+
+
+def test_large_arrays_are_passed_as_they_are_where_nothing_else_reaches_them() -> None:
+    def same(x):
+        return np.sum(x), id(x)
+
+    def captures(x):
+        return np.sum(x * one), id(x)
+
+    one = np.ones(1)
+    for x in (LARGE, LARGE[:10]):
+        assert (grad(same, has_aux=True)(x)[1] == id(x)) == (x is LARGE)
+        assert grad(captures, has_aux=True)(x)[1] != id(x)
