@@ -4,6 +4,8 @@ import gc
 import os
 from importlib.util import find_spec
 
+import pytest
+
 NEEDS = {
     "scipy": ["mooncake_py/rules/scipy/*", "tests/rules/cases/scipy/*", "docs/scipy.md"],
     "jax": ["mooncake_py/extras/jax.py"],
@@ -17,6 +19,11 @@ collect_ignore_glob = [
 # The matrices are small: threads of BLAS only wait for each other.  NumPy reads it when imported.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that writes golden files anew."""
+    parser.addoption("--update-golden", action="store_true", help="write golden files anew")
 
 
 def pytest_collection_finish() -> None:

@@ -15,6 +15,7 @@ ROOMS = (
     "runtime",
     "containers",
     "forms",
+    "compiler",
     "frontend",
     "application",
     "language",

@@ -19,10 +19,9 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from mooncake_py.compiler.read import Reading, read_loop
+from mooncake_py.compiler.site import Site
 from mooncake_py.forms.fusion import Elsewhere
-from mooncake_py.forms.loops.program import Program
-from mooncake_py.forms.loops.read import LoopReader
-from mooncake_py.forms.loops.run import Loop
 from mooncake_py.frontend.outputs import OutputRewriter
 from mooncake_py.frontend.spanning import ELSE
 from mooncake_py.syntax.compiled import FunctionNode
@@ -56,24 +55,24 @@ class LoopRewriter(OutputRewriter):
     def tried_loop(self, node: ast.For | ast.While, plain: Any) -> Any:
         """Return what tries a loop and then runs it plainly, or `plain` if it cannot be one."""
         steady = self.found.steady()
-        program = LoopReader(self.names, self.statics, steady, self.root, node).read()
-        if program is None:
+        reading = read_loop(self.names, self.statics, steady, self.root, node)
+        if reading is None:
             return plain
-        is_given = isinstance(node, ast.For) and program.steps is None
+        site = Site(reading.region)
         place = place_of(node.iter if isinstance(node, ast.For) else node.test)
-        number = sum(isinstance(v, Loop) for v in self.injected.values())
+        number = sum(isinstance(v, Site) for v in self.injected.values())
         loop, steps, result = (f"{PREFIX}{part}{number}" for part in ("loop", "steps", "result"))
-        self.injected |= {loop: Loop(program), ELSE: Elsewhere}
-        given = plain.iter if is_given else constant(None, place)
-        again = replaced(plain, iter=load(steps, place)) if is_given else plain
+        self.injected |= {loop: site, ELSE: Elsewhere}
+        given = plain.iter if site.is_given else constant(None, place)
+        again = replaced(plain, iter=load(steps, place)) if site.is_given else plain
         bound = located(ast.Tuple(
-            [store(user, place) for user in program.bound.values()], ast.Store()
+            [store(user, place) for user in reading.region.bound.values()], ast.Store()
         ), place)
         tried = load(result, place)
         test = located(ast.Compare(tried, [ast.Is()], [load(ELSE, place)]), place)
         return [
             assign(store(steps, place), given, place),
-            self._trial(program, loop, steps, store(result, place), place),
+            self._trial(reading, loop, steps, store(result, place), place),
             located(ast.If(test, [again], [assign(bound, tried, place)]), place),
             located(ast.Delete([
                 replaced(load(name, place), ctx=ast.Del()) for name in (result, steps)
@@ -81,12 +80,12 @@ class LoopRewriter(OutputRewriter):
         ]
 
     def _trial(
-        self, program: Program, loop: str, steps: str, result: ast.expr, place: Place
+        self, reading: Reading, loop: str, steps: str, result: ast.expr, place: Place
     ) -> ast.stmt:
         """Return the statement that tries a loop."""
-        values = [load(steps, place), *map(self.operand, program.inputs.values())]
+        values = [load(steps, place), *map(self.operand, reading.inputs)]
         run = ast.Attribute(load(loop, place), "run", ast.Load())
-        functions = ast.Tuple(program.functions, ast.Load())
+        functions = ast.Tuple(reading.functions, ast.Load())
         parts = [load(CONTEXT, place), functions, ast.Tuple(values, ast.Load())]
         call = ast.Call(located(run, place), [located(part, place) for part in parts], [])
         otherwise: list[ast.stmt] = [assign(result, load(ELSE, place), place)]

@@ -13,6 +13,7 @@ from mooncake_py.containers import state
 from mooncake_py.diagnostics.notes import locate, without_context
 from mooncake_py.diagnostics.places import current_place, name_library
 from mooncake_py.errors import Location, MooncakeError, SourceUnavailableError
+from mooncake_py.forms.fusion import Elsewhere
 from mooncake_py.frontend.load import derive, instantiate
 from mooncake_py.language import array_protocols, array_subclasses, dispatch
 from mooncake_py.language.stored_files import StoredFiles
@@ -169,6 +170,10 @@ class Core:
         array_subclasses.refuse(self, values)
 
     # What the mode decides.
+
+    def run_region(self, site: Any, functions: Any, steps: Any, inputs: Any) -> Any:
+        """Run a region as one entry and return what it binds; `Elsewhere` says that it must not."""
+        return Elsewhere
 
     def getitem(self, o: Any, i: Any) -> Any:
         """Run ``o[i]``; the mode says what it means for arrays."""

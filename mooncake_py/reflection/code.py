@@ -7,11 +7,11 @@ import linecache
 from collections.abc import Iterator
 from typing import Any
 
+from mooncake_py.compiler.show import heading
+from mooncake_py.compiler.site import Site
 from mooncake_py.forms.contractions import CALLS
 from mooncake_py.forms.elements import Elements
 from mooncake_py.forms.fusion import Fused
-from mooncake_py.forms.loops.program import Assign, Item, Program, While
-from mooncake_py.forms.loops.run import Loop
 from mooncake_py.frontend.load import Derived
 from mooncake_py.syntax.nodes import BINARY, CONTEXT, PREFIX
 
@@ -46,9 +46,9 @@ def quick_forms(derived: Derived) -> list[str]:
     """
     lines: list[str] = []
     for value in derived.injected.values():
-        if isinstance(value, Loop):
+        if isinstance(value, Site):
             for text in value.forms():
-                lines += ["", f"# {heading(value.program)}, as a whole", *text.splitlines()]
+                lines += ["", f"# {heading(value.region)}, as a whole", *text.splitlines()]
         for fused in fused_parts(value):
             steps = fused.steps if isinstance(fused, Fused) else fused.core.steps
             for (functions, kinds), form in fused.forms():
@@ -58,22 +58,6 @@ def quick_forms(derived: Derived) -> list[str]:
                 described = ", ".join(f"v{i}: {kind}" for i, kind in enumerate(kinds))
                 lines += ["", f"# {text}   for {described}", *form.splitlines()]
     return lines
-
-
-def heading(program: Program) -> str:
-    """Return what tells a loop from others: what it binds to the items, or its test."""
-    loop = program.loop
-    if isinstance(loop, While):
-        return f"while {loop.test}"
-    if loop.name in program.bound:
-        return f"for {program.bound[loop.name]}"
-    # It runs over arrays: their elements are read first, by a counter that the user does not see.
-    items = [
-        program.bound[a.target] for a in loop.body
-        if isinstance(a, Assign) and isinstance(a.target, str)
-        and any(isinstance(v, Item) and v.at == loop.name for v in a.operands)
-    ]
-    return f"for {', '.join(items)}"
 
 
 def fused_parts(value: Any) -> list[Fused | Elements]:

@@ -12,8 +12,8 @@ from numpy import ndarray
 from mooncake_py.application.lift import Lifter
 from mooncake_py.boundary.exceptions import guarded
 from mooncake_py.boundary.outputs import run
+from mooncake_py.compiler.site import bytes_kept, pull_region
 from mooncake_py.diagnostics.places import Position, positions_running
-from mooncake_py.forms.loops.run import bytes_kept, pull_loop
 from mooncake_py.modes.debug.operands import arrays_in
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.overriding import override
@@ -81,7 +81,7 @@ class WatchedContext(ReverseContext):
                 nbytes += block.nbytes
         if entry[0] is undo_assign and not isinstance(entry[3], ndarray):
             nbytes += getattr(entry[3], "nbytes", 0)
-        if entry[0] is pull_loop:
+        if entry[0] is pull_region:
             nbytes += bytes_kept(entry)
         return Note(positions_running(3)[0], shape_of(entry), saved, nbytes)
 

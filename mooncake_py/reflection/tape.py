@@ -31,7 +31,7 @@ OPERATIONS = {
     "pull_inplace_scale": "*= or /=",
     "pull_inplace_scale_active": "*= or /=",
     "pull_linear": "linear",
-    "pull_loop": "loop",
+    "pull_region": "loop",
     "pull_one": "elementwise",
     "pull_quotient": "number",
     "pull_replay": "part that runs again",

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import linecache
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mooncake_py import value_and_grad
+from mooncake_py import jvp, value_and_grad, value_and_hvp
+from mooncake_py.modes.reverse.context import ReverseContext
 from tests.programs.ways import WAYS
 
-__all__ = ["assert_as_unfused", "function_of"]
+__all__ = ["assert_as_unfused", "assert_forward_as_unfused", "function_of"]
 
 
 def function_of(text: str, name: str) -> Callable[..., Any]:
@@ -48,6 +50,46 @@ def assert_as_unfused(
                 assert_allclose(a, b, rtol=1e-9, atol=1e-9 * (1.0 + np.abs(b).max()))
             for a, b in zip(given, args, strict=True):
                 assert_array_equal(a, b)
+
+
+def assert_forward_as_unfused(f: Callable[..., Any], args: list[Any], seed: int) -> None:
+    """Compare derivatives along directions, and products with the Hessian, with the reference.
+
+    All arguments move, then the first alone; of the Hessian the products for each argument.
+    """
+    random = np.random.default_rng(seed)
+    along = tuple(random.normal(size=np.shape(a))[()] for a in args)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            plain = f(*copied(args))
+        except (ValueError, IndexError, TypeError):
+            return
+        if not abs(plain) < 1e6:
+            return
+        given = copied(args)
+        found = list(forward_derivatives(f, given, along))
+        for a, b in zip(given, args, strict=True):
+            assert_array_equal(a, b)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(ReverseContext, "fuses", False)
+            expected = list(forward_derivatives(f, copied(args), along))
+    for (value, *parts), (reference, *others) in zip(found, expected, strict=True):
+        assert value == reference == plain
+        assert type(value) is type(reference)
+        for a, b in zip(parts, others, strict=True):
+            assert type(a) is type(b)
+            assert_allclose(a, b, rtol=1e-9, atol=1e-9 * (1.0 + np.abs(b).max()))
+
+
+def forward_derivatives(
+    f: Callable[..., Any], args: list[Any], along: tuple[Any, ...]
+) -> Iterator[tuple[Any, ...]]:
+    """Yield values with derivatives along directions, gradients and products with the Hessian."""
+    yield jvp(f, tuple(args), along)
+    yield jvp(lambda x: f(x, *args[1:]), (args[0],), along[:1])
+    for i, direction in enumerate(along):
+        yield value_and_hvp(f, tuple(args), direction, i)
 
 
 def copied(args: list[Any]) -> list[Any]:

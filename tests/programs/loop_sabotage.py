@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from mooncake_py.forms.loops import analysis, code, run
-from mooncake_py.forms.loops.analysis import Kinds
+from mooncake_py.compiler import activity, adjoint, forms, infer, partials, simplify, site, tangent
+from mooncake_py.compiler.ir import Assign, Const, Name
+from mooncake_py.modes.forward.levels import Levels
 from mooncake_py.modes.reverse.tape import Tape
 from mooncake_py.runtime.active import active_number
 from tests.programs.test_random_loops import compare
@@ -33,6 +34,7 @@ def loops_until_found(change: Callable[[Patch], None], most: int = 300) -> int |
     """Return how many random loops it takes to find a break, or None."""
     for seed in range(most):
         with Patch.context() as patch:
+            partials.as_expression.cache_clear()
             change(patch)
             try:
                 compare(seed)
@@ -43,13 +45,13 @@ def loops_until_found(change: Callable[[Patch], None], most: int = 300) -> int |
 
 def rewrite(patch: Patch, change: Callable[[str], str]) -> None:
     """Change the text of the sweep backwards."""
-    original = code.define
+    original = forms.define
 
     def define(text: str, scope: Any) -> Any:
         forward, reverse = text.split("def reverse")
         return original(f"{forward}def reverse{change(reverse)}", scope)
 
-    patch.setattr(code, "define", define)
+    patch.setattr(forms, "define", define)
 
 
 # The sweep backwards.
@@ -57,7 +59,7 @@ def rewrite(patch: Patch, change: Callable[[str], str]) -> None:
 
 @breaks
 def cotangents_have_the_wrong_sign(patch: Patch) -> None:
-    patch.setattr(code, "plus_g", lambda slope: f"+= g * {slope.lstrip('-')}")
+    patch.setattr(adjoint, "negated", lambda e: e)
 
 
 @breaks
@@ -67,13 +69,13 @@ def slots_are_not_zeroed(patch: Patch) -> None:
 
 @breaks
 def numbers_are_not_zeroed(patch: Patch) -> None:
-    rewrite(patch, lambda text: re.sub(r"(?m)^( {8,})gu_\w+ = 0\.0$", r"\1pass", text))
+    rewrite(patch, lambda text: re.sub(r"(?m)^( {8,})d_\w+ = 0\.0$", r"\1pass", text))
 
 
 @breaks
 def slopes_are_popped_in_the_order_in_which_they_were_pushed(patch: Patch) -> None:
     def swapped(text: str) -> str:
-        return re.sub(r"( +)(s_\w+) = pop\(\)\n +(s_\w+) = pop\(\)",
+        return re.sub(r"( +)(s\d+) = pop\(\)\n +(s\d+) = pop\(\)",
                       r"\1\3 = pop()\n\1\2 = pop()", text)
 
     rewrite(patch, swapped)
@@ -106,14 +108,97 @@ def the_other_branch_is_reversed(patch: Patch) -> None:
 
 @breaks
 def the_target_keeps_its_cotangent(patch: Patch) -> None:
-    patch.setattr(code, "times_g", lambda slope: "g")
+    rewrite(patch, lambda text: re.sub(r"(?m)(d_\S+) = g \* \S+$", r"\1 = g", text))
 
 
 @breaks
-def inputs_that_the_loop_binds_are_steady(patch: Patch) -> None:
-    patch.setattr(
-        code._LoopWriter, "is_steady", lambda self, name: name in self.program.inputs
-    )
+def arrays_that_are_written_stay_as_they_are(patch: Patch) -> None:
+    patch.setattr(forms, "fixed_parts", lambda region, groups: set(groups))
+
+
+@breaks
+def what_shares_memory_with_them_stays_as_it_is(patch: Patch) -> None:
+    original = forms.fixed_parts
+
+    def fixed_parts(region: Any, groups: Any) -> Any:
+        return original(region, {name: name for name in groups})
+
+    patch.setattr(forms, "fixed_parts", fixed_parts)
+
+
+@breaks
+def inputs_that_the_loop_binds_stay_as_they_are(patch: Patch) -> None:
+    patch.setattr(forms, "fixed_parts", lambda region, groups: set(region.inputs) - set(groups))
+
+
+@breaks
+def the_result_is_taken_for_the_operand_in_a_partial(patch: Patch) -> None:
+    original = partials.as_expression
+
+    def as_expression(partial: Any, known: Any) -> Any:
+        return simplify.substituted(original(partial, known), {"y": partials.Name("a0")})
+
+    patch.setattr(partials, "as_expression", as_expression)
+
+
+@breaks
+def choices_take_the_other_side(patch: Patch) -> None:
+    original = partials.trace
+
+    def swapped(e: Any) -> Any:
+        if isinstance(e, partials.Select):
+            return partials.Select(e.test, swapped(e.b), swapped(e.a))
+        return e
+
+    patch.setattr(partials, "trace", lambda f, args: swapped(original(f, args)))
+
+
+@breaks
+def tangents_are_bound_after_their_values(patch: Patch) -> None:
+    original = tangent.inlined
+
+    def inlined(block: Any, own: Any) -> Any:
+        *lets, first, second = original(block, own)
+        return *lets, second, first
+
+    patch.setattr(tangent, "inlined", inlined)
+
+
+@breaks
+def a_constant_has_the_tangent_of_what_it_overwrites(patch: Patch) -> None:
+    original = tangent.inlined
+
+    def inlined(block: Any, own: Any) -> Any:
+        return tuple(
+            s for s in original(block, own)
+            if not (
+                isinstance(s, Assign) and s.value == Const(0.0)
+                and isinstance(s.target, Name) and s.target.name[0] == "t"
+            )
+        )
+
+    patch.setattr(tangent, "inlined", inlined)
+
+
+@breaks
+def the_second_term_of_a_tangent_is_lost(patch: Patch) -> None:
+    patch.setattr(tangent, "added", lambda a, b: b)
+
+
+@breaks
+def tangents_of_numbers_are_lost_in_the_end(patch: Patch) -> None:
+    patch.setattr(Levels, "fresh", lambda self, y, t: y)
+
+
+@breaks
+def tangents_that_are_given_are_zero(patch: Patch) -> None:
+    original = Levels.split
+
+    def split(self: Any, value: Any) -> Any:
+        p, t = original(self, value)
+        return p, 0.0 if isinstance(t, float) else t
+
+    patch.setattr(Levels, "split", split)
 
 
 # What is active, and of which type.
@@ -121,41 +206,41 @@ def inputs_that_the_loop_binds_are_steady(patch: Patch) -> None:
 
 @breaks
 def shared_memory_is_not_active_together(patch: Patch) -> None:
-    original = analysis.active_parts
+    original = activity.active_parts
 
-    def active_parts(program: Any, active: Any, groups: Any) -> Any:
-        return original(program, active, {base: base for base in groups})
+    def active_parts(region: Any, active: Any, groups: Any) -> Any:
+        return original(region, active, {name: name for name in groups})
 
-    patch.setattr(run, "active_parts", active_parts)
+    patch.setattr(forms, "active_parts", active_parts)
 
 
 @breaks
 def only_inputs_are_active(patch: Patch) -> None:
-    patch.setattr(run, "active_parts", lambda program, active, groups: active)
+    patch.setattr(forms, "active_parts", lambda region, active, groups: active)
 
 
 @breaks
 def a_derivative_flows_through_one_operand(patch: Patch) -> None:
-    original = analysis.flowing
-    patch.setattr(analysis, "flowing", lambda a: set(sorted(original(a))[-1:]))
+    original = activity.flowing
+    patch.setattr(activity, "flowing", lambda e: list(original(e))[-1:])
 
 
 @breaks
 def types_are_those_of_the_last_branch(patch: Patch) -> None:
-    patch.setattr(analysis, "joined", lambda a, b: b)
+    patch.setattr(infer, "joined", lambda a, b: b)
 
 
 @breaks
 def types_are_those_of_the_first_pass(patch: Patch) -> None:
     def repeated(self: Any, loop: Any, env: Any) -> Any:
-        return self.run(loop.body, {**env, getattr(loop, "name", "_"): analysis.INT})
+        return self.run(loop.body, {**env, getattr(loop, "name", "_"): infer.INT})
 
-    patch.setattr(Kinds, "repeated", repeated)
+    patch.setattr(infer._Inference, "repeated", repeated)
 
 
 @breaks
 def numbers_are_floats_of_python_afterwards(patch: Patch) -> None:
-    patch.setattr(run, "typed", lambda form, bound, flags: bound)
+    patch.setattr(site, "typed", lambda form, bound, flags: dict(bound))
 
 
 # The trial and the log of writes.
@@ -163,7 +248,7 @@ def numbers_are_floats_of_python_afterwards(patch: Patch) -> None:
 
 @breaks
 def arrays_are_not_put_back(patch: Patch) -> None:
-    patch.setattr(run, "put_back", lambda arrays, before: None)
+    patch.setattr(site, "put_back", lambda arrays, before: None)
 
 
 @breaks
@@ -173,12 +258,12 @@ def writes_are_not_logged(patch: Patch) -> None:
 
 @breaks
 def numbers_receive_no_cotangent(patch: Patch) -> None:
-    original = run.pull_loop
+    original = site.pull_region
 
-    def pull_loop(entry: Any) -> None:
+    def pull_region(entry: Any) -> None:
         original((*entry[:-1], [active_number(0.0, None) for _ in entry[-1]]))
 
-    patch.setattr(run, "pull_loop", pull_loop)
+    patch.setattr(site, "pull_region", pull_region)
 
 
 if __name__ == "__main__":

@@ -4,34 +4,49 @@ from __future__ import annotations
 
 import pytest
 
+from mooncake_py.compiler.site import Site
 from mooncake_py.forms.fusion import Elsewhere
-from mooncake_py.forms.loops import run
-from tests.programs.comparing import assert_as_unfused, function_of
+from tests.programs.comparing import assert_as_unfused, assert_forward_as_unfused, function_of
 from tests.programs.random_loops import loop_arguments, random_loop
 
 
 def compare(seed: int) -> None:
+    compare_gradients(seed)
+    compare_forward(seed)
+
+
+def compare_gradients(seed: int) -> None:
     f = function_of(random_loop(seed), f"<random loop {seed}>")
     assert_as_unfused(f, loop_arguments(seed), ((0, 1, 2, 3), (0,), (2,), (3,)))
 
 
+def compare_forward(seed: int) -> None:
+    f = function_of(random_loop(seed), f"<random loop {seed}>")
+    assert_forward_as_unfused(f, loop_arguments(seed), seed)
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_few(seed):
-    compare(seed)
+    compare_gradients(seed)
+
+
+@pytest.mark.parametrize("seed", range(30, 40))
+def test_few_forward_and_to_second_order(seed):
+    compare_forward(seed)
 
 
 @pytest.mark.plain
 def test_most_are_one_entry(monkeypatch):
     results = []
-    attempt = run.Loop.attempt
+    attempt = Site.attempt
 
     def counted(*args):
         results.append(attempt(*args))
         return results[-1]
 
-    monkeypatch.setattr(run.Loop, "attempt", counted)
+    monkeypatch.setattr(Site, "attempt", counted)
     for seed in range(30):
-        compare(seed)
+        compare_gradients(seed)
     missed = sum(result is Elsewhere for result in results)
     assert len(results) > 60
     assert missed < 0.1 * len(results)

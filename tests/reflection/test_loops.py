@@ -41,9 +41,9 @@ def test_forms_are_shown_once_they_are_made(capsys):
     value_and_grad(smoothed)(X.copy(), 0.5)
     show(smoothed)
     text = capsys.readouterr().out
-    assert "# for i, as a whole\ndef forward(push, push_int, r0, m_u_x, u_a, u_s):\n" in text
+    assert "# for i, as a whole\ndef forward(push, push_int, steps, u_x, u_a, u_s):\n" in text
     assert "        for u_j in reversed(range(u_i)):\n" in text
-    assert "# while (u_s > 1.0), as a whole\n" in text
+    assert "# while u_s > 1.0, as a whole\n" in text
 
 
 @pytest.mark.plain

@@ -236,6 +236,23 @@ class Levels(ArrayLanguage):
         else:
             self.base.inplace(op, t, v)
 
+    def tangent_to_write(self, a: ndarray) -> ndarray:
+        """Return the tangent of an array for a region to read and write.
+
+        Where nothing is active below, nobody undoes writes to tangents: they need no log.
+        """
+        t = self.blocks.activate(a)
+        if self.plain:
+            owner = t if t.base is None else self.registry.owner(t)
+            known = self.registry.constants.get(id(owner))
+            if known is None or known.ref() is not owner:
+                self.registry.constants[id(owner)] = Memory.of(owner)
+        return t
+
+    def run_region(self, site: Any, functions: Any, steps: Any, inputs: Any) -> Any:
+        """Run a region as its tangent, by the context below."""
+        return site.push(self, functions, steps, inputs)
+
     def fresh(self, y: Any, t: Any) -> Any:
         """Return a new value with its tangent."""
         if t is None or not is_inexact(y):

@@ -12,6 +12,7 @@ from types import CellType, FunctionType
 from typing import Any
 
 from mooncake_py.forms.array_forms import specialise
+from mooncake_py.forms.fusion import Elsewhere
 from mooncake_py.modes.reverse.inplace import InPlace
 from mooncake_py.runtime.active import Active, shared_number
 from mooncake_py.runtime.operators import BINARY, UNARY, BinaryOperator
@@ -47,6 +48,12 @@ class ReverseContext(InPlace):
     receiver: Any = None
     specialise = staticmethod(specialise)
     numbers = NUMBERS | {Active}
+
+    def run_region(self, site: Any, functions: Any, steps: Any, inputs: Any) -> Any:
+        """Run a region by its sweeps."""
+        if not self.fuses or not self.tries_loops or self.rehearsal is not None:
+            return Elsewhere
+        return site.record(self, functions, steps, inputs)
 
     def node_at(self, key: int) -> Any:
         """Return the node of the array with this id, if it is active."""

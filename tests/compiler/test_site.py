@@ -13,9 +13,10 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import checkpoint, grad, value_and_grad, vjp
-from mooncake_py.forms.loops.run import Loop
+from mooncake_py.compiler.site import Site
 from mooncake_py.modes.reverse.context import ReverseContext
-from tests.forms.loops.comparing import agrees, equals_reference
+from tests.compiler.comparing import agrees, equals_reference
+from tests.programs.comparing import function_of
 
 X = np.array([0.7, -1.2, 0.8, 1.9, -0.4])
 
@@ -314,9 +315,9 @@ def test_a_rehearsal_takes_the_general_way_and_the_run_with_record_does_not(take
 @pytest.mark.plain
 def test_three_misses_in_a_row_are_enough(taken, monkeypatch):
     attempts = []
-    attempt = Loop.attempt
+    attempt = Site.attempt
     monkeypatch.setattr(
-        Loop, "attempt", lambda self, *args: attempts.append(1) or attempt(self, *args)
+        Site, "attempt", lambda self, *args: attempts.append(1) or attempt(self, *args)
     )
 
     def f(x, n):
@@ -685,16 +686,17 @@ def test_types_after_the_loop():
 
 
 @pytest.mark.parametrize("first", ["x[0]", "a", "1"])
-def test_a_counter_that_was_no_int_before(first, define):
+def test_a_counter_that_was_no_int_before(first):
     # It took the type that it had before, and the cotangent of what it is after the loop.
-    f = define(
+    f = function_of(
         "def f(x, a):\n"
         f"    j = {first}\n"
         "    s = 0.0\n"
         "    for i in range(4):\n"
         "        for j in range(i):\n"
         "            s += x[j] * a\n"
-        "    return s * j\n"
+        "    return s * j\n",
+        f"<counter from {first}>",
     )
     agrees(f, X, 0.3)
 
@@ -777,7 +779,7 @@ def test_a_cotangent_of_zero_returns_at_once(monkeypatch):
     x = X.copy()
     ctx.registry.activate(x)
     ctx.call(f, x)
-    entry = next(entry for entry in ctx.tape if entry[0].__name__ == "pull_loop")
+    entry = next(entry for entry in ctx.tape if entry[0].__name__ == "pull_region")
     kept = len(entry[2])
     entry[0](entry)
     assert len(entry[2]) == kept > 0

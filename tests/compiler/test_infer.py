@@ -7,27 +7,29 @@ import math
 import numpy as np
 import pytest
 
-from mooncake_py.forms.loops.analysis import (
+from mooncake_py.compiler.activity import active_parts, flowing, part_of
+from mooncake_py.compiler.forms import bound_to
+from mooncake_py.compiler.infer import (
     FLOAT,
     FLOAT64,
     INT,
     MIXED,
-    Kinds,
-    active_parts,
+    _Inference,
     combined,
-    flowing,
+    flag_of,
+    infer,
     joined,
     joined_all,
 )
-from tests.forms.loops.reading import read_body
+from mooncake_py.compiler.ir import Assign, Const, Count, statements
+from tests.compiler.reading import region_of
 
 
 def active(body: str, given: str, before: str = "s = t = 0.0", shared: str = "") -> set[str]:
     """Return what is active, where the arrays in `shared` share memory."""
-    program = read_body(body, before)
-    assert program is not None
-    groups = {base: 0 if base[2:] in shared.split() else base for base in program.bases}
-    found = active_parts(program, {f"u_{name}" for name in given.split()}, groups)
+    region = region_of(body, before)
+    groups = {name: 0 if name[2:] in shared.split() else name for name in region.arrays}
+    found = active_parts(region, {f"u_{name}" for name in given.split()}, groups)
     return {name.removeprefix("u_") for name in found}
 
 
@@ -56,11 +58,10 @@ def test_parallel_assignment_passes_on_by_its_temporaries():
     assert active("s, t = t, s * x[i]", "x") == {"x", "w1", "t", "w0", "s"}
 
 
-def test_flowing_operands():
-    program = read_body("s = x[i] * int(a * b) + (y[i] - int(x[i])) / b")
-    assert program is not None
-    (a,) = program.assignments()
-    assert [a.operands[k] for k in sorted(flowing(a))] == [a.operands[0], "u_b", a.operands[3]]
+def test_operands_through_which_a_derivative_flows():
+    region = region_of("s = x[i] * int(a * b) + (y[i] - int(x[i])) / b")
+    (s,) = [s for s in statements(region.body) if isinstance(s, Assign)]
+    assert [part_of(leaf) for leaf in flowing(s.value)] == ["u_x", "u_y", "u_b"]
 
 
 # Types.
@@ -68,13 +69,11 @@ def test_flowing_operands():
 
 def kinds(body: str, before: str = "s = t = 0.0", functions=(), **given: str) -> dict[str, str]:
     """Return the types of what a loop binds."""
-    program = read_body(body, before)
-    assert program is not None
-    inputs = {name: FLOAT for name in program.inputs if name not in program.bases}
-    inputs |= dict.fromkeys(program.extents, INT)
+    region = bound_to(region_of(body, before), functions)
+    inputs = {name: FLOAT for name in region.inputs if name not in region.arrays}
     inputs |= {f"u_{name}": kind for name, kind in given.items()}
-    found = Kinds(program, functions, inputs)
-    return {user: found.after[name] for name, user in program.bound.items()}
+    after = _Inference(region, inputs).after
+    return {user: after[name] for name, user in region.bound.items()}
 
 
 @pytest.mark.parametrize(
@@ -138,3 +137,25 @@ def test_operators_and_what_types_have_in_common():
     assert joined_all({"a": INT, "b": FLOAT}, {"b": INT, "c": INT}) == {
         "a": INT, "b": MIXED, "c": INT
     }
+
+
+def test_types_and_flags_stand_in_the_region():
+    region = region_of("s += x[i]\nif s > a: t = s", "s = t = 0.0")
+    found = infer(region, {"u_s": FLOAT, "u_t": FLOAT, "u_a": FLOAT})
+    assert found is not None
+    assert found.flagged == ("u_t",)
+    assert found.body[0] == Count(flag_of("u_t"), Const(1))
+    typed = {s.target.name: s.type for s in statements(found.body) if isinstance(s, Assign)}
+    assert typed == {"u_s": FLOAT64, "u_t": FLOAT64}
+    assert Count(flag_of("u_t"), Const(2)) in list(statements(found.body))
+
+
+def test_there_are_no_types_where_a_copy_may_be_of_two():
+    region = region_of("t = s\ns = x[i]", "s = t = 0.0")
+    assert infer(region, {"u_s": FLOAT, "u_t": FLOAT}) is None
+
+
+def test_there_are_no_types_where_numpy_may_make_ints():
+    region = bound_to(region_of("x[i] = np.maximum(i, n)"), (np.maximum,))
+    assert infer(region, {"u_n": INT}) is None
+    assert infer(region, {"u_n": FLOAT}) is not None

@@ -1,4 +1,4 @@
-"""Which loops are read as what may be one entry, into which program, and which are refused."""
+"""Which loops are read as what may be one entry, into which region, and which are refused."""
 
 from __future__ import annotations
 
@@ -6,28 +6,52 @@ import ast
 
 import pytest
 
-from mooncake_py.forms.loops.program import Assign, Branch, Count, Item, Repeat
-from mooncake_py.forms.loops.read import bound_before
-from tests.forms.loops.reading import read, read_body
-
-X = Item("u_x", "u_i")
+from mooncake_py.compiler.ir import (
+    STEPS,
+    Assign,
+    Const,
+    For,
+    Load,
+    Name,
+    Op,
+    statements,
+    walk,
+)
+from mooncake_py.compiler.read import bound_before
+from mooncake_py.compiler.show import shown
+from mooncake_py.compiler.simplify import expressions_of
+from tests.compiler.reading import read, read_body, region_of
 
 
 def test_a_recurrence():
-    program = read_body("x[i] += a * x[i - 1]")
-    assert program is not None
-    steps = (("mul", ("v", 1), ("v", 2)), ("add", ("v", 0), ("t", 0)))
-    assigned = Assign(X, steps, (X, "u_a", Item("u_x", "(u_i - 1)")), True)
-    assert program.loop == Repeat("u_i", "r0", [assigned])
-    assert program.bases == {"u_x": 1}
-    assert list(program.inputs) == ["u_x", "u_a"]
-    assert program.bound == {"u_i": "i"}
-    assert program.written() == {"u_x"}
-    assert not program.counts | program.steered
+    region = region_of("x[i] += a * x[i - 1]")
+    before = Load("u_x", (Op("sub", (Name("u_i"), Const(1))),))
+    here = Load("u_x", (Name("u_i"),))
+    product = Op("mul", (Name("u_a"), before))
+    loop = For("u_i", Name(STEPS), (Assign(here, Op("add", (here, product))),))
+    assert region.body == (loop,)
+    assert region.loop is region.body[0]
+    assert region.arrays == {"u_x": 1}
+    assert region.inputs == ("u_x", "u_a")
+    assert region.bound == {"u_i": "i"}
+    assert region.written() == {"u_x"}
+    assert not region.counts
+
+
+def test_every_node_knows_where_it_stands():
+    region = region_of("x[i] += a * x[i - 1]\nif a < x[i]: break")
+    for s in statements(region.body):
+        assert s.place is not None
+        for e in expressions_of(s):
+            assert all(part.place is not None for part in walk(e))
+    (assign,) = [s for s in statements(region.body) if isinstance(s, Assign)]
+    assert assign.place == (4, 8, 4, 28)
+    assert assign.value.place == (4, 8, 4, 28)
+    assert assign.value.args[1].place == (4, 16, 4, 28)
 
 
 def test_loops_branches_and_ints():
-    program = read_body(
+    region = region_of(
         "k = k * 2\n"
         "for j in range(i, len(y)):\n"
         "    if j % 2 == 0 or y[j] > -a:\n"
@@ -36,39 +60,50 @@ def test_loops_branches_and_ints():
         "        pass",
         "k = 1\ns = 0.0",
     )
-    assert program is not None
-    count, inner = program.loop.body
-    assert count == Count("u_k", "(u_k * 2)")
-    assert isinstance(inner, Repeat)
-    assert inner[:2] == ("u_j", "range(u_i, nu_y_0)")
-    (branch,) = inner.body
-    assert isinstance(branch, Branch)
-    assert branch.test == "(((u_j % 2) == 0) or (m_u_y[u_j] > (-u_a)))"
-    (change,) = branch.body
-    assert isinstance(change, Assign)
-    assert change.operands == ("u_s", Item("u_y", "u_k"))
-    assert branch.orelse == []
-    assert program.counts == {"u_k"}
-    assert program.steered == {"u_k"}
-    assert program.extents == {"nu_y_0": ("u_y", 0)}
-    assert list(program.bound) == ["u_i", "u_j", "u_k", "u_s"]
-    assert {"u_k", "u_s", "u_a", "u_y"} <= set(program.inputs)
+    assert shown(region) == (
+        "given u_k, u_y[1], u_a, u_s\n"
+        "    for u_i in steps:\n"
+        "        u_k = u_k * 2\n"
+        "        for u_j in range(u_i, n0_u_y):\n"
+        "            if ((u_j % 2) == 0) or (u_y[u_j] > (-u_a)):\n"
+        "                u_s = u_s - u_y[u_k]\n"
+        "binds u_i, u_j, u_k, u_s\n"
+    )
+    assert region.counts == {"u_k"}
+    assert set(region.inputs) == {"u_k", "u_y", "u_a", "u_s"}
 
 
 def test_parallel_assignment_computes_all_values_first():
-    program = read_body("s, t = t, s * x[i]", "s = t = 0.0")
-    assert program is not None
-    assert [(a.target, a.operands) for a in program.assignments()] == [
-        ("w0", ("u_t",)), ("w1", ("u_s", X)), ("u_s", ("w0",)), ("u_t", ("w1",))
+    region = region_of("s, t = t, s * x[i]", "s = t = 0.0")
+    assert shown(region).splitlines()[2:] == [
+        "        w0 = u_t", "        w1 = u_s * u_x[u_i]", "        u_s = w0", "        u_t = w1",
+        "binds u_i, u_s, u_t",
     ]
-    assert list(program.bound) == ["u_i", "u_s", "u_t"]
+
+
+def test_what_follows_a_jump_is_the_other_side():
+    region = region_of("if x[i] < 0.0: continue\nif x[i] > a: break\ns += x[i]", "s = 0.0")
+    assert shown(region).splitlines()[2:-1] == [
+        "        if u_x[u_i] < 0.0:", "            pass", "        else:",
+        "            if u_x[u_i] > u_a:", "                break", "            else:",
+        "                u_s = u_s + u_x[u_i]",
+    ]
+
+
+def test_loops_over_arrays_are_loops_over_their_indices():
+    region = region_of("s += p * q", "s = 0.0", "for p, q in zip(x, y):")
+    assert shown(region).splitlines()[1:-1] == [
+        "    if not (n0_u_x == n0_u_y):", "        raise ArithmeticError",
+        "    for h1 in range(n0_u_x):", "        u_p = u_x[h1]", "        u_q = u_y[h1]",
+        "        u_s = u_s + (u_p * u_q)",
+    ]
+    assert region_of("s += p", "s = 0.0", "for k, p in enumerate(x):").loop.name == "u_k"
 
 
 @pytest.mark.parametrize("name", ["o", "np"])
 def test_attributes_are_inputs_of_names_that_no_variable_has(name):
-    program = read_body(f"x[i] *= {name}.pi + {name}_of_pi", f"{name}_of_pi = 1.0")
-    assert program is not None
-    assert set(program.inputs) == {"u_x", f"au_{name}_of_pi", f"u_{name}_of_pi"}
+    region = region_of(f"x[i] *= {name}.pi + {name}_of_pi", f"{name}_of_pi = 1.0")
+    assert set(region.inputs) == {"u_x", f"au_{name}_of_pi", f"u_{name}_of_pi"}
 
 
 @pytest.mark.parametrize(
@@ -148,6 +183,7 @@ def test_taken(body):
         ("x[i] = True", "a truth"),
         ("global q\nq = x[i]", "a global"),
         ("def g(): pass", "a definition"),
+        ("for () in zip(): x[i] = 1.0", "no arrays"),
     ],
 )
 def test_refused(body, why):
@@ -172,8 +208,8 @@ def test_ranges_that_are_shadowed_are_refused():
     ("first", "taken"), [("0", True), ("len(x)", True), ("0.5", False), ("x[0]", False)]
 )
 def test_inner_counters_that_were_something_else(first, taken):
-    program = read_body("for j in range(i):\n    x[j] *= 2.0", f"j = {first}")
-    assert (program is not None) is taken
+    region = read_body("for j in range(i):\n    x[j] *= 2.0", f"j = {first}")
+    assert (region is not None) is taken
 
 
 def before(text: str) -> set[str]:

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import value_and_grad
-from tests.forms.loops.comparing import agrees
+from tests.compiler.comparing import agrees
 from tests.support.gradients import differences
 
 X = np.array([0.7, -1.2, 0.8, 1.9, -0.4])

@@ -1,0 +1,78 @@
+"""What is active somewhere in a region: names and arrays that depend on active inputs.
+
+What shares memory is active together, so one name stands for it wherever it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from mooncake_py.compiler.ir import (
+    Assign,
+    Expr,
+    Let,
+    Load,
+    Name,
+    Op,
+    Region,
+    Select,
+    parts_of,
+    statements,
+)
+
+__all__ = ["active_parts", "flowing", "is_active", "part_of", "target_of"]
+
+
+def active_parts(region: Region, active: set[str], groups: Mapping[str, Any]) -> set[str]:
+    """Return the names and arrays that are active somewhere in a region.
+
+    Parameters
+    ----------
+    active : set of str
+        Inputs that are.
+    groups : dict
+        For each array what memory it is part of: what shares it is active together.
+    """
+    found = set(active)
+    flows = [
+        (part_of(target_of(s)), set(map(part_of, flowing(s.value))))
+        for s in statements(region.body) if isinstance(s, Assign | Let)
+    ]
+    while True:
+        shared = {groups[array] for array in groups if array in found}
+        found |= {array for array in groups if groups[array] in shared}
+        more = {target for target, sources in flows if sources & found}
+        if more <= found:
+            return found
+        found |= more
+
+
+def target_of(s: Assign | Let) -> Name | Load:
+    """Return what a statement binds."""
+    return s.target if isinstance(s, Assign) else Name(s.name, place=s.place)
+
+
+def part_of(leaf: Name | Load) -> str:
+    """Return the name or the array that a name or an element belongs to."""
+    return leaf.array if isinstance(leaf, Load) else leaf.name
+
+
+def flowing(e: Expr) -> Iterator[Name | Load]:
+    """Yield the names and elements through which a derivative may flow: not those in ``int()``."""
+    match e:
+        case Name() | Load():
+            yield e
+        case Op(op="int"):
+            pass
+        case Select(a=a, b=b):
+            yield from flowing(a)
+            yield from flowing(b)
+        case _:
+            for part in parts_of(e):
+                yield from flowing(part)
+
+
+def is_active(e: Expr, active: set[str]) -> bool:
+    """Return True if a derivative may flow through an expression."""
+    return any(part_of(leaf) in active for leaf in flowing(e))

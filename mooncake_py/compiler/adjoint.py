@@ -1,0 +1,383 @@
+"""From a region to its two sweeps: forward, saving what the way back needs, and backwards.
+
+Before: the grammar of `read` and `tangent`, with types and flags.  After: that, with ``Finite``,
+``Push``, ``Bump`` and ``Pop``::
+
+    x[i] = x[i] + a * x[i - 1]      v0 = x[i - 1]              s0 = pop floats
+                                    v1 = x[i] + a * v0         g = d_x[i]
+                                    push floats v0             d_a += g * s0
+                                    finite v1                  d_x[i - 1] += g * a
+                                    x[i] = v1
+
+What is saved is the slope of a statement with respect to an active operand, one number whatever it
+was computed from; nothing where it is an operand that no statement of the region changes.  Ints
+that indices are made of are saved before they change; branches push their side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from mooncake_py.compiler.activity import is_active, part_of, target_of
+from mooncake_py.compiler.domains import domain_check, on_floats
+from mooncake_py.compiler.ir import (
+    FLOATS,
+    INTS,
+    Assign,
+    Block,
+    Break,
+    Bump,
+    Call,
+    Const,
+    Count,
+    Expr,
+    Finite,
+    For,
+    If,
+    Let,
+    Load,
+    Name,
+    Op,
+    Pop,
+    Push,
+    Statement,
+    Target,
+    While,
+    statements,
+    walk,
+)
+from mooncake_py.compiler.partials import partials
+from mooncake_py.compiler.simplify import ONE, added, expressions_of, inlined, negated, product
+from mooncake_py.compiler.steps import Names, Steps
+from mooncake_py.syntax.nodes import Place
+
+__all__ = ["Sweeps", "adjoint", "cotangent"]
+
+
+class Sweeps(NamedTuple):
+    """What runs forward, and what runs on the way back."""
+
+    forward: Block
+    reverse: Block
+
+
+def adjoint(
+    body: Block, active: set[str], fixed: set[str], counts: Iterable[str]
+) -> Sweeps:
+    """Return both sweeps of a region; without anything active the forward one alone.
+
+    Parameters
+    ----------
+    body : Block
+    active : set of str
+        Names and arrays that are, somewhere in the region.
+    fixed : set of str
+        Inputs that no statement of the region changes: numbers, and arrays with their memory.
+    counts : iterable of str
+        Names that are ints for certain.
+    """
+    found = _Adjoint(active, fixed, steered(body).intersection(counts))
+    forward, reverse = found.block(body)
+    return Sweeps(tuple(forward), tuple(reverse))
+
+
+def steered(body: Block) -> set[str]:
+    """Return the names that stand in indices and ranges."""
+    found: set[str] = set()
+    for s in statements(body):
+        whole: list[Expr] = [s.range] if isinstance(s, For) else []
+        for e in (*expressions_of(s), *((s.target,) if isinstance(s, Assign) else ())):
+            whole += [i for part in walk(e) if isinstance(part, Load) for i in part.index]
+        found |= {part.name for e in whole for part in walk(e) if isinstance(part, Name)}
+    return found
+
+
+def cotangent(target: Target) -> Target:
+    """Return the cotangent of a name or an element."""
+    if isinstance(target, Load):
+        return Load(f"d_{target.array}", target.index, place=target.place)
+    return Name(f"d_{target.name}", place=target.place)
+
+
+class _Adjoint:
+    """Goes through a region, once.
+
+    Attributes
+    ----------
+    sides : list of bool
+        Of the branches round a statement, within its loop.
+    counters : list of str
+        Of the loops round a statement.
+    computed : set of str
+        Names of ours whose value is more than a copy.
+    """
+
+    def __init__(self, active: set[str], fixed: set[str], steered: set[str]) -> None:
+        self.active = active
+        self.fixed = fixed
+        self.steered = steered
+        self.sides: list[bool] = []
+        self.counters: list[str] = []
+        self.computed: set[str] = set()
+        self.passes = Names("c")
+
+    # Blocks: the statements forward, and those back in the order in which they run.
+
+    def block(self, block: Block) -> tuple[list[Statement], list[Statement]]:
+        """Return the sweeps of a block."""
+        forward: list[Statement] = []
+        reverse: list[Statement] = []
+        for s in block:
+            ahead, back = self.statement(s)
+            forward += ahead
+            reverse = back + reverse
+        return forward, reverse
+
+    def statement(self, s: Statement) -> tuple[list[Statement], list[Statement]]:
+        """Return the sweeps of a statement."""
+        match s:
+            case Assign() | Let():
+                return self.assigned(s, target_of(s))
+            case Count():
+                return self.counted(s)
+            case If():
+                return self.branched(s)
+            case For() | While():
+                return self.repeated(s)
+            case Break():  # the branches that it leaves note their sides first
+                sides = self.sides[::-1] if self.active else []
+                return [*(self.side(side, s.place) for side in sides), s], []
+        return [s], []
+
+    def side(self, side: bool, place: Place | None) -> Push:
+        """Return what notes the side of a branch."""
+        return Push(INTS, Const(side, place=place), place=place)
+
+    def counted(self, s: Count) -> tuple[list[Statement], list[Statement]]:
+        """Return the sweeps of an int: an index of a later statement needs the old one."""
+        if s.name not in self.steered or not self.active:
+            return [s], []
+        old = Name(s.name, place=s.place)
+        back = Count(s.name, Pop(INTS, place=s.place), place=s.place)
+        return [Push(INTS, old, place=s.place), s], [back]
+
+    def repeated(self, loop: For | While) -> tuple[list[Statement], list[Statement]]:
+        """Return the sweeps of a loop; the way back goes through the same range backwards.
+
+        Where the range does not tell how often it runs, the passes are counted.
+        """
+        outer, self.sides = self.sides, []
+        if isinstance(loop, For):
+            self.counters.append(loop.name)
+        forward, reverse = self.block(loop.body)
+        if isinstance(loop, For):
+            self.counters.pop()
+        self.sides = outer
+        place = loop.place
+        if not reverse:
+            return [with_body(loop, forward)], []
+        if isinstance(loop, For) and not stops(loop.body):
+            steps = Op("reversed", (loop.range,))
+            return [with_body(loop, forward)], [For(loop.name, steps, tuple(reverse), place=place)]
+        passes = Name(self.passes(), place=place)
+        count = Count(passes.name, Op("add", (passes, Const(1))), place=place)
+        ahead = [
+            Count(passes.name, Const(0), place=place), with_body(loop, [count, *forward]),
+            Push(INTS, passes, place=place),
+        ]
+        if isinstance(loop, While):
+            again = For("_", Op("range", (Pop(INTS),)), tuple(reverse), place=place)
+        else:
+            steps = Op("reversed", (Op("front", (loop.range, Pop(INTS))),))
+            again = For(loop.name, steps, tuple(reverse), place=place)
+        return ahead, [again]
+
+    def branched(self, s: If) -> tuple[list[Statement], list[Statement]]:
+        """Return the sweeps of a branch, which notes the way that it took."""
+        sides: list[list[Statement]] = []
+        backs: list[list[Statement]] = []
+        for side, block in ((True, s.body), (False, s.orelse)):
+            self.sides.append(side)
+            ahead, back = self.block(block)
+            self.sides.pop()
+            sides.append(ahead)
+            backs.append(back)
+        place = s.place
+        if not self.active or (not any(backs) and not stops((s,))):
+            return [If(s.test, tuple(sides[0]), tuple(sides[1]), place=place)], []
+        for side, ahead in zip((True, False), sides, strict=True):
+            if not ahead or not isinstance(ahead[-1], Break):
+                ahead.append(self.side(side, place))
+        return (
+            [If(s.test, tuple(sides[0]), tuple(sides[1]), place=place)],
+            [If(Pop(INTS), tuple(backs[0]), tuple(backs[1]), place=place)],
+        )
+
+    # Assignments.
+
+    def assigned(
+        self, s: Assign | Let, target: Target
+    ) -> tuple[list[Statement], list[Statement]]:
+        """Return the sweeps of an assignment."""
+        steps = Steps(Names("v"), s.place)
+        root = steps.of(s.value)
+        slopes = self.slopes(steps, root) if part_of(target) in self.active else {}
+        saved, slopes = self.saved(steps, slopes)
+        ahead: list[Statement] = []
+        for let in steps.lets:
+            if isinstance(let.value, Call):
+                check = domain_check(let.value)
+                ahead += [] if check is None else [check]
+                let = Let(let.name, on_floats(let.value), place=let.place)
+            ahead.append(let)
+        ahead += [Push(FLOATS, slope, place=s.place) for slope in saved]
+        ahead += self.stored(s, root, steps.lets, len(saved) < len(slopes))
+        back: list[Statement] = [
+            Let(saved[slope], Pop(FLOATS), place=s.place) for slope in reversed(saved)
+        ]
+        if part_of(target) in self.active:
+            delivered = self.delivered(target, slopes, s.place)
+            back = [*back, *delivered] if delivered else []
+        own = {let.name for let in steps.lets}
+        return list(inlined(tuple(ahead), own)), back
+
+    def stored(
+        self, s: Assign | Let, root: Expr, lets: list[Let], reads_again: bool
+    ) -> list[Statement]:
+        """Return what binds the value, and notes whether it is finite if it was computed.
+
+        A name of ours need not be, unless slopes that are not saved rely on it: see `is_at_hand`.
+        """
+        loads = {let.name for let in lets if isinstance(let.value, Load)}
+        own = {let.name for let in lets} - loads
+        is_new = isinstance(root, Name) and (root.name in own or root.name in self.computed)
+        finite = [Finite(root, place=s.place)] if is_new else []
+        if isinstance(s, Assign):
+            return [*finite, Assign(s.target, root, s.type, place=s.place)]
+        (self.computed.add if is_new else self.computed.discard)(s.name)
+        bound = Assign(Name(s.name, place=s.place), root, place=s.place)
+        return [*finite, bound] if reads_again else [bound]
+
+    def slopes(self, steps: Steps, root: Expr) -> dict[Target, Expr]:
+        """Return the slope of a value with respect to each active operand."""
+        found: dict[Target, Expr] = {}
+        bars: dict[Expr, Expr] = {root: ONE}
+        flows = self.flows(steps)
+
+        def give(e: Expr, d: Expr, into: dict[Any, Expr]) -> None:
+            into[e] = atom(steps, added(into[e], d) if e in into else d)
+
+        if isinstance(root, Name) and root.name in self.active:
+            found[root] = ONE
+        for let in reversed(list(steps.lets)):
+            d = bars.get(Name(let.name))
+            if d is None or not flows[let.name]:
+                continue
+            e = let.value
+            if isinstance(e, Load):
+                give(e, d, found)
+                continue
+            for a, p in partials(e, Name(let.name)):
+                if p is None or not isinstance(a, Name):
+                    continue
+                if flows.get(a.name):
+                    give(a, product(d, p), bars)
+                elif a.name in self.active:
+                    give(a, product(d, p), found)
+        return found
+
+    def flows(self, steps: Steps) -> dict[str, bool]:
+        """Return for each operation whether a derivative flows through it."""
+        found: dict[str, bool] = {}
+        on = set(self.active)
+        for let in steps.lets:
+            found[let.name] = is_active(let.value, on)
+            if found[let.name]:
+                on.add(let.name)
+        return found
+
+    def saved(
+        self, steps: Steps, slopes: dict[Target, Expr]
+    ) -> tuple[dict[Expr, str], dict[Target, Expr]]:
+        """Return the slopes that are saved, and how each is called; and all slopes on the way back.
+
+        A sign is not saved.
+        """
+        values = {let.name: let.value for let in steps.lets}
+        kept: dict[Expr, str] = {}
+        back: dict[Target, Expr] = {}
+        for leaf, slope in slopes.items():
+            again = read(slope, values)
+            if self.is_at_hand(again):
+                back[leaf] = again
+                continue
+            negative = isinstance(slope, Op) and slope.op == "neg"
+            bare = slope.args[0] if negative else slope
+            name = Name(kept.setdefault(bare, f"s{len(kept)}"))
+            back[leaf] = negated(name) if negative else name
+        return kept, back
+
+    def is_at_hand(self, e: Expr) -> bool:
+        """Return True if the way back can read a slope, where nothing changes it.
+
+        It need not be tested: a factor that is not finite makes the value so.  Of a product of
+        factors, or a quotient, that does not hold.
+        """
+        if isinstance(e, Const):
+            return e.value is not None and math.isfinite(e.value)
+        if isinstance(e, Op) and e.op == "neg":
+            return self.is_at_hand(e.args[0])
+        if isinstance(e, Load) and e.array not in self.fixed:
+            return False
+        return isinstance(e, Load | Name) and all(
+            part.name in self.fixed or part.name in self.counters
+            for part in walk(e) if isinstance(part, Name)
+        )
+
+    def delivered(
+        self, target: Target, slopes: dict[Target, Expr], place: Place | None
+    ) -> list[Statement]:
+        """Return what gives the cotangent of the target to the operands."""
+        slot, g = cotangent(target), Name("g")
+        back: list[Statement] = [Let("g", slot, place=place)]
+        own = slopes.get(target)
+        if own is None:
+            back.append(Assign(slot, Const(0.0), place=place))
+        elif own != ONE:
+            back.append(Assign(slot, product(g, own), place=place))
+        back += [
+            Bump(cotangent(leaf), product(g, slope), place=place)
+            for leaf, slope in slopes.items() if leaf != target
+        ]
+        return back if len(back) > 1 else []
+
+
+def atom(steps: Steps, e: Expr) -> Expr:
+    """Return an expression as a name or a number, or the negative of one."""
+    if isinstance(e, Op) and e.op == "neg":
+        return negated(steps.of(e.args[0]))
+    return steps.of(e)
+
+
+def read(slope: Expr, values: dict[str, Expr]) -> Expr:
+    """Return a slope as it is read: an element, not the name that it was given."""
+    if isinstance(slope, Op) and slope.op == "neg":
+        return negated(read(slope.args[0], values))
+    found = values.get(slope.name, slope) if isinstance(slope, Name) else slope
+    return found if isinstance(found, Load) else slope
+
+
+def stops(block: Block) -> bool:
+    """Return True if a block has a ``break`` that leaves the loop it is in."""
+    return any(
+        isinstance(s, Break) or (isinstance(s, If) and stops((*s.body, *s.orelse))) for s in block
+    )
+
+
+def with_body(loop: For | While, body: list[Statement]) -> For | While:
+    """Return a loop with another body."""
+    if isinstance(loop, For):
+        return For(loop.name, loop.range, tuple(body), place=loop.place)
+    return While(loop.test, tuple(body), place=loop.place)

@@ -1,0 +1,62 @@
+"""Functions of NumPy on floats: where they give neither error nor warning, and floats of Python.
+
+    np.log(v)        Check(0 < v < inf)
+                     Op("float", (Call(np.log, (v,)),))
+
+The functions of `math` raise where they have no value, which ends the trial too.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.compiler.ir import Call, Check, Compare, Const, Expr, Name, Op, substituted
+from mooncake_py.compiler.read_expressions import COMPARISONS
+from mooncake_py.forms.number_functions import DOMAINS
+
+__all__ = ["domain_check", "on_floats"]
+
+
+def on_floats(e: Call) -> Expr:
+    """Return a call as a float of Python."""
+    return Op("float", (e,), place=e.place) if e.function in DOMAINS else e
+
+
+def domain_check(e: Call) -> Check | None:
+    """Return the check of the operands of a call, which are names and constants, or None."""
+    if type(e.function) is not np.ufunc:
+        return None
+    test = domain(e.function)
+    operands = {f"a{k}": a for k, a in enumerate(e.args)}
+    return Check(substituted(test, operands), place=e.place)
+
+
+@lru_cache(maxsize=256)
+def domain(f: Any) -> Expr:
+    """Return where a function of NumPy is what it is on plain floats, as a test of its operands."""
+    text = DOMAINS[f].format("a0", "a1")
+    return as_test(ast.parse(text, mode="eval").body)
+
+
+def as_test(node: Any) -> Expr:
+    """Read a test as it is declared in `number_functions`."""
+    match node:
+        case ast.BoolOp(values=values):
+            return Op("and", tuple(map(as_test, values)))
+        case ast.Compare(left=left, ops=ops, comparators=others):
+            names = tuple(COMPARISONS[type(op)] for op in ops)
+            return Compare(names, tuple(map(as_test, (left, *others))))
+        case ast.Call(args=[argument]):
+            return Op("abs", (as_test(argument),))
+        case ast.UnaryOp(operand=operand):
+            return Op("neg", (as_test(operand),))
+        case ast.Name(id="inf"):
+            return Const(math.inf)
+        case ast.Name(id=name):
+            return Name(name)
+    return Const(node.value)

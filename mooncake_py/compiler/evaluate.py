@@ -1,0 +1,34 @@
+"""The value of an expression of ints, where it is wanted before its region runs."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+from mooncake_py.compiler.ir import Const, Expr, Length, Name, Op
+
+__all__ = ["evaluated"]
+
+FUNCTIONS: dict[str, Any] = {"range": range, "int": int, "abs": abs}
+
+
+def evaluated(e: Expr, scope: Mapping[str, Any]) -> Any:
+    """Return the value of ints, lengths, arithmetic on them and ranges; others raise LookupError.
+
+    Parameters
+    ----------
+    scope : mapping
+        Numbers and arrays by name.
+    """
+    match e:
+        case Const(value=value):
+            return value
+        case Name(name=name):
+            return scope[name]
+        case Length(array=array, axis=axis):
+            return scope[array].shape[axis]
+        case Op(op=op, args=args):
+            f = FUNCTIONS.get(op) or getattr(operator, op)
+            return f(*[evaluated(a, scope) for a in args])
+    raise LookupError(e)

@@ -1,0 +1,246 @@
+"""What runs in the place of a region, for given types, activity and memory of its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from mooncake_py.compiler.activity import active_parts
+from mooncake_py.compiler.adjoint import Sweeps, adjoint
+from mooncake_py.compiler.emit_scalar import Emitter
+from mooncake_py.compiler.infer import Types, flag_of, infer
+from mooncake_py.compiler.ir import (
+    STEPS,
+    Assign,
+    Block,
+    Bump,
+    Call,
+    Const,
+    Count,
+    Expr,
+    For,
+    If,
+    Length,
+    Load,
+    Name,
+    Region,
+    While,
+    parts_of,
+    rebuilt,
+    statements,
+    walk,
+    with_blocks,
+    with_value,
+)
+from mooncake_py.compiler.partials import NoPartial, declared
+from mooncake_py.compiler.simplify import expressions_of
+from mooncake_py.forms.fusion import define
+
+__all__ = ["Form", "Pattern", "bound_to", "lengths_of", "specialise"]
+
+
+class Pattern(NamedTuple):
+    """What decides on a form; inputs that are numbers and arrays in their order.
+
+    Attributes
+    ----------
+    functions : tuple of callable
+    kinds : tuple of (str, bool)
+        Of each number its type, and whether it is active.
+    on : tuple of bool
+        Of each array whether it is active.
+    owners : tuple of int
+        Of each array the first one that shares its memory.
+    """
+
+    functions: tuple[Any, ...]
+    kinds: tuple[tuple[str, bool], ...]
+    on: tuple[bool, ...]
+    owners: tuple[int, ...]
+
+
+class Form(NamedTuple):
+    """The sweeps of a region for one pattern of its inputs.
+
+    Attributes
+    ----------
+    forward, reverse : callable
+    text : str
+    lengths : tuple of Length
+        What `forward` takes after the inputs.
+    results : tuple of str
+        What `forward` returns after ``z``: the names that the region binds.
+    types : tuple of str
+        Their types; `MIXED` where a flag is returned behind them that tells.
+    flags : tuple of str
+        For each result the name whose flag it is, if its type is mixed.
+    flagged : tuple of str
+        The names that have a flag.
+    steady : tuple of str
+        The numbers and lengths among what is given that `reverse` takes.
+    counts : tuple of str
+        The bound ints that `reverse` takes, as they are in the end.
+    read : tuple of str
+        The arrays that `reverse` reads.
+    shadows : tuple of str
+        The active arrays.
+    outputs, leaves : tuple of str
+        The active names that the region binds, and those among its inputs.
+    """
+
+    forward: Any
+    reverse: Any
+    text: str
+    lengths: tuple[Length, ...]
+    results: tuple[str, ...]
+    types: tuple[str, ...]
+    flags: tuple[str, ...]
+    flagged: tuple[str, ...]
+    steady: tuple[str, ...]
+    counts: tuple[str, ...]
+    read: tuple[str, ...]
+    shadows: tuple[str, ...]
+    outputs: tuple[str, ...]
+    leaves: tuple[str, ...]
+
+
+def specialise(region: Region, pattern: Pattern) -> Form | None:
+    """Return the form of a region for a pattern, or None if there is none."""
+    region = bound_to(region, pattern.functions)
+    if not all(declared(e.function, len(e.args)) is not None for e in calls_of(region.body)):
+        return None
+    numbers = [name for name in region.inputs if name not in region.arrays]
+    kinds = {name: kind for name, (kind, _) in zip(numbers, pattern.kinds, strict=True)}
+    types = infer(region, kinds)
+    if types is None:
+        return None
+    given = {name for name, (_, on) in zip(numbers, pattern.kinds, strict=True) if on}
+    given |= {array for array, on in zip(arrays_of(region), pattern.on, strict=True) if on}
+    groups = dict(zip(arrays_of(region), pattern.owners, strict=True))
+    active = active_parts(region, given, groups)
+    fixed = fixed_parts(region, groups)
+    try:
+        sweeps = adjoint(types.body, active, fixed, region.counts)
+    except NoPartial:
+        return None
+    return written(region, types, sweeps, active, given)
+
+
+def arrays_of(region: Region) -> list[str]:
+    """Return the arrays of a region in the order of the inputs."""
+    return [name for name in region.inputs if name in region.arrays]
+
+
+def fixed_parts(region: Region, groups: Mapping[str, Any]) -> set[str]:
+    """Return the inputs that nothing in a region changes, by any name of their memory."""
+    changed = {groups[array] for array in region.written()}
+    numbers = {name for name in region.inputs if name not in region.arrays}
+    return {a for a in groups if groups[a] not in changed} | (numbers - region.bound.keys())
+
+
+def written(
+    region: Region, types: Types, sweeps: Sweeps, active: set[str], given: set[str]
+) -> Form:
+    """Return the form of a region whose sweeps are known."""
+    numbers = [name for name in region.inputs if name not in region.arrays]
+    lengths = lengths_of(sweeps.forward)
+    results = tuple(sorted(region.bound))
+    outputs = tuple(name for name in results if name in active)
+    leaves = tuple(name for name in numbers if name in given)
+    shadows = tuple(array for array in arrays_of(region) if array in active)
+    loose = [name for name in sorted(region.counts) if name not in region.inputs]
+    emitter = Emitter()
+    forward = (
+        Assign(Name("z"), Const(0.0)), *(Count(name, Const(None)) for name in loose),
+        *sweeps.forward,
+    )
+    inputs = [*region.inputs, *(length.name for length in lengths)]
+    text = emitter.function(
+        "forward", ["push", "push_int", STEPS, *inputs], forward,
+        ["z", *results, *map(flag_of, types.flagged)],
+    )
+    initial = sorted({f"d_{name}" for name in active if name not in region.arrays} - {
+        f"d_{name}" for name in outputs
+    })
+    reverse = (*(Assign(Name(name), Const(0.0)) for name in initial), *sweeps.reverse)
+    needed = set(names_read(reverse))
+    steady = tuple(
+        name for name in (*numbers, *(length.name for length in lengths))
+        if name in needed and name not in region.bound
+    )
+    counts = tuple(name for name in sorted(region.counts) if name in needed)
+    read = tuple(array for array in arrays_of(region) if array in needed)
+    text += emitter.function(
+        "reverse",
+        ["pop", "pop_int", STEPS, *steady, *counts, *read, *(f"d_{a}" for a in shadows),
+         *(f"d_{name}" for name in outputs)],
+        reverse, [f"d_{name}" for name in leaves],
+    )
+    made = define(text, emitter.scope)
+    own = [region.like.get(name, name) for name in results]
+    return Form(
+        made["forward"], made["reverse"], text, lengths, results,
+        tuple(types.after[name] for name in own), tuple(own), types.flagged, steady, counts, read,
+        shadows, outputs, leaves,
+    )
+
+
+# What stands in blocks.
+
+
+def expressions(block: Block) -> Iterator[Expr]:
+    """Yield the expressions of a block, whole."""
+    for s in statements(block):
+        yield from expressions_of(s)
+        if isinstance(s, Assign | Bump):
+            yield s.target
+        elif isinstance(s, For):
+            yield s.range
+        elif isinstance(s, While | If):
+            yield s.test
+
+
+def names_read(block: Block) -> Iterator[str]:
+    """Yield the names, arrays and lengths that a block reads or writes."""
+    for e in expressions(block):
+        for part in walk(e):
+            if isinstance(part, Name | Length):
+                yield part.name
+            elif isinstance(part, Load):
+                yield part.array
+    for s in statements(block):
+        if isinstance(s, Count):
+            yield s.name
+
+
+def lengths_of(block: Block) -> tuple[Length, ...]:
+    """Return the lengths that a block reads, each once."""
+    found = {part for e in expressions(block) for part in walk(e) if isinstance(part, Length)}
+    return tuple(sorted(found, key=lambda length: length.name))
+
+
+def calls_of(block: Block) -> Iterator[Call]:
+    """Yield the calls in a block."""
+    for e in expressions(block):
+        for part in walk(e):
+            if isinstance(part, Call):
+                yield part
+
+
+def bound_to(region: Region, functions: Sequence[Any]) -> Region:
+    """Return a region with functions in the place of their numbers."""
+
+    def known(e: Expr) -> Expr:
+        parts = parts_of(e)
+        if parts:
+            e = rebuilt(e, tuple(map(known, parts)))
+        if isinstance(e, Call) and type(e.function) is int:
+            return Call(functions[e.function], e.args, place=e.place)
+        return e
+
+    def bind(block: Block) -> Block:
+        return tuple([with_value(with_blocks(s, bind), known) for s in block])
+
+    return Region(
+        bind(region.body), region.inputs, region.arrays, region.bound, region.counts, region.like
+    ) if functions else region

@@ -1,0 +1,382 @@
+"""The intermediate representation: structured, immutable, a source position on each node.
+
+Grammar, as `read` leaves it and as `tangent` takes and leaves it::
+
+    block     = statement*
+    statement = Assign(Name | Load, e)      s = e     x[i, j] = e      a float
+              | Let(name, e)                the same for a name of ours
+              | Count(name, e)              k = e                      an int, without derivative
+              | Check(test)                 leave the region unless test
+              | For(name, range, block) | While(test, block) | If(test, block, block) | Break
+    e         = Const | Name | Load(array, e*) | Length(array, axis) | Op(op, e*)
+              | Compare(op*, e*) | Call(function, e*) | Select(test, e, e)
+
+Indices, ranges and tests are expressions too.  `adjoint` adds what has no derivative of its own::
+
+    statement = Finite(e) | Push(stack, e) | Bump(Name | Load, e)      e' += e
+    e         = Pop(stack)
+
+Nodes are equal if they mean the same, wherever they stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from mooncake_py.syntax.nodes import Place
+
+__all__ = [
+    "FLOATS", "INTS", "STEPS", "Assign", "Block", "Break", "Bump", "Call", "Check", "Compare",
+    "Const", "Count", "Expr", "Finite", "For", "If", "Length", "Let", "Load", "Name", "Op", "Pop",
+    "Push", "Region", "Select", "Statement", "Target", "While", "blocks_of", "parts_of",
+    "rebuilt", "statements", "substituted", "walk", "with_blocks",
+    "with_value",
+]
+
+STEPS = "steps"
+"""Name of the range of the outermost loop where it is given."""
+FLOATS, INTS = "floats", "ints"
+"""The stacks on which the forward sweep saves what the way back needs."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Const:
+    """A number that is written down; None where a function does not read an argument."""
+
+    value: float | None
+    place: Place | None = field(default=None, repr=False, kw_only=True)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Const) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[type, str]:
+        return type(self.value), repr(self.value)  # 0.0 is neither 0 nor -0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A number that a name is bound to."""
+
+    name: str
+    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """An element of an array, read or written."""
+
+    array: str
+    index: tuple[Expr, ...]
+    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """The length of an array along an axis, which no statement changes."""
+
+    array: str
+    axis: int
+    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    @property
+    def name(self) -> str:
+        """The name under which it is passed."""
+        return f"n{self.axis}_{self.array}"
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """An operator of Python, by the name that `operator` has for it, or a builtin."""
+
+    op: str
+    args: tuple[Expr, ...]
+    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """A chain of comparisons: ``0 <= i < n``."""
+
+    ops: tuple[str, ...]
+    args: tuple[Expr, ...]
+    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a function: its number among those of the region, or itself once it is known."""
+
+    function: Any
+    args: tuple[Expr, ...]
+    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """``a if test else b``."""
+
+    test: Expr
+    a: Expr
+    b: Expr
+    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Pop:
+    """What was pushed last."""
+
+    stack: str
+    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+Expr = Const | Name | Load | Length | Op | Compare | Call | Select | Pop
+Target = Name | Load
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """``s = e`` or ``x[i] = e`` for numbers that may have a derivative.
+
+    Attributes
+    ----------
+    type : str
+        Of the value, once it is inferred: see `infer`.
+    """
+
+    target: Target
+    value: Expr
+    type: str = ""
+    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """``v = e`` for a name of ours, which is used in the same pass only."""
+
+    name: str
+    value: Expr
+    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """``k = e`` for an int, which has no derivative."""
+
+    name: str
+    value: Expr
+    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Leave the region, whose trial failed, unless a test holds."""
+
+    test: Expr
+    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Finite:
+    """Note a value that must be finite: otherwise the trial fails in the end."""
+
+    value: Expr
+    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """Save a value for the way back."""
+
+    stack: str
+    value: Expr
+    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Bump:
+    """Add to a cotangent."""
+
+    target: Target
+    value: Expr
+    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """``for name in range: ...``."""
+
+    name: str
+    range: Expr
+    body: Block
+    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    """``while test: ...``."""
+
+    test: Expr
+    body: Block
+    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """``if test: ... else: ...``; what follows a ``continue`` or ``break`` is the other side."""
+
+    test: Expr
+    body: Block
+    orelse: Block
+    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """``break``."""
+
+    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+Statement = Assign | Let | Count | Check | Finite | Push | Bump | For | While | If | Break
+Block = tuple[Statement, ...]
+
+
+@dataclass(frozen=True)
+class Region:
+    """A piece of a function that may run as one entry.
+
+    Attributes
+    ----------
+    body : Block
+        Checks, and a loop.
+    inputs : tuple of str
+        What is read that the region does not bind before: numbers, and the arrays of which
+        elements are read or written.
+    arrays : dict of str to int
+        Of the arrays the number of indices.
+    bound : dict of str to str
+        What the region binds: its names here, and the user's.
+    counts : frozenset of str
+        Which of these are ints for certain.
+    like : dict of str to str
+        For each tangent that is bound the name of its value, whose type it has.
+    """
+
+    body: Block
+    inputs: tuple[str, ...]
+    arrays: dict[str, int]
+    bound: dict[str, str]
+    counts: frozenset[str] = frozenset()
+    like: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def loop(self) -> For | While:
+        """The outermost loop."""
+        loop = self.body[-1]
+        assert isinstance(loop, For | While)
+        return loop
+
+    def written(self) -> set[str]:
+        """Return the arrays of which elements are written."""
+        return {
+            s.target.array for s in statements(self.body)
+            if isinstance(s, Assign) and isinstance(s.target, Load)
+        }
+
+
+def parts_of(e: Expr) -> tuple[Expr, ...]:
+    """Return the expressions that an expression is made of."""
+    match e:
+        case Op() | Compare() | Call():
+            return e.args
+        case Load():
+            return e.index
+        case Select():
+            return e.test, e.a, e.b
+    return ()
+
+
+def rebuilt(e: Expr, parts: tuple[Expr, ...]) -> Expr:
+    """Return an expression with others in the place of its parts."""
+    match e:
+        case Op():
+            return Op(e.op, parts, place=e.place)
+        case Compare():
+            return Compare(e.ops, parts, place=e.place)
+        case Call():
+            return Call(e.function, parts, place=e.place)
+        case Load():
+            return Load(e.array, parts, place=e.place)
+        case Select():
+            return Select(*parts, place=e.place)
+    return e
+
+
+def substituted(e: Expr, values: dict[str, Expr]) -> Expr:
+    """Return an expression with expressions in the place of names."""
+    if isinstance(e, Name):
+        return values.get(e.name, e)
+    parts = parts_of(e)
+    return rebuilt(e, tuple([substituted(part, values) for part in parts])) if parts else e
+
+
+def walk(e: Expr) -> Iterator[Expr]:
+    """Yield an expression and all that it is made of."""
+    yield e
+    for part in parts_of(e):
+        yield from walk(part)
+
+
+def blocks_of(s: Statement) -> tuple[Block, ...]:
+    """Return the blocks within a statement."""
+    match s:
+        case For() | While():
+            return (s.body,)
+        case If():
+            return s.body, s.orelse
+    return ()
+
+
+def statements(block: Block) -> Iterator[Statement]:
+    """Yield the statements of a block and those within them."""
+    for s in block:
+        yield s
+        for inner in blocks_of(s):
+            yield from statements(inner)
+
+
+def with_blocks(s: Statement, change: Callable[[Block], Block]) -> Statement:
+    """Return a statement with its blocks changed."""
+    match s:
+        case For():
+            return For(s.name, s.range, change(s.body), place=s.place)
+        case While():
+            return While(s.test, change(s.body), place=s.place)
+        case If():
+            return If(s.test, change(s.body), change(s.orelse), place=s.place)
+    return s
+
+
+def with_value(s: Statement, change: Callable[[Expr], Expr]) -> Statement:
+    """Return a statement that is no block with what it computes changed."""
+    match s:
+        case Assign():
+            return Assign(s.target, change(s.value), s.type, place=s.place)
+        case Bump():
+            return Bump(s.target, change(s.value), place=s.place)
+        case Let():
+            return Let(s.name, change(s.value), place=s.place)
+        case Count():
+            return Count(s.name, change(s.value), place=s.place)
+        case Finite():
+            return Finite(change(s.value), place=s.place)
+        case Push():
+            return Push(s.stack, change(s.value), place=s.place)
+        case Check():
+            return Check(change(s.test), place=s.place)
+    return s

@@ -1,0 +1,262 @@
+"""From syntax trees of expressions to IR: values, elements, ints and tests.
+
+    a * x[i - 1]     Op("mul", (Name("u_a"), Load("u_x", (Op("sub", (Name("u_i"), Const(1))),))))
+
+Taken as values: arithmetic, small powers that are written down, functions of modules of which the
+partial derivatives are declared, ``int``, elements, names, attributes of names.  Taken in indices,
+ranges and tests: arithmetic, comparisons, ``and``, ``or``, ``not``, ``int``, ``abs``, ``len``,
+lengths of arrays.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Length, Load, Name, Op
+from mooncake_py.forms.fusion import dotted, is_plain_index
+from mooncake_py.forms.partials import SMALL, partials_of
+from mooncake_py.syntax.names import Names
+from mooncake_py.syntax.nodes import Place, load, place_of
+from mooncake_py.syntax.static_integers import StaticInts
+from mooncake_py.syntax.trees import walk
+
+__all__ = ["ExpressionReader", "Unfit", "named"]
+
+ARITHMETIC: dict[type[ast.AST], str] = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.USub: "neg",
+}
+INTS: dict[type[ast.AST], str] = {
+    ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.UAdd: "pos", ast.Not: "not", ast.And: "and",
+    ast.Or: "or",
+}
+COMPARISONS: dict[type[ast.AST], str] = {
+    ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne",
+}
+OPERATORS = ARITHMETIC | INTS
+
+
+class Unfit(Exception):
+    """Something that cannot be part of such a region."""
+
+
+class ExpressionReader:
+    """Reads the expressions of one region.
+
+    Parameters
+    ----------
+    names : Names
+    statics : StaticInts
+    place : Place
+        Of the region.
+
+    Attributes
+    ----------
+    inputs : dict of str to expr
+        What is read that the region does not bind before, and what it stands for.
+    arrays : dict of str to int
+        Arrays of which elements are read or written, and the number of indices.
+    functions : list of expr
+        The functions that are called.
+    stored, counters : set of str
+        The names that assignments and loops bind, in the user's terms.
+    within : list of str
+        The counters of the loops round a statement.
+    defined : set of str
+        The names that are bound before a statement for certain.
+    numbers, measured : set of str
+        What is read as a number, and the arrays of which a length is read, by their names in IR.
+    """
+
+    def __init__(self, names: Names, statics: StaticInts, place: Place) -> None:
+        self.names = names
+        self.statics = statics
+        self.place = place
+        self.inputs: dict[str, ast.expr] = {}
+        self.arrays: dict[str, int] = {}
+        self.functions: list[ast.expr] = []
+        self.stored: set[str] = set()
+        self.counters: set[str] = set()
+        self.within: list[str] = []
+        self.defined: set[str] = set()
+        self.numbers: set[str] = set()
+        self.measured: set[str] = set()
+        self._numbers_of: dict[tuple[str, int], int] = {}
+
+    # Values.
+
+    def value(self, node: ast.expr) -> Expr:
+        """Read an expression that may have a derivative."""
+        place = place_of(node)
+        match node:
+            case ast.Name(id=name):
+                return Name(self.name(name), place=place)
+            case ast.Constant(value=value) if type(value) in (int, float):
+                return Const(value, place=place)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
+                return Op(ARITHMETIC[type(op)], (self.value(left), self.value(right)), place=place)
+            case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=n)) if (
+                type(n) is int and n in SMALL
+            ):
+                return Op("pow", (self.value(left), Const(n, place=place)), place=place)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return Op("neg", (self.value(operand),), place=place)
+            case ast.Subscript():
+                return self.item(node)
+            case ast.Attribute():
+                return self.attribute(node)
+            case ast.Call(args=[argument], keywords=[]) if self.names.calls_builtin(node, "int"):
+                return Op("int", (self.value(argument),), place=place)
+            case ast.Call(func=ast.Attribute() as f, args=args, keywords=[]):
+                return Call(self.function(f, len(args)), tuple(map(self.value, args)), place=place)
+        raise Unfit
+
+    def attribute(self, node: ast.Attribute) -> Name:
+        """Read an attribute of a module or of a name, which is a number."""
+        if self.names.module(node.value) is None and not isinstance(node.value, ast.Name):
+            raise Unfit
+        name = self.given(node)
+        self.numbers.add(name)
+        return Name(name, place=place_of(node))
+
+    def function(self, node: ast.Attribute, count: int) -> int:
+        """Return the number of a module's function of which the derivatives are declared."""
+        module = self.names.module(node.value)
+        f = None if module is None else module.__dict__.get(node.attr)
+        if f is None or not 1 <= count <= 2 or partials_of(f, count) is None:
+            raise Unfit
+        key = ast.unparse(node), count  # with another number of arguments it is another one
+        if key not in self._numbers_of:
+            self._numbers_of[key] = len(self.functions)
+            self.functions.append(node)
+        return self._numbers_of[key]
+
+    # Names.
+
+    def name(self, name: str) -> str:
+        """Return how a name that is read as a number is called."""
+        if name in self.counters and name not in self.within:
+            raise Unfit  # on the way back it has another value there
+        if name not in self.defined:
+            self.given_name(name)
+        self.numbers.add(named(name))
+        return named(name)
+
+    def given_name(self, name: str) -> str:
+        """Pass what a name is bound to before the region; return how it is called."""
+        self.inputs.setdefault(named(name), load(name, self.place))
+        return named(name)
+
+    def given(self, node: ast.expr) -> str:
+        """Return the name of an attribute, which is read before the region."""
+        if dotted(node).partition(".")[0] in self.stored | self.counters:
+            raise Unfit
+        name = "a" + named(dotted(node).replace(".", "_of_"))  # no name of the user's is called so
+        known: Any = self.inputs.setdefault(name, node)
+        if dotted(known) != dotted(node):
+            raise Unfit
+        return name
+
+    # Elements.
+
+    def item(self, node: ast.expr) -> Load:
+        """Read an element, which is read or written."""
+        if not isinstance(node, ast.Subscript):
+            raise Unfit
+        base, index = node.value, node.slice
+        if not isinstance(base, ast.Name | ast.Attribute) or not is_plain_index(index):
+            raise Unfit
+        if any(is_truth(part) for part in walk(index)):
+            raise Unfit  # a mask, to NumPy
+        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        if not parts:
+            raise Unfit
+        return self.element(
+            self.array(base), tuple(map(self.whole, parts)), place_of(node)
+        )
+
+    def element(self, array: str, index: tuple[Expr, ...], place: Place) -> Load:
+        """Return an element of an array, which always has as many indices."""
+        if self.arrays.setdefault(array, len(index)) != len(index):
+            raise Unfit
+        return Load(array, index, place=place)
+
+    def array(self, node: ast.expr) -> str:
+        """Return the name of an array, which the region does not bind."""
+        if isinstance(node, ast.Name):
+            if node.id in self.stored or node.id in self.counters:
+                raise Unfit
+            return self.given_name(node.id)
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+            raise Unfit
+        return self.given(node)
+
+    # Ints and tests.
+
+    def whole(self, node: ast.expr) -> Expr:
+        """Read an int that the way back may need too."""
+        for part in walk(node):
+            if isinstance(part, ast.Name) and part.id in self.stored and (
+                not self.statics.holds(part)
+            ):
+                raise Unfit
+        return self.native(node)
+
+    def native(self, node: ast.expr) -> Expr:
+        """Read an expression of ints and floats that has no derivative."""
+        place = place_of(node)
+        match node:
+            case ast.Name(id=name):
+                return Name(self.name(name), place=place)
+            case ast.Constant(value=value) if type(value) in (int, float, bool):
+                return Const(value, place=place)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
+                return Op(OPERATORS[type(op)], (self.native(left), self.native(right)), place=place)
+            case ast.UnaryOp(op=op, operand=operand) if type(op) in OPERATORS:
+                return Op(OPERATORS[type(op)], (self.native(operand),), place=place)
+            case ast.BoolOp(op=op, values=values):
+                return Op(OPERATORS[type(op)], tuple(map(self.native, values)), place=place)
+            case ast.Compare(left=left, ops=ops, comparators=comparators):
+                return self.compared(ops, [left, *comparators], place)
+            case ast.Subscript(value=ast.Attribute(value=base, attr="shape"),
+                               slice=ast.Constant(value=int(axis))) if axis >= 0:
+                return self.length(base, axis)
+            case ast.Subscript(value=ast.Name() | ast.Attribute()):
+                return self.item(node)
+            case ast.Call(args=[argument], keywords=[]):
+                return self.builtin(node, argument)
+        raise Unfit
+
+    def compared(self, ops: list[ast.cmpop], values: list[ast.expr], place: Place) -> Compare:
+        """Read a chain of comparisons."""
+        if not all(type(op) in COMPARISONS for op in ops):
+            raise Unfit
+        names = tuple(COMPARISONS[type(op)] for op in ops)
+        return Compare(names, tuple(map(self.native, values)), place=place)
+
+    def builtin(self, node: ast.Call, argument: ast.expr) -> Expr:
+        """Read a call of a builtin."""
+        if self.names.calls_builtin(node, "len"):
+            return self.length(argument, 0)
+        for name in ("int", "abs"):
+            if self.names.calls_builtin(node, name):
+                return Op(name, (self.native(argument),), place=place_of(node))
+        raise Unfit
+
+    def length(self, node: ast.expr, axis: int) -> Length:
+        """Read the length of an array, which no statement changes."""
+        array = self.array(node)
+        self.measured.add(array)
+        return Length(array, axis, place=place_of(node))
+
+
+def is_truth(node: ast.AST) -> bool:
+    """Return True if what stands in an index is True or False."""
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.op, ast.Not)
+    return isinstance(node, ast.Constant) and type(node.value) is bool
+
+
+def named(name: str) -> str:
+    """Return how a name of the user's is called in IR."""
+    return f"u_{name}"

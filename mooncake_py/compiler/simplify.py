@@ -1,0 +1,155 @@
+"""Arithmetic that need not be done, and names that need not be bound.
+
+Before and after: the grammar of `ir`.  Nothing changes the value of an expression but to rounding.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from mooncake_py.compiler.ir import (
+    Assign,
+    Block,
+    Bump,
+    Check,
+    Const,
+    Count,
+    Expr,
+    Finite,
+    Let,
+    Load,
+    Name,
+    Op,
+    Push,
+    Select,
+    Statement,
+    parts_of,
+    rebuilt,
+    substituted,
+    walk,
+    with_value,
+)
+
+__all__ = ["added", "expressions_of", "inlined", "names_of", "negated", "product", "simplified"]
+
+ONE = Const(1.0)
+
+
+def is_number(e: Expr, value: float) -> bool:
+    """Return True if an expression is a number that is written down."""
+    return isinstance(e, Const) and e.value is not None and e.value == value
+
+
+def simplified(e: Expr) -> Expr:
+    """Return an expression without operations that do nothing."""
+    parts = parts_of(e)
+    if parts:
+        e = rebuilt(e, tuple([simplified(part) for part in parts]))
+    match e:
+        case Op(op="add", args=(a, b)):
+            return added(a, b)
+        case Op(op="mul", args=(a, b)):
+            return product(a, b)
+        case Op(op="neg", args=(a,)):
+            return negated(a)
+        case Op(op="pow", args=(a, b)) if is_number(b, 1):
+            return a
+        case Select(a=a, b=b) if a == b:
+            return a
+    return e
+
+
+def added(a: Expr, b: Expr) -> Expr:
+    """Return a sum."""
+    if isinstance(a, Const) and isinstance(b, Const) and a.value is not None is not b.value:
+        return Const(a.value + b.value)
+    if is_number(a, 0):
+        return b
+    if is_number(b, 0):
+        return a
+    if isinstance(b, Op) and b.op == "neg":
+        return Op("sub", (a, *b.args))
+    return Op("add", (a, b))
+
+
+def negated(a: Expr) -> Expr:
+    """Return the negative of an expression."""
+    if isinstance(a, Const) and a.value is not None:
+        return Const(-a.value)
+    return a.args[0] if isinstance(a, Op) and a.op == "neg" else Op("neg", (a,))
+
+
+def product(a: Expr, b: Expr) -> Expr:
+    """Return a product; with a choice of one or nothing it is a choice."""
+    if isinstance(a, Const) and isinstance(b, Const) and a.value is not None is not b.value:
+        return Const(a.value * b.value)
+    for one, other in ((a, b), (b, a)):
+        if is_number(one, 1):
+            return other
+        if is_number(one, -1):
+            return negated(other)
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, Op) and one.op == "neg":
+            return negated(product(one.args[0], other))
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, Select) and is_number(one.a, 1) and is_number(one.b, 0):
+            return Select(one.test, other, one.b)
+    if isinstance(b, Op) and b.op == "truediv" and is_number(b.args[0], 1):
+        return Op("truediv", (a, b.args[1]))
+    return Op("mul", (a, b))
+
+
+# Names of ours.
+
+
+def expressions_of(s: Statement) -> tuple[Expr, ...]:
+    """Return the expressions of a statement that is no block, those of its target too."""
+    match s:
+        case Assign() | Bump():
+            index = s.target.index if isinstance(s.target, Load) else ()
+            old = (s.target,) if isinstance(s, Bump) else ()
+            return *old, *index, s.value
+        case Let() | Count() | Finite() | Push():
+            return (s.value,)
+        case Check():
+            return (s.test,)
+    return ()
+
+
+def names_of(expressions: Iterable[Expr]) -> Counter[str]:
+    """Count the names that are read in expressions."""
+    return Counter(
+        part.name for e in expressions for part in walk(e) if isinstance(part, Name)
+    )
+
+
+def inlined(block: Block, own: set[str]) -> Block:
+    """Return statements of one pass, no blocks, without names that are read at most once.
+
+    What a name stands for is computed where it is read: nothing in between may write what it is
+    computed from.
+
+    Parameters
+    ----------
+    own : set of str
+        Names that nothing else reads.
+    """
+    uses = Counter[str]()
+    kept: list[Statement] = []
+    for s in reversed(block):
+        if isinstance(s, Let) and s.name in own and uses[s.name] == 0:
+            continue
+        uses += names_of(expressions_of(s))
+        kept.append(s)
+    values: dict[str, Expr] = {}
+    result: list[Statement] = []
+    for s in reversed(kept):
+        s = with_value(s, lambda e: substituted(e, values))
+        if isinstance(s, Let) and s.name in own and (
+            uses[s.name] == 1 or isinstance(s.value, Const)
+        ):
+            values[s.name] = s.value
+        else:
+            result.append(s)
+    return tuple(result)

@@ -1,0 +1,362 @@
+"""The place in a function where a region runs, as one entry where it can.
+
+A region is tried: where something is unusual (another dtype, an index out of range, a value that is
+not finite) the arrays that it wrote are put back, nothing is recorded, and it runs statement by
+statement as it is written, which is the reference.
+
+In reverse mode its sweeps run; in forward mode its tangent, a region again, runs in the mode
+below, so that derivatives of derivatives take the same way.
+
+Measured, derivative over primal: see the tables in docs/explanation/performance.md.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.compiler.activity import active_parts
+from mooncake_py.compiler.evaluate import evaluated
+from mooncake_py.compiler.forms import Form, Pattern, bound_to, specialise
+from mooncake_py.compiler.infer import FLAGS, FLOAT, FLOAT64, INT
+from mooncake_py.compiler.ir import STEPS, For, Name, Region, While
+from mooncake_py.compiler.partials import NoPartial
+from mooncake_py.compiler.tangent import Tangent, tangent
+from mooncake_py.forms.fusion import Elsewhere
+from mooncake_py.runtime.active import Active, active_number
+from mooncake_py.runtime.memory import has_overlaps, owner_of
+from mooncake_py.runtime.values import FLOAT64 as DOUBLE
+
+__all__ = ["Site", "bytes_kept", "pull_region"]
+
+UNUSUAL = ArithmeticError, LookupError, NameError, TypeError, ValueError, Warning
+"""What numbers and elements raise; anything else comes from outside, such as from a signal."""
+MISSES = 3  # in a row, after which a region is not tried any more
+FEW = 3  # passes, for which the way in and out costs more than it saves
+BYTES = 256  # to be copied for each pass, at most: what the log of an element takes
+TYPES: dict[type, str] = {float: FLOAT, np.float64: FLOAT64, int: INT}
+MAKE: dict[str, Any] = {INT: lambda v: v, FLOAT: lambda v: v, FLOAT64: np.float64}
+SMALL = 1 << 14  # bytes that may be copied where nothing tells how often a loop runs
+FLOAT_BYTES = sys.getsizeof(1.0)
+FLAGGED = {flag: MAKE[kind] for kind, flag in FLAGS.items()}
+
+
+class Site:
+    """A region that is tried as a whole.
+
+    Parameters
+    ----------
+    region : Region
+
+    Attributes
+    ----------
+    misses : int
+        Trials that failed, since the last one that did not.
+    """
+
+    def __init__(self, region: Region) -> None:
+        self.region = region
+        self.arrays = [name for name in region.inputs if name in region.arrays]
+        self.numbers = [name for name in region.inputs if name not in region.arrays]
+        written = region.written()
+        self.written = [name for name in self.arrays if name in written]
+        loop = region.loop
+        self.is_given = isinstance(loop, For) and loop.range == Name(STEPS)
+        self.fewest = 1 if any(isinstance(s, For | While) for s in loop.body) else FEW
+        self.misses = 0
+        self._forms: dict[Pattern, Form | None] = {}
+        self._tangents: dict[Any, TangentSite | None] = {}
+
+    def __repr__(self) -> str:
+        return f"Site({self.region.loop!r})"
+
+    def forms(self) -> Iterator[str]:
+        """Yield the texts of the forms made so far."""
+        for form in self._forms.values():
+            if form is not None:
+                yield form.text
+        for site in self._tangents.values():
+            if site is not None:
+                yield from site.forms()
+
+    def run(self, ctx: Any, functions: Any, values: Any) -> Any:
+        """Run the region and return what it binds, or `Elsewhere` if it must run as it is written.
+
+        Parameters
+        ----------
+        values : tuple
+            The range, None where it is not given, and the inputs.
+        """
+        if self.misses >= MISSES:
+            return Elsewhere
+        steps, *rest = values
+        if steps is not None and len(steps) < self.fewest:
+            return Elsewhere
+        inputs = dict(zip(self.region.inputs, rest, strict=True))
+        if not self.serves(inputs):
+            return Elsewhere
+        found = ctx.run_region(self, functions, steps, inputs)
+        if found is Elsewhere:
+            return Elsewhere
+        return tuple([found[name] for name in self.region.bound])
+
+    def serves(self, inputs: Mapping[str, Any]) -> bool:
+        """Return True if the arrays are of the kind that is read and written as numbers."""
+        for name in self.arrays:
+            a = inputs[name]
+            if type(a) is not ndarray or a.dtype is not DOUBLE:
+                return False
+            if a.ndim != self.region.arrays[name] or not a.flags.aligned:
+                return False  # of which there are no memory views
+        return all(inputs[name].flags.writeable for name in self.written)
+
+    def owners(self, inputs: Mapping[str, Any]) -> tuple[int, ...]:
+        """Return for each array the first one that shares its memory."""
+        if len(self.arrays) == 1:
+            return (0,)
+        arrays = [inputs[name] for name in self.arrays]
+        owners = [id(a if a.base is None else owner_of(a)) for a in arrays]
+        return tuple(map(owners.index, owners))
+
+    # Reverse mode.
+
+    def record(
+        self, ctx: Any, functions: Any, steps: Any, inputs: dict[str, Any]
+    ) -> dict[str, Any] | Any:
+        """Run the region forward and record it; return what it binds, or `Elsewhere`."""
+        form = self.form(ctx, functions, inputs)
+        if form is None:
+            return Elsewhere
+        if not self.is_given and isinstance(self.region.loop, For):
+            steps = evaluated(self.region.loop.range, inputs)
+        if not self.is_worth(steps, inputs):
+            return Elsewhere
+        self.misses += 1
+        found = self.attempt(ctx, form, steps, inputs)
+        if found is not Elsewhere:
+            self.misses = 0
+        return found
+
+    def form(self, ctx: Any, functions: Any, inputs: dict[str, Any]) -> Form | None:
+        """Return the form for these inputs, made when such are first met."""
+        kinds: list[tuple[str, bool]] = []
+        for name in self.numbers:
+            value = inputs[name]
+            on = type(value) is Active
+            kind = TYPES.get(type(value.primal if on else value))
+            if kind is None or (on and (kind is INT or value.context is not ctx)):
+                return None
+            kinds.append((kind, on))
+        on = tuple([ctx.find(inputs[name]) is not None for name in self.arrays])
+        pattern = Pattern(functions, tuple(kinds), on, self.owners(inputs))
+        try:
+            return self._forms[pattern]
+        except KeyError:
+            pass
+        except TypeError:  # a function that cannot be a key
+            return None
+        form = self._forms[pattern] = specialise(self.region, pattern)
+        return form
+
+    def is_worth(self, steps: range | None, inputs: dict[str, Any]) -> bool:
+        """Return True if the arrays that are written, and copied before, are not far too large."""
+        nbytes = sum([inputs[name].nbytes for name in self.written])
+        if steps is None:
+            return nbytes <= SMALL
+        return nbytes <= BYTES * len(steps) or nbytes <= BYTES * self.passes(steps, inputs)
+
+    def passes(self, steps: range, inputs: dict[str, Any]) -> int:
+        """Estimate how often the innermost loop runs, from the middle of each range."""
+        scope = dict(inputs)
+
+        def count(loop: For, found: range) -> int:
+            if not found:
+                return 0
+            scope[loop.name] = found[len(found) // 2]
+            each = 1
+            for s in loop.body:
+                if isinstance(s, For):
+                    with suppress(Exception):  # where it depends on what is computed within
+                        each += count(s, evaluated(s.range, scope))
+            return len(found) * each
+
+        assert isinstance(self.region.loop, For)
+        return count(self.region.loop, steps)
+
+    def attempt(self, ctx: Any, form: Form, steps: range | None, inputs: dict[str, Any]) -> Any:
+        """Run the forward sweep, and record the region if all went well."""
+        given = {name: plain(inputs[name]) for name in self.numbers}
+        given |= {n.name: inputs[n.array].shape[n.axis] for n in form.lengths}
+        before = {name: inputs[name].copy("K") for name in self.written}
+        floats: list[float] = []
+        ints: list[Any] = []
+        results: Any = None
+        try:
+            results = self.swept(form, (floats, ints, steps), inputs, given)
+        finally:
+            if results is None:
+                put_back(inputs, before)
+        if results is None:
+            return Elsewhere
+        self.log(ctx, form, inputs, before)
+        bound = dict(zip(form.results, results, strict=False))
+        outputs = typed(form, bound, results[len(bound):])
+        if not form.shadows and not form.outputs:
+            return outputs
+        nodes = [ctx.registry.activate(inputs[name]) for name in form.shadows]
+        active = [active_number(outputs[name], ctx) for name in form.outputs]
+        read = [inputs[name] for name in form.read]
+        for a in read:
+            ctx.registry.protect(a)
+        given |= bound
+        state = [given[name] for name in (*form.steady, *form.counts)]
+        leaves = [inputs[name] for name in form.leaves]
+        ctx.record((pull_region, form, floats, ints, steps, state, read, nodes, active, leaves))
+        for name, y in zip(form.outputs, active, strict=True):
+            if type(y.primal) is not int:  # else nothing was added to a sum, say
+                outputs[name] = y
+        return outputs
+
+    def log(
+        self, ctx: Any, form: Form, inputs: dict[str, Any], before: dict[str, ndarray]
+    ) -> None:
+        """Record what the region overwrote."""
+        for name in form.shadows:
+            ctx.registry.activate(inputs[name])
+        for name, old in before.items():
+            ctx.log_whole(inputs[name], old)
+
+    def swept(
+        self, form: Form, kept: tuple[list[float], list[Any], range | None],
+        inputs: dict[str, Any], given: dict[str, Any],
+    ) -> list[Any] | None:
+        """Run the forward sweep; None where something is unusual."""
+        floats, ints, steps = kept
+        values = [
+            memoryview(v) if name in self.region.arrays else given[name]
+            for name, v in inputs.items()
+        ]
+        values += [given[n.name] for n in form.lengths]
+        try:
+            z, *results = form.forward(floats.append, ints.append, steps, *values)
+            finite = z == 0.0 and math.isfinite(sum(floats))
+        except UNUSUAL:
+            return None  # the reference raises it again
+        unbound = any(v is None for v in results)
+        overlaps = any(has_overlaps(inputs[name]) for name in form.shadows)
+        return results if finite and not unbound and not overlaps else None
+
+    # Forward mode.
+
+    def push(
+        self, ctx: Any, functions: Any, steps: Any, inputs: dict[str, Any]
+    ) -> dict[str, Any] | Any:
+        """Run the tangent of the region below; return what it binds, or `Elsewhere`."""
+        given = {name: ctx.split(inputs[name]) for name in self.region.inputs}
+        moving = frozenset(name for name, (_, t) in given.items() if t is not None)
+        values = {name: p for name, (p, _) in given.items()}
+        if not moving:
+            return ctx.base.run_region(self, functions, steps, values)
+        site = self.tangent_of(functions, moving, inputs)
+        if site is None or site.misses >= MISSES:
+            return Elsewhere
+        if any(has_overlaps(inputs[name]) for name in self.arrays):
+            return Elsewhere
+        for name in site.tangent.given:
+            t = given[name][1]
+            if name in self.region.arrays:
+                t = ctx.tangent_to_write(inputs[name])
+            values[site.tangent.names[name]] = 0.0 if t is None else t
+        if not site.serves(values):
+            return Elsewhere
+        found = ctx.base.run_region(site, functions, steps, values)
+        if found is Elsewhere:
+            return Elsewhere
+        names = site.tangent.names
+        return {
+            name: ctx.fresh(found[name], found.get(names.get(name))) for name in self.region.bound
+        }
+
+    def tangent_of(
+        self, functions: Any, moving: frozenset[str], inputs: dict[str, Any]
+    ) -> TangentSite | None:
+        """Return the tangent of the region where some inputs have one, or None if it has none."""
+        key = functions, moving, self.owners(inputs)
+        try:
+            return self._tangents[key]
+        except KeyError:
+            pass
+        except TypeError:  # a function that cannot be a key
+            return None
+        region = bound_to(self.region, functions)
+        groups = dict(zip(self.arrays, key[2], strict=True))
+        try:
+            site = TangentSite(tangent(region, active_parts(region, set(moving), groups)))
+        except NoPartial:
+            site = None
+        self._tangents[key] = site
+        return site
+
+
+class TangentSite(Site):
+    """Where the tangent of a region runs in the mode below."""
+
+    def __init__(self, found: Tangent) -> None:
+        super().__init__(found.region)
+        self.tangent = found
+
+
+def put_back(arrays: dict[str, Any], before: dict[str, ndarray]) -> None:
+    """Put back what arrays held before a trial."""
+    for name, old in before.items():
+        arrays[name][...] = old
+
+
+def typed(form: Form, bound: dict[str, Any], flags: list[int]) -> dict[str, Any]:
+    """Return what a region binds, of the types that the user's code would see."""
+    known = dict(zip(form.flagged, flags, strict=True))
+    return {
+        name: (FLAGGED[known[own]] if own in known else MAKE[kind])(bound[name])
+        for name, own, kind in zip(form.results, form.flags, form.types, strict=True)
+    }
+
+
+def plain(value: Any) -> Any:
+    """Return a number as Python's: quicker, and it never warns."""
+    if type(value) is Active:
+        value = value.primal
+    return float(value) if type(value) is np.float64 else value
+
+
+def bytes_kept(entry: tuple[Any, ...]) -> int:
+    """Return about how many bytes the slopes and ints in an entry take."""
+    _, _, floats, ints, *_ = entry
+    return len(floats) * (FLOAT_BYTES + 8) + len(ints) * 8
+
+
+def cells_of(shadow: Any) -> Any:
+    """Return what gives the elements of a shadow by their indices, as Python's floats if it can.
+
+    The bytes of an owner may lie elsewhere in the words of the machine than those of its shadow.
+    """
+    return memoryview(shadow) if shadow.flags.aligned else shadow
+
+
+def pull_region(entry: tuple[Any, ...]) -> None:
+    """Reverse of a region: give the cotangents of what it wrote and bound to what it read."""
+    _, form, floats, ints, steps, state, read, nodes, outputs, leaves = entry
+    if not any(y.grad for y in outputs) and all(node.grad is None for node in nodes):
+        return
+    for node in nodes:
+        node.shadow()  # may lay out anew what another one shares
+    cells = [*map(memoryview, read), *(cells_of(node.shadow()) for node in nodes)]
+    grads = [y.grad for y in outputs]
+    found = form.reverse(floats.pop, ints.pop, steps, *state, *cells, *grads)
+    for leaf, grad in zip(leaves, found, strict=True):
+        leaf.grad += grad

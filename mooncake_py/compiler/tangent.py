@@ -1,0 +1,148 @@
+"""From a region to one that computes tangents beside the values.
+
+Before and after: the grammar of `read`, so that the result can be differentiated again::
+
+    x[i] = a * x[i - 1]         t_x[i] = t_a * x[i - 1] + a * t_x[i - 1]
+                                x[i] = a * x[i - 1]
+
+The tangent of a name or an array has a name of its own; it is bound before the value, as the value
+may overwrite what it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from mooncake_py.compiler.activity import part_of, target_of
+from mooncake_py.compiler.ir import (
+    Assign,
+    Block,
+    Const,
+    Expr,
+    Let,
+    Load,
+    Name,
+    Op,
+    Region,
+    Statement,
+    Target,
+    parts_of,
+    with_blocks,
+)
+from mooncake_py.compiler.partials import partials
+from mooncake_py.compiler.simplify import added, inlined, product
+from mooncake_py.compiler.steps import Names, Steps
+
+__all__ = ["Tangent", "tangent"]
+
+ZERO = Const(0.0)
+
+
+class Tangent:
+    """The tangent of a region.
+
+    Attributes
+    ----------
+    region : Region
+    names : dict of str to str
+        For each active name and array what its tangent is called.
+    given : tuple of str
+        The active inputs: their tangents follow the inputs, in this order.
+    """
+
+    def __init__(self, region: Region, active: set[str]) -> None:
+        order = depth_of(region)
+        self.names = {name: f"t{order}_{name}" for name in active}
+        self.fresh = Names(f"e{order}_")
+        self.given = tuple(name for name in region.inputs if name in active)
+        bound = [name for name in region.bound if name in active]
+        self.region = Region(
+            self.block(region.body),
+            (*region.inputs, *(self.names[name] for name in self.given)),
+            region.arrays | {
+                self.names[a]: n for a, n in region.arrays.items() if a in active
+            },
+            region.bound | {self.names[name]: self.names[name] for name in bound},
+            region.counts,
+            region.like | {self.names[name]: region.like.get(name, name) for name in bound},
+        )
+
+    def block(self, block: Block) -> Block:
+        """Return a block with tangents."""
+        result: list[Statement] = []
+        for s in block:
+            if isinstance(s, Assign | Let):
+                result += self.assigned(s, target_of(s))
+            else:
+                result.append(with_blocks(s, self.block))
+        return tuple(result)
+
+    def assigned(self, s: Assign | Let, target: Target) -> Block:
+        """Return an assignment after that of its tangent."""
+        if part_of(target) not in self.names:
+            return (s,)
+        steps = Steps(self.fresh, s.place)
+        root = steps.of(s.value)
+        t = self.of(steps, root)
+        own = self.tangent_of(target)
+        first = Assign(own, ZERO if t is None else t, place=s.place) if isinstance(s, Assign) else (
+            Let(part_of(own), ZERO if t is None else t, place=s.place)
+        )
+        own = {let.name for let in steps.lets}
+        return inlined((*steps.lets, first, replace(s, value=root)), own)
+
+    def tangent_of(self, leaf: Target) -> Target:
+        """Return the tangent of a name or an element."""
+        if isinstance(leaf, Load):
+            return Load(self.names[leaf.array], leaf.index, place=leaf.place)
+        return Name(self.names[leaf.name], place=leaf.place)
+
+    def of(self, steps: Steps, root: Expr) -> Expr | None:
+        """Return the tangent of the value of some operations, or None if it is zero."""
+        tangents: dict[str, Expr | None] = {}
+
+        def of_operand(e: Expr) -> Expr | None:
+            if not isinstance(e, Name):
+                return None
+            if e.name in tangents:
+                return tangents[e.name]
+            return self.tangent_of(e) if e.name in self.names else None
+
+        for let in list(steps.lets):
+            t = self.of_operation(let, of_operand)
+            tangents[let.name] = None if t is None else steps.of(t)
+        return of_operand(root)
+
+    def of_operation(self, let: Let, of_operand: Callable[[Expr], Expr | None]) -> Expr | None:
+        """Return the tangent of the value of one operation."""
+        e = let.value
+        if isinstance(e, Load):
+            return self.tangent_of(e) if e.array in self.names else None
+        if (isinstance(e, Op) and e.op == "int") or all(
+            of_operand(part) is None for part in parts_of(e)
+        ):
+            return None
+        total: Expr = ZERO
+        for a, p in partials(e, Name(let.name)):
+            t = of_operand(a)
+            if t is not None and p is not None:
+                total = added(total, product(t, p))
+        return None if total == ZERO else total
+
+
+def tangent(region: Region, active: set[str]) -> Tangent:
+    """Return the tangent of a region of which some names and arrays are active.
+
+    Raises
+    ------
+    NoPartial
+        If the derivative of an operation is not known.
+    """
+    return Tangent(region, active)
+
+
+def depth_of(region: Region) -> int:
+    """Return how many tangents a region has already."""
+    return 1 + max((int(name[1 : name.index("_")]) for name in region.inputs if name[0] == "t"),
+                   default=0)

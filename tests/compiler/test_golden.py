@@ -1,0 +1,81 @@
+"""The IR and the text of some loops, in files: a change is seen in review.
+
+``pytest tests/compiler --update-golden`` writes the files anew.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mooncake_py.compiler.activity import active_parts
+from mooncake_py.compiler.forms import bound_to, specialise
+from mooncake_py.compiler.ir import Region
+from mooncake_py.compiler.show import shown
+from mooncake_py.compiler.tangent import tangent
+from tests.compiler.reading import pattern_of, region_of
+
+FOLDER = Path(__file__).parent / "golden"
+
+# For each loop its head, body, what stands before it, the active inputs, and types.
+LOOPS: dict[str, tuple[str, str, str, str, str]] = {
+    "recurrence": ("for i in range(n):", "x[i] += a * x[i - 1]", "pass", "x a", ""),
+    "inner_product": ("for i in range(n):", "s += x[i] * y[i]", "s = 0.0", "x", ""),
+    "matrix_vector": (
+        "for i in range(n):",
+        "for j in range(len(x)):\n    y[i] += m[i, j] * x[j]",
+        "pass", "x", "",
+    ),
+    "branches_and_ints": (
+        "for i in range(n):",
+        "if x[i] > a:\n    s += x[i] * y[k]; k += 1\nelse:\n    for j in range(i): m[i, j] = s",
+        "k = 0\ns = 0.0", "x", "k:int",
+    ),
+    "break_and_continue": (
+        "for i in range(n):",
+        "if x[i] < 0.0: continue\nif x[i] > a: break\ns += x[i] * x[i]",
+        "s = 0.0", "x", "",
+    ),
+    "passes_of_while": ("while k < n:", "k += 1\nx[k] *= a", "k = 0", "x a", "k:int n:int"),
+    "functions": (
+        "for i in range(n):", "x[i] = np.tanh(x[i] / a) ** 2 - np.maximum(x[i], a)", "pass", "x a",
+        "",
+    ),
+    "parallel": (
+        "for i in range(n):", "s, t = t, s * x[i] + t", "s = t = 0.0", "x s",
+        "s:float64 t:float64",
+    ),
+    "arrays": ("for p, q in zip(x, y):", "s += p * q", "s = 0.0", "x", ""),
+    "quotient": ("for i in range(n):", "s = s / (a + x[i])\nx[i] = -s", "s = 1.0", "s a", ""),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_golden(name: str, request: pytest.FixtureRequest) -> None:
+    head, body, before, active, types = LOOPS[name]
+    functions = (np.tanh, np.maximum) if "np." in body else ()
+    region = bound_to(region_of(body, before, head), functions)
+    text = described(region, set(active.split()), dict(part.split(":") for part in types.split()))
+    path = FOLDER / f"{name}.txt"
+    if request.config.getoption("--update-golden"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    assert path.exists(), f"{path} is missing: run pytest with --update-golden"
+    assert text == path.read_text()
+
+
+def described(region: Region, active: set[str], kinds: dict[str, str]) -> str:
+    """Return a region, its sweeps, its tangent, and the sweeps of the tangent, as text."""
+    form = specialise(region, pattern_of(region, active, **kinds))
+    assert form is not None
+    groups = {name: name for name in region.arrays}
+    given = {f"u_{name}" for name in active}
+    found = tangent(region, active_parts(region, given, groups))
+    both = given | {found.names[name] for name in found.given}
+    second = specialise(found.region, pattern_of(found.region, both, **kinds))
+    assert second is not None
+    titles = ("the region", "its sweeps", "its tangent", "the sweeps of the tangent")
+    texts = (shown(region), form.text, shown(found.region), second.text)
+    return "\n".join(f"# {title}\n\n{text}" for title, text in zip(titles, texts, strict=True))
