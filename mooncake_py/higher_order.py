@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from mooncake_py.boundary.apart import arguments_apart
 from mooncake_py.boundary.arguments import ArgNums, name_of
-from mooncake_py.boundary.separation import arguments_apart
 from mooncake_py.errors import InvalidTangentError, NonScalarOutputError
 from mooncake_py.interface import grad, jvp, value_and_grad
 from mooncake_py.jacobians import jacobian, of_chosen, value_and_jacobian

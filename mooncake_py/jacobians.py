@@ -10,9 +10,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from mooncake_py.boundary.apart import ArgumentsApart, arguments_apart
 from mooncake_py.boundary.arguments import ArgNums, name_of
 from mooncake_py.boundary.outputs import auxiliary
-from mooncake_py.boundary.separation import ArgumentsApart, arguments_apart
 from mooncake_py.errors import (
     InvalidModeError,
     InvalidTangentError,
@@ -258,9 +258,13 @@ def by_rows(program: Program, y: Any, pullback: Any, outputs: list[Any], leaves:
 def of_chosen(f: Any, arguments: ArgumentsApart) -> tuple[Any, Any]:
     """Return a function of the tuple of chosen arguments alone, and that tuple."""
     chosen, args, kwargs = arguments.chosen, arguments.args, arguments.kwargs
+    values = tuple([args[key] if isinstance(key, int) else kwargs[key] for key in chosen])
+    # The function must not reach the chosen ones otherwise.
+    others = [None if i in chosen else value for i, value in enumerate(args)]
+    named = {key: None if key in chosen else value for key, value in kwargs.items()}
 
     def function(values: Any) -> Any:
-        positional, keywords = list(args), dict(kwargs)
+        positional, keywords = list(others), dict(named)
         for key, value in zip(chosen, values, strict=True):
             if isinstance(key, int):
                 positional[key] = value
@@ -268,7 +272,6 @@ def of_chosen(f: Any, arguments: ArgumentsApart) -> tuple[Any, Any]:
                 keywords[key] = value
         return f(*positional, **keywords)
 
-    values = tuple([args[key] if isinstance(key, int) else kwargs[key] for key in chosen])
     return function, values
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.boundary.apart import ended
 from mooncake_py.boundary.arguments import name_of
 from mooncake_py.boundary.outgoing import independent
-from mooncake_py.boundary.separation import ended
 from mooncake_py.diagnostics.notes import locate
 from mooncake_py.diagnostics.places import definition_of
 from mooncake_py.errors import InvalidTangentError, MooncakeError, NonScalarOutputError

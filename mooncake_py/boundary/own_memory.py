@@ -24,7 +24,7 @@ from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.originals import Original
 from mooncake_py.tangents.memory import has_overlaps, owner
 
-__all__ = ["Copies", "OwnMemory"]
+__all__ = ["Copies", "Key", "OwnMemory"]
 
 Key = int | str
 Copies = Iterable[tuple[Any, Any]]

@@ -8,27 +8,31 @@ shared; the contexts of the call look out for such writes, and raise.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Collection, Iterable
-from typing import Any, Protocol
+from typing import Any
 from weakref import ref
 
-from numpy import memmap, ndarray
+from numpy import ndarray
 
 from mooncake_py.application.codual_call import pull_codual
 from mooncake_py.application.copying import Copier, same_view
 from mooncake_py.application.walker import replace_parts
 from mooncake_py.boundary.arguments import (
-    ArgNums,
-    choose_arguments,
     describe,
     name_of,
-    refuse_foreign,
 )
-from mooncake_py.boundary.closed import is_closed
+from mooncake_py.boundary.captured import captured_values
 from mooncake_py.boundary.followed import FollowedCopier, PartCopier
-from mooncake_py.boundary.own_memory import Copies, OwnMemory
-from mooncake_py.boundary.survey import Part, Survey, block_of, overlap, shared_surveys
+from mooncake_py.boundary.own_memory import Copies, Key
+from mooncake_py.boundary.survey import (
+    PLAIN,
+    Part,
+    Survey,
+    block_of,
+    overlap,
+    parts_of,
+    shared_surveys,
+)
 from mooncake_py.boundary.writes import unwatch_writes, watch_writes
 from mooncake_py.errors import Location, SharedArgumentsError
 from mooncake_py.runtime import pulls
@@ -37,55 +41,11 @@ from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import cells, owner
 
-__all__ = [
-    "ArgumentsApart", "Separation", "arguments_apart", "ended", "guard", "separation",
-]
+__all__ = ["Separation", "separation"]
 
-Key = int | str
+CAPTURED = -1  # in place of an argument: what captured and global names are bound to
+MANY_PARTS = 64  # of a captured value, more than which are not searched
 Pairs = list[tuple[Key, ndarray]]
-
-
-LARGE = 1 << 15  # bytes from which on it pays to find out whether an array need not be copied
-
-
-class Watcher(Protocol):
-    """What looks out for writes of a call."""
-
-    def watch(self, ctx: Any) -> None:
-        """Look out in a new context of the call."""
-
-    def note_further_copies(self, copies: Copies) -> None:
-        """Note what was copied, and the copies: they may be of what must not be written."""
-
-    def forget_copies(self, copies: Copies) -> None:
-        """Forget copies, when the call that they are for has ended."""
-
-    def ended(self, ctx: Any) -> None:
-        """Check what was not watched, when a function has run."""
-
-    def leave(self) -> None:
-        """Look out no longer: the call has ended."""
-
-
-class _Thread(threading.local):
-    """Who looks out for writes, in the calls that run one inside another."""
-
-    watchers: tuple[Watcher, ...] = ()
-
-
-_thread = _Thread()
-
-
-def guard(ctx: Any) -> None:
-    """Let a new context look out for writes into what arguments share."""
-    for found in _thread.watchers:
-        found.watch(ctx)
-
-
-def ended(ctx: Any) -> None:
-    """Check the memory of arguments when a function has run."""
-    for found in _thread.watchers:
-        found.ended(ctx)
 
 
 def separation(
@@ -104,150 +64,44 @@ def separation(
     whole : bool
         Whether to copy all of the arguments, not just what they share.
     """
-    if len(args) + len(kwargs) < 2:
-        return None
-    surveys = shared_surveys(args, kwargs)
-    if surveys is None:
-        return None
     values: dict[Key, Any] = {**dict(enumerate(args)), **kwargs}
-    found = Separation(f, chosen, dict(zip(values, surveys, strict=True)))
-    if not found.copied:
+    found = shared_surveys(args, kwargs) if len(values) > 1 else None
+    captured = captured_survey(f, [values[key] for key in chosen])
+    if found is None and captured is None:
         return None
-    found.copy(values, whole)
+    surveys = dict(zip(values, found or map(Survey, values.values()), strict=True))
+    if captured is not None:
+        surveys[CAPTURED] = captured
+    separated = Separation(f, chosen, surveys)
+    if not separated.copied:
+        return None
+    separated.copy(values, whole)
     positional = tuple(values[i] for i in range(len(args)))
-    found.args, found.kwargs = positional, {key: values[key] for key in kwargs}
-    return found
+    separated.args, separated.kwargs = positional, {key: values[key] for key in kwargs}
+    return separated
 
 
-def arguments_apart(
-    f: Callable[..., Any], argnums: ArgNums, args: Any, kwargs: Any
-) -> ArgumentsApart:
-    """Return the arguments of a call as memory of their own, a context manager round it."""
-    chosen = choose_arguments(f, argnums, args, kwargs)
-    for key in chosen:
-        refuse_foreign(f, key, args[key] if isinstance(key, int) else kwargs[key])
-    return ArgumentsApart(f, chosen, args, kwargs)
+def captured_survey(f: Callable[..., Any], values: list[Any]) -> Survey | None:
+    """Return what the names in a function share with containers and objects, None if nothing.
 
-
-def may_be_reached(value: Any) -> bool:
-    """Whether a value is an array with a derivative, whose memory may have other names."""
-    return (type(value) is ndarray or type(value) is memmap) and value.dtype.kind in "fc"
-
-
-class ArgumentsApart:
-    """The arguments of a call, which share no memory with one another or with other names.
-
-    A context manager round the call.
-
-    Parameters
-    ----------
-    f : callable
-        For messages.
-    chosen : collection of int and str
-        The arguments that are differentiated.
-    args, kwargs
-        All arguments.
-    whole : bool
-        Whether to copy all of the arguments, not just arrays and what they share.
-
-    Attributes
-    ----------
-    chosen : collection of int and str
-    args, kwargs
-        The arguments that `f` is passed.
+    Arrays by themselves are copied in any case.
     """
+    holders = [value for value in values if type(value) not in PLAIN and type(value) is not ndarray]
+    if not holders or getattr(type(f), "reaches_arguments", False):
+        return None
+    survey = Survey(*holders)
+    blocks = {block_of(a) for a in survey.arrays}
 
-    __slots__ = ("args", "chosen", "copies", "kwargs", "outside", "watchers")
+    def is_shared(value: Any) -> bool:
+        return id(value) in survey.holders or (
+            isinstance(value, ndarray) and block_of(value) in blocks
+        )
 
-    def __init__(
-        self, f: Callable[..., Any], chosen: Collection[Key], args: Any, kwargs: Any,
-        whole: bool = False,
-    ) -> None:
-        self.chosen = chosen
-        self.args, self.kwargs = args, kwargs
-        self.outside = _thread.watchers
-        self.copies: Copies = ()
-        self.watchers: tuple[Watcher, ...] = ()
-        separated = separation(f, chosen, args, kwargs, whole)
-        if separated is not None:
-            self.args, self.kwargs = separated.args, separated.kwargs
-            self.watchers = (separated,)
-        own = OwnMemory(f)
-        if whole:
-            self.copy_all(own, separated)
-        elif separated is None and not self.outside:
-            self.copy_arrays(own)
-        else:
-            self.copy_blocks(own, separated)
-        if own.pairs:
-            self.watchers = (*self.watchers, own)
-
-    def copy_all(self, own: OwnMemory, separated: Separation | None) -> None:
-        """Copy all of the arguments, unless that is done."""
-        if separated is None:
-            copier = FollowedCopier(enclosing())
-            self.args = copier.copy(self.args)
-            copies: Copies = list(copier.memo.values())
-        else:
-            copies = separated.copies
-        own.add_all(copies)
-        self.note_further_copies(copies)
-
-    def copy_arrays(self, own: OwnMemory) -> None:
-        """Copy the arrays among the arguments."""
-        for key in dict.fromkeys(self.chosen):
-            value = self.args[key] if isinstance(key, int) else self.kwargs[key]
-            if may_be_reached(value) and (value.nbytes < LARGE or not self.is_closed(own.f)):
-                self.pass_instead(key, own.copy(key, value))
-
-    def is_closed(self, f: Callable[..., Any]) -> bool:
-        """Whether the function can reach none of the arguments by another name."""
-        return is_closed(f, (*self.args, *self.kwargs.values()))
-
-    def copy_blocks(self, own: OwnMemory, separated: Separation | None) -> None:
-        """Copy the memory of arrays among the arguments, with all that shares it.
-
-        Who looks out for writes takes blocks and their copies for alike.
-        """
-        copies = [] if separated is None else separated.copies
-        own.add_all(copies)
-        done = {id(new) for _, new in copies}
-        for key in dict.fromkeys(self.chosen):
-            value = self.args[key] if isinstance(key, int) else self.kwargs[key]
-            if not may_be_reached(value) or id(value) in done:
-                continue
-            copier = FollowedCopier(enclosing())
-            self.pass_instead(key, copier.copy(value))
-            copies = list(copier.memo.values())
-            own.add_all(copies)
-            self.note_further_copies(copies)
-            if separated is not None:
-                separated.note_own_copy(copies, key)
-
-    def pass_instead(self, key: Key, value: Any) -> None:
-        """Replace an argument."""
-        if isinstance(key, int):
-            self.args = (*self.args[:key], value, *self.args[key + 1 :])
-        else:
-            self.kwargs = {**self.kwargs, key: value}
-
-    def note_further_copies(self, copies: Copies) -> None:
-        """Let who looks out for writes round this call know of copies of what they watch."""
-        self.copies = [*self.copies, *copies]
-        for found in self.outside:
-            found.note_further_copies(copies)
-
-    def __enter__(self) -> ArgumentsApart:
-        if self.watchers:
-            _thread.watchers = (*self.outside, *self.watchers)
-        return self
-
-    def __exit__(self, *details: object) -> None:
-        _thread.watchers = self.outside
-        for found in self.watchers:
-            found.leave()
-        for found in self.outside:
-            found.forget_copies(self.copies)
+    shared: list[Any] = []
+    for value in captured_values(f):
+        parts = [] if isinstance(value, ndarray) else parts_of(value)
+        shared += filter(is_shared, (value, *(parts if len(parts) <= MANY_PARTS else ())))
+    return Survey(*shared) if shared else None
 
 
 class Separation:
@@ -269,7 +123,7 @@ class Separation:
         self.surveys = surveys
         # What is not differentiated stays together: it may share what it shares.
         self.group: dict[Key, Key | None] = {
-            key: key if key in chosen else None for key in surveys
+            key: key if key in chosen or key == CAPTURED else None for key in surveys
         }
         self.copied: dict[Key | None, set[int]] = {}  # ids of arrays and holders, by group
         self.contexts: list[ref[Any]] = []
@@ -481,7 +335,10 @@ class Separation:
 
     def named(self, keys: Iterable[Key]) -> str:
         """Return words for arguments."""
-        return " and ".join(describe(self.f, key) for key in dict.fromkeys(keys))
+        return " and ".join(
+            "a captured or global name" if key == CAPTURED else describe(self.f, key)
+            for key in dict.fromkeys(keys)
+        )
 
     def written(self, ctx: Any, names: str) -> SharedArgumentsError:
         """Return the error for a write into what arguments share."""

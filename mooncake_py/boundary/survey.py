@@ -18,7 +18,7 @@ from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import address, cells, owner
 from mooncake_py.tangents.spec import ObjectSpec
 
-__all__ = ["Part", "Survey", "block_of", "overlap", "shared_surveys"]
+__all__ = ["PLAIN", "Part", "Survey", "block_of", "overlap", "parts_of", "shared_surveys"]
 
 PLAIN = INERT | {Active}
 MANY = 16  # parts of which it pays to find out at once whether they are all inert

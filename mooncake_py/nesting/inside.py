@@ -27,6 +27,7 @@ from numpy import ndarray
 
 from mooncake_py.application.gradients import gradient_of
 from mooncake_py.application.lift import Lifter, is_differentiable
+from mooncake_py.boundary.apart import ArgumentsApart, ended, guard
 from mooncake_py.boundary.arguments import name_of, not_differentiable
 from mooncake_py.boundary.exceptions import guarded
 from mooncake_py.boundary.inner_outputs import (
@@ -40,7 +41,6 @@ from mooncake_py.boundary.inner_outputs import (
 )
 from mooncake_py.boundary.outgoing import independent
 from mooncake_py.boundary.outputs import auxiliary, run, scalar_value, seed
-from mooncake_py.boundary.separation import ArgumentsApart, ended, guard
 from mooncake_py.diagnostics.notes import locate
 from mooncake_py.diagnostics.tracebacks import related
 from mooncake_py.errors import MooncakeError, NestedDerivativeError

@@ -10,10 +10,10 @@ from numpy import ndarray
 
 from mooncake_py.application.gradients import gradient_of
 from mooncake_py.application.lift import Lifter
+from mooncake_py.boundary.apart import guard
 from mooncake_py.boundary.exceptions import guarded
 from mooncake_py.boundary.inner_outputs import Leaves
 from mooncake_py.boundary.outputs import run, scalar_value, seed
-from mooncake_py.boundary.separation import guard
 from mooncake_py.modes.forward.call import lifted, run_over
 from mooncake_py.modes.forward.context import ForwardContext
 from mooncake_py.modes.forward.lift import InputLifter

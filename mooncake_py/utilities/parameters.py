@@ -105,7 +105,14 @@ class WithoutParameters:
     """A function that does not mention what it is differentiated with respect to.
 
     Called with the parameters, which it reaches in its own way, it runs ``f(*args)``.
+
+    Attributes
+    ----------
+    reaches_arguments : bool
+        That what it is called with is meant where it has other names too.
     """
+
+    reaches_arguments = True
 
     def __init__(self, f: Callable[..., Any], args: tuple[Any, ...]) -> None:
         self.f = f

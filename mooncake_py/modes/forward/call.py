@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from mooncake_py.application.gradients import gradient_of
+from mooncake_py.boundary.apart import ArgumentsApart, guard
 from mooncake_py.boundary.arguments import name_of, refuse_foreign
 from mooncake_py.boundary.exceptions import guarded
 from mooncake_py.boundary.outgoing import independent
 from mooncake_py.boundary.outputs import run
-from mooncake_py.boundary.separation import ArgumentsApart, guard
 from mooncake_py.modes.forward.context import ForwardContext
 from mooncake_py.modes.forward.lift import (
     TangentLifter,

@@ -14,12 +14,12 @@ from numpy import ndarray
 
 from mooncake_py.application.gradients import gradient_of
 from mooncake_py.application.lift import is_differentiable
+from mooncake_py.boundary.apart import guard
 from mooncake_py.boundary.arguments import name_of, not_differentiable, refused
 from mooncake_py.boundary.exceptions import guarded
 from mooncake_py.boundary.inner_outputs import Leaves
 from mooncake_py.boundary.outputs import auxiliary, scalar_value
 from mooncake_py.boundary.outputs import run as run_forward
-from mooncake_py.boundary.separation import guard
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.language.draws import Draws
 from mooncake_py.modes.forward.call import forward_context

@@ -10,11 +10,11 @@ from numpy import ndarray
 
 from mooncake_py.application.gradients import gradient_of
 from mooncake_py.application.lift import Lifter
+from mooncake_py.boundary.apart import ArgumentsApart
 from mooncake_py.boundary.arguments import ArgNums, choose_arguments, lift_chosen
 from mooncake_py.boundary.exceptions import guarded
 from mooncake_py.boundary.outputs import run as run_forward
 from mooncake_py.boundary.outputs import scalar_value
-from mooncake_py.boundary.separation import ArgumentsApart
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.settings import new_context, settings
 from mooncake_py.runtime.active import Active

@@ -11,12 +11,12 @@ from numpy import ndarray
 
 from mooncake_py.application.gradients import gradient_of
 from mooncake_py.application.lift import Lifter, is_differentiable
+from mooncake_py.boundary.apart import ArgumentsApart
 from mooncake_py.boundary.arguments import name_of, refuse_foreign
 from mooncake_py.boundary.exceptions import end_by, guarded
 from mooncake_py.boundary.followed import FollowedCopier
 from mooncake_py.boundary.outgoing import independent
 from mooncake_py.boundary.outputs import run, seed
-from mooncake_py.boundary.separation import ArgumentsApart
 from mooncake_py.diagnostics.places import definition_of
 from mooncake_py.diagnostics.tracebacks import leave_by
 from mooncake_py.language.draws import Draws

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from mooncake_py.boundary.separation import guard
+from mooncake_py.boundary.apart import guard
 from mooncake_py.diagnostics.meter import attach_meter
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.inner import InnerContext

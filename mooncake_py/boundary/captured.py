@@ -1,4 +1,4 @@
-"""Functions that reach no array but through their arguments, as far as their names tell.
+"""What a function reaches by names: captured and global variables, and defaults.
 
 Arguments are copied so that other names for them mean constants.  Where there can be no other
 name, large arrays need no copy.  Measured on a million elements: the gradient of ``np.sum`` takes
@@ -8,9 +8,10 @@ name, large arrays need no copy.  Measured on a million elements: the gradient o
 from __future__ import annotations
 
 import dis
+import functools
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
-from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from contextlib import suppress
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,13 +20,14 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.attribute_lookup import MISSING
 
-__all__ = ["is_closed"]
+__all__ = ["captured_values", "is_closed"]
 
 LIBRARIES = frozenset({
     "builtins", "cmath", "functools", "itertools", "math", "numpy", "operator", "scipy",
 })
 REACHING = frozenset({"__import__", "compile", "eval", "exec", "globals", "locals", "open", "vars"})
 
+OWN = __name__.partition(".")[0]
 CONTAINERS = frozenset({list, tuple, dict})
 PLAIN = (INERT - {type, ModuleType}) | {np.ndarray, Active}
 
@@ -63,8 +65,52 @@ def reaches_libraries_only(f: Any) -> bool:
         names = names_of(value.__code__)
         if names.reaches_more:
             return False
-        rest.extend(reached_by(value, names.found))
+        rest += held_by(value)
+        rest += bound_to(value, names.found)
     return True
+
+
+def captured_values(f: Any) -> Iterator[Any]:
+    """Yield what the names in the code of a function are bound to.
+
+    Functions that it names, captured or holds are followed; those of packages that it only uses
+    have no names for what the user's code holds, except by what they captured.
+    """
+    packages = {package_of(f)}
+    rest, seen = [f], set[int]()
+    while rest:
+        value = rest.pop()
+        if id(value) in seen or is_harmless(value):
+            continue
+        seen.add(id(value))
+        t = type(value)
+        if t is FunctionType:
+            held = held_by(value)
+            packages.update(package_of(part) for part in held if type(part) is FunctionType)
+            rest += held
+            if root_of(value.__globals__.get("__name__")) in packages:
+                rest += bound_to(value, names_of(value.__code__).found)
+        elif t is MethodType or t is functools.partial:
+            held = parts_of_callable(value)
+            packages.update(map(package_of, held))
+            rest += held
+        else:
+            yield value
+            if callable(value) and not isinstance(value, type):
+                rest += [type(value).__call__, *getattr(value, "__dict__", {}).values()]
+
+
+def parts_of_callable(f: Any) -> list[Any]:
+    """Return what a method or a partial function consists of."""
+    if type(f) is MethodType:
+        return [f.__func__, f.__self__]
+    return [f.func, *f.args, *f.keywords.values()]
+
+
+def package_of(value: Any) -> str:
+    """Return the name of the package that a value is from; none for derivatives."""
+    root = root_of(getattr(value, "__module__", None))
+    return "" if root == OWN else root
 
 
 def is_harmless(value: Any) -> bool:
@@ -84,26 +130,30 @@ def is_harmless(value: Any) -> bool:
 
 def is_library(module: str | None) -> bool:
     """Whether a module is part of a library that holds no arrays of the user's."""
-    return (module or "").partition(".")[0] in LIBRARIES
+    return root_of(module) in LIBRARIES
 
 
-def reached_by(f: FunctionType, names: Iterable[str]) -> Iterator[Any]:
-    """Yield the values of names in a function, and its defaults."""
-    for name in names:
-        value = f.__globals__.get(name, MISSING)
-        if value is not MISSING:
-            yield value
+def root_of(module: str | None) -> str:
+    """Return the name of the package that a module is in."""
+    return (module or "").partition(".")[0]
+
+
+def bound_to(f: FunctionType, names: Iterable[str]) -> list[Any]:
+    """Return the values of the global variables of these names."""
+    found = [f.__globals__.get(name, MISSING) for name in names]
+    return [value for value in found if value is not MISSING]
+
+
+def held_by(f: FunctionType) -> list[Any]:
+    """Return what a function has captured, its defaults and attributes."""
+    held = [*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values(), *vars(f).values()]
     for cell in f.__closure__ or ():
-        try:
-            yield cell.cell_contents
-        except ValueError:  # empty
-            continue
-    yield from f.__defaults__ or ()
-    yield from (f.__kwdefaults__ or {}).values()
-    yield from vars(f).values()
+        with suppress(ValueError):  # empty
+            held.append(cell.cell_contents)
+    return held
 
 
-@lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=1024)
 def names_of(code: CodeType) -> Names:
     """Return the names of global variables in some code and the functions defined in it."""
     found: set[str] = set()

@@ -13,7 +13,7 @@ import pytest
 from numpy import sum as total
 
 from mooncake_py import grad
-from mooncake_py.boundary.closed import is_closed
+from mooncake_py.boundary.captured import is_closed
 
 LARGE = np.linspace(0.0, 1.0, 10_000)
 HELD = SimpleNamespace(large=LARGE)
@@ -62,7 +62,7 @@ def by_keyword(x, *, y=LARGE):
 
 
 def by_import(x):
-    import tests.boundary.test_closed as here
+    import tests.boundary.test_captured as here
 
     return np.sum(x * here.LARGE)
 
