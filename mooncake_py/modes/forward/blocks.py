@@ -13,6 +13,8 @@ from mooncake_py.tangents.memory import shadow_view, zeros_like_owner
 
 __all__ = ["Blocks"]
 
+ROOM, SPARE = 16, 1 << 16  # tangents, and bytes of them, that may be of dead arrays in any case
+
 
 class Block(NamedTuple):
     """A tangent, and a reference to the owner of the memory that it belongs to."""
@@ -33,13 +35,18 @@ class Blocks:
 
     Notes
     -----
-    A block goes when its owner does: a loop over short-lived arrays keeps no tangents.
+    Tangents of arrays that are gone are dropped before they take much: a loop over short-lived
+    arrays keeps few.  They do not go by a callback of the reference.  Two levels would give an
+    array two of them, and CPython 3.11 crashes if its collector frees references with callbacks
+    while it calls those of an array that dies.
     """
 
     def __init__(self, owner: Callable[[ndarray], ndarray], report: Reporter) -> None:
         self.owner = owner
         self.report = report
-        self.known: dict[int, Block] = {}
+        self.known: dict[int, Any] = {}  # blocks, and originals, which note that they are looked up
+        self.room = ROOM
+        self.spare = SPARE
 
     def tangent_of(self, a: ndarray) -> ndarray | None:
         """Return the tangent of an array, a view of that of its block; None where it is zero."""
@@ -60,16 +67,29 @@ class Blocks:
 
     def put(self, owner: ndarray, tangent: ndarray) -> None:
         """Register the tangent of a block, an array of its own with the layout of the owner."""
-        key = id(owner)
-        blocks = ref(self)  # no cycle, which only the collector would free
+        self.spare -= tangent.nbytes
+        if len(self.known) >= self.room or self.spare < 0:
+            self.drop_dead()
+        self.known[id(owner)] = Block(ref(owner), tangent)
 
-        def forget(gone: ref[ndarray]) -> None:
-            alive = blocks()
-            found = None if alive is None else alive.known.get(key)
-            if alive is not None and found is not None and found.ref is gone:
-                del alive.known[key]
+    def drop_dead(self) -> None:
+        """Drop the tangents of arrays that are gone, and say when to look again.
 
-        self.known[key] = Block(ref(owner, forget), tangent)
+        That is when there may be half as many again, or a quarter of their bytes.
+        """
+        blocks = [(key, block) for key, block in self.known.items() if type(block) is Block]
+        alive = 0
+        for key, block in blocks:
+            if block.ref() is None:
+                del self.known[key]
+            else:
+                alive += block.tangent.nbytes
+        self.room, self.spare = len(self.known) * 3 // 2 + ROOM, alive // 4 + SPARE
+
+    def of_id(self, key: int) -> Any:
+        """Return what is known of the array with this id; None if it has no tangent."""
+        known = self.known.get(key)
+        return None if type(known) is Block and known.ref() is None else known
 
     def activate(self, a: ndarray) -> ndarray:
         """Return the tangent of an array, of zeros if it had none."""

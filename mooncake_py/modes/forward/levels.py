@@ -116,7 +116,7 @@ class Levels(ArrayLanguage):
 
     def node_at(self, key: int) -> Any:
         """Return something with a reference to the array of this id, if it is active."""
-        known = self.blocks.known.get(key)
+        known = self.blocks.of_id(key)
         return self.base.node_at(key) if known is None else known
 
     def record(self, entry: tuple[Any, ...]) -> None:

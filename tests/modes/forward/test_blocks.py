@@ -1,0 +1,53 @@
+"""Tangents of arrays that are gone."""
+
+from __future__ import annotations
+
+from weakref import getweakrefs
+
+import numpy as np
+
+from mooncake_py.modes.forward.blocks import ROOM, SPARE, Blocks
+from mooncake_py.tangents.memory import owner
+
+
+def made() -> Blocks:
+    return Blocks(owner, RuntimeError)
+
+
+def test_arrays_get_no_references_with_callbacks() -> None:
+    a = np.ones(3)
+    for blocks in (made(), made()):
+        blocks.activate(a)
+    assert [r.__callback__ for r in getweakrefs(a)] == [None]
+
+
+def test_a_dead_array_has_no_tangent() -> None:
+    blocks, a = made(), np.ones(3)
+    blocks.activate(a)
+    key = id(a)
+    assert blocks.of_id(key) is not None
+    del a
+    assert blocks.of_id(key) is None
+
+
+def test_few_tangents_of_dead_arrays_are_kept() -> None:
+    blocks, alive = made(), [np.ones(3) for _ in range(20)]
+    for a in alive:
+        blocks.activate(a)
+    short_lived = []
+    for _ in range(100):
+        short_lived = [np.ones(3) for _ in range(3)]
+        for a in short_lived:
+            blocks.activate(a)
+        assert len(blocks.known) <= 23 * 3 // 2 + ROOM
+    assert all(blocks.tangent_of(a) is not None for a in (*alive, *short_lived))
+
+
+def test_large_tangents_of_dead_arrays_take_little_memory() -> None:
+    blocks, alive = made(), [np.ones(SPARE) for _ in range(4)]
+    for a in alive:
+        blocks.activate(a)
+    for _ in range(10):
+        blocks.activate(np.ones(SPARE))
+        kept = sum(block.tangent.nbytes for block in blocks.known.values())
+        assert kept <= 4 * 8 * SPARE * 5 // 4 + SPARE + 8 * SPARE
