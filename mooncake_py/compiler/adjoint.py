@@ -313,10 +313,10 @@ class _Adjoint:
             if self.is_at_hand(again):
                 back[leaf] = again
                 continue
-            negative = isinstance(slope, Op) and slope.op == "neg"
-            bare = slope.args[0] if negative else slope
-            name = Name(kept.setdefault(bare, f"s{len(kept)}"))
-            back[leaf] = negated(name) if negative else name
+            if isinstance(slope, Op) and slope.op == "neg":
+                back[leaf] = negated(Name(kept.setdefault(slope.args[0], f"s{len(kept)}")))
+            else:
+                back[leaf] = Name(kept.setdefault(slope, f"s{len(kept)}"))
         return kept, back
 
     def is_at_hand(self, e: Expr) -> bool:
@@ -326,7 +326,7 @@ class _Adjoint:
         factors, or a quotient, that does not hold.
         """
         if isinstance(e, Const):
-            return e.value is not None and math.isfinite(e.value)
+            return e.value is not None and abs(e.value) < math.inf
         if isinstance(e, Op) and e.op == "neg":
             return self.is_at_hand(e.args[0])
         if isinstance(e, Load) and e.array not in self.fixed:

@@ -32,11 +32,11 @@ from mooncake_py.compiler.ir import (
     with_blocks,
     with_value,
 )
-from mooncake_py.compiler.partials import NoPartial, declared
+from mooncake_py.compiler.partials import NoPartial, serves
 from mooncake_py.compiler.simplify import expressions_of
 from mooncake_py.forms.fusion import define
 
-__all__ = ["Form", "Pattern", "bound_to", "lengths_of", "specialise"]
+__all__ = ["Form", "Pattern", "bound_to", "is_served", "lengths_of", "specialise"]
 
 
 class Pattern(NamedTuple):
@@ -106,9 +106,9 @@ class Form(NamedTuple):
 
 def specialise(region: Region, pattern: Pattern) -> Form | None:
     """Return the form of a region for a pattern, or None if there is none."""
-    region = bound_to(region, pattern.functions)
-    if not all(declared(e.function, len(e.args)) is not None for e in calls_of(region.body)):
+    if not is_served(region, pattern.functions):
         return None
+    region = bound_to(region, pattern.functions)
     numbers = [name for name in region.inputs if name not in region.arrays]
     kinds = {name: kind for name, (kind, _) in zip(numbers, pattern.kinds, strict=True)}
     types = infer(region, kinds)
@@ -124,6 +124,14 @@ def specialise(region: Region, pattern: Pattern) -> Form | None:
     except NoPartial:
         return None
     return written(region, types, sweeps, active, given)
+
+
+def is_served(region: Region, functions: Sequence[Any]) -> bool:
+    """Return True if a region calls nothing but functions that can be called on floats."""
+    return all(
+        type(e.function) is not int or serves(functions[e.function], len(e.args))
+        for e in calls_of(region.body)
+    )
 
 
 def arrays_of(region: Region) -> list[str]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from functools import lru_cache
-from types import FunctionType
 from typing import Any
 
 from mooncake_py.compiler.ir import Call, Const, Expr, Name, Op, Select, parts_of, substituted
@@ -21,7 +20,7 @@ from mooncake_py.forms.partials import partials_of, reads_of
 from mooncake_py.rules.kinds import AtOnce
 from mooncake_py.runtime.values import is_of_math
 
-__all__ = ["NoPartial", "declared", "partials"]
+__all__ = ["NoPartial", "declared", "partials", "serves"]
 
 ONE, ZERO = Const(1.0), Const(0.0)
 
@@ -70,11 +69,14 @@ def declared(f: Any, count: int) -> tuple[Any, ...] | None:
     That of a function of NumPy is, on floats, that of `math`, at a tenth of the price.
     """
     table = NUMPY_FUNCTIONS if count == 1 else PAIRS
-    own_rule = type(f) is FunctionType  # one that a declared partial derivative calls
-    if not (f in table or is_of_math(f) or f in OPERATORS.values() or own_rule):
-        return None
     own = table[f][0] if f in table else f
     return partials_of(f if isinstance(own, tuple) else own, count)
+
+
+def serves(f: Any, count: int) -> bool:
+    """Return True if a function of the user's takes floats, and its rule is one for floats."""
+    table = NUMPY_FUNCTIONS if count == 1 else PAIRS
+    return (f in table or is_of_math(f)) and declared(f, count) is not None
 
 
 @lru_cache(maxsize=1024)

@@ -91,7 +91,7 @@ class ExpressionReader:
         match node:
             case ast.Name(id=name):
                 return Name(self.name(name), place=place)
-            case ast.Constant(value=value) if type(value) in (int, float):
+            case ast.Constant(value=int(value) | float(value)) if type(value) is not bool:
                 return Const(value, place=place)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
                 return Op(ARITHMETIC[type(op)], (self.value(left), self.value(right)), place=place)
@@ -208,7 +208,7 @@ class ExpressionReader:
         match node:
             case ast.Name(id=name):
                 return Name(self.name(name), place=place)
-            case ast.Constant(value=value) if type(value) in (int, float, bool):
+            case ast.Constant(value=int(value) | float(value)):
                 return Const(value, place=place)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
                 return Op(OPERATORS[type(op)], (self.native(left), self.native(right)), place=place)

@@ -5,6 +5,7 @@ Before and after: the grammar of `ir`.  Nothing changes the value of an expressi
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Iterable
 
@@ -62,8 +63,8 @@ def simplified(e: Expr) -> Expr:
 
 def added(a: Expr, b: Expr) -> Expr:
     """Return a sum."""
-    if isinstance(a, Const) and isinstance(b, Const) and a.value is not None is not b.value:
-        return Const(a.value + b.value)
+    if isinstance(a, Const) and isinstance(b, Const):
+        return folded("add", a, b)
     if is_number(a, 0):
         return b
     if is_number(b, 0):
@@ -71,6 +72,16 @@ def added(a: Expr, b: Expr) -> Expr:
     if isinstance(b, Op) and b.op == "neg":
         return Op("sub", (a, *b.args))
     return Op("add", (a, b))
+
+
+def folded(op: str, a: Const, b: Const) -> Expr:
+    """Return the result of an operator on numbers that are written down."""
+    if a.value is None or b.value is None:
+        return Op(op, (a, b))
+    try:
+        return Const(getattr(operator, op)(a.value, b.value))
+    except OverflowError:  # an int that is no float
+        return Op(op, (a, b))
 
 
 def negated(a: Expr) -> Expr:
@@ -82,8 +93,8 @@ def negated(a: Expr) -> Expr:
 
 def product(a: Expr, b: Expr) -> Expr:
     """Return a product; with a choice of one or nothing it is a choice."""
-    if isinstance(a, Const) and isinstance(b, Const) and a.value is not None is not b.value:
-        return Const(a.value * b.value)
+    if isinstance(a, Const) and isinstance(b, Const):
+        return folded("mul", a, b)
     for one, other in ((a, b), (b, a)):
         if is_number(one, 1):
             return other

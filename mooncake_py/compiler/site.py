@@ -23,7 +23,7 @@ from numpy import ndarray
 
 from mooncake_py.compiler.activity import active_parts
 from mooncake_py.compiler.evaluate import evaluated
-from mooncake_py.compiler.forms import Form, Pattern, bound_to, specialise
+from mooncake_py.compiler.forms import Form, Pattern, bound_to, is_served, specialise
 from mooncake_py.compiler.infer import FLAGS, FLOAT, FLOAT64, INT
 from mooncake_py.compiler.ir import STEPS, For, Name, Region, While
 from mooncake_py.compiler.partials import NoPartial
@@ -294,12 +294,12 @@ class Site:
             pass
         except TypeError:  # a function that cannot be a key
             return None
-        region = bound_to(self.region, functions)
-        groups = dict(zip(self.arrays, key[2], strict=True))
-        try:
-            site = TangentSite(tangent(region, active_parts(region, set(moving), groups)))
-        except NoPartial:
-            site = None
+        site = None
+        if is_served(self.region, functions):
+            region = bound_to(self.region, functions)
+            groups = dict(zip(self.arrays, key[2], strict=True))
+            with suppress(NoPartial):
+                site = TangentSite(tangent(region, active_parts(region, set(moving), groups)))
         self._tangents[key] = site
         return site
 

@@ -1,0 +1,293 @@
+"""Tangents of regions, and what forward mode makes of them."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from mooncake_py import grad, hessian, hvp, jvp, value_and_grad
+from mooncake_py.compiler.activity import active_parts
+from mooncake_py.compiler.ir import Assign, Const, Name, statements
+from mooncake_py.compiler.show import shown
+from mooncake_py.compiler.site import Site, TangentSite
+from mooncake_py.compiler.tangent import tangent
+from mooncake_py.forms.fusion import Elsewhere
+from mooncake_py.modes.forward.call import forward_context
+from mooncake_py.modes.reverse.context import ReverseContext
+from tests.compiler.reading import region_of
+
+X = np.array([0.7, -1.2, 0.8, 1.9, -0.4])
+V = np.array([1.0, 0.5, -2.0, 0.3, 0.9])
+
+
+def tangent_of(body: str, active: str, before: str = "s = t = 0.0"):
+    region = region_of(body, before)
+    groups = {name: name for name in region.arrays}
+    given = {f"u_{name}" for name in active.split()}
+    return tangent(region, active_parts(region, given, groups))
+
+
+def lines_of(body: str, active: str) -> list[str]:
+    return [line.strip() for line in shown(tangent_of(body, active).region).splitlines()[2:-1]]
+
+
+@pytest.mark.parametrize(
+    ("body", "active", "lines"),
+    [
+        ("x[i] = a", "a", ["t1_u_x[u_i] = t1_u_a", "u_x[u_i] = u_a"]),
+        ("x[i] = a", "x", ["t1_u_x[u_i] = 0.0", "u_x[u_i] = u_a"]),
+        ("y[i] = a", "x", ["u_y[u_i] = u_a"]),
+        ("s = x[i] * a", "x", ["t1_u_s = t1_u_x[u_i] * u_a", "u_s = u_x[u_i] * u_a"]),
+        ("s = a / b", "b", ["e1_0 = u_a / u_b", "t1_u_s = t1_u_b * ((-e1_0) / u_b)", "u_s = e1_0"]),
+        ("s -= int(x[i]) * a", "x a", [
+            "e1_1 = int(u_x[u_i])", "t1_u_s = (-(t1_u_a * e1_1))", "u_s = u_s - (e1_1 * u_a)",
+        ]),
+        ("if x[i] > a: s = x[i]", "x", [
+            "if u_x[u_i] > u_a:", "t1_u_s = t1_u_x[u_i]", "u_s = u_x[u_i]",
+        ]),
+    ],
+)
+def test_statements(body, active, lines):
+    found = lines_of(body, active)
+    if body.startswith("s -="):
+        lines[1] = found[1]
+        assert "t1_u_x" not in found[1]
+        assert "t1_u_a * e1_1" in found[1]
+    assert found == lines
+
+
+def test_what_it_is_given_and_binds():
+    found = tangent_of("s += x[i] * a\nt = s", "x")
+    assert found.given == ("u_s", "u_x")
+    assert found.region.inputs[-2:] == ("t1_u_s", "t1_u_x")
+    assert found.region.like == {"t1_u_s": "u_s", "t1_u_t": "u_t"}
+    assert found.region.arrays == {"u_x": 1, "t1_u_x": 1}
+    assert not set(found.region.bound) - {"u_i", "u_s", "u_t", "t1_u_s", "t1_u_t"}
+
+
+def test_the_tangent_of_a_tangent():
+    first = tangent_of("s = s * x[i]", "s x")
+    region = first.region
+    groups = {name: name for name in region.arrays}
+    second = tangent(region, active_parts(region, {"u_x"}, groups))
+    assert second.names["t1_u_s"] == "t2_t1_u_s"
+    assert second.region.like["t2_t1_u_s"] == "u_s"
+    targets = [s.target for s in statements(second.region.body) if isinstance(s, Assign)]
+    assert Name("t2_t1_u_s") in targets
+    assert not any(isinstance(s, Assign) and s.value == Const(0.0) and s.target == Name("t2_u_s")
+                   for s in statements(second.region.body))
+
+
+# In forward mode.
+
+
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Of each tangent that is tried, in order, whether it ran as one entry."""
+    results: list[bool] = []
+    push = Site.push
+
+    def noted(self: Site, *args):
+        result = push(self, *args)
+        results.append(result is not Elsewhere)
+        return result
+
+    monkeypatch.setattr(Site, "push", noted)
+    return results
+
+
+def recurrence(x, a):
+    s = 0.0
+    for i in range(1, len(x)):
+        x[i] += a * np.sin(x[i - 1])
+        s += x[i] * math.exp(-a)
+    return s * x[-1]
+
+
+def without_regions(derivative):
+    """Return a derivative, taken operation by operation."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ReverseContext, "fuses", False)
+        return derivative()
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("a", [0.3, np.float64(0.3), 2])
+@pytest.mark.parametrize(
+    "derivative",
+    [
+        lambda x, a: jvp(recurrence, (x, a), (V, None)),
+        lambda x, a: hvp(recurrence, (x, a), V),
+        lambda x, a: hvp(lambda x: jvp(lambda x: recurrence(x, a), (x,), (V,))[1], (x,), V),
+        lambda x, a: jvp(lambda x: jvp(lambda x: recurrence(x.copy(), a), (x,), (V,)), (x,), (V,)),
+        lambda x, a: hessian(recurrence)(x, a),
+    ],
+)
+def test_derivatives(derivative, a, ran):
+    x = X.copy()
+    found = derivative(x, a)
+    assert_array_equal(x, X)
+    assert ran
+    assert all(ran)
+    expected = without_regions(lambda: derivative(x, a))
+    for p, q in zip(np.atleast_1d(found), np.atleast_1d(expected), strict=True):
+        assert_allclose(p, q, rtol=1e-12)
+
+
+@pytest.mark.plain
+def test_types_of_numbers_and_of_their_tangents(ran):
+    def f(x, a, b):
+        s = 0.0
+        t = w = 0
+        for i in range(len(x)):
+            s += a * 2.0
+            t += x[i] * b
+            if x[i] > 100.0:
+                w += x[i]
+        return s, t, w
+
+    args = (X, 0.5, np.float64(2.0))
+    y, dy = jvp(f, args, (V, 1.0, np.float64(1.0)))
+    assert ran == [True]
+    assert y == f(*args)
+    assert [type(v) for v in y] == [type(v) for v in f(*args)] == [float, np.float64, int]
+    assert_allclose(dy[:2], (10.0, V.sum() * 2.0 + X.sum()), rtol=1e-14)
+    assert [type(v) for v in dy[:2]] == [float, np.float64]
+
+
+@pytest.mark.plain
+def test_what_is_unusual_takes_the_general_way_and_puts_tangents_back(ran):
+    def f(x):
+        for i in range(len(x)):
+            x[i] = x[i] * 2.0
+            x[i] /= 3.0 - i  # no float of Python: inf, and a warning
+        return x[0] + x[1]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        y, dy = jvp(f, (X,), (V,))
+        assert ran == [False]
+        assert (y, dy) == without_regions(lambda: jvp(f, (X,), (V,)))
+
+
+@pytest.mark.plain
+def test_a_tangent_that_is_not_finite_takes_the_general_way(ran):
+    def f(x):
+        s = 0.0
+        for i in range(3):
+            s += math.sqrt(x[i])
+        return s
+
+    x = np.array([1e-320, 1.0, 4.0])  # its slope overflows
+    y, dy = jvp(f, (x,), (np.array([0.0, 1.0, 1.0]),))
+    assert (y, dy) == (f(x), 0.75)
+    huge = np.array([1e300, 1.0, 1.0])
+    assert jvp(f, (x,), (huge,))[1] == math.inf
+    assert grad(f)(x)[1] == 0.5
+
+
+@pytest.mark.plain
+def test_three_misses_in_a_row_are_enough_for_the_tangent(monkeypatch):
+    attempts = []
+    attempt = TangentSite.attempt
+    monkeypatch.setattr(
+        TangentSite, "attempt", lambda self, *args: attempts.append(1) or attempt(self, *args)
+    )
+
+    def f(x, n):
+        s = 0.0
+        try:
+            for i in range(n):
+                s += x[i] * x[i]
+        except IndexError:
+            s *= 2.0
+        return s
+
+    for n in (9, 9, 4, 9, 9, 9, 4):
+        assert jvp(lambda x, n=n: f(x, n), (X,), (V,))[0] == f(X, n)
+    assert len(attempts) == 6
+
+
+@pytest.mark.plain
+def test_tangents_leave_no_entries_where_nothing_is_active_below():
+    ctx = forward_context()
+    x = X.copy()
+    ctx.blocks.activate(x)[...] = V
+    for _ in range(3):
+        ctx.call(recurrence, x, 0.3)
+    ((undo, target, *_),) = ctx.base.tape
+    assert undo.__name__ == "undo_assign"
+    assert target is x
+    moved = ctx.blocks.tangent_of(x).copy()
+    ctx.roll_back()
+    assert_array_equal(x, X)
+    assert_array_equal(ctx.blocks.tangent_of(x), moved)
+
+
+@pytest.mark.plain
+def test_an_array_becomes_active_and_views_of_it_too(ran):
+    def f(x):
+        b = np.zeros(6)
+        tail = b[1:]
+        before = b[::-1]
+        for i in range(len(x)):
+            tail[i] = x[i] * x[i]
+            x[i] = before[i] * 2.0
+        return np.sum(b * b) + np.sum(x * tail)
+
+    assert_allclose(jvp(f, (X,), (V,))[1], grad(f)(X) @ V, rtol=1e-13)
+    assert ran == [True]
+
+
+@pytest.mark.plain
+def test_an_array_that_overlaps_itself_takes_the_general_way(ran):
+    def f(x):
+        windows = np.lib.stride_tricks.as_strided(x, (3, 3), (8, 8), writeable=True)
+        s = 0.0
+        for i in range(3):
+            s += windows[i, 1] * windows[1, i]
+        return s
+
+    assert_allclose(jvp(f, (X,), (V,))[1], grad(f)(X) @ V, rtol=1e-13)
+    assert ran == [False]
+
+
+@pytest.mark.plain
+def test_loops_over_constants_are_one_entry_without_a_record(taken):
+    def f(x):
+        table = np.zeros(5)
+        for i in range(1, 5):
+            table[i] = table[i - 1] * 0.5 + i
+        return np.sum(x * table)
+
+    value, g = value_and_grad(f)(X)
+    assert taken == [True]
+    assert value == f(X)
+    assert_array_equal(g, [0.0, 1.0, 2.5, 4.25, 6.125])
+
+
+def test_what_the_way_back_reads_may_be_overwritten_later():
+    # It is read where the sweep runs: later writes must be undone before.
+    def f(x, b):
+        w = np.zeros(5)
+        for i in range(5):
+            w[i] = b[i] * 2.0
+        s = 0.0
+        for i in range(5):
+            s += w[i] * x[i] * 1.0
+            s += x[i] * b[i]
+        for i in range(5):
+            w[i] = 0.0
+            b[i] = -1.0
+        w[:] = 7.0
+        b[:] = 8.0
+        return s
+
+    b = V.copy()
+    assert_allclose(grad(f)(X, b), 3.0 * V, rtol=1e-15)
+    assert_array_equal(b, V)
+    assert_allclose(grad(lambda x: f(x, x * 1.0))(X), 6.0 * X, rtol=1e-15)
