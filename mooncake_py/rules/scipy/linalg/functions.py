@@ -71,15 +71,33 @@ def logm_rule(A: Any) -> Rule:
     return sl.logm(a), logm_pullback
 
 
+SINGULAR = not_implemented(
+    "the square root of a matrix that is singular to working precision has no derivative; "
+    "add a small multiple of the identity"
+)
+
+
+def is_singular_root(y: ndarray) -> bool:
+    """Whether two eigenvalues of a root, or twice the same, add up to nothing.
+
+    An eigenvalue of zero of the matrix comes out as a root of the rounding.
+    """
+    w = np.linalg.eigvals(y)
+    rounding = 4 * len(w) * np.finfo(y.dtype).eps * np.abs(w).max(initial=0) ** 2
+    return bool(np.any(np.abs(w[:, None] + w) ** 2 <= rounding))
+
+
 @from_vjp(sl.sqrtm)
 def sqrtm_rule(A: Any) -> Rule:
     """Y Y = A:  Y^H dA + dA Y^H = dY."""
     y: Any = sl.sqrtm(A)
 
-    def sqrtm_pullback(dy: ndarray) -> ndarray:
+    def sqrtm_pullback(dy: ndarray) -> Any:
         da = np.zeros(dy.shape, dy.dtype)
         for i in np.ndindex(dy.shape[:-2]):
             if dy[i].any():
+                if is_singular_root(y[i]):
+                    return SINGULAR
                 adjoint = adjoint_matrix(y[i])
                 da[i] = sl.solve_sylvester(adjoint, adjoint, dy[i])
         return da

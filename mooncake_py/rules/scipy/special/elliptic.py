@@ -77,10 +77,13 @@ def ellipj_rule(u: Any, m: Any) -> tuple[Any, Any]:
 
 def agm_slope(a: Any, b: Any, y: Any) -> Any:
     """Return the derivative in a of pi/4 (a + b) / K(m),  m = ((a-b) / (a+b))^2  (19.8.5)."""
-    t = (a - b) / (a + b)
+    edge = y == 0  # with slopes 0 and infinity; at (0, 0) a kink, with that along a = b
+    at_edge = np.where(a == b, 0.5, np.where(a == 0, np.inf, 0.0))
+    sum_ = np.where(edge, 1, a + b)
+    t = np.where(edge, 0, a - b) / sum_
     m = t * t
     log_slope = ellipk_slope(m, 1 - m) / ss.ellipk(m)
-    return y / (a + b) * (1 - 4 * t * log_slope * b / (a + b))
+    return np.where(edge, at_edge, y / sum_ * (1 - 4 * t * log_slope * b / sum_))
 
 
 elementwise(ss.agm, lambda a, b, y: agm_slope(a, b, y),

@@ -70,12 +70,19 @@ elementwise(ss.owens_t,
 def voigt_slopes(x: Any, sigma: Any, gamma: Any, y: Any) -> tuple[Any, Any, Any]:
     """Return the derivatives of Re w(z) / (sigma sqrt(2 pi)), z = (x + i gamma) / (sigma sqrt 2).
 
-    7.19.1 and 7.19.3, in other letters.
+    7.19.1 and 7.19.3, in other letters.  Without a width sigma it is that of Lorentz,
+    Re i / (pi (x + i gamma)), and begins to widen as heat does: d/dsigma = sigma d^2/dx^2.
     """
-    z = (x + 1j * gamma) / (ROOT_2 * sigma)
-    slope = wofz_slope(z, ss.wofz(z)) / (sigma * ROOT_2_PI)
-    along = slope / (ROOT_2 * sigma)
-    return along.real, -(y + (slope * z).real) / sigma, -along.imag
+    sharp = sigma == 0
+    width = np.where(sharp, 1, sigma)
+    z = (x + 1j * gamma) / (ROOT_2 * width)
+    slope = wofz_slope(z, ss.wofz(z)) / (width * ROOT_2_PI)
+    along = slope / (ROOT_2 * width)
+    u = np.where(sharp, x + 1j * gamma, 1)
+    lorentz, bend = -1j / (np.pi * u**2), 2j / (np.pi * u**3)
+    along = np.where(sharp, lorentz, along)
+    widening = np.where(sharp, sigma * bend.real, -(y + (slope * z).real) / width)
+    return np.real(along), widening, -np.imag(along)
 
 
 elementwise(ss.voigt_profile, lambda x, sigma, gamma, y: voigt_slopes(x, sigma, gamma, y)[0],

@@ -56,9 +56,17 @@ def rgamma_slope(x: Any) -> Any:
 
 def poch_slope(z: Any, m: Any, y: Any) -> Any:
     """Return the derivative of gamma(z + m) / gamma(z) in z, also where y is zero at a pole."""
-    top, pole = z + m, is_pole(z) & ~is_pole(z + m)
+    top, pole, both = z + m, is_pole(z) & ~is_pole(z + m), is_pole(z) & is_pole(z + m)
     at_pole = ss.gamma(top) * (ss.psi(top) * ss.rgamma(z) + rgamma_slope(z))
-    return np.where(pole, at_pole, y * (ss.psi(top) - ss.psi(np.where(pole, 1, z))))
+    # Where both are at poles, these cancel: psi(x) = psi(1 - x) - pi cot(pi x)  (5.5.4).
+    upper, lower = np.where(both, 1 - top, top), np.where(both, 1 - z, np.where(pole, 1, z))
+    return np.where(pole, at_pole, y * (ss.psi(upper) - ss.psi(lower)))
+
+
+def poch_slope_in_count(z: Any, m: Any, y: Any) -> Any:
+    """Return the derivative in m; zero where y is a value by itself, as at m = 0 for z = 0."""
+    alone = is_pole(z) & is_pole(z + m)
+    return np.where(alone, 0, y * ss.psi(np.where(alone, 1, z + m)))
 
 
 def binom_slopes(n: Any, k: Any, y: Any) -> tuple[Any, Any]:
@@ -89,7 +97,7 @@ elementwise(ss.beta,   lambda a, b, y: y * (ss.psi(a) - ss.psi(a + b)),
 elementwise(ss.betaln, lambda a, b, y: ss.psi(a) - ss.psi(a + b),
                        lambda a, b, y: ss.psi(b) - ss.psi(a + b))
 elementwise(ss.poch,   lambda z, m, y: poch_slope(z, m, y),
-                       lambda z, m, y: y * ss.psi(z + m))
+                       lambda z, m, y: poch_slope_in_count(z, m, y))
 elementwise(ss.binom,  lambda n, k, y: binom_slopes(n, k, y)[0],
                        lambda n, k, y: binom_slopes(n, k, y)[1])
 
