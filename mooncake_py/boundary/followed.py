@@ -18,7 +18,7 @@ class FollowedCopier(Copier):
 
     Parameters
     ----------
-    outer : Context or None
+    outer : Mode or None
         Of that derivative.
     """
 

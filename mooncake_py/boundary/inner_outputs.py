@@ -39,7 +39,7 @@ def active_parts(
 
     Parameters
     ----------
-    ctx : Context
+    ctx : Mode
         Of the inner call, for errors.
     value : object
     is_active : callable
@@ -181,7 +181,7 @@ class Apart(Copier):
 
     Parameters
     ----------
-    ctx : Context or None
+    ctx : Mode or None
     """
 
     @override
@@ -239,7 +239,7 @@ class Replacer(Lifter):
 
     Parameters
     ----------
-    ctx : Context
+    ctx : Mode
         That runs: it puts the old ones back.
     replacements : list
         A number, or what is ignored for an array.

@@ -46,7 +46,7 @@ def independent(ctx: Any, value: Any) -> Any:
 
     Parameters
     ----------
-    ctx : Context
+    ctx : Mode
         The call that the value leaves.
     value : object
         Arrays, containers, instances of classes, functions with captured variables, at any depth.

@@ -5,12 +5,16 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.containers import deques, dicts, effects, lists, sets
 from mooncake_py.containers.keys import refuse_other_key
 from mooncake_py.runtime.active import primal_of
 from mooncake_py.runtime.activity import INERT
+
+if TYPE_CHECKING:
+    from mooncake_py.diagnostics.reporting import Reporting
+    from mooncake_py.runtime.mode import Mode, Recording
 
 __all__ = ["CONTAINERS", "call_method", "delete_item", "inplace_operator", "module_of",
            "set_item", "snapshot"]
@@ -34,7 +38,7 @@ def changes_of(o: Any) -> dict[str, Callable[..., Any]]:
 
 
 def call_method(
-    ctx: Any, o: Any, name: str, args: Any, kwargs: Any, method: Any = None
+    ctx: Mode, o: Any, name: str, args: Any, kwargs: Any, method: Any = None
 ) -> Any:
     """Run a method of a built-in container; values pass by reference.
 
@@ -53,7 +57,7 @@ def call_method(
     return method(*args, **kwargs)
 
 
-def guard(ctx: Any, o: Any, name: str, args: Any) -> None:
+def guard(ctx: Reporting, o: Any, name: str, args: Any) -> None:
     """Refuse values that a container would hash or compare, and that change something then."""
     if isinstance(o, (dict, set)):
         if not INERT.issuperset(map(type, args)):
@@ -63,7 +67,7 @@ def guard(ctx: Any, o: Any, name: str, args: Any) -> None:
         effects.refuse_writers(ctx, (*o, *args), effects.COMPARING)
 
 
-def set_item(ctx: Any, o: Any, i: Any, v: Any) -> None:
+def set_item(ctx: Mode, o: Any, i: Any, v: Any) -> None:
     """Run ``o[i] = v`` where the class has no code in Python for it."""
     change = changes_of(o).get("__setitem__")
     if change is None:
@@ -76,7 +80,7 @@ def set_item(ctx: Any, o: Any, i: Any, v: Any) -> None:
         change(ctx, o, i, v)
 
 
-def delete_item(ctx: Any, o: Any, i: Any) -> None:
+def delete_item(ctx: Mode, o: Any, i: Any) -> None:
     """Run ``del o[i]`` where the class has no code in Python for it."""
     change = changes_of(o).get("__delitem__")
     if change is None:
@@ -86,7 +90,7 @@ def delete_item(ctx: Any, o: Any, i: Any) -> None:
         change(ctx, o, i)
 
 
-def inplace_operator(ctx: Any, op: Any, x: Any, v: Any) -> Any:
+def inplace_operator(ctx: Mode, op: Any, x: Any, v: Any) -> Any:
     """Run ``x op= v`` where the class has no code in Python for it."""
     change = changes_of(x).get(op.inplace_method)
     if change is not None:
@@ -108,7 +112,7 @@ def module_of(o: Any) -> Any:
     return next((module for base, module in MODULES.items() if isinstance(o, base)), None)
 
 
-def snapshot(ctx: Any, o: Any) -> None:
+def snapshot(ctx: Recording, o: Any) -> None:
     """Record the whole contents of a container that is about to change."""
     module = module_of(o)
     if module is not None:

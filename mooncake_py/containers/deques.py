@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import operator
 from collections import deque
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.containers.undo import note
 from mooncake_py.runtime.active import primal_of
 
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode, Recording
+
 __all__ = ["METHODS", "contents", "restore", "snapshot"]
 
 
-def snapshot(ctx: Any, d: deque[Any]) -> None:
+def snapshot(ctx: Recording, d: deque[Any]) -> None:
     """Record the whole contents of a deque that is about to change."""
     note(ctx, restore, d, contents(d))
 
@@ -32,7 +35,7 @@ def is_full(d: deque[Any]) -> bool:
     return d.maxlen is not None and len(d) == d.maxlen
 
 
-def set_item(ctx: Any, d: deque[Any], i: Any, v: Any) -> None:
+def set_item(ctx: Recording, d: deque[Any], i: Any, v: Any) -> None:
     """Run ``d[i] = v``."""
     i = operator.index(primal_of(i))
     old = deque.__getitem__(d, i)
@@ -40,7 +43,7 @@ def set_item(ctx: Any, d: deque[Any], i: Any, v: Any) -> None:
     note(ctx, deque.__setitem__, d, i, old)
 
 
-def delete_item(ctx: Any, d: deque[Any], i: Any) -> None:
+def delete_item(ctx: Recording, d: deque[Any], i: Any) -> None:
     """Run ``del d[i]``."""
     i = operator.index(primal_of(i))
     old = deque.__getitem__(d, i)
@@ -48,7 +51,7 @@ def delete_item(ctx: Any, d: deque[Any], i: Any) -> None:
     note(ctx, deque.insert, d, i if i >= 0 else i + 1 + len(d), old)
 
 
-def append(ctx: Any, d: deque[Any], v: Any) -> None:
+def append(ctx: Recording, d: deque[Any], v: Any) -> None:
     if not is_full(d):
         deque.append(d, v)
         note(ctx, deque.pop, d)
@@ -63,7 +66,7 @@ def replace_last(d: deque[Any], first: Any) -> None:
     deque.appendleft(d, first)
 
 
-def appendleft(ctx: Any, d: deque[Any], v: Any) -> None:
+def appendleft(ctx: Recording, d: deque[Any], v: Any) -> None:
     if not is_full(d):
         deque.appendleft(d, v)
         note(ctx, deque.popleft, d)
@@ -78,47 +81,47 @@ def replace_first(d: deque[Any], last: Any) -> None:
     deque.append(d, last)
 
 
-def pop(ctx: Any, d: deque[Any]) -> Any:
+def pop(ctx: Recording, d: deque[Any]) -> Any:
     v = deque.pop(d)
     note(ctx, deque.append, d, v)
     return v
 
 
-def popleft(ctx: Any, d: deque[Any]) -> Any:
+def popleft(ctx: Recording, d: deque[Any]) -> Any:
     v = deque.popleft(d)
     note(ctx, deque.appendleft, d, v)
     return v
 
 
-def extend(ctx: Any, d: deque[Any], values: Any) -> None:
+def extend(ctx: Mode, d: deque[Any], values: Any) -> None:
     for v in list(d) if values is d else ctx.iter(values):
         append(ctx, d, v)
 
 
-def extendleft(ctx: Any, d: deque[Any], values: Any) -> None:
+def extendleft(ctx: Mode, d: deque[Any], values: Any) -> None:
     for v in list(d) if values is d else ctx.iter(values):
         appendleft(ctx, d, v)
 
 
-def add(ctx: Any, d: deque[Any], values: Any) -> Any:
+def add(ctx: Mode, d: deque[Any], values: Any) -> Any:
     """Run ``d += values``."""
     extend(ctx, d, values)
     return d
 
 
-def repeat(ctx: Any, d: deque[Any], times: Any) -> Any:
+def repeat(ctx: Recording, d: deque[Any], times: Any) -> Any:
     """Run ``d *= times``."""
     snapshot(ctx, d)
     return deque.__imul__(d, times)
 
 
-def insert(ctx: Any, d: deque[Any], i: Any, v: Any) -> None:
+def insert(ctx: Recording, d: deque[Any], i: Any, v: Any) -> None:
     i, size = operator.index(i), len(d)
     deque.insert(d, i, v)
     note(ctx, deque.__delitem__, d, min(i if i >= 0 else max(i + size, 0), size))
 
 
-def remove(ctx: Any, d: deque[Any], v: Any) -> None:
+def remove(ctx: Mode, d: deque[Any], v: Any) -> None:
     try:
         i = d.index(v)
     except ValueError:
@@ -127,22 +130,22 @@ def remove(ctx: Any, d: deque[Any], v: Any) -> None:
         delete_item(ctx, d, i)
 
 
-def rotate(ctx: Any, d: deque[Any], n: Any = 1) -> None:
+def rotate(ctx: Recording, d: deque[Any], n: Any = 1) -> None:
     deque.rotate(d, n)
     note(ctx, deque.rotate, d, -n)
 
 
-def reverse(ctx: Any, d: deque[Any]) -> None:
+def reverse(ctx: Recording, d: deque[Any]) -> None:
     deque.reverse(d)
     note(ctx, deque.reverse, d)
 
 
-def clear(ctx: Any, d: deque[Any]) -> None:
+def clear(ctx: Recording, d: deque[Any]) -> None:
     snapshot(ctx, d)
     deque.clear(d)
 
 
-def initialize(ctx: Any, d: deque[Any], values: Any = (), maxlen: int | None = None) -> None:
+def initialize(ctx: Mode, d: deque[Any], values: Any = (), maxlen: int | None = None) -> None:
     """Run ``deque.__init__``, which replaces what is there."""
     note(ctx, deque.__init__, d, list(deque.__iter__(d)), d.maxlen)
     deque.__init__(d, ctx.iter(values), maxlen)

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.containers.keys import refuse_other_key
 from mooncake_py.containers.mappings import filling
 from mooncake_py.containers.undo import is_plain_key, note
 from mooncake_py.runtime.attribute_lookup import MISSING
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode, Recording
 
 __all__ = ["METHODS", "contents", "note_order", "read_key",
            "restore", "restore_key", "snapshot", "value_at"]
@@ -27,7 +30,7 @@ def methods_of(d: Any) -> Any:
     return dict if type(d) is dict or not isinstance(d, OrderedDict) else OrderedDict
 
 
-def set_key(ctx: Any, d: dict[Any, Any], key: Any, v: Any) -> None:
+def set_key(ctx: Recording, d: dict[Any, Any], key: Any, v: Any) -> None:
     """Run ``d[key] = v``."""
     old = value_at(d, key)
     methods_of(d).__setitem__(d, key, v)
@@ -48,7 +51,7 @@ def restore_key(d: dict[Any, Any], key: Any, old: Any) -> None:
         base.__setitem__(d, key, old)
 
 
-def delete_key(ctx: Any, d: dict[Any, Any], key: Any) -> None:
+def delete_key(ctx: Recording, d: dict[Any, Any], key: Any) -> None:
     """Run ``del d[key]``."""
     old = value_at(d, key)
     if old is not MISSING:
@@ -60,7 +63,7 @@ def delete_key(ctx: Any, d: dict[Any, Any], key: Any) -> None:
     methods_of(d).__delitem__(d, key)
 
 
-def read_key(ctx: Any, d: dict[Any, Any], key: Any) -> Any:
+def read_key(ctx: Mode, d: dict[Any, Any], key: Any) -> Any:
     """Run ``d[key]`` for a subclass of dict, which may add the missing key."""
     missing = getattr(type(d), "__missing__", None)
     if missing is not None and not dict.__contains__(d, key):
@@ -78,7 +81,7 @@ def read_key(ctx: Any, d: dict[Any, Any], key: Any) -> Any:
 # The order of the keys.
 
 
-def note_order(ctx: Any, d: dict[Any, Any]) -> None:
+def note_order(ctx: Recording, d: dict[Any, Any]) -> None:
     """Record the order of the keys before the first change that loses it."""
     if id(d) not in ctx.ordered:
         ctx.ordered[id(d)] = d
@@ -95,7 +98,7 @@ def restore_order(d: dict[Any, Any], keys: list[Any], ordered: Any) -> None:
     restore(d, {key: dict.__getitem__(d, key) for key in keys})
 
 
-def snapshot(ctx: Any, d: dict[Any, Any]) -> None:
+def snapshot(ctx: Recording, d: dict[Any, Any]) -> None:
     """Record the whole contents of a dict that is about to change."""
     note(ctx, restore, d, contents(d))
 
@@ -116,7 +119,7 @@ def restore(d: dict[Any, Any], old: dict[Any, Any]) -> None:
 # Methods.
 
 
-def update(ctx: Any, d: dict[Any, Any], /, *others: Any, **values: Any) -> None:
+def update(ctx: Mode, d: dict[Any, Any], /, *others: Any, **values: Any) -> None:
     """Run ``d.update(...)``; what was set before an exception stays set."""
     new: dict[Any, Any] = {}
     try:
@@ -133,7 +136,7 @@ def restore_keys(d: dict[Any, Any], old: dict[Any, Any]) -> None:
         restore_key(d, key, old[key])
 
 
-def pop(ctx: Any, d: dict[Any, Any], key: Any, *default: Any) -> Any:
+def pop(ctx: Recording, d: dict[Any, Any], key: Any, *default: Any) -> Any:
     if dict.__contains__(d, key):
         value = dict.__getitem__(d, key)
         delete_key(ctx, d, key)
@@ -141,7 +144,7 @@ def pop(ctx: Any, d: dict[Any, Any], key: Any, *default: Any) -> Any:
     return methods_of(d).pop(d, key, *default)
 
 
-def popitem(ctx: Any, d: Any, *args: Any, **kwargs: Any) -> Any:
+def popitem(ctx: Recording, d: Any, *args: Any, **kwargs: Any) -> Any:
     base: Any = methods_of(d)
     if base is OrderedDict:
         note_order(ctx, d)  # the first item may go
@@ -150,29 +153,29 @@ def popitem(ctx: Any, d: Any, *args: Any, **kwargs: Any) -> Any:
     return key, value
 
 
-def setdefault(ctx: Any, d: dict[Any, Any], key: Any, default: Any = None) -> Any:
+def setdefault(ctx: Recording, d: dict[Any, Any], key: Any, default: Any = None) -> Any:
     if not dict.__contains__(d, key):
         set_key(ctx, d, key, default)
     return dict.__getitem__(d, key)
 
 
-def clear(ctx: Any, d: dict[Any, Any]) -> None:
+def clear(ctx: Recording, d: dict[Any, Any]) -> None:
     snapshot(ctx, d)
     methods_of(d).clear(d)
 
 
-def move_to_end(ctx: Any, d: OrderedDict[Any, Any], key: Any, last: bool = True) -> None:
+def move_to_end(ctx: Recording, d: OrderedDict[Any, Any], key: Any, last: bool = True) -> None:
     note_order(ctx, d)
     OrderedDict.move_to_end(d, key, last)
 
 
-def merge(ctx: Any, d: dict[Any, Any], other: Any) -> Any:
+def merge(ctx: Mode, d: dict[Any, Any], other: Any) -> Any:
     """Run ``d |= other``."""
     update(ctx, d, other)
     return d
 
 
-def initialize(ctx: Any, d: dict[Any, Any], /, *args: Any, **values: Any) -> None:
+def initialize(ctx: Mode, d: dict[Any, Any], /, *args: Any, **values: Any) -> None:
     """Run ``dict.__init__``, which adds to what is there."""
     if isinstance(d, defaultdict):
         note(ctx, FACTORY.__set__, d, d.default_factory)

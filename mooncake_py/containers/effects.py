@@ -12,7 +12,7 @@ import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator
 from types import CodeType, FunctionType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from numpy import ndarray
 
@@ -22,6 +22,9 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.fields import own_attributes
 from mooncake_py.runtime.methods import is_generated
+
+if TYPE_CHECKING:
+    from mooncake_py.diagnostics.reporting import Reporting
 
 __all__ = ["COMPARING", "CONVERTING", "HASHING", "PRINTING", "refuse_class_hooks",
            "refuse_finalizer", "refuse_writers"]
@@ -52,7 +55,7 @@ Verdict = tuple[FunctionType, Location | None]
 _verdicts: weakref.WeakKeyDictionary[type, dict[str, Verdict]] = weakref.WeakKeyDictionary()
 
 
-def refuse_writers(ctx: Any, values: Iterable[Any], names: tuple[str, ...]) -> None:
+def refuse_writers(ctx: Reporting, values: Iterable[Any], names: tuple[str, ...]) -> None:
     """Raise if compiled code would run special methods of these values that change something."""
     for value in reachable(values):
         found = writer(type(value), names)
@@ -60,7 +63,7 @@ def refuse_writers(ctx: Any, values: Iterable[Any], names: tuple[str, ...]) -> N
             raise ctx.failed(_unseen(ctx, *found))
 
 
-def refuse_finalizer(ctx: Any, cls: type) -> None:
+def refuse_finalizer(ctx: Reporting, cls: type) -> None:
     """Raise if instances of a class would change something when Python frees them."""
     if hasattr(cls, "__del__"):
         found = writer(cls, DELETING)
@@ -68,7 +71,7 @@ def refuse_finalizer(ctx: Any, cls: type) -> None:
             raise ctx.failed(_unseen(ctx, *found))
 
 
-def refuse_class_hooks(ctx: Any, cls: type) -> None:
+def refuse_class_hooks(ctx: Reporting, cls: type) -> None:
     """Raise if what runs while a class is made changes more than attributes."""
     hooks: list[Any] = [getattr(type(v), "__set_name__", None) for v in vars(cls).values()]
     hooks.append(getattr(getattr(super(cls, cls), "__init_subclass__", None), "__func__", None))
@@ -185,7 +188,7 @@ def _location(code: CodeType, instruction: Any) -> Location:
     )
 
 
-def _unseen(ctx: Any, method: FunctionType, change: Location) -> DerivativeDropError:
+def _unseen(ctx: Reporting, method: FunctionType, change: Location) -> DerivativeDropError:
     return DerivativeDropError(
         f"{method.__qualname__} changes something, and compiled code is about to call it",
         where=ctx.user_location(),

@@ -8,7 +8,7 @@ to have the same value: a derivative would be lost in silence.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -16,6 +16,9 @@ from numpy import ndarray
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.runtime.active import Active, primal_of
 from mooncake_py.runtime.activity import INERT, parts
+
+if TYPE_CHECKING:
+    from mooncake_py.diagnostics.reporting import Reporting
 
 __all__ = ["refuse_other_key"]
 
@@ -38,7 +41,7 @@ class Probe(Active):
     __hash__ = Active.__hash__
 
 
-def refuse_other_key(ctx: Any, d: dict[Any, Any], key: Any) -> None:
+def refuse_other_key(ctx: Reporting, d: dict[Any, Any], key: Any) -> None:
     """Raise if a dict holds, under an active key, numbers that were stored for another one."""
     if type(key) is tuple and all(type(part) in INERT for part in key):
         return  # the commonest compound keys: integers, strings

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import operator
 from array import array
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.containers.undo import note
 from mooncake_py.runtime.active import primal_of
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode, Recording
 
 __all__ = ["METHODS", "contents", "restore", "snapshot", "truncate"]
 
@@ -30,7 +33,7 @@ def position(o: Any, i: Any) -> int:
     return i if i >= 0 else i + len(o)
 
 
-def set_item(ctx: Any, o: Any, i: Any, v: Any) -> None:
+def set_item(ctx: Mode, o: Any, i: Any, v: Any) -> None:
     """Run ``o[i] = v``."""
     if type(i) is slice:
         set_slice(ctx, o, i, v)
@@ -42,7 +45,7 @@ def set_item(ctx: Any, o: Any, i: Any, v: Any) -> None:
     note(ctx, base.__setitem__, o, i, old)
 
 
-def set_slice(ctx: Any, o: Any, i: slice, v: Any) -> None:
+def set_slice(ctx: Mode, o: Any, i: slice, v: Any) -> None:
     """Run ``o[i] = v`` for a slice."""
     base = methods_of(o)
     new = v if base is bytearray else list(ctx.iter(v))
@@ -59,7 +62,7 @@ def set_slice(ctx: Any, o: Any, i: slice, v: Any) -> None:
     note(ctx, base.__setitem__, o, slice(start, end), old)
 
 
-def delete_item(ctx: Any, o: Any, i: Any) -> None:
+def delete_item(ctx: Recording, o: Any, i: Any) -> None:
     """Run ``del o[i]``."""
     base = methods_of(o)
     if not isinstance(i, slice):
@@ -78,7 +81,7 @@ def delete_item(ctx: Any, o: Any, i: Any) -> None:
     note(ctx, base.__setitem__, o, slice(start, start), old)
 
 
-def snapshot(ctx: Any, o: Any) -> None:
+def snapshot(ctx: Recording, o: Any) -> None:
     """Record the whole contents of a sequence that is about to change."""
     note(ctx, restore, o, contents(o))
 
@@ -96,13 +99,13 @@ def restore(o: Any, old: Any) -> None:
 # Methods.
 
 
-def append(ctx: Any, o: Any, v: Any) -> None:
+def append(ctx: Recording, o: Any, v: Any) -> None:
     base = methods_of(o)
     base.append(o, v)
     note(ctx, base.pop, o)
 
 
-def pop(ctx: Any, o: Any, i: Any = -1) -> Any:
+def pop(ctx: Recording, o: Any, i: Any = -1) -> Any:
     base = methods_of(o)
     i = position(o, i)
     v = base.pop(o, i if i >= 0 else -len(o) - 1)
@@ -110,7 +113,7 @@ def pop(ctx: Any, o: Any, i: Any = -1) -> Any:
     return v
 
 
-def insert(ctx: Any, o: Any, i: Any, v: Any) -> None:
+def insert(ctx: Recording, o: Any, i: Any, v: Any) -> None:
     base = methods_of(o)
     size = len(o)
     i = min(max(position(o, i), 0), size)
@@ -118,7 +121,7 @@ def insert(ctx: Any, o: Any, i: Any, v: Any) -> None:
     note(ctx, base.pop, o, i)
 
 
-def remove(ctx: Any, o: Any, v: Any) -> None:
+def remove(ctx: Recording, o: Any, v: Any) -> None:
     try:
         i = o.index(v)
     except ValueError:
@@ -127,7 +130,7 @@ def remove(ctx: Any, o: Any, v: Any) -> None:
         pop(ctx, o, i)
 
 
-def extend(ctx: Any, o: Any, values: Any) -> None:
+def extend(ctx: Mode, o: Any, values: Any) -> None:
     """Run ``o.extend(values)``; what was added before an exception stays there."""
     size = len(o)
     try:
@@ -141,13 +144,13 @@ def truncate(o: Any, size: int) -> None:
     methods_of(o).__delitem__(o, slice(size, None))
 
 
-def add(ctx: Any, o: Any, values: Any) -> Any:
+def add(ctx: Mode, o: Any, values: Any) -> Any:
     """Run ``o += values``."""
     extend(ctx, o, values)
     return o
 
 
-def repeat(ctx: Any, o: Any, times: Any) -> Any:
+def repeat(ctx: Recording, o: Any, times: Any) -> Any:
     """Run ``o *= times``."""
     if times > 0:
         note(ctx, truncate, o, len(o))
@@ -156,24 +159,24 @@ def repeat(ctx: Any, o: Any, times: Any) -> Any:
     return methods_of(o).__imul__(o, times)
 
 
-def reverse(ctx: Any, o: Any) -> None:
+def reverse(ctx: Recording, o: Any) -> None:
     base = methods_of(o)
     base.reverse(o)
     note(ctx, base.reverse, o)
 
 
-def sort(ctx: Any, o: list[Any], *, key: Any = None, reverse: bool = False) -> None:
+def sort(ctx: Mode, o: list[Any], *, key: Any = None, reverse: bool = False) -> None:
     ordered = ctx.call(sorted, list.copy(o), key=key, reverse=reverse)
     snapshot(ctx, o)
     list.__setitem__(o, slice(None), ordered)
 
 
-def clear(ctx: Any, o: Any) -> None:
+def clear(ctx: Recording, o: Any) -> None:
     snapshot(ctx, o)
     methods_of(o).clear(o)
 
 
-def initialize(ctx: Any, o: Any, *args: Any) -> None:
+def initialize(ctx: Mode, o: Any, *args: Any) -> None:
     """Run ``list.__init__``, which replaces what is there."""
     snapshot(ctx, o)
     methods_of(o).__init__(o, *map(ctx.iter, args))

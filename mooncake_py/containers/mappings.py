@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Language
 
 __all__ = ["filling", "run_defaultdict", "run_dict"]
 
 
-def run_dict(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_dict(ctx: Language, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``dict(mapping or pairs)``."""
     return f(*[filling(ctx, a) for a in args], **kwargs)
 
 
-def run_defaultdict(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_defaultdict(ctx: Language, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``defaultdict(factory, mapping or pairs)``."""
     return f(*args[:1], *[filling(ctx, a) for a in args[1:]], **kwargs)
 
 
-def filling(ctx: Any, value: Any) -> Any:
+def filling(ctx: Language, value: Any) -> Any:
     """Return what a dict is filled from, as a mapping or an iterator of pairs."""
     found = ctx.mapping(value)
     if hasattr(found, "keys"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections import deque
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -17,12 +17,15 @@ from numpy import ndarray
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
 
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Language, Mode
+
 __all__ = ["readable"]
 
 KNOWN = INERT | {ndarray, Active}
 
 
-def readable(ctx: Any, f: Any, value: Any) -> Any:
+def readable(ctx: Mode, f: Any, value: Any) -> Any:
     """Return an argument with an array for ``a.flat``, a list for what NumPy reads as a sequence.
 
     An active array of a subclass is refused.
@@ -70,7 +73,7 @@ def is_sequence(value: Any) -> bool:
     )
 
 
-def elements(ctx: Any, value: Any) -> list[Any]:
+def elements(ctx: Language, value: Any) -> list[Any]:
     """Return the elements, read as NumPy reads them."""
     if isinstance(value, (list, tuple, deque)):
         return list(value)

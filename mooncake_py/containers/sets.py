@@ -7,14 +7,17 @@ recorded once, as that of a dict is, and brought back as far as filling the set 
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.containers.undo import is_plain_key, note
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Language, Mode, Recording
 
 __all__ = ["ITERATING", "METHODS", "contents", "iterated", "restore", "snapshot"]
 
 
-def snapshot(ctx: Any, s: set[Any]) -> None:
+def snapshot(ctx: Recording, s: set[Any]) -> None:
     """Record the whole contents of a set that is about to change."""
     note_order(ctx, s)
     note(ctx, restore, s, contents(s))
@@ -43,7 +46,7 @@ def is_ordered(s: set[Any], elements: list[Any]) -> bool:
     return len(s) == len(elements) and all(map(operator.is_, set.__iter__(s), elements))
 
 
-def note_order(ctx: Any, s: set[Any]) -> None:
+def note_order(ctx: Recording, s: set[Any]) -> None:
     """Record the order of a set before the first change; empty ones have none."""
     if set.__len__(s) and id(s) not in ctx.ordered:
         ctx.ordered[id(s)] = s
@@ -59,14 +62,14 @@ def restore_order(s: set[Any], elements: list[Any], ordered: Any) -> None:
         restore(s, elements)
 
 
-def add(ctx: Any, s: set[Any], v: Any) -> None:
+def add(ctx: Recording, s: set[Any], v: Any) -> None:
     if not set.__contains__(s, v):
         note_order(ctx, s)
         set.add(s, v)
         note(ctx, set.discard, s, v)
 
 
-def remove(ctx: Any, s: set[Any], v: Any) -> None:
+def remove(ctx: Recording, s: set[Any], v: Any) -> None:
     if not is_plain_key(v):
         snapshot(ctx, s)
         set.remove(s, v)
@@ -77,30 +80,30 @@ def remove(ctx: Any, s: set[Any], v: Any) -> None:
     note(ctx, set.add, s, v)
 
 
-def discard(ctx: Any, s: set[Any], v: Any) -> None:
+def discard(ctx: Mode, s: set[Any], v: Any) -> None:
     if set.__contains__(s, v):
         remove(ctx, s, v)
 
 
-def pop(ctx: Any, s: set[Any]) -> Any:
+def pop(ctx: Recording, s: set[Any]) -> Any:
     note_order(ctx, s)
     v = set.pop(s)
     note(ctx, set.add, s, v)
     return v
 
 
-def clear(ctx: Any, s: set[Any]) -> None:
+def clear(ctx: Recording, s: set[Any]) -> None:
     snapshot(ctx, s)
     set.clear(s)
 
 
-def update(ctx: Any, s: set[Any], *others: Any) -> None:
+def update(ctx: Mode, s: set[Any], *others: Any) -> None:
     for other in others:
         for v in ctx.iter(other) if other is not s else ():
             add(ctx, s, v)
 
 
-def union(ctx: Any, s: set[Any], other: Any) -> Any:
+def union(ctx: Mode, s: set[Any], other: Any) -> Any:
     """Run ``s |= other``."""
     if not isinstance(other, (set, frozenset)):
         return set.__ior__(s, other)  # raises, or leaves it to the other operand
@@ -112,14 +115,14 @@ def whole(name: str) -> Any:
     """Return what runs a method whose cost is that of a copy, or nearly so."""
     native = getattr(set, name)
 
-    def run(ctx: Any, s: set[Any], *others: Any) -> Any:
+    def run(ctx: Mode, s: set[Any], *others: Any) -> Any:
         snapshot(ctx, s)
         return native(s, *iterated(ctx, others))
 
     return run
 
 
-def iterated(ctx: Any, others: tuple[Any, ...]) -> tuple[Any, ...]:
+def iterated(ctx: Language, others: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return what a method iterates over, with the elements of vectors active."""
     return tuple([v if isinstance(v, (set, frozenset)) else ctx.iter(v) for v in others])
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from types import CellType, FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from mooncake_py.containers import dicts
 from mooncake_py.containers.undo import note
 from mooncake_py.runtime.attribute_lookup import MISSING, in_class
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Recording
 
 __all__ = [
     "CHANGERS_OF_CLASSES", "change_slot", "delete_attribute", "log_names", "old_attribute",
@@ -30,14 +33,14 @@ CHANGERS_OF_CLASSES: WeakSet[Any] = WeakSet()
 # Attributes.
 
 
-def set_attribute(ctx: Any, setter: Callable[..., None], o: Any, name: str, v: Any) -> None:
+def set_attribute(ctx: Recording, setter: Callable[..., None], o: Any, name: str, v: Any) -> None:
     """Run ``o.name = v`` by Python's own `setter` and record the old value."""
     old = old_attribute(o, name)
     setter(o, name, v)
     note(ctx, restore_attribute, o, name, old)
 
 
-def delete_attribute(ctx: Any, deleter: Callable[..., None], o: Any, name: str) -> None:
+def delete_attribute(ctx: Recording, deleter: Callable[..., None], o: Any, name: str) -> None:
     """Run ``del o.name`` by Python's own `deleter` and record the old value."""
     old = old_attribute(o, name)
     held = getattr(o, "__dict__", None)
@@ -47,7 +50,9 @@ def delete_attribute(ctx: Any, deleter: Callable[..., None], o: Any, name: str) 
     note(ctx, restore_attribute, o, name, old)
 
 
-def change_slot(ctx: Any, slot: Any, native: Callable[..., None], o: Any, *value: Any) -> None:
+def change_slot(
+    ctx: Recording, slot: Any, native: Callable[..., None], o: Any, *value: Any
+) -> None:
     """Run ``slot.__set__(o, v)`` or ``slot.__delete__(o)`` and record the old value."""
     old = slot_value(slot, o)
     native(slot, o, *value)
@@ -128,7 +133,7 @@ def old_cell(cell: CellType) -> Any:
         return MISSING
 
 
-def log_names(ctx: Any, derived: Any, f: FunctionType) -> None:
+def log_names(ctx: Recording, derived: Any, f: FunctionType) -> None:
     """Record the globals and captured variables that a function may rebind."""
     for name in derived.stored_globals:
         ctx.rebound[id(f.__globals__), name] = f.__globals__

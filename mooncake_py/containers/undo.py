@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.runtime import pulls
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Recording
 
 __all__ = ["is_plain_key", "note"]
 
 
-def note(ctx: Any, inverse: Callable[..., Any], *arguments: Any) -> None:
+def note(ctx: Recording, inverse: Callable[..., Any], *arguments: Any) -> None:
     """Record the inverse of a change that has been or is about to be made."""
     ctx.record((pulls.pull_state, inverse, *arguments))
 

@@ -6,7 +6,7 @@ import array
 import pickle
 import weakref
 from types import FunctionType, MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -17,6 +17,9 @@ from mooncake_py.diagnostics.public_names import entrance, public_name
 from mooncake_py.diagnostics.snippets import by_partials, by_replacement, by_vjp
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.kinds import function_name
+
+if TYPE_CHECKING:
+    from mooncake_py.diagnostics.reporting import Reporting
 
 __all__ = ["missing_rule"]
 
@@ -35,7 +38,7 @@ COMPILED = "it is compiled, so there is no Python source to derive a rule from"
 
 
 def missing_rule(
-    ctx: Any, f: Any, values: Any, why: str = "", keywords: Any = ()
+    ctx: Reporting, f: Any, values: Any, why: str = "", keywords: Any = ()
 ) -> MissingRuleError:
     """Return the error for a function that has neither a rule nor source to derive one from.
 
@@ -73,7 +76,7 @@ def names(f: Any) -> tuple[str, str]:
 
 
 def fix(
-    ctx: Any, f: Any, name: str, core: str, values: Any, keywords: Any, unseen: bool
+    ctx: Reporting, f: Any, name: str, core: str, values: Any, keywords: Any, unseen: bool
 ) -> str:
     """Return what to do about a function without a rule."""
     other = other_way(f, values)
@@ -129,7 +132,7 @@ def is_view_of_subclass(f: Any, values: Any) -> bool:
     )
 
 
-def describe_argument(ctx: Any, value: Any) -> str:
+def describe_argument(ctx: Reporting, value: Any) -> str:
     """Return activity, type, dtype and shape of an argument, for a message."""
     active = "active " if ctx.contains_active(value) else ""
     if isinstance(value, ndarray):

@@ -110,7 +110,7 @@ def stop_redirecting(filters: Any) -> None:
             del filters[i]
 
 
-def run_filter(ctx: Any, f: Any, args: Any, kwargs: Any) -> None:
+def run_filter(ctx: object, f: Any, args: Any, kwargs: Any) -> None:
     """Run a function that puts a filter in front of the others: ours comes before it."""
     f(*args, **kwargs)
     redirect()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -24,26 +23,6 @@ __all__ = ["ArrayLanguage"]
 
 class ArrayLanguage(Context):
     """Operators and elements by the types of the operands; the mode computes."""
-
-    # What the mode decides.
-
-    def array_operator(self, op: BinaryOperator, a: Any, b: Any) -> Any:
-        """Run an operator of which an operand is an array, the other one or a number."""
-        raise NotImplementedError
-
-    def scalar_operation(
-        self, rule: Any, function: Callable[..., Any], args: tuple[Any, ...]
-    ) -> Any:
-        """Run a function of numbers of which at least one is active."""
-        raise NotImplementedError
-
-    def unary_array(self, function: Any, ufunc: np.ufunc, a: ndarray) -> Any:
-        """Run a unary operator on an array."""
-        raise NotImplementedError
-
-    def assign(self, o: ndarray, i: Any, v: Any) -> None:
-        """Run ``o[i] = v`` for an array."""
-        raise NotImplementedError
 
     # Operators.
 

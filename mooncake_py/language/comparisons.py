@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy import ndarray
@@ -58,6 +58,8 @@ class Comparisons(Attributes):
     linked : object
         The right operand of the last :meth:`link`.
     """
+
+    eq: ClassVar[Callable[[Any, Any, Any], Any]]  # defined below, with the others
 
     def __init__(self) -> None:
         super().__init__()
@@ -208,20 +210,6 @@ class Comparisons(Attributes):
         if conversion:
             value = texts.text_of(self, texts.CONVERSIONS[conversion], value)
         return texts.formatted(self, value, spec)
-
-    # Defined below, and by the context.
-
-    def eq(self, a: Any, b: Any) -> Any:
-        """Run ``a == b``."""
-        raise NotImplementedError
-
-    def method(self, o: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
-        """Run ``o.name(*args, **kwargs)``."""
-        raise NotImplementedError
-
-    def iter(self, iterable: Any, pattern: Any = None) -> Any:
-        """Return what a loop over `iterable` runs over."""
-        raise NotImplementedError
 
 
 def derived_comparison(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from types import FunctionType
-from typing import Any
-
-from numpy import ndarray
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.checkpointing import checkpointed
 from mooncake_py.containers import state
@@ -22,13 +20,19 @@ from mooncake_py.runtime import activity
 from mooncake_py.runtime.numerals import Numerals
 from mooncake_py.runtime.quiet import is_strict
 
+if TYPE_CHECKING:
+    from mooncake_py.diagnostics.reporting import Error
+    from mooncake_py.runtime.mode import Mode
+else:
+    Mode = object  # what the classes built on this one add up to
+
 __all__ = ["BoundNames", "Core"]
 
 BoundNames = tuple[tuple[str, ...], tuple[str, ...]]
 """The local and the global names that the body of a loop binds."""
 
 
-class Core:
+class Core(Mode):
     """The part of a context that the other parts build on.
 
     Attributes
@@ -54,8 +58,6 @@ class Core:
     numerals: Numerals | None = None
     meter: Any = None  # tells the user how far the call is, if that is wanted
     fuses = False
-    record: Callable[[tuple[Any, ...]], None]
-    find: Callable[[ndarray], Any]
 
     def __init__(self) -> None:
         self.failure: MooncakeError | None = None
@@ -66,7 +68,7 @@ class Core:
         self.stored: StoredFiles | None = None
         self.load_handlers()
 
-    def share_traces(self, outer: Any) -> None:
+    def share_traces(self, outer: Mode) -> None:
         """Know what an outer call has written to files, where no derivative follows."""
         self.stored = outer.stored
 
@@ -79,7 +81,7 @@ class Core:
         """See whether quick forms serve: they keep their rules, and never raise as NumPy may."""
         self.fuses = type(self).fuses and registry.are_first() and not is_strict()
 
-    def failed(self, error: MooncakeError) -> MooncakeError:
+    def failed(self, error: Error) -> Error:
         """Remember an error of the engine and return it, to be raised."""
         name_library(error)
         if self.failure is None:
@@ -138,9 +140,8 @@ class Core:
 
         It binds `names`, and returns None if the loop goes on; what else it returns is returned.
         """
-        ctx: Any = self
         if type(items) is not range:
-            items = ctx.iter(items)  # of an active array natively the items would be constants
+            items = self.iter(items)  # of an active array natively the items would be constants
         for item in checkpointed(items, slots):
             exit_value = body(item)
             if exit_value is not None:
@@ -169,24 +170,6 @@ class Core:
         """Raise if an instance of a subclass of ndarray is among operands that are active."""
         array_subclasses.refuse(self, values)
 
-    # What the mode decides.
-
     def run_region(self, site: Any, functions: Any, steps: Any, inputs: Any) -> Any:
         """Run a region as one entry and return what it binds; `Elsewhere` says that it must not."""
         return Elsewhere
-
-    def getitem(self, o: Any, i: Any) -> Any:
-        """Run ``o[i]``; the mode says what it means for arrays."""
-        raise NotImplementedError
-
-    def key(self, value: Any) -> Any:
-        """Return a value that Python is about to hash."""
-        raise NotImplementedError
-
-    def setitem(self, o: Any, i: Any, v: Any) -> None:
-        """Run ``o[i] = v``; the mode says what it means for arrays."""
-        raise NotImplementedError
-
-    def change_shape(self, o: ndarray, shape: Any) -> None:
-        """Run ``o.shape = shape``; the mode says what becomes of shadow or tangent."""
-        raise NotImplementedError

@@ -6,9 +6,12 @@ them that patterns take out, are numbered; rewritten code tests and binds them b
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.runtime.active import Active
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Language
 
 __all__ = ["Matching"]
 
@@ -26,13 +29,13 @@ class Matching:
 
     Parameters
     ----------
-    ctx : Context
+    ctx : Language
         What reads attributes, items and lengths, and compares.
     subject : object
         Number 0.
     """
 
-    def __init__(self, ctx: Any, subject: Any) -> None:
+    def __init__(self, ctx: Language, subject: Any) -> None:
         self.ctx = ctx
         self.parts: dict[int, Any] = {0: subject}
 

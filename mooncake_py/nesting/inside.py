@@ -143,7 +143,7 @@ def run_inside(
 
     Parameters
     ----------
-    outer : Context
+    outer : Mode
         Of the derivative.
     name : str
         Of the function, for messages.
@@ -181,7 +181,7 @@ def recorded(
 
     Parameters
     ----------
-    outer, inner : Context
+    outer, inner : Mode
     computed : object
         Plain values that the inner call has computed; all of it becomes active.
     handed : object

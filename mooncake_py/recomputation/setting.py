@@ -21,7 +21,7 @@ class Setting:
 
     Parameters
     ----------
-    outer : Context
+    outer : Mode
         Of the call that the run is a part of.
 
     Attributes

@@ -10,12 +10,15 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from threading import get_ident
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mooncake_py.diagnostics.places import current_place
 from mooncake_py.errors import DerivativeDropError
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["Active", "active_number", "primal_of", "shared_number"]
 
@@ -29,7 +32,7 @@ class Active:
         The value, of the type that the user's code would see.
     grad : number
         Cotangent accumulated on the reverse pass.
-    context : Context
+    context : Mode
         The differentiated call that it belongs to.
     """
 
@@ -37,7 +40,7 @@ class Active:
 
     primal: Any
     grad: Any
-    context: Any
+    context: Mode
 
     active = True
 
@@ -124,7 +127,7 @@ class Active:
 Active.__name__ = Active.__qualname__ = "float"
 
 
-def active_number(primal: Any, context: Any) -> Active:
+def active_number(primal: Any, context: Mode) -> Active:
     """Return a number of a differentiated call, with zero cotangent.
 
     A class without a constructor makes objects in half the time of one that has it in Python;
@@ -142,7 +145,7 @@ def primal_of(value: Any) -> Any:
     return value.primal if type(value) is Active else value
 
 
-def _context(value: Active) -> Any:
+def _context(value: Active) -> Mode:
     """Return the context of a number, in its own thread: others meet it in shared containers."""
     if value.context.thread != get_ident():
         raise shared_number(value)
@@ -172,7 +175,7 @@ def _dropped(value: Active, what: str) -> DerivativeDropError:
     )
 
 
-def _innermost(value: Active, others: Any) -> Any:
+def _innermost(value: Active, others: Any) -> Mode:
     """Return the context of the innermost derivative among those of some operands."""
     ctx = _context(value)
     for other in others:

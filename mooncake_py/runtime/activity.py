@@ -17,7 +17,7 @@ from types import (
     MethodWrapperType,
     ModuleType,
 )
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -26,6 +26,9 @@ from mooncake_py.rules.kinds import Like
 from mooncake_py.runtime import buffers
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.fields import own_attributes
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Tracking
 
 __all__ = ["INERT", "contains_active", "holds_inert", "parts", "unwrapped"]
 
@@ -48,7 +51,7 @@ def unwrapped(value: Any) -> Any:
     return value
 
 
-def contains_active(ctx: Any, value: Any, seen: set[int]) -> bool:
+def contains_active(ctx: Tracking, value: Any, seen: set[int]) -> bool:
     """Tell whether a value is active, or holds something active at any depth."""
     t = type(value)
     if t in INERT:
@@ -71,7 +74,7 @@ def holds_inert(container: Any) -> bool:
     return INERT.issuperset(map(type, parts))
 
 
-def owner_active(ctx: Any, value: ndarray) -> bool:
+def owner_active(ctx: Tracking, value: ndarray) -> bool:
     """Tell whether an instance of a subclass of ndarray shares active memory."""
     return value.dtype.kind in "fc" and ctx.find(value.view(ndarray)) is not None
 

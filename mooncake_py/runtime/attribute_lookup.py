@@ -10,9 +10,12 @@ import functools
 import weakref
 from collections.abc import Callable
 from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.runtime import frames
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["MISSING", "PROXIES", "Reader", "class_reader", "deleter", "in_class", "in_python",
            "instance_reader", "is_kept_by_instances", "own_reader", "referent", "super_reader",
@@ -123,7 +126,7 @@ def with_methods(t: type, name: str, read: Reader | None) -> Reader | None:
         return read
     native: Any = t.__getattribute__
 
-    def read_or_fall_back(ctx: Any, o: Any) -> Any:
+    def read_or_fall_back(ctx: Mode, o: Any) -> Any:
         try:
             return native(o, name) if read is None else read(ctx, o)
         except AttributeError:

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 from array import array
 from mmap import mmap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
 from mooncake_py.errors import DerivativeDropError
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Tracking
 
 __all__ = ["BUFFERS", "is_active", "refuse_read", "refuse_write"]
 
 BUFFERS = (bytearray, array, mmap, memoryview)
 
 
-def lent(ctx: Any, buffer: Any) -> Any:
+def lent(ctx: Tracking, buffer: Any) -> Any:
     """Return the array that uses the memory of a buffer, None if the engine knows of none."""
     while isinstance(buffer, memoryview) and buffer.obj is not None:
         buffer = buffer.obj
@@ -30,13 +33,13 @@ def lent(ctx: Any, buffer: Any) -> Any:
     return owner if known is buffer else None
 
 
-def is_active(ctx: Any, buffer: Any) -> bool:
+def is_active(ctx: Tracking, buffer: Any) -> bool:
     """Tell whether an array has put active data into a buffer."""
     owner = lent(ctx, buffer)
     return owner is not None and ctx.find(owner) is not None
 
 
-def refuse_read(ctx: Any, buffer: Any) -> None:
+def refuse_read(ctx: Tracking, buffer: Any) -> None:
     """Raise if numbers that are read from a buffer would lose their derivative."""
     if is_active(ctx, buffer):
         raise ctx.failed(
@@ -49,7 +52,7 @@ def refuse_read(ctx: Any, buffer: Any) -> None:
         )
 
 
-def refuse_write(ctx: Any, buffer: Any) -> None:
+def refuse_write(ctx: Tracking, buffer: Any) -> None:
     """Raise if a write to a buffer would change an array unseen."""
     if lent(ctx, buffer) is not None:
         raise ctx.failed(

@@ -15,7 +15,7 @@ and only what is read from it again would be wrong.  Anything else is refused.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 import numpy as np
@@ -27,6 +27,10 @@ from mooncake_py.errors import DerivativeDropError, MooncakeError
 from mooncake_py.runtime import numerals
 from mooncake_py.runtime.activity import INERT, unwrapped
 
+if TYPE_CHECKING:
+    from mooncake_py.diagnostics.reporting import Reporting
+    from mooncake_py.runtime.mode import Tracking
+
 __all__ = [
     "computed", "constant", "constant_written", "element", "holds", "output",
     "read_as_bytes", "refuse_other_bytes", "reporter",
@@ -37,12 +41,12 @@ TEXT = frozenset("SUT")
 NO_LIST = "use an array of dtype float, or a list"
 
 
-def output(ctx: Any, rule: Any, y: Any, operands: Any) -> Any:
+def output(ctx: Tracking, rule: Any, y: Any, operands: Any) -> Any:
     """Return an output of a rule on active data that holds no derivative; raise if it should.
 
     Parameters
     ----------
-    ctx : Context
+    ctx : Mode
     rule : Rule
     y : Any
     operands : sequence
@@ -71,7 +75,7 @@ def output(ctx: Any, rule: Any, y: Any, operands: Any) -> Any:
     return y
 
 
-def element(ctx: Any, o: ndarray, y: Any) -> Any:
+def element(ctx: Reporting, o: ndarray, y: Any) -> Any:
     """Raise for what was read from an active array and can hold no derivative: a record."""
     raise ctx.failed(
         DerivativeDropError(
@@ -83,12 +87,12 @@ def element(ctx: Any, o: ndarray, y: Any) -> Any:
     )
 
 
-def holds(ctx: Any, o: ndarray, v: Any = None) -> bool:
+def holds(ctx: Tracking, o: ndarray, v: Any = None) -> bool:
     """Return whether an array holds the derivative of an active value that is about to be written.
 
     Parameters
     ----------
-    ctx : Context
+    ctx : Mode
     o : ndarray
     v : array or number, optional
         What is written; None if that is known later only.
@@ -110,7 +114,7 @@ def holds(ctx: Any, o: ndarray, v: Any = None) -> bool:
     return False
 
 
-def constant_written(ctx: Any, o: ndarray, v: Any) -> None:
+def constant_written(ctx: Tracking, o: ndarray, v: Any) -> None:
     """Raise if a constant that is written into an array is text that was made of active data.
 
     Callers need not ask while `ctx.numerals` is None.
@@ -118,7 +122,7 @@ def constant_written(ctx: Any, o: ndarray, v: Any) -> None:
     numerals.refuse_assigned(ctx, o, v)
 
 
-def constant(ctx: Any, f: Any, args: Any, y: Any) -> Any:
+def constant(ctx: Tracking, f: Any, args: Any, y: Any) -> Any:
     """Return what compiled code made of arguments without derivatives, or raise.
 
     It may have read numbers from text, or run methods of objects in an array.
@@ -128,7 +132,7 @@ def constant(ctx: Any, f: Any, args: Any, y: Any) -> Any:
     return computed(ctx, f, args, y)
 
 
-def computed(ctx: Any, f: Any, args: Any, y: Any) -> Any:
+def computed(ctx: Tracking, f: Any, args: Any, y: Any) -> Any:
     """Do the same for functions that read no text, such as ufuncs.
 
     An array of objects may be moved about, as its objects pass by reference.  A result that is
@@ -150,7 +154,7 @@ def identities(value: Any) -> set[int]:
 Reporter = Callable[[MooncakeError], MooncakeError]
 
 
-def reporter(ctx: Any) -> Reporter:
+def reporter(ctx: Reporting) -> Reporter:
     """Return what notes an error in a context, for parts of it that must not refer to it."""
     reference = ref(ctx)
 

@@ -10,11 +10,14 @@ from __future__ import annotations
 import os
 import threading
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.errors import NestedDerivativeError
 from mooncake_py.rooms import ENGINE, PACKAGE
 from mooncake_py.runtime.activity import contains_active
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["call_derivative", "enclosed", "enclosing", "is_derivative", "nested_derivative"]
 
@@ -44,13 +47,13 @@ RUNS = (
 class _Thread(threading.local):
     """The context, if any, whose rewritten code has just called for a derivative."""
 
-    context: Any = None
+    context: Mode | None = None
 
 
 _thread = _Thread()
 
 
-def enclosing() -> Any:
+def enclosing() -> Mode | None:
     """Return the context round a derivative that begins now, or None."""
     return _thread.context
 
@@ -61,7 +64,7 @@ class enclosed:
     Rules written by hand may take derivatives of their own, of the arrays that they are given.
     """
 
-    def __init__(self, ctx: Any) -> None:
+    def __init__(self, ctx: Mode | None) -> None:
         self.ctx = ctx
 
     def __enter__(self) -> None:
@@ -78,7 +81,7 @@ def is_derivative(f: FunctionType) -> bool:
     return file.startswith(PACKAGE) and not file.startswith(ORDINARY)
 
 
-def call_derivative(ctx: Any, f: FunctionType, args: Any, kwargs: Any) -> Any:
+def call_derivative(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
     """Run a function of this package, whose derivatives are inner ones of this context."""
     if not f.__code__.co_filename.startswith(RUNS):
         seen: set[int] = set()

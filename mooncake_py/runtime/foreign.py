@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
@@ -12,15 +12,18 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.memory import undo_assign
 from mooncake_py.runtime.pulls import pull_state
 
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
 __all__ = ["foreign_number", "foreign_numbers", "held_foreign"]
 
 
-def foreign_number(ctx: Any, entry: tuple[Any, ...]) -> Active | None:
+def foreign_number(ctx: Mode, entry: tuple[Any, ...]) -> Active | None:
     """Return an active number of another call to which an entry would give a cotangent, or None."""
     return next(foreign_numbers(ctx, entry), None)
 
 
-def foreign_numbers(ctx: Any, entry: tuple[Any, ...]) -> Iterator[Active]:
+def foreign_numbers(ctx: Mode, entry: tuple[Any, ...]) -> Iterator[Active]:
     """Yield the active numbers of other calls to which an entry would give a cotangent."""
     if entry[0] is pull_state or entry[0] is undo_assign:
         return
@@ -34,12 +37,12 @@ def foreign_numbers(ctx: Any, entry: tuple[Any, ...]) -> Iterator[Active]:
             todo += part
 
 
-def held_foreign(ctx: Any, value: Any, seen: set[int]) -> Iterator[Any]:
+def held_foreign(ctx: Mode | None, value: Any, seen: set[int]) -> Iterator[Any]:
     """Yield the numbers of other calls, and the arrays, that a value is or holds.
 
     Parameters
     ----------
-    ctx : Context
+    ctx : Mode
         This call.
     value : object
     seen : set of int

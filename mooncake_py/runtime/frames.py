@@ -11,11 +11,14 @@ import inspect
 import sys
 import warnings
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.diagnostics.places import OWN
 from mooncake_py.diagnostics.tracebacks import is_visible, related, without_engine
 from mooncake_py.runtime.activity import unwrapped
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["HANDLERS", "VIEWS", "run_logging", "run_traceback"]
 
@@ -99,16 +102,16 @@ def run_traceback(f: Any, args: Any, kwargs: Any) -> Any:
 # Handlers: (context, function, args, kwargs) -> result.
 
 
-def run_getframe(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_getframe(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return user_frame(*args)
 
 
-def run_stack(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_stack(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     found = inspect.getouterframes(user_frame(), *args, **kwargs)
     return [info for info in found if is_visible(info.frame)]
 
 
-def run_warn(ctx: Any, f: Any, args: Any, kwargs: Any) -> None:
+def run_warn(ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
     """Run ``warnings.warn``: it names the line of the user's code that its level says."""
     names = ("message", "category", "stacklevel", "source")
     given = {**dict(zip(names, map(unwrapped, args), strict=False)), **unwrapped(kwargs)}
@@ -119,12 +122,12 @@ def run_warn(ctx: Any, f: Any, args: Any, kwargs: Any) -> None:
     warnings.warn(**given)
 
 
-def run_exc_info(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_exc_info(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     hide_engine()
     return f(*args)
 
 
-def run_namedtuple(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_namedtuple(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     module = user_frame().f_globals.get("__name__", "__main__")
     return f(*args, **{"module": module, **kwargs})
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import inspect
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Calling
 
 __all__ = ["call_generated", "has_no_source"]
 
@@ -19,7 +22,7 @@ def has_no_source(f: FunctionType) -> bool:
     return code.co_qualname.startswith("__create_fn__.") or name.startswith("namedtuple_")
 
 
-def call_generated(ctx: Any, f: FunctionType, args: Any, kwargs: Any) -> Any:
+def call_generated(ctx: Calling, f: FunctionType, args: Any, kwargs: Any) -> Any:
     """Call such a method; all but a dataclass's ``__init__`` compare, describe or refuse."""
     owner = owner_of(f, args[0]) if f.__code__.co_name == "__init__" and args else None
     if owner is None:
@@ -32,7 +35,9 @@ def owner_of(init: FunctionType, made: Any) -> Any:
     return next((b for b in type(made).__mro__ if b.__dict__.get("__init__") is init), None)
 
 
-def initialize_dataclass(ctx: Any, cls: Any, init: FunctionType, args: Any, kwargs: Any) -> None:
+def initialize_dataclass(
+    ctx: Calling, cls: Any, init: FunctionType, args: Any, kwargs: Any
+) -> None:
     """Do what the generated ``__init__`` does, with all code of the user's derived."""
     from dataclasses import MISSING  # not needed by who has no dataclass
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numbers
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -19,6 +19,10 @@ from numpy import ndarray
 from mooncake_py.diagnostics.refusals import names
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.runtime.active import Active
+
+if TYPE_CHECKING:
+    from mooncake_py.diagnostics.reporting import Reporting
+    from mooncake_py.runtime.mode import Tracking
 
 __all__ = ["Numerals", "checked", "refuse_assigned", "remembered", "written"]
 
@@ -72,12 +76,12 @@ def six_digits(value: float) -> float:
     return float(f"{value:.5e}")
 
 
-def remembered(ctx: Any, text: Any, values: Any) -> Any:
+def remembered(ctx: Tracking, text: Any, values: Any) -> Any:
     """Return a text, having remembered the numbers in it if `values`, told in it, are active."""
     return ctx.written(text) if ctx.contains_active(values) else text
 
 
-def written(ctx: Any, text: Any, *, whole: bool = False) -> Any:
+def written(ctx: Tracking, text: Any, *, whole: bool = False) -> Any:
     """Remember the numbers in a text, or in an array of texts, made of active values; return it."""
     if ctx.numerals is None:
         ctx.numerals = Numerals()
@@ -86,33 +90,33 @@ def written(ctx: Any, text: Any, *, whole: bool = False) -> Any:
     return text
 
 
-def checked(ctx: Any, f: Any, values: Any, result: Any) -> Any:
+def checked(ctx: Tracking, f: Any, values: Any, result: Any) -> Any:
     """Return the result of compiled code, unless it is a number written before."""
     if (
         ctx.numerals is not None
-        and any(given(ctx, v) for v in values)
+        and any(given(ctx.numerals, v) for v in values)
         and any(map(ctx.numerals.holds, constants(ctx, result)))
     ):
         raise read_back(ctx, names(f)[0])
     return result
 
 
-def refuse_assigned(ctx: Any, o: ndarray, v: Any) -> None:
+def refuse_assigned(ctx: Tracking, o: ndarray, v: Any) -> None:
     """Raise if an array would read such a number in a text that is written into it."""
-    if ctx.numerals is not None and o.dtype.kind in "fc" and given(ctx, v):
+    if ctx.numerals is not None and o.dtype.kind in "fc" and given(ctx.numerals, v):
         raise read_back(ctx, "an assignment to an array")
 
 
-def given(ctx: Any, value: Any) -> bool:
+def given(numerals: Numerals, value: Any) -> bool:
     """Tell whether a value is a source of text, or a text in which such a number stands."""
     if isinstance(value, numbers.Number):  # also of the modules decimal and fractions
         return not isinstance(value, (int, float, complex, np.number))
     if hasattr(value, "readline") or hasattr(value, "__next__"):
         return True
-    return any(map(ctx.numerals.in_text, texts(value)))
+    return any(map(numerals.in_text, texts(value)))
 
 
-def read_back(ctx: Any, reading: str) -> DerivativeDropError:
+def read_back(ctx: Reporting, reading: str) -> DerivativeDropError:
     """Return the error for a number that is read from text."""
     return ctx.failed(
         DerivativeDropError(
@@ -140,7 +144,7 @@ def texts(value: Any) -> Iterator[str]:
             yield from texts(part)
 
 
-def constants(ctx: Any, value: Any) -> Iterator[float]:
+def constants(ctx: Tracking, value: Any) -> Iterator[float]:
     """Yield the real numbers without a derivative that are in a value."""
     if type(value) is Active or isinstance(value, (str, int)):
         return

@@ -9,7 +9,7 @@ itself, each place once, and has the derivative of such a write.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -17,6 +17,10 @@ from numpy import ndarray
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.runtime.active import primal_of
 from mooncake_py.runtime.dense import dense
+
+if TYPE_CHECKING:
+    from mooncake_py.diagnostics.reporting import Reporting
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["JOINS", "assign", "assign_parts", "compute_into", "copy_in_turn",
            "crosses", "crossing", "holds_part_of", "join_into", "refuse_shared_outputs"]
@@ -26,7 +30,7 @@ JOINS = (np.concatenate, np.concatenate.__wrapped__, np.stack)  # type: ignore[a
 Native = Callable[[ndarray], Any]
 
 
-def assign(ctx: Any, o: ndarray, node: Any, index: Any, v: Any) -> None:
+def assign(ctx: Mode, o: ndarray, node: Any, index: Any, v: Any) -> None:
     """Run ``o[index] = v``."""
 
     def assign_natively(view: ndarray) -> None:
@@ -35,12 +39,12 @@ def assign(ctx: Any, o: ndarray, node: Any, index: Any, v: Any) -> None:
     write(ctx, o, node, index, v, assign_natively)
 
 
-def compute_into(ctx: Any, o: ndarray, node: Any, y: Any, run: Native) -> None:
+def compute_into(ctx: Mode, o: ndarray, node: Any, y: Any, run: Native) -> None:
     """Write `y`, the result of a function that runs into `o`, as ``run(o)`` does."""
     write(ctx, o, node, Ellipsis, y, run)
 
 
-def write(ctx: Any, o: ndarray, node: Any, index: Any, v: Any, native: Native) -> None:
+def write(ctx: Mode, o: ndarray, node: Any, index: Any, v: Any, native: Native) -> None:
     """Write what survives of ``o[index] = v``; NumPy's own way is `native`."""
     owner = ctx.registry.owner(o)
     flat = dense(owner).reshape(-1).view(o.dtype)
@@ -102,7 +106,7 @@ def crosses(slot: Any, v: ndarray) -> bool:
     return not np.array_equal(into, expected)
 
 
-def copy_in_turn(ctx: Any, o: ndarray, v: ndarray, native: Callable[..., Any]) -> None:
+def copy_in_turn(ctx: Mode, o: ndarray, v: ndarray, native: Callable[..., Any]) -> None:
     """Write elements of `v` to `o`, whose memory it shares, as ``native(o, v)`` does.
 
     Where NumPy reads what it has written before, it is seen by letting it move numbers about in an
@@ -151,7 +155,7 @@ def shape_of(value: Any) -> tuple[int, ...]:
     return ()
 
 
-def assign_parts(ctx: Any, o: ndarray, index: Any, value: Any) -> bool:
+def assign_parts(ctx: Mode, o: ndarray, index: Any, value: Any) -> bool:
     """Run ``o[index] = value`` part by part if NumPy does; it copies first what must be broadcast.
 
     By then the parts that are views of `o` hold what was written before them.
@@ -169,7 +173,7 @@ def assign_parts(ctx: Any, o: ndarray, index: Any, value: Any) -> bool:
 
 
 def join_into(
-    ctx: Any, f: Any, out: ndarray, arrays: Any, axis: Any = 0, **options: Any
+    ctx: Mode, f: Any, out: ndarray, arrays: Any, axis: Any = 0, **options: Any
 ) -> ndarray:
     """Run ``np.concatenate(arrays, axis, out)``, or `np.stack`: one array after the other."""
     before = out.copy()
@@ -190,7 +194,7 @@ def join_into(
     return out
 
 
-def refuse_shared_outputs(ctx: Any, outputs: Any) -> None:
+def refuse_shared_outputs(ctx: Reporting, outputs: Any) -> None:
     """Raise if several outputs of one function share memory."""
     arrays = [a for a in outputs if isinstance(a, ndarray)]
     for k, a in enumerate(arrays):
@@ -198,7 +202,7 @@ def refuse_shared_outputs(ctx: Any, outputs: Any) -> None:
             raise crossing(ctx)
 
 
-def crossing(ctx: Any) -> DerivativeDropError:
+def crossing(ctx: Reporting) -> DerivativeDropError:
     """Return the error for a write whose order NumPy alone knows."""
     return ctx.failed(
         DerivativeDropError(

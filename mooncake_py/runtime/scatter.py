@@ -8,7 +8,7 @@ to the general definition in `rules.ufunc_methods`.  Measured on the deposit of 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -18,6 +18,9 @@ from mooncake_py.runtime import pulls
 from mooncake_py.runtime.active import Active, primal_of
 from mooncake_py.tangents.memory import has_overlaps
 
+if TYPE_CHECKING:
+    from mooncake_py.runtime.reverse_mode import ReverseMode
+
 __all__ = ["HANDLERS"]
 
 
@@ -26,7 +29,7 @@ def handler(
 ) -> Callable[[Any, Any, Any, Any], None]:
     """Return the handler ``(context, function, args, kwargs)`` of ``ufunc.at``."""
 
-    def accumulate(ctx: Any, f: Any, args: Any, kwargs: Any) -> None:
+    def accumulate(ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -> None:
         if kwargs or len(args) != 3 or not is_common(*args):
             ctx.call_function(general, args, kwargs)
             return

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import functools
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Tracking
 
 __all__ = ["protocol_of", "watch"]
 
@@ -20,7 +23,7 @@ def protocol_of(cls: type) -> str:
     return ""
 
 
-def watch(ctx: Any, cls: type) -> None:
+def watch(ctx: Tracking | None, cls: type) -> None:
     """Look at the operands of NumPy from now on, if objects of a class convert themselves.
 
     Outside of a derivative `ctx` is None.

@@ -135,7 +135,7 @@ def compare(
 
     Parameters
     ----------
-    ctx : Context
+    ctx : Mode
     name : str
         Of the operation, for the message.
     f : callable

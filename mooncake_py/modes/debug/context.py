@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,10 @@ from mooncake_py.modes.reverse.inner import InnerContext
 from mooncake_py.modes.reverse.inplace import BINARY_INPLACE
 from mooncake_py.overriding import override
 from mooncake_py.runtime.operators import BINARY, UNARY
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+    from mooncake_py.runtime.reverse_mode import ReverseMode
 
 __all__ = ["DebugContext", "InnerDebugContext"]
 
@@ -277,3 +281,9 @@ def change_element(o: np.ndarray, name: str, i: Any, v: Any) -> None:
 
 
 _define_operations()
+
+if TYPE_CHECKING:  # that nothing which the mode promises is missing
+    _checked: ReverseMode = DebugContext(True, None, (), {})
+
+    def _checked_inside(outer: Mode) -> ReverseMode:
+        return InnerDebugContext(True, None, (), {}, outer)

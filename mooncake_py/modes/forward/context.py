@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from mooncake_py.language import dispatch
 from mooncake_py.modes.forward.handlers import forward_handlers
 from mooncake_py.modes.forward.operations import Operations
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["ForwardContext"]
 
@@ -17,3 +22,9 @@ class ForwardContext(Operations):
         self.rules_version = dispatch.handlers().version
         self.handlers = forward_handlers(self.rules_version)
         self.unary_handlers = {}
+
+
+if TYPE_CHECKING:  # that nothing which the mode promises is missing
+
+    def _over(base: Mode) -> Mode:
+        return ForwardContext(base, plain=True)

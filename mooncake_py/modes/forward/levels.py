@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
@@ -16,11 +16,14 @@ from mooncake_py.modes.forward import pushforward
 from mooncake_py.modes.forward.blocks import Blocks
 from mooncake_py.runtime import drops
 from mooncake_py.runtime.active import Active, active_number
-from mooncake_py.runtime.memory import Memory
+from mooncake_py.runtime.memory import Memory, Registry
 from mooncake_py.runtime.numerals import Numerals
 from mooncake_py.runtime.operators import BinaryOperator
 from mooncake_py.runtime.quiet import Quiet
 from mooncake_py.runtime.values import NUMBERS, is_inexact
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["Levels"]
 
@@ -35,7 +38,7 @@ class Levels(ArrayLanguage):
 
     Parameters
     ----------
-    base : Context
+    base : Mode
         What computes primals and tangents, and undoes writes.
     plain : bool
         Whether nothing is active below: then tangents are computed natively.
@@ -48,10 +51,10 @@ class Levels(ArrayLanguage):
     """
 
     fuses = False
-    receiver: Any = None
+    receiver: Mode | None = None
     numbers = NUMBERS | {Active}
 
-    def __init__(self, base: Any, plain: bool) -> None:
+    def __init__(self, base: Mode, plain: bool) -> None:
         self.base = base
         self.plain = plain
         self.blocks = Blocks(base.registry.owner, drops.reporter(self))
@@ -60,7 +63,7 @@ class Levels(ArrayLanguage):
         self.share_traces(base)
 
     @contextmanager
-    def based_on(self, base: Any) -> Iterator[None]:
+    def based_on(self, base: Mode) -> Iterator[None]:
         """Compute on top of another context meanwhile, with the same tangents."""
         before = self.base, self.plain
         self.base, self.plain = base, False
@@ -90,7 +93,7 @@ class Levels(ArrayLanguage):
         self.base.numerals = found
 
     @property
-    def registry(self) -> Any:
+    def registry(self) -> Registry:
         """What the base knows of memory: whether writes must be logged."""
         return self.base.registry
 
@@ -100,17 +103,17 @@ class Levels(ArrayLanguage):
         return self.base.thread
 
     @property
-    def level(self) -> int:
+    def level(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
         """How many derivatives this one is inside of, and over."""
         return self.base.level + 1
 
     @property
-    def nesting(self) -> int:
+    def nesting(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
         """How many derivatives the user takes of this code: the base is there for this one."""
         return self.base.nesting
 
     @property
-    def outers(self) -> Any:
+    def outers(self) -> Sequence[Mode]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The calls under and round this one."""
         return (self.base, *self.base.outers)
 

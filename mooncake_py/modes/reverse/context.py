@@ -6,10 +6,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from types import CellType, FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.forms.array_forms import specialise
 from mooncake_py.forms.fusion import Elsewhere
@@ -17,6 +17,10 @@ from mooncake_py.modes.reverse.inplace import InPlace
 from mooncake_py.runtime.active import Active, shared_number
 from mooncake_py.runtime.operators import BINARY, UNARY, BinaryOperator
 from mooncake_py.runtime.values import NUMBERS
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+    from mooncake_py.runtime.reverse_mode import ReverseMode
 
 __all__ = ["ReverseContext"]
 
@@ -34,9 +38,9 @@ class ReverseContext(InPlace):
         How many derivatives this one is inside of.
     nesting : int
         How many derivatives the user takes of the code that runs here, one in another.
-    outers : tuple of ReverseContext
+    outers : sequence of Mode
         The calls round this one, the nearest first: see `inner`.
-    receiver : Context or None
+    receiver : Mode or None
         The call round this one in which what this one hands out is active.
     """
 
@@ -44,8 +48,8 @@ class ReverseContext(InPlace):
     tries_loops = True
     level = 0
     nesting = 1
-    outers: tuple[ReverseContext, ...] = ()
-    receiver: Any = None
+    outers: Sequence[Mode] = ()
+    receiver: Mode | None = None
     specialise = staticmethod(specialise)
     numbers = NUMBERS | {Active}
 
@@ -113,3 +117,6 @@ def _define_operators() -> None:
 
 
 _define_operators()
+
+if TYPE_CHECKING:  # that nothing which the mode promises is missing
+    _reverse: ReverseMode = ReverseContext()

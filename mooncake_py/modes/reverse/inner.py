@@ -8,7 +8,7 @@ met tells whether the result depends on the outer variables at all.
 from __future__ import annotations
 
 from types import CellType, FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from numpy import ndarray
@@ -23,6 +23,10 @@ from mooncake_py.runtime.foreign import foreign_numbers, held_foreign
 from mooncake_py.runtime.memory import Memory, View
 from mooncake_py.runtime.numerals import Numerals
 
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+    from mooncake_py.runtime.reverse_mode import ReverseMode
+
 __all__ = ["InnerContext", "refuse_to_catch"]
 
 
@@ -31,7 +35,7 @@ class InnerContext(ReverseContext):
 
     Parameters
     ----------
-    outer : Context
+    outer : Mode
         The context whose code called for the derivative.
     follows : bool
         Whether the outer derivative follows this one, as it does `grad`, `vjp` and `jvp`.  If
@@ -47,7 +51,7 @@ class InnerContext(ReverseContext):
         What else a second run must find.
     """
 
-    def __init__(self, outer: Any, follows: bool = False) -> None:
+    def __init__(self, outer: Mode, follows: bool = False) -> None:
         super().__init__()
         self.follows = follows
         self.outers = (outer, *outer.outers)
@@ -76,7 +80,7 @@ class InnerContext(ReverseContext):
         return bool(self.captured or self.numbers)
 
     @property
-    def receiver(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def receiver(self) -> Mode | None:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The call outside, if it follows what this one hands out; once this one has run."""
         return self.outers[0] if self.follows and self.depends else None
 
@@ -211,3 +215,9 @@ class _Known(dict[int, Memory | View]):
             return default if node is None else node
         own = ctx.capture(outside)
         return own if own.ref() is outside.ref() else default
+
+
+if TYPE_CHECKING:  # that nothing which the mode promises is missing
+
+    def _inside(outer: Mode) -> ReverseMode:
+        return InnerContext(outer)

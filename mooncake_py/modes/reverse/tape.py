@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import get_ident
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -36,6 +36,11 @@ from mooncake_py.runtime.values import (
     spec_of,
 )
 
+if TYPE_CHECKING:
+    from mooncake_py.runtime.reverse_mode import ReverseMode
+else:
+    ReverseMode = object  # what the classes built on this one add up to
+
 __all__ = ["Node", "Tape"]
 
 Node = Memory | View | Active
@@ -44,7 +49,7 @@ ENTRY_BYTES = 128  # of an entry that undoes one element
 LARGE = 1 << 16  # bytes of a part of a block of which it pays to note that it was logged
 
 
-class Tape(ArrayLanguage):
+class Tape(ArrayLanguage, ReverseMode):
     """One reverse-mode call: its tape, and the memory it knows.
 
     Attributes
@@ -65,10 +70,10 @@ class Tape(ArrayLanguage):
 
     def __init__(self) -> None:
         super().__init__()
-        self.thread = get_ident()
+        self.thread: int = get_ident()
         self.tape: list[tuple[Any, ...]] = []
         self.record = self.tape.append
-        self.registry = Registry(drops.reporter(self))
+        self.registry: Registry = Registry(drops.reporter(self))
         self.known = self.registry.known
         self.find = self.registry.find
 

@@ -1,0 +1,36 @@
+"""What the engine asks of a call to say what is wrong in it."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeVar
+
+from mooncake_py.errors import Location, MooncakeError
+
+__all__ = ["Error", "Reporting"]
+
+Error = TypeVar("Error", bound=MooncakeError)
+
+
+class Reporting(Protocol):
+    """Whoever runs the user's code, as far as errors are concerned.
+
+    Attributes
+    ----------
+    failure : MooncakeError or None
+        The first error of the engine, raised again at the end of the call: user code that
+        catches everything must not turn it into a wrong answer.
+    """
+
+    failure: MooncakeError | None
+
+    def failed(self, error: Error) -> Error:
+        """Remember an error of the engine and return it, to be raised."""
+        ...
+
+    def user_location(self) -> Location | None:
+        """Return the place in the user's source that is being run; None if there is none."""
+        ...
+
+    def contains_active(self, value: Any) -> bool:
+        """Tell whether a value is active, or holds something active at any depth."""
+        ...
