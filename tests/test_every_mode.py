@@ -145,6 +145,7 @@ def test_derivatives_of_the_other_tests_are_right_in_every_mode(part: str) -> No
     paths = engine_folders() if part == "engine" else sorted(map(str, tests.glob(part)))
     command = [
         sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow",
+        "-W", "ignore::pytest.PytestUnraisableExceptionWarning",  # generators that are closed
         "-p", "tests.support.every_mode", "--ignore=tests/modes/debug", *paths,
     ]
     path = os.pathsep.join([str(ROOT), *sys.path[1:]])

@@ -5,7 +5,7 @@
 twice, inside another derivative, and after calls with operands of other shapes and dtypes (see
 `modes.checks`).  All choices are seeded by the name of the test.  Each derivative is taken in some
 of the modes; with ``EVERY_MODE=all`` in the environment in all of them, which takes four times as
-long.
+long, and with ``EVERY_MODE_SEED=1`` the choices are others.
 
 A test marked ``without_modes(reason, ...)`` does without the modes whose names begin so, without
 all if none is named.  What another mode may refuse is a table in `modes.refusals`.
@@ -27,6 +27,7 @@ from tests.support.modes.checks import MODES, Mode, ModeError, Skipped, check_re
 from tests.support.modes.recording import Record, recording
 
 WHOLE = os.environ.get("EVERY_MODE") == "all"
+SEED = os.environ.get("EVERY_MODE_SEED", "")
 MOST = 4 if WHOLE else 1  # records of a test that are checked
 
 counts: Counter[str] = Counter()
@@ -49,7 +50,7 @@ def modes_of(item: pytest.Item) -> list[Mode]:
 def pytest_runtest_call(item: pytest.Item) -> Iterator[Any]:
     with recording() as records:
         result = yield
-    rng = Random(zlib.crc32(item.name.encode()))
+    rng = Random(zlib.crc32(f"{item.name}{SEED}".encode()))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for record in chosen(records, rng):
