@@ -43,7 +43,7 @@ TRIMMED = ("polymul", "polydiv", "numpy.polynomial.", "cases.polynomials.")  # l
 DEGENERATE = (
     "numpy.interp-", "clip", "linalg.qr-", "solve_sylvester", "logm", "cases.sets.",
     "partition-two-places", "pow-complex result", "special.comb", "use_groupby", "drawn_together",
-    "scipy.linalg.lu", "sqrtm", "median-axis=1",
+    "scipy.linalg.lu", "sqrtm", "median-axis=1", "linalg.slogdet",
 )  # no derivative with respect to all arguments together, or a path of its own at ties
 EDGES = (
     "spence-complex", "special.poch", "special.agm", "xlogy-broadcast", "rel_entr-broadcast",
