@@ -212,7 +212,6 @@ class Items:
         return getattr(self, name)
 
 
-@pytest.mark.without_modes("the function itself clears what it captured")
 def test_special_methods_that_are_those_of_others() -> None:
     held, items = Attributes(kept=1.0), Items()
 

@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import CoDual, NoFData, build_rrule, grad, value_and_grad, vjp
-
-pytestmark = pytest.mark.without_modes("structures as deep as the recursion limit allows")
+from mooncake_py import CoDual, NoFData, build_rrule, grad, hvp, jvp, value_and_grad, vjp
 
 N = 900
 
@@ -60,6 +58,17 @@ def test_recursion_is_as_deep_as_without_a_derivative():
     np.testing.assert_array_equal(grad(Countdown().run)(np.ones(2), N), 1.0)
     assert grad(lambda x: sum(numbers(x, N - 10)))(2.0) == N - 10
     assert vjp(power, 1.0, N)[1](1.0)[0] == N
+
+
+def test_recursion_is_as_deep_in_forward_mode_and_at_second_order():
+    assert jvp(power, (1.0, N), (1.0, None)) == (1.0, N)
+    assert grad(power, mode="forward")(1.0, N) == N
+    run = Countdown().run
+    assert jvp(run, (np.ones(2), N), (np.ones(2), None)) == (2.0, 2.0)
+    assert jvp(lambda x: sum(numbers(x, N - 10)), (2.0,), (1.0,))[1] == N - 10
+    assert hvp(power, (1.0, N), 1.0) == N * (N - 1)
+    np.testing.assert_array_equal(hvp(run, (np.ones(2), N), np.ones(2)), 0.0)
+    assert jvp(grad(power), (1.0, N), (1.0, None))[1] == N * (N - 1)
 
 
 class Node:

@@ -14,6 +14,14 @@ __all__ = ["dtypes_in", "names_in"]
 IMPRECISE = {"float32", "float16", "complex64"}
 
 
+def has(value: Any, name: str) -> bool:
+    """Whether a value has an attribute; some classes raise other errors where they have none."""
+    try:
+        return hasattr(value, name)
+    except Exception:
+        return False
+
+
 def functions_in(f: Any, depth: int = 4) -> Iterator[Any]:
     """Yield a function and those that it has captured, also in containers; and what else it has."""
     yield f
@@ -24,9 +32,9 @@ def functions_in(f: Any, depth: int = 4) -> Iterator[Any]:
         parts = f
     elif isinstance(f, dict):
         parts = f.values()
-    elif hasattr(f, "__wrapped__"):
+    elif has(f, "__wrapped__"):
         parts = (f.__wrapped__,)
-    elif hasattr(f, "__code__"):
+    elif has(f, "__code__"):
         parts = [c.cell_contents for c in f.__closure__ or () if is_filled(c)]
         parts += [f.__globals__.get(name) for name in names_of(f.__code__)]
     for part in parts:
@@ -41,7 +49,7 @@ def names_of(code: Any) -> set[str]:
 
 def names_in(f: Any) -> set[str]:
     """Return the globals and attributes that a function and those that it uses name."""
-    codes = [g.__code__ for g in functions_in(f) if hasattr(g, "__code__")]
+    codes = [g.__code__ for g in functions_in(f) if has(g, "__code__")]
     return set().union(*map(names_of, codes))
 
 
