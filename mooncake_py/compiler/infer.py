@@ -8,7 +8,6 @@ after each `Assign` to it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -183,7 +182,7 @@ class _Inference:
                 result.append(with_blocks(s, lambda inner: self.annotated(inner, flagged)))
                 continue
             kind = self.results[id(s)]
-            result.append(replace(s, type=kind))
+            result.append(Assign(s.target, s.value, kind, place=s.place))
             if isinstance(s.target, Name) and s.target.name in flagged:
                 flag = Const(FLAGS[kind], place=s.place)
                 result.append(Count(flag_of(s.target.name), flag, place=s.place))

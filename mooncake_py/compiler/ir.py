@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from mooncake_py.syntax.nodes import Place
+from mooncake_py.compiler.node import Node
 
 __all__ = [
     "FLOATS", "INTS", "STEPS", "Assign", "Block", "Break", "Bump", "Call", "Check", "Compare",
@@ -41,47 +41,33 @@ FLOATS, INTS = "floats", "ints"
 """The stacks on which the forward sweep saves what the way back needs."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Const:
+class Const(Node):
     """A number that is written down; None where a function does not read an argument."""
 
     value: float | None
-    place: Place | None = field(default=None, repr=False, kw_only=True)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Const) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def _key(self) -> tuple[type, str]:
+    def _values(self) -> tuple[type, str]:
         return type(self.value), repr(self.value)  # 0.0 is neither 0 nor -0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(Node):
     """A number that a name is bound to."""
 
     name: str
-    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
+class Load(Node):
     """An element of an array, read or written."""
 
     array: str
     index: tuple[Expr, ...]
-    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Length:
+class Length(Node):
     """The length of an array along an axis, which no statement changes."""
 
     array: str
     axis: int
-    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     @property
     def name(self) -> str:
@@ -89,57 +75,46 @@ class Length:
         return f"n{self.axis}_{self.array}"
 
 
-@dataclass(frozen=True, slots=True)
-class Op:
+class Op(Node):
     """An operator of Python, by the name that `operator` has for it, or a builtin."""
 
     op: str
     args: tuple[Expr, ...]
-    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Compare:
+class Compare(Node):
     """A chain of comparisons: ``0 <= i < n``."""
 
     ops: tuple[str, ...]
     args: tuple[Expr, ...]
-    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Node):
     """A call of a function: its number among those of the region, or itself once it is known."""
 
     function: Any
     args: tuple[Expr, ...]
-    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Select:
+class Select(Node):
     """``a if test else b``."""
 
     test: Expr
     a: Expr
     b: Expr
-    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Pop:
+class Pop(Node):
     """What was pushed last."""
 
     stack: str
-    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 Expr = Const | Name | Load | Length | Op | Compare | Call | Select | Pop
 Target = Name | Load
 
 
-@dataclass(frozen=True, slots=True)
-class Assign:
+class Assign(Node):
     """``s = e`` or ``x[i] = e`` for numbers that may have a derivative.
 
     Attributes
@@ -151,95 +126,74 @@ class Assign:
     target: Target
     value: Expr
     type: str = ""
-    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Let:
+class Let(Node):
     """``v = e`` for a name of ours, which is used in the same pass only."""
 
     name: str
     value: Expr
-    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(Node):
     """``k = e`` for an int, which has no derivative."""
 
     name: str
     value: Expr
-    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Node):
     """Leave the region, whose trial failed, unless a test holds."""
 
     test: Expr
-    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Finite:
+class Finite(Node):
     """Note a value that must be finite: otherwise the trial fails in the end."""
 
     value: Expr
-    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Push:
+class Push(Node):
     """Save a value for the way back."""
 
     stack: str
     value: Expr
-    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Bump:
+class Bump(Node):
     """Add to a cotangent."""
 
     target: Target
     value: Expr
-    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class For:
+class For(Node):
     """``for name in range: ...``."""
 
     name: str
     range: Expr
     body: Block
-    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class While:
+class While(Node):
     """``while test: ...``."""
 
     test: Expr
     body: Block
-    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class If:
+class If(Node):
     """``if test: ... else: ...``; what follows a ``continue`` or ``break`` is the other side."""
 
     test: Expr
     body: Block
     orelse: Block
-    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Break:
+class Break(Node):
     """``break``."""
 
-    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 Statement = Assign | Let | Count | Check | Finite | Push | Bump | For | While | If | Break

@@ -12,7 +12,6 @@ may overwrite what it reads.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from mooncake_py.compiler.activity import part_of, target_of
 from mooncake_py.compiler.ir import (
@@ -29,6 +28,7 @@ from mooncake_py.compiler.ir import (
     Target,
     parts_of,
     with_blocks,
+    with_value,
 )
 from mooncake_py.compiler.partials import partials
 from mooncake_py.compiler.simplify import added, inlined, product
@@ -90,7 +90,7 @@ class Tangent:
             Let(part_of(own), ZERO if t is None else t, place=s.place)
         )
         own = {let.name for let in steps.lets}
-        return inlined((*steps.lets, first, replace(s, value=root)), own)
+        return inlined((*steps.lets, first, with_value(s, lambda _: root)), own)
 
     def tangent_of(self, leaf: Target) -> Target:
         """Return the tangent of a name or an element."""
