@@ -10,9 +10,9 @@ from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.errors import NonDifferentiableArgumentError
 from mooncake_py.interface import grad, vjp
 from mooncake_py.tangents import NoTangent
-from mooncake_py.utilities.numbers import holds_numbers
 from mooncake_py.utilities.parameters import Grads, Params, WithoutParameters, as_params
 from mooncake_py.utilities.pullback import PullbackToParameters
+from mooncake_py.utilities.structures import holds_numbers
 
 __all__ = ["gradient", "pullback"]
 

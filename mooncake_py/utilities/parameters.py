@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from mooncake_py.errors import NonDifferentiableArgumentError
 from mooncake_py.rules.declare import contextual
-from mooncake_py.utilities.numbers import holds_numbers
+from mooncake_py.utilities.structures import holds_numbers
 
 __all__ = ["Grads", "Params", "WithoutParameters", "as_params"]
 
