@@ -134,8 +134,7 @@ def test_what_may_be_refused_is_documented(limitation: Limitation) -> None:
 
 # The whole suite.
 
-# `test_rule` itself takes the rules through both modes and to second order.
-FOLDERS = ("engine", "science", "testing", "utilities", "reflection")
+FOLDERS = ("engine", "rules", "science", "testing", "utilities", "reflection")
 
 
 @pytest.mark.slow

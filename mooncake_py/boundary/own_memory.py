@@ -61,7 +61,10 @@ class OwnMemory:
     def copy(self, key: Key, value: ndarray) -> ndarray:
         """Return a copy of an array, which derivatives round the call follow."""
         flags, outer = value.flags, enclosing()
-        if outer is None and flags.c_contiguous and flags.writeable and type(value) is ndarray:
+        odd = any(stride % value.itemsize for stride in value.strides)  # a field of a record
+        if odd or (
+            outer is None and flags.c_contiguous and flags.writeable and type(value) is ndarray
+        ):
             new = value.copy()  # the same in a tenth of the time
         else:
             value = value.view(ndarray) if type(value) is memmap else value

@@ -57,7 +57,9 @@ def zeros_like_owner(owner: ndarray) -> ndarray:
     if zeros.strides == owner.strides or not owner.size:
         return zeros
     low, high = _extent(owner)
-    store = np.zeros(high - low, np.uint8)
+    # Of the same dtype, as the store owns what may become active.
+    unit = owner.itemsize if (high - low) % owner.itemsize == 0 else 1
+    store = np.zeros((high - low) // unit, owner.dtype if unit > 1 else np.uint8)
     return ndarray(owner.shape, owner.dtype, store, address(owner) - low, owner.strides)
 
 

@@ -172,6 +172,38 @@ def test_complex_arrays_views_and_layouts() -> None:
         np.testing.assert_array_equal(found, a * a.size / X.size if a.strides[0] == 0 else a)
 
 
+@pytest.mark.parametrize("view", [
+    lambda x: x[::2], lambda x: x[::-1], lambda x: x.reshape(2, 4)[:, ::2],
+    lambda x: x.reshape(2, 2, 2).transpose(1, 0, 2), lambda x: np.asfortranarray(x.reshape(2, 4)),
+])
+def test_views_of_any_layout_as_arguments_of_inner_derivatives(view: Any) -> None:
+    x = np.linspace(0.5, 2.0, 8)
+
+    def cubes(z):
+        return np.sum(z**3)
+
+    expected = grad(lambda x: np.sum(3.0 * view(x) ** 4))(x)
+    for take in (
+        lambda v: grad(cubes)(v) * v * v,
+        lambda v: vjp(lambda z: z**3, v)[1](v * v)[0],
+        lambda v: jvp(cubes, (v,), (v * v,))[1],
+        lambda v: hvp(cubes, (v,), v) * v * v / 2.0,
+    ):
+        def total(x, take=take):
+            return np.sum(take(view(x)))
+
+        np.testing.assert_allclose(grad(total)(x), expected)
+        np.testing.assert_allclose(jvp(total, (x,), (x,))[1], expected @ x)
+
+        def of_view(v, take=take):
+            return np.sum(take(v))
+
+        v = view(x)
+        np.testing.assert_allclose(grad(of_view)(v), 12.0 * v**3)
+        np.testing.assert_allclose(jvp(of_view, (v,), (v,))[1], np.sum(12.0 * v**4))
+        np.testing.assert_allclose(vjp(of_view, v)[1](1.0)[0], 12.0 * v**3)
+
+
 # Writes.
 
 

@@ -73,10 +73,12 @@ def by_rrule(**domain: Any) -> Any:
         y = zero_codual(square(x.primal))
 
         def pullback(dy):
+            dy = y.fdata if isinstance(y.primal, np.ndarray) else dy  # a number, of no dimensions
+            dx = 2 * dy * np.conj(x.primal)
             if isinstance(x.primal, np.ndarray):
-                increment(x, 2 * y.fdata * np.conj(x.primal))
+                increment(x, dx)
                 return NoRData(), NoRData()
-            return NoRData(), 2 * dy * np.conj(x.primal)
+            return NoRData(), dx
 
         return y, pullback
 

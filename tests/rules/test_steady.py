@@ -34,6 +34,12 @@ def patched_within(x):
         np.sin, np.sqrt, math.cos, np.linalg.inv = sine, root, cosine, inverse
 
 
+def differences_along(f, x):
+    """Return the derivative along `x` itself."""
+    h = 1e-5
+    return (f(x * (1 + h)) - f(x * (1 - h))) / (2 * h)
+
+
 def check(f):
     value, found = value_and_grad(f)(X)
     assert value == f(X)
@@ -43,6 +49,8 @@ def check(f):
     assert_allclose(tangents, expected, rtol=1e-7)
     second = [differences(lambda x, k=k: value_and_grad(f)(x)[1][k], (X,), 0) for k in range(2)]
     assert_allclose(hessian(f)(X), second, rtol=1e-6)
+    _, third = jvp(hessian(f), (X,), (X,))  # products of matrices in what rules compute with
+    assert_allclose(third, differences_along(hessian(f), X), rtol=1e-5)
 
 
 def test_functions_replaced_within_a_program():

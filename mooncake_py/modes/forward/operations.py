@@ -77,7 +77,7 @@ class Operations(Levels):
             if serves:
                 return self.fresh(y, t)
         if op is MATMUL:
-            t = self.lower(pushforward.of_bilinear, np.matmul, p, q, ta, tb, (), {}, y)
+            t = self.lower(pushforward.of_bilinear, op.ufunc, p, q, ta, tb, (), {}, y)
             return self.fresh(y, t)
         return self.push_elementwise(op.array_rule, y, (p, q), (ta, tb))
 

@@ -52,6 +52,24 @@ DOCUMENTED = [
         "a rule or a tool of mooncake_py was run on active data",
         "docs/known_limitations.md", "a rule or a tool of mooncake_py was run on active data",
     ),
+    *(
+        Limitation(
+            message, "docs/known_limitations.md",
+            "forward mode cannot tell, and refuses always",
+        )
+        for message in (
+            "vectors of which only the space that they span is determined",
+            "the phases of complex vectors, which are not determined",
+        )
+    ),
+    Limitation(  # a third derivative of a determinant has the like within
+        "eigenvalues or singular values coincide (or are zero)",
+        "docs/known_limitations.md", "where both enter, as in a square root by way of `eigh`",
+    ),
+    Limitation(
+        "the second derivative of eigenvalues or singular values is not determined here",
+        "docs/known_limitations.md", "of the values alone is not determined there either",
+    ),
     Limitation(  # it makes of a cotangent something that is the gradient of nothing
         "a hook was run in a function of which a derivative of higher order is taken",
         "docs/known_limitations.md", "a hook was run in a function of which",
