@@ -8,6 +8,7 @@ after each `Assign` to it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -39,7 +40,10 @@ __all__ = ["FLAGS", "FLOAT", "FLOAT64", "INT", "MIXED", "Types", "flag_of", "inf
 INT, FLOAT, FLOAT64 = "int", "float", "float64"
 MIXED = "mixed"  # it depends on how often a loop runs, or on the branch that was taken
 FLAGS = {INT: 0, FLOAT: 1, FLOAT64: 2}
-Env = dict[str, str]
+Kinds = frozenset[str]
+Env = dict[str, Kinds]
+NONE: Kinds = frozenset()
+ONE_INT, ONE_FLOAT, ONE_FLOAT64 = (frozenset({kind}) for kind in (INT, FLOAT, FLOAT64))
 
 
 class Types(NamedTuple):
@@ -56,7 +60,7 @@ class Types(NamedTuple):
     """
 
     body: Block
-    after: Env
+    after: dict[str, str]
     flagged: tuple[str, ...]
 
 
@@ -71,11 +75,12 @@ def infer(region: Region, kinds: Mapping[str, str]) -> Types | None:
         The types of the inputs that are numbers.
     """
     found = _Inference(region, kinds)
+    after = {name: only(types) for name, types in found.after.items()}
     flagged = tuple(sorted(
-        name for name in region.bound if name not in region.like and found.after[name] == MIXED
+        name for name in region.bound if name not in region.like and after[name] == MIXED
     ))
     unsure = any(
-        found.results[id(s)] == MIXED and s.target.name in flagged
+        len(found.results[id(s)]) > 1 and s.target.name in flagged
         for s in statements(region.body) if isinstance(s, Assign) and isinstance(s.target, Name)
     )
     if found.makes_ints or unsure:
@@ -83,7 +88,8 @@ def infer(region: Region, kinds: Mapping[str, str]) -> Types | None:
     first = tuple(
         Count(flag_of(name), Const(FLAGS[kinds[name]])) for name in flagged if name in kinds
     )
-    return Types((*first, *found.annotated(region.body, frozenset(flagged))), found.after, flagged)
+    body = found.annotated(region.body, frozenset(flagged))
+    return Types((*first, *body), after, flagged)
 
 
 def flag_of(name: str) -> str:
@@ -96,8 +102,10 @@ class _Inference:
 
     Attributes
     ----------
-    results : dict of int to str
-        By the id of an `Assign` or a `Let`: the type of the value.
+    results : dict of int to Kinds
+        By the id of an `Assign` or a `Let`: the types that the value may have.
+    after : dict of str to Kinds
+        By name, after the region.
     makes_ints : bool
         Whether a function of NumPy may be called with ints alone, and make one.
     """
@@ -106,15 +114,15 @@ class _Inference:
 
     def __init__(self, region: Region, kinds: Mapping[str, str]) -> None:
         self.like = region.like
-        self.results: dict[int, str] = {}
+        self.results: dict[int, Kinds] = {}
         while True:
             known = dict(self.results)
-            self.after = self.run(region.body[:-1], dict(kinds))
-            # A loop that does not run leaves what it binds as it was; that is looked at only where
-            # it is certain that `for` runs, see `site`.
-            self.after = self.repeated(region.loop, self.after) if isinstance(
-                region.loop, For
-            ) else self.run((region.loop,), self.after)
+            env = self.run(region.body[:-1], {name: frozenset({k}) for name, k in kinds.items()})
+            loop = region.loop
+            # Where `for` does not run at all, the region is not tried: see `site`.
+            self.after = self.repeated(loop, env) if isinstance(loop, For) else (
+                self.run((loop,), env)
+            )
             if self.results == known:
                 break
 
@@ -124,55 +132,55 @@ class _Inference:
             match s:
                 case Assign() | Let():
                     result = self.result(s, env)
-                    self.results[id(s)] = joined(self.results.get(id(s)), result)
+                    self.results[id(s)] = self.results.get(id(s), NONE) | result
                     if isinstance(s, Let):
                         env[s.name] = result
                     elif isinstance(s.target, Name):
                         env[s.target.name] = result
                 case Count():
-                    env[s.name] = INT
+                    env[s.name] = ONE_INT
                 case If():
-                    env = joined_all(self.run(s.body, dict(env)), self.run(s.orelse, dict(env)))
+                    env = joined(self.run(s.body, dict(env)), self.run(s.orelse, dict(env)))
                 case For() | While():
-                    env = joined_all(env, self.repeated(s, env))
+                    env = joined(env, self.repeated(s, env))
         return env
 
     def repeated(self, loop: For | While, env: Env) -> Env:
         """Return the types after a loop that runs at least once."""
-        counter = {loop.name: INT} if isinstance(loop, For) else {}
+        counter = {loop.name: ONE_INT} if isinstance(loop, For) else {}
         while True:
             after = self.run(loop.body, {**env, **counter})
-            again = joined_all(env, after)
+            again = joined(env, after)
             if again == env:
                 return after
             env = again
 
-    def result(self, s: Assign | Let, env: Env) -> str:
-        """Return the type of the value of a statement; for tangents see `Region.like`."""
+    def result(self, s: Assign | Let, env: Env) -> Kinds:
+        """Return the types that the value of a statement may have; for tangents see `Region`."""
         if isinstance(s, Assign) and isinstance(s.target, Name) and s.target.name in self.like:
-            return FLOAT
-        return self.type_of(s.value, env)
+            return ONE_FLOAT
+        return self.types_of(s.value, env)
 
-    def type_of(self, e: Expr, env: Env) -> str:
-        """Return the type of an expression."""
+    def types_of(self, e: Expr, env: Env) -> Kinds:
+        """Return the types that the value of an expression may have."""
         match e:
             case Const(value=value):
-                return FLOAT if type(value) is float else INT
+                return ONE_FLOAT if type(value) is float else ONE_INT
             case Name(name=name):
                 return env[name]
             case Load():
-                return FLOAT64
+                return ONE_FLOAT64
             case Select(a=a, b=b):
-                return joined(self.type_of(a, env), self.type_of(b, env))
+                return self.types_of(a, env) | self.types_of(b, env)
             case Call(function=f, args=args):
-                if f in PAIRS and not {FLOAT, FLOAT64} & {self.type_of(a, env) for a in args}:
+                if f in PAIRS and all(INT in self.types_of(a, env) for a in args):
                     self.makes_ints = True
-                return FLOAT64 if type(f) is np.ufunc else FLOAT
+                return ONE_FLOAT64 if type(f) is np.ufunc else ONE_FLOAT
             case Op(op="int"):
-                return INT
+                return ONE_INT
             case Op(op=op, args=args):
-                return combined(op, [self.type_of(a, env) for a in args])
-        return INT
+                return combined(op, [self.types_of(a, env) for a in args])
+        return ONE_INT
 
     def annotated(self, block: Block, flagged: frozenset[str]) -> Block:
         """Return a block with types and flags."""
@@ -181,7 +189,7 @@ class _Inference:
             if not isinstance(s, Assign):
                 result.append(with_blocks(s, lambda inner: self.annotated(inner, flagged)))
                 continue
-            kind = self.results[id(s)]
+            kind = only(self.results[id(s)])
             result.append(Assign(s.target, s.value, kind, place=s.place))
             if isinstance(s.target, Name) and s.target.name in flagged:
                 flag = Const(FLAGS[kind], place=s.place)
@@ -189,19 +197,22 @@ class _Inference:
         return tuple(result)
 
 
-def combined(op: str, kinds: list[str]) -> str:
-    """Return the type of the result of an operator."""
-    for kind in (FLOAT64, MIXED):
-        if kind in kinds:
-            return kind
-    return FLOAT if op == "truediv" or FLOAT in kinds else INT
+def combined(op: str, kinds: list[Kinds]) -> Kinds:
+    """Return the types that the result of an operator may have."""
+    found = set()
+    for choice in product(*kinds):
+        if FLOAT64 in choice:
+            found.add(FLOAT64)
+        else:
+            found.add(FLOAT if op == "truediv" or FLOAT in choice else INT)
+    return frozenset(found)
 
 
-def joined(a: str | None, b: str) -> str:
-    """Return what two types have in common, where either may be."""
-    return b if a is None or a == b else MIXED
-
-
-def joined_all(a: Env, b: Env) -> Env:
+def joined(a: Env, b: Env) -> Env:
     """Return the types where either may be; a name that one side lacks is that of the other."""
-    return {name: joined(a.get(name), b[name]) if name in b else a[name] for name in {**a, **b}}
+    return {name: a.get(name, NONE) | b.get(name, NONE) for name in {**a, **b}}
+
+
+def only(kinds: Kinds) -> str:
+    """Return the type where there is one, else `MIXED`."""
+    return next(iter(kinds)) if len(kinds) == 1 else MIXED

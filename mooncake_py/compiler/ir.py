@@ -21,8 +21,10 @@ Nodes are equal if they mean the same, wherever they stand.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 from mooncake_py.compiler.node import Node
@@ -243,16 +245,17 @@ class Region:
         }
 
 
+PARTS: dict[type, Callable[[Any], tuple[Expr, ...]]] = {
+    Op: attrgetter("args"), Compare: attrgetter("args"), Call: attrgetter("args"),
+    Load: attrgetter("index"), Select: attrgetter("test", "a", "b"),
+}
+"""By the type of an expression what it is made of; `match` takes twice as long."""
+
+
 def parts_of(e: Expr) -> tuple[Expr, ...]:
     """Return the expressions that an expression is made of."""
-    match e:
-        case Op() | Compare() | Call():
-            return e.args
-        case Load():
-            return e.index
-        case Select():
-            return e.test, e.a, e.b
-    return ()
+    parts = PARTS.get(e.__class__)
+    return () if parts is None else parts(e)
 
 
 def rebuilt(e: Expr, parts: tuple[Expr, ...]) -> Expr:
@@ -260,12 +263,12 @@ def rebuilt(e: Expr, parts: tuple[Expr, ...]) -> Expr:
     match e:
         case Op():
             return Op(e.op, parts, place=e.place)
+        case Load():
+            return Load(e.array, parts, place=e.place)
         case Compare():
             return Compare(e.ops, parts, place=e.place)
         case Call():
             return Call(e.function, parts, place=e.place)
-        case Load():
-            return Load(e.array, parts, place=e.place)
         case Select():
             return Select(*parts, place=e.place)
     return e
@@ -276,14 +279,23 @@ def substituted(e: Expr, values: dict[str, Expr]) -> Expr:
     if isinstance(e, Name):
         return values.get(e.name, e)
     parts = parts_of(e)
-    return rebuilt(e, tuple([substituted(part, values) for part in parts])) if parts else e
+    if not parts or not values:
+        return e
+    found = tuple([substituted(part, values) for part in parts])
+    return e if all(map(operator.is_, found, parts)) else rebuilt(e, found)
 
 
-def walk(e: Expr) -> Iterator[Expr]:
-    """Yield an expression and all that it is made of."""
-    yield e
-    for part in parts_of(e):
-        yield from walk(part)
+def walk(e: Expr) -> list[Expr]:
+    """Return an expression and all that it is made of, from left to right."""
+    found: list[Expr] = []
+    todo = [e]
+    while todo:
+        part = todo.pop()
+        found.append(part)
+        parts = PARTS.get(part.__class__)
+        if parts is not None:
+            todo += reversed(parts(part))
+    return found
 
 
 def blocks_of(s: Statement) -> tuple[Block, ...]:

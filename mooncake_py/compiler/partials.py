@@ -51,16 +51,27 @@ def partials(e: Expr, y: Expr) -> list[tuple[Expr, Expr | None]]:
     if isinstance(e, Select):
         return [(e.a, Select(e.test, ONE, ZERO)), (e.b, Select(e.test, ZERO, ONE))]
     f = OPERATORS.get(e.op) if isinstance(e, Op) else e.function if isinstance(e, Call) else None
-    found = None if f is None else declared(f, len(parts_of(e)))
-    if found is None:
-        raise NoPartial
     args = parts_of(e)
     known = tuple([a if isinstance(a, Const) else None for a in args])
+    found = None if f is None else formulas(f, known)
+    if found is None:
+        raise NoPartial
     values = {f"a{k}": a for k, a in enumerate(args)} | {"y": y}
     return [
-        (a, None if p is None else substituted(as_expression(p, known), values))
-        for a, p in zip(args, found, strict=True)
+        (a, None if p is None else substituted(p, values)) for a, p in zip(args, found, strict=True)
     ]
+
+
+@lru_cache(maxsize=1024)
+def formulas(f: Any, known: tuple[Const | None, ...]) -> tuple[Expr | None, ...] | None:
+    """Return the partial derivatives of a function in terms of ``a0``, ``a1`` and ``y``.
+
+    They are those of this package: where others come first, regions do not run.
+    """
+    found = declared(f, len(known))
+    return None if found is None else tuple([
+        None if p is None else as_expression(p, known) for p in found
+    ])
 
 
 def declared(f: Any, count: int) -> tuple[Any, ...] | None:
@@ -79,7 +90,6 @@ def serves(f: Any, count: int) -> bool:
     return (f in table or is_of_math(f)) and declared(f, count) is not None
 
 
-@lru_cache(maxsize=1024)
 def as_expression(partial: Any, known: tuple[Const | None, ...]) -> Expr:
     """Return a partial derivative as an expression of ``a0``, ``a1`` and ``y``.
 

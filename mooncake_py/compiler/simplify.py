@@ -6,7 +6,6 @@ Before and after: the grammar of `ir`.  Nothing changes the value of an expressi
 from __future__ import annotations
 
 import operator
-from collections import Counter
 from collections.abc import Iterable
 
 from mooncake_py.compiler.ir import (
@@ -128,11 +127,9 @@ def expressions_of(s: Statement) -> tuple[Expr, ...]:
     return ()
 
 
-def names_of(expressions: Iterable[Expr]) -> Counter[str]:
-    """Count the names that are read in expressions."""
-    return Counter(
-        part.name for e in expressions for part in walk(e) if isinstance(part, Name)
-    )
+def names_of(expressions: Iterable[Expr]) -> list[str]:
+    """Return the names that are read in expressions, one for each time."""
+    return [part.name for e in expressions for part in walk(e) if isinstance(part, Name)]
 
 
 def inlined(block: Block, own: set[str]) -> Block:
@@ -146,19 +143,21 @@ def inlined(block: Block, own: set[str]) -> Block:
     own : set of str
         Names that nothing else reads.
     """
-    uses = Counter[str]()
+    uses = dict.fromkeys(own, 0)
     kept: list[Statement] = []
     for s in reversed(block):
-        if isinstance(s, Let) and s.name in own and uses[s.name] == 0:
+        if isinstance(s, Let) and uses.get(s.name) == 0:
             continue
-        uses += names_of(expressions_of(s))
+        for name in names_of(expressions_of(s)):
+            if name in uses:
+                uses[name] += 1
         kept.append(s)
     values: dict[str, Expr] = {}
     result: list[Statement] = []
     for s in reversed(kept):
         s = with_value(s, lambda e: substituted(e, values))
-        if isinstance(s, Let) and s.name in own and (
-            uses[s.name] == 1 or isinstance(s.value, Const)
+        if isinstance(s, Let) and (
+            uses.get(s.name) == 1 or (s.name in own and isinstance(s.value, Const))
         ):
             values[s.name] = s.value
         else:

@@ -150,7 +150,7 @@ class Site:
             value = inputs[name]
             on = type(value) is Active
             kind = TYPES.get(type(value.primal if on else value))
-            if kind is None or (on and (kind is INT or value.context is not ctx)):
+            if kind is None or (on and (kind is INT or value.context not in (ctx, *ctx.outers))):
                 return None
             kinds.append((kind, on))
         on = tuple([ctx.find(inputs[name]) is not None for name in self.arrays])

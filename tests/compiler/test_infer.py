@@ -19,7 +19,7 @@ from mooncake_py.compiler.infer import (
     flag_of,
     infer,
     joined,
-    joined_all,
+    only,
 )
 from mooncake_py.compiler.ir import Assign, Const, Count, statements
 from tests.compiler.reading import region_of
@@ -73,7 +73,7 @@ def kinds(body: str, before: str = "s = t = 0.0", functions=(), **given: str) ->
     inputs = {name: FLOAT for name in region.inputs if name not in region.arrays}
     inputs |= {f"u_{name}": kind for name, kind in given.items()}
     after = _Inference(region, inputs).after
-    return {user: after[name] for name, user in region.bound.items()}
+    return {user: only(after[name]) for name, user in region.bound.items()}
 
 
 @pytest.mark.parametrize(
@@ -128,15 +128,21 @@ def test_types_of_parallel_assignments():
 
 
 def test_operators_and_what_types_have_in_common():
-    assert combined("add", [MIXED, FLOAT64]) == FLOAT64
-    assert combined("add", [MIXED, FLOAT]) == MIXED
-    assert combined("truediv", [INT, INT]) == FLOAT
-    assert combined("mul", [INT, FLOAT]) == FLOAT
-    assert joined(None, INT) == joined(INT, INT) == INT
-    assert joined(INT, FLOAT) == MIXED
-    assert joined_all({"a": INT, "b": FLOAT}, {"b": INT, "c": INT}) == {
-        "a": INT, "b": MIXED, "c": INT
-    }
+    i, f, d = (frozenset({kind}) for kind in (INT, FLOAT, FLOAT64))
+    assert combined("add", [i | f, d]) == d
+    assert combined("add", [i | f, f]) == f
+    assert combined("mul", [i | d, f]) == f | d
+    assert combined("truediv", [i, i]) == f
+    assert combined("mul", [i, f]) == f
+    assert joined({"a": i, "b": f}, {"b": i, "c": i}) == {"a": i, "b": f | i, "c": i}
+    assert [only(kinds) for kinds in (i, f, f | d)] == [INT, FLOAT, MIXED]
+
+
+def test_a_sum_of_floats_that_starts_with_an_int():
+    assert kinds("s += a", s=INT)["s"] == FLOAT
+    assert kinds("if a: s += b", s=INT)["s"] == MIXED
+    assert kinds("t = s\ns += a", s=INT)["t"] == MIXED
+    assert kinds("t = s * a\ns += a", s=INT)["t"] == FLOAT
 
 
 def test_types_and_flags_stand_in_the_region():

@@ -34,12 +34,14 @@ def loops_until_found(change: Callable[[Patch], None], most: int = 300) -> int |
     """Return how many random loops it takes to find a break, or None."""
     for seed in range(most):
         with Patch.context() as patch:
-            partials.as_expression.cache_clear()
+            partials.formulas.cache_clear()
             change(patch)
             try:
                 compare(seed)
             except Exception:
                 return seed + 1
+            finally:
+                partials.formulas.cache_clear()
     return None
 
 
