@@ -193,14 +193,17 @@ def tangents_of_numbers_are_lost_in_the_end(patch: Patch) -> None:
 
 
 @breaks
-def tangents_that_are_given_are_zero(patch: Patch) -> None:
-    original = Levels.split
+def tangents_of_numbers_that_are_given_are_zero(patch: Patch) -> None:
+    original = Site.record
 
-    def split(self: Any, value: Any) -> Any:
-        p, t = original(self, value)
-        return p, 0.0 if isinstance(t, float) else t
+    def record(self: Any, ctx: Any, functions: Any, steps: Any, inputs: Any) -> Any:
+        changed = {
+            name: 0.0 if name[0] == "t" and isinstance(v, float) else v
+            for name, v in inputs.items()
+        }
+        return original(self, ctx, functions, steps, changed)
 
-    patch.setattr(Levels, "split", split)
+    patch.setattr(Site, "record", record)
 
 
 # What is active, and of which type.
@@ -235,7 +238,7 @@ def types_are_those_of_the_last_branch(patch: Patch) -> None:
 @breaks
 def types_are_those_of_the_first_pass(patch: Patch) -> None:
     def repeated(self: Any, loop: Any, env: Any) -> Any:
-        return self.run(loop.body, {**env, getattr(loop, "name", "_"): infer.INT})
+        return self.run(loop.body, {**env, getattr(loop, "name", "_"): infer.ONE_INT})
 
     patch.setattr(infer._Inference, "repeated", repeated)
 
