@@ -194,7 +194,7 @@ def tangents_of_numbers_are_lost_in_the_end(patch: Patch) -> None:
 
 @breaks
 def tangents_of_numbers_that_are_given_are_zero(patch: Patch) -> None:
-    original = Site.record
+    original = site.Site.record
 
     def record(self: Any, ctx: Any, functions: Any, steps: Any, inputs: Any) -> Any:
         changed = {
@@ -203,7 +203,7 @@ def tangents_of_numbers_that_are_given_are_zero(patch: Patch) -> None:
         }
         return original(self, ctx, functions, steps, changed)
 
-    patch.setattr(Site, "record", record)
+    patch.setattr(site.Site, "record", record)
 
 
 # What is active, and of which type.
