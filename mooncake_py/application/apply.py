@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -48,9 +48,13 @@ from mooncake_py.runtime.tangent_tree import Mirror
 from mooncake_py.runtime.values import NUMBERS, is_inexact, like, spec_of
 from mooncake_py.tangents.memory import owner as owner_of
 
+if TYPE_CHECKING:
+    from mooncake_py.diagnostics.reporting import Reporting
+    from mooncake_py.runtime.mode import Mode
+    from mooncake_py.runtime.reverse_mode import ReverseMode
+
 __all__ = ["APPLY", "handler"]
 
-Context = Any
 
 # Functions that return new memory which nobody else can see.
 CREATES = frozenset({
@@ -65,7 +69,7 @@ ARITHMETIC = frozenset({ndarray, *NUMBERS})
 
 
 @without_out
-def apply_linear(rule: LinearRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
+def apply_linear(rule: LinearRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -> Any:
     """Apply the rule of a function that is linear in some arguments."""
     args, kwargs = by_position(ctx, rule.adjoint, args, kwargs, max(rule.wrt))
     primals = list(args)
@@ -106,7 +110,7 @@ def apply_linear(rule: LinearRule, ctx: Context, f: Any, args: Any, kwargs: Any)
 
 
 @without_out
-def apply_bilinear(rule: BilinearRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
+def apply_bilinear(rule: BilinearRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -> Any:
     """Apply the rule of a function that is linear in each of its first two arguments."""
     if kwargs or len(args) != 2:
         args, kwargs = by_position(ctx, rule.adjoints[0], args, kwargs, 1)
@@ -120,7 +124,7 @@ def apply_bilinear(rule: BilinearRule, ctx: Context, f: Any, args: Any, kwargs: 
 
 
 def by_position(
-    ctx: Context, model: Any, args: Any, kwargs: Any, last: int
+    ctx: Mode, model: Any, args: Any, kwargs: Any, last: int
 ) -> tuple[Any, Any]:
     """Move arguments given by keyword to their positions, where they may be active.
 
@@ -143,13 +147,13 @@ def by_position(
     return tuple(filled), kwargs
 
 
-def operand(ctx: Context, f: Any, value: Any) -> tuple[Any, Any]:
+def operand(ctx: Mode, f: Any, value: Any) -> tuple[Any, Any]:
     """Return the primal and the node of one argument."""
     (primal,), (node,), _ = operands(ctx, f, (value,))
     return primal, node
 
 
-def refuse_other_active(rule: Rule, ctx: Context, args: Any, kwargs: Any, wrt: Any) -> None:
+def refuse_other_active(rule: Rule, ctx: Reporting, args: Any, kwargs: Any, wrt: Any) -> None:
     """Raise if an argument is active for which the rule has no derivative."""
     for i, value in enumerate(args):
         if i not in wrt and type(value) not in activity.INERT and ctx.contains_active(value):
@@ -159,7 +163,7 @@ def refuse_other_active(rule: Rule, ctx: Context, args: Any, kwargs: Any, wrt: A
             raise no_derivative(rule, ctx, f"argument {name!r}")
 
 
-def no_derivative(rule: Rule, ctx: Context, argument: str) -> MissingRuleError:
+def no_derivative(rule: Rule, ctx: Reporting, argument: str) -> MissingRuleError:
     """Return the error for an active argument that a rule does not cover."""
     error = MissingRuleError(
         f"the rule of {rule.name} has no derivative with respect to {argument}",
@@ -171,7 +175,7 @@ def no_derivative(rule: Rule, ctx: Context, argument: str) -> MissingRuleError:
     return error
 
 
-def shares_memory(ctx: Context, y: Any, nodes: Any, primals: Any, wrt: Any) -> bool:
+def shares_memory(ctx: Mode, y: Any, nodes: Any, primals: Any, wrt: Any) -> bool:
     """Tell whether an output is a view of an active argument: its shadow is a view as well."""
     if type(y) is not ndarray:
         return False
@@ -188,7 +192,7 @@ def shares_memory(ctx: Context, y: Any, nodes: Any, primals: Any, wrt: Any) -> b
 
 
 @without_out
-def apply_vjp(rule: VjpRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
+def apply_vjp(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -> Any:
     """Apply a rule given by output and pullback."""
     if rule.permits:
         args, kwargs = without_permissions(rule, f, args, kwargs)
@@ -261,7 +265,7 @@ def specs(primal: Any, node: Any) -> Any:
 
 
 def register_outputs(
-    rule: Rule, ctx: Context, y: Any, inputs: tuple[Any, Any]
+    rule: Rule, ctx: ReverseMode, y: Any, inputs: tuple[Any, Any]
 ) -> tuple[Any, Any]:
     """Register the output of a rule, or each of a tuple of outputs."""
     if isinstance(y, (tuple, list)):
@@ -287,7 +291,7 @@ def register_outputs(
 # No derivative, and Python replacements.
 
 
-def apply_zero(rule: Rule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
+def apply_zero(rule: Rule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function without a derivative on primals."""
     if len(args) > 1:
         args, kwargs = named_out(f, args, kwargs)
@@ -302,14 +306,14 @@ def apply_zero(rule: Rule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
     return numerals.remembered(ctx, y, (args, kwargs)) if type(y) is str else y
 
 
-def apply_overlay(rule: OverlayRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
+def apply_overlay(rule: OverlayRule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run the Python replacement of a function, derived."""
     if not kwargs and all(type(a) in activity.INERT for a in args):
         return f(*args)
     return ctx.call_function(rule.replacement, args, kwargs)
 
 
-def apply_refused(rule: RefusedRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
+def apply_refused(rule: RefusedRule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function whose arguments must be constant."""
     args, kwargs = named_out(f, args, kwargs)
     read = [v for name, v in kwargs.items() if name != "out"]
@@ -325,7 +329,7 @@ def apply_refused(rule: RefusedRule, ctx: Context, f: Any, args: Any, kwargs: An
     return apply_zero(rule, ctx, f, args, kwargs)
 
 
-def apply_contextual(rule: ContextRule, ctx: Context, f: Any, args: Any, kwargs: Any) -> Any:
+def apply_contextual(rule: ContextRule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run what a function does inside a derivative."""
     return rule.rule(ctx, *args, **kwargs)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -16,6 +16,10 @@ from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.tangent_tree import Mirror
 from mooncake_py.tangents import CoDual, NoFData, NoRData, fdata, zero_rdata, zero_tangent
+
+if TYPE_CHECKING:
+    from mooncake_py.diagnostics.reporting import Reporting
+    from mooncake_py.runtime.mode import Mode, Tracking
 
 __all__ = ["ArrayCoDual", "apply_codual", "pull_codual"]
 
@@ -49,7 +53,7 @@ class HandedCoDual(CoDual):
         self.mirror = mirror
 
 
-def apply_codual(rule: CoDualRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def apply_codual(rule: CoDualRule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run the forward pass of a hand-written rule and record its pullback."""
     active = any(map(ctx.contains_active, args))
     if any(map(ctx.contains_active, kwargs.values())):
@@ -77,7 +81,7 @@ def apply_codual(rule: CoDualRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> 
     return result
 
 
-def keyword_active(rule: Rule, ctx: Any, kwargs: Any) -> MissingRuleError:
+def keyword_active(rule: Rule, ctx: Reporting, kwargs: Any) -> MissingRuleError:
     """Return the error for an active keyword argument: a rule gets keywords as constants."""
     name = next(name for name, v in kwargs.items() if ctx.contains_active(v))
     return ctx.failed(
@@ -91,7 +95,7 @@ def keyword_active(rule: Rule, ctx: Any, kwargs: Any) -> MissingRuleError:
     )
 
 
-def container_written(rule: Rule, ctx: Any) -> MissingRuleError:
+def container_written(rule: Rule, ctx: Reporting) -> MissingRuleError:
     """Return the error for a rule that changed what a container or an object holds."""
     return ctx.failed(
         MissingRuleError(
@@ -104,7 +108,7 @@ def container_written(rule: Rule, ctx: Any) -> MissingRuleError:
     )
 
 
-def codual_of(ctx: Any, value: Any, written: bool, active: bool) -> CoDual:
+def codual_of(ctx: Mode, value: Any, written: bool, active: bool) -> CoDual:
     """Pair an argument with its shadow; a constant that may be written becomes active.
 
     Parameters
@@ -143,7 +147,7 @@ def codual_of(ctx: Any, value: Any, written: bool, active: bool) -> CoDual:
     return handed_codual(ctx, value, written)
 
 
-def handed_codual(ctx: Any, value: Any, written: bool) -> CoDual:
+def handed_codual(ctx: Mode, value: Any, written: bool) -> CoDual:
     """Pair a container or an object, which the rule sees as a copy, with fdata for its parts."""
     if not ctx.contains_active(value) and (not written or callable(value)):
         return constant(value)
@@ -161,7 +165,7 @@ def constant(value: Any) -> CoDual:
         return CoDual(value, NoFData())
 
 
-def protect_arrays(ctx: Any, value: Any) -> None:
+def protect_arrays(ctx: Tracking, value: Any) -> None:
     """Protect what the rule's pullback may refer to."""
     if type(value) is ndarray:
         ctx.registry.memory_of(value).protected = True
@@ -171,7 +175,7 @@ def protect_arrays(ctx: Any, value: Any) -> None:
                 ctx.registry.memory_of(leaf).protected = True
 
 
-def output_of(ctx: Any, out: CoDual, inputs: tuple[Any, Any]) -> tuple[Any, Any]:
+def output_of(ctx: Mode, out: CoDual, inputs: tuple[Any, Any]) -> tuple[Any, Any]:
     """Return the output as the user sees it, and the node that receives its cotangent."""
     y = out.primal
     if type(y) is ndarray and y.dtype.kind in "fc":

@@ -9,9 +9,10 @@ is what its `TangentSpec` says.
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from threading import get_ident
 from types import CellType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from numpy import ndarray
 
@@ -23,6 +24,9 @@ from mooncake_py.runtime.tangent_tree import Mirror
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.spec import TangentSpec
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = [
     "Lifter", "Mirror", "Settler", "in_containers", "is_differentiable", "refuse_shared",
@@ -50,7 +54,7 @@ class Lifter(Walker):
     lifted = 0  # and those that have now,
     holder: int | None = None  # in the thread of this number
 
-    def __init__(self, ctx: Any) -> None:
+    def __init__(self, ctx: Mode) -> None:
         super().__init__(ctx)
         self.locked = False
         self.before = Lifter.liftings, Lifter.lifted
@@ -104,10 +108,10 @@ class Lifter(Walker):
                 Lifter.holder = None
             in_containers.release()
 
-    def settle(self) -> None:
+    def settle(self, tape: list[tuple[Any, ...]]) -> None:
         """Raise if the forward pass has met a number that another thread had made active."""
         if not self.locked and self.before != (Lifter.liftings, 0):
-            refuse_shared(self.ctx, 0)
+            refuse_shared(self.ctx, tape)
 
 
 class Settler(Walker):
@@ -119,7 +123,7 @@ class Settler(Walker):
         Containers and objects that held active numbers, their specs, and these numbers.
     """
 
-    def __init__(self, ctx: Any) -> None:
+    def __init__(self, ctx: Mode) -> None:
         super().__init__(ctx)
         self.replaced: list[tuple[Any, TangentSpec, dict[Any, Any]]] = []
 
@@ -149,11 +153,11 @@ class Settler(Walker):
             replace_parts(value, spec, changed)
 
 
-def refuse_shared(ctx: Any, start: int) -> None:
-    """Raise if entries from `start` on would give a cotangent to a number of another thread."""
+def refuse_shared(ctx: Mode, entries: Iterable[tuple[Any, ...]]) -> None:
+    """Raise if entries would give a cotangent to a number of another thread."""
     if Lifter.holder == get_ident():
         return
-    for entry in ctx.tape[start:]:
+    for entry in entries:
         number = foreign_number(ctx, entry)
         if number is not None:
             raise shared_number(number)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import FunctionType, MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
@@ -28,6 +28,9 @@ from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import owner
 from mooncake_py.tangents.spec import TangentSpec
 
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode, Recording
+
 __all__ = [
     "Contents", "Inputs", "Result", "activated", "leaves", "mirror_of", "note_results", "plain",
 ]
@@ -43,7 +46,7 @@ class Reader(Walker):
         Whether constant numbers and arrays get nodes too, for fdata that have a place for each.
     """
 
-    def __init__(self, ctx: Any, whole: bool) -> None:
+    def __init__(self, ctx: Mode, whole: bool) -> None:
         super().__init__(ctx)
         self.whole = whole
         self.met: set[int] = set()
@@ -74,7 +77,7 @@ class Reader(Walker):
         self.visit_parts(fields, mirror)
 
 
-def mirror_of(ctx: Any, value: Any, *, whole: bool = False) -> Mirror | None:
+def mirror_of(ctx: Mode, value: Any, *, whole: bool = False) -> Mirror | None:
     """Return the nodes in a container or an object, in its structure.
 
     Raises
@@ -219,7 +222,7 @@ class Activator(Walker):
         What belongs to an argument stays that.
     """
 
-    def __init__(self, ctx: Any, inputs: Inputs) -> None:
+    def __init__(self, ctx: Mode, inputs: Inputs) -> None:
         super().__init__(ctx)
         self.memory = inputs.memory()
         self.memo.update(inputs.originals())
@@ -279,7 +282,7 @@ class Result:
 
 
 def activated(
-    ctx: Any, value: Any, args: Sequence[Any], primals: Sequence[Any]
+    ctx: Mode, value: Any, args: Sequence[Any], primals: Sequence[Any]
 ) -> tuple[Any, Result | None]:
     """Make what is in a rule's output active; return it as the user sees it, and its node.
 
@@ -300,7 +303,7 @@ def activated(
     return result, Result(result, mirror, activator.replaced)
 
 
-def note_results(ctx: Any, outputs: Any) -> None:
+def note_results(ctx: Recording, outputs: Any) -> None:
     """Record how to bring back plain numbers, after the entry of a rule: undone before it."""
     if type(outputs) is tuple:
         for node in outputs:

@@ -11,13 +11,16 @@ import operator
 import sys
 from collections.abc import Callable
 from functools import lru_cache, wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
 
 from mooncake_py.runtime import activity, overlapping
 from mooncake_py.runtime.active import Active
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["named_out", "run_into", "signature_of", "single_output", "without_out", "write_into"]
 
@@ -97,7 +100,7 @@ def single_output(out: Any) -> Any:
 
 
 def write_into(
-    ctx: Any, out: Any, y: Any, casting: str = "same_kind", where: Any = True
+    ctx: Mode, out: Any, y: Any, casting: str = "same_kind", where: Any = True
 ) -> Any:
     """Write a result into `out`, as a function with that argument does; or each of several."""
     if type(out) is tuple:
@@ -116,7 +119,7 @@ def write_into(
     return out
 
 
-def store(ctx: Any, out: Any, y: Any, where: Any) -> None:
+def store(ctx: Mode, out: Any, y: Any, where: Any) -> None:
     """Write a result into `out`, with `where` of a ufunc only the elements that it computed."""
     if where is True:
         ctx.assign(out, Ellipsis, y)
@@ -178,7 +181,7 @@ def accumulated(f: Any, args: Any, kwargs: Any, out: Any) -> tuple[Any, Any]:
     return args, kwargs
 
 
-def run_into(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_into(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function without a derivative into copies of `out`, and write these."""
     out = single_output(kwargs["out"])
     scratch = tuple(part.copy() for part in out) if type(out) is tuple else out.copy()
@@ -191,7 +194,7 @@ def run_into(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return out
 
 
-def write_steps(ctx: Any, f: Any, args: Any, kwargs: Any, out: ndarray) -> ndarray:
+def write_steps(ctx: Mode, f: Any, args: Any, kwargs: Any, out: ndarray) -> ndarray:
     """Run a function with an output of integers, in which no derivative is left."""
     memory = ctx.registry.memory_of(out)
     if memory.protected:
@@ -204,7 +207,7 @@ def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
     """Serve `out=` by computing without it and writing the result."""
 
     @wraps(apply)
-    def apply_and_write(rule: Any, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    def apply_and_write(rule: Any, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if len(args) > 1:
             args, kwargs = named_out(f, args, kwargs)
         where = True

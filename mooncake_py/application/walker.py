@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -18,6 +18,9 @@ from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.sequences import ListSpec
 from mooncake_py.tangents.spec import ObjectSpec, TangentSpec
 
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode, Recording
+
 __all__ = ["SCALARS", "Walker", "note_contents", "parts_apart", "replace_parts"]
 
 SCALARS = frozenset({
@@ -29,7 +32,7 @@ SCALARS = frozenset({
 class Walker:
     """Maps values to other values and their mirrors; a container met twice is mapped once."""
 
-    def __init__(self, ctx: Any) -> None:
+    def __init__(self, ctx: Mode) -> None:
         self.ctx = ctx
         self.memo: dict[int, tuple[Any, Any, Any]] = {}  # keeps the object whose id is the key
 
@@ -109,7 +112,7 @@ def parts_apart(value: Any, spec: TangentSpec) -> dict[Any, Any] | None:
     return None if isinstance(spec, ObjectSpec) else dict(spec.fields(value) or {})
 
 
-def note_contents(ctx: Any, value: Any, spec: TangentSpec, old: Any, changed: Any) -> None:
+def note_contents(ctx: Recording, value: Any, spec: TangentSpec, old: Any, changed: Any) -> None:
     """Record how to bring back what a container or an object held."""
     # Part by part: other threads, which look on, must not find the container empty meanwhile.
     note(ctx, replace_parts, value, spec, {name: old[name] for name in changed})

@@ -268,5 +268,3 @@ def with_tangent(ctx: Any, value: Any) -> tuple[Any, Any]:
         primal, tangent = ctx.split(leaf)
         known.gradient = zero_like(unwrapped(primal)) if tangent is None else tangent
     return value, gradient_of(value, mirror, {})
-
-

@@ -16,7 +16,7 @@ import math
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -32,6 +32,11 @@ from mooncake_py.forms.fusion import Elsewhere
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.memory import has_overlaps, owner_of
 from mooncake_py.runtime.values import FLOAT64 as DOUBLE
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.forward_mode import ForwardMode
+    from mooncake_py.runtime.mode import Mode, Tracking
+    from mooncake_py.runtime.reverse_mode import ReverseMode
 
 __all__ = ["Site", "bytes_kept", "pull_region"]
 
@@ -85,7 +90,7 @@ class Site:
             if site is not None:
                 yield from site.forms()
 
-    def run(self, ctx: Any, functions: Any, values: Any) -> Any:
+    def run(self, ctx: Mode, functions: Any, values: Any) -> Any:
         """Run the region and return what it binds, or `Elsewhere` if it must run as it is written.
 
         Parameters
@@ -127,7 +132,7 @@ class Site:
     # Reverse mode.
 
     def record(
-        self, ctx: Any, functions: Any, steps: Any, inputs: dict[str, Any]
+        self, ctx: ReverseMode, functions: Any, steps: Any, inputs: dict[str, Any]
     ) -> dict[str, Any] | Any:
         """Run the region forward and record it; return what it binds, or `Elsewhere`."""
         form = self.form(ctx, functions, inputs)
@@ -143,7 +148,7 @@ class Site:
             self.misses = 0
         return found
 
-    def form(self, ctx: Any, functions: Any, inputs: dict[str, Any]) -> Form | None:
+    def form(self, ctx: Tracking, functions: Any, inputs: dict[str, Any]) -> Form | None:
         """Return the form for these inputs, made when such are first met."""
         kinds: list[tuple[str, bool]] = []
         for name in self.numbers:
@@ -189,7 +194,9 @@ class Site:
         assert isinstance(self.region.loop, For)
         return count(self.region.loop, steps)
 
-    def attempt(self, ctx: Any, form: Form, steps: range | None, inputs: dict[str, Any]) -> Any:
+    def attempt(
+        self, ctx: ReverseMode, form: Form, steps: range | None, inputs: dict[str, Any]
+    ) -> Any:
         """Run the forward sweep, and record the region if all went well."""
         given = {name: plain(inputs[name]) for name in self.numbers}
         given |= {n.name: inputs[n.array].shape[n.axis] for n in form.lengths}
@@ -224,7 +231,7 @@ class Site:
         return outputs
 
     def log(
-        self, ctx: Any, form: Form, inputs: dict[str, Any], before: dict[str, ndarray]
+        self, ctx: ReverseMode, form: Form, inputs: dict[str, Any], before: dict[str, ndarray]
     ) -> None:
         """Record what the region overwrote."""
         for name in form.shadows:
@@ -255,7 +262,7 @@ class Site:
     # Forward mode.
 
     def push(
-        self, ctx: Any, functions: Any, steps: Any, inputs: dict[str, Any]
+        self, ctx: ForwardMode, functions: Any, steps: Any, inputs: dict[str, Any]
     ) -> dict[str, Any] | Any:
         """Run the tangent of the region below; return what it binds, or `Elsewhere`."""
         given = {name: ctx.split(inputs[name]) for name in self.region.inputs}

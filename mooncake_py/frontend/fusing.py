@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
@@ -25,6 +25,9 @@ from mooncake_py.forms.fusion import (
 )
 from mooncake_py.frontend.conditions import ConditionRewriter
 from mooncake_py.syntax.nodes import CONTEXT, INPLACE, PREFIX, load, located, place_of
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Language
 
 __all__ = ["FusingRewriter", "elsewhere", "expression"]
 
@@ -105,7 +108,7 @@ class FusingRewriter(ConditionRewriter):
             position = parts.add_value(old)
             parts.layout.insert(0, position)
 
-            def otherwise(ctx: Any, functions: Any, values: Any) -> Any:
+            def otherwise(ctx: Language, functions: Any, values: Any) -> Any:
                 new = value(ctx, functions, values[:position])
                 return getattr(ctx, name)(values[position], new)
 
@@ -144,7 +147,7 @@ class FusingRewriter(ConditionRewriter):
             parts.layout.insert(0, (o, i))
             name = INPLACE[type(node.op)]
 
-            def otherwise(ctx: Any, functions: Any, values: Any) -> None:
+            def otherwise(ctx: Language, functions: Any, values: Any) -> None:
                 if type(values[o]) is ndarray:
                     new = way(ctx, functions, values[:count])
                     ctx.augitem(name, values[o], values[i], new)
@@ -156,7 +159,7 @@ class FusingRewriter(ConditionRewriter):
             steps = tuple(parts.steps) or (("pos", parts.root),)
             core = Fused(steps, len(parts.layout))
 
-            def otherwise(ctx: Any, functions: Any, values: Any) -> None:
+            def otherwise(ctx: Language, functions: Any, values: Any) -> None:
                 new = way(ctx, functions, values[:count])
                 ctx.setitem(values[o], values[i], new)
 
@@ -203,7 +206,7 @@ class FusingRewriter(ConditionRewriter):
         return located(ast.Call(run, args, []), place)
 
 
-def elsewhere(ctx: Any, functions: Any, values: Any) -> Any:
+def elsewhere(ctx: Language, functions: Any, values: Any) -> Any:
     """Do nothing, and say so."""
     return Elsewhere
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 import numpy as np
@@ -12,6 +12,9 @@ from mooncake_py.containers import state
 from mooncake_py.containers.undo import note
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.language import iteration
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["GUARDED", "Flags", "read_guarded", "run_setflags", "set_array_attribute",
            "set_flag", "set_flag_item"]
@@ -31,7 +34,7 @@ Flags = dict[int, "ref[ndarray]"]
 # Reading.
 
 
-def read_guarded(ctx: Any, o: ndarray, name: str) -> Any:
+def read_guarded(ctx: Mode, o: ndarray, name: str) -> Any:
     """Read an attribute that gives access to the memory of an array, or to its flags."""
     if name == "flags":
         flags = o.flags
@@ -52,7 +55,7 @@ def read_guarded(ctx: Any, o: ndarray, name: str) -> Any:
 # Writing.
 
 
-def set_array_attribute(ctx: Any, o: ndarray, name: str, v: Any) -> None:
+def set_array_attribute(ctx: Mode, o: ndarray, name: str, v: Any) -> None:
     """Run ``array.name = v``."""
     if name in ("real", "imag"):
         ctx.setitem(getattr(o, name), Ellipsis, v)
@@ -76,7 +79,7 @@ def set_array_attribute(ctx: Any, o: ndarray, name: str, v: Any) -> None:
 # Flags.
 
 
-def set_flag(ctx: Any, flags: Any, name: str, v: Any) -> bool:
+def set_flag(ctx: Mode, flags: Any, name: str, v: Any) -> bool:
     """Run ``array.flags.name = v``; False if the array is not known."""
     a = ctx.flags.get(id(flags), lambda: None)()
     if a is None or name not in SETTABLE:
@@ -87,12 +90,12 @@ def set_flag(ctx: Any, flags: Any, name: str, v: Any) -> bool:
     return True
 
 
-def set_flag_item(ctx: Any, flags: Any, key: Any, v: Any) -> bool:
+def set_flag_item(ctx: Mode, flags: Any, key: Any, v: Any) -> bool:
     """Run ``array.flags[key] = v``."""
     return key in KEYS and set_flag(ctx, flags, KEYS[key], v)
 
 
-def run_setflags(ctx: Any, f: Any, args: Any, kwargs: Any) -> None:
+def run_setflags(ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
     """Run ``array.setflags(write, align, uic)``."""
     a = args[0]
     old = [getattr(a.flags, name) for name in SETTABLE]

@@ -9,7 +9,7 @@ The same goes for buffers that arrays were made of.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
@@ -21,16 +21,19 @@ from mooncake_py.runtime.methods import ANSWERED, derivable
 from mooncake_py.runtime.values import is_of_math
 from mooncake_py.runtime.watched import protocol_of, watch
 
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Language, Mode, Tracking
+
 __all__ = ["arrays_for", "as_array", "watch", "watch_array"]
 
-def watch_array(ctx: Any, a: Any) -> Any:
+def watch_array(ctx: Tracking, a: Any) -> Any:
     """Look at the operands of NumPy from now on, if an array uses the memory of a buffer."""
     if type(a) is ndarray and isinstance(a.base, buffers.BUFFERS):
         ctx.watches = True
     return a
 
 
-def arrays_for(ctx: Any, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+def arrays_for(ctx: Mode, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """Return arguments with arrays for active objects, if a function has a rule."""
     try:
         native = f not in ctx.handlers or f in intrinsics.HANDLERS
@@ -48,13 +51,13 @@ def arrays_for(ctx: Any, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     )
 
 
-def as_float(ctx: Any, value: Any) -> Any:
+def as_float(ctx: Language, value: Any) -> Any:
     """Return the number that an object stands for; any other value unchanged."""
     method = derivable(value, "__float__")
     return value if method is None else ctx.call(method, value)
 
 
-def as_array(ctx: Any, value: Any) -> Any:
+def as_array(ctx: Mode, value: Any) -> Any:
     """Return the array that an active object stands for; any other value unchanged."""
     t = type(value)
     if t is list or t is tuple:

@@ -7,7 +7,7 @@ followed; any subclass may change what the operations of NumPy mean.
 from __future__ import annotations
 
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -16,6 +16,10 @@ from mooncake_py.errors import DerivativeDropError, MissingRuleError
 from mooncake_py.runtime import activity, numerals
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.operators import BINARY
+
+if TYPE_CHECKING:
+    from mooncake_py.diagnostics.reporting import Reporting
+    from mooncake_py.runtime.mode import Tracking
 
 __all__ = ["is_their_class", "is_theirs", "make", "refuse", "run"]
 
@@ -48,7 +52,7 @@ def is_their_class(cls: type) -> bool:
     )
 
 
-def run(ctx: Any, f: FunctionType, args: Any, kwargs: Any) -> Any:
+def run(ctx: Tracking, f: FunctionType, args: Any, kwargs: Any) -> Any:
     """Run one of their functions on constants, or ask about a mask."""
     if f.__name__ in ASKS:  # and so do other libraries of any array
         return f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
@@ -62,7 +66,7 @@ def run(ctx: Any, f: FunctionType, args: Any, kwargs: Any) -> Any:
     return numerals.checked(ctx, f, args, f(*args, **kwargs))
 
 
-def make(ctx: Any, cls: type, args: Any, kwargs: Any) -> Any:
+def make(ctx: Tracking, cls: type, args: Any, kwargs: Any) -> Any:
     """Create a masked array or a matrix of constants."""
     package, fix = MATRICES if issubclass(cls, np.matrix) else MASKED
     refuse_active(ctx, f"{package}.{cls.__name__}", fix, args, kwargs)
@@ -99,7 +103,7 @@ def subclass(value: Any) -> type | None:
     return type(value) if isinstance(value, ndarray) and type(value) is not ndarray else None
 
 
-def refuse(ctx: Any, operands: Any) -> None:
+def refuse(ctx: Reporting, operands: Any) -> None:
     """Raise if an instance of a subclass of ndarray is among operands that are active."""
     found = next((s for v in operands if type(v) not in PLAIN and (s := subclass(v))), None)
     if found is not None:
@@ -116,13 +120,13 @@ def refuse(ctx: Any, operands: Any) -> None:
         )
 
 
-def refuse_active(ctx: Any, name: str, fix: str, args: Any, kwargs: Any) -> None:
+def refuse_active(ctx: Reporting, name: str, fix: str, args: Any, kwargs: Any) -> None:
     """Raise if active data would go in."""
     if any(map(ctx.contains_active, (*args, *kwargs.values()))):
         raise refusal(ctx, name, DIFFERENT, fix)
 
 
-def refusal(ctx: Any, name: str, why: str, fix: str) -> MissingRuleError:
+def refusal(ctx: Reporting, name: str, why: str, fix: str) -> MissingRuleError:
     """Return the error for a call that cannot be differentiated."""
     return ctx.failed(
         MissingRuleError(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.rules.local import local_rules
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["HANDLERS"]
 
 
-def enter_or_leave(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def enter_or_leave(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run the beginning or the end of a block, and go by the rules that hold then."""
     result = f(*args, **kwargs)
     ctx.load_handlers()

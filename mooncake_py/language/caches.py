@@ -12,9 +12,12 @@ import copy
 import functools
 import gc
 from collections import OrderedDict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.runtime.active import Active
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Calling, Mode
 
 __all__ = ["HANDLERS", "LRU_WRAPPER", "call_cached"]
 
@@ -51,7 +54,7 @@ class Cache:
         self.results: OrderedDict[Any, Any] = OrderedDict()
         self.hits = self.misses = 0
 
-    def call(self, ctx: Any, args: Any, kwargs: Any) -> Any:
+    def call(self, ctx: Mode, args: Any, kwargs: Any) -> Any:
         """Return what was remembered, or run the function."""
         key = functools._make_key(
             tuple(map(by_identity, args)),
@@ -128,14 +131,14 @@ def by_identity(value: Any) -> Any:
     return tuple(map(by_identity, value)) if type(value) is tuple else value
 
 
-def cache_of(ctx: Any, f: Any) -> Cache:
+def cache_of(ctx: Calling, f: Any) -> Cache:
     """Return the cache of a function for this differentiated call."""
     if id(f) not in ctx.caches:
         ctx.caches[id(f)] = Cache(f)
     return ctx.caches[id(f)]
 
 
-def call_cached(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def call_cached(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Call a function that ``lru_cache`` made."""
     values = (*args, *kwargs.values())
     if any(is_known_by_value(v) and ctx.contains_active(v) for v in values):
@@ -151,7 +154,7 @@ def is_known_by_value(value: Any) -> bool:
     return type(value) is not Active and type(value).__hash__ is not object.__hash__
 
 
-def run_cache_info(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_cache_info(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``function.cache_info()``: the counts of before go on."""
     cache = cache_of(ctx, args[0])
     before = cache.before
@@ -162,7 +165,7 @@ def run_cache_info(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     )
 
 
-def run_cache_clear(ctx: Any, f: Any, args: Any, kwargs: Any) -> None:
+def run_cache_clear(ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
     """Run ``function.cache_clear()``; what was remembered before the call stays for after it."""
     cache = cache_of(ctx, args[0])
     cache.before = cache.before._replace(hits=0, misses=0, currsize=0)

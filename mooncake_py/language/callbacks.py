@@ -11,14 +11,17 @@ import re
 import weakref
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.runtime.activity import parts, unwrapped
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Language, Mode
 
 __all__ = ["HANDLERS", "plain"]
 
 
-def plain(ctx: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+def plain(ctx: Language, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function for compiled code to call: it runs derived and returns plain numbers."""
 
     def run_derived(*args: Any, **kwargs: Any) -> Any:
@@ -27,7 +30,7 @@ def plain(ctx: Any, function: Callable[..., Any]) -> Callable[..., Any]:
     return run_derived
 
 
-def run_calling_back(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_calling_back(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function of which some arguments are callbacks."""
 
     def argument(value: Any) -> Any:
@@ -36,7 +39,7 @@ def run_calling_back(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return f(*map(argument, args), **{name: argument(v) for name, v in kwargs.items()})
 
 
-def run_ref(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_ref(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``weakref.ref(o)``; a callback would run when nobody looks."""
     callback = args[-1] if len(args) > (1 if f is weakref.ref else 2) else None
     if callback is not None and not is_of_weakref(callback):
@@ -52,11 +55,11 @@ def is_of_weakref(callback: Any) -> bool:
     return all(is_of_weakref(part) for part in held if part is not callback)
 
 
-def run_proxy(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_proxy(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     ctx.refuse(f, args, "what is done to a proxy is done to the object in compiled code")
 
 
-def run(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run natively; values pass by reference."""
     return f(*args, **kwargs)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
@@ -19,6 +19,10 @@ from mooncake_py.errors import MissingRuleError
 from mooncake_py.runtime import activity
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.operators import BINARY
+
+if TYPE_CHECKING:
+    from mooncake_py.diagnostics.reporting import Reporting
+    from mooncake_py.runtime.mode import Tracking
 
 __all__ = ["make", "run"]
 
@@ -30,7 +34,7 @@ WRITES_IF = "inplace"  # the name of the argument that makes other methods write
 PLAIN = activity.INERT | {ndarray}
 
 
-def run(ctx: Any, f: FunctionType, args: Any, kwargs: Any) -> Any:
+def run(ctx: Tracking, f: FunctionType, args: Any, kwargs: Any) -> Any:
     """Run one of their functions on constants."""
     values = (*args, *kwargs.values())
     if writes(f, args, kwargs):
@@ -39,13 +43,13 @@ def run(ctx: Any, f: FunctionType, args: Any, kwargs: Any) -> Any:
     return f(*args, **kwargs)
 
 
-def make(ctx: Any, cls: type, args: Any, kwargs: Any) -> Any:
+def make(ctx: Tracking, cls: type, args: Any, kwargs: Any) -> Any:
     """Create one of their objects from constants."""
     refuse_unseen(ctx, cls, (*args, *kwargs.values()))
     return cls(*args, **kwargs)
 
 
-def refuse_unseen(ctx: Any, f: Any, values: Any) -> None:
+def refuse_unseen(ctx: Tracking, f: Any, values: Any) -> None:
     """Raise if active data or code of the user's would go where nobody can see them."""
     if any(ctx.contains_active(v) or is_active_within(ctx, v) for v in values):
         raise refusal(ctx, f, "its objects cannot hold a derivative")
@@ -78,7 +82,7 @@ def is_users_code(value: Any) -> bool:
     )
 
 
-def is_active_within(ctx: Any, value: Any) -> bool:
+def is_active_within(ctx: Reporting, value: Any) -> bool:
     """Tell whether an object of these libraries shares active memory or holds active numbers."""
     if not is_constant_library(type(value).__module__):
         return False
@@ -103,7 +107,7 @@ def held_within(value: Any) -> Iterator[Any]:
             todo += gc.get_referents(part)
 
 
-def refusal(ctx: Any, f: Any, why: str) -> MissingRuleError:
+def refusal(ctx: Reporting, f: Any, why: str) -> MissingRuleError:
     """Return the error for a call that cannot be differentiated."""
     package = f.__module__.partition(".")[0]
     return ctx.failed(

@@ -6,7 +6,7 @@ import functools
 from collections import deque
 from enum import Enum, EnumMeta
 from types import FunctionType, MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
@@ -15,6 +15,9 @@ from mooncake_py.diagnostics.native_modules import is_constant_library, is_nativ
 from mooncake_py.language import array_protocols, array_subclasses, constant_libraries, dispatch
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.attribute_lookup import in_class
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Language, Mode, Tracking
 
 __all__ = ["instance", "own_instance", "refuse_reading"]
 
@@ -26,7 +29,7 @@ KEEPS_REFERENCES = frozenset({
 })
 
 
-def instance(ctx: Any, cls: type, args: Any, kwargs: Any) -> Any:
+def instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
     """Run ``cls(*args, **kwargs)``."""
     maker = type(cls).__call__
     if type(maker) is FunctionType and not isinstance(cls, EnumMeta):
@@ -34,7 +37,7 @@ def instance(ctx: Any, cls: type, args: Any, kwargs: Any) -> Any:
     return own_instance(ctx, cls, args, kwargs)
 
 
-def own_instance(ctx: Any, cls: type, args: Any, kwargs: Any) -> Any:
+def own_instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
     """Run ``type.__call__(cls, *args, **kwargs)``."""
     new: Any = cls.__new__
     array_protocols.watch(ctx, cls)
@@ -62,7 +65,7 @@ def is_python(f: Any) -> bool:
     )
 
 
-def native_instance(ctx: Any, cls: type, args: Any, kwargs: Any) -> Any:
+def native_instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
     """Create an instance whose class has no Python code for it."""
     if issubclass(cls, FILLED_LATER):
         new: Any = cls.__new__
@@ -77,7 +80,7 @@ def native_instance(ctx: Any, cls: type, args: Any, kwargs: Any) -> Any:
     return dispatch.call_opaque(ctx, cls, args, kwargs)
 
 
-def refuse_reading(ctx: Any, f: Any, method: Any, values: Any) -> None:
+def refuse_reading(ctx: Tracking, f: Any, method: Any, values: Any) -> None:
     """Raise if a compiled method, part of `f`, would read active values rather than keep them.
 
     What Python's own types are given they keep by reference, or convert to a number, which an
@@ -88,7 +91,7 @@ def refuse_reading(ctx: Any, f: Any, method: Any, values: Any) -> None:
         ctx.refuse_if_active(f, values)
 
 
-def make(ctx: Any, cls: type, new: Any, args: Any, kwargs: Any) -> Any:
+def make(ctx: Mode, cls: type, new: Any, args: Any, kwargs: Any) -> Any:
     """Run ``cls.__new__``."""
     if is_python(new) or issubclass(cls, (tuple, frozenset)):
         return ctx.call(new, cls, *args, **kwargs)
@@ -101,7 +104,7 @@ def make(ctx: Any, cls: type, new: Any, args: Any, kwargs: Any) -> Any:
     return new(cls, *args, **kwargs)
 
 
-def initialize(ctx: Any, made: Any, args: Any, kwargs: Any) -> None:
+def initialize(ctx: Language, made: Any, args: Any, kwargs: Any) -> None:
     """Run ``__init__`` of what ``__new__`` has made, which may be of a subclass."""
     kind = type(made)
     if kind.__init__ is object.__init__:

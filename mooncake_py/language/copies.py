@@ -9,12 +9,15 @@ from __future__ import annotations
 import copy
 import copyreg
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Calling, Language, Mode
 
 __all__ = ["reduced", "run_copy", "run_deepcopy"]
 
@@ -22,7 +25,7 @@ UNCHANGED = INERT | {Active, FunctionType}
 SHALLOW = frozenset({list, tuple, dict, set, frozenset, bytearray})
 
 
-def run_copy(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_copy(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``copy.copy``."""
     t = type(args[0]) if args else None
     if t is ndarray:
@@ -30,12 +33,12 @@ def run_copy(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return f(*args) if t in SHALLOW else ctx.call_function(f, args, kwargs)
 
 
-def run_deepcopy(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_deepcopy(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``copy.deepcopy``."""
     return deep_copied(ctx, *args, **kwargs)
 
 
-def deep_copied(ctx: Any, x: Any, memo: Any = None) -> Any:
+def deep_copied(ctx: Calling, x: Any, memo: Any = None) -> Any:
     """Copy one value; `memo` holds the copies so far by the id of the original."""
     memo = {} if memo is None else memo
     t = type(x)
@@ -63,7 +66,7 @@ def deep_copied(ctx: Any, x: Any, memo: Any = None) -> Any:
 HOOKS = ("__getstate__", "__getnewargs__", "__getnewargs_ex__")
 
 
-def reduced(ctx: Any, x: Any, protocol: Any) -> Any:
+def reduced(ctx: Language, x: Any, protocol: Any) -> Any:
     """Run ``object.__reduce_ex__(x, protocol)`` with the hooks of the class derived."""
     t = type(x)
     if type(t.__reduce__) is FunctionType:

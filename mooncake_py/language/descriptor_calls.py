@@ -11,7 +11,7 @@ from types import (
     MethodType,
     MethodWrapperType,
 )
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -21,6 +21,9 @@ from mooncake_py.language import construct, dispatch, special
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.operators import BINARY
 
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
 __all__ = ["DESCRIPTORS", "call_descriptor"]
 
 DESCRIPTORS = (type(list.append), type(object.__init__), MethodWrapperType)
@@ -28,7 +31,7 @@ CONTAINERS = tuple(containers.CONTAINERS)
 CALLABLES = (FunctionType, MethodType, BuiltinFunctionType, functools.partial)
 
 
-def call_descriptor(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def call_descriptor(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Call a method of a compiled type, bound or not."""
     name = f.__name__
     if type(f) is MethodWrapperType:
@@ -86,7 +89,7 @@ OF_ATTRIBUTES = {
 # Calls.
 
 
-def call_receiver(ctx: Any, native: Any, receiver: Any, args: Any, kwargs: Any) -> Any:
+def call_receiver(ctx: Mode, native: Any, receiver: Any, args: Any, kwargs: Any) -> Any:
     """Run ``type.__call__(cls, ...)`` and ``f.__call__(...)``."""
     if isinstance(receiver, type):
         return construct.own_instance(ctx, receiver, args, kwargs)
@@ -102,7 +105,7 @@ STORED = (property, MemberDescriptorType, GetSetDescriptorType)
 ACCESSORS = {"__get__": "fget", "__set__": "fset", "__delete__": "fdel"}
 
 
-def use_descriptor(ctx: Any, native: Any, descriptor: Any, name: str, args: Any) -> Any:
+def use_descriptor(ctx: Mode, native: Any, descriptor: Any, name: str, args: Any) -> Any:
     """Run ``descriptor.__set__(o, v)`` and the like for a property or a slot."""
     if isinstance(descriptor, property):
         accessor = getattr(descriptor, ACCESSORS[name])

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from enum import EnumMeta
 from inspect import signature
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType, ModuleType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
@@ -44,10 +44,14 @@ from mooncake_py.rules import local, registry
 from mooncake_py.runtime import activity, enclosing, frames, generated, numerals, scatter
 from mooncake_py.runtime.active import Active
 
+if TYPE_CHECKING:
+    from mooncake_py.diagnostics.reporting import Reporting
+    from mooncake_py.runtime.mode import Mode
+
 __all__ = ["Handlers", "call_array_method", "call_opaque", "call_unregistered", "handlers",
            "language_handlers", "table_of"]
 
-Handler = Callable[[Any, Any, Any, Any], Any]
+Handler = Callable[["Mode", Any, Any, Any], Any]
 
 
 class Handlers(NamedTuple):
@@ -140,7 +144,7 @@ def language_handlers() -> dict[Any, Handler]:
     return table | scipy_functions.handlers()
 
 
-def call_unregistered(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def call_unregistered(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Call something for which neither rule nor native handler is registered."""
     if handlers().version is not ctx.rules_version:  # the program has imported more
         ctx.load_handlers()
@@ -173,7 +177,7 @@ def call_unregistered(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return call_opaque(ctx, f, args, kwargs)
 
 
-def call_python(ctx: Any, f: FunctionType, args: Any, kwargs: Any) -> Any:
+def call_python(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
     """Call a Python function: natively if its module has no part in derivatives."""
     if generated.has_no_source(f):
         return generated.call_generated(ctx, f, args, kwargs)
@@ -217,7 +221,7 @@ RUNS_CODE = frozenset({
 STARTS = frozenset({"start", "submit"})
 
 
-def call_builtin(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def call_builtin(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Call a compiled function, or a method of a compiled type that is bound."""
     receiver = f.__self__
     if receiver is None or type(receiver) is ModuleType:
@@ -251,7 +255,7 @@ def call_builtin(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return call_opaque(ctx, f, args, kwargs)
 
 
-def call_numpy(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def call_numpy(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Call a NumPy function without a rule: derive its Python source if that is needed."""
     values = (*args, *kwargs.values())
     constant = not any(ctx.contains_active(v) for v in values)
@@ -278,7 +282,7 @@ def writes(f: Any, args: Any, kwargs: Any) -> bool:
 WRITING = frozenset({"out", "overwrite_input"})
 
 
-def call_array_method(ctx: Any, o: ndarray, name: str, args: Any, kwargs: Any) -> Any:
+def call_array_method(ctx: Mode, o: ndarray, name: str, args: Any, kwargs: Any) -> Any:
     """Call a method of an array that has no rule."""
     if name in special.OPERATIONS:
         return special.run(ctx, o, name, args)
@@ -301,7 +305,7 @@ def call_array_method(ctx: Any, o: ndarray, name: str, args: Any, kwargs: Any) -
 # Compiled functions without a rule.
 
 
-def refuse_made_of_python(ctx: Any, f: np.ufunc, args: Any) -> None:
+def refuse_made_of_python(ctx: Reporting, f: np.ufunc, args: Any) -> None:
     """Raise if a ufunc was made by ``np.frompyfunc``: what it calls would run unseen."""
     if f.__name__.endswith("(vectorized)") and not all(map(is_plain, gc.get_referents(f))):
         why = "it calls Python code unseen, for each element, and returns an array of objects"
@@ -315,7 +319,7 @@ def is_plain(part: Any) -> bool:
     )
 
 
-def call_opaque(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def call_opaque(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a compiled function without a rule if it can neither drop a derivative nor write."""
     values = (*args, *kwargs.values())
     if ctx.stored is not None:

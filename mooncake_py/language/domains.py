@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import MethodWrapperType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.diagnostics.refusals import missing_rule
 from mooncake_py.errors import MooncakeError, describe
 from mooncake_py.rules.domains import RestrictedRule, misfit
 from mooncake_py.rules.kinds import Rule
 from mooncake_py.runtime.active import Active, primal_of
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["Within", "limited"]
 
@@ -43,7 +46,7 @@ class Within:
 def limited(rule: RestrictedRule, apply: Handler, otherwise: Handler) -> Handler:
     """Return the handler that applies a rule within its domain, and calls otherwise outside."""
 
-    def run(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    def run(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         found = misfit(rule.domain, args, kwargs, innermost)
         if found is None:
             return apply(ctx, f, args, kwargs)

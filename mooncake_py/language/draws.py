@@ -10,10 +10,13 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.rules.kinds import Rule
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["Draws", "noting"]
 
@@ -79,7 +82,7 @@ def noting(rule: Rule, handler: Callable[..., Any]) -> Callable[..., Any]:
     if rule.origin.file not in FILES:
         return handler
 
-    def run(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    def run(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if _thread.noting:
             for generator in (getattr(f, "__self__", None), *args[:1]):
                 source = source_of(generator)

@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable
 from contextvars import ContextVar
 from types import FunctionType, GeneratorType, MappingProxyType, MethodType, SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -31,6 +31,9 @@ from mooncake_py.runtime.active import Active, primal_of
 from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.runtime.methods import derivable
 
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
 __all__ = ["HANDLERS", "INERT", "unwrapped"]
 
 Handler = Callable[[Any, Any, Any, Any], Any]
@@ -38,23 +41,23 @@ Handler = Callable[[Any, Any, Any, Any], Any]
 # Handlers: (context, function, args, kwargs) -> result.
 
 
-def run(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run natively; values pass by reference."""
     return f(*args, **kwargs)
 
 
-def run_on_primals(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_on_primals(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run on numbers: printing, hashing, conversion to int."""
     return f(*map(unwrapped, args), **unwrapped(kwargs))
 
 
-def run_on_inactive(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_on_inactive(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that keeps bytes only."""
     ctx.refuse_if_active(f, args)
     return f(*args, **kwargs)
 
 
-def run_setting(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_setting(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that may change when NumPy raises, which it keeps in a context variable."""
     ctx.refuse_if_active(f, args)
     try:
@@ -63,29 +66,29 @@ def run_setting(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         ctx.heed_settings()
 
 
-def run_converting(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_converting(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function whose result is an integer."""
     effects.refuse_writers(ctx, args, effects.CONVERTING)
     return run_on_primals(ctx, f, args, kwargs)
 
 
-def run_iterating(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_iterating(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that iterates over its arguments; elements of vectors are active."""
     return f(*map(ctx.iter, args), **kwargs)
 
 
-def run_iterating_first(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_iterating_first(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that iterates over its first argument."""
     return f(*map(ctx.iter, args[:1]), *args[1:], **kwargs)
 
 
-def run_chaining(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_chaining(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that iterates over each item of its argument."""
     (items,) = args
     return f(map(ctx.iter, ctx.iter(items)), **kwargs)
 
 
-def run_striding(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_striding(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that returns a view of an array, or of what is made one before."""
     if args and type(args[0]) is not ndarray:
         args = (ctx.call(np.asanyarray, args[0]), *args[1:])
@@ -94,24 +97,24 @@ def run_striding(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return f(*args, **kwargs)
 
 
-def run_broadcasting(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_broadcasting(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that returns views of its arguments, or of the arrays made of them before."""
     array = np.asanyarray if kwargs.get("subok") else np.asarray
     return f(*[a if type(a) is ndarray else ctx.call(array, a) for a in args], **kwargs)
 
 
-def run_new(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_new(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``tuple.__new__(cls, iterable)``."""
     return f(args[0], *map(ctx.iter, args[1:]), **kwargs)
 
 
-def run_type(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_type(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if len(args) == 1 and type(args[0]) is Active:
         return args[0].__class__
     return type(*args, **kwargs)
 
 
-def run_isinstance(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_isinstance(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``isinstance`` or ``issubclass``, which a metaclass may answer."""
     value, classes = args
     if type(classes) is tuple:
@@ -123,7 +126,7 @@ def run_isinstance(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return f(value, classes)
 
 
-def run_getattr(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_getattr(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     try:
         return ctx.getattr(args[0], args[1])
     except AttributeError:
@@ -132,15 +135,15 @@ def run_getattr(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         raise
 
 
-def run_setattr(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_setattr(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return ctx.setattr(*args)
 
 
-def run_delattr(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_delattr(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return ctx.delattr(*args)
 
 
-def run_hasattr(ctx: Any, f: Any, args: Any, kwargs: Any) -> bool:
+def run_hasattr(ctx: Mode, f: Any, args: Any, kwargs: Any) -> bool:
     o, name = args
     try:
         ctx.getattr(o, name)
@@ -149,26 +152,26 @@ def run_hasattr(ctx: Any, f: Any, args: Any, kwargs: Any) -> bool:
     return True
 
 
-def run_hash(ctx: Any, f: Any, args: Any, kwargs: Any) -> int:
+def run_hash(ctx: Mode, f: Any, args: Any, kwargs: Any) -> int:
     method = derivable(args[0], "__hash__")
     return hash(ctx.key(*args)) if method is None else ctx.call(method, *args)
 
 
-def run_about_to_compare(ctx: Any, f: Any, args: Any, kwargs: Any) -> None:
+def run_about_to_compare(ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
     if not INERT.issuperset(map(type, args[0])):
         effects.refuse_writers(ctx, args[0], effects.COMPARING)
 
 
-def run_bool(ctx: Any, f: Any, args: Any, kwargs: Any) -> bool:
+def run_bool(ctx: Mode, f: Any, args: Any, kwargs: Any) -> bool:
     return bool(*map(ctx.truth, args))
 
 
-def run_testing(ctx: Any, f: Any, args: Any, kwargs: Any) -> bool:
+def run_testing(ctx: Mode, f: Any, args: Any, kwargs: Any) -> bool:
     """Run ``any`` or ``all``."""
     return f(map(ctx.truth, ctx.iter(*args)))
 
 
-def run_hashing(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_hashing(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that makes a set or a dict of what it iterates over."""
     items = [a if isinstance(a, dict) else list(ctx.iter(a)) for a in args]
     keys = [key for a in items for key in a]
@@ -177,11 +180,11 @@ def run_hashing(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return f(*items, **kwargs)
 
 
-def run_counter(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_counter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return run_hashing(ctx, f, [ctx.mapping(a) for a in args], kwargs)
 
 
-def run_number(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_number(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``float(x)``, ``complex(x)``, ``np.float64(x)``: a conversion keeps the derivative."""
     x = args[0] if args else 0.0
     if type(x) is Active and len(args) == 1:
@@ -206,19 +209,19 @@ def run_number(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return numerals.checked(ctx, f, args, f(*map(primal_of, args), **kwargs))
 
 
-def run_getter(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_getter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return ctx.getitem(*args)
 
 
-def run_setter(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_setter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return ctx.setitem(*args)
 
 
-def run_deleter(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_deleter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return ctx.delitem(*args)
 
 
-def run_rearranging(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_rearranging(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that compares the elements of a list and moves them."""
     if kwargs.get("key") is not None:
         return ctx.call_function(WITH_KEY[f], args, kwargs)
@@ -227,7 +230,7 @@ def run_rearranging(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return f(*args, **kwargs)
 
 
-def run_call(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return ctx.call(*args, **kwargs)
 
 

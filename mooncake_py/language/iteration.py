@@ -7,7 +7,7 @@ import functools
 import itertools
 from collections.abc import Iterator
 from types import CodeType, FunctionType, GeneratorType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -19,11 +19,14 @@ from mooncake_py.runtime import buffers, overlapping
 from mooncake_py.runtime.activity import contains_active
 from mooncake_py.syntax.compiled import walk_code
 
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Language, Mode, Tracking
+
 __all__ = ["assign_flat", "iterate_object", "read_flat", "run_generator_method", "run_iter",
            "run_next", "run_reversed"]
 
 
-def iterate_object(ctx: Any, iterable: Any) -> Any:
+def iterate_object(ctx: Mode, iterable: Any) -> Any:
     """Return what a loop over an object of any type but the common ones runs over."""
     t = type(iterable)
     if t is np.flatiter:
@@ -48,7 +51,7 @@ def iterate_object(ctx: Any, iterable: Any) -> Any:
     return iterable
 
 
-def refuse_unseen(ctx: Any, iterable: Any, kind: str) -> None:
+def refuse_unseen(ctx: Tracking, iterable: Any, kind: str) -> None:
     """Raise if an iterator in C would return numbers of an active array."""
     if contains_active(ctx, iterable, set()):
         raise ctx.failed(
@@ -61,7 +64,7 @@ def refuse_unseen(ctx: Any, iterable: Any, kind: str) -> None:
         )
 
 
-def refuse_foreign(ctx: Any, generator: Any) -> None:
+def refuse_foreign(ctx: Tracking, generator: Any) -> None:
     """Raise if a generator that was made outside could read or write arrays unseen."""
     code = generator.gi_code
     if "_mk_ctx" in code.co_varnames or "_mk_ctx" in code.co_freevars:
@@ -108,7 +111,7 @@ OPERATIONS = frozenset({
 })
 
 
-def iterate_derived(ctx: Any, iterator: Any) -> Any:
+def iterate_derived(ctx: Language, iterator: Any) -> Any:
     """Return an iterator whose Python ``__next__``, if it has one, is derived."""
     step = getattr(type(iterator), "__next__", None)
     if type(step) is not FunctionType:
@@ -116,7 +119,7 @@ def iterate_derived(ctx: Any, iterator: Any) -> Any:
     return call_until_stop(ctx, step, iterator)
 
 
-def call_until_stop(ctx: Any, step: Any, iterator: Any) -> Iterator[Any]:
+def call_until_stop(ctx: Language, step: Any, iterator: Any) -> Iterator[Any]:
     """Yield what ``__next__`` returns until it raises StopIteration."""
     while True:
         try:
@@ -126,7 +129,7 @@ def call_until_stop(ctx: Any, step: Any, iterator: Any) -> Iterator[Any]:
         yield item
 
 
-def iterate_by_index(ctx: Any, sequence: Any) -> Iterator[Any]:
+def iterate_by_index(ctx: Language, sequence: Any) -> Iterator[Any]:
     """Yield ``sequence[0]``, ``sequence[1]``, ... until IndexError."""
     for i in itertools.count():
         try:
@@ -139,13 +142,13 @@ def iterate_by_index(ctx: Any, sequence: Any) -> Iterator[Any]:
 # array.flat and np.broadcast
 
 
-def iterate_broadcast(ctx: Any, broadcast: np.broadcast) -> Iterator[Any]:
+def iterate_broadcast(ctx: Language, broadcast: np.broadcast) -> Iterator[Any]:
     """Yield the remaining tuples of elements of arrays that are broadcast together."""
     while broadcast.index < broadcast.size:
         yield next_broadcast(ctx, broadcast)
 
 
-def next_broadcast(ctx: Any, broadcast: np.broadcast) -> Any:
+def next_broadcast(ctx: Language, broadcast: np.broadcast) -> Any:
     """Run ``next(np.broadcast(...))``."""
     shape = broadcast.shape
     index = np.unravel_index(broadcast.index, shape)
@@ -154,13 +157,13 @@ def next_broadcast(ctx: Any, broadcast: np.broadcast) -> Any:
     return tuple(ctx.getitem(a, index) for a in arrays)
 
 
-def iterate_flat(ctx: Any, flat: np.flatiter[Any]) -> Iterator[Any]:
+def iterate_flat(ctx: Language, flat: np.flatiter[Any]) -> Iterator[Any]:
     """Yield the remaining elements of an array in C order."""
     while flat.index < len(flat):
         yield next_flat(ctx, flat)
 
 
-def next_flat(ctx: Any, flat: np.flatiter[Any]) -> Any:
+def next_flat(ctx: Language, flat: np.flatiter[Any]) -> Any:
     """Run ``next(array.flat)``."""
     i = flat.index
     next(flat)
@@ -177,13 +180,13 @@ def with_dimensions(a: ndarray) -> ndarray:
     return a if a.ndim else a.reshape(1)
 
 
-def read_flat(ctx: Any, flat: np.flatiter[Any], i: Any) -> Any:
+def read_flat(ctx: Language, flat: np.flatiter[Any], i: Any) -> Any:
     """Run ``array.flat[i]``: a copy, or one element."""
     base = with_dimensions(flat.base)
     return ctx.getitem(base, flat_index(base, i))
 
 
-def assign_flat(ctx: Any, base: ndarray, i: Any, v: Any) -> None:
+def assign_flat(ctx: Mode, base: ndarray, i: Any, v: Any) -> None:
     """Run ``array.flat[i] = v``, or ``array.flat = v`` if `i` is `...`; a shorter `v` repeats."""
     base = with_dimensions(base)
     if type(v) is ndarray and np.may_share_memory(base, v):
@@ -209,7 +212,7 @@ def copy_flat(into: ndarray, of: ndarray, i: Any) -> None:
 # Handlers.
 
 
-def run_next(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_next(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``next(iterator)``, with a default or without."""
     iterator = args[0]
     step = getattr(type(iterator), "__next__", None)
@@ -228,7 +231,7 @@ def run_next(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return next(*args)
 
 
-def run_iter(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_iter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``iter(iterable)`` or ``iter(function, sentinel)``."""
     if len(args) == 2:
         return iterate_calls(ctx, *args)
@@ -237,13 +240,13 @@ def run_iter(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return iter(ctx.iter(args[0]))
 
 
-def iterate_calls(ctx: Any, function: Any, sentinel: Any) -> Iterator[Any]:
+def iterate_calls(ctx: Language, function: Any, sentinel: Any) -> Iterator[Any]:
     """Yield what a function returns until it returns the sentinel."""
     while (item := ctx.call(function)) != sentinel:
         yield item
 
 
-def run_reversed(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_reversed(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``reversed(sequence)``."""
     method = getattr(type(args[0]), "__reversed__", None)
     if type(method) is FunctionType:
@@ -254,13 +257,13 @@ def run_reversed(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return reversed(*args)
 
 
-def iterate_backwards(ctx: Any, a: Any) -> Iterator[Any]:
+def iterate_backwards(ctx: Language, a: Any) -> Iterator[Any]:
     """Yield the elements of an array or a sequence from the last one, each as it is by then."""
     for i in range(ctx.call(len, a) - 1, -1, -1):
         yield ctx.getitem(a, i)
 
 
-def run_generator_method(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_generator_method(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``generator.send(value)`` and the like."""
     refuse_foreign(ctx, args[0])
     return f(*args, **kwargs)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import warnings
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.warned import redirect
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["derived_manager"]
 
@@ -17,7 +20,7 @@ __all__ = ["derived_manager"]
 class DerivedManager:
     """A context manager whose ``__enter__`` and ``__exit__`` run derived."""
 
-    def __init__(self, ctx: Any, manager: Any) -> None:
+    def __init__(self, ctx: Mode, manager: Any) -> None:
         self._ctx = ctx
         self._manager = manager
 
@@ -31,7 +34,7 @@ class DerivedManager:
 class ErrorState:
     """``np.errstate``, within which no quick form serves if it makes NumPy raise."""
 
-    def __init__(self, ctx: Any, manager: np.errstate) -> None:
+    def __init__(self, ctx: Mode, manager: np.errstate) -> None:
         self._ctx = ctx
         self._manager = manager
 
@@ -59,7 +62,7 @@ class Warnings:
         self._manager.__exit__(*details)
 
 
-def derived_manager(ctx: Any, manager: Any) -> Any:
+def derived_manager(ctx: Mode, manager: Any) -> Any:
     """Return a manager that runs derived if it is written in Python, else the manager itself."""
     t = type(manager)
     if t is np.errstate:

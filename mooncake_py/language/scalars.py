@@ -7,7 +7,7 @@ has its rule or is refused.
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -18,12 +18,15 @@ from mooncake_py.language import special
 from mooncake_py.runtime import activity
 from mooncake_py.runtime.active import Active
 
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Language, Mode
+
 __all__ = ["call_scalar_method", "scalar_attribute"]
 
 HOLD_NUMBERS = (float, complex, np.inexact, np.void, bytes, memoryview, np.flatiter)
 
 
-def call_scalar_method(ctx: Any, value: Active, name: str, args: Any, kwargs: Any) -> Any:
+def call_scalar_method(ctx: Mode, value: Active, name: str, args: Any, kwargs: Any) -> Any:
     """Call a method of an active scalar."""
     primal = activity.unwrapped(value)
     if name in ("conjugate", "conj"):
@@ -74,7 +77,7 @@ def holds_number(y: Any) -> bool:
     return isinstance(y, HOLD_NUMBERS) or (isinstance(y, ndarray) and y.dtype.kind in "fcOV")
 
 
-def scalar_attribute(ctx: Any, value: Active, name: str) -> Any:
+def scalar_attribute(ctx: Mode, value: Active, name: str) -> Any:
     """Return an attribute of an active scalar."""
     primal = activity.unwrapped(value)
     if name.startswith("__"):
@@ -93,12 +96,14 @@ def scalar_attribute(ctx: Any, value: Active, name: str) -> Any:
     return attribute
 
 
-def part(ctx: Any, function: Any, value: Active) -> Any:
+def part(ctx: Language, function: Any, value: Active) -> Any:
     """Return the real or imaginary part of an active complex number, a float of Python's type."""
     y = ctx.call(function, value)
     return ctx.call(float, y) if value.__class__ is complex else y
 
 
-def call_scalar_method_by_name(ctx: Any, value: Active, name: str, /, *args: Any, **kw: Any) -> Any:
+def call_scalar_method_by_name(
+    ctx: Mode, value: Active, name: str, /, *args: Any, **kw: Any
+) -> Any:
     """Call a method of an active scalar that was fetched as an attribute."""
     return call_scalar_method(ctx, value, name, args, kw)

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.diagnostics.refusals import missing_rule
 from mooncake_py.language.callbacks import run_calling_back
 from mooncake_py.rules.roots import bracketed_root, without_derivative
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["handlers", "is_loaded"]
 
@@ -41,17 +44,17 @@ def handlers() -> dict[Any, Callable[..., Any]]:
     return table
 
 
-def run_without_derivative(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_without_derivative(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run the function that is the first argument on numbers; its callbacks run derived."""
     return run_calling_back(ctx, args[0], args[1:], kwargs)
 
 
-def run_root(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_root(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``brentq(f, a, b, ...)``."""
     return ctx.call_function(bracketed_root, (f, *args), kwargs)
 
 
-def run_search(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_search(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a search for a minimum: derived if nothing active goes in, else refused."""
     values = (*args, *kwargs.values())
     if any(map(ctx.contains_active, values)):

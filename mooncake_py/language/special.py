@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.runtime.operators import BINARY, UNARY
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["OPERATIONS", "run"]
 
 Operation = Callable[..., Any]
 
 
-def run(ctx: Any, receiver: Any, name: str, args: Any) -> Any:
+def run(ctx: Mode, receiver: Any, name: str, args: Any) -> Any:
     """Run a special method as the operator that it stands for."""
     return OPERATIONS[name](ctx, receiver, *args)
 

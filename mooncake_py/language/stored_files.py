@@ -9,11 +9,14 @@ from __future__ import annotations
 import builtins
 import os
 import pickle
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mooncake_py.errors import DerivativeDropError
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode, Tracking
 
 __all__ = ["HANDLERS", "SAVERS", "StoredFiles", "refuse_reading", "remember"]
 
@@ -65,7 +68,7 @@ def path_of(file: Any) -> str | None:
     return os.path.realpath(os.fsdecode(name))
 
 
-def remember(ctx: Any, file: Any) -> None:
+def remember(ctx: Tracking, file: Any) -> None:
     """Note a file that active data are written to, here and in the derivatives round this one."""
     for context in (ctx, *ctx.outers):
         if context.stored is None:
@@ -73,7 +76,7 @@ def remember(ctx: Any, file: Any) -> None:
         context.stored.add(file)
 
 
-def refuse_reading(ctx: Any, f: Any, values: Any) -> None:
+def refuse_reading(ctx: Tracking, f: Any, values: Any) -> None:
     """Raise if a call reads such a file, or opens it to be read."""
     if f in READERS:
         given = values
@@ -99,14 +102,14 @@ def only_writes(f: Any, values: Any) -> bool:
     return isinstance(mode, str) and not set("r+") & set(mode)
 
 
-def run_reader(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_reader(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Open or read a file."""
     if ctx.stored is not None:
         refuse_reading(ctx, f, (*args, *kwargs.values()))
     return f(*args, **kwargs)
 
 
-def run_saver(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_saver(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Store data, active ones as plain numbers."""
     # Only programs that store something need it.
     from mooncake_py.utilities.saving import store_inside

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.containers import effects
 from mooncake_py.runtime.active import Active
@@ -10,18 +10,21 @@ from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.runtime.methods import derivable
 from mooncake_py.runtime.numerals import remembered
 
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
 __all__ = ["formatted", "run_format", "run_print", "run_text", "text_of"]
 
 CONVERSIONS = {"r": repr, "s": str, "a": ascii}
 METHODS = {str: ("__str__", "__repr__"), repr: ("__repr__",), ascii: ("__repr__",)}
 
 
-def text_of(ctx: Any, function: Any, value: Any) -> str:
+def text_of(ctx: Mode, function: Any, value: Any) -> str:
     """Run ``str(value)``, ``repr(value)`` or ``ascii(value)``."""
     return remembered(ctx, shown(ctx, function, value), value)
 
 
-def shown(ctx: Any, function: Any, value: Any) -> str:
+def shown(ctx: Mode, function: Any, value: Any) -> str:
     """Return the text of a value for people to read."""
     t = type(value)
     if t is Active or t in INERT:
@@ -39,7 +42,7 @@ def shown(ctx: Any, function: Any, value: Any) -> str:
     return function(unwrapped(value))
 
 
-def formatted(ctx: Any, value: Any, spec: str) -> str:
+def formatted(ctx: Mode, value: Any, spec: str) -> str:
     """Run ``format(value, spec)``."""
     t = type(value)
     if t is Active or t in INERT:
@@ -56,20 +59,20 @@ def formatted(ctx: Any, value: Any, spec: str) -> str:
 # Handlers.
 
 
-def run_text(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_text(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``str(x)``, ``repr(x)``, ``ascii(x)``."""
     if len(args) == 1 and not kwargs:
         return text_of(ctx, f, args[0])
     return f(*map(unwrapped, args), **unwrapped(kwargs))
 
 
-def run_format(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_format(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``format(x, spec)``."""
     value, *spec = args
     return formatted(ctx, value, *(spec or ("",)))
 
 
-def run_print(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def run_print(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``print(...)``."""
     file = kwargs.get("file")
     if file is None:  # for people: nothing in it is remembered

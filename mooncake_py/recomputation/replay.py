@@ -174,7 +174,7 @@ class Replay:
             if ctx.failure is not None:
                 raise ctx.failure
             if lifted != (Lifter.liftings, 0):
-                refuse_shared(ctx, start)
+                refuse_shared(ctx, ctx.tape[start:])
             main, changed = self.outcome(value)
         if not self.main.equals(main):
             raise self.other()

@@ -111,7 +111,7 @@ def running(
         args = [lifter.visit(a)[0] for a in args]
         kwargs = {name: lifter.visit(a)[0] for name, a in kwargs.items()}
         output, _ = run(ctx, f, args, kwargs, False)
-        lifter.settle()
+        lifter.settle(ctx.tape)
         try:
             yield output
         finally:

@@ -101,6 +101,10 @@ class ReverseMode(Mode, Protocol):
         """Return the entry that undoes a write to ``o[i]``; None if none is needed."""
         ...
 
+    def log_whole(self, o: ndarray, old: ndarray) -> None:
+        """Record that all of `o` was overwritten, of which `old` is a copy made before."""
+        ...
+
     def log_element(self, memory: Memory, o: ndarray, i: Any, old: Any) -> None:
         """Record one element that is about to be overwritten."""
         ...

@@ -64,7 +64,7 @@ class PullbackToParameters:
         with limits_raised(), Lifter(ctx) as lifter, guarded(ctx):
             mirrors = [lifter.visit(value)[1] for value in values]
             output, _ = run(ctx, self.f, self.args, {}, False)
-            lifter.settle()
+            lifter.settle(ctx.tape)
             result = finish(ctx, output)
             ctx.roll_back()
         return result, mirrors

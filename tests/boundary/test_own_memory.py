@@ -163,7 +163,6 @@ def test_complex_arrays_views_and_layouts() -> None:
     np.testing.assert_allclose(grad(lambda x: np.sum((x * z).real))(z), z.conj())
     for a in (np.arange(6.0).reshape(2, 3).T, np.arange(12.0)[::2], np.broadcast_to(X, (2, 3))):
 
-
         def f(x, a=a):
             return np.sum(x * a), (x.strides, x.flags.writeable)
 

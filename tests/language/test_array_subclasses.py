@@ -49,7 +49,6 @@ UFUNCS = np.array([1.0, 2.0, 4.0]).view(Ufuncs)
 CONSTANTS = {"masked": MASKED, "matrix": MATRIX, "plain": PLAIN, "ufuncs": UFUNCS}
 
 
-
 def written(c: Any, x: Any) -> Any:
     c[0] = x[0]
     return c

@@ -33,7 +33,6 @@ X = np.array([0.7, -1.3])
 SINGULAR = np.outer([1.0, -2.0, 0.5], [0.3, 1.0, 2.0])
 
 
-
 def correlation(x: np.ndarray, y: np.ndarray) -> Any:
     return np.corrcoef(np.append(x, 0.4), np.append(y, 1.8))[0, 1]
 

@@ -13,6 +13,7 @@ from mooncake_py.modes.debug.context import DebugContext, InnerDebugContext
 from mooncake_py.modes.forward.context import ForwardContext
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.inner import InnerContext
+from mooncake_py.runtime.forward_mode import ForwardMode
 from mooncake_py.runtime.mode import Calling, Computing, Language, Mode, Recording, Tracking
 from mooncake_py.runtime.operators import BINARY, UNARY
 from mooncake_py.runtime.reverse_mode import ReverseMode
@@ -48,9 +49,10 @@ def test_a_mode_has_all_that_modes_promise(mode: str) -> None:
     assert missing(promised(Mode) | OPERATORS, MODES[mode]()) == set()
 
 
-@pytest.mark.parametrize("mode", [mode for mode in MODES if "forward" not in mode])
-def test_reverse_mode_has_all_that_it_promises(mode: str) -> None:
-    assert missing(promised(ReverseMode), MODES[mode]()) == set()
+@pytest.mark.parametrize("mode", MODES)
+def test_reverse_and_forward_mode_have_all_that_they_promise(mode: str) -> None:
+    protocol = ForwardMode if mode.startswith("forward") else ReverseMode
+    assert missing(promised(protocol), MODES[mode]()) == set()
 
 
 def test_contexts_of_users_have_all_that_rewritten_code_asks() -> None:

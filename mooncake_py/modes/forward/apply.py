@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -45,6 +45,9 @@ from mooncake_py.runtime.values import NUMBERS, is_inexact
 from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.memory import owner as owner_of
 
+if TYPE_CHECKING:
+    from mooncake_py.modes.forward.context import ForwardContext
+
 __all__ = ["handler"]
 
 ARITHMETIC = frozenset({ndarray, Active, *NUMBERS})
@@ -52,7 +55,7 @@ SPLIT = (*ARITHMETIC, list, tuple)
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 
 
-def operands(ctx: Any, f: Any, args: Any) -> tuple[Any, Any, bool]:
+def operands(ctx: ForwardContext, f: Any, args: Any) -> tuple[Any, Any, bool]:
     """Return primals and tangents of operands, and whether one has a tangent."""
     pairs = [
         ctx.split(
@@ -69,7 +72,9 @@ def operands(ctx: Any, f: Any, args: Any) -> tuple[Any, Any, bool]:
     return primals, tangents, active
 
 
-def apply_elementwise(rule: ElementwiseRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def apply_elementwise(
+    rule: ElementwiseRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
+) -> Any:
     """Apply an elementwise rule."""
     out = where = None
     if kwargs or len(args) != len(rule.partials):
@@ -113,7 +118,7 @@ def apply_elementwise(rule: ElementwiseRule, ctx: Any, f: Any, args: Any, kwargs
 
 
 @without_out
-def apply_linear(rule: LinearRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def apply_linear(rule: LinearRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any) -> Any:
     """Apply the rule of a function that is linear in some arguments."""
     args, kwargs = by_position(ctx, rule.adjoint, args, kwargs, max(rule.wrt))
     primals = list(args)
@@ -159,7 +164,7 @@ def is_view(y: Any, primals: Any, tangents: dict[int, Any]) -> bool:
 
 
 @without_out
-def apply_bilinear(rule: BilinearRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def apply_bilinear(rule: BilinearRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any) -> Any:
     """Apply the rule of a function that is linear in each of its first two arguments."""
     if kwargs or len(args) != 2:
         args, kwargs = by_position(ctx, rule.adjoints[0], args, kwargs, 1)
@@ -176,7 +181,7 @@ def apply_bilinear(rule: BilinearRule, ctx: Any, f: Any, args: Any, kwargs: Any)
 
 
 @without_out
-def apply_vjp(rule: VjpRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any) -> Any:
     """Apply a rule given by output and pullback, by the transpose of the pullback."""
     if rule.permits:
         args, kwargs = without_permissions(rule, f, args, kwargs)
@@ -211,7 +216,7 @@ def apply_vjp(rule: VjpRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return paired(ctx, y, t, rule)
 
 
-def paired(ctx: Any, y: Any, t: Any, rule: Rule) -> Any:
+def paired(ctx: ForwardContext, y: Any, t: Any, rule: Rule) -> Any:
     """Return an output of a rule with its tangents."""
     if (type(y) is ndarray or isinstance(y, np.generic)) and not is_inexact(y):
         return drops.output(ctx, rule, y, ())
@@ -230,7 +235,7 @@ def paired(ctx: Any, y: Any, t: Any, rule: Rule) -> Any:
     return ctx.fresh(y, ctx.lower(pushforward.fitted, t, y))
 
 
-def active_object(ctx: Any, value: Any, known: bool) -> Any:
+def active_object(ctx: ForwardContext, value: Any, known: bool) -> Any:
     """Return an argument, or a part of a sequence, that is active and neither number nor array."""
     if type(value) is list or type(value) is tuple:
         found = (active_object(ctx, part, type(part) in SPLIT) for part in value)
@@ -238,7 +243,7 @@ def active_object(ctx: Any, value: Any, known: bool) -> Any:
     return None if known or not ctx.contains_active(value) else value
 
 
-def takes_no_objects(ctx: Any, rule: Rule, what: str) -> MissingRuleError:
+def takes_no_objects(ctx: ForwardContext, rule: Rule, what: str) -> MissingRuleError:
     """Return the error for a container or an object that a rule by pullback takes or returns."""
     return ctx.failed(
         MissingRuleError(
@@ -259,7 +264,7 @@ def is_without_tangent(y: Any) -> bool:
     return type(y) in activity.INERT or isinstance(y, (ndarray, np.generic))
 
 
-def apply_codual(rule: CoDualRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def apply_codual(rule: CoDualRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any) -> Any:
     """Raise where a hand-written rule in the interface of CoDuals would be applied."""
     if not any(map(ctx.contains_active, args)) and rule.mutates == ():
         return ctx.base.call(f, *args, **kwargs)

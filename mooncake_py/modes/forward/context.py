@@ -9,6 +9,7 @@ from mooncake_py.modes.forward.handlers import forward_handlers
 from mooncake_py.modes.forward.operations import Operations
 
 if TYPE_CHECKING:
+    from mooncake_py.runtime.forward_mode import ForwardMode
     from mooncake_py.runtime.mode import Mode
 
 __all__ = ["ForwardContext"]
@@ -26,5 +27,5 @@ class ForwardContext(Operations):
 
 if TYPE_CHECKING:  # that nothing which the mode promises is missing
 
-    def _over(base: Mode) -> Mode:
+    def _over(base: Mode) -> ForwardMode:
         return ForwardContext(base, plain=True)

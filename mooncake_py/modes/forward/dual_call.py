@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
@@ -23,10 +23,13 @@ from mooncake_py.tangents import Dual, NoTangent
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.memory import owner
 
+if TYPE_CHECKING:
+    from mooncake_py.modes.forward.context import ForwardContext
+
 __all__ = ["apply_dual"]
 
 
-def apply_dual(rule: DualRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+def apply_dual(rule: DualRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a hand-written forward rule."""
     if any(map(ctx.contains_active, kwargs.values())):
         raise keyword_active(rule, ctx, kwargs)
@@ -47,7 +50,7 @@ def apply_dual(rule: DualRule, ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return returned(rule, ctx, out, marshalling.Inputs(args, [d.primal for d in duals]))
 
 
-def log_arrays(ctx: Any, value: Any) -> None:
+def log_arrays(ctx: ForwardContext, value: Any) -> None:
     """Record what the arrays in an argument hold: the rule runs out of sight."""
     for leaf in marshalling.leaves(value, set()):
         if type(leaf) is ndarray and leaf.flags.writeable:
@@ -56,7 +59,7 @@ def log_arrays(ctx: Any, value: Any) -> None:
                 ctx.log_write(memory, leaf, Ellipsis)
 
 
-def dual_of(ctx: Any, value: Any, written: bool) -> Dual:
+def dual_of(ctx: ForwardContext, value: Any, written: bool) -> Dual:
     """Pair an argument with its tangent; a container or an object comes as a copy."""
     if type(value) in INERT:
         return Dual(value, NoTangent())
@@ -72,6 +75,8 @@ def dual_of(ctx: Any, value: Any, written: bool) -> Dual:
 class OutputActivator(marshalling.Activator):
     """Makes the numbers and arrays active that a forward rule returned."""
 
+    ctx: ForwardContext  # pyright: ignore[reportIncompatibleVariableOverride]
+
     @override
     def visit_array(self, value: ndarray) -> tuple[Any, Any]:
         if type(value) is not ndarray or not differentiable_array(value):
@@ -83,7 +88,7 @@ class OutputActivator(marshalling.Activator):
         return value, value
 
 
-def returned(rule: DualRule, ctx: Any, out: Dual, inputs: marshalling.Inputs) -> Any:
+def returned(rule: DualRule, ctx: ForwardContext, out: Dual, inputs: marshalling.Inputs) -> Any:
     """Return the output of a rule as the user's code sees it, with its tangent."""
     activator = OutputActivator(ctx, inputs)
     y, mirror = activator.visit(out.primal)
@@ -100,7 +105,7 @@ def returned(rule: DualRule, ctx: Any, out: Dual, inputs: marshalling.Inputs) ->
     return y
 
 
-def wrong_result(rule: DualRule, ctx: Any, out: Any) -> InvalidRuleError:
+def wrong_result(rule: DualRule, ctx: ForwardContext, out: Any) -> InvalidRuleError:
     """Return the error for a rule that returns something else than a Dual."""
     return InvalidRuleError(
         f"the forward rule of {rule.name} returned a {type(out).__name__}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -16,6 +16,9 @@ from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.memory import owner, shadow_view
 from mooncake_py.tangents.spec import TangentSpec
 
+if TYPE_CHECKING:
+    from mooncake_py.modes.forward.context import ForwardContext
+
 __all__ = ["TangentFinder", "TangentSettler", "Tangents"]
 
 
@@ -24,6 +27,8 @@ class TangentSettler(Settler):
 
     The nodes are arrays, and numbers whose `grad` is the tangent.
     """
+
+    ctx: ForwardContext  # pyright: ignore[reportIncompatibleVariableOverride]
 
     @override
     def visit_scalar(self, value: Any) -> tuple[Any, Any]:
@@ -60,7 +65,7 @@ class Tangents(shadows.Follower):
         Whether arrays without a tangent get one, as it may be written to.
     """
 
-    def __init__(self, ctx: Any, written: bool = True) -> None:
+    def __init__(self, ctx: ForwardContext, written: bool = True) -> None:
         super().__init__([])
         self.ctx = ctx
         self.written = written

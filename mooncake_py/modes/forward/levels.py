@@ -23,7 +23,10 @@ from mooncake_py.runtime.quiet import Quiet
 from mooncake_py.runtime.values import NUMBERS, is_inexact
 
 if TYPE_CHECKING:
+    from mooncake_py.runtime.forward_mode import ForwardMode
     from mooncake_py.runtime.mode import Mode
+else:
+    ForwardMode = object  # what the classes built on this one add up to
 
 __all__ = ["Levels"]
 
@@ -33,7 +36,7 @@ def operator_call(f: Callable[..., Any], *args: Any) -> Any:
     return f(*args)
 
 
-class Levels(ArrayLanguage):
+class Levels(ArrayLanguage, ForwardMode):
     """Primals and tangents, both values of the context below.
 
     Parameters

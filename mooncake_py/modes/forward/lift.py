@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -18,6 +18,9 @@ from mooncake_py.runtime.tangent_tree import Mirror
 from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.containers import MUTABLE, fill_container, join_container, parts_of
+
+if TYPE_CHECKING:
+    from mooncake_py.modes.forward.context import ForwardContext
 
 __all__ = [
     "InputLifter", "TangentLifter", "TangentReader", "give_tangent", "require_one_tangent",
@@ -47,7 +50,7 @@ class InputLifter(TangentLifter):
         Active numbers, and arrays.
     """
 
-    def __init__(self, ctx: Any) -> None:
+    def __init__(self, ctx: ForwardContext) -> None:
         super().__init__(ctx)
         self.nodes: list[Any] = []
 
@@ -65,6 +68,8 @@ class InputLifter(TangentLifter):
 
 class TangentReader(Walker):
     """Finds the tangents of what a forward-mode call returns, as nodes in its structure."""
+
+    ctx: ForwardContext  # pyright: ignore[reportIncompatibleVariableOverride]
 
     @override
     def visit_scalar(self, value: Any) -> tuple[Any, Any]:
@@ -94,7 +99,7 @@ class TangentReader(Walker):
 
 
 def give_tangent(
-    ctx: Any, mirror: Any, tangent: Any, path: str, above: frozenset[int] = frozenset(),
+    ctx: ForwardContext, mirror: Any, tangent: Any, path: str, above: frozenset[int] = frozenset(),
     cotangents: dict[int, Any] | None = None,
 ) -> None:
     """Give a tangent, in the structure of a gradient, to what was lifted.
@@ -149,7 +154,7 @@ def give_tangent(
 
 
 def require_one_tangent(
-    ctx: Any, mirror: Any, tangent: Any, path: str, above: frozenset[int] = frozenset()
+    ctx: ForwardContext, mirror: Any, tangent: Any, path: str, above: frozenset[int] = frozenset()
 ) -> None:
     """Raise where memory has another tangent than it was given here."""
     if tangent is None or type(tangent) is NoTangent or mirror is None or type(mirror) is Active:
@@ -160,9 +165,9 @@ def require_one_tangent(
             for name, part in mirror.parts.items():
                 at = f"{path}[{name!r}]"
                 require_one_tangent(ctx, part, part_of(tangent, name, path), at, above)
-    elif not np.array_equal(
-        ctx.blocks.tangent_of(mirror), np.asarray(tangent).astype(mirror.dtype), equal_nan=True
-    ):
+        return
+    known: Any = ctx.blocks.tangent_of(mirror)
+    if not np.array_equal(known, np.asarray(tangent).astype(mirror.dtype), equal_nan=True):
         raise InvalidTangentError(
             f"the tangent {path} differs from that of a part which shares memory with it",
             why="what one argument holds twice is one variable, which has one tangent",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -23,6 +23,10 @@ from mooncake_py.runtime.operators import BINARY, BinaryOperator
 from mooncake_py.runtime.quiet import Quiet
 from mooncake_py.runtime.values import FLOAT64, NUMBERS, is_inexact
 from mooncake_py.tangents.memory import has_overlaps
+
+if TYPE_CHECKING:
+    from mooncake_py.diagnostics.reporting import Reporting
+    from mooncake_py.runtime.forward_mode import ForwardMode
 
 __all__ = ["Operations"]
 
@@ -233,14 +237,14 @@ def shares(y: ndarray, o: ndarray) -> bool:
     return y is o or (y.base is not None and (y.base is o or y.base is o.base))
 
 
-def real_for(ctx: Any, tangent: Any, target: ndarray) -> Any:
+def real_for(ctx: ForwardMode, tangent: Any, target: ndarray) -> Any:
     """Return a tangent for memory that may hold real numbers only."""
     if target.dtype.kind != "c" and np.iscomplexobj(tangent):
         return ctx.base.call(np.real, tangent)
     return tangent
 
 
-def overlapping(ctx: Any) -> DerivativeDropError:
+def overlapping(ctx: Reporting) -> DerivativeDropError:
     """Return the error for an in-place operator on an array that overlaps itself."""
     return DerivativeDropError(
         "an in-place operator on an active array whose elements share memory with one another",

@@ -7,12 +7,15 @@ below differentiates them: they are ordinary Python and NumPy code.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mooncake_py.rules.declare import contextual
 from mooncake_py.rules.kinds import NotImplementedDerivative, VjpRule, Wirtinger
+
+if TYPE_CHECKING:
+    from mooncake_py.modes.forward.context import ForwardContext
 
 __all__ = [
     "fitted", "inner", "of_bilinear", "of_elementwise", "of_linear", "of_vjp", "weighed",
@@ -155,7 +158,7 @@ def with_cotangents(y: Any, cotangent: Any) -> list[tuple[Any, Any]]:
 
 
 @contextual(with_cotangents)
-def with_cotangents_inside(ctx: Any, y: Any, cotangent: Any) -> list[tuple[Any, Any]]:
+def with_cotangents_inside(ctx: ForwardContext, y: Any, cotangent: Any) -> list[tuple[Any, Any]]:
     """Return them inside the derivative to which they belong."""
     # Only where derivatives nest.
     from mooncake_py.boundary.outputs import paired

@@ -11,7 +11,7 @@ where the pullback calls the function itself.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from mooncake_py.recomputation.structures import leaves, mapped, rebuilt
 from mooncake_py.rules.declare import from_vjp
 from mooncake_py.rules.kinds import VjpRule
 from mooncake_py.runtime.active import Active
+
+if TYPE_CHECKING:
+    from mooncake_py.modes.forward.context import ForwardContext
 
 __all__ = ["tangent_below"]
 
@@ -53,7 +56,9 @@ def form_of(value: Any) -> Any:
     return mapped(lambda leaf: 0.0, value)
 
 
-def tangent_below(ctx: Any, rule: VjpRule, primals: Any, kwargs: Any, tangents: Any) -> Any:
+def tangent_below(
+    ctx: ForwardContext, rule: VjpRule, primals: Any, kwargs: Any, tangents: Any
+) -> Any:
     """Return the tangent of an output, a value of the context below that is followed there."""
     values = primals, tangents
     application = Application(rule, kwargs, values)

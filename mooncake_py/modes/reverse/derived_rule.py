@@ -104,7 +104,7 @@ class _Call:
             if ctx.failure is not None:
                 raise ctx.failure
             ctx.leave(y)
-            lifter.settle()
+            lifter.settle(ctx.tape)
             out = self.leave([value for value, _ in lifted], y)
         if not self.copies:
             self.direct = Direct.of(ctx, self.output, out.primal, self.mirrors)

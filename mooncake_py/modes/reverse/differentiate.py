@@ -64,7 +64,7 @@ def run_both_ways(
     with Lifter(ctx) as lifter, guarded(ctx):
         args, kwargs, mirrors = lift_chosen(lifter, f, chosen, args, kwargs)
         output, aux = run_forward(ctx, f, args, kwargs, has_aux)
-        lifter.settle()
+        lifter.settle(ctx.tape)
         value = scalar_value(f, output)
         if type(output) is Active:
             output.add(1.0)

@@ -105,7 +105,7 @@ class Vjp:
                     refuse_foreign(self.f, i, value)
             start, own = len(ctx.tape), set(ctx.known)
             self.output, _ = run(ctx, self.f, tuple(v for v, _ in lifted), {}, False)
-            lifter.settle()
+            lifter.settle(ctx.tape)
         return ctx, start, own
 
     def pullback(self, cotangent: Any) -> tuple[Any, ...]:

@@ -140,5 +140,3 @@ def lstsq_cases() -> list[Case]:
         # Layouts leave out: a matrix of equal rows is singular, and rounding decides on its rank.
         Case(np.linalg.lstsq, (a, b), {"rcond": -1}, "machine-precision", {"layouts": False}),
     ]
-
-
