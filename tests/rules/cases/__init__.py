@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from mooncake_py.rules import registry
+from mooncake_py.rules.kinds import ElementwiseRule
 from mooncake_py.testing import RuleCase, test_rule
 from tests.rules.written import between_writes
 
-__all__ = ["PLAIN", "Case", "layouts_once"]
+__all__ = ["PLAIN", "Case", "layouts_once", "quick", "repeated"]
 
 PLAIN = {"layouts": False, "dtypes": False, "aliasing": False, "constants": False}
 """Options for functions that are derived: their parts are checked with all layouts elsewhere."""
+
+ONE_LAYOUT = {"layouts": False, "aliasing": False}
+UNVARIED = {**ONE_LAYOUT, "dtypes": False}
+"""Options that leave out the variants of the arguments."""
 
 ONCE: dict[str, Any] = {"order": 1, "special_points": False}
 """Options of most checks: `test_second_derivatives` checks these, at some cases in the fast set."""
@@ -60,8 +66,34 @@ def layouts_once(cases: Iterable[Case]) -> list[Case]:
     """
     found, known = list(cases), set()
     for case in found:
-        use = case.function, *case.kwargs
-        if use in known:
-            case.options = {"layouts": False, "aliasing": False, **case.options}
-        known.add(use)
+        call = case.function, *case.kwargs
+        if call in known:
+            case.options = {**ONE_LAYOUT, **case.options}
+        known.add(call)
     return found
+
+
+def quick(cases: Iterable[Case]) -> list[Case]:
+    """Return cases of which others go through fewer variants of the arguments than the first."""
+    found = list(cases)
+    for case, options in repeated(found):
+        case.options = {**options, **case.options}
+    return found
+
+
+def repeated(cases: Iterable[Case]) -> Iterator[tuple[Case, dict[str, Any]]]:
+    """Yield cases like one before, and the options that leave out what that one has shown.
+
+    Of the calls of a function with the same keywords one goes through the variants; of the
+    elementwise functions of as many arguments, which have one machinery, one through the layouts.
+    """
+    known = set()
+    for case in cases:
+        call: Any = (case.function, *case.kwargs)
+        is_elementwise = isinstance(registry.find(case.function), ElementwiseRule)
+        machinery = (len(case.args), *case.kwargs) if is_elementwise else call
+        if call in known:
+            yield case, UNVARIED
+        elif machinery in known:
+            yield case, ONE_LAYOUT
+        known |= {call, machinery}

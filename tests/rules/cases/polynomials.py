@@ -25,7 +25,7 @@ from numpy.polynomial import (
 from tests.rules.cases import PLAIN, Case
 from tests.rules.cases.drawing import draw
 
-__all__ = ["FAMILIES", "cases"]
+__all__ = ["FAMILIES", "cases", "common_cases", "family_cases"]
 
 FAMILIES: tuple[tuple[Any, Any, str], ...] = (
     (polynomial, Polynomial, "poly"),
@@ -42,11 +42,19 @@ ROOTS = np.array([-0.7, 0.2, 1.5])
 def cases() -> list[Case]:
     """Return all cases of this family."""
     return [
-        *old_cases(),
-        *poly1d_cases(),
-        *utility_cases(),
-        *(c for family in FAMILIES for c in (*function_cases(*family), *class_cases(*family))),
+        *common_cases(),
+        *(case for family in FAMILIES for case in family_cases(family)),
     ]
+
+
+def common_cases() -> list[Case]:
+    """Return the cases of what belongs to no family of polynomials."""
+    return [*old_cases(), *poly1d_cases(), *utility_cases()]
+
+
+def family_cases(family: tuple[Any, Any, str]) -> list[Case]:
+    """Return the cases of one family of polynomials."""
+    return [*function_cases(*family), *class_cases(*family)]
 
 
 def plain(function: Callable[..., Any], *args: Any, label: str = "", **kwargs: Any) -> Case:
