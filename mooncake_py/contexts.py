@@ -14,6 +14,7 @@ from types import FunctionType, MethodDescriptorType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.errors import SourceUnavailableError
+from mooncake_py.forms.fusion import Elsewhere
 from mooncake_py.frontend.load import derive, instantiate
 from mooncake_py.language.matching import Matching
 from mooncake_py.rooms import PACKAGE
@@ -143,6 +144,18 @@ class Context:
 
     def peek(self, o: Any, name: str) -> Any:
         """Return something other than ``o.name``: nothing is tried here, but only run."""
+        return Ellipsis
+
+    def run_region(self, site: Any, functions: Any, steps: Any, inputs: Any) -> Any:
+        """Leave a loop to its statements."""
+        return Elsewhere
+
+    def field(self, o: Any, name: str) -> Any:
+        """Return something other than ``o.name``: see `peek`."""
+        return Ellipsis
+
+    def own_field(self, o: Any, name: str, *others: Any) -> Any:
+        """Return something other than ``o.name``: see `peek`."""
         return Ellipsis
 
     def peek_operator(self, name: str, *operands: Any) -> Any:

@@ -5,10 +5,12 @@ Before::
     for t in range | array | zip(arrays) | enumerate(array): statement*
     while test: statement*
     statement = t = e | t op= e | a, b = e, e | for | while | if | break | continue | pass
+    t         = name | array[e, ...] | name.attribute
 
 After: the grammar of `ir`.  Arrays that a loop runs over are read by a counter; what follows an
 ``if`` that may leave the pass of its loop stands in both of its sides; ``a, b = e, f`` computes
-all values before it binds a name.  Nothing of that has effects but on arrays and names.
+all values before it binds a name; an attribute is a name here, read on entry and stored on exit.
+Nothing of that has effects but on arrays, names and attributes.
 """
 
 from __future__ import annotations
@@ -43,8 +45,10 @@ from mooncake_py.compiler.read_expressions import (
     OPERATORS,
     ExpressionReader,
     Unfit,
+    field_named,
     named,
 )
+from mooncake_py.forms.fusion import dotted
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import load, place_of
 from mooncake_py.syntax.static_integers import StaticInts
@@ -154,9 +158,18 @@ class LoopReader(ExpressionReader):
         for target in targets:
             parts = target.elts if isinstance(target, ast.Tuple) else [target]
             self.stored |= {part.id for part in parts if isinstance(part, ast.Name)}
+            self.fields |= {
+                self.field(part) for part in parts if isinstance(part, ast.Attribute)
+            }
         if self.stored & counters or not (self.stored | counters) <= self.steady:
             raise Unfit
         self.counters = counters
+
+    def field(self, node: ast.Attribute) -> str:
+        """Return an attribute that is stored in as text; only those of names are."""
+        if not isinstance(node.value, ast.Name) or self.names.module(node.value) is not None:
+            raise Unfit
+        return dotted(node)
 
     def finish(self) -> dict[str, str]:
         """Return what is bound; raise if an array was, or was read as a number."""
@@ -167,6 +180,7 @@ class LoopReader(ExpressionReader):
                     raise Unfit  # what is no int before and one after has two meanings
                 self.given_name(name)  # it may keep its value
         bound = {named(name): name for name in sorted(self.stored | self.counters)}
+        bound |= {field_named(path): path for path in sorted(self.fields)}
         if self.arrays.keys() & (bound.keys() | self.numbers):
             raise Unfit
         if not self.measured <= self.arrays.keys():
@@ -351,18 +365,16 @@ class LoopReader(ExpressionReader):
             return self.counted(target, found)
         if type(op) not in ARITHMETIC:
             raise Unfit
-        old = Name(self.name(target.id), place=place) if isinstance(target, ast.Name) else (
-            self.item(target)
-        )
+        old = self.item(target) if isinstance(target, ast.Subscript) else self.value(target)
         change = Op(ARITHMETIC[type(op)], (old, self.value(value)), place=place)
         return Assign(self.target(target), change, place=place)
 
     def target(self, node: ast.expr) -> Target:
-        """Read what is assigned to: a name, which is bound from now on, or an element."""
+        """Read what is assigned to: a name, bound from now on, an attribute, or an element."""
         if isinstance(node, ast.Name):
             self.defined.add(node.id)
             return Name(named(node.id), place=place_of(node))
-        return self.item(node)
+        return self.attribute(node) if isinstance(node, ast.Attribute) else self.item(node)
 
     def is_count(self, target: ast.expr) -> bool:
         """Return True if a target is a name that is an int for certain."""

@@ -5,7 +5,7 @@
 Taken as values: arithmetic, small powers that are written down, functions of modules of which the
 partial derivatives are declared, ``int``, elements, names, attributes of names.  Taken in indices,
 ranges and tests: arithmetic, comparisons, ``and``, ``or``, ``not``, ``int``, ``abs``, ``len``,
-lengths of arrays.
+lengths of arrays, attributes of names.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mooncake_py.syntax.nodes import Place, load, place_of
 from mooncake_py.syntax.static_integers import StaticInts
 from mooncake_py.syntax.trees import walk
 
-__all__ = ["ExpressionReader", "Unfit", "named"]
+__all__ = ["ExpressionReader", "Unfit", "field_named", "named"]
 
 ARITHMETIC: dict[type[ast.AST], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.USub: "neg",
@@ -60,6 +60,8 @@ class ExpressionReader:
         The functions that are called.
     stored, counters : set of str
         The names that assignments and loops bind, in the user's terms.
+    fields : set of str
+        The attributes of names that assignments store in, in the user's terms: ``body.x``.
     within : list of str
         The counters of the loops round a statement.
     defined : set of str
@@ -77,6 +79,7 @@ class ExpressionReader:
         self.functions: list[ast.expr] = []
         self.stored: set[str] = set()
         self.counters: set[str] = set()
+        self.fields: set[str] = set()
         self.within: list[str] = []
         self.defined: set[str] = set()
         self.numbers: set[str] = set()
@@ -148,10 +151,13 @@ class ExpressionReader:
         return named(name)
 
     def given(self, node: ast.expr) -> str:
-        """Return the name of an attribute, which is read before the region."""
+        """Return the name of an attribute, which is read before the region.
+
+        The object is one all the time: no statement of the region binds the name that it has.
+        """
         if dotted(node).partition(".")[0] in self.stored | self.counters:
             raise Unfit
-        name = "a" + named(dotted(node).replace(".", "_of_"))  # no name of the user's is called so
+        name = field_named(dotted(node))
         known: Any = self.inputs.setdefault(name, node)
         if dotted(known) != dotted(node):
             raise Unfit
@@ -200,6 +206,8 @@ class ExpressionReader:
                 not self.statics.holds(part)
             ):
                 raise Unfit
+            if isinstance(part, ast.Attribute) and dotted(part) in self.fields:
+                raise Unfit
         return self.native(node)
 
     def native(self, node: ast.expr) -> Expr:
@@ -208,6 +216,8 @@ class ExpressionReader:
         match node:
             case ast.Name(id=name):
                 return Name(self.name(name), place=place)
+            case ast.Attribute():
+                return self.attribute(node)
             case ast.Constant(value=int(value) | float(value)):
                 return Const(value, place=place)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
@@ -260,3 +270,8 @@ def is_truth(node: ast.AST) -> bool:
 def named(name: str) -> str:
     """Return how a name of the user's is called in IR."""
     return f"u_{name}"
+
+
+def field_named(path: str) -> str:
+    """Return how an attribute is called in IR, unlike any name of the user's."""
+    return "a" + named(path.replace(".", "_of_"))

@@ -12,6 +12,8 @@
                                     del _mk_result0, _mk_steps0
 
 A name that is not bound yet is no error of the trial: the loop itself may never read it.
+Attributes are read by ``C.field(o, "v")``, or ``C.own_field(o, "v", ...)`` where the loop stores in
+them, beside the other objects with such an attribute; they are stored as the user would do it.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from typing import Any
 
 from mooncake_py.compiler.read import Reading, read_loop
 from mooncake_py.compiler.site import Site
-from mooncake_py.forms.fusion import Elsewhere
+from mooncake_py.forms.fusion import Elsewhere, dotted
 from mooncake_py.frontend.outputs import OutputRewriter
 from mooncake_py.frontend.spanning import ELSE
 from mooncake_py.syntax.compiled import FunctionNode
@@ -31,6 +33,7 @@ from mooncake_py.syntax.nodes import (
     Place,
     assign,
     constant,
+    context_call,
     load,
     located,
     place_of,
@@ -65,15 +68,15 @@ class LoopRewriter(OutputRewriter):
         self.injected |= {loop: site, ELSE: Elsewhere}
         given = plain.iter if site.is_given else constant(None, place)
         again = replaced(plain, iter=load(steps, place)) if site.is_given else plain
-        bound = located(ast.Tuple(
-            [store(user, place) for user in reading.region.bound.values()], ast.Store()
-        ), place)
+        bound, stores = self.bind_loop(located(ast.Tuple(
+            [target(user, place) for user in reading.region.bound.values()], ast.Store()
+        ), place))
         tried = load(result, place)
         test = located(ast.Compare(tried, [ast.Is()], [load(ELSE, place)]), place)
         return [
             assign(store(steps, place), given, place),
             self._trial(reading, loop, steps, store(result, place), place),
-            located(ast.If(test, [again], [assign(bound, tried, place)]), place),
+            located(ast.If(test, [again], [assign(bound, tried, place), *stores]), place),
             located(ast.Delete([
                 replaced(load(name, place), ctx=ast.Del()) for name in (result, steps)
             ]), place),
@@ -83,7 +86,8 @@ class LoopRewriter(OutputRewriter):
         self, reading: Reading, loop: str, steps: str, result: ast.expr, place: Place
     ) -> ast.stmt:
         """Return the statement that tries a loop."""
-        values = [load(steps, place), *map(self.operand, reading.inputs)]
+        inputs = zip(reading.region.inputs, reading.inputs, strict=True)
+        values = [load(steps, place), *(self._given(reading, *pair) for pair in inputs)]
         run = ast.Attribute(load(loop, place), "run", ast.Load())
         functions = ast.Tuple(reading.functions, ast.Load())
         parts = [load(CONTEXT, place), functions, ast.Tuple(values, ast.Load())]
@@ -94,3 +98,26 @@ class LoopRewriter(OutputRewriter):
         )
         body: list[ast.stmt] = [assign(result, located(call, place), place)]
         return located(ast.Try(body, [handler], [], []), place)
+
+    def _given(self, reading: Reading, name: str, node: ast.expr) -> ast.expr:
+        """Return what reads an input, without effects."""
+        if not isinstance(node, ast.Attribute) or self.names.module(node.value) is not None:
+            return self.operand(node)
+        place = place_of(node)
+        args = [self.visit(node.value), constant(self.mangled(node.attr), place)]
+        if name not in reading.region.bound:
+            return context_call("field", args, place)
+        others = [
+            self.visit(other.value) for other in reading.inputs
+            if isinstance(other, ast.Attribute) and other.attr == node.attr
+            and self.names.module(other.value) is None and dotted(other) != dotted(node)
+        ]
+        return context_call("own_field", [*args, *others], place)
+
+
+def target(path: str, place: Place) -> ast.expr:
+    """Return what is assigned to: a name, or an attribute of one."""
+    base, _, attribute = path.partition(".")
+    if not attribute:
+        return store(base, place)
+    return located(ast.Attribute(load(base, place), attribute, ast.Store()), place)

@@ -77,6 +77,25 @@ class Attributes(Core):
             return getattr(o, name, Ellipsis)
         return Ellipsis
 
+    def field(self, o: Any, name: str) -> Any:
+        """Return ``o.name`` if reading it runs no code; else what fits no region."""
+        plain = attribute_lookup.is_read_plainly(type(o), name)
+        return getattr(o, name, Ellipsis) if plain else Ellipsis
+
+    def own_field(self, o: Any, name: str, *others: Any) -> Any:
+        """Return ``o.name`` where nobody but `o` has to do with it; else what fits no region.
+
+        Parameters
+        ----------
+        others
+            Objects whose attribute of this name a region reads or writes too.
+        """
+        if not attribute_lookup.is_own(o, name):
+            return Ellipsis
+        if any(attribute_lookup.have_one_state(o, other) for other in others):
+            return Ellipsis
+        return getattr(o, name, Ellipsis)
+
     def peek_operator(self, name: str, *operands: Any) -> Any:
         """Return the result of an operator on ints; else what fits no quick form: see `peek`."""
         if all(type(v) in INTS for v in operands):

@@ -17,9 +17,9 @@ from mooncake_py.runtime import frames
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["MISSING", "PROXIES", "Reader", "class_reader", "deleter", "in_class", "in_python",
-           "instance_reader", "is_kept_by_instances", "own_reader", "referent", "super_reader",
-           "writer"]
+__all__ = ["MISSING", "PROXIES", "Reader", "class_reader", "deleter", "have_one_state", "in_class",
+           "in_python", "instance_reader", "is_kept_by_instances", "is_own", "is_read_plainly",
+           "own_reader", "referent", "super_reader", "writer"]
 
 MISSING: Any = object()
 PROXIES = (weakref.ProxyType, weakref.CallableProxyType)
@@ -176,6 +176,40 @@ def is_kept_by_instances(t: type, name: str) -> bool:
     return (
         (found is MISSING or type(found) is MemberDescriptorType)
         and t.__setattr__ is object.__setattr__
+        and t.__getattribute__ is object.__getattribute__
+        and in_class(t, "__getattr__") is MISSING
+    )
+
+
+def is_own(o: Any, name: str) -> bool:
+    """Tell whether an object holds an attribute, which takes anything, and no code takes part.
+
+    A class may have a default under the name; what classes in C keep may not take anything.
+    """
+    t = type(o)
+    found: Any = in_class(t, name)
+    if is_kept_by_instances(t, name):
+        return found is MISSING or "__slots__" in found.__objclass__.__dict__
+    return (
+        is_read_plainly(t, name)
+        and type(found) is not MemberDescriptorType
+        and not overrides(found)
+        and t.__setattr__ is object.__setattr__
+        and name in getattr(o, "__dict__", ())
+    )
+
+
+def have_one_state(a: Any, b: Any) -> bool:
+    """Tell whether two objects are one, or keep their attributes in one dict."""
+    held = getattr(a, "__dict__", None)
+    return a is b or (held is not None and held is getattr(b, "__dict__", None))
+
+
+def is_read_plainly(t: type, name: str) -> bool:
+    """Tell whether a read runs no code of anybody's: it finds a value, or nothing."""
+    found: Any = in_class(t, name)
+    return (
+        (type(found) is MemberDescriptorType or not hasattr(type(found), "__get__"))
         and t.__getattribute__ is object.__getattribute__
         and in_class(t, "__getattr__") is MISSING
     )

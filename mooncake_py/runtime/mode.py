@@ -212,6 +212,14 @@ class Language(Protocol):
         """Return ``o.name`` where that runs no code of the user's, else something else."""
         ...
 
+    def field(self, o: Any, name: str) -> Any:
+        """Return ``o.name`` where reading it runs no code, else something else."""
+        ...
+
+    def own_field(self, o: Any, name: str, *others: Any) -> Any:
+        """Return ``o.name`` where reading and storing it runs no code, else something else."""
+        ...
+
     def peek_operator(self, name: str, *operands: Any) -> Any:
         """Return the result of an operator where that runs no code of the user's."""
         ...

@@ -48,6 +48,9 @@ LOOPS: dict[str, tuple[str, str, str, str, str]] = {
         "s:float64 t:float64",
     ),
     "arrays": ("for p, q in zip(x, y):", "s += p * q", "s = 0.0", "x", ""),
+    "attributes": (
+        "for i in range(n):", "o.v -= a * o.x\no.x += 0.1 * o.v * b", "pass", "a", "",
+    ),
     "quotient": ("for i in range(n):", "s = s / (a + x[i])\nx[i] = -s", "s = 1.0", "s a", ""),
 }
 

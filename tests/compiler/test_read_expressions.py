@@ -44,6 +44,7 @@ def written(e: Expr) -> str:
         ("i // 2 % 3 * n + 1 - i", "((((u_i // 2) % 3) * u_n) + 1) - u_i"),
         ("a / b", "u_a / u_b"),
         ("len(x) > y.shape[0]", "n0_u_x > n0_u_y"),
+        ("o.a > i", "au_o_of_a > u_i"),
         ("m.shape[1] > int(a) + abs(b)", "n1_u_m > (int(u_a) + abs(u_b))"),
     ],
 )
@@ -57,7 +58,7 @@ def test_conditions(text, expected):
 @pytest.mark.parametrize(
     "text",
     ["i is 0", "i in x", "i & 1", "i << 1", "~i", "i ** 2", "max(i, 2)", "abs(*x)",
-     "int(a, base=2)", "x.ndim", "o.a", "x[i].real", "'a'", "None", "i if a else b", "f'{i}'",
+     "int(a, base=2)", "o.b.a", "x[i].real", "'a'", "None", "i if a else b", "f'{i}'",
      "x[0:1]"],
 )
 def test_conditions_that_are_refused(text):

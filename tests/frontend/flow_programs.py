@@ -188,3 +188,14 @@ def arithmetic_in_brackets_over_lines(v, i):
     v[i - 1] += (v[~i]
                  * y)
     return v, y
+
+
+@case(4)
+def loops_over_numbers_and_attributes(n):
+    class Box: ...
+
+    box, other = Box(), Box()
+    box.v, box.w, other.v = 1.0, 2.0, 3.0
+    for _ in range(n):
+        box.v += box.w * other.v
+    return vars(box), vars(other)

@@ -16,6 +16,7 @@ from mooncake_py.compiler import activity, adjoint, forms, infer, partials, simp
 from mooncake_py.compiler.ir import Assign, Const, Name
 from mooncake_py.modes.forward.levels import Levels
 from mooncake_py.modes.reverse.tape import Tape
+from mooncake_py.runtime import attribute_lookup
 from mooncake_py.runtime.active import active_number
 from tests.programs.test_random_loops import compare
 
@@ -204,6 +205,25 @@ def tangents_of_numbers_that_are_given_are_zero(patch: Patch) -> None:
         return original(self, ctx, functions, steps, changed)
 
     patch.setattr(site.Site, "record", record)
+
+
+# Attributes of objects.
+
+
+@breaks
+def two_names_of_one_object_are_two_objects(patch: Patch) -> None:
+    patch.setattr(attribute_lookup, "have_one_state", lambda a, b: False)
+
+
+@breaks
+def attributes_that_run_code_are_plain(patch: Patch) -> None:
+    patch.setattr(attribute_lookup, "is_own", lambda o, name: True)
+    patch.setattr(attribute_lookup, "is_read_plainly", lambda t, name: True)
+
+
+@breaks
+def attributes_are_not_stored(patch: Patch) -> None:
+    patch.setattr(Tape, "setattr", lambda ctx, o, name, v: None)
 
 
 # What is active, and of which type.

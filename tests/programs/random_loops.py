@@ -1,4 +1,4 @@
-"""Random loops over numbers and elements of arrays, nested, with branches and ints."""
+"""Random loops over numbers, elements and attributes, nested, with branches and ints."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 __all__ = ["loop_arguments", "random_loop"]
 
 VECTORS = ("x", "y", "v", "b")
+FIELDS = ("o.p", "o.q", "r.p")
 WHOLE = ("i", "k", "j")
 CONDITIONS = ("<", ">", "<=", ">=", "!=")
 FUNCTIONS = ("np.sin", "math.cos", "np.tanh", "math.atan", "np.exp")
@@ -21,12 +22,19 @@ PAIRS = (
 HEAD = (
     "import math\nimport numpy as np\nSTEP = 0.5\n"
     "TYPES = {'int': 1, 'float': 2, 'float64': 3}\n\n"
+    "class Plain:\n    step = 0.25\n    q = 1.0\n\n"
+    "    def __init__(self, p, q):\n        self.p = p\n        self.q = q\n\n"
+    "class Slotted:\n    __slots__ = ('p', 'q')\n    step = 0.25\n    __init__ = Plain.__init__\n\n"
+    "class Halved(Plain):\n    @property\n    def p(self):\n        return self.held\n\n"
+    "    @p.setter\n    def p(self, value):\n        self.held = 0.5 * value\n\n"
     "def f(x, y, m, a):\n"
     "    n = len(x)\n    v = x[::-1]\n    b = np.zeros(n)\n    s = S0\n    t = a * 0.5\n    k = 1\n"
-    "    c = m.T\n    w = W0\n"
+    "    c = m.T\n    w = W0\n    o = O0(a * 1.5, S0)\n    r = R0\n"
 )
 TAIL = (
-    "    types = sum([TYPES[type(q).__name__] * 10 ** e for e, q in enumerate((s, t, w, i))])\n"
+    "    ends = s, t, w, i, o.p, o.q, r.p\n"
+    "    types = sum([TYPES[type(q).__name__] * 4 ** e for e, q in enumerate(ends)])\n"
+    "    w += np.tanh(o.p * o.q - r.p)\n"
     "    sums = np.sum(np.sin(x) * y) + np.sum(np.cos(m)) + np.sum(b * x)\n"
     "    return sums + s * 0.3 + np.sin(t) + w + types + 0.1 * i + 0.01 * k\n"
 )
@@ -42,6 +50,10 @@ def random_loop(seed: int) -> str:
         second = ["for i in range(n - 2, -1, -1):", *_block(random, ["i"], random.randint(1, 2))]
         lines += second
     head = HEAD.replace("S0", starts[0]).replace("W0", starts[1])
+    kinds = ["Halved" if random.random() < 0.06 else random.choice(("Plain", "Slotted"))
+             for _ in range(2)]
+    other = "o" if random.random() < 0.25 else f"{kinds[1]}({starts[0]}, a)"
+    head = head.replace("O0", kinds[0]).replace("R0", other)
     return head + "".join(f"    {line}\n" for line in lines) + TAIL
 
 
@@ -99,12 +111,14 @@ def _statement(random: Random, counters: list[str]) -> list[str]:
             "k += 1", "k = k * 2 % 5", "k = n - 1 - i",
         ))]
     if kind < 0.40:
-        left, right = random.choice((("s", "t"), ("t", "w"), ("w", "s")))
+        left, right = random.choice((
+            ("s", "t"), ("t", "w"), ("w", "s"), ("o.p", "o.q"), ("r.p", "o.p"),
+        ))
         if random.random() < 0.4:
             left, right = _element(random, counters), _element(random, counters)
         return [f"{left}, {right} = {_bounded(random, counters)}, {_bounded(random, counters)}"]
     if kind < 0.60:
-        target = random.choice(("s", "t", "w"))
+        target = random.choice(("s", "t", "w", *FIELDS))
     else:
         target = _element(random, counters)
     operator = random.choice(("=", "=", "+=", "-=", "*=", "/="))
@@ -145,6 +159,8 @@ def _expression(random: Random, counters: list[str], depth: int) -> str:
 def _number(random: Random, counters: list[str]) -> str:
     if random.random() < 0.55:
         return _element(random, counters)
+    if random.random() < 0.2:
+        return random.choice((*FIELDS, "o.step"))
     names = ("s", "t", "w", "a", "STEP", "0.7", "2", "math.pi", random.choice(counters))
     return random.choice(names)
 
