@@ -170,6 +170,7 @@ def test_qr_of_dependent_columns_raises() -> None:
         grad(lambda a: np.linalg.qr(a).R.sum())(np.outer(W[0], W[1]))
 
 
+@pytest.mark.without_modes("forward mode cannot tell which outputs are used")
 def test_unused_output_of_dependent_columns_has_zero_derivative() -> None:
     stack = np.stack([np.outer(W[0], W[1]), W])
     da = grad(lambda a: np.linalg.qr(a).R[1].sum())(stack)
