@@ -90,10 +90,13 @@ def captured_values(f: Any) -> Iterator[Any]:
             rest += held
             if root_of(value.__globals__.get("__name__")) in packages:
                 rest += bound_to(value, names_of(value.__code__).found)
+            if value.__closure__:
+                yield value
         elif t is MethodType or t is functools.partial:
             held = parts_of_callable(value)
             packages.update(map(package_of, held))
             rest += held
+            yield value
         else:
             yield value
             if callable(value) and not isinstance(value, type):

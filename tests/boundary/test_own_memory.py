@@ -413,7 +413,24 @@ def with_arrays(p):
     return np.sum(p[0] ** 2 * ARRAYS[0])
 
 
+def scaled_by(a, b):
+    return lambda x: a**2 * x + np.sum(b**2)
+
+
+SCALED = scaled_by(2.0, W)
+SCALED_LATER = functools.partial(scaled_by, 2.0)
+
+
+def with_function(p):
+    return p(1.0) * SCALED(1.0)
+
+
+def with_partial(p):
+    return p.args[0] ** 2 * SCALED_LATER.args[0]
+
+
 FIRST = 2 * X * X
+TOTAL = 4.0 + np.sum(X * X)
 HELD_BY = [
     (with_list, NUMBERS, lambda g: g, [0.5, 4.5, 0.0]),
     (with_list_held, NUMBERS, lambda g: g, [0.5, 4.5, 0.0]),
@@ -423,6 +440,8 @@ HELD_BY = [
     (with_dict_by_its_array, BY_NAME, lambda g: [g["a"], *g["w"]], [8.0, *FIRST]),
     (with_object, HOLDER, lambda g: [g.numbers[0], *g.weights], [0.5, *FIRST]),
     (with_arrays, ARRAYS, lambda g: g[0], FIRST),
+    (with_function, SCALED, lambda g: [g.a, *g.b], [4.0 * TOTAL, *(2 * X * TOTAL)]),
+    (with_partial, SCALED_LATER, lambda g: g.args, [8.0]),
 ]
 class Caller:
     def __init__(self, f):
