@@ -11,7 +11,6 @@ import pkgutil
 import warnings
 from collections.abc import Iterator
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,6 +18,7 @@ import pytest
 from mooncake_py.testing import test_rule
 from tests.rules import cases as families
 from tests.rules.cases import PLAIN, Case
+from tests.rules.special_points import is_inexact
 
 NAMES = [
     m.name for m in pkgutil.walk_packages(families.__path__, f"{families.__name__}.")
@@ -59,13 +59,6 @@ def smooth_cases(name: str) -> Iterator[Case]:
         smooth = not (case.interface_only or case.options.get("interface_only"))
         if smooth and any(map(is_inexact, case.args)):
             yield case
-
-
-def is_inexact(x: Any) -> bool:
-    """Whether an argument has a derivative."""
-    return (isinstance(x, (float, complex)) and np.isfinite(x)) or (
-        isinstance(x, np.ndarray) and x.dtype.kind in "fc" and x.size > 0
-    )
 
 
 def check(case: Case) -> None:
