@@ -142,15 +142,15 @@ class DerivativeTest:
         skip : iterable of str
             Names of directions that are left out.
         """
+        noise = _NOISE * self.result_size * _square_norm(cycle)
         for direction, name in self.directions:
             if name not in skip:
-                self._check_direction(cycle, direction, name, check, hint)
+                self._check_direction(cycle, direction, name, noise / direction.size, check, hint)
 
     def _check_direction(
-        self, cycle: Cycle, direction: Direction, name: str, check: str, hint: str
+        self, cycle: Cycle, direction: Direction, name: str, noise: float, check: str, hint: str
     ) -> None:
         entry = cycle.pair_entry(direction.tangents)
-        noise = _NOISE * self.result_size / direction.size * _square_norm(cycle)
         tried: list[tuple[Estimate, float]] = []
         for step, estimate in direction.estimates(cycle.pair_exit):
             error = abs(estimate.value - entry.value)

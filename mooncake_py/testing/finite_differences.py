@@ -127,10 +127,10 @@ def random_direction(inputs: Inputs, moved: set[int], rng: Any) -> Direction | N
     """
     values = inputs.values
     tangents = list(split_tangent(zero(values), len(values)))
-    randoms = split_tangent(randn_tangent(rng, values), len(values))
     movable = [i for i in sorted(moved) if not holds_nothing(tangents[i])]
     if not movable:
         return None
+    randoms = split_tangent(randn_tangent(rng, values), len(values))
     for i in movable:
         tangents[i] = increment(tangents[i], randoms[i])
     size = largest_number([("", values[i]) for i in movable]) or 1.0
