@@ -19,7 +19,7 @@ from mooncake_py.boundary.own_memory import Copies, Key, OwnMemory
 from mooncake_py.boundary.separation import Separation, separation
 from mooncake_py.runtime.enclosing import enclosing
 
-__all__ = ["ArgumentsApart", "arguments_apart", "ended", "guard"]
+__all__ = ["ArgumentsApart", "arguments_apart", "begin", "ended", "guard"]
 
 LARGE = 1 << 15  # bytes from which on it pays to find out whether an array need not be copied
 
@@ -35,6 +35,9 @@ class Watcher(Protocol):
 
     def forget_copies(self, copies: Copies) -> None:
         """Forget copies, when the call that they are for has ended."""
+
+    def begin(self) -> None:
+        """Note that the function of the call is about to run."""
 
     def ended(self, ctx: Any) -> None:
         """Check what was not watched, when a function has run."""
@@ -56,6 +59,12 @@ def guard(ctx: Any) -> None:
     """Let a new context look out for writes into what arguments share."""
     for found in _thread.watchers:
         found.watch(ctx)
+
+
+def begin() -> None:
+    """Let who looks out for writes know that the function of a call is about to run."""
+    for found in _thread.watchers:
+        found.begin()
 
 
 def ended(ctx: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.boundary.apart import ended
+from mooncake_py.boundary.apart import begin, ended
 from mooncake_py.boundary.arguments import name_of
 from mooncake_py.boundary.outgoing import independent
 from mooncake_py.diagnostics.notes import locate
@@ -31,6 +31,7 @@ def run(
     ctx: Any, f: Callable[..., Any], args: Any, kwargs: Any, has_aux: bool
 ) -> tuple[Any, Any]:
     """Run `f` forward; an error that user code has swallowed is raised here."""
+    begin()
     output = ctx.call(f, *args, **kwargs)
     if ctx.failure is not None:
         raise ctx.failure

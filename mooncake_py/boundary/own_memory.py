@@ -47,15 +47,15 @@ class OwnMemory:
     pairs : list of Pair
     further : dict
         By the id of a copy of such a copy: itself, and the original.
-    reached : bool
-        Whether an original was looked up.
+    running, reached : bool
+        Whether the function runs, and whether it looked an original up.
     """
 
     def __init__(self, f: Callable[..., Any]) -> None:
         self.f = f
         self.pairs: list[Pair] = []
         self.further: dict[int, tuple[ndarray, Pair]] = {}
-        self.reached = False
+        self.running = self.reached = False
         self.contexts: list[ref[Any]] = []
 
     def copy(self, key: Key, value: ndarray) -> ndarray:
@@ -102,9 +102,13 @@ class OwnMemory:
             if self.reached:
                 self.watch_writes(ctx)
 
+    def begin(self) -> None:
+        """Note that the function runs: what was looked up before, tangents, does not matter."""
+        self.running = True
+
     def reach(self, ctx: Any) -> None:
         """Note that an original was looked up: from now on nobody must write."""
-        if self.reached:
+        if self.reached or not self.running:
             return
         self.require_unchanged(ctx)
         self.reached = True

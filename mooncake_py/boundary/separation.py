@@ -269,6 +269,9 @@ class Separation:
     def forget_copies(self, copies: Copies) -> None:
         """Do nothing: writes into copies that nobody has do not occur."""
 
+    def begin(self) -> None:
+        """Do nothing: all writes are watched."""
+
     def ended(self, ctx: Any) -> None:
         """Do nothing: all writes are watched."""
 

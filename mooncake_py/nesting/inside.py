@@ -27,7 +27,7 @@ from numpy import ndarray
 
 from mooncake_py.application.gradients import gradient_of
 from mooncake_py.application.lift import Lifter, is_differentiable
-from mooncake_py.boundary.apart import ArgumentsApart, ended, guard
+from mooncake_py.boundary.apart import ArgumentsApart, begin, ended, guard
 from mooncake_py.boundary.arguments import name_of, not_differentiable
 from mooncake_py.boundary.exceptions import guarded
 from mooncake_py.boundary.inner_outputs import (
@@ -247,6 +247,7 @@ def vjp_inside(
     kept = apart.args
 
     def call(ctx: Any) -> Any:
+        begin()
         output = ctx.call(f, *kept)
         ended(ctx)
         return output

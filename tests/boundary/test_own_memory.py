@@ -336,6 +336,24 @@ def test_the_error_names_the_argument_and_the_line() -> None:
         grad(write_then_read)(W)
 
 
+def test_a_tangent_may_be_the_very_array_of_the_argument() -> None:
+    def doubled(x):
+        x *= 2.0
+        return np.sum(x**3)
+
+    expected = np.sum(24.0 * X**3)
+    np.testing.assert_allclose(jvp(doubled, (W,), (W,))[1], expected)
+    np.testing.assert_allclose(hvp(doubled, (W,), W), 48.0 * X**2)
+    np.testing.assert_allclose(
+        grad(lambda x: jvp(doubled, (x,), (x,))[1])(W), 72.0 * X**2
+    )
+    np.testing.assert_allclose(
+        jvp(lambda x: jvp(doubled, (x,), (x,))[1], (W,), (W,))[1], 3.0 * expected
+    )
+    with pytest.raises(SharedArgumentsError):
+        grad(lambda x: jvp(write_then_read, (x,), (x,))[1])(W)
+
+
 def test_writes_into_what_no_other_name_reaches() -> None:
     other = X.copy()
 

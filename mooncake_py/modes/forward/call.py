@@ -20,6 +20,7 @@ from mooncake_py.modes.forward.lift import (
     tangent_from,
 )
 from mooncake_py.modes.reverse.context import ReverseContext
+from mooncake_py.modes.reverse.settings import Settings, new_context, settings
 from mooncake_py.runtime.enclosing import enclosed, enclosing
 from mooncake_py.tangents import NoTangent, zero_tangent
 
@@ -50,7 +51,7 @@ def pushed(
         return run_inside(
             outer, name_of(f), lambda ctx: with_tangent(*run_over(ctx, f, primals, tangents))
         )
-    ctx = forward_context()
+    ctx = forward_context(settings(), f, primals, {})
     with TangentLifter(ctx) as lifter, guarded(ctx):
         values = lifted(ctx, lifter, primals, tangents)
         output, _ = run(ctx, f, values, {}, False)
@@ -61,11 +62,19 @@ def pushed(
     return y, dy
 
 
-def forward_context() -> ForwardContext:
-    """Return a context of forward mode with nothing active below."""
-    base = ReverseContext()
-    guard(base)
-    ctx = ForwardContext(base, plain=True)
+def forward_context(
+    checked: Settings | None, f: Callable[..., Any], args: Any, kwargs: Any
+) -> ForwardContext:
+    """Return a context of forward mode with nothing active below.
+
+    In debug mode the context below checks all that computes primals and tangents.
+    """
+    if checked is None:
+        base = ReverseContext()
+        guard(base)
+    else:
+        base = new_context(checked, f, args, kwargs)
+    ctx = ForwardContext(base, plain=checked is None)
     guard(ctx)
     return ctx
 

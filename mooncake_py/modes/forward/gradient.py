@@ -25,7 +25,7 @@ from mooncake_py.language.draws import Draws
 from mooncake_py.modes.forward.call import forward_context
 from mooncake_py.modes.forward.context import ForwardContext
 from mooncake_py.modes.forward.lift import InputLifter
-from mooncake_py.modes.reverse.settings import Settings, new_context, settings
+from mooncake_py.modes.reverse.settings import Settings, settings
 from mooncake_py.recomputation.agreement import Runs
 from mooncake_py.recomputation.structures import gathered
 from mooncake_py.runtime.active import Active
@@ -121,11 +121,7 @@ def along(
     f, _, has_aux, *_ = call
     if outer is not None:
         return along_inside(outer, call, direction, whole)
-    if checked is None:
-        ctx = forward_context()
-    else:
-        ctx = ForwardContext(new_context(checked, f, call.args, call.kwargs), plain=False)
-        guard(ctx)
+    ctx = forward_context(checked, f, call.args, call.kwargs)
     with InputLifter(ctx) as lifter, guarded(ctx):
         args, kwargs = moved(ctx, lifter, call, direction)
         output, aux = run_forward(ctx, f, args, kwargs, has_aux and whole)

@@ -8,8 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import from_vjp, grad, local_rules, value_and_grad, vjp
-from mooncake_py.errors import DifferentResultError
+from mooncake_py import (
+    debug_mode,
+    from_vjp,
+    grad,
+    hvp,
+    jacobian,
+    jvp,
+    local_rules,
+    value_and_grad,
+    vjp,
+    zero_derivative,
+)
+from mooncake_py.errors import DifferentResultError, UntrackedWriteError
 from mooncake_py.modes.debug.beside import Change, compare
 from mooncake_py.modes.reverse.context import ReverseContext
 
@@ -85,6 +96,42 @@ def test_a_write_is_made_in_a_copy() -> None:
         change.check(ReverseContext(), "f")
 
 
+def jvp_inside(f: Any) -> Any:
+    return grad(lambda x: jvp(f, (x,), (1.0,))[1])
+
+
+def test_forward_mode_gives_the_same_in_debug_mode() -> None:
+    def f(x: Any, n: int) -> Any:
+        for i in range(1, n):
+            x[i % 2] += np.sin(x[0]) * x[1]
+        x *= 2.0
+        return np.sum(x * x), {"x": x}
+
+    expected = jvp(f, (X, 5), (X, None))
+    with debug_mode():
+        found = jvp(f, (X, 5), (X, None))
+    assert found[0][0] == expected[0][0]
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a[0], b[0], rtol=1e-14)
+        np.testing.assert_allclose(a[1]["x"], b[1]["x"], rtol=1e-14)
+
+
+def test_forward_mode_finds_writes_that_nobody_has_seen_in_debug_mode() -> None:
+    kept = X.copy()
+
+    def poke(x: Any) -> None:
+        kept[0] = 9.0
+
+    zero_derivative(poke, because="it says so")
+
+    def f(x: Any) -> Any:
+        poke(x)
+        return np.sum(x * kept)
+
+    with debug_mode(), pytest.raises(UntrackedWriteError):
+        jvp(f, (X,), (X,))
+
+
 def test_the_error_names_operation_and_line() -> None:
     with local_rules():
 
@@ -96,6 +143,9 @@ def test_the_error_names_operation_and_line() -> None:
             y = x * x
             return np.tan(y)
 
+        for derivative in (jacobian(f), lambda x: hvp(f, (x,), x), jvp_inside(f)):
+            with debug_mode(), pytest.raises(DifferentResultError, match=r"numpy\.tan"):
+                derivative(np.float64(0.5))
         for derivative in (grad(f, debug=True), lambda x: vjp(f, x, debug=True)):
             with pytest.raises(DifferentResultError, match=r"numpy\.tan") as caught:
                 derivative(np.float64(0.5))
