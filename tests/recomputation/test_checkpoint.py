@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 from mooncake_py import (
-    CheckpointError,
     CoDual,
     NoFData,
     NoRData,
@@ -472,80 +471,3 @@ def test_nothing_is_left_to_the_cyclic_collector() -> None:
         assert len(contexts) == 0
     finally:
         gc.enable()
-
-
-def test_errors_of_the_floating_point_unit_are_handled_as_before() -> None:
-    def f(x):
-        with np.errstate(divide="raise"):
-            try:
-                return checkpoint(lambda: x * np.float64(1.0) / np.float64(0.0) + x * x)
-            except FloatingPointError:
-                return checkpoint(lambda: x * x * x)
-
-    assert grad(f)(2.0) == 12.0
-
-
-def test_second_run_that_does_something_else_is_an_error() -> None:
-    numbers = iter([2.0, 3.0, 4.0])
-
-    def f(x):
-        return checkpoint(lambda: x * next(numbers))
-
-    with pytest.raises(CheckpointError, match="did something else when it was run again") as info:
-        grad(f)(1.0)
-    assert info.value.where is not None
-    assert info.value.where.function.endswith(".<locals>.f")
-
-
-def test_change_that_only_the_first_run_makes_is_an_error() -> None:
-    flags = iter([True, False])
-
-    def f(x):
-        d = {"y": 1.0}
-
-        def step():
-            if next(flags):
-                d["y"] = x * x
-
-        checkpoint(step)
-        return d["y"]
-
-    with pytest.raises(CheckpointError):
-        grad(f)(3.0)
-
-
-def test_exception_in_the_first_run_only_is_an_error() -> None:
-    flags = iter([True, False])
-
-    def step(x):
-        if next(flags):
-            raise KeyError
-        return x
-
-    def f(x):
-        with contextlib.suppress(KeyError):
-            return checkpoint(step, x)
-        return x
-
-    with pytest.raises(CheckpointError, match="raised KeyError"):
-        grad(f)(3.0)
-
-
-def test_exception_that_leaves_restores_everything() -> None:
-    x = X.copy()
-    log = [0]
-
-    def step(x):
-        x *= 2.0
-        log.append(1)
-        raise ZeroDivisionError
-
-    def f(x):
-        checkpoint(np.multiply, x, 3.0, out=x)
-        checkpoint(step, x)
-
-    with pytest.raises(ZeroDivisionError):
-        grad(f)(x)
-    np.testing.assert_array_equal(x, X)
-    assert log == [0]
-    assert grad(lambda x: np.sum(x * x))(x).tolist() == (2 * X).tolist()
