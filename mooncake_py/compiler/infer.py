@@ -30,7 +30,9 @@ from mooncake_py.compiler.ir import (
     Select,
     Statement,
     While,
+    parts_of,
     statements,
+    walk,
     with_blocks,
 )
 from mooncake_py.forms.number_functions import PAIRS
@@ -56,7 +58,7 @@ class Types(NamedTuple):
     after : dict of str to str
         The types of what the region binds, after it.
     flagged : tuple of str
-        The names of which a flag tells the type.
+        The results of which a flag tells the type.
     """
 
     body: Block
@@ -76,20 +78,16 @@ def infer(region: Region, kinds: Mapping[str, str]) -> Types | None:
     """
     found = _Inference(region, kinds)
     after = {name: only(types) for name, types in found.after.items()}
-    flagged = tuple(sorted(
+    results = tuple(sorted(
         name for name in region.bound if name not in region.like and after[name] == MIXED
     ))
-    unsure = any(
-        len(found.results[id(s)]) > 1 and s.target.name in flagged
-        for s in statements(region.body) if isinstance(s, Assign) and isinstance(s.target, Name)
-    )
-    if found.makes_ints or unsure:
+    flagged = found.sources(region.body, set(results))
+    if found.makes_ints:
         return None
     first = tuple(
-        Count(flag_of(name), Const(FLAGS[kinds[name]])) for name in flagged if name in kinds
+        Count(flag_of(name), Const(FLAGS[kinds[name]])) for name in sorted(flagged) if name in kinds
     )
-    body = found.annotated(region.body, frozenset(flagged))
-    return Types((*first, *body), after, flagged)
+    return Types((*first, *found.annotated(region.body, flagged)), after, results)
 
 
 def flag_of(name: str) -> str:
@@ -104,6 +102,8 @@ class _Inference:
     ----------
     results : dict of int to Kinds
         By the id of an `Assign` or a `Let`: the types that the value may have.
+    read : dict of int to Env
+        By the same: the types of the names that the value is made of.
     after : dict of str to Kinds
         By name, after the region.
     makes_ints : bool
@@ -115,6 +115,7 @@ class _Inference:
     def __init__(self, region: Region, kinds: Mapping[str, str]) -> None:
         self.like = region.like
         self.results: dict[int, Kinds] = {}
+        self.read: dict[int, Env] = {}
         while True:
             known = dict(self.results)
             env = self.run(region.body[:-1], {name: frozenset({k}) for name, k in kinds.items()})
@@ -133,6 +134,8 @@ class _Inference:
                 case Assign() | Let():
                     result = self.result(s, env)
                     self.results[id(s)] = self.results.get(id(s), NONE) | result
+                    names = {e.name: env[e.name] for e in walk(s.value) if isinstance(e, Name)}
+                    self.read[id(s)] = joined(self.read.get(id(s), {}), names)
                     if isinstance(s, Let):
                         env[s.name] = result
                     elif isinstance(s.target, Name):
@@ -182,19 +185,57 @@ class _Inference:
                 return combined(op, [self.types_of(a, env) for a in args])
         return ONE_INT
 
-    def annotated(self, block: Block, flagged: frozenset[str]) -> Block:
+    def sources(self, body: Block, flagged: set[str]) -> set[str]:
+        """Return names with all those of several types that decide of which types they are."""
+        found = set(flagged)
+        while True:
+            more = {
+                name for s in statements(body) if isinstance(s, Assign | Let)
+                if name_of(s) in found and len(self.results[id(s)]) > 1
+                for name, kinds in self.read[id(s)].items() if len(kinds) > 1
+            }
+            if more <= found:
+                return found
+            found |= more
+
+    def annotated(self, block: Block, flagged: set[str]) -> Block:
         """Return a block with types and flags."""
         result: list[Statement] = []
         for s in block:
-            if not isinstance(s, Assign):
+            if not isinstance(s, Assign | Let):
                 result.append(with_blocks(s, lambda inner: self.annotated(inner, flagged)))
                 continue
-            kind = only(self.results[id(s)])
-            result.append(Assign(s.target, s.value, kind, place=s.place))
-            if isinstance(s.target, Name) and s.target.name in flagged:
-                flag = Const(FLAGS[kind], place=s.place)
-                result.append(Count(flag_of(s.target.name), flag, place=s.place))
+            name = name_of(s)
+            flag = self.flag(s, s.value) if name in flagged else None
+            if isinstance(s, Assign):
+                kind = only(self.results[id(s)])
+                s = Assign(s.target, s.value, kind, place=s.place)
+            result.append(s)
+            if flag is not None:
+                result.append(Count(flag_of(name), flag, place=s.place))
         return tuple(result)
+
+    def flag(self, s: Assign | Let, e: Expr) -> Expr:
+        """Return the flag of the value of an expression: the largest of its operands, mostly."""
+        kinds = self.types_of(e, self.read[id(s)])
+        if len(kinds) == 1:
+            return Const(FLAGS[only(kinds)], place=s.place)
+        match e:
+            case Name(name=name):
+                return Name(flag_of(name), place=s.place)
+            case Select(test=test, a=a, b=b):
+                return Select(test, self.flag(s, a), self.flag(s, b), place=s.place)
+        least = (Const(FLAGS[FLOAT]),) if isinstance(e, Op) and e.op == "truediv" else ()
+        parts = [self.flag(s, part) for part in parts_of(e)]
+        flags = tuple(dict.fromkeys((*least, *parts)))
+        return flags[0] if len(flags) == 1 else Op("max", flags, place=s.place)
+
+
+def name_of(s: Assign | Let) -> str:
+    """Return the name that a statement binds; an empty text for an element."""
+    if isinstance(s, Let):
+        return s.name
+    return s.target.name if isinstance(s.target, Name) else ""
 
 
 def combined(op: str, kinds: list[Kinds]) -> Kinds:

@@ -1,16 +1,11 @@
-"""From the syntax tree of a loop to IR.
+"""Read a loop, and the functions of the user that it calls, as a region.
 
-Before::
+    speed = f(u, a * v)         c0_b = a * v
+                                (the body of f, its names with c0_ before them)
+                                speed = c0_return
 
-    for t in range | array | zip(arrays) | enumerate(array): statement*
-    while test: statement*
-    statement = t = e | t op= e | a, b = e, e | for | while | if | break | continue | pass
-    t         = name | array[e, ...] | name.attribute
-
-After: the grammar of `ir`.  Arrays that a loop runs over are read by a counter; what follows an
-``if`` that may leave the pass of its loop stands in both of its sides; ``a, b = e, f`` computes
-all values before it binds a name; an attribute is a name here, read on entry and stored on exit.
-Nothing of that has effects but on arrays, names and attributes.
+What a call computes comes before the statement that it stands in: neither has an effect on what
+the other reads.
 """
 
 from __future__ import annotations
@@ -18,65 +13,37 @@ from __future__ import annotations
 import ast
 from typing import Any, NamedTuple
 
+from mooncake_py.compiler.callees import Inlined, Scope, found_callee, returns
 from mooncake_py.compiler.ir import (
-    STEPS,
     Assign,
-    Block,
-    Break,
-    Check,
-    Compare,
-    Count,
+    Const,
     Expr,
-    For,
-    If,
-    Let,
+    Length,
     Load,
     Name,
-    Op,
     Region,
     Statement,
     Target,
-    While,
-    statements,
-    walk,
 )
-from mooncake_py.compiler.read_expressions import (
-    ARITHMETIC,
-    OPERATORS,
-    ExpressionReader,
-    Unfit,
-    field_named,
-    named,
-)
-from mooncake_py.forms.fusion import dotted
+from mooncake_py.compiler.read_expressions import Unfit, named
+from mooncake_py.compiler.read_loops import LoopReader
+from mooncake_py.overriding import override
 from mooncake_py.syntax.names import Names
-from mooncake_py.syntax.nodes import load, place_of
+from mooncake_py.syntax.nodes import place_of
 from mooncake_py.syntax.static_integers import StaticInts
-from mooncake_py.syntax.trees import walk as walk_tree
 
-__all__ = ["Reading", "bound_before", "read_loop"]
+__all__ = ["Reading", "read_loop"]
 
-STATEMENTS = frozenset({
-    ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.While, ast.If, ast.Pass, ast.Break,
-    ast.Continue,
-})
-SIZE = 200  # statements, at most: what follows a branch that may leave a loop is read twice
+DEPTH = 4  # of functions that call one another
 
 
 class Reading(NamedTuple):
-    """A region, and the expressions of what it is given: its inputs and functions."""
+    """A region, the expressions of its inputs and functions, and functions that are part of it."""
 
     region: Region
     inputs: list[ast.expr]
     functions: list[ast.expr]
-
-
-class Head(NamedTuple):
-    """What a loop runs over: a range, or arrays whose elements names are bound to."""
-
-    counter: str | None
-    targets: list[Any]
-    arrays: list[ast.expr]
+    own: tuple[Inlined, ...] = ()
 
 
 def read_loop(
@@ -96,335 +63,137 @@ def read_loop(
     node : For or While
     """
     try:
-        return LoopReader(names, statics, steady, function, node).read()
+        reader = RegionReader(names, statics, steady, function, node)
+        region = reader.read()
     except Unfit:
         return None
+    return Reading(region, list(reader.inputs.values()), reader.functions, tuple(reader.own))
 
 
-class LoopReader(ExpressionReader):
-    """Reads one loop; see `read_loop`."""
+class RegionReader(LoopReader):
+    """Reads a loop with calls of functions of the user.
+
+    Attributes
+    ----------
+    own : list of Inlined
+        The functions that were read.
+    scope : Scope or None
+        Of the function that is being read within the loop.
+    depth : int
+        How many such functions are under way.
+    """
 
     def __init__(
         self, names: Names, statics: StaticInts, steady: frozenset[str], function: Any,
         node: ast.For | ast.While,
     ) -> None:
-        place = place_of(node.iter if isinstance(node, ast.For) else node.test)
-        super().__init__(names, statics, place)
-        self.steady = steady
-        self.definition = function
-        self.node = node
-        self.size = 0
-        self.counts: set[str] = set()
-        self.checks: list[Statement] = []
+        super().__init__(names, statics, steady, function, node)
+        self.outermost = names
+        self.own: list[Inlined] = []
+        self.scope: Scope | None = None
+        self.depth = 0
 
-    def read(self) -> Reading:
-        """Return the region, or raise."""
-        self.survey()
-        loop: Statement
-        if isinstance(self.node, ast.While):
-            loop = self.as_long_as(self.node)
-            self.after = set()  # it may not run at all
-        else:
-            loop = self.loop(self.node)
-        bound = self.finish()
-        if not any(isinstance(s, Assign) for s in statements((loop,))):
+    @override
+    def inlined(self, node: ast.Call) -> Expr:
+        assert isinstance(node.func, ast.Name)
+        callee = found_callee(node.func, self.names)
+        if callee is None or len(node.args) != len(callee.parameters) or self.depth == DEPTH:
             raise Unfit
-        region = Region(
-            (*self.checks, loop), tuple(self.inputs), self.arrays, bound, frozenset(self.counts)
-        )
-        return Reading(region, list(self.inputs.values()), self.functions)
-
-    def survey(self) -> None:
-        """Raise if a statement of the loop is of another kind, or binds another kind of name."""
-        todo: list[Any] = [self.node]
-        targets: list[ast.expr] = []
-        counters: set[str] = set()
-        while todo:
-            item = todo.pop()
-            if type(item) not in STATEMENTS:
-                raise Unfit
-            if isinstance(item, ast.For | ast.While):
-                if item.orelse:
-                    raise Unfit
-                todo += item.body
-                if isinstance(item, ast.For):
-                    head = self.head(item)
-                    counters |= {name for name in (head.counter,) if name is not None}
-                    targets += head.targets
-            elif isinstance(item, ast.If):
-                todo += [*item.body, *item.orelse]
-            elif not isinstance(item, ast.Pass | ast.Break | ast.Continue):
-                targets += item.targets if isinstance(item, ast.Assign) else [item.target]
-        for target in targets:
-            parts = target.elts if isinstance(target, ast.Tuple) else [target]
-            self.stored |= {part.id for part in parts if isinstance(part, ast.Name)}
-            self.fields |= {
-                self.field(part) for part in parts if isinstance(part, ast.Attribute)
-            }
-        if self.stored & counters or not (self.stored | counters) <= self.steady:
-            raise Unfit
-        self.counters = counters
-
-    def field(self, node: ast.Attribute) -> str:
-        """Return an attribute that is stored in as text; only those of names are."""
-        if not isinstance(node.value, ast.Name) or self.names.module(node.value) is not None:
-            raise Unfit
-        return dotted(node)
-
-    def finish(self) -> dict[str, str]:
-        """Return what is bound; raise if an array was, or was read as a number."""
-        uncertain = (self.stored | self.counters) - self.after
-        if uncertain:  # who asks what is bound before looks through the whole function
-            for name in sorted(uncertain & bound_before(self.definition, self.node)):
-                if name in self.counters and not self.statics.holds(load(name, self.place)):
-                    raise Unfit  # what is no int before and one after has two meanings
-                self.given_name(name)  # it may keep its value
-        bound = {named(name): name for name in sorted(self.stored | self.counters)}
-        bound |= {field_named(path): path for path in sorted(self.fields)}
-        if self.arrays.keys() & (bound.keys() | self.numbers):
-            raise Unfit
-        if not self.measured <= self.arrays.keys():
-            raise Unfit
-        return bound
-
-    # Loops.
-
-    def head(self, node: ast.For) -> Head:
-        """Return what a loop runs over and what it binds."""
-        call = node.iter if isinstance(node.iter, ast.Call) else None
-        if self.names.calls_builtin(node.iter, "range") and isinstance(node.target, ast.Name):
-            return Head(node.target.id, [], [])
-        targets: list[ast.expr] = [node.target]
-        arrays: list[ast.expr] = [node.iter]
-        if isinstance(node.iter, ast.Name | ast.Attribute):
-            pass
-        elif call is None or call.keywords or not isinstance(node.target, ast.Tuple):
-            raise Unfit
-        elif self.names.calls_builtin(call, "zip"):
-            targets, arrays = node.target.elts, call.args
-        elif self.names.calls_builtin(call, "enumerate"):
-            targets, arrays = node.target.elts, call.args
-            if len(targets) == 2 and len(arrays) == 1 and isinstance(targets[0], ast.Name):
-                return Head(targets[0].id, targets[1:], arrays)
-            raise Unfit
-        else:
-            raise Unfit
-        names = all(isinstance(t, ast.Name) for t in targets)
-        if not targets or len(targets) != len(arrays) or not names:
-            raise Unfit
-        return Head(None, targets, arrays)
-
-    def loop(self, node: ast.For) -> For:
-        """Read ``for``."""
-        head = self.head(node)
         place = place_of(node)
-        user = f"{len(self.within)} counter" if head.counter is None else head.counter
-        if user in self.within:
-            raise Unfit
-        steps = self.steps(node, head)
-        before = set(self.defined)
-        self.defined.add(user)
-        self.within.append(user)
-        counter = f"h{len(self.within)}" if head.counter is None else named(user)
-        reads: list[Statement] = []
-        for target, array in zip(head.targets, head.arrays, strict=True):
-            item = self.element(self.array(array), (Name(counter, place=place),), place)
-            reads.append(Assign(self.target(target), item, place=place))
-        body = self.block(node.body)
-        self.within.pop()
-        self.after, self.defined = self.defined, before
-        return For(counter, steps, (*reads, *body), place=place)
-
-    def steps(self, node: ast.For, head: Head) -> Expr:
-        """Read the range of a loop, which must be the same on the way back."""
-        place = place_of(node.iter)
-        if head.arrays:
-            first, *others = [self.length(array, 0) for array in head.arrays]
-            self.checks += [
-                Check(Compare(("eq",), (first, other), place=place), place=place)
-                for other in others
-            ]
-            return Op("range", (first,), place=place)
-        assert isinstance(node.iter, ast.Call)
-        if node is self.node:
-            return Name(STEPS, place=place)
-        if node.iter.keywords or not 1 <= len(node.iter.args) <= 3:
-            raise Unfit
-        steps = Op("range", tuple(map(self.whole, node.iter.args)), place=place)
-        if any(isinstance(part, Load) for part in walk(steps)):
-            raise Unfit  # elements may have other values then
-        bound = {
-            part.id for item in node.body for part in walk_tree(item)
-            if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)
-        }
-        if bound & {part.id for part in walk_tree(node.iter) if isinstance(part, ast.Name)}:
-            raise Unfit
-        return steps
-
-    def as_long_as(self, node: ast.While) -> While:
-        """Read ``while``."""
-        test = self.native(node.test)
-        before = set(self.defined)
-        body = self.block(node.body)
-        self.defined = before
-        return While(test, body, place=place_of(node))
-
-    # Statements.
-
-    def block(self, body: list[ast.stmt]) -> Block:
-        """Read statements."""
-        result: list[Statement] = []
-        for k, node in enumerate(body):
-            self.size += 1
-            if self.size > SIZE:
-                raise Unfit
-            if isinstance(node, ast.Continue):
-                break
-            if isinstance(node, ast.Break):
-                result.append(Break(place=place_of(node)))
-                break
-            if isinstance(node, ast.If) and may_jump(node):
-                result.append(self.branch(node, body[k + 1 :]))
-                break
-            result += self.statement(node)
-        return tuple(result)
-
-    def statement(self, node: ast.stmt) -> list[Statement]:
-        """Read a statement."""
-        match node:
-            case ast.For():
-                return [self.loop(node)]
-            case ast.If():
-                return [self.branch(node, [])]
-            case ast.While():
-                return [self.as_long_as(node)]
-            case ast.Assign(targets=[ast.Tuple() as targets], value=ast.Tuple() as values):
-                return self.in_parallel(targets.elts, values.elts)
-            case ast.Assign(targets=[target], value=value):
-                return [self.assigned(node, target, value)]
-            case ast.AnnAssign(target=target, value=ast.expr() as value):
-                return [self.assigned(node, target, value)]
-            case ast.AugAssign(target=target, op=op, value=value):
-                return [self.augmented(node, target, op, value)]
-            case ast.Pass():
-                return []
-        raise Unfit
-
-    def branch(self, node: ast.If, rest: list[ast.stmt]) -> If:
-        """Read ``if`` and what follows it, where one side may leave the pass of the loop.
-
-        What only one side binds is not bound for certain.
-        """
-        test = self.native(node.test)
-        before = set(self.defined)
-        body = self.block([*node.body, *rest])
-        after = self.defined
-        self.defined = set(before)
-        orelse = self.block([*node.orelse, *rest])
-        self.defined &= after
-        return If(test, body, orelse, place=place_of(node))
-
-    def in_parallel(self, targets: list[ast.expr], values: list[ast.expr]) -> list[Statement]:
-        """Read ``a, b = b, a + b``: all values come before the first target."""
-        if len(targets) != len(values):
-            raise Unfit
-        first: list[Statement] = []
-        then: list[Statement] = []
-        for k, (target, node) in enumerate(zip(targets, values, strict=True)):
-            whole = self.is_count(target)
-            value = self.whole(node) if whole else self.value(node)
-            kind = Count if whole else Let
-            first.append(kind(f"w{k}", value, place=place_of(node)))
-        for k, target in enumerate(targets):
-            place = place_of(target)
-            copy = Name(f"w{k}", place=place)
-            if self.is_count(target):
-                assert isinstance(target, ast.Name)
-                then.append(self.counted(target, copy))
+        prefix = f"c{len(self.own)}_"
+        self.own.append(Inlined(len(self.functions), callee.function, callee.function.__code__))
+        self.functions.append(node.func)
+        given: dict[str, Expr] = {}
+        for name, argument in zip(callee.parameters, map(self.value, node.args), strict=True):
+            if isinstance(argument, Name | Const) and name not in callee.rebound:
+                given[name] = argument
             else:
-                then.append(Assign(self.target(target), copy, place=place))
-        return [*first, *then]
-
-    def assigned(self, node: ast.stmt, target: ast.expr, value: ast.expr) -> Statement:
-        """Read ``target = value``."""
-        if isinstance(target, ast.Name) and self.is_count(target):
-            return self.counted(target, self.whole(value))
-        found = self.value(value)
-        return Assign(self.target(target), found, place=place_of(node))
-
-    def augmented(
-        self, node: ast.stmt, target: ast.expr, op: ast.operator, value: ast.expr
-    ) -> Statement:
-        """Read ``target op= value``."""
-        place = place_of(node)
-        if isinstance(target, ast.Name) and self.is_count(target):
-            if type(op) not in OPERATORS:
-                raise Unfit
-            old = Name(self.name(target.id), place=place)
-            found = Op(OPERATORS[type(op)], (old, self.whole(value)), place=place)
-            return self.counted(target, found)
-        if type(op) not in ARITHMETIC:
+                self.before.append(Assign(Name(f"{prefix}{name}"), argument, place=place))
+                self.defined.add(f"{prefix}{name}")
+        outer = self.names, self.scope
+        self.names, self.scope = callee.names, Scope(prefix, callee.own, given)
+        self.depth += 1
+        body = self.block(callee.body)
+        self.depth -= 1
+        self.names, self.scope = outer
+        result = f"{prefix}return"
+        if not returns(body, result):
             raise Unfit
-        old = self.item(target) if isinstance(target, ast.Subscript) else self.value(target)
-        change = Op(ARITHMETIC[type(op)], (old, self.value(value)), place=place)
-        return Assign(self.target(target), change, place=place)
+        self.before += body
+        return Name(result, place=place)
 
+    @override
+    def number(self, node: ast.Name) -> Expr:
+        if self.scope is None:
+            return super().number(node)
+        if node.id in self.scope.given:
+            return self.scope.given[node.id]
+        if node.id in self.scope.own:
+            name = f"{self.scope.prefix}{node.id}"
+            if name not in self.defined:
+                raise Unfit
+            return Name(name, place=place_of(node))
+        if self.outermost.is_bound(node.id):
+            raise Unfit  # the loop cannot see the global of this name
+        return Name(self.global_number(node.id), place=place_of(node))
+
+    def global_number(self, name: str) -> str:
+        """Return how a global is called that a function reads."""
+        self.numbers.add(named(name))
+        return self.given_name(name)
+
+    @override
+    def statement(self, node: ast.stmt) -> list[Statement]:
+        if self.scope is None:
+            return super().statement(node)
+        match node:
+            case ast.Return(value=ast.expr() as value):
+                result = Name(f"{self.scope.prefix}return", place=place_of(node))
+                return [Assign(result, self.value(value), place=place_of(node))]
+            case ast.For() | ast.While():
+                raise Unfit
+        return super().statement(node)
+
+    @override
     def target(self, node: ast.expr) -> Target:
-        """Read what is assigned to: a name, bound from now on, an attribute, or an element."""
-        if isinstance(node, ast.Name):
-            self.defined.add(node.id)
-            return Name(named(node.id), place=place_of(node))
-        return self.attribute(node) if isinstance(node, ast.Attribute) else self.item(node)
+        scope = self.scope
+        if scope is None:
+            return super().target(node)
+        if not isinstance(node, ast.Name) or node.id not in scope.own or node.id in scope.given:
+            raise Unfit
+        name = f"{scope.prefix}{node.id}"
+        self.defined.add(name)
+        return Name(name, place=place_of(node))
 
+    @override
     def is_count(self, target: ast.expr) -> bool:
-        """Return True if a target is a name that is an int for certain."""
-        return isinstance(target, ast.Name) and self.statics.holds(target)
+        return self.scope is None and super().is_count(target)
 
-    def counted(self, target: ast.Name, value: Expr) -> Count:
-        """Note that a name is an int."""
-        self.defined.add(target.id)
-        self.counts.add(named(target.id))
-        return Count(named(target.id), value, place=place_of(target))
+    @override
+    def given(self, node: ast.expr) -> str:
+        if self.scope is not None and not self.is_seen(node):
+            raise Unfit
+        return super().given(node)
 
+    @override
+    def function(self, node: ast.Attribute, count: int) -> int:
+        if self.scope is not None and not self.is_seen(node):
+            raise Unfit
+        return super().function(node, count)
 
-def may_jump(node: ast.If) -> bool:
-    """Return True if a statement may leave the pass of the loop that it is in."""
-    return any(
-        isinstance(part, ast.Break | ast.Continue) or (isinstance(part, ast.If) and may_jump(part))
-        for part in (*node.body, *node.orelse)
-    )
+    @override
+    def item(self, node: ast.expr) -> Load:
+        if self.scope is not None:
+            raise Unfit
+        return super().item(node)
 
+    @override
+    def length(self, node: ast.expr, axis: int) -> Length:
+        if self.scope is not None:
+            raise Unfit
+        return super().length(node, axis)
 
-def bound_before(function: Any, loop: ast.For | ast.While) -> set[str]:
-    """Return the names that are bound for certain when a loop of a function begins."""
-    arguments = function.args
-    given = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    found = _bound_on_the_way(function.body, loop)
-    deleted = {
-        part.id for part in walk_tree(function)
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Del)
-    }
-    return set() if found is None else found.union(arg.arg for arg in given) - deleted
-
-
-def _bound_on_the_way(body: list[Any], loop: ast.For | ast.While) -> set[str] | None:
-    """Return the names bound in a block, and in those within it, before a loop is reached."""
-    found: set[str] = set()
-    for node in body:
-        if node is loop:
-            return found
-        for field in ("body", "orelse", "finalbody"):
-            within = _bound_on_the_way(getattr(node, field, []), loop)
-            if within is not None:
-                return found | within
-        if isinstance(node, ast.Assign):
-            targets = node.targets
-        elif isinstance(node, ast.AugAssign) or (isinstance(node, ast.AnnAssign) and node.value):
-            targets = [node.target]
-        else:
-            continue
-        found.update(
-            part.id for target in targets for part in walk_tree(target)
-            if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)
-        )
-    return None
+    def is_seen(self, node: Any) -> bool:
+        """Return True if the loop sees the module that a function means."""
+        module = self.names.module(node.value)
+        return module is not None and self.outermost.module(node.value) is module

@@ -92,8 +92,8 @@ class ExpressionReader:
         """Read an expression that may have a derivative."""
         place = place_of(node)
         match node:
-            case ast.Name(id=name):
-                return Name(self.name(name), place=place)
+            case ast.Name():
+                return self.number(node)
             case ast.Constant(value=int(value) | float(value)) if type(value) is not bool:
                 return Const(value, place=place)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
@@ -112,7 +112,17 @@ class ExpressionReader:
                 return Op("int", (self.value(argument),), place=place)
             case ast.Call(func=ast.Attribute() as f, args=args, keywords=[]):
                 return Call(self.function(f, len(args)), tuple(map(self.value, args)), place=place)
+            case ast.Call(func=ast.Name(), keywords=[]):
+                return self.inlined(node)
         raise Unfit
+
+    def inlined(self, node: ast.Call) -> Expr:
+        """Read a call of a function of the user."""
+        raise Unfit
+
+    def number(self, node: ast.Name) -> Expr:
+        """Read a name that is bound to a number."""
+        return Name(self.name(node.id), place=place_of(node))
 
     def attribute(self, node: ast.Attribute) -> Name:
         """Read an attribute of a module or of a name, which is a number."""
@@ -214,8 +224,8 @@ class ExpressionReader:
         """Read an expression of ints and floats that has no derivative."""
         place = place_of(node)
         match node:
-            case ast.Name(id=name):
-                return Name(self.name(name), place=place)
+            case ast.Name():
+                return self.number(node)
             case ast.Attribute():
                 return self.attribute(node)
             case ast.Constant(value=int(value) | float(value)):

@@ -22,6 +22,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.compiler.activity import active_parts
+from mooncake_py.compiler.callees import Inlined, is_still
 from mooncake_py.compiler.evaluate import evaluated
 from mooncake_py.compiler.forms import Form, Pattern, bound_to, is_served, specialise
 from mooncake_py.compiler.infer import FLAGS, FLOAT, FLOAT64, INT
@@ -58,6 +59,8 @@ class Site:
     Parameters
     ----------
     region : Region
+    own : tuple of Inlined
+        Functions of the user that are part of it.
 
     Attributes
     ----------
@@ -65,8 +68,9 @@ class Site:
         Trials that failed, since the last one that did not.
     """
 
-    def __init__(self, region: Region) -> None:
+    def __init__(self, region: Region, own: tuple[Inlined, ...] = ()) -> None:
         self.region = region
+        self.own = own
         self.arrays = [name for name in region.inputs if name in region.arrays]
         self.numbers = [name for name in region.inputs if name not in region.arrays]
         written = region.written()
@@ -104,7 +108,7 @@ class Site:
         if steps is not None and len(steps) < self.fewest:
             return Elsewhere
         inputs = dict(zip(self.region.inputs, rest, strict=True))
-        if not self.serves(inputs):
+        if not self.serves(inputs) or not all(is_still(f, functions) for f in self.own):
             return Elsewhere
         found = ctx.run_region(self, functions, steps, inputs)
         if found is Elsewhere:

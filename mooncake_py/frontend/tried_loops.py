@@ -61,7 +61,7 @@ class LoopRewriter(OutputRewriter):
         reading = read_loop(self.names, self.statics, steady, self.root, node)
         if reading is None:
             return plain
-        site = Site(reading.region)
+        site = Site(reading.region, reading.own)
         place = place_of(node.iter if isinstance(node, ast.For) else node.test)
         number = sum(isinstance(v, Site) for v in self.injected.values())
         loop, steps, result = (f"{PREFIX}{part}{number}" for part in ("loop", "steps", "result"))

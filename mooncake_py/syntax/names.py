@@ -34,6 +34,15 @@ class Names:
         self._bound = bound
         self.assumed: dict[str, object] = {}
 
+    @property
+    def globals(self) -> dict[str, Any]:
+        """The globals of the function."""
+        return self._globals
+
+    def is_bound(self, name: str) -> bool:
+        """Return True if a name is, or may be, anything but global."""
+        return name in self._bound
+
     def builtin(self, node: ast.AST) -> str | None:
         """Return the name of the builtin that an expression surely refers to, or None."""
         if not isinstance(node, ast.Name) or node.id in self._bound:

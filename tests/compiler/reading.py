@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,18 @@ __all__ = ["form_of", "pattern_of", "read", "read_body", "reading_of", "region_o
 
 
 def reading_of(text: str, **given: Any) -> Reading | None:
-    """Return what is read of the first loop in a definition, None if it is refused."""
+    """Return what is read of the first loop in a definition, None if it is refused.
+
+    Functions that are given become functions of its module.
+    """
     (function,) = ast.parse(text).body
     assert isinstance(function, ast.FunctionDef)
     found = bindings(function)
-    names = Names({"np": np, "math": math, **given}, found.bound())
+    scope: dict[str, Any] = {"np": np, "math": math}
+    for name, value in given.items():
+        is_function = isinstance(value, FunctionType)
+        scope[name] = FunctionType(value.__code__, scope, name) if is_function else value
+    names = Names(scope, found.bound())
     statics = StaticInts.of(found, names)
     loop = next(node for node in ast.walk(function) if isinstance(node, ast.For | ast.While))
     return read_loop(names, statics, found.steady(), function, loop)

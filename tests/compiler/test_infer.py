@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mooncake_py.compiler.activity import active_parts, flowing, part_of
+from mooncake_py.compiler.emit_scalar import Emitter
 from mooncake_py.compiler.forms import bound_to
 from mooncake_py.compiler.infer import (
     FLOAT,
@@ -21,7 +22,7 @@ from mooncake_py.compiler.infer import (
     joined,
     only,
 )
-from mooncake_py.compiler.ir import Assign, Const, Count, statements
+from mooncake_py.compiler.ir import Assign, Const, Count, Name, statements
 from tests.compiler.reading import region_of
 
 
@@ -156,9 +157,32 @@ def test_types_and_flags_stand_in_the_region():
     assert Count(flag_of("u_t"), Const(2)) in list(statements(found.body))
 
 
-def test_there_are_no_types_where_a_copy_may_be_of_two():
+def test_a_copy_of_what_may_be_of_two_types_takes_its_flag():
     region = region_of("t = s\ns = x[i]", "s = t = 0.0")
-    assert infer(region, {"u_s": FLOAT, "u_t": FLOAT}) is None
+    found = infer(region, {"u_s": FLOAT, "u_t": FLOAT})
+    assert found is not None
+    assert found.flagged == ("u_t",)
+    assert Count(flag_of("u_t"), Name(flag_of("u_s"))) in list(statements(found.body))
+    assert found.body[0] == Count(flag_of("u_s"), Const(1))
+
+
+@pytest.mark.parametrize(
+    ("value", "flag"),
+    [
+        ("s * 2", "max(k_u_s, 0)"), ("2.0 * s - s", "max(max(1, k_u_s), k_u_s)"), ("-s", "k_u_s"),
+        ("s / 2", "max(1, k_u_s, 0)"), ("s + a", "max(k_u_s, 1)"), ("s * x[0]", "2"),
+        ("int(s)", "0"), ("s * n + s / n", "max(max(k_u_s, 0), max(1, k_u_s, 0))"),
+    ],
+)
+def test_flags_of_what_is_made_of_what_may_be_of_two_types(value, flag):
+    region = region_of(f"t = {value}\ns = x[i]", "s = t = 0.0")
+    found = infer(region, {"u_s": INT, "u_t": INT, "u_a": FLOAT, "u_n": INT})
+    assert found is not None
+    flags = [s.value for s in statements(found.body) if isinstance(s, Count)]
+    if "k_u_s" in flag:
+        assert flag in [Emitter().text(e) for e in flags]
+    else:
+        assert found.flagged == ()
 
 
 def test_there_are_no_types_where_numpy_may_make_ints():

@@ -17,7 +17,7 @@ from mooncake_py.compiler.ir import (
     statements,
     walk,
 )
-from mooncake_py.compiler.read import bound_before
+from mooncake_py.compiler.read_loops import bound_before
 from mooncake_py.compiler.show import shown
 from mooncake_py.compiler.simplify import expressions_of
 from tests.compiler.reading import read, read_body, region_of

@@ -12,7 +12,16 @@ from typing import Any
 
 import pytest
 
-from mooncake_py.compiler import activity, adjoint, forms, infer, partials, simplify, site, tangent
+from mooncake_py.compiler import (
+    activity,
+    adjoint,
+    forms,
+    infer,
+    partials,
+    simplify,
+    site,
+    tangent,
+)
 from mooncake_py.compiler.ir import Assign, Const, Name
 from mooncake_py.modes.forward.levels import Levels
 from mooncake_py.modes.reverse.tape import Tape
@@ -266,6 +275,11 @@ def types_are_those_of_the_first_pass(patch: Patch) -> None:
 @breaks
 def numbers_are_floats_of_python_afterwards(patch: Patch) -> None:
     patch.setattr(site, "typed", lambda form, bound, flags: dict(bound))
+
+
+@breaks
+def values_of_several_types_are_of_the_first(patch: Patch) -> None:
+    patch.setattr(infer._Inference, "flag", lambda self, s, e: Const(1))
 
 
 # The trial and the log of writes.

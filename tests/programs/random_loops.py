@@ -27,6 +27,11 @@ HEAD = (
     "class Slotted:\n    __slots__ = ('p', 'q')\n    step = 0.25\n    __init__ = Plain.__init__\n\n"
     "class Halved(Plain):\n    @property\n    def p(self):\n        return self.held\n\n"
     "    @p.setter\n    def p(self, value):\n        self.held = 0.5 * value\n\n"
+    "def ramp(u):\n    if u < 0.2:\n        return STEP * u\n    return u * u\n\n"
+    "def mixed(u, v):\n    if u > v: return 1\n    w = v\n    w -= ramp(u)\n    return w\n\n"
+    "def bent(u, v, /):\n    w = u - v\n    if w > 0.0:\n        w *= STEP\n    elif v > 0.5:\n"
+    "        return ramp(w) + 1\n    else:\n        pass\n    w = math.sin(w) * np.tanh(v)\n"
+    "    return w\n\n"
     "def f(x, y, m, a):\n"
     "    n = len(x)\n    v = x[::-1]\n    b = np.zeros(n)\n    s = S0\n    t = a * 0.5\n    k = 1\n"
     "    c = m.T\n    w = W0\n    o = O0(a * 1.5, S0)\n    r = R0\n"
@@ -142,6 +147,8 @@ def _expression(random: Random, counters: list[str], depth: int) -> str:
         return _number(random, counters)
     kind = random.random()
     inner = _expression(random, counters, depth - 1)
+    if kind < 0.04:
+        return f"ramp({inner})"
     if kind < 0.2:
         return f"{random.choice(FUNCTIONS)}(0.5 * {inner})"
     if kind < 0.3:
@@ -151,8 +158,10 @@ def _expression(random: Random, counters: list[str], depth: int) -> str:
     if kind < 0.45:
         return f"(-{inner})"
     other = _expression(random, counters, depth - 1)
-    if kind < 0.58:
+    if kind < 0.53:
         return f"{random.choice(PAIRS)}({inner}, {other})"
+    if kind < 0.58:
+        return f"{random.choice(('bent', 'bent', 'mixed'))}({inner}, {other})"
     return f"({inner} {random.choice('+-*')} {other})"
 
 
