@@ -214,7 +214,7 @@ def test_three_misses_in_a_row_are_enough_for_the_tangent(monkeypatch):
 
 @pytest.mark.plain
 def test_tangents_leave_no_entries_where_nothing_is_active_below():
-    ctx = forward_context()
+    ctx = forward_context(None, recurrence, (), {})
     x = X.copy()
     ctx.blocks.activate(x)[...] = V
     for _ in range(3):
