@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy import memmap, ndarray
 
@@ -19,6 +19,9 @@ from mooncake_py.boundary.own_memory import Copies, Key, OwnMemory
 from mooncake_py.boundary.separation import Separation, separation
 from mooncake_py.runtime.enclosing import enclosing
 
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
 __all__ = ["ArgumentsApart", "arguments_apart", "begin", "ended", "guard"]
 
 LARGE = 1 << 15  # bytes from which on it pays to find out whether an array need not be copied
@@ -27,7 +30,7 @@ LARGE = 1 << 15  # bytes from which on it pays to find out whether an array need
 class Watcher(Protocol):
     """What looks out for writes of a call."""
 
-    def watch(self, ctx: Any) -> None:
+    def watch(self, ctx: Mode) -> None:
         """Look out in a new context of the call."""
 
     def note_further_copies(self, copies: Copies) -> None:
@@ -39,7 +42,7 @@ class Watcher(Protocol):
     def begin(self) -> None:
         """Note that the function of the call is about to run."""
 
-    def ended(self, ctx: Any) -> None:
+    def ended(self, ctx: Mode) -> None:
         """Check what was not watched, when a function has run."""
 
     def leave(self) -> None:
@@ -55,7 +58,7 @@ class _Thread(threading.local):
 _thread = _Thread()
 
 
-def guard(ctx: Any) -> None:
+def guard(ctx: Mode) -> None:
     """Let a new context look out for writes into what arguments share."""
     for found in _thread.watchers:
         found.watch(ctx)
@@ -67,7 +70,7 @@ def begin() -> None:
         found.begin()
 
 
-def ended(ctx: Any) -> None:
+def ended(ctx: Mode) -> None:
     """Check the memory of arguments when a function has run."""
     for found in _thread.watchers:
         found.ended(ctx)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
@@ -16,6 +16,9 @@ from mooncake_py.runtime.activity import holds_inert
 from mooncake_py.runtime.tangent_tree import Mirror
 from mooncake_py.tangents.spec import TangentSpec
 
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
 __all__ = ["Bare"]
 
 
@@ -25,7 +28,7 @@ class Bare(Walker):
     A context manager: in the end the active ones are put back where nothing else was put.
     """
 
-    def __init__(self, ctx: Any) -> None:
+    def __init__(self, ctx: Mode) -> None:
         super().__init__(ctx)
         self.replaced: list[Callable[[], None]] = []
 

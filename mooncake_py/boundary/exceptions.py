@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.boundary.outgoing import Copier
 from mooncake_py.diagnostics.notes import add_place, in_plain_words
@@ -11,6 +11,9 @@ from mooncake_py.diagnostics.warned import redirect, stop_redirecting
 from mooncake_py.errors import MooncakeError
 from mooncake_py.runtime.enclosing import enclosed
 from mooncake_py.runtime.fields import own_attributes, set_own_attributes
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["end_by", "guarded"]
 
@@ -25,7 +28,7 @@ class guarded:
 
     __slots__ = ("alone", "ctx", "filters")
 
-    def __init__(self, ctx: Any) -> None:
+    def __init__(self, ctx: Mode) -> None:
         self.ctx = ctx
         self.alone = enclosed(None)
 
@@ -46,7 +49,7 @@ class guarded:
             del error, traceback
 
 
-def end_by(error: BaseException, ctx: Any) -> None:
+def end_by(error: BaseException, ctx: Mode) -> None:
     """Roll a call back that an exception has ended; see :class:`guarded`."""
     failure, ctx.failure = ctx.failure, None
     try:
@@ -61,7 +64,7 @@ def end_by(error: BaseException, ctx: Any) -> None:
         del failure, error
 
 
-def undo(ctx: Any, *errors: BaseException | None) -> None:
+def undo(ctx: Mode, *errors: BaseException | None) -> None:
     """Roll a call back; exceptions keep what they carry."""
     try:
         carried = [Carried(ctx, error) for error in related(*errors)]
@@ -74,7 +77,7 @@ def undo(ctx: Any, *errors: BaseException | None) -> None:
 class Carried:
     """Copies of what an exception carries, to be given back to it after the roll-back."""
 
-    def __init__(self, ctx: Any, error: BaseException) -> None:
+    def __init__(self, ctx: Mode, error: BaseException) -> None:
         self.error = error
         group = isinstance(error, BaseExceptionGroup)  # its members stay the same objects
         held = (() if group else error.args), own_attributes(error)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
 from mooncake_py.application.copying import Copier
 from mooncake_py.overriding import override
 from mooncake_py.tangents.memory import zeros_like_owner
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["FollowedCopier", "PartCopier"]
 
@@ -22,7 +25,7 @@ class FollowedCopier(Copier):
         Of that derivative.
     """
 
-    def __init__(self, outer: Any, share_others: bool = False) -> None:
+    def __init__(self, outer: Mode | None, share_others: bool = False) -> None:
         super().__init__(None, share_others=share_others)
         self.outer = outer
 
@@ -45,7 +48,7 @@ class PartCopier(FollowedCopier):
         The ids of what is copied.
     """
 
-    def __init__(self, leads: set[int], outer: Any) -> None:
+    def __init__(self, leads: set[int], outer: Mode | None) -> None:
         super().__init__(outer, share_others=True)
         self.leads = leads
 

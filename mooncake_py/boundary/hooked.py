@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -24,13 +24,16 @@ from mooncake_py.runtime.tangent_tree import Mirror
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.spec import TangentSpec
 
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
 __all__ = ["Treatment", "hooked"]
 
 Treatment = Callable[[Any], Any]
 """From a cotangent to the one that takes its place, or to None if it was changed in place."""
 
 
-def hooked(ctx: Any, rule: Rule | None, treat: Treatment, x: Any) -> Any:
+def hooked(ctx: Mode, rule: Rule | None, treat: Treatment, x: Any) -> Any:
     """Return a copy of a value and record that its cotangent passes through a function.
 
     Parameters
@@ -120,7 +123,7 @@ class _Passage:
     __slots__ = ("copies", "ctx", "mirror", "treat", "value")
 
     def __init__(
-        self, ctx: Any, treat: Treatment, value: Any, mirror: Any, copies: list[Any]
+        self, ctx: Mode, treat: Treatment, value: Any, mirror: Any, copies: list[Any]
     ) -> None:
         self.ctx = ctx
         self.treat = treat

@@ -8,7 +8,7 @@ parts.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -24,6 +24,11 @@ from mooncake_py.runtime.activity import INERT, parts, unwrapped
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.spec import TangentSpec
 
+if TYPE_CHECKING:
+    from mooncake_py.diagnostics.reporting import Reporting
+    from mooncake_py.runtime.forward_mode import ForwardMode
+    from mooncake_py.runtime.mode import Mode, Tracking
+
 __all__ = [
     "Apart", "Leaves", "Path", "Replacer", "Shell", "active_parts", "lowered", "part_at",
     "with_tangent", "zero_like",
@@ -33,7 +38,7 @@ Path = tuple[int, ...]
 
 
 def active_parts(
-    ctx: Any, value: Any, is_active: Callable[[ndarray], bool]
+    ctx: Reporting, value: Any, is_active: Callable[[ndarray], bool]
 ) -> list[tuple[Path, Any]]:
     """Return the active numbers and arrays in a value, each with a path to it.
 
@@ -51,7 +56,7 @@ def active_parts(
 
 
 def find_active(
-    ctx: Any,
+    ctx: Reporting,
     value: Any,
     is_active: Callable[[ndarray], bool],
     path: Path,
@@ -103,7 +108,7 @@ def sortable(number: Any) -> tuple[float, float]:
     return float(plain.real), float(plain.imag)
 
 
-def unordered(ctx: Any, value: Any) -> NestedDerivativeError:
+def unordered(ctx: Reporting, value: Any) -> NestedDerivativeError:
     """Return the error for a set of objects with active parts."""
     return ctx.failed(
         NestedDerivativeError(
@@ -116,7 +121,7 @@ def unordered(ctx: Any, value: Any) -> NestedDerivativeError:
     )
 
 
-def lowered(ctx: Any, value: Any) -> Any:
+def lowered(ctx: Tracking, value: Any) -> Any:
     """Return a number as one of a context or of those round it, without the levels above."""
     while type(value) is Active and value.context.level > ctx.level:
         value = value.primal
@@ -132,7 +137,9 @@ class Shell(Copier):
         To what is active in the value.
     """
 
-    def __init__(self, ctx: Any, value: Any) -> None:
+    ctx: ForwardMode  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    def __init__(self, ctx: ForwardMode, value: Any) -> None:
         super().__init__(ctx)
         self.arrays: dict[int, ndarray] = {}
         self.value = self.copy(value)
@@ -184,6 +191,11 @@ class Apart(Copier):
     ctx : Mode or None
     """
 
+    ctx: Mode | None  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    def __init__(self, ctx: Mode | None) -> None:
+        super().__init__(ctx)  # pyright: ignore[reportArgumentType] - not asked for anything here
+
     @override
     def number(self, value: Active) -> Any:
         return value
@@ -210,8 +222,8 @@ class Leaves(Walker):
         A number or an array, and what takes its gradient.
     """
 
-    def __init__(self, ctx: Any) -> None:
-        super().__init__(ctx)
+    def __init__(self, ctx: Mode | None) -> None:
+        super().__init__(ctx)  # pyright: ignore[reportArgumentType] - only told what was met
         self.found: list[tuple[Any, Known]] = []
 
     @override
@@ -245,7 +257,7 @@ class Replacer(Lifter):
         A number, or what is ignored for an array.
     """
 
-    def __init__(self, ctx: Any, replacements: list[Any]) -> None:
+    def __init__(self, ctx: Mode, replacements: list[Any]) -> None:
         super().__init__(ctx)
         self.rest = iter(replacements)
 
@@ -260,7 +272,7 @@ class Replacer(Lifter):
         return value, None
 
 
-def with_tangent(ctx: Any, value: Any) -> tuple[Any, Any]:
+def with_tangent(ctx: ForwardMode, value: Any) -> tuple[Any, Any]:
     """Return what a forward-mode call returned, and its tangent in the structure of a gradient."""
     leaves = Leaves(ctx)
     _, mirror = leaves.visit(value)

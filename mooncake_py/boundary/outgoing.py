@@ -21,7 +21,7 @@ from types import (
     ModuleType,
     SimpleNamespace,
 )
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -33,6 +33,10 @@ from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import INERT, VIEWS, is_iterator, unwrapped
 from mooncake_py.runtime.fields import own_attributes, set_own_attributes
 
+if TYPE_CHECKING:
+    from mooncake_py.diagnostics.reporting import Reporting
+    from mooncake_py.runtime.mode import Mode
+
 __all__ = ["Copier", "independent"]
 
 BASES = frozenset({
@@ -41,7 +45,7 @@ BASES = frozenset({
 COPIED_LIBRARIES = ("builtins", "argparse")
 
 
-def independent(ctx: Any, value: Any) -> Any:
+def independent(ctx: Mode, value: Any) -> Any:
     """Return a copy of a value of any structure, with plain numbers for active scalars.
 
     Parameters
@@ -64,13 +68,14 @@ def independent(ctx: Any, value: Any) -> Any:
     If the derivative outside follows the call (`ctx.receiver`), what is active in the call is
     active there in the copy.
     """
-    return (Copier(ctx) if ctx.receiver is None else _Handover(ctx)).copy(value)
+    receiver = ctx.receiver
+    return (Copier(ctx) if receiver is None else _Handover(ctx, receiver)).copy(value)
 
 
 class Copier:
     """One copy: a memo that every part of it shares."""
 
-    def __init__(self, ctx: Any) -> None:
+    def __init__(self, ctx: Mode) -> None:
         self.ctx = ctx
         self.memo: dict[int, tuple[Any, Any]] = {}  # keeps the object beside its copy
 
@@ -224,20 +229,24 @@ class Copier:
 class _Handover(Copier):
     """A copy in which what is active in the call is active in the one outside."""
 
+    def __init__(self, ctx: Mode, receiver: Mode) -> None:
+        super().__init__(ctx)
+        self.receiver = receiver
+
     @override
     def number(self, value: Active) -> Any:
-        return active_number(unwrapped(value), self.ctx.receiver)
+        return active_number(unwrapped(value), self.receiver)
 
     @override
     def array(self, value: ndarray) -> ndarray:
         if value.dtype.kind not in "fc" or not self.ctx.contains_active(value):
             return super().array(value)
         new = np.array(value)  # of a memory map, too
-        self.ctx.receiver.registry.activate(new)
+        self.receiver.registry.activate(new)
         return new
 
 
-def not_copied(ctx: Any, value: Any) -> DerivativeDropError:
+def not_copied(ctx: Reporting, value: Any) -> DerivativeDropError:
     """Return the error for an object that is handed out, holds active data and is not copied."""
     return ctx.failed(
         DerivativeDropError(
@@ -249,7 +258,7 @@ def not_copied(ctx: Any, value: Any) -> DerivativeDropError:
     )
 
 
-def unfinished(ctx: Any, value: Any) -> DerivativeDropError:
+def unfinished(ctx: Reporting, value: Any) -> DerivativeDropError:
     """Return the error for an iterator over active values that is handed out."""
     return ctx.failed(
         DerivativeDropError(

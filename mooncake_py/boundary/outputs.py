@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -22,13 +22,16 @@ from mooncake_py.tangents import NoTangent, Tangent
 from mooncake_py.tangents.kinds import Fields
 from mooncake_py.tangents.lookup import spec_of
 
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode, Tracking
+
 __all__ = [
     "auxiliary", "described", "is_numeric", "member", "paired", "run", "scalar_value", "seed",
 ]
 
 
 def run(
-    ctx: Any, f: Callable[..., Any], args: Any, kwargs: Any, has_aux: bool
+    ctx: Mode, f: Callable[..., Any], args: Any, kwargs: Any, has_aux: bool
 ) -> tuple[Any, Any]:
     """Run `f` forward; an error that user code has swallowed is raised here."""
     begin()
@@ -96,7 +99,7 @@ def to_one_number(value: Any) -> str:
     return "return a float that depends on the arguments"
 
 
-def seed(ctx: Any, output: Any, cotangent: Any, path: str) -> None:
+def seed(ctx: Tracking, output: Any, cotangent: Any, path: str) -> None:
     """Give a cotangent to an output of any structure."""
     for leaf, g in paired(output, cotangent, path, ctx.contains_active):
         if type(leaf) is Active:

@@ -10,7 +10,7 @@ such a write is an error.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
 from numpy import memmap, ndarray
@@ -21,8 +21,14 @@ from mooncake_py.boundary.survey import overlap
 from mooncake_py.boundary.writes import keep_logging, nodes_of, unwatch_writes, watch_writes
 from mooncake_py.errors import SharedArgumentsError
 from mooncake_py.runtime.enclosing import enclosing
+from mooncake_py.runtime.mode_of import is_reverse
 from mooncake_py.runtime.originals import Original
 from mooncake_py.tangents.memory import has_overlaps, owner
+
+if TYPE_CHECKING:
+    from mooncake_py.diagnostics.reporting import Reporting
+    from mooncake_py.runtime.mode import Mode, Tracking
+    from mooncake_py.runtime.reverse_mode import ReverseMode
 
 __all__ = ["Copies", "Key", "OwnMemory"]
 
@@ -92,12 +98,12 @@ class OwnMemory:
         for _, new in copies:
             self.further.pop(id(new), None)
 
-    def watch(self, ctx: Any) -> None:
+    def watch(self, ctx: Mode) -> None:
         """Let a context note when it looks up an original."""
         for pair in self.pairs:
             block = owner(pair.original)
             nodes_of(ctx)[id(block)] = Original(block, self, ctx)
-        if not hasattr(ctx, "blocks"):  # forward mode: the context below it logs
+        if is_reverse(ctx):  # forward mode leaves it to the context below
             self.contexts.append(ref(ctx))
             if self.reached:
                 self.watch_writes(ctx)
@@ -106,7 +112,7 @@ class OwnMemory:
         """Note that the function runs: what was looked up before, tangents, does not matter."""
         self.running = True
 
-    def reach(self, ctx: Any) -> None:
+    def reach(self, ctx: Tracking) -> None:
         """Note that an original was looked up: from now on nobody must write."""
         if self.reached or not self.running:
             return
@@ -117,7 +123,7 @@ class OwnMemory:
             if running is not None:
                 self.watch_writes(running)
 
-    def require_unchanged(self, ctx: Any) -> None:
+    def require_unchanged(self, ctx: Tracking) -> None:
         """Raise if a copy is not as the original is: one of them was written."""
         found = [(pair.original, pair.copy, pair) for pair in self.pairs]
         found += [(owner(pair.copy), new, pair) for new, pair in self.further.values()]
@@ -125,7 +131,7 @@ class OwnMemory:
             if old.tobytes() != new.tobytes():
                 raise ctx.failed(self.written(ctx, pair))
 
-    def ended(self, ctx: Any) -> None:
+    def ended(self, ctx: Tracking) -> None:
         """Raise if a function has written, in a way that was not watched."""
         if self.reached:
             self.require_unchanged(ctx)
@@ -135,7 +141,7 @@ class OwnMemory:
         if self.reached:
             unwatch_writes(self.contexts, self)
 
-    def watch_writes(self, ctx: Any) -> None:
+    def watch_writes(self, ctx: ReverseMode) -> None:
         """Let a context raise where it writes into a copy or an original."""
         for block in self.blocks():
             keep_logging(ctx, block)
@@ -154,7 +160,7 @@ class OwnMemory:
         for new, _ in self.further.values():
             yield new
 
-    def check(self, ctx: Any, o: ndarray, i: Any) -> None:
+    def check(self, ctx: Tracking, o: ndarray, i: Any) -> None:
         """Raise if ``o[i]``, which is about to be written, is a copy or an original."""
         block = owner(o)
         known = self.further.get(id(block))
@@ -166,7 +172,7 @@ class OwnMemory:
             ):
                 raise ctx.failed(self.written(ctx, pair))
 
-    def written(self, ctx: Any, pair: Pair) -> SharedArgumentsError:
+    def written(self, ctx: Reporting, pair: Pair) -> SharedArgumentsError:
         """Return the error for a write into what an argument and another name share."""
         name = "an argument" if pair.key is None else describe(self.f, pair.key)
         return SharedArgumentsError(

@@ -9,7 +9,7 @@ shared; the contexts of the call look out for such writes, and raise.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from numpy import ndarray
@@ -38,8 +38,13 @@ from mooncake_py.errors import Location, SharedArgumentsError
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.runtime.enclosing import enclosing
+from mooncake_py.runtime.mode_of import is_reverse
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import cells, owner
+
+if TYPE_CHECKING:
+    from mooncake_py.diagnostics.reporting import Reporting
+    from mooncake_py.runtime.mode import Mode, Tracking
 
 __all__ = ["Separation", "separation"]
 
@@ -253,9 +258,9 @@ class Separation:
 
     # Writes.
 
-    def watch(self, ctx: Any) -> None:
+    def watch(self, ctx: Mode) -> None:
         """Let a context raise where something is written that arguments share."""
-        if hasattr(ctx, "blocks"):
+        if not is_reverse(ctx):
             return  # of forward mode: the context below it logs
         self.contexts.append(watch_writes(ctx, self))
         record = ctx.record
@@ -272,7 +277,7 @@ class Separation:
     def begin(self) -> None:
         """Do nothing: all writes are watched."""
 
-    def ended(self, ctx: Any) -> None:
+    def ended(self, ctx: Mode) -> None:
         """Do nothing: all writes are watched."""
 
     def leave(self) -> None:
@@ -283,7 +288,7 @@ class Separation:
         """Whether an array is memory that arguments shared."""
         return id(owner(o)) in self.memory
 
-    def check(self, ctx: Any, o: ndarray, i: Any) -> None:
+    def check(self, ctx: Tracking, o: ndarray, i: Any) -> None:
         """Raise if ``o[i]``, which is about to be written, is memory that arguments share."""
         own, original = self.memory.get(id(owner(o)), (None, None))
         if own is None or original is None:
@@ -306,7 +311,7 @@ class Separation:
             if of is original and id(own) in self.of_group
         }
 
-    def check_entry(self, ctx: Any, entry: tuple[Any, ...]) -> None:
+    def check_entry(self, ctx: Tracking, entry: tuple[Any, ...]) -> None:
         """Raise if an entry of the tape is about a change of what arguments share."""
         if entry[0] is pulls.pull_state:
             if entry[1] is not replace_parts and id(entry[2]) in self.holders:
@@ -343,7 +348,7 @@ class Separation:
             for key in dict.fromkeys(keys)
         )
 
-    def written(self, ctx: Any, names: str) -> SharedArgumentsError:
+    def written(self, ctx: Reporting, names: str) -> SharedArgumentsError:
         """Return the error for a write into what arguments share."""
         where: Location | None = ctx.user_location()
         return SharedArgumentsError(

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from weakref import ref
 
 from numpy import ndarray
 
 from mooncake_py.runtime.attribute_lookup import MISSING
+from mooncake_py.runtime.mode_of import is_forward
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode, Tracking
+    from mooncake_py.runtime.reverse_mode import ReverseMode
 
 __all__ = ["Checks", "keep_logging", "nodes_of", "unwatch_writes", "watch_writes"]
 
@@ -21,14 +26,14 @@ class Checks(Protocol):
         """Whether an array is memory of which every write must be seen."""
         ...
 
-    def check(self, ctx: Any, o: ndarray, i: Any) -> None:
+    def check(self, ctx: Mode, o: ndarray, i: Any) -> None:
         """Raise if ``o[i]`` must not be written."""
 
 
 class Watch:
     """Stands between a context and its log of writes."""
 
-    def __init__(self, ctx: Any) -> None:
+    def __init__(self, ctx: ReverseMode) -> None:
         self.ctx = ctx
         self.checks: list[Checks] = []
         self.before = {name: ctx.__dict__.get(name, MISSING) for name in PATCHED}
@@ -36,7 +41,7 @@ class Watch:
         ctx.overwritten, ctx.log_element = self.overwritten, self.log_element
         ctx.log_whole = self.log_whole
         ctx.tries_loops = False  # which write unseen, and may wait for a write to show
-        ctx.write_watch = self
+        ctx.__dict__["write_watch"] = self
 
     def leave(self) -> None:
         """Let the context log as before."""
@@ -77,7 +82,7 @@ class Watch:
             memory.protected = True
 
 
-def watch_writes(ctx: Any, checks: Checks) -> ref[Any]:
+def watch_writes(ctx: ReverseMode, checks: Checks) -> ref[Any]:
     """Let a context of reverse mode check what it is about to write; return a reference to it."""
     watch = ctx.__dict__.get("write_watch") or Watch(ctx)
     watch.checks.append(checks)
@@ -95,12 +100,12 @@ def unwatch_writes(contexts: list[ref[Any]], checks: Checks) -> None:
                 watch.leave()
 
 
-def nodes_of(ctx: Any) -> dict[int, Any]:
+def nodes_of(ctx: Mode) -> dict[int, Any]:
     """Return what a context knows of memory, by the id of the array."""
-    return ctx.blocks.known if hasattr(ctx, "blocks") else ctx.known
+    return ctx.blocks.known if is_forward(ctx) else ctx.registry.known
 
 
-def keep_logging(ctx: Any, block: ndarray) -> None:
+def keep_logging(ctx: Tracking, block: ndarray) -> None:
     """Let the next write to a block be logged, whatever was logged before."""
     for nodes in (ctx.registry.known, ctx.registry.constants):
         node = dict.get(nodes, id(block))

@@ -63,7 +63,7 @@ class Core(Mode):
         self.failure: MooncakeError | None = None
         self.rebound: dict[tuple[int, str], dict[str, Any]] = {}
         self.watches = False
-        self.ordered: dict[int, Any] = {}
+        self.ordered: Any = {}
         self.caches: dict[int, Any] = {}
         self.stored: StoredFiles | None = None
         self.load_handlers()

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -42,12 +42,14 @@ from mooncake_py.boundary.inner_outputs import (
 from mooncake_py.boundary.outgoing import independent
 from mooncake_py.boundary.outputs import auxiliary, run, scalar_value, seed
 from mooncake_py.diagnostics.notes import locate
+from mooncake_py.diagnostics.places import definition_of
 from mooncake_py.diagnostics.tracebacks import related
 from mooncake_py.errors import MooncakeError, NestedDerivativeError
 from mooncake_py.language.draws import Draws
 from mooncake_py.modes.forward import pushforward
 from mooncake_py.modes.forward.context import ForwardContext
 from mooncake_py.modes.forward.lift import TangentLifter, give_tangent
+from mooncake_py.modes.reverse.differentiate import run as gradients_of
 from mooncake_py.modes.reverse.differentiate import run_both_ways
 from mooncake_py.modes.reverse.inner import InnerContext, refuse_to_catch
 from mooncake_py.modes.reverse.settings import new_context, settings
@@ -60,14 +62,18 @@ from mooncake_py.runtime.fields import own_attributes
 from mooncake_py.runtime.foreign import held_foreign
 from mooncake_py.tangents import NoTangent
 
-__all__ = ["gradient_inside", "pull_back_inside", "run_inside", "vjp_inside"]
+if TYPE_CHECKING:
+    from mooncake_py.diagnostics.reporting import Reporting
+    from mooncake_py.runtime.mode import Mode
+
+__all__ = ["gradient_inside", "pull_back", "run_inside", "vjp_inside"]
 
 Seeds = list[tuple[Any, Any]]
 RunAgain = Callable[[InnerContext, Any], tuple[Any, Any, Seeds]]
 
 
 def gradient_inside(
-    outer: Any, debug: bool, f: Callable[..., Any], chosen: Any, has_aux: bool, args: Any,
+    outer: Mode, debug: bool, f: Callable[..., Any], chosen: Any, has_aux: bool, args: Any,
     kwargs: Any,
 ) -> tuple[Any, tuple[Any, ...]]:
     """Return the result of a function and the gradients for the chosen arguments."""
@@ -99,7 +105,7 @@ def gradient_inside(
 
 
 @contextmanager
-def told(ctx: Any) -> Iterator[None]:
+def told(ctx: Reporting) -> Iterator[None]:
     """Let a context know of an error that Python code by itself would not raise."""
     try:
         yield
@@ -137,7 +143,7 @@ def along(
 
 
 def run_inside(
-    outer: Any, name: str, call: Callable[[Any], Any], setting: Setting | None = None
+    outer: Mode, name: str, call: Callable[[Mode], Any], setting: Setting | None = None
 ) -> Any:
     """Run something in a context of its own, inside a derivative, and leave the state as it was.
 
@@ -175,7 +181,7 @@ def run_inside(
 
 
 def recorded(
-    outer: Any, inner: InnerContext, computed: Any, handed: Any, name: str, again: RunAgain
+    outer: Mode, inner: InnerContext, computed: Any, handed: Any, name: str, again: RunAgain
 ) -> tuple[Any, Any]:
     """Make what an inner call leaves active in the outer one, and record how to reverse it.
 
@@ -240,13 +246,13 @@ def give(ctx: InnerContext, output: Any, cotangent: Any) -> None:
 
 
 def vjp_inside(
-    outer: Any, f: Callable[..., Any], args: tuple[Any, ...]
+    outer: Mode, f: Callable[..., Any], args: tuple[Any, ...]
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """Return the output of a function and its pullback, both inside a derivative."""
     apart = ArgumentsApart(f, range(len(args)), args, {}, whole=True)
     kept = apart.args
 
-    def call(ctx: Any) -> Any:
+    def call(ctx: Mode) -> Any:
         begin()
         output = ctx.call(f, *kept)
         ended(ctx)
@@ -260,26 +266,29 @@ def vjp_inside(
     def pullback(cotangent: Any) -> tuple[Any, ...]:
         """Return the gradients of the arguments for a cotangent of the output."""
         with setting.again():
-            return pull_back_inside(enclosing(), f, kept, cotangent, expected)
+            return pull_back(enclosing(), f, kept, cotangent, expected)
 
     return y, pullback
 
 
-def pull_back_inside(
-    outer: Any, f: Callable[..., Any], args: tuple[Any, ...], cotangent: Any, expected: Fingerprint
+def pull_back(
+    outer: Mode | None, f: Callable[..., Any], args: tuple[Any, ...], cotangent: Any,
+    expected: Fingerprint,
 ) -> tuple[Any, ...]:
-    """Return the gradient of <f(*args), cotangent> for each argument."""
+    """Return the gradient of <f(*args), cotangent> for each argument, inside what runs outside."""
     chosen = [i for i, a in enumerate(args) if has_derivative(outer, a)]
-    (_, y), gradients = gradient_inside(
+    (_, y), gradients = gradients_of(
         outer, False, pushforward.weighed, [i + 2 for i in chosen], True, (f, cotangent, *args), {}
     )
     if not Fingerprint(y).matches(expected):
+        if outer is None:
+            raise something_else(definition_of(f), name_of(f))
         raise outer.failed(something_else(outer.user_location(), name_of(f)))
     found = dict(zip(chosen, gradients, strict=True))
     return tuple(found.get(i, NoTangent()) for i in range(len(args)))
 
 
-def has_derivative(ctx: Any, value: Any) -> bool:
+def has_derivative(ctx: Mode | None, value: Any) -> bool:
     """Tell whether an argument holds numbers or arrays that have a derivative."""
     return is_differentiable(Leaves(ctx).visit(value)[1])
 
@@ -307,6 +316,7 @@ def gradient_in_forward_mode(
         Return the halves of its value, and of what is active in its auxiliary output.
         """
         ctx = enclosing()
+        assert ctx is not None  # that of `gradient_inside`
         active = [
             outer.fresh_number(p, t) if type(p) is not ndarray else p
             for p, (_, t) in zip(z, pairs, strict=True)
@@ -347,12 +357,12 @@ def gradient_in_forward_mode(
 
 
 def run_inside_forward_mode(
-    outer: ForwardContext, name: str, call: Callable[[Any], Any], setting: Setting | None
+    outer: ForwardContext, name: str, call: Callable[[Mode], Any], setting: Setting | None
 ) -> Any:
     """Run something in a context of its own inside forward mode."""
     shells: list[Shell] = []
 
-    def run_below(ctx: Any) -> Any:
+    def run_below(ctx: Mode) -> Any:
         with computing_on(outer, ctx):
             output = call(outer)
             if not shells:
@@ -364,7 +374,7 @@ def run_inside_forward_mode(
 
 
 @contextmanager
-def computing_on(outer: ForwardContext, ctx: Any) -> Iterator[None]:
+def computing_on(outer: ForwardContext, ctx: Mode) -> Iterator[None]:
     """Let a forward-mode call compute on top of another context meanwhile."""
     try:
         with outer.based_on(ctx), enclosed(None):

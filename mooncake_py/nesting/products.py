@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -22,6 +22,10 @@ from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.enclosing import enclosed, enclosing
 from mooncake_py.runtime.limits import limits_raised
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+    from mooncake_py.runtime.reverse_mode import ReverseMode
 
 __all__ = ["hessian_product", "value_gradient_and_product"]
 
@@ -82,7 +86,7 @@ def value_gradient_and_product(
     return value, gradient_of(values, gradient, {}), gradient_of(values, mirror, {})
 
 
-def active_tangent(ctx: Any, forward: ForwardContext, node: Any) -> tuple[Any, Any]:
+def active_tangent(ctx: Mode, forward: ForwardContext, node: Any) -> tuple[Any, Any]:
     """Make the tangent of a number or an array active below; return it and its node there."""
     if type(node) is not Active:
         tangent = forward.blocks.activate(node)
@@ -92,7 +96,7 @@ def active_tangent(ctx: Any, forward: ForwardContext, node: Any) -> tuple[Any, A
     return node.grad, node.grad
 
 
-def run_back(f: Callable[..., Any], ctx: Any, forward: ForwardContext, output: Any) -> Any:
+def run_back(f: Callable[..., Any], ctx: ReverseMode, forward: ForwardContext, output: Any) -> Any:
     """Run the reverse pass of the derivative along a direction; return the value."""
     primal, tangent = forward.split(output)
     value = scalar_value(f, unwrapped(primal))

@@ -11,13 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from math import comb
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
 from mooncake_py.containers.dicts import restore_key, value_at
 from mooncake_py.containers.state import old_cell, restore_cell
 from mooncake_py.containers.undo import note
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode, Recording
 
 Step = Callable[[Any, int], Any]
 
@@ -51,7 +54,7 @@ def runs(count: int, slots: int) -> int:
     return count + sweeps * count - comb(slots + sweeps, slots + 1)
 
 
-def run_counted(ctx: Any, step: Any, state: Any, items: Any, slots: int) -> Any:
+def run_counted(ctx: Mode, step: Any, state: Any, items: Any, slots: int) -> Any:
     """Run ``for item in items: state = step(state, item)`` and return the state."""
     if type(items) is not range and type(items) is not ndarray:
         items = tuple(ctx.iter(items))
@@ -63,7 +66,7 @@ def run_counted(ctx: Any, step: Any, state: Any, items: Any, slots: int) -> Any:
     return advance(ctx, one, state, 0, len(items), slots)
 
 
-def run_body(ctx: Any, body: Any, names: Any, items: Any, slots: int) -> Any:
+def run_body(ctx: Mode, body: Any, names: Any, items: Any, slots: int) -> Any:
     """Run a loop whose body is a function that binds `names`: see `rewriting.loops`."""
     items = items if type(items) is range else tuple(ctx.iter(items))
     free = dict(zip(body.__code__.co_freevars, body.__closure__ or (), strict=True))
@@ -84,7 +87,7 @@ def run_body(ctx: Any, body: Any, names: Any, items: Any, slots: int) -> Any:
     return advance(ctx, one, None, 0, len(items), slots, ends=is_exit)
 
 
-def counted(ctx: Any, run_step: Step, count: int, slots: int) -> Step:
+def counted(ctx: Recording, run_step: Step, count: int, slots: int) -> Step:
     """Return a step that tells how many have run, if somebody wants to know."""
     if ctx.meter is None:
         return run_step
@@ -102,7 +105,7 @@ def never(state: Any) -> bool:
 
 
 def advance(
-    ctx: Any,
+    ctx: Mode,
     run_step: Step,
     state: Any,
     start: int,
@@ -128,7 +131,7 @@ def advance(
     return state
 
 
-def run_while(ctx: Any, step: Any, state: Any, more: Any, slots: int) -> Any:
+def run_while(ctx: Mode, step: Any, state: Any, more: Any, slots: int) -> Any:
     """Run ``while more(state): state = step(state)`` and return the state.
 
     As the number of steps is not known, they run in blocks, each twice as long as the one before.
@@ -151,7 +154,7 @@ def run_while(ctx: Any, step: Any, state: Any, more: Any, slots: int) -> Any:
 class Block:
     """Some steps of a loop, of which it shows in the first run how many they are."""
 
-    def __init__(self, ctx: Any, step: Step, more: Any, length: int, slots: int) -> None:
+    def __init__(self, ctx: Mode, step: Step, more: Any, length: int, slots: int) -> None:
         self.ctx = ctx
         self.step = step
         self.more = more

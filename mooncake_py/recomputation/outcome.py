@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from types import GeneratorType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -24,6 +24,10 @@ from mooncake_py.runtime.activity import INERT, contains_active, is_iterator, pa
 from mooncake_py.runtime.fields import own_attributes
 from mooncake_py.runtime.memory import Memory, undo_assign
 from mooncake_py.tangents.memory import owner as owner_of
+
+if TYPE_CHECKING:
+    from mooncake_py.diagnostics.reporting import Reporting
+    from mooncake_py.runtime.reverse_mode import ReverseMode
 
 __all__ = ["Outcome", "Place", "contents_of", "places_of", "same_state", "state_at"]
 
@@ -41,7 +45,7 @@ class Outcome:
 
     Parameters
     ----------
-    ctx : Tape
+    ctx : ReverseMode
     roots : sequence
         Where to begin.
     unchanged : dict of int to weakref
@@ -61,7 +65,7 @@ class Outcome:
 
     def __init__(
         self,
-        ctx: Any,
+        ctx: ReverseMode,
         roots: Sequence[Any],
         unchanged: dict[int, Any],
         known: frozenset[int] = frozenset(),
@@ -232,7 +236,7 @@ def checksum(a: ndarray) -> Any:
     return sums.tobytes(), bits[rows * COLUMNS :].tobytes()
 
 
-def unfinished(ctx: Any, value: Any) -> DerivativeDropError:
+def unfinished(ctx: Reporting, value: Any) -> DerivativeDropError:
     """Return the error for an iterator over active values that leaves a checkpoint."""
     return ctx.failed(
         DerivativeDropError(
@@ -244,7 +248,7 @@ def unfinished(ctx: Any, value: Any) -> DerivativeDropError:
     )
 
 
-def unordered(ctx: Any, value: Any) -> DerivativeDropError:
+def unordered(ctx: Reporting, value: Any) -> DerivativeDropError:
     """Return the error for a set of objects with active parts that leaves a checkpoint."""
     return ctx.failed(
         DerivativeDropError(

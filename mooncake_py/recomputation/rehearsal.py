@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from types import CellType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 from weakref import ref
 
 from numpy import ndarray
@@ -25,6 +25,9 @@ from mooncake_py.runtime.fields import own_attributes, set_own_attributes
 from mooncake_py.runtime.memory import Memory, undo_assign
 from mooncake_py.runtime.pulls import is_basic, pull_state
 
+if TYPE_CHECKING:
+    from mooncake_py.runtime.reverse_mode import ReverseMode
+
 __all__ = ["Rehearsal"]
 
 Entry = tuple[Any, ...]
@@ -38,7 +41,7 @@ class Rehearsal:
 
     Parameters
     ----------
-    ctx : Tape
+    ctx : ReverseMode
 
     Attributes
     ----------
@@ -53,7 +56,7 @@ class Rehearsal:
         The function that they are local to binds them anew without anybody being told.
     """
 
-    def __init__(self, ctx: Any) -> None:
+    def __init__(self, ctx: ReverseMode) -> None:
         self.ctx = ctx
         self.existing: set[Memory] = ctx.registry.protect_all()
         self.whole: set[Memory] = set()

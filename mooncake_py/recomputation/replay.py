@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import get_ident
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -30,6 +30,10 @@ from mooncake_py.recomputation.outcome import (
 from mooncake_py.recomputation.rehearsal import Rehearsal
 from mooncake_py.rules import local
 
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Calling
+    from mooncake_py.runtime.reverse_mode import ReverseMode
+
 __all__ = ["pull_replay", "run_unrecorded"]
 
 Run = Callable[[], Any]
@@ -41,12 +45,12 @@ CAUSES = (
 FIX = "take what changes as an argument, or leave the checkpoint out"
 
 
-def run_unrecorded(ctx: Any, run: Run) -> Any:
+def run_unrecorded(ctx: ReverseMode, run: Run) -> Any:
     """Run a part of a program, to be run again on the reverse pass.
 
     Parameters
     ----------
-    ctx : Tape
+    ctx : ReverseMode
     run : callable
         The part; what it returns is returned.
     """
@@ -72,7 +76,7 @@ def run_unrecorded(ctx: Any, run: Run) -> Any:
 
 
 def run_to_error(
-    ctx: Any, run: Run, start: int, setting: Setting, rehearsal: Rehearsal, error: Exception
+    ctx: ReverseMode, run: Run, start: int, setting: Setting, rehearsal: Rehearsal, error: Exception
 ) -> Any:
     """Run with record a part that has raised, as what it raises may be handled."""
     undo(ctx, len(ctx.tape) - start)
@@ -90,7 +94,7 @@ def run_to_error(
     ) from error
 
 
-def undo(ctx: Any, count: int) -> None:
+def undo(ctx: ReverseMode, count: int) -> None:
     """Take entries off the tape and undo what they are about."""
     for _ in range(count):
         entry = ctx.tape.pop()
@@ -100,12 +104,12 @@ def undo(ctx: Any, count: int) -> None:
 class Setting:
     """What a run depends on besides memory."""
 
-    def __init__(self, ctx: Any) -> None:
+    def __init__(self, ctx: Calling) -> None:
         self.errors = np.geterr()
         self.rules = local.current()
         self.caches = {key: cache.copy() for key, cache in ctx.caches.items()}
 
-    def restore_caches(self, ctx: Any) -> None:
+    def restore_caches(self, ctx: Calling) -> None:
         """Make the caches of the call what they were."""
         ctx.caches = {key: cache.copy() for key, cache in self.caches.items()}
 
@@ -115,7 +119,7 @@ class Replay:
 
     Parameters
     ----------
-    ctx : Tape
+    ctx : ReverseMode
     run : callable
         The part.
     setting : Setting
@@ -129,7 +133,8 @@ class Replay:
     """
 
     def __init__(
-        self, ctx: Any, run: Run, setting: Setting, rehearsal: Rehearsal, undoing: int, value: Any
+        self, ctx: ReverseMode, run: Run, setting: Setting, rehearsal: Rehearsal, undoing: int,
+        value: Any,
     ) -> None:
         self.ctx = ctx
         self.run = run

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import CellType, FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.containers.dicts import restore_key, value_at
 from mooncake_py.containers.state import old_cell, restore_cell
 from mooncake_py.language.draws import Draws
 from mooncake_py.rules import local
 from mooncake_py.runtime.attribute_lookup import MISSING
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["Setting"]
 
@@ -36,7 +39,7 @@ class Setting:
         Global variables that the functions round the run bind, with what they are bound to.
     """
 
-    def __init__(self, outer: Any) -> None:
+    def __init__(self, outer: Mode) -> None:
         self.rules = local.current()
         self.draws = Draws()
         self.cells: dict[int, tuple[CellType, Any]] = {}

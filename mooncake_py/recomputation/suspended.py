@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
@@ -25,6 +25,9 @@ from mooncake_py.runtime.fields import own_attributes, set_own_attributes
 from mooncake_py.runtime.memory import undo_assign
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import owner
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.reverse_mode import ReverseMode
 
 __all__ = ["Suspended"]
 
@@ -58,7 +61,7 @@ class Suspended:
         The ids of arrays whose memory nobody else can see.
     """
 
-    def __init__(self, ctx: Any, start: int, own: Iterable[int]) -> None:
+    def __init__(self, ctx: ReverseMode, start: int, own: Iterable[int]) -> None:
         changes = [e for e in ctx.tape[start:] if e[0] in pulls.UNDOES and is_visible(e, own)]
         # What a rule by hand changes only its pullback can put back; and a key that is compared by
         # code of the user may be an object whose attributes are not there meanwhile.

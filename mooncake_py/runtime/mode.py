@@ -35,7 +35,7 @@ class Recording(Protocol):
     ----------
     rebound : dict
         Globals that functions which were called may bind: by id of the globals and name.
-    ordered : dict
+    ordered : dict or Changes
         Dicts and sets, by id, of which the order of the keys is recorded.
     rehearsal : Rehearsal or None
         What watches a part that runs without record.
@@ -44,7 +44,7 @@ class Recording(Protocol):
     """
 
     rebound: dict[tuple[int, str], dict[str, Any]]
-    ordered: dict[int, Any]
+    ordered: Any
     rehearsal: Any
     meter: Any
 
@@ -88,6 +88,8 @@ class Tracking(Reporting, Protocol):
         How many derivatives this one is inside of, and over.
     nesting : int
         How many derivatives the user takes of the code that runs here, one in another.
+    thread : int
+        Of the thread that runs the call.
     outers : sequence of Mode
         The calls round this one, and under it, the nearest first.
     receiver : Mode or None
@@ -102,16 +104,12 @@ class Tracking(Reporting, Protocol):
 
     level: int
     nesting: int
+    thread: int
     outers: Sequence[Mode]
     receiver: Mode | None
     numerals: Numerals | None
     stored: Any
     watches: bool
-
-    @property
-    def thread(self) -> int:
-        """The thread that runs the call."""
-        ...
 
     @property
     def registry(self) -> Registry:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 from weakref import ref
 
 from numpy import ndarray
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["Original"]
 
@@ -13,7 +16,7 @@ __all__ = ["Original"]
 class Reachable(Protocol):
     """What wants to know that a call looks up an original."""
 
-    def reach(self, ctx: Any) -> None:
+    def reach(self, ctx: Mode) -> None:
         """Note it."""
 
 
@@ -31,7 +34,7 @@ class Original:
 
     __slots__ = ("block", "context", "noted_by")
 
-    def __init__(self, block: ndarray, noted_by: Reachable, ctx: Any) -> None:
+    def __init__(self, block: ndarray, noted_by: Reachable, ctx: Mode) -> None:
         self.block = ref(block)
         self.noted_by = noted_by
         self.context = ref(ctx)  # no cycle, which only the collector would free

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy import ndarray
@@ -13,6 +13,9 @@ from mooncake_py.application.copying import copy_jointly
 from mooncake_py.rules.declare import contextual
 from mooncake_py.utilities.copies import plain_copy
 from mooncake_py.utilities.hooks import hook
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Language
 
 __all__ = ["clip_gradient"]
 
@@ -53,7 +56,7 @@ def clip_gradient(x: T, *, value: float | None = None, norm: float | None = None
 
 @contextual(clip_gradient)
 def clip_gradient_inside(
-    ctx: Any, x: T, *, value: float | None = None, norm: float | None = None
+    ctx: Language, x: T, *, value: float | None = None, norm: float | None = None
 ) -> T:
     """Clip by a hook inside a derivative."""
     return ctx.call(hook, clipper(value, norm), x)

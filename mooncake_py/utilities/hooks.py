@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mooncake_py.boundary.hooked import hooked
 from mooncake_py.errors import NestedDerivativeError
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.rules import registry
 from mooncake_py.rules.declare import contextual
+from mooncake_py.runtime.mode_of import is_forward
 from mooncake_py.utilities.copies import plain_copy
+
+if TYPE_CHECKING:
+    from mooncake_py.diagnostics.reporting import Reporting
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["hook"]
 
@@ -68,7 +73,7 @@ def require_function(fn: Any) -> None:
 
 
 @contextual(hook)
-def hook_inside(ctx: Any, fn: Callable[[Any], Any], x: T) -> T:
+def hook_inside(ctx: Mode, fn: Callable[[Any], Any], x: T) -> T:
     """Record the hook inside a derivative."""
     require_function(fn)
     if not isinstance(ctx, ReverseContext):
@@ -78,16 +83,12 @@ def hook_inside(ctx: Any, fn: Callable[[Any], Any], x: T) -> T:
     return hooked(ctx, registry.find(hook), fn, x)
 
 
-def is_reversed(ctx: Any) -> bool:
+def is_reversed(ctx: Mode) -> bool:
     """Tell whether a forward pass is itself recorded, to be reversed."""
-    while not isinstance(ctx, ReverseContext):
-        if ctx.plain:
-            return False
-        ctx = ctx.base
-    return True
+    return not is_forward(ctx) or (not ctx.plain and is_reversed(ctx.base))
 
 
-def second_order(ctx: Any) -> NestedDerivativeError:
+def second_order(ctx: Reporting) -> NestedDerivativeError:
     """Return the error for a hook on the way of a derivative of a gradient."""
     error = NestedDerivativeError(
         "a hook was run in a function of which a derivative of higher order is taken",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from numpy import ndarray
 
 from mooncake_py.boundary.arguments import name_of
 from mooncake_py.boundary.detached import Bare
+from mooncake_py.boundary.writes import nodes_of
 from mooncake_py.containers.containers import module_of
 from mooncake_py.containers.state import old_cell, restore_cell
 from mooncake_py.errors import DerivativeDropError, UntrackedWriteError
@@ -36,6 +37,10 @@ from mooncake_py.runtime.memory import undo_assign
 from mooncake_py.runtime.pulls import pull_state
 from mooncake_py.tangents.memory import owner
 from mooncake_py.utilities.stopping import stop_gradient
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+    from mooncake_py.runtime.reverse_mode import ReverseMode
 
 __all__ = ["ignore_derivatives"]
 
@@ -92,7 +97,7 @@ def ignore_derivatives(x: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 
 @contextual(ignore_derivatives)
-def ignore_inside(ctx: Any, x: Any, /, *args: Any, **kwargs: Any) -> Any:
+def ignore_inside(ctx: Mode, x: Any, /, *args: Any, **kwargs: Any) -> Any:
     """Run the function outside of the derivative, and see what it has changed."""
     if not callable(x):
         return ctx.call(stop_gradient, x)
@@ -115,7 +120,7 @@ def ignore_inside(ctx: Any, x: Any, /, *args: Any, **kwargs: Any) -> Any:
 class Reachable(Snapshot):
     """What a function can reach, of arrays only those that the derivative has computed with."""
 
-    def __init__(self, ctx: Any, f: Any, args: Any, kwargs: Any) -> None:
+    def __init__(self, ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
         self.ctx = ctx
         super().__init__(None, args, kwargs)  # to look up the names of parameters takes long
         self.follow(name_of(f), f)
@@ -128,7 +133,7 @@ class Reachable(Snapshot):
 class Watch:
     """A block round a call of a function, with a watch over what the function can reach."""
 
-    def __init__(self, ctx: Any, f: Callable[..., Any], args: Any, kwargs: Any) -> None:
+    def __init__(self, ctx: Mode, f: Callable[..., Any], args: Any, kwargs: Any) -> None:
         self.ctx = ctx
         self.f = f
         self.before = Reachable(ctx, f, args, kwargs).kept
@@ -185,7 +190,7 @@ class Watch:
         return error
 
 
-def is_known(ctx: Any, a: ndarray) -> bool:
+def is_known(ctx: Mode, a: ndarray) -> bool:
     """Tell whether an array is active, or the tape may refer to what it holds or held before.
 
     The derivatives round this one count too; to look an array up there in the usual way is an
@@ -193,8 +198,7 @@ def is_known(ctx: Any, a: ndarray) -> bool:
     """
     block = owner(a)
     for context in (ctx, *ctx.outers):
-        active = context.known if isinstance(context, ReverseContext) else context.blocks.known
-        for nodes in (active, context.registry.constants):
+        for nodes in (nodes_of(context), context.registry.constants):
             node = dict.get(nodes, id(block))
             if node is not None and node.ref() is block:
                 return True
@@ -273,7 +277,7 @@ class Noted:
 _noted: WeakKeyDictionary[Any, Noted] = WeakKeyDictionary()
 
 
-def noted(ctx: Any) -> set[int]:
+def noted(ctx: ReverseMode) -> set[int]:
     """Return the ids of what a tape refers to; it keeps the objects."""
     ids = _noted.setdefault(ctx, Noted()).update(ctx.tape)
     return ids if ctx.rehearsal is None else ids.union(ctx.rehearsal.changes.groups)

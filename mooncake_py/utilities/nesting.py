@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mooncake_py.rules.declare import contextual
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode, Tracking
 
 __all__ = ["is_deriving", "nest_level"]
 
@@ -35,7 +38,7 @@ def is_deriving() -> bool:
 
 
 @contextual(is_deriving)
-def is_deriving_inside(ctx: Any) -> bool:
+def is_deriving_inside(ctx: Mode) -> bool:
     """Answer inside a derivative."""
     return True
 
@@ -60,6 +63,6 @@ def nest_level() -> int:
 
 
 @contextual(nest_level)
-def nest_level_inside(ctx: Any) -> int:
+def nest_level_inside(ctx: Tracking) -> int:
     """Answer inside a derivative."""
     return ctx.nesting

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
 from mooncake_py.errors import NonDifferentiableArgumentError
 from mooncake_py.rules.declare import contextual
 from mooncake_py.utilities.structures import holds_numbers
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Language
 
 __all__ = ["Grads", "Params", "WithoutParameters", "as_params"]
 
@@ -127,7 +130,7 @@ class WithoutParameters:
 
 
 @contextual(WithoutParameters.__call__)
-def call_inside(ctx: Any, function: WithoutParameters, *parameters: Any) -> Any:
+def call_inside(ctx: Language, function: WithoutParameters, *parameters: Any) -> Any:
     """Run the function inside a derivative."""
     return ctx.call(function.f, *function.args)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.application.copying import copy_jointly
 from mooncake_py.application.gradients import gradient_of
@@ -17,6 +17,9 @@ from mooncake_py.modes.reverse.settings import new_context, settings
 from mooncake_py.runtime.limits import limits_raised
 from mooncake_py.tangents.equality import value_mismatch
 from mooncake_py.utilities.parameters import Grads, Params
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.reverse_mode import ReverseMode
 
 __all__ = ["PullbackToParameters"]
 
@@ -43,7 +46,7 @@ class PullbackToParameters:
     def __call__(self, cotangent: Any) -> Grads:
         """Return the gradients of the parameters for a cotangent of the output."""
 
-        def reverse(ctx: Any, output: Any) -> None:
+        def reverse(ctx: ReverseMode, output: Any) -> None:
             seed(ctx, output, cotangent, "dy")
             ctx.run_backwards()
 

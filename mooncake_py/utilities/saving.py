@@ -5,16 +5,20 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.language import stored_files
 from mooncake_py.utilities.ignoring import ignore_inside
 
+if TYPE_CHECKING:
+    from mooncake_py.diagnostics.reporting import Reporting
+    from mooncake_py.runtime.mode import Mode
+
 __all__ = ["store_inside"]
 
 
-def store_inside(ctx: Any, store: Any, args: Any, kwargs: Any) -> Any:
+def store_inside(ctx: Mode, store: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that stores data, with plain numbers for active ones."""
     if any(map(ctx.contains_active, (*args, *kwargs.values()))):
         position, keyword = stored_files.SAVERS[store]
@@ -24,7 +28,7 @@ def store_inside(ctx: Any, store: Any, args: Any, kwargs: Any) -> Any:
     return ignore_inside(ctx, store, *args, **kwargs)
 
 
-def refuse_own_file(ctx: Any, store: Any, file: Any) -> None:
+def refuse_own_file(ctx: Reporting, store: Any, file: Any) -> None:
     """Raise if a file is an object with methods of the user's, which would run unseen."""
     if file is None or isinstance(file, (str, bytes, os.PathLike, io.IOBase)):
         return

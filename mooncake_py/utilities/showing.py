@@ -7,13 +7,16 @@ import copy
 import functools
 import linecache
 import os
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mooncake_py.errors import Location
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.rules.declare import contextual
 from mooncake_py.utilities.copies import plain_copy
 from mooncake_py.utilities.hooks import hook
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["showgrad"]
 
@@ -53,7 +56,7 @@ def showgrad(x: T, label: str | None = None) -> T:
 
 
 @contextual(showgrad)
-def showgrad_inside(ctx: Any, x: T, label: str | None = None) -> T:
+def showgrad_inside(ctx: Mode, x: T, label: str | None = None) -> T:
     """Print by a hook inside a derivative."""
     if not isinstance(ctx, ReverseContext):
         return ctx.call(copy.deepcopy, x)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.rules.declare import contextual
 from mooncake_py.utilities.copies import plain_copy
+
+if TYPE_CHECKING:
+    from mooncake_py.diagnostics.reporting import Reporting
 
 __all__ = ["stop_gradient"]
 
@@ -43,7 +46,7 @@ def stop_gradient(x: T) -> T:
 
 
 @contextual(stop_gradient)
-def stop_gradient_inside(ctx: Any, x: T) -> T:
+def stop_gradient_inside(ctx: Reporting, x: T) -> T:
     """Copy inside a derivative, and see that nothing active is left."""
     y = plain_copy(x)
     if ctx.contains_active(y):

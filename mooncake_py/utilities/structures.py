@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.rules.declare import contextual
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["copied", "holds_numbers"]
 
@@ -18,7 +21,7 @@ def copied(value: Any) -> Any:
 
 
 @contextual(copied)
-def copied_inside(ctx: Any, value: Any) -> Any:
+def copied_inside(ctx: Mode, value: Any) -> Any:
     """Copy a value inside a derivative."""
     from mooncake_py.boundary.inner_outputs import Apart
 
@@ -31,7 +34,7 @@ def holds_numbers(value: Any) -> bool:
 
 
 @contextual(holds_numbers)
-def holds_numbers_inside(ctx: Any, value: Any) -> bool:
+def holds_numbers_inside(ctx: Mode | None, value: Any) -> bool:
     """Tell so inside a derivative."""
     from mooncake_py.boundary.inner_outputs import Leaves
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import grad, hvp, jacobian, jvp, value_and_grad, vjp
+from mooncake_py.errors import NestedDerivativeError
 from tests.support.directions import check_second, sixth_order
 
 X = np.array([0.3, -1.2, 0.7, 0.5])
@@ -300,6 +301,29 @@ def test_views_of_one_memory_given_to_vjp_inside():
         return vjp(lambda p: np.sum(p[0][1:] * p[1]), [x, x[1:]])[1](1.0)[0][0].sum()
 
     np.testing.assert_array_equal(grad(f)(np.array([1.0, 2.0, 3.0])), [0.0, 2.0, 2.0])
+
+
+@pytest.mark.parametrize("a", [3.0, np.array([3.0, 4.0])], ids=["number", "array"])
+def test_a_pullback_made_inside_a_derivative_may_be_called_after_it(a):
+    def f(x):
+        y, pull_back = vjp(lambda a: a * a * a, a)
+        return x * np.sum(y), pull_back
+
+    (_, pull_back), _ = value_and_grad(f, has_aux=True)(2.0)
+    np.testing.assert_allclose(pull_back(2.0 * a)[0], 6.0 * a**3, rtol=1e-15)
+
+
+def test_a_pullback_called_after_the_derivative_whose_function_does_something_else():
+    factor = [2.0]
+
+    def f(x):
+        y, pull_back = vjp(lambda a: a * factor[0], 3.0)
+        return x * y, pull_back
+
+    (_, pull_back), _ = value_and_grad(f, has_aux=True)(2.0)
+    factor[0] = 5.0
+    with pytest.raises(NestedDerivativeError, match="gave another result"):
+        pull_back(1.0)
 
 
 @pytest.mark.parametrize("parts", [

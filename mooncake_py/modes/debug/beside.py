@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import get_ident
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -22,6 +22,9 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.values import NUMBERS
 from mooncake_py.tangents.memory import Shadows, has_overlaps, owner, zeros_like_owner
+
+if TYPE_CHECKING:
+    from mooncake_py.diagnostics.reporting import Reporting
 
 __all__ = ["Change", "compare"]
 
@@ -128,7 +131,7 @@ def is_writeable(a: ndarray) -> bool:
 
 
 def compare(
-    ctx: Any, name: str, f: Callable[..., Any], args: Any, kwargs: Any, y: Any, *,
+    ctx: Reporting, name: str, f: Callable[..., Any], args: Any, kwargs: Any, y: Any, *,
     exactly: bool = True, pure: bool = True,
 ) -> None:
     """Raise if an operation that only computes gives another result when it is run plainly.
@@ -190,7 +193,7 @@ class Change:
         error = run_plainly(run, (scratch, *plain), {})
         self.expected = error if isinstance(error, Exception) else scratch
 
-    def check(self, ctx: Any, name: str) -> None:
+    def check(self, ctx: Reporting, name: str) -> None:
         """Raise if the array does not hold what its copy does."""
         if self.expected is MISSING:
             return
@@ -270,7 +273,9 @@ def text(value: Any) -> str:
     return f"{module}{t.__qualname__} {value!r:.60}"
 
 
-def different(ctx: Any, name: str, what: str, got: str, expected: str) -> DifferentResultError:
+def different(
+    ctx: Reporting, name: str, what: str, got: str, expected: str
+) -> DifferentResultError:
     """Return the error for a result that the plain call does not give."""
     return DifferentResultError(
         f"{name} gives a result of another {what} than in the plain call",

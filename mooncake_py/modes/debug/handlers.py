@@ -7,7 +7,7 @@ import operator
 import os
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -40,9 +40,13 @@ from mooncake_py.rules.kinds import (
 from mooncake_py.runtime.scatter import HANDLERS as SCATTER
 from mooncake_py.runtime.values import INEXACT_SCALARS
 
+if TYPE_CHECKING:
+    from mooncake_py.diagnostics.reporting import Reporting
+    from mooncake_py.modes.debug.context import Checks
+
 __all__ = ["CheckedHandlers"]
 
-Handler = Callable[[Any, Any, Any, Any], Any]
+Handler = Callable[["Checks", Any, Any, Any], Any]
 
 
 class CheckedHandlers:
@@ -89,7 +93,7 @@ BUILTINS = frozenset({
 def beside(handler: Handler) -> Handler:
     """Return a handler that also runs the function plainly."""
 
-    def run(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    def run(ctx: Checks, f: Any, args: Any, kwargs: Any) -> Any:
         y = handler(ctx, f, args, kwargs)
         compare(ctx, function_name(f), f, args, kwargs, y)
         return y
@@ -104,7 +108,7 @@ def checked_handler(rule: Rule) -> Handler:
 
     watched = rule.by_user and not isinstance(rule, (ContextRule, OverlayRule))
 
-    def run(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    def run(ctx: Checks, f: Any, args: Any, kwargs: Any) -> Any:
         kept = contents(f, args, kwargs) if pure else []
         held = Held(None, args, kwargs) if watched else None
         options = dict(kwargs)  # of which the engine may take some out
@@ -195,7 +199,7 @@ def contents(f: Any, args: Any, kwargs: Any) -> list[tuple[str, ndarray, ndarray
     ]
 
 
-def unchanging(ctx: Any, rule: Rule, f: FunctionType) -> Any:
+def unchanging(ctx: Reporting, rule: Rule, f: FunctionType) -> Any:
     """Return a function of the user's that raises if it changes its arguments."""
 
     @functools.wraps(f)
@@ -211,7 +215,7 @@ def unchanging(ctx: Any, rule: Rule, f: FunctionType) -> Any:
     return run
 
 
-def impure(ctx: Any, rule: Rule, f: Any, found: str) -> UntrackedWriteError:
+def impure(ctx: Reporting, rule: Rule, f: Any, found: str) -> UntrackedWriteError:
     """Return the error for a function that wrote into an argument."""
     return UntrackedWriteError(
         f"{function_name(f)} changed what it was called with, and its rule does not say so",

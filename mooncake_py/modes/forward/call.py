@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.application.gradients import gradient_of
 from mooncake_py.boundary.apart import ArgumentsApart, guard
@@ -23,6 +23,9 @@ from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.settings import Settings, new_context, settings
 from mooncake_py.runtime.enclosing import enclosed, enclosing
 from mooncake_py.tangents import NoTangent, zero_tangent
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["push_forward", "push_state_forward", "run_over"]
 
@@ -79,7 +82,7 @@ def forward_context(
     return ctx
 
 
-def run_over(base: Any, f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
+def run_over(base: Mode, f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
     """Run a function in forward mode over a context; return the new context and the output."""
     ctx = ForwardContext(base, plain=False)
     guard(ctx)

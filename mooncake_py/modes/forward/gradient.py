@@ -7,7 +7,7 @@ the function, however long it runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
@@ -32,6 +32,9 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.enclosing import enclosed
 
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
 __all__ = ["run"]
 
 
@@ -54,7 +57,7 @@ class Direction(NamedTuple):
 
 
 def run(
-    outer: Any, debug: bool, f: Callable[..., Any], chosen: Any, has_aux: bool, args: Any,
+    outer: Mode | None, debug: bool, f: Callable[..., Any], chosen: Any, has_aux: bool, args: Any,
     kwargs: Any,
 ) -> tuple[Any, tuple[Any, ...]]:
     """Return the result, and the gradients for the chosen arguments, inside what runs outside."""
@@ -112,7 +115,8 @@ def directions(number: int, leaf: Any) -> Iterator[Direction]:
 
 
 def along(
-    outer: Any, checked: Settings | None, call: Call, direction: Direction | None, whole: bool
+    outer: Mode | None, checked: Settings | None, call: Call, direction: Direction | None,
+    whole: bool,
 ) -> tuple[Any, Any]:
     """Run a function along a direction; return its result, value and `aux`, and its slope.
 
@@ -135,7 +139,7 @@ def along(
 
 
 def along_inside(
-    outer: Any, call: Call, direction: Direction | None, whole: bool
+    outer: Mode, call: Call, direction: Direction | None, whole: bool
 ) -> tuple[Any, Any]:
     """Do so inside another derivative, which follows the result and the slope."""
     # Only where derivatives nest.
@@ -143,7 +147,7 @@ def along_inside(
 
     f, _, has_aux, *_ = call
 
-    def forward(below: Any) -> Any:
+    def forward(below: Mode) -> Any:
         ctx = ForwardContext(below, plain=False)
         guard(ctx)
         with InputLifter(ctx) as lifter, enclosed(None):

@@ -101,7 +101,7 @@ class Levels(ArrayLanguage, ForwardMode):
         return self.base.registry
 
     @property
-    def thread(self) -> int:
+    def thread(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The thread that runs the call."""
         return self.base.thread
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -20,6 +20,9 @@ from mooncake_py.modes.reverse.settings import new_context, settings
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.limits import limits_raised
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["gradient_of_first", "run_both_ways", "value_and_gradient"]
 
@@ -39,7 +42,7 @@ def value_and_gradient(
 
 
 def run(
-    outer: Any, debug: bool, f: Callable[..., Any], chosen: Any, has_aux: bool, args: Any,
+    outer: Mode | None, debug: bool, f: Callable[..., Any], chosen: Any, has_aux: bool, args: Any,
     kwargs: Any,
 ) -> tuple[Any, tuple[Any, ...]]:
     """Return the result, and the gradients for the chosen arguments, inside what runs outside."""

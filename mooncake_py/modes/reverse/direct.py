@@ -7,7 +7,7 @@ and no structure walked through.  Measured on functions of 100 elements, Python 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -20,6 +20,9 @@ from mooncake_py.runtime.memory import Memory, undo_assign
 from mooncake_py.runtime.pulls import READS
 from mooncake_py.runtime.rule_pulls import ADJOINTS
 from mooncake_py.runtime.tangent_tree import Mirror
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.reverse_mode import ReverseMode
 
 __all__ = ["Direct"]
 
@@ -60,7 +63,7 @@ class Direct:
             self.alone = is_last and type(node) is Memory
 
     @classmethod
-    def of(cls, ctx: Any, node: Any, output: Any, mirrors: list[Any]) -> Direct | None:
+    def of(cls, ctx: ReverseMode, node: Any, output: Any, mirrors: list[Any]) -> Direct | None:
         """Return the short way for a forward pass, None if it must be reversed in general."""
         tape = ctx.tape
         if (
@@ -73,7 +76,7 @@ class Direct:
             return None
         return cls(node, output, tape)
 
-    def isolate(self, ctx: Any, output: ndarray) -> None:
+    def isolate(self, ctx: ReverseMode, output: ndarray) -> None:
         """Give the last operation a cotangent of its own where its result is a reshaped array.
 
         Nothing else will read or write that of the block; to take it from there, one would have
@@ -106,7 +109,7 @@ class Direct:
         node.grad = cotangent if t is np.float64 else np.float64(cotangent)
         return True
 
-    def lend_shadow(self, ctx: Any) -> None:
+    def lend_shadow(self, ctx: ReverseMode) -> None:
         """Let the adjoint read the fdata of the output where they are; nobody reads them later."""
         shadow = self.node.grad if self.lends else None
         if shadow is not None:

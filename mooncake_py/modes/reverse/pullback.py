@@ -133,10 +133,10 @@ class Vjp:
         with limits_raised():
             outer = enclosing()
             if outer is not None and outer.contains_active((cotangent, self.f, self.args)):
-                from mooncake_py.nesting.inside import pull_back_inside
+                from mooncake_py.nesting.inside import pull_back
 
                 with self.draws.again():
-                    return pull_back_inside(outer, self.f, self.args, cotangent, self.expected())
+                    return pull_back(outer, self.f, self.args, cotangent, self.expected())
             ctx, self.ctx = self.ctx, None
             state = nullcontext() if ctx is None or self.waiting is None else self.waiting.resumed()
             if ctx is None:

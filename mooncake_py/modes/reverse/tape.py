@@ -70,7 +70,7 @@ class Tape(ArrayLanguage, ReverseMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self.thread: int = get_ident()
+        self.thread = get_ident()
         self.tape: list[tuple[Any, ...]] = []
         self.record = self.tape.append
         self.registry: Registry = Registry(drops.reporter(self))
