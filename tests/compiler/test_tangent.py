@@ -160,6 +160,7 @@ def test_types_of_numbers_and_of_their_tangents(ran):
 
 
 @pytest.mark.plain
+@pytest.mark.without_modes("numbers divide by zero, which raises", "other")
 def test_what_is_unusual_takes_the_general_way_and_puts_tangents_back(ran):
     def f(x):
         for i in range(len(x)):

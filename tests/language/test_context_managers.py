@@ -10,6 +10,7 @@ import io
 import numpy as np
 import pytest
 
+from mooncake_py import grad, jvp
 from tests.support.gradients import Program, Programs
 
 programs = Programs()
@@ -237,3 +238,12 @@ def errors_of_numpy_by_a_stack_and_by_hand(x):
 @pytest.mark.parametrize("program", programs, ids=str)
 def test_gradient(program: Program) -> None:
     program.check()
+
+
+@pytest.mark.parametrize(
+    "f", [errors_of_numpy_in_a_loop, errors_of_numpy_in_a_condition, errors_of_numpy_by_a_setting]
+)
+def test_settings_of_numpy_hold_in_forward_mode_too(f):
+    y, dy = jvp(f, (X,), (np.ones(3),))
+    assert y == f(X)
+    assert dy == pytest.approx(np.sum(grad(f)(X)))

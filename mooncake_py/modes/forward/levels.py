@@ -255,6 +255,11 @@ class Levels(ArrayLanguage, ForwardMode):
                 self.registry.constants[id(owner)] = Memory.of(owner)
         return t
 
+    def heed_settings(self) -> None:
+        """Note a change of settings, at all levels: regions run below."""
+        super().heed_settings()
+        self.base.heed_settings()
+
     def run_region(self, site: Any, functions: Any, steps: Any, inputs: Any) -> Any:
         """Run a region as its tangent, by the context below."""
         return site.push(self, functions, steps, inputs)

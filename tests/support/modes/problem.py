@@ -46,9 +46,10 @@ class Problem:
         if share_memory(given):  # the function sees that of each argument
             y, pullback = vjp(f, *given)
             return y, lambda dy: tuple([pullback(dy)[i] for i in argnums])
+        others = [None if i in argnums else a for i, a in enumerate(given)]
 
         def of_chosen(*chosen: Any) -> Any:
-            args = list(given)
+            args = list(others)
             for i, value in zip(argnums, chosen, strict=True):
                 args[i] = value
             return f(*args)
