@@ -51,12 +51,15 @@ class Pattern(NamedTuple):
         Of each array whether it is active.
     owners : tuple of int
         Of each array the first one that shares its memory.
+    items : tuple of str
+        Of each array that is a list the type of its items, else empty.
     """
 
     functions: tuple[Any, ...]
     kinds: tuple[tuple[str, bool], ...]
     on: tuple[bool, ...]
     owners: tuple[int, ...]
+    items: tuple[str, ...] = ()
 
 
 class Form(NamedTuple):
@@ -111,6 +114,8 @@ def specialise(region: Region, pattern: Pattern) -> Form | None:
     region = bound_to(region, pattern.functions)
     numbers = [name for name in region.inputs if name not in region.arrays]
     kinds = {name: kind for name, (kind, _) in zip(numbers, pattern.kinds, strict=True)}
+    lists = zip(arrays_of(region), pattern.items, strict=False)
+    kinds |= {name: kind for name, kind in lists if kind}
     types = infer(region, kinds)
     if types is None:
         return None
@@ -250,5 +255,6 @@ def bound_to(region: Region, functions: Sequence[Any]) -> Region:
         return tuple([with_value(with_blocks(s, bind), known) for s in block])
 
     return Region(
-        bind(region.body), region.inputs, region.arrays, region.bound, region.counts, region.like
+        bind(region.body), region.inputs, region.arrays, region.bound, region.counts, region.like,
+        region.shaped,
     ) if functions else region

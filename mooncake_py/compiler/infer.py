@@ -7,7 +7,7 @@ after each `Assign` to it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import NamedTuple
 
@@ -74,7 +74,7 @@ def infer(region: Region, kinds: Mapping[str, str]) -> Types | None:
     region : Region
         The functions that it calls are known.
     kinds : dict of str to str
-        The types of the inputs that are numbers.
+        The types of the inputs that are numbers, and of the items of lists.
     """
     found = _Inference(region, kinds)
     after = {name: only(types) for name, types in found.after.items()}
@@ -82,7 +82,11 @@ def infer(region: Region, kinds: Mapping[str, str]) -> Types | None:
         name for name in region.bound if name not in region.like and after[name] == MIXED
     ))
     flagged = found.sources(region.body, set(results))
-    if found.makes_ints:
+    mixes = any(  # a list keeps what is stored as it is
+        array not in region.like and found.results[id(s)] != {kinds[array]}
+        for array, s in stores(region) if array in kinds
+    )
+    if found.makes_ints or mixes:
         return None
     first = tuple(
         Count(flag_of(name), Const(FLAGS[kinds[name]])) for name in sorted(flagged) if name in kinds
@@ -104,6 +108,8 @@ class _Inference:
         By the id of an `Assign` or a `Let`: the types that the value may have.
     read : dict of int to Env
         By the same: the types of the names that the value is made of.
+    items : dict of str to Kinds
+        The types of the items of lists.
     after : dict of str to Kinds
         By name, after the region.
     makes_ints : bool
@@ -116,9 +122,11 @@ class _Inference:
         self.like = region.like
         self.results: dict[int, Kinds] = {}
         self.read: dict[int, Env] = {}
+        given = {name: frozenset({kind}) for name, kind in kinds.items()}
+        self.items = {name: given[name] for name in region.arrays if name in given}
         while True:
             known = dict(self.results)
-            env = self.run(region.body[:-1], {name: frozenset({k}) for name, k in kinds.items()})
+            env = self.run(region.body[:-1], given)
             loop = region.loop
             # Where `for` does not run at all, the region is not tried: see `site`.
             self.after = self.repeated(loop, env) if isinstance(loop, For) else (
@@ -171,8 +179,8 @@ class _Inference:
                 return ONE_FLOAT if type(value) is float else ONE_INT
             case Name(name=name):
                 return env[name]
-            case Load():
-                return ONE_FLOAT64
+            case Load(array=array):
+                return self.items.get(array, ONE_FLOAT64)
             case Select(a=a, b=b):
                 return self.types_of(a, env) | self.types_of(b, env)
             case Call(function=f, args=args):
@@ -236,6 +244,13 @@ def name_of(s: Assign | Let) -> str:
     if isinstance(s, Let):
         return s.name
     return s.target.name if isinstance(s.target, Name) else ""
+
+
+def stores(region: Region) -> Iterator[tuple[str, Assign]]:
+    """Yield the assignments to elements, each after its array."""
+    for s in statements(region.body):
+        if isinstance(s, Assign) and isinstance(s.target, Load):
+            yield s.target.array, s
 
 
 def combined(op: str, kinds: list[Kinds]) -> Kinds:

@@ -220,7 +220,9 @@ class Region:
     counts : frozenset of str
         Which of these are ints for certain.
     like : dict of str to str
-        For each tangent that is bound the name of its value, whose type it has.
+        For each tangent that is bound or written the name of its value, whose type it has.
+    shaped : frozenset of str
+        The arrays that can be no lists: their shapes are read, or they have a tuple as an index.
     """
 
     body: Block
@@ -229,6 +231,7 @@ class Region:
     bound: dict[str, str]
     counts: frozenset[str] = frozenset()
     like: dict[str, str] = field(default_factory=dict)
+    shaped: frozenset[str] = frozenset()
 
     @property
     def loop(self) -> For | While:

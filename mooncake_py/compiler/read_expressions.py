@@ -66,8 +66,9 @@ class ExpressionReader:
         The counters of the loops round a statement.
     defined : set of str
         The names that are bound before a statement for certain.
-    numbers, measured : set of str
-        What is read as a number, and the arrays of which a length is read, by their names in IR.
+    numbers, measured, shaped : set of str
+        What is read as a number, the arrays of which a length is read, and those that can be no
+        lists, by their names in IR.
     """
 
     def __init__(self, names: Names, statics: StaticInts, place: Place) -> None:
@@ -84,6 +85,7 @@ class ExpressionReader:
         self.defined: set[str] = set()
         self.numbers: set[str] = set()
         self.measured: set[str] = set()
+        self.shaped: set[str] = set()
         self._numbers_of: dict[tuple[str, int], int] = {}
 
     # Values.
@@ -187,9 +189,10 @@ class ExpressionReader:
         parts = index.elts if isinstance(index, ast.Tuple) else [index]
         if not parts:
             raise Unfit
-        return self.element(
-            self.array(base), tuple(map(self.whole, parts)), place_of(node)
-        )
+        array = self.array(base)
+        if isinstance(index, ast.Tuple):
+            self.shaped.add(array)
+        return self.element(array, tuple(map(self.whole, parts)), place_of(node))
 
     def element(self, array: str, index: tuple[Expr, ...], place: Place) -> Load:
         """Return an element of an array, which always has as many indices."""
@@ -240,7 +243,9 @@ class ExpressionReader:
                 return self.compared(ops, [left, *comparators], place)
             case ast.Subscript(value=ast.Attribute(value=base, attr="shape"),
                                slice=ast.Constant(value=int(axis))) if axis >= 0:
-                return self.length(base, axis)
+                found = self.length(base, axis)
+                self.shaped.add(found.array)
+                return found
             case ast.Subscript(value=ast.Name() | ast.Attribute()):
                 return self.item(node)
             case ast.Call(args=[argument], keywords=[]):

@@ -112,7 +112,10 @@ class LoopReader(ExpressionReader):
         if not any(isinstance(s, Assign) for s in statements((loop,))):
             raise Unfit
         body = (*self.checks, loop)
-        return Region(body, tuple(self.inputs), self.arrays, bound, frozenset(self.counts))
+        return Region(
+            body, tuple(self.inputs), self.arrays, bound, frozenset(self.counts),
+            shaped=frozenset(self.shaped),
+        )
 
     def survey(self) -> None:
         """Raise if a statement of the loop is of another kind, or binds another kind of name."""
@@ -178,11 +181,11 @@ class LoopReader(ExpressionReader):
         arrays: list[ast.expr] = [node.iter]
         if isinstance(node.iter, ast.Name | ast.Attribute):
             pass
-        elif call is None or call.keywords or not isinstance(node.target, ast.Tuple):
+        elif call is None or not isinstance(node.target, ast.Tuple):
             raise Unfit
-        elif self.names.calls_builtin(call, "zip"):
+        elif self.names.calls_builtin(call, "zip") and is_strict_or_not(call.keywords):
             targets, arrays = node.target.elts, call.args
-        elif self.names.calls_builtin(call, "enumerate"):
+        elif self.names.calls_builtin(call, "enumerate") and not call.keywords:
             targets, arrays = node.target.elts, call.args
             if len(targets) == 2 and len(arrays) == 1 and isinstance(targets[0], ast.Name):
                 return Head(targets[0].id, targets[1:], arrays)
@@ -370,6 +373,14 @@ class LoopReader(ExpressionReader):
         self.defined.add(target.id)
         self.counts.add(named(target.id))
         return Count(named(target.id), value, place=place_of(target))
+
+
+def is_strict_or_not(keywords: list[ast.keyword]) -> bool:
+    """Return True for no keywords, or one that decides about lengths that differ.
+
+    Those are left to the loop as it is written in any case.
+    """
+    return all(k.arg == "strict" and isinstance(k.value, ast.Constant) for k in keywords)
 
 
 def may_jump(node: ast.If) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from mooncake_py.compiler.evaluate import evaluated
 from mooncake_py.compiler.forms import Form, Pattern, bound_to, is_served, specialise
 from mooncake_py.compiler.infer import FLAGS, FLOAT, FLOAT64, INT
 from mooncake_py.compiler.ir import STEPS, For, Name, Region, While
+from mooncake_py.compiler.items import Items, Pairs
 from mooncake_py.compiler.partials import NoPartial
 from mooncake_py.compiler.tangent import Tangent, tangent
 from mooncake_py.forms.fusion import Elsewhere
@@ -119,19 +120,39 @@ class Site:
         """Return True if the arrays are of the kind that is read and written as numbers."""
         for name in self.arrays:
             a = inputs[name]
+            if type(a) is list or (type(a) is tuple and name not in self.written):
+                if self.region.arrays[name] != 1 or name in self.region.shaped:
+                    return False
+                continue
             if type(a) is not ndarray or a.dtype is not DOUBLE:
                 return False
             if a.ndim != self.region.arrays[name] or not a.flags.aligned:
                 return False  # of which there are no memory views
-        return all(inputs[name].flags.writeable for name in self.written)
+        return all(
+            inputs[name].flags.writeable for name in self.written if type(inputs[name]) is ndarray
+        )
 
     def owners(self, inputs: Mapping[str, Any]) -> tuple[int, ...]:
         """Return for each array the first one that shares its memory."""
         if len(self.arrays) == 1:
             return (0,)
         arrays = [inputs[name] for name in self.arrays]
-        owners = [id(a if a.base is None else owner_of(a)) for a in arrays]
+        owners = [
+            id(a if type(a) is not ndarray or a.base is None else owner_of(a)) for a in arrays
+        ]
         return tuple(map(owners.index, owners))
+
+    def lists(self, inputs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """Yield the inputs that are lists or tuples in the place of arrays."""
+        for name in self.arrays:
+            if type(inputs[name]) is list or type(inputs[name]) is tuple:
+                yield name, inputs[name]
+
+    def overlaps(self, inputs: Mapping[str, Any], names: Iterable[str]) -> bool:
+        """Return True if an array has elements that share memory."""
+        return any(
+            has_overlaps(inputs[name]) for name in names if type(inputs[name]) is ndarray
+        )
 
     # Reverse mode.
 
@@ -139,6 +160,9 @@ class Site:
         self, ctx: ReverseMode, functions: Any, steps: Any, inputs: dict[str, Any]
     ) -> dict[str, Any] | Any:
         """Run the region forward and record it; return what it binds, or `Elsewhere`."""
+        lists = dict(self.lists(inputs))
+        items = {key: Items.of(ctx, a) for key, a in {id(a): a for a in lists.values()}.items()}
+        inputs = inputs | {name: items[id(a)] for name, a in lists.items()}
         form = self.form(ctx, functions, inputs)
         if form is None:
             return Elsewhere
@@ -162,8 +186,18 @@ class Site:
             if kind is None or (on and (kind is INT or value.context not in (ctx, *ctx.outers))):
                 return None
             kinds.append((kind, on))
-        on = tuple([ctx.find(inputs[name]) is not None for name in self.arrays])
-        pattern = Pattern(functions, tuple(kinds), on, self.owners(inputs))
+        moving: list[bool] = []
+        items: list[str] = []
+        for name in self.arrays:
+            a = inputs[name]
+            if a is None:  # a list of anything but numbers of one type
+                return None
+            is_list = type(a) is Items
+            moving.append(bool(a.leaves) if is_list else ctx.find(a) is not None)
+            items.append(a.kind if is_list else "")
+        pattern = Pattern(
+            functions, tuple(kinds), tuple(moving), self.owners(inputs), tuple(items)
+        )
         try:
             return self._forms[pattern]
         except KeyError:
@@ -174,8 +208,10 @@ class Site:
         return form
 
     def is_worth(self, steps: range | None, inputs: dict[str, Any]) -> bool:
-        """Return True if the arrays that are written, and copied before, are not far too large."""
-        nbytes = sum([inputs[name].nbytes for name in self.written])
+        """Return True if what is copied before is not far too large: arrays that are written."""
+        nbytes = sum([
+            a.nbytes for name, a in inputs.items() if name in self.written or type(a) is Items
+        ])
         if steps is None:
             return nbytes <= SMALL
         return nbytes <= BYTES * len(steps) or nbytes <= BYTES * self.passes(steps, inputs)
@@ -204,7 +240,9 @@ class Site:
         """Run the forward sweep, and record the region if all went well."""
         given = {name: plain(inputs[name]) for name in self.numbers}
         given |= {n.name: inputs[n.array].shape[n.axis] for n in form.lengths}
-        before = {name: inputs[name].copy("K") for name in self.written}
+        before = {
+            name: inputs[name].copy("K") for name in self.written if type(inputs[name]) is ndarray
+        }
         floats: list[float] = []
         ints: list[Any] = []
         results: Any = None
@@ -220,11 +258,15 @@ class Site:
         outputs = typed(form, bound, results[len(bound):])
         if not form.shadows and not form.outputs:
             return outputs
-        nodes = [ctx.registry.activate(inputs[name]) for name in form.shadows]
+        nodes = [
+            ctx.registry.activate(a) if type(a) is ndarray else a
+            for a in map(inputs.__getitem__, form.shadows)
+        ]
         active = [active_number(outputs[name], ctx) for name in form.outputs]
         read = [inputs[name] for name in form.read]
         for a in read:
-            ctx.registry.protect(a)
+            if type(a) is ndarray:
+                ctx.registry.protect(a)
         given |= bound
         state = [given[name] for name in (*form.steady, *form.counts)]
         leaves = [inputs[name] for name in form.leaves]
@@ -239,9 +281,13 @@ class Site:
     ) -> None:
         """Record what the region overwrote."""
         for name in form.shadows:
-            ctx.registry.activate(inputs[name])
+            if type(inputs[name]) is ndarray:
+                ctx.registry.activate(inputs[name])
         for name, old in before.items():
             ctx.log_whole(inputs[name], old)
+        found = {id(inputs[name]): name for name in self.written if name not in before}
+        for name in found.values():
+            inputs[name].store(ctx, name in form.shadows)
 
     def swept(
         self, form: Form, kept: tuple[list[float], list[Any], range | None],
@@ -250,7 +296,7 @@ class Site:
         """Run the forward sweep; None where something is unusual."""
         floats, ints, steps = kept
         values = [
-            memoryview(v) if name in self.region.arrays else given[name]
+            cells_of(v) if name in self.region.arrays else given[name]
             for name, v in inputs.items()
         ]
         values += [given[n.name] for n in form.lengths]
@@ -260,7 +306,7 @@ class Site:
         except UNUSUAL:
             return None  # the reference raises it again
         unbound = any(v is None for v in results)
-        overlaps = any(has_overlaps(inputs[name]) for name in form.shadows)
+        overlaps = self.overlaps(inputs, form.shadows)
         return results if finite and not unbound and not overlaps else None
 
     # Forward mode.
@@ -269,20 +315,26 @@ class Site:
         self, ctx: ForwardMode, functions: Any, steps: Any, inputs: dict[str, Any]
     ) -> dict[str, Any] | Any:
         """Run the tangent of the region below; return what it binds, or `Elsewhere`."""
-        given = {name: ctx.split(inputs[name]) for name in self.region.inputs}
+        pairs = {id(a): Pairs(ctx, a) for _, a in self.lists(inputs)}
+        given = {
+            name: split(ctx, pairs.get(id(inputs[name])) or inputs[name])
+            for name in self.region.inputs
+        }
         moving = frozenset(name for name, (_, t) in given.items() if t is not None)
         values = {name: p for name, (p, _) in given.items()}
         if not moving:
-            return ctx.base.run_region(self, functions, steps, values)
+            return ctx.base.run_region(self, functions, steps, inputs)
         site = self.tangent_of(functions, moving, inputs)
         if site is None or site.misses >= MISSES:
             return Elsewhere
-        if any(has_overlaps(inputs[name]) for name in self.arrays):
+        if self.overlaps(inputs, self.arrays):
             return Elsewhere
         for name in site.tangent.given:
             t = given[name][1]
-            if name in self.region.arrays:
+            if type(inputs[name]) is ndarray:
                 t = ctx.tangent_to_write(inputs[name])
+            elif id(inputs[name]) in pairs:
+                t = pairs[id(inputs[name])].tangents
             values[site.tangent.names[name]] = 0.0 if t is None else t
         if not site.serves(values):
             return Elsewhere
@@ -290,6 +342,9 @@ class Site:
         if found is Elsewhere:
             return Elsewhere
         names = site.tangent.names
+        for name, a in self.lists(inputs):
+            if id(a) in pairs and name in self.written:
+                pairs.pop(id(a)).store(ctx, name in names)
         return {
             name: ctx.fresh(found[name], found.get(names.get(name))) for name in self.region.bound
         }
@@ -351,12 +406,21 @@ def bytes_kept(entry: tuple[Any, ...]) -> int:
     return len(floats) * (FLOAT_BYTES + 8) + len(ints) * 8
 
 
-def cells_of(shadow: Any) -> Any:
-    """Return what gives the elements of a shadow by their indices, as Python's floats if it can.
+def cells_of(a: Any) -> Any:
+    """Return what gives the elements of an array by their indices, as Python's floats if it can.
 
     The bytes of an owner may lie elsewhere in the words of the machine than those of its shadow.
     """
-    return memoryview(shadow) if shadow.flags.aligned else shadow
+    if type(a) is Items:
+        return a.cells
+    return a if type(a) is list or not a.flags.aligned else memoryview(a)
+
+
+def split(ctx: ForwardMode, value: Any) -> tuple[Any, Any]:
+    """Return primal and tangent of a value, None if it does not move."""
+    if type(value) is Pairs:
+        return value.primals, value.tangents if value.moves else None
+    return ctx.split(value)
 
 
 def pull_region(entry: tuple[Any, ...]) -> None:
@@ -366,8 +430,11 @@ def pull_region(entry: tuple[Any, ...]) -> None:
         return
     for node in nodes:
         node.shadow()  # may lay out anew what another one shares
-    cells = [*map(memoryview, read), *(cells_of(node.shadow()) for node in nodes)]
+    cells = [*map(cells_of, read), *(cells_of(node.shadow()) for node in nodes)]
     grads = [y.grad for y in outputs]
     found = form.reverse(floats.pop, ints.pop, steps, *state, *cells, *grads)
     for leaf, grad in zip(leaves, found, strict=True):
         leaf.grad += grad
+    for node in nodes:
+        if type(node) is Items:
+            node.deliver()

@@ -65,7 +65,11 @@ class Tangent:
             },
             region.bound | {self.names[name]: self.names[name] for name in bound},
             region.counts,
-            region.like | {self.names[name]: region.like.get(name, name) for name in bound},
+            region.like | {
+                self.names[name]: region.like.get(name, name)
+                for name in (*bound, *region.arrays) if name in active
+            },
+            region.shaped,
         )
 
     def block(self, block: Block) -> Block:

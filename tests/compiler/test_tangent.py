@@ -64,7 +64,7 @@ def test_what_it_is_given_and_binds():
     found = tangent_of("s += x[i] * a\nt = s", "x")
     assert found.given == ("u_s", "u_x")
     assert found.region.inputs[-2:] == ("t1_u_s", "t1_u_x")
-    assert found.region.like == {"t1_u_s": "u_s", "t1_u_t": "u_t"}
+    assert found.region.like == {"t1_u_s": "u_s", "t1_u_t": "u_t", "t1_u_x": "u_x"}
     assert found.region.arrays == {"u_x": 1, "t1_u_x": 1}
     assert not set(found.region.bound) - {"u_i", "u_s", "u_t", "t1_u_s", "t1_u_t"}
 

@@ -17,6 +17,7 @@ from mooncake_py.compiler import (
     adjoint,
     forms,
     infer,
+    items,
     partials,
     simplify,
     site,
@@ -233,6 +234,52 @@ def attributes_that_run_code_are_plain(patch: Patch) -> None:
 @breaks
 def attributes_are_not_stored(patch: Patch) -> None:
     patch.setattr(Tape, "setattr", lambda ctx, o, name, v: None)
+
+
+# Items of lists.
+
+
+@breaks
+def two_names_of_one_list_are_two_lists(patch: Patch) -> None:
+    patch.setattr(site.Site, "owners", lambda self, inputs: tuple(range(len(self.arrays))))
+
+
+@breaks
+def items_are_not_stored(patch: Patch) -> None:
+    patch.setattr(items, "replace_items", lambda ctx, source, positions, new: None)
+
+
+@breaks
+def items_keep_no_cotangent(patch: Patch) -> None:
+    patch.setattr(items.Items, "deliver", lambda self: None)
+
+
+@breaks
+def items_are_constants_after_a_loop(patch: Patch) -> None:
+    original = items.Items.store
+    patch.setattr(items.Items, "store", lambda self, ctx, on: original(self, ctx, False))
+
+
+@breaks
+def items_are_floats_of_python_afterwards(patch: Patch) -> None:
+    def of(ctx: Any, source: Any) -> Any:
+        found = original(ctx, source)
+        if found is not None and found.type is not float:
+            found.type = float
+        return found
+
+    original = items.Items.of
+    patch.setattr(items.Items, "of", of)
+
+
+@breaks
+def items_that_are_stored_may_be_of_another_type(patch: Patch) -> None:
+    patch.setattr(infer, "stores", lambda region: ())
+
+
+@breaks
+def tangents_of_items_are_lost(patch: Patch) -> None:
+    patch.setattr(items, "as_tangent", lambda t, p: 0.0)
 
 
 # What is active, and of which type.

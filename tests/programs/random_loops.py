@@ -1,4 +1,4 @@
-"""Random loops over numbers, elements and attributes, nested, with branches and ints."""
+"""Random loops over numbers, elements, attributes and items, nested, with branches and ints."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ __all__ = ["loop_arguments", "random_loop"]
 
 VECTORS = ("x", "y", "v", "b")
 FIELDS = ("o.p", "o.q", "r.p")
+LISTS = {  # and what makes a number of the type of the items
+    "np.tanh": ("[v[j] * 0.7 for j in range(n)]", "[x[j] for j in range(n)]", "[v[0], *b[1:]]"),
+    "math.atan": ("[a * 0.5, 0.25, a, 0.75, a * a, -0.0]", "[0.5] * n", "[a] * n"),
+    "abs": ("[a, y[1], 0.25, 1, s, t]", "[x[0], 0.25] * 3"),
+}
 WHOLE = ("i", "k", "j")
 CONDITIONS = ("<", ">", "<=", ">=", "!=")
 FUNCTIONS = ("np.sin", "math.cos", "np.tanh", "math.atan", "np.exp")
@@ -35,11 +40,13 @@ HEAD = (
     "def f(x, y, m, a):\n"
     "    n = len(x)\n    v = x[::-1]\n    b = np.zeros(n)\n    s = S0\n    t = a * 0.5\n    k = 1\n"
     "    c = m.T\n    w = W0\n    o = O0(a * 1.5, S0)\n    r = R0\n"
+    "    q = Q0\n    p = P0\n"
 )
 TAIL = (
     "    ends = s, t, w, i, o.p, o.q, r.p\n"
-    "    types = sum([TYPES[type(q).__name__] * 4 ** e for e, q in enumerate(ends)])\n"
-    "    w += np.tanh(o.p * o.q - r.p)\n"
+    "    types = sum([TYPES[type(end).__name__] * 4 ** e for e, end in enumerate(ends)])\n"
+    "    types += sum([TYPES[type(item).__name__] * e for e, item in enumerate([*q, *p])])\n"
+    "    w += np.tanh(o.p * o.q - r.p) + np.sin(q[1]) * q[2] + q[3] * p[4] + sum(q) + sum(p)\n"
     "    sums = np.sum(np.sin(x) * y) + np.sum(np.cos(m)) + np.sum(b * x)\n"
     "    return sums + s * 0.3 + np.sin(t) + w + types + 0.1 * i + 0.01 * k\n"
 )
@@ -54,11 +61,19 @@ def random_loop(seed: int) -> str:
     if random.random() < 0.3:
         second = ["for i in range(n - 2, -1, -1):", *_block(random, ["i"], random.randint(1, 2))]
         lines += second
+    typed = random.choice(("np.tanh", "np.tanh", "math.atan", "math.atan", "abs"))
+    if random.random() < 0.4:
+        lines = [re.sub(r"\b[qp]\[", "b[", line) for line in lines]
+    if random.random() < 0.9:  # else it may be of another type than the items
+        lines = [re.sub(r"^( *[qp]\[[^=,]*\] [-+*/]?=) (.*)", rf"\1 {typed}(\2)", line)
+                 for line in lines]
     head = HEAD.replace("S0", starts[0]).replace("W0", starts[1])
     kinds = ["Halved" if random.random() < 0.06 else random.choice(("Plain", "Slotted"))
              for _ in range(2)]
     other = "o" if random.random() < 0.25 else f"{kinds[1]}({starts[0]}, a)"
     head = head.replace("O0", kinds[0]).replace("R0", other)
+    head = head.replace("Q0", random.choice(LISTS[typed]))
+    head = head.replace("P0", random.choice((*LISTS[typed], "q")))
     return head + "".join(f"    {line}\n" for line in lines) + TAIL
 
 
@@ -82,12 +97,12 @@ def _statement(random: Random, counters: list[str]) -> list[str]:
         jump = random.choice(("continue", "break"))
         test = f"{_number(random, counters)} {random.choice('<>')} {_number(random, counters)}"
         return [f"if {test}:", *_block(random, counters, random.randint(0, 1)), f"    {jump}"]
-    if kind < 0.07 and "q" not in counters:
-        test = f"q < {random.choice(('n', '3', 'i', 'k'))}"
+    if kind < 0.07 and "u" not in counters:
+        test = f"u < {random.choice(('n', '3', 'i', 'k'))}"
         if random.random() < 0.5:
             test += f" and {_number(random, counters)} < {_number(random, counters)}"
-        body = _block(random, [*counters, "q"], random.randint(1, 2))
-        return ["q = -1", f"while {test}:", "    q += 1", *body]
+        body = _block(random, [*counters, "u"], random.randint(1, 2))
+        return ["u = -1", f"while {test}:", "    u += 1", *body]
     if kind < 0.15 and "j" not in counters:
         bounds = random.choice(("range(2)", "range(i)", "range(i, n)", "range(k)", "range(len(y))",
                                 "range(i - 1, -1, -1)", "range(int(abs(y[i]) * 3))"))
@@ -95,11 +110,14 @@ def _statement(random: Random, counters: list[str]) -> list[str]:
         if random.random() < 0.25:
             head = random.choice((
                 "for j, s in enumerate(v):", "for j, t in enumerate(x):",
-                "for j, w in enumerate(b):",
+                "for j, w in enumerate(b):", "for j, w in enumerate(q):",
             ))
         return [head, *_block(random, [*counters, "j"], random.randint(1, 3))]
     if kind < 0.19 and "z" not in counters:
-        names = random.choice((("t", "x"), ("t", "v"), ("s", "y"), ("w, s", "zip(x, v)")))
+        names = random.choice((
+            ("t", "x"), ("t", "v"), ("s", "y"), ("w, s", "zip(x, v)"), ("t", "q"),
+            ("w, s", "zip(q, v, strict=True)"),
+        ))
         body = _block(random, [*counters, "z"], random.randint(1, 2))
         return [f"for {names[0]} in {names[1]}:", *(re.sub(r"\bz\b", "i", line) for line in body)]
     if kind < 0.24:
@@ -176,6 +194,8 @@ def _number(random: Random, counters: list[str]) -> str:
 
 def _element(random: Random, counters: list[str]) -> str:
     index = _index(random, counters)
+    if random.random() < 0.22:
+        return f"{random.choice('qp')}[{index}]"
     if random.random() < 0.3:
         return f"{random.choice('mc')}[{index}, {_index(random, counters)}]"
     return f"{random.choice(VECTORS)}[{index}]"

@@ -123,15 +123,15 @@ def give_tangent(
         if np.any(np.asarray(tangent, dtype=object) != 0):
             raise misfit(path, "no tangent: this part has no derivative", tangent)
     elif type(mirror) is Active:
-        if type(tangent) is Active:
+        kind = mirror.__class__  # that of the number
+        if type(tangent) is Active or type(tangent) is kind:
             mirror.grad = tangent
             return
         if np.shape(tangent) != () or not is_numeric(tangent):
             raise misfit(path, "a number", tangent)
         if not np.iscomplexobj(mirror.primal) and np.iscomplexobj(tangent):
             raise misfit(path, "a real number", tangent)
-        kind = mirror.__class__
-        mirror.grad = tangent if type(tangent) is kind else kind(tangent)
+        mirror.grad = kind(tangent)
     elif type(mirror) is ndarray:
         if np.shape(tangent) != mirror.shape or not is_numeric(tangent):
             raise misfit(path, f"an array of shape {mirror.shape}", tangent)

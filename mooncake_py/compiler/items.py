@@ -1,0 +1,163 @@
+"""Lists of numbers as what a region reads and writes.
+
+A region runs on floats of its own: on entry those of the items, on exit they go back.  They are
+new objects, so that an item has been written if another object is in its place; the others stay as
+they are, with their identity and their derivative.
+
+    q = [a', 2.0, b']       cells = [a, 2.0, b]      q[1] = q[0] * c
+                            cells = [a, v, b]        q = [a', v', b']
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mooncake_py.compiler.infer import FLOAT, FLOAT64
+from mooncake_py.containers.undo import note
+from mooncake_py.runtime.active import Active, active_number
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.forward_mode import ForwardMode
+    from mooncake_py.runtime.mode import Tracking
+    from mooncake_py.runtime.reverse_mode import ReverseMode
+
+__all__ = ["Items", "Pairs"]
+
+ITEM_BYTES = 64  # what an item costs on entry and exit, in bytes of an array that are copied
+
+
+class Items:
+    """The items of a list or a tuple, within a region.
+
+    Attributes
+    ----------
+    source : list or tuple
+    type : type
+        Of all numbers in it, `float` or `numpy.float64`.
+    cells : list of float
+        What the region reads and writes.
+    leaves : list of (int, Active)
+        The items that were active on entry, by position.
+    outputs : list of (int, Active)
+        Those that the region wrote, if a derivative may flow to them.
+    """
+
+    def __init__(self, source: Any, kind: type, numbers: list[Any]) -> None:
+        self.source = source
+        self.type = kind
+        self.cells = [v * 1.0 for v in numbers] if kind is float else list(map(float, numbers))
+        self.leaves = [(k, v) for k, v in enumerate(source) if type(v) is Active]
+        self.outputs: list[tuple[int, Active]] = []
+        self._before = tuple(self.cells)
+        self._cotangents: list[Any] | None = None
+
+    @classmethod
+    def of(cls, ctx: Tracking, source: Any) -> Items | None:
+        """Return the items of a list, or None if they are not numbers of one type."""
+        levels = (ctx, *ctx.outers)
+        if any(type(v) is Active and v.context not in levels for v in source):
+            return None
+        numbers = [v.primal if type(v) is Active else v for v in source]
+        types = set(map(type, numbers)) or {float}
+        kind = types.pop()
+        return None if types or kind not in (float, np.float64) else cls(source, kind, numbers)
+
+    @property
+    def kind(self) -> str:
+        """The type of the numbers, as `infer` calls it."""
+        return FLOAT if self.type is float else FLOAT64
+
+    @property
+    def shape(self) -> tuple[int]:
+        """As that of an array."""
+        return (len(self.cells),)
+
+    @property
+    def nbytes(self) -> int:
+        """As that of an array, for what it costs to copy."""
+        return len(self.cells) * ITEM_BYTES
+
+    def store(self, ctx: ReverseMode, on: bool) -> None:
+        """Put what the region wrote into the list, active if it is `on`, and log the old items."""
+        written = changes(self._before, self.cells)
+        new = [self.type(self.cells[k]) for k in written]
+        if on:
+            new = [active_number(v, ctx) for v in new]
+            self.outputs = list(zip(written, new, strict=True))
+        replace_items(ctx, self.source, written, new)
+
+    # As a node on the way back.
+
+    @property
+    def grad(self) -> list[tuple[int, Active]] | None:
+        """Something if an output has a cotangent, else None."""
+        return self.outputs if any(y.grad for _, y in self.outputs) else None
+
+    def shadow(self) -> list[Any]:
+        """Return the cotangents of the cells, which begin as those of the outputs."""
+        if self._cotangents is None:
+            self._cotangents = [0.0] * len(self.cells)
+            for k, y in self.outputs:
+                self._cotangents[k] = y.grad
+        return self._cotangents
+
+    def deliver(self) -> None:
+        """Give the cotangents of the cells to the items that were there on entry."""
+        if self._cotangents is not None:  # not yet, by another name of the list
+            for k, leaf in self.leaves:
+                leaf.grad += self._cotangents[k]
+            self._cotangents = None
+
+
+class Pairs:
+    """The primals and the tangents of a list or a tuple, as lists for a region below.
+
+    Attributes
+    ----------
+    source : list or tuple
+    primals, tangents : list
+    moves : bool
+        Whether an item has a tangent.
+    """
+
+    def __init__(self, ctx: ForwardMode, source: Any) -> None:
+        self.source = source
+        pairs = [ctx.split(v) for v in source]
+        self.primals = [p * 1.0 if type(p) is float else p for p, _ in pairs]
+        self.tangents = [as_tangent(t, p) for p, t in pairs]
+        self.moves = any(t is not None for _, t in pairs)
+        self._before = tuple(self.primals)
+
+    def store(self, ctx: ForwardMode, on: bool) -> None:
+        """Put what the region wrote into the list, with tangents if it is `on`."""
+        written = changes(self._before, self.primals)
+        new = [ctx.fresh(self.primals[k], self.tangents[k] if on else None) for k in written]
+        replace_items(ctx, self.source, written, new)
+
+
+def as_tangent(t: Any, p: Any) -> Any:
+    """Return the tangent of a number, of the number's type; zero for None."""
+    if type(t) is Active:
+        return t
+    kind = type(p.primal if type(p) is Active else p)
+    return kind(t or 0.0) if kind in (float, np.float64) else t
+
+
+def changes(before: tuple[Any, ...], after: list[Any]) -> list[int]:
+    """Return the positions of which the objects differ."""
+    return [k for k, (a, b) in enumerate(zip(before, after, strict=True)) if a is not b]
+
+
+def replace_items(ctx: Any, items: list[Any], positions: list[int], new: list[Any]) -> None:
+    """Write items, and record the old ones."""
+    if positions:
+        note(ctx, put_items, items, positions, [items[k] for k in positions])
+        put_items(items, positions, new)
+
+
+def put_items(items: list[Any], positions: list[int], values: list[Any]) -> None:
+    """Write items by position."""
+    for k, value in zip(positions, values, strict=True):
+        items[k] = value
