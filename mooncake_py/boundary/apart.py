@@ -174,9 +174,10 @@ class ArgumentsApart:
             if not may_be_reached(value) or id(value) in done:
                 continue
             copier = FollowedCopier(enclosing())
-            self.pass_instead(key, copier.copy(value))
+            new = copier.copy(value)
+            self.pass_instead(key, new)
             copies = list(copier.memo.values())
-            own.add_all(copies)
+            own.add(key, value, new)
             self.note_further_copies(copies)
             if separated is not None:
                 separated.note_own_copy(copies, key)

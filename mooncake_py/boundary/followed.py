@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
+from numpy.typing import NDArray
 
 from mooncake_py.application.copying import Copier
 from mooncake_py.overriding import override
@@ -28,6 +29,16 @@ class FollowedCopier(Copier):
     def __init__(self, outer: Mode | None, share_others: bool = False) -> None:
         super().__init__(None, share_others=share_others)
         self.outer = outer
+
+    @override
+    def copy_array(self, array: NDArray[Any]) -> NDArray[Any]:
+        if self.outer is None:
+            return super().copy_array(array)
+        self.outer.registry.look_up.view = array  # of the block, no more is asked for
+        try:
+            return super().copy_array(array)
+        finally:
+            self.outer.registry.look_up.view = None
 
     @override
     def copy_owner(self, root: ndarray) -> ndarray:

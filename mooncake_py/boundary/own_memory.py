@@ -10,7 +10,8 @@ such a write is an error.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from numpy import memmap, ndarray
@@ -37,12 +38,20 @@ Copies = Iterable[tuple[Any, Any]]
 """What was copied, and the copies."""
 
 
-class Pair(NamedTuple):
-    """An array of an argument, its copy, and the argument if it is the array itself."""
+@dataclass(slots=True, eq=False)
+class Pair:
+    """An array of an argument, its copy, and the argument if it is the array itself.
+
+    Attributes
+    ----------
+    reached : bool
+        Whether the function looked the original up.
+    """
 
     original: ndarray
     copy: ndarray
     key: Key | None
+    reached: bool = False
 
 
 class OwnMemory:
@@ -53,15 +62,15 @@ class OwnMemory:
     pairs : list of Pair
     further : dict
         By the id of a copy of such a copy: itself, and the original.
-    running, reached : bool
-        Whether the function runs, and whether it looked an original up.
+    running : bool
+        Whether the function runs.
     """
 
     def __init__(self, f: Callable[..., Any]) -> None:
         self.f = f
         self.pairs: list[Pair] = []
         self.further: dict[int, tuple[ndarray, Pair]] = {}
-        self.running = self.reached = False
+        self.running = False
         self.contexts: list[ref[Any]] = []
 
     def copy(self, key: Key, value: ndarray) -> ndarray:
@@ -76,8 +85,12 @@ class OwnMemory:
             value = value.view(ndarray) if type(value) is memmap else value
             copier = FollowedCopier(outer)
             new = copier.copy(value) if has_overlaps(value) else copier.copy_owner(value)
-        self.pairs.append(Pair(value, new, key))
+        self.add(key, value, new)
         return new
+
+    def add(self, key: Key, original: ndarray, new: ndarray) -> None:
+        """Note that an array stands for one that is an argument."""
+        self.pairs.append(Pair(original, new, key))
 
     def add_all(self, copies: Copies) -> None:
         """Note the memory of all arrays that were copied."""
@@ -105,40 +118,50 @@ class OwnMemory:
             nodes_of(ctx)[id(block)] = Original(block, self, ctx)
         if is_reverse(ctx):  # forward mode leaves it to the context below
             self.contexts.append(ref(ctx))
-            if self.reached:
+            if self.is_reached():
                 self.watch_writes(ctx)
 
     def begin(self) -> None:
         """Note that the function runs: what was looked up before, tangents, does not matter."""
         self.running = True
 
-    def reach(self, ctx: Tracking) -> None:
-        """Note that an original was looked up: from now on nobody must write."""
-        if self.reached or not self.running:
+    def reach(self, ctx: Tracking, view: ndarray | None) -> None:
+        """Note that originals were looked up, as a view or a whole: nobody must write any more."""
+        if not self.running:
             return
-        self.require_unchanged(ctx)
-        self.reached = True
-        for reference in self.contexts:
-            running = reference()
-            if running is not None:
-                self.watch_writes(running)
+        found = [
+            pair for pair in self.pairs
+            if not pair.reached and (view is None or overlap(view, pair.original))
+        ]
+        for pair in found:
+            pair.reached = True
+        if found:
+            self.require_unchanged(ctx)
+            for reference in self.contexts:
+                running = reference()
+                if running is not None:
+                    self.watch_writes(running)
+
+    def is_reached(self) -> bool:
+        """Whether an original was looked up."""
+        return any(pair.reached for pair in self.pairs)
 
     def require_unchanged(self, ctx: Tracking) -> None:
         """Raise if a copy is not as the original is: one of them was written."""
         found = [(pair.original, pair.copy, pair) for pair in self.pairs]
         found += [(owner(pair.copy), new, pair) for new, pair in self.further.values()]
         for old, new, pair in found:
-            if old.tobytes() != new.tobytes():
+            if pair.reached and old.tobytes() != new.tobytes():
                 raise ctx.failed(self.written(ctx, pair))
 
     def ended(self, ctx: Tracking) -> None:
         """Raise if a function has written, in a way that was not watched."""
-        if self.reached:
+        if self.is_reached():
             self.require_unchanged(ctx)
 
     def leave(self) -> None:
         """Look out no longer: the call has ended."""
-        if self.reached:
+        if self.is_reached():
             unwatch_writes(self.contexts, self)
 
     def watch_writes(self, ctx: ReverseMode) -> None:
@@ -164,11 +187,12 @@ class OwnMemory:
         """Raise if ``o[i]``, which is about to be written, is a copy or an original."""
         block = owner(o)
         known = self.further.get(id(block))
-        if known is not None:
+        if known is not None and known[1].reached:
             raise ctx.failed(self.written(ctx, known[1]))
         for pair in self.pairs:
-            if owner(pair.copy) is block or (
-                owner(pair.original) is block and may_meet(o, i, pair.original)
+            if pair.reached and (
+                owner(pair.copy) is block
+                or (owner(pair.original) is block and may_meet(o, i, pair.original))
             ):
                 raise ctx.failed(self.written(ctx, pair))
 

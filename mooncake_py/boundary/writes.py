@@ -85,7 +85,8 @@ class Watch:
 def watch_writes(ctx: ReverseMode, checks: Checks) -> ref[Any]:
     """Let a context of reverse mode check what it is about to write; return a reference to it."""
     watch = ctx.__dict__.get("write_watch") or Watch(ctx)
-    watch.checks.append(checks)
+    if checks not in watch.checks:
+        watch.checks.append(checks)
     return ref(ctx)
 
 

@@ -18,7 +18,7 @@ from mooncake_py.diagnostics.places import current_place
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.runtime.dense import dense, zeros
 from mooncake_py.runtime.drops import Reporter, refuse_other_bytes
-from mooncake_py.runtime.originals import Original
+from mooncake_py.runtime.originals import LookUp, Original
 from mooncake_py.tangents.memory import has_overlaps
 from mooncake_py.tangents.memory import owner as owner_of
 
@@ -327,6 +327,7 @@ class Registry:
         self.known: dict[int, Memory | View] = {}
         self.constants: dict[int, Memory] = {}
         self.foreign: dict[int, tuple[Any, ndarray]] = {}
+        self.look_up = LookUp()
 
     def fresh(self, a: ndarray) -> Memory | View:
         """Register a newly computed active array."""
@@ -353,10 +354,17 @@ class Registry:
         if a.base is None:
             return None
         owner = self.owner(a)
+        block = self.block_of(a, owner)
+        return None if block is None else self.view(a, owner, block.memory)
+
+    def block_of(self, a: ndarray, owner: ndarray) -> Memory | View | None:
+        """Return the node of the block of an array, or None if it is constant."""
+        self.look_up.view = a
         block = self.known.get(id(owner))
-        if block is None or block.ref() is not owner:
-            return None
-        return self.view(a, owner, block.memory)
+        if block is not None and block.ref() is not owner:
+            block = None
+        self.look_up.view = None
+        return block
 
     def owner(self, a: ndarray) -> ndarray:
         """Return the array that owns the memory of `a`."""
@@ -389,9 +397,11 @@ class Registry:
         if node is not None and node.ref() is a:
             return node.memory
         owner = a if a.base is None else self.owner(a)
-        node = self.known.get(id(owner))
-        if node is not None and node.ref() is owner:
-            return node.memory
+        node = self.block_of(a, owner)
+        return self.constant(owner) if node is None else node.memory
+
+    def constant(self, owner: ndarray) -> Memory:
+        """Return a block that is not active, registering it as visible if unknown."""
         memory = self.constants.get(id(owner))
         if memory is None or memory.ref() is not owner:
             memory = self.constants[id(owner)] = Memory.met(owner)
@@ -400,12 +410,11 @@ class Registry:
     def protect(self, a: ndarray) -> None:
         """Note that the tape refers to the present contents of an array, active or not."""
         owner = a if a.base is None else self.owner(a)
-        for nodes in (self.known, self.constants):  # an entry may be of an array that is gone
-            node = nodes.get(id(owner))
-            if node is not None and node.ref() is owner:
-                node.protect()
-                return
-        self.constants[id(owner)] = Memory.met(owner)
+        node = self.block_of(a, owner) or self.constants.get(id(owner))
+        if node is not None and node.ref() is owner:  # else it is of an array that is gone
+            node.protect()
+        else:
+            self.constants[id(owner)] = Memory.met(owner)
 
     def protect_all(self) -> set[Memory]:
         """Protect every block that is known and alive, and return these; forget the others."""
@@ -425,9 +434,9 @@ class Registry:
     def activate(self, a: ndarray) -> Memory | View:
         """Make the memory of an array active and return the array's node, with its layout."""
         owner = a if a.base is None else self.owner(a)
-        block = self.known.get(id(owner))
-        if block is None or block.ref() is not owner:
-            block = self.memory_of(owner)
+        block = self.block_of(a, owner)
+        if block is None:
+            block = self.constant(owner)
             self.constants.pop(id(owner), None)
             self.known[id(owner)] = block
         memory = block.memory

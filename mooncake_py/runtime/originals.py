@@ -10,14 +10,23 @@ from numpy import ndarray
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Original"]
+__all__ = ["LookUp", "Original"]
 
 
 class Reachable(Protocol):
     """What wants to know that a call looks up an original."""
 
-    def reach(self, ctx: Mode) -> None:
-        """Note it."""
+    def reach(self, ctx: Mode, view: ndarray | None) -> None:
+        """Note it: a view of the block, or the block itself."""
+
+
+class LookUp:
+    """The view whose block is being looked up; contexts one inside another share it."""
+
+    __slots__ = ("view",)
+
+    def __init__(self) -> None:
+        self.view: ndarray | None = None
 
 
 class Original:
@@ -43,4 +52,4 @@ class Original:
         """Note the look-up, unless the block is gone and its id may be another's."""
         ctx = self.context()
         if ctx is not None and self.block() is not None:
-            self.noted_by.reach(ctx)
+            self.noted_by.reach(ctx, ctx.registry.look_up.view)

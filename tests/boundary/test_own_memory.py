@@ -336,6 +336,49 @@ def test_the_error_names_the_argument_and_the_line() -> None:
         grad(write_then_read)(W)
 
 
+STATE = np.array([[0.5, -1.5, 2.0], [1.0, 0.25, -2.0]])
+
+
+def of_both(u, v):
+    u *= 2.0
+    v += u * v
+    v[1:] *= 0.5
+    return np.sum(u * v * v)
+
+
+BOTH: dict[str, Callable[..., Any]] = {
+    "grad": lambda u, v: grad(of_both)(u, v),
+    "grad_by_second": lambda u, v: grad(of_both, 1)(u, v),
+    "grad_by_both": lambda u, v: np.concatenate(grad(of_both, (0, 1))(u, v)),
+    "forward": lambda u, v: grad(of_both, mode="forward")(u, v),
+    "vjp": lambda u, v: np.concatenate(vjp(of_both, u, v)[1](1.0)),
+    "jvp": lambda u, v: jvp(of_both, (u, v), (ONE, None))[1],
+    "jvp_by_both": lambda u, v: jvp(of_both, (u, v), (v, u))[1],
+    "hessian": lambda u, v: hessian(of_both)(u, v),
+    "hvp": lambda u, v: hvp(of_both, (u, v), ONE, 1),
+    "inside_reverse": lambda u, v: grad(lambda u, v: np.sum(grad(of_both)(u, v)))(u, v),
+    "inside_forward": lambda u, v: jvp(grad(of_both, (0, 1)), (u, v), (ONE, ONE))[1][1],
+    "vjp_inside": lambda u, v: grad(lambda u, v: np.sum(vjp(of_both, u, v)[1](1.0)[1]))(u, v),
+    "debug": lambda u, v: grad(of_both, debug=True)(u, v),
+    "captured_too": lambda u, v: grad(lambda u: of_both(u, v))(u),
+}
+
+
+@pytest.mark.parametrize("take", BOTH.values(), ids=list(BOTH))
+def test_views_of_one_block_that_do_not_overlap_may_be_written(take: Any) -> None:
+    state = STATE.copy()
+    expected = take(*(row.copy() for row in state))
+    np.testing.assert_allclose(take(*state), expected, rtol=1e-14)
+    np.testing.assert_array_equal(state, STATE)
+
+
+def test_views_of_one_block_that_overlap_may_not() -> None:
+    flat = STATE.ravel().copy()
+    for take in (BOTH["captured_too"], BOTH["grad"], BOTH["inside_reverse"], BOTH["jvp"]):
+        with pytest.raises(SharedArgumentsError):
+            take(flat[:3], flat[2:5])
+
+
 def test_a_tangent_may_be_the_very_array_of_the_argument() -> None:
     def doubled(x):
         x *= 2.0

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import MissingRuleError, grad, jvp
+from mooncake_py import MissingRuleError, SharedArgumentsError, grad, jvp
 
 pd: Any = pytest.importorskip("pandas")
 X = np.array([1.0, 2.0])
@@ -109,12 +109,32 @@ def test_what_cannot_be_followed_is_refused_and_leaves_the_frame_alone(name: str
         pd.testing.assert_frame_equal(df, frame())
 
 
-def test_a_frame_over_the_memory_of_an_argument_is_a_constant() -> None:
+def test_a_frame_over_the_memory_of_an_argument_is_constant() -> None:
     def f(x: Any, df: Any) -> Any:
         return df["a"].sum() * x[0, 0]
+
+    def written(x: Any, df: Any) -> Any:
+        x[0, 0] = 5.0
+        return f(x, df)
 
     x = np.ones((2, 1))
     df = pd.DataFrame(x, columns=["a"], copy=False)
     if not np.shares_memory(df["a"].to_numpy(), x):
         pytest.skip("this version of pandas copies")
     np.testing.assert_array_equal(grad(lambda x: f(x, df))(x), [[2.0], [0.0]])
+    with pytest.raises(SharedArgumentsError):
+        grad(lambda x: written(x, df))(x)
+
+
+def test_a_frame_over_active_memory_is_refused() -> None:
+    memory = np.ones((2, 1))
+    df = pd.DataFrame(memory, columns=["a"], copy=False)
+    if not np.shares_memory(df["a"].to_numpy(), memory):
+        pytest.skip("this version of pandas copies")
+
+    def f(x: Any) -> Any:
+        memory[...] = x
+        return df["a"].sum() * x[0, 0]
+
+    with pytest.raises(MissingRuleError, match="cannot be differentiated"):
+        grad(f)(np.ones((2, 1)))

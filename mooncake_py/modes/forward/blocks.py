@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 from weakref import ref
 
 from numpy import ndarray
 
 from mooncake_py.runtime.drops import Reporter, read_as_bytes, refuse_other_bytes
+from mooncake_py.runtime.memory import Registry
 from mooncake_py.tangents.memory import shadow_view, zeros_like_owner
 
 __all__ = ["Blocks"]
@@ -28,8 +28,8 @@ class Blocks:
 
     Parameters
     ----------
-    owner : callable
-        From an array to the one that owns its memory.
+    registry : Registry
+        Of the context below: which array owns the memory of another.
     report : callable
         Notes an error in the call, from :func:`drops.reporter`.
 
@@ -41,8 +41,9 @@ class Blocks:
     while it calls those of an array that dies.
     """
 
-    def __init__(self, owner: Callable[[ndarray], ndarray], report: Reporter) -> None:
-        self.owner = owner
+    def __init__(self, registry: Registry, report: Reporter) -> None:
+        self.owner = registry.owner
+        self.look_up = registry.look_up
         self.report = report
         self.known: dict[int, Any] = {}  # blocks, and originals, which note that they are looked up
         self.room = ROOM
@@ -58,8 +59,12 @@ class Blocks:
         if a.base is None:
             return None
         owner = self.owner(a)
+        self.look_up.view = a
         known = self.known.get(id(owner))
-        if known is None or known.ref() is not owner:
+        if known is not None and known.ref() is not owner:
+            known = None
+        self.look_up.view = None
+        if known is None:
             return None
         if a.dtype is not owner.dtype:
             refuse_other_bytes(self.report, a.dtype, owner.dtype)

@@ -60,7 +60,7 @@ class Levels(ArrayLanguage, ForwardMode):
     def __init__(self, base: Mode, plain: bool) -> None:
         self.base = base
         self.plain = plain
-        self.blocks = Blocks(base.registry.owner, drops.reporter(self))
+        self.blocks = Blocks(base.registry, drops.reporter(self))
         super().__init__()
         self.rebound = base.rebound
         self.share_traces(base)

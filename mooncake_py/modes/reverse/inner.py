@@ -59,6 +59,7 @@ class InnerContext(ReverseContext):
         self.nesting = outer.nesting + 1
         self.share_traces(outer)
         self.registry.foreign = outer.registry.foreign
+        self.registry.look_up = outer.registry.look_up
         self.captured: dict[int, tuple[Memory, Memory]] = {}
         self.numbers: dict[int, tuple[Active, Any]] = {}
         self.setting = Setting(outer)

@@ -7,11 +7,11 @@ from weakref import getweakrefs
 import numpy as np
 
 from mooncake_py.modes.forward.blocks import ROOM, SPARE, Blocks
-from mooncake_py.tangents.memory import owner
+from mooncake_py.runtime.memory import Registry
 
 
 def made() -> Blocks:
-    return Blocks(owner, RuntimeError)
+    return Blocks(Registry(RuntimeError), RuntimeError)
 
 
 def test_arrays_get_no_references_with_callbacks() -> None:
