@@ -3,7 +3,8 @@
     a * x[i - 1]     Op("mul", (Name("u_a"), Load("u_x", (Op("sub", (Name("u_i"), Const(1))),))))
 
 Taken as values: arithmetic, small powers that are written down, functions of modules of which the
-partial derivatives are declared, ``int``, elements, names, attributes of names.  Taken in indices,
+partial derivatives are declared, ``int``, ``abs``, ``max``, ``min``, conditional expressions,
+elements, names, attributes of names.  Taken in indices,
 ranges and tests: arithmetic, comparisons, ``and``, ``or``, ``not``, ``int``, ``abs``, ``len``,
 lengths of arrays, attributes of names.
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Length, Load, Name, Op
+from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Length, Load, Name, Op, Select
 from mooncake_py.forms.fusion import dotted, is_plain_index
 from mooncake_py.forms.partials import SMALL, partials_of
 from mooncake_py.syntax.names import Names
@@ -112,10 +113,35 @@ class ExpressionReader:
                 return self.attribute(node)
             case ast.Call(args=[argument], keywords=[]) if self.names.calls_builtin(node, "int"):
                 return Op("int", (self.value(argument),), place=place)
+            case ast.Call(args=[argument], keywords=[]) if self.names.calls_builtin(node, "abs"):
+                return Op("abs", (self.value(argument),), place=place)
+            case ast.Call(args=[_, _, *_], keywords=[]) if self.is_extremum(node):
+                return self.extremum(node)
+            case ast.IfExp():
+                return self.chosen(node)
             case ast.Call(func=ast.Attribute() as f, args=args, keywords=[]):
                 return Call(self.function(f, len(args)), tuple(map(self.value, args)), place=place)
             case ast.Call(func=ast.Name(), keywords=[]):
                 return self.inlined(node)
+        raise Unfit
+
+    def is_extremum(self, node: ast.Call) -> bool:
+        """Return True if the builtin `max` or `min` is called."""
+        return any(self.names.calls_builtin(node, name) for name in ("max", "min"))
+
+    def extremum(self, node: ast.Call) -> Expr:
+        """Read ``max(a, b, ...)`` or `min`: the first of those that are equal."""
+        comparison = "gt" if self.names.calls_builtin(node, "max") else "lt"
+        place = place_of(node)
+        found, *others = map(self.value, node.args)
+        for other in others:
+            found = Select(
+                Compare((comparison,), (other, found), place=place), other, found, place=place
+            )
+        return found
+
+    def chosen(self, node: ast.IfExp) -> Expr:
+        """Read ``a if test else b``, of which one side is computed."""
         raise Unfit
 
     def inlined(self, node: ast.Call) -> Expr:

@@ -9,7 +9,8 @@ Before::
 
 After: the grammar of `ir`.  Arrays that a loop runs over are read by a counter; what follows an
 ``if`` that may leave the pass of its loop stands in both of its sides; ``a, b = e, f`` computes
-all values before it binds a name; an attribute is a name here, read on entry and stored on exit.
+all values before it binds a name; a conditional expression comes as a branch before the statement
+that it stands in; an attribute is a name here, read on entry and stored on exit.
 Nothing of that has effects but on arrays, names and attributes.
 """
 
@@ -49,6 +50,7 @@ from mooncake_py.compiler.read_expressions import (
     named,
 )
 from mooncake_py.forms.fusion import dotted
+from mooncake_py.overriding import override
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import load, place_of
 from mooncake_py.syntax.static_integers import StaticInts
@@ -96,6 +98,7 @@ class LoopReader(ExpressionReader):
         self.node = node
         self.size = 0
         self.before: list[Statement] = []  # what the statement that is read must come after
+        self.choices = 0
         self.counts: set[str] = set()
         self.checks: list[Statement] = []
 
@@ -311,6 +314,21 @@ class LoopReader(ExpressionReader):
         orelse = self.block([*node.orelse, *rest])
         self.defined &= after
         return If(test, body, orelse, place=place_of(node))
+
+    @override
+    def chosen(self, node: ast.IfExp) -> Expr:
+        place = place_of(node)
+        name = Name(f"q{self.choices}", place=place)
+        self.choices += 1
+        test = self.native(node.test)
+        sides: list[Block] = []
+        outer = self.before
+        for part in (node.body, node.orelse):
+            self.before = []
+            value = self.value(part)
+            sides.append((*self.before, Assign(name, value, place=place_of(part))))
+        self.before = [*outer, If(test, *sides, place=place)]
+        return name
 
     def in_parallel(self, targets: list[ast.expr], values: list[ast.expr]) -> list[Statement]:
         """Read ``a, b = b, a + b``: all values come before the first target."""

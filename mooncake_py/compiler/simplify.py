@@ -105,6 +105,8 @@ def product(a: Expr, b: Expr) -> Expr:
     for one, other in ((a, b), (b, a)):
         if isinstance(one, Select) and is_number(one.a, 1) and is_number(one.b, 0):
             return Select(one.test, other, one.b)
+        if isinstance(one, Select) and is_number(one.a, 0) and is_number(one.b, 1):
+            return Select(one.test, one.a, other)
     if isinstance(b, Op) and b.op == "truediv" and is_number(b.args[0], 1):
         return Op("truediv", (a, b.args[1]))
     return Op("mul", (a, b))

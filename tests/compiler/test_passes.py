@@ -54,6 +54,7 @@ def test_numbers_that_are_written_differently_differ():
         (product(negated(A), negated(B)), Op("mul", (B, A))),
         (product(A, Op("truediv", (Const(1), B))), Op("truediv", (A, B))),
         (product(A, CHOICE), Select(CHOICE.test, A, ZERO)),
+        (product(Select(CHOICE.test, ZERO, ONE), A), Select(CHOICE.test, ZERO, A)),
         (product(A, ZERO), Op("mul", (A, ZERO))),  # nan, if a is not finite
         (product(Const(2.0), Const(3)), Const(6.0)),
         (negated(negated(A)), A), (negated(Const(2)), Const(-2)),

@@ -81,6 +81,23 @@ def test_parallel_assignment_computes_all_values_first():
     ]
 
 
+def test_a_choice_comes_before_the_statement_that_it_stands_in():
+    region = region_of("x[i] += 1.0 + (a if a > b else (b if i else x[0] * a))")
+    assert shown(region).splitlines()[2:-1] == [
+        "        if u_a > u_b:", "            q0 = u_a", "        else:",
+        "            if u_i:", "                q1 = u_b", "            else:",
+        "                q1 = u_x[0] * u_a", "            q0 = q1",
+        "        u_x[u_i] = u_x[u_i] + (1.0 + q0)",
+    ]
+
+
+def test_the_first_of_equal_ones_is_the_largest():
+    region = region_of("x[i] = max(a, b) - min(a, b)")
+    assert shown(region).splitlines()[2] == (
+        "        u_x[u_i] = (u_b if (u_b > u_a) else u_a) - (u_b if (u_b < u_a) else u_a)"
+    )
+
+
 def test_what_follows_a_jump_is_the_other_side():
     region = region_of("if x[i] < 0.0: continue\nif x[i] > a: break\ns += x[i]", "s = 0.0")
     assert shown(region).splitlines()[2:-1] == [
@@ -123,6 +140,8 @@ def test_attributes_are_inputs_of_names_that_no_variable_has(name):
         "k = int(x[i] * 3.0)\nx[k] *= 2.0",
         "if i < x.shape[0] - len(x): x[i] *= 2.0",
         "s = x[i]\nt = s * s\nx[i] = t",
+        "x[i] = abs(x[i]) + max(a, b, x[i]) * min(0.0, a)",
+        "x[i] = x[i] if x[i] > a and i != 2 else (2.0 if a else b) * a",
     ],
 )
 def test_taken(body):
@@ -177,6 +196,11 @@ def test_taken(body):
         ("if x[i] is None: x[i] = 1.0", "is"),
         ("if i in y: x[i] = 1.0", "in"),
         ("if max(x[i], 2): x[i] = 1.0", "a function in a condition"),
+        ("x[i] = max(x)", "the largest of an array"),
+        ("x[i] = max(x[i], *y)", "any number of operands"),
+        ("x[i] = max(x[i], a, key=abs)", "a key"),
+        ("k = 1 if a else 2\nx[k] = a", "an int that is chosen, as an index"),
+        ("for j in range(2 if a else 3): x[j] = a", "a range that is chosen"),
         ("x[i] = 'a'", "a text"),
         ("x[i] = 1j", "a complex number"),
         ("x[i] = True", "a truth"),

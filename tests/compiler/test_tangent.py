@@ -245,6 +245,30 @@ def test_an_array_becomes_active_and_views_of_it_too(ran):
 
 
 @pytest.mark.plain
+@pytest.mark.parametrize("a", [0.7, 0.8, np.float64(-1.2)])
+def test_choices(a, ran):
+    def f(x, a):
+        s = 0
+        for i in range(1, len(x)):
+            s += abs(x[i]) * max(x[i - 1], a, 0) - min(x[i], x[i], a) ** 2
+            x[i] = math.log(x[i]) if x[i] > 0.0 else x[i] * a
+            s = s if s < 100.0 else 1.0
+        return s * x[-1]
+
+    x = X.copy()
+    y, g = value_and_grad(f, (0, 1))(x, a)
+    assert y == f(X.copy(), a)
+    assert type(y) is type(f(X.copy(), a))
+    expected = without_regions(lambda: value_and_grad(f, (0, 1))(x, a))[1]
+    for p, q in zip(g, expected, strict=True):
+        assert_allclose(p, q, rtol=1e-12)
+    assert_allclose(jvp(f, (x, a), (V, 1.0))[1], g[0] @ V + g[1], rtol=1e-12)
+    product = without_regions(lambda: hvp(f, (x, a), V))
+    assert_allclose(hvp(f, (x, a), V), product, rtol=1e-12)
+    assert ran.count(True) == 2
+
+
+@pytest.mark.plain
 def test_an_array_that_overlaps_itself_takes_the_general_way(ran):
     def f(x):
         windows = np.lib.stride_tricks.as_strided(x, (3, 3), (8, 8), writeable=True)

@@ -173,10 +173,18 @@ def _expression(random: Random, counters: list[str], depth: int) -> str:
         return f"({inner}) ** 2"
     if kind < 0.4:
         return f"({inner} / (2.0 + {_number(random, counters)} ** 2))"
-    if kind < 0.45:
+    if kind < 0.44:
         return f"(-{inner})"
+    if kind < 0.46:
+        return f"abs({inner})"
     other = _expression(random, counters, depth - 1)
-    if kind < 0.53:
+    if kind < 0.49:
+        left, right = _number(random, counters), _number(random, counters)
+        test = f"{left} {random.choice(CONDITIONS)} {right}"
+        return f"({inner} if {test} else {other})"
+    if kind < 0.51:
+        return f"{random.choice(('max', 'min'))}({inner}, {other}, {_number(random, counters)})"
+    if kind < 0.54:
         return f"{random.choice(PAIRS)}({inner}, {other})"
     if kind < 0.58:
         return f"{random.choice(('bent', 'bent', 'mixed'))}({inner}, {other})"
