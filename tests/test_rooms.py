@@ -102,3 +102,17 @@ def test_the_picture_shows_every_room_in_its_place() -> None:
     assert places == sorted(places, reverse=True)
     described = [text.index(f"**`{room.replace('.', '/')}/`**") for room in ROOMS]
     assert all(place > max(places) for place in described)
+
+
+def test_no_parameter_for_a_mode_is_of_any_type() -> None:
+    """Take a protocol of `runtime.mode`: type checkers then see what is asked of a mode."""
+    found = [
+        module
+        for module, path in MODULES.items() if not module.startswith("forms.")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef)
+        for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+        if a.arg in ("ctx", "context", "outer")
+        and (a.annotation is None or ast.unparse(a.annotation) in ("Any", "object"))
+    ]  # fmt: skip
+    assert found == ["diagnostics.warned"]  # which takes a mode, and asks nothing of it

@@ -20,7 +20,7 @@ from mooncake_py.runtime.active import Active, active_number
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.forward_mode import ForwardMode
-    from mooncake_py.runtime.mode import Tracking
+    from mooncake_py.runtime.mode import Recording, Tracking
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
 __all__ = ["Items", "Pairs"]
@@ -150,7 +150,9 @@ def changes(before: tuple[Any, ...], after: list[Any]) -> list[int]:
     return [k for k, (a, b) in enumerate(zip(before, after, strict=True)) if a is not b]
 
 
-def replace_items(ctx: Any, items: list[Any], positions: list[int], new: list[Any]) -> None:
+def replace_items(
+    ctx: Recording, items: list[Any], positions: list[int], new: list[Any]
+) -> None:
     """Write items, and record the old ones."""
     if positions:
         note(ctx, put_items, items, positions, [items[k] for k in positions])

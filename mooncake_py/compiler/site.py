@@ -37,7 +37,7 @@ from mooncake_py.runtime.values import FLOAT64 as DOUBLE
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.forward_mode import ForwardMode
-    from mooncake_py.runtime.mode import Mode, Tracking
+    from mooncake_py.runtime.mode import Language, Tracking
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
 __all__ = ["Site", "bytes_kept", "pull_region"]
@@ -95,7 +95,7 @@ class Site:
             if site is not None:
                 yield from site.forms()
 
-    def run(self, ctx: Mode, functions: Any, values: Any) -> Any:
+    def run(self, ctx: Language, functions: Any, values: Any) -> Any:
         """Run the region and return what it binds, or `Elsewhere` if it must run as it is written.
 
         Parameters

@@ -46,12 +46,10 @@ from mooncake_py.runtime.active import Active
 
 if TYPE_CHECKING:
     from mooncake_py.diagnostics.reporting import Reporting
-    from mooncake_py.runtime.mode import Mode
+    from mooncake_py.runtime.mode import Handler, Mode
 
 __all__ = ["Handlers", "call_array_method", "call_opaque", "call_unregistered", "handlers",
            "language_handlers", "table_of"]
-
-Handler = Callable[["Mode", Any, Any, Any], Any]
 
 
 class Handlers(NamedTuple):

@@ -13,11 +13,10 @@ from mooncake_py.rules.kinds import Rule
 from mooncake_py.runtime.active import Active, primal_of
 
 if TYPE_CHECKING:
-    from mooncake_py.runtime.mode import Mode
+    from mooncake_py.runtime.mode import Handler, Mode
 
 __all__ = ["Within", "limited"]
 
-Handler = Callable[[Any, Any, Any, Any], Any]
 METHODS = (type(list.append), type(object.__init__), MethodWrapperType)
 
 

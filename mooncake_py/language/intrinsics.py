@@ -9,7 +9,6 @@ import heapq
 import inspect
 import itertools
 import operator
-from collections.abc import Callable
 from contextvars import ContextVar
 from types import FunctionType, GeneratorType, MappingProxyType, MethodType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -32,11 +31,9 @@ from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.runtime.methods import derivable
 
 if TYPE_CHECKING:
-    from mooncake_py.runtime.mode import Mode
+    from mooncake_py.runtime.mode import Handler, Mode
 
 __all__ = ["HANDLERS", "INERT", "unwrapped"]
-
-Handler = Callable[[Any, Any, Any, Any], Any]
 
 # Handlers: (context, function, args, kwargs) -> result.
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from mooncake_py.runtime import frames
 
 if TYPE_CHECKING:
-    from mooncake_py.runtime.mode import Mode
+    from mooncake_py.runtime.mode import Calling
 
 __all__ = ["MISSING", "PROXIES", "Reader", "class_reader", "deleter", "have_one_state", "in_class",
            "in_python", "instance_reader", "is_kept_by_instances", "is_own", "is_read_plainly",
@@ -24,7 +24,7 @@ __all__ = ["MISSING", "PROXIES", "Reader", "class_reader", "deleter", "have_one_
 MISSING: Any = object()
 PROXIES = (weakref.ProxyType, weakref.CallableProxyType)
 
-Reader = Callable[[Any, Any], Any]
+Reader = Callable[["Calling", Any], Any]
 """``(context, object) -> value``; None stands for what Python itself does."""
 
 
@@ -126,7 +126,7 @@ def with_methods(t: type, name: str, read: Reader | None) -> Reader | None:
         return read
     native: Any = t.__getattribute__
 
-    def read_or_fall_back(ctx: Mode, o: Any) -> Any:
+    def read_or_fall_back(ctx: Calling, o: Any) -> Any:
         try:
             return native(o, name) if read is None else read(ctx, o)
         except AttributeError:
@@ -157,7 +157,7 @@ def super_reader(o: Any, name: str) -> Reader | None:
 # Writing and deleting, past ``__setattr__`` and ``__delattr__``.
 
 
-def writer(t: type, name: str) -> Callable[..., Any] | None:
+def writer(t: type, name: str) -> Callable[[Calling, Any, Any], Any] | None:
     """Return the code ``(context, object, value)`` that a write runs, None for Python's own."""
     if t in PROXIES:
         return lambda ctx, o, v: ctx.setattr(referent(o), name, v)
@@ -215,7 +215,7 @@ def is_read_plainly(t: type, name: str) -> bool:
     )
 
 
-def deleter(t: type, name: str) -> Callable[..., Any] | None:
+def deleter(t: type, name: str) -> Reader | None:
     """Return the code ``(context, object)`` that a deletion runs, None for Python's own."""
     if t in PROXIES:
         return lambda ctx, o: ctx.delattr(referent(o), name)

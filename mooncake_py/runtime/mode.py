@@ -25,7 +25,7 @@ from mooncake_py.runtime.memory import Registry
 from mooncake_py.runtime.numerals import Numerals
 from mooncake_py.runtime.operators import BinaryOperator
 
-__all__ = ["Calling", "Computing", "Language", "Mode", "Recording", "Tracking"]
+__all__ = ["Calling", "Computing", "Handler", "Language", "Mode", "Recording", "Tracking"]
 
 
 class Recording(Protocol):
@@ -198,6 +198,10 @@ class Language(Protocol):
 
     def decorator(self, decorator: Any) -> Callable[[Any], Any]:
         """Return what a decorator does to a function."""
+        ...
+
+    def run_region(self, site: Any, functions: Any, steps: Any, inputs: Any) -> Any:
+        """Run a region as one entry and return what it binds; `Elsewhere` says that it must not."""
         ...
 
     # Attributes and elements.
@@ -417,10 +421,6 @@ class Computing(Protocol):
         """Run ``o[i] = v`` for an array."""
         ...
 
-    def run_region(self, site: Any, functions: Any, steps: Any, inputs: Any) -> Any:
-        """Run a region as one entry and return what it binds; `Elsewhere` says that it must not."""
-        ...
-
     def converted(self, f: Any, x: Active) -> Any:
         """Run ``float(x)`` and the like for an active number."""
         ...
@@ -428,3 +428,7 @@ class Computing(Protocol):
 
 class Mode(Recording, Tracking, Calling, Computing, Protocol):
     """One differentiated call, in whichever mode."""
+
+
+Handler = Callable[[Any, Any, Any, Any], Any]
+"""How a function is called, ``(mode, function, args, kwargs)``: a table has those of one mode."""

@@ -19,6 +19,7 @@ from mooncake_py.runtime.active import Active, primal_of
 from mooncake_py.tangents.memory import has_overlaps
 
 if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Handler
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
 __all__ = ["HANDLERS"]
@@ -26,7 +27,7 @@ __all__ = ["HANDLERS"]
 
 def handler(
     ufunc: np.ufunc, sign: int, general: Callable[..., Any]
-) -> Callable[[Any, Any, Any, Any], None]:
+) -> Handler:
     """Return the handler ``(context, function, args, kwargs)`` of ``ufunc.at``."""
 
     def accumulate(ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import operator
 import os
-from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -43,10 +42,9 @@ from mooncake_py.runtime.values import INEXACT_SCALARS
 if TYPE_CHECKING:
     from mooncake_py.diagnostics.reporting import Reporting
     from mooncake_py.modes.debug.context import Checks
+    from mooncake_py.runtime.mode import Handler
 
 __all__ = ["CheckedHandlers"]
-
-Handler = Callable[["Checks", Any, Any, Any], Any]
 
 
 class CheckedHandlers:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.language.dispatch import call_unregistered, table_of
 from mooncake_py.language.domains import Within
@@ -12,9 +11,10 @@ from mooncake_py.modes.forward.apply import handler
 from mooncake_py.modes.forward.dual_call import apply_dual
 from mooncake_py.rules import local, registry
 
-__all__ = ["forward_handlers"]
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Handler
 
-Handler = Callable[[Any, Any, Any, Any], Any]
+__all__ = ["forward_handlers"]
 
 _made: tuple[Any, dict[Any, Handler]] = (None, {})
 
