@@ -27,7 +27,8 @@ def evaluated(e: Expr, scope: Mapping[str, Any]) -> Any:
         case Name(name=name):
             return scope[name]
         case Length(array=array, axis=axis):
-            return scope[array].shape[axis]
+            found = scope[array]  # a list has a length too
+            return len(found) if axis == 0 else found.shape[axis]
         case Op(op=op, args=args):
             f = FUNCTIONS.get(op) or getattr(operator, op)
             return f(*[evaluated(a, scope) for a in args])

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy import ndarray
 
 from mooncake_py.compiler.infer import FLOAT, FLOAT64
 from mooncake_py.containers.undo import note
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Recording, Tracking
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["Items", "Pairs"]
+__all__ = ["Items", "Pairs", "bytes_copied"]
 
 ITEM_BYTES = 64  # what an item costs on entry and exit, in bytes of an array that are copied
 
@@ -44,11 +45,13 @@ class Items:
         Those that the region wrote, if a derivative may flow to them.
     """
 
-    def __init__(self, source: Any, kind: type, numbers: list[Any]) -> None:
+    def __init__(
+        self, source: Any, kind: type, numbers: list[Any], leaves: list[tuple[int, Active]]
+    ) -> None:
         self.source = source
         self.type = kind
         self.cells = [v * 1.0 for v in numbers] if kind is float else list(map(float, numbers))
-        self.leaves = [(k, v) for k, v in enumerate(source) if type(v) is Active]
+        self.leaves = leaves
         self.outputs: list[tuple[int, Active]] = []
         self._before = tuple(self.cells)
         self._cotangents: list[Any] | None = None
@@ -56,13 +59,15 @@ class Items:
     @classmethod
     def of(cls, ctx: Tracking, source: Any) -> Items | None:
         """Return the items of a list, or None if they are not numbers of one type."""
-        levels = (ctx, *ctx.outers)
-        if any(type(v) is Active and v.context not in levels for v in source):
+        leaves = [(k, v) for k, v in enumerate(source) if type(v) is Active]
+        if not {id(v.context) for _, v in leaves} <= {id(ctx), *map(id, ctx.outers)}:
             return None
-        numbers = [v.primal if type(v) is Active else v for v in source]
+        numbers = [v.primal if type(v) is Active else v for v in source] if leaves else source
         types = set(map(type, numbers)) or {float}
         kind = types.pop()
-        return None if types or kind not in (float, np.float64) else cls(source, kind, numbers)
+        if types or kind not in (float, np.float64):
+            return None
+        return cls(source, kind, numbers, leaves)
 
     @property
     def kind(self) -> str:
@@ -73,11 +78,6 @@ class Items:
     def shape(self) -> tuple[int]:
         """As that of an array."""
         return (len(self.cells),)
-
-    @property
-    def nbytes(self) -> int:
-        """As that of an array, for what it costs to copy."""
-        return len(self.cells) * ITEM_BYTES
 
     def store(self, ctx: ReverseMode, on: bool) -> None:
         """Put what the region wrote into the list, active if it is `on`, and log the old items."""
@@ -124,10 +124,11 @@ class Pairs:
 
     def __init__(self, ctx: ForwardMode, source: Any) -> None:
         self.source = source
-        pairs = [ctx.split(v) for v in source]
-        self.primals = [p * 1.0 if type(p) is float else p for p, _ in pairs]
-        self.tangents = [as_tangent(t, p) for p, t in pairs]
-        self.moves = any(t is not None for _, t in pairs)
+        given = [v.primal if type(v) is Active and v.context is ctx else v for v in source]
+        moving = [v.grad if type(v) is Active and v.context is ctx else None for v in source]
+        self.primals = [p * 1.0 if type(p) is float else p for p in given]
+        self.tangents = list(map(as_tangent, moving, given))
+        self.moves = moving.count(None) < len(moving)
         self._before = tuple(self.primals)
 
     def store(self, ctx: ForwardMode, on: bool) -> None:
@@ -137,9 +138,14 @@ class Pairs:
         replace_items(ctx, self.source, written, new)
 
 
+def bytes_copied(a: Any) -> int:
+    """Return what it costs to copy an array or the items of a list, in bytes of an array."""
+    return a.nbytes if type(a) is ndarray else len(a) * ITEM_BYTES
+
+
 def as_tangent(t: Any, p: Any) -> Any:
     """Return the tangent of a number, of the number's type; zero for None."""
-    if type(t) is Active:
+    if type(t) is Active or type(t) is float is type(p):
         return t
     kind = type(p.primal if type(p) is Active else p)
     return kind(t or 0.0) if kind in (float, np.float64) else t

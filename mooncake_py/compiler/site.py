@@ -27,7 +27,7 @@ from mooncake_py.compiler.evaluate import evaluated
 from mooncake_py.compiler.forms import Form, Pattern, bound_to, is_served, specialise
 from mooncake_py.compiler.infer import FLAGS, FLOAT, FLOAT64, INT
 from mooncake_py.compiler.ir import STEPS, For, Name, Region, While
-from mooncake_py.compiler.items import Items, Pairs
+from mooncake_py.compiler.items import Items, Pairs, bytes_copied
 from mooncake_py.compiler.partials import NoPartial
 from mooncake_py.compiler.tangent import Tangent, tangent
 from mooncake_py.forms.fusion import Elsewhere
@@ -160,15 +160,14 @@ class Site:
         self, ctx: ReverseMode, functions: Any, steps: Any, inputs: dict[str, Any]
     ) -> dict[str, Any] | Any:
         """Run the region forward and record it; return what it binds, or `Elsewhere`."""
+        steps = self.steps(steps, inputs)
+        if not self.is_worth(steps, inputs):
+            return Elsewhere
         lists = dict(self.lists(inputs))
         items = {key: Items.of(ctx, a) for key, a in {id(a): a for a in lists.values()}.items()}
         inputs = inputs | {name: items[id(a)] for name, a in lists.items()}
         form = self.form(ctx, functions, inputs)
         if form is None:
-            return Elsewhere
-        if not self.is_given and isinstance(self.region.loop, For):
-            steps = evaluated(self.region.loop.range, inputs)
-        if not self.is_worth(steps, inputs):
             return Elsewhere
         self.misses += 1
         found = self.attempt(ctx, form, steps, inputs)
@@ -207,10 +206,20 @@ class Site:
         form = self._forms[pattern] = specialise(self.region, pattern)
         return form
 
+    def steps(self, given: range | None, inputs: Mapping[str, Any]) -> range | None:
+        """Return the range of the outermost loop, None where nothing tells how often it runs."""
+        if self.is_given or not isinstance(self.region.loop, For):
+            return given
+        return evaluated(self.region.loop.range, inputs)
+
     def is_worth(self, steps: range | None, inputs: dict[str, Any]) -> bool:
-        """Return True if what is copied before is not far too large: arrays that are written."""
+        """Return True if what is copied before is not far too large.
+
+        That are arrays that are written, and all lists.
+        """
         nbytes = sum([
-            a.nbytes for name, a in inputs.items() if name in self.written or type(a) is Items
+            bytes_copied(inputs[name]) for name in self.arrays
+            if name in self.written or type(inputs[name]) is not ndarray
         ])
         if steps is None:
             return nbytes <= SMALL
@@ -270,7 +279,10 @@ class Site:
         given |= bound
         state = [given[name] for name in (*form.steady, *form.counts)]
         leaves = [inputs[name] for name in form.leaves]
-        ctx.record((pull_region, form, floats, ints, steps, state, read, nodes, active, leaves))
+        met = [leaf for a in nodes if type(a) is Items for _, leaf in a.leaves]  # to be seen
+        ctx.record(
+            (pull_region, form, floats, ints, steps, state, read, nodes, met, active, leaves)
+        )
         for name, y in zip(form.outputs, active, strict=True):
             if type(y.primal) is not int:  # else nothing was added to a sum, say
                 outputs[name] = y
@@ -315,7 +327,10 @@ class Site:
         self, ctx: ForwardMode, functions: Any, steps: Any, inputs: dict[str, Any]
     ) -> dict[str, Any] | Any:
         """Run the tangent of the region below; return what it binds, or `Elsewhere`."""
-        pairs = {id(a): Pairs(ctx, a) for _, a in self.lists(inputs)}
+        lists = {id(a): a for _, a in self.lists(inputs)}
+        if lists and not self.is_worth(self.steps(steps, inputs), inputs):
+            return Elsewhere
+        pairs = {key: Pairs(ctx, a) for key, a in lists.items()}
         given = {
             name: split(ctx, pairs.get(id(inputs[name])) or inputs[name])
             for name in self.region.inputs
@@ -425,7 +440,7 @@ def split(ctx: ForwardMode, value: Any) -> tuple[Any, Any]:
 
 def pull_region(entry: tuple[Any, ...]) -> None:
     """Reverse of a region: give the cotangents of what it wrote and bound to what it read."""
-    _, form, floats, ints, steps, state, read, nodes, outputs, leaves = entry
+    _, form, floats, ints, steps, state, read, nodes, _, outputs, leaves = entry
     if not any(y.grad for y in outputs) and all(node.grad is None for node in nodes):
         return
     for node in nodes:

@@ -10,6 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import grad, hessian, hvp, jvp, value_and_grad, vjp
 from mooncake_py.compiler.infer import FLOAT, FLOAT64, infer
+from mooncake_py.compiler.items import Items, Pairs
+from mooncake_py.modes.reverse.context import ReverseContext
 from tests.compiler.comparing import agrees, equals_reference
 from tests.compiler.reading import region_of
 
@@ -326,3 +328,41 @@ def test_lists_within_lists_are_as_they_were():
     before = copy.deepcopy(rows)
     grad(f)(rows)
     assert rows == before
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("derivative", [grad, lambda f: lambda q: jvp(f, (q,), (list(q),))[1]])
+def test_a_long_list_is_not_looked_through_for_a_few_items(derivative, monkeypatch):
+    def f(q):
+        s = 0.0
+        for i in range(4):
+            s += q[i] * q[i]
+        return s
+
+    seen = []
+    for kind in (Items, Pairs):
+        monkeypatch.setattr(kind, "__init__", lambda *args: seen.append(args))
+    derivative(f)([0.5] * 1000)
+    assert not seen
+
+
+@pytest.mark.plain
+def test_derivatives_within_others():
+    def f(x):
+        q = [x, 0.5, x * x, 1.0]
+
+        def inner(y):
+            p = [y, 2.0, q[2], 0.5]
+            for i in range(1, 4):
+                p[i] *= p[i - 1] * q[i]
+                q[i] += p[i]
+            return p[3] * q[1]
+
+        return grad(inner)(x) * q[2] + jvp(inner, (x,), (1.0,))[1] * q[3]
+
+    def plainly(x):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(ReverseContext, "tries_loops", False)
+            return value_and_grad(f)(x)
+
+    assert_allclose(value_and_grad(f)(1.3), plainly(1.3), rtol=1e-12)
