@@ -396,6 +396,9 @@ def counted(start: Any) -> Any:
     return f
 
 
+CHANGED = r"changed a container|reverse mode|Counter|changed what it was called with"
+
+
 @pytest.mark.parametrize("start", [lambda x: 1.0, lambda x: x * x], ids=["constant", "active"])
 @pytest.mark.parametrize("form", ["from_vjp", "from_vjp-jvp", "rrule", "rrule-mutates"])
 def test_rule_of_a_function_that_changes_an_object_is_refused(form: str, start: Any) -> None:
@@ -408,7 +411,7 @@ def test_rule_of_a_function_that_changes_an_object_is_refused(form: str, start: 
         else:
             rrule.register(count, mutates=0 if "mutates" in form else ())(count_by_hand)
         for run in (lambda: grad(f)(2.0), lambda: vjp(f, 2.0), lambda: jvp(f, (2.0,), (1.0,))):
-            with pytest.raises(MissingRuleError, match=r"changed a container|reverse mode|Counter"):
+            with pytest.raises((MissingRuleError, UntrackedWriteError), match=CHANGED):
                 run()
     check(f, 2.0)
 
