@@ -144,10 +144,10 @@ class ArgumentsApart:
         if separated is None:
             copier = FollowedCopier(enclosing())
             self.args = copier.copy(self.args)
-            copies: Copies = list(copier.memo.values())
+            copies, arrays = list(copier.memo.values()), copier.arrays
         else:
-            copies = separated.copies
-        own.add_all(copies)
+            copies, arrays = separated.copies, separated.arrays
+        own.add_all(arrays)
         self.note_further_copies(copies)
 
     def copy_arrays(self, own: OwnMemory) -> None:
@@ -166,9 +166,9 @@ class ArgumentsApart:
 
         Who looks out for writes takes blocks and their copies for alike.
         """
-        copies = [] if separated is None else separated.copies
-        own.add_all(copies)
-        done = {id(new) for _, new in copies}
+        arrays = [] if separated is None else separated.arrays
+        own.add_all(arrays)
+        done = {id(new) for _, new in arrays}
         for key in dict.fromkeys(self.chosen):
             value = self.args[key] if isinstance(key, int) else self.kwargs[key]
             if not may_be_reached(value) or id(value) in done:

@@ -29,6 +29,14 @@ class FollowedCopier(Copier):
     def __init__(self, outer: Mode | None, share_others: bool = False) -> None:
         super().__init__(None, share_others=share_others)
         self.outer = outer
+        self.arrays: list[tuple[ndarray, ndarray]] = []
+
+    @override
+    def copy(self, value: Any) -> Any:
+        new = super().copy(value)
+        if isinstance(value, ndarray) and new is not value:
+            self.arrays.append((value, new))
+        return new
 
     @override
     def copy_array(self, array: NDArray[Any]) -> NDArray[Any]:

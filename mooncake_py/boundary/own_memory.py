@@ -92,11 +92,9 @@ class OwnMemory:
         """Note that an array stands for one that is an argument."""
         self.pairs.append(Pair(original, new, key))
 
-    def add_all(self, copies: Copies) -> None:
-        """Note the memory of all arrays that were copied."""
-        for old, new in copies:
-            if isinstance(old, ndarray) and new is not old and old is owner(old):
-                self.pairs.append(Pair(old, new, None))
+    def add_all(self, copies: Iterable[tuple[ndarray, ndarray]]) -> None:
+        """Note arrays within arguments, and their copies."""
+        self.pairs += [Pair(old, new, None) for old, new in copies]
 
     def note_further_copies(self, copies: Copies) -> None:
         """Note copies of the copies."""

@@ -133,6 +133,7 @@ class Separation:
         self.copied: dict[Key | None, set[int]] = {}  # ids of arrays and holders, by group
         self.contexts: list[ref[Any]] = []
         self.copies: list[tuple[Any, Any]] = []  # what was copied for arguments, and the copy
+        self.arrays: list[tuple[ndarray, ndarray]] = []  # the arrays among them, views as such
         self.blocks = self.shared_blocks()
         self.holders: dict[int, tuple[Any, str]] = {}
         self.find_holders()
@@ -216,6 +217,7 @@ class Separation:
             self.note_copies(copier, group, self.named(keys))
             if group is not None:
                 self.copies += copier.memo.values()
+                self.arrays += copier.arrays
 
     def leading(self, keys: list[Key], found: set[int]) -> set[int]:
         """Return the ids of what is copied in some arguments, and of what leads there."""
