@@ -24,6 +24,11 @@ class FollowedCopier(Copier):
     ----------
     outer : Mode or None
         Of that derivative.
+
+    Attributes
+    ----------
+    arrays : list of tuple
+        The arrays that were copied, and their copies: views too.
     """
 
     def __init__(self, outer: Mode | None, share_others: bool = False) -> None:

@@ -360,6 +360,8 @@ BOTH: dict[str, Callable[..., Any]] = {
     "inside_forward": lambda u, v: jvp(grad(of_both, (0, 1)), (u, v), (ONE, ONE))[1][1],
     "vjp_inside": lambda u, v: grad(lambda u, v: np.sum(vjp(of_both, u, v)[1](1.0)[1]))(u, v),
     "debug": lambda u, v: grad(of_both, debug=True)(u, v),
+    "vjp_captured": lambda u, v: vjp(lambda u: of_both(u, v), u)[1](1.0)[0],
+    "vjp_of_list": lambda u, v: vjp(lambda p: of_both(p[0], v), [u])[1](1.0)[0][0],
     "captured_too": lambda u, v: grad(lambda u: of_both(u, v))(u),
 }
 
