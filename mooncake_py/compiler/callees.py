@@ -1,125 +1,127 @@
-"""Functions of the user that a region calls: read at each call, as part of the region.
+"""Functions of the user that stand in a region by their bodies, and what was assumed of them.
 
-    def speed(u, rate):             c0_return = ...
-        if u < 0.0:                 if u_u < 0.0:
-            return 0.0                  c0_return = 0.0
-        return rate * u             else:
-                                        c0_return = u_rate * u_u
-
-Taken: functions of the same module that take and return numbers, whose bodies are assignments to
-their own names, branches and returns.  Such a function is the one that was read as long as its
-name, its code and its lack of a rule are as they were; that is seen to where the region runs.
+What a body reads of other places (globals, captured variables, defaults) stands in the region as
+it was when it was read.  So each run begins by asking whether all of that is still the same.
+Functions are held weakly: a region must not keep alive what it was made of.
 """
 
 from __future__ import annotations
 
-import ast
-from types import CodeType, FunctionType
-from typing import Any, NamedTuple
+import weakref
+from collections.abc import Iterable
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
 
-from mooncake_py.compiler.ir import Assign, Block, Expr, If, Name
-from mooncake_py.errors import SourceUnavailableError
+from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
+from mooncake_py.rooms import PACKAGE
 from mooncake_py.rules import registry
-from mooncake_py.syntax.names import Names
-from mooncake_py.syntax.source import locate
-from mooncake_py.syntax.static_integers import bindings
+from mooncake_py.syntax.names import MISSING
 
-__all__ = ["Callee", "Inlined", "Scope", "found_callee", "is_still", "returns"]
+__all__ = ["Callee", "Callees", "is_own"]
 
-
-class Inlined(NamedTuple):
-    """A function that was read: its number among those that are passed, itself, and its code."""
-
-    number: int
-    function: FunctionType
-    code: CodeType
+LIBRARIES = frozenset({"numpy", "scipy"})
+UNFIT_FLAGS = 0x04 | 0x08 | 0x20 | 0x80 | 0x200  # variadic, a generator, a coroutine
 
 
-class Callee(NamedTuple):
-    """The text of a function.
-
-    Attributes
-    ----------
-    parameters : list of str
-    body : list of stmt
-    own, rebound : frozenset of str
-        The names that it binds, and those that it binds more than once.
-    names : Names
-        What the others mean.
-    """
-
-    function: FunctionType
-    parameters: list[str]
-    body: list[ast.stmt]
-    own: frozenset[str]
-    rebound: frozenset[str]
-    names: Names
-
-
-class Scope(NamedTuple):
-    """What names mean while the body of a function is read.
-
-    Attributes
-    ----------
-    prefix : str
-        Before the names of the function, in IR.
-    own : frozenset of str
-    given : dict of str to Expr
-        Parameters that stand for what was passed.
-    """
-
-    prefix: str
-    own: frozenset[str]
-    given: dict[str, Expr]
-
-
-def found_callee(node: ast.Name, caller: Names) -> Callee | None:
-    """Return the function that a global name stands for, or None if it cannot be part."""
-    scope = caller.globals
-    f = scope.get(node.id)
-    if type(f) is not FunctionType or not caller.refers_to(node, f) or not is_plain(f, scope):
-        return None
-    try:
-        definition: Any = locate(f.__code__).node
-    except SourceUnavailableError:
-        return None
-    if not isinstance(definition, ast.FunctionDef):
-        return None
-    arguments = definition.args
-    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
-        return None
-    found = bindings(definition)
-    if found.global_names or found.nonlocal_names:
-        return None
-    names = Names(scope, found.bound())
-    names.assumed = caller.assumed
-    parameters = [arg.arg for arg in (*arguments.posonlyargs, *arguments.args)]
-    body = definition.body[1:] if ast.get_docstring(definition, False) else definition.body
-    rebound = frozenset(name for name, values in found.own.items() if len(values) > 1)
-    return Callee(f, parameters, list(body), frozenset(found.own), rebound, names)
-
-
-def is_plain(f: FunctionType, scope: dict[str, Any]) -> bool:
-    """Return True if a function is one of a module, which reads nothing else from outside."""
-    return f.__globals__ is scope and not f.__code__.co_freevars and not has_rule(f)
-
-
-def has_rule(f: FunctionType) -> bool:
-    """Return True if derivatives of a function are declared."""
-    return registry.find(f) is not None or registry.find_forward(f) is not None
-
-
-def is_still(inlined: Inlined, functions: tuple[Any, ...]) -> bool:
-    """Return True if a function that is passed is the one that was read."""
-    number, f, code = inlined
-    return functions[number] is f and f.__code__ is code and not has_rule(f)
-
-
-def returns(block: Block, name: str) -> bool:
-    """Return True if a block binds what its function returns, whatever way it takes."""
-    if not block:
+def is_own(f: Any) -> bool:
+    """Return True if a value is a plain Python function of the user's, without a rule."""
+    if type(f) is not FunctionType or f.__code__.co_flags & UNFIT_FLAGS:
         return False
-    last = block[-1]
-    if isinstance(last, If):
-        return returns(last.body, name) and returns(last.orelse, name)
-    return isinstance(last, Assign) and last.target == Name(name)
+    module = f.__module__
+    return not (
+        is_native_module(module)
+        or is_constant_library(module)
+        or (module or "").partition(".")[0] in LIBRARIES
+        or f.__globals__.get("__name__", "").partition(".")[0] in LIBRARIES
+        or f.__code__.co_filename.startswith((PACKAGE, "<string>"))
+        or registry.find(f) is not None
+    )
+
+
+class Callee:
+    """A function as it was when its body was read.
+
+    Attributes
+    ----------
+    names : dict of str to object
+        The globals that were read; `MISSING` for what is a builtin.
+    cells : dict of int to object
+        The captured variables that were read, by their position.
+    attributes : list of (module, str, object)
+        What was read of modules.
+    """
+
+    def __init__(self, f: FunctionType) -> None:
+        self.function = weakref.ref(f)
+        self.code: CodeType = f.__code__
+        self.defaults = f.__defaults__
+        self.keywords = f.__kwdefaults__ and dict(f.__kwdefaults__)
+        self.names: dict[str, Any] = {}
+        self.cells: dict[int, Any] = {}
+        self.attributes: list[tuple[ModuleType, str, Any]] = []
+
+    def holds(self) -> bool:
+        """Return True if the function is what it was."""
+        f = self.function()
+        if f is None or f.__code__ is not self.code or f.__defaults__ is not self.defaults:
+            return False
+        if not same_items(f.__kwdefaults__ or {}, self.keywords or {}):
+            return False
+        if any(m.__dict__.get(name, MISSING) is not v for m, name, v in self.attributes):
+            return False
+        scope = f.__globals__
+        if any(scope.get(name, MISSING) is not met(v) for name, v in self.names.items()):
+            return False
+        try:
+            return all(
+                (f.__closure__ or ())[k].cell_contents is met(v) for k, v in self.cells.items()
+            )
+        except ValueError:  # an empty cell
+            return False
+
+
+class Callees:
+    """All functions whose bodies stand in a region.
+
+    Attributes
+    ----------
+    direct : list of Callee
+        Those that the region itself names, in the order in which they are passed.
+    every : list of Callee
+    """
+
+    def __init__(self) -> None:
+        self.direct: list[Callee] = []
+        self.every: list[Callee] = []
+
+    def met(self, f: FunctionType) -> Callee:
+        """Return what is known of a function."""
+        known = next((callee for callee in self.every if callee.function() is f), None)
+        if known is None:
+            known = Callee(f)
+            self.every.append(known)
+        return known
+
+    def hold(self, ctx: Any, given: Iterable[Any]) -> bool:
+        """Return True if the functions are those that were read, and have no rule in a context."""
+        if any(callee.function() is not f for callee, f in zip(self.direct, given, strict=True)):
+            return False
+        return all(callee.holds() for callee in self.every) and not any(
+            callee.function() in ctx.handlers or registry.find(callee.function()) is not None
+            for callee in self.every
+        )
+
+
+def same_items(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    """Return True if two dicts hold the same objects."""
+    return a.keys() == b.keys() and all(a[name] is b[name] for name in a)
+
+
+def held(value: Any) -> Any:
+    """Return what to remember of a value: functions weakly."""
+    return weakref.ref(value) if type(value) is FunctionType else value
+
+
+def met(value: Any) -> Any:
+    """Return the value that is remembered."""
+    return value() if type(value) is weakref.ref else value

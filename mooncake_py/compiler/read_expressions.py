@@ -3,10 +3,10 @@
     a * x[i - 1]     Op("mul", (Name("u_a"), Load("u_x", (Op("sub", (Name("u_i"), Const(1))),))))
 
 Taken as values: arithmetic, small powers that are written down, functions of modules of which the
-partial derivatives are declared, ``int``, ``abs``, ``max``, ``min``, conditional expressions,
-elements, names, attributes of names.  Taken in indices,
-ranges and tests: arithmetic, comparisons, ``and``, ``or``, ``not``, ``int``, ``abs``, ``len``,
-lengths of arrays, attributes of names.
+partial derivatives are declared, ``int``, ``abs``, ``len``, ``max``, ``min``, conditional
+expressions, elements, names, attributes of names.  Taken in indices, ranges and tests: arithmetic,
+comparisons, ``and``, ``or``, ``not``, ``int``, ``abs``, ``len``, lengths of arrays, attributes of
+names.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ class ExpressionReader:
         """Read an expression that may have a derivative."""
         place = place_of(node)
         match node:
-            case ast.Name():
-                return self.number(node)
+            case ast.Name(id=name):
+                return self.number(name, place)
             case ast.Constant(value=int(value) | float(value)) if type(value) is not bool:
                 return Const(value, place=place)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
@@ -119,10 +119,12 @@ class ExpressionReader:
                 return self.extremum(node)
             case ast.IfExp():
                 return self.chosen(node)
+            case ast.Call(args=[argument], keywords=[]) if self.names.calls_builtin(node, "len"):
+                return self.length(argument, 0)
+            case ast.Call(func=ast.Name()):
+                return self.inlined(node)
             case ast.Call(func=ast.Attribute() as f, args=args, keywords=[]):
                 return Call(self.function(f, len(args)), tuple(map(self.value, args)), place=place)
-            case ast.Call(func=ast.Name(), keywords=[]):
-                return self.inlined(node)
         raise Unfit
 
     def is_extremum(self, node: ast.Call) -> bool:
@@ -148,11 +150,11 @@ class ExpressionReader:
         """Read a call of a function of the user."""
         raise Unfit
 
-    def number(self, node: ast.Name) -> Expr:
-        """Read a name that is bound to a number."""
-        return Name(self.name(node.id), place=place_of(node))
+    def number(self, name: str, place: Place) -> Expr:
+        """Read a number that a name is bound to."""
+        return Name(self.name(name), place=place)
 
-    def attribute(self, node: ast.Attribute) -> Name:
+    def attribute(self, node: ast.Attribute) -> Expr:
         """Read an attribute of a module or of a name, which is a number."""
         if self.names.module(node.value) is None and not isinstance(node.value, ast.Name):
             raise Unfit
@@ -160,7 +162,7 @@ class ExpressionReader:
         self.numbers.add(name)
         return Name(name, place=place_of(node))
 
-    def function(self, node: ast.Attribute, count: int) -> int:
+    def function(self, node: ast.Attribute, count: int) -> Any:
         """Return the number of a module's function of which the derivatives are declared."""
         module = self.names.module(node.value)
         f = None if module is None else module.__dict__.get(node.attr)
@@ -253,8 +255,8 @@ class ExpressionReader:
         """Read an expression of ints and floats that has no derivative."""
         place = place_of(node)
         match node:
-            case ast.Name():
-                return self.number(node)
+            case ast.Name(id=name):
+                return self.number(name, place)
             case ast.Attribute():
                 return self.attribute(node)
             case ast.Constant(value=int(value) | float(value)):

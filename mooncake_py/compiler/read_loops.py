@@ -26,6 +26,7 @@ from mooncake_py.compiler.ir import (
     Break,
     Check,
     Compare,
+    Const,
     Count,
     Expr,
     For,
@@ -41,10 +42,10 @@ from mooncake_py.compiler.ir import (
     statements,
     walk,
 )
+from mooncake_py.compiler.read_calls import CallReader
 from mooncake_py.compiler.read_expressions import (
     ARITHMETIC,
     OPERATORS,
-    ExpressionReader,
     Unfit,
     field_named,
     named,
@@ -60,8 +61,10 @@ __all__ = ["LoopReader", "bound_before"]
 
 STATEMENTS = frozenset({
     ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.While, ast.If, ast.Pass, ast.Break,
-    ast.Continue,
+    ast.Continue, ast.Expr, ast.Raise, ast.Assert,
 })
+LEAVING = ast.Break | ast.Continue | ast.Return | ast.Raise
+BINDING = ast.Assign | ast.AugAssign | ast.AnnAssign
 SIZE = 200  # statements, at most: what follows a branch that may leave a loop is read twice
 
 
@@ -73,7 +76,7 @@ class Head(NamedTuple):
     arrays: list[ast.expr]
 
 
-class LoopReader(ExpressionReader):
+class LoopReader(CallReader):
     """Reads one loop.
 
     Parameters
@@ -97,7 +100,6 @@ class LoopReader(ExpressionReader):
         self.definition = function
         self.node = node
         self.size = 0
-        self.before: list[Statement] = []  # what the statement that is read must come after
         self.choices = 0
         self.counts: set[str] = set()
         self.checks: list[Statement] = []
@@ -139,7 +141,7 @@ class LoopReader(ExpressionReader):
                     targets += head.targets
             elif isinstance(item, ast.If):
                 todo += [*item.body, *item.orelse]
-            elif not isinstance(item, ast.Pass | ast.Break | ast.Continue):
+            elif isinstance(item, BINDING):
                 targets += item.targets if isinstance(item, ast.Assign) else [item.target]
         for target in targets:
             parts = target.elts if isinstance(target, ast.Tuple) else [target]
@@ -250,6 +252,8 @@ class LoopReader(ExpressionReader):
     def as_long_as(self, node: ast.While) -> While:
         """Read ``while``."""
         test = self.native(node.test)
+        if self.before:
+            raise Unfit  # each pass would need it
         before = set(self.defined)
         body = self.block(node.body)
         self.defined = before
@@ -264,31 +268,38 @@ class LoopReader(ExpressionReader):
             self.size += 1
             if self.size > SIZE:
                 raise Unfit
-            if isinstance(node, ast.Continue):
-                break
-            if isinstance(node, ast.Break):
-                result.append(Break(place=place_of(node)))
-                break
             outer, self.before = self.before, []
-            ends = isinstance(node, ast.Return) or (isinstance(node, ast.If) and may_jump(node))
-            found = [self.branch(node, body[k + 1 :])] if ends and isinstance(node, ast.If) else (
-                self.statement(node)
-            )
+            jumps = may_jump(node)
+            found = self.statement(node, body[k + 1 :] if jumps else [])
             result += [*self.before, *found]
             self.before = outer
-            if ends:
+            if jumps or isinstance(node, LEAVING):
                 break
         return tuple(result)
 
-    def statement(self, node: ast.stmt) -> list[Statement]:
-        """Read a statement."""
+    def statement(self, node: ast.stmt, rest: list[ast.stmt]) -> list[Statement]:
+        """Read a statement; what follows a branch that may leave is part of it."""
+        place = place_of(node)
         match node:
-            case ast.For():
+            case ast.For() if self.frame is None:
                 return [self.loop(node)]
             case ast.If():
-                return [self.branch(node, [])]
-            case ast.While():
+                return [self.branch(node, rest)]
+            case ast.While() if self.frame is None:
                 return [self.as_long_as(node)]
+            case ast.Break():
+                return [Break(place=place)]
+            case ast.Return():
+                return self.returning(node)
+            case ast.Raise():
+                return [Check(Const(False, place=place), place=place)]
+            case ast.Assert(test=test):
+                return [Check(self.native(test), place=place)]
+            case ast.Expr(value=ast.Call() as call):
+                self.called(call, 0)
+                return []
+            case ast.Assign(targets=[ast.Tuple() as targets], value=ast.Call() as call):
+                return self.unpacked(targets.elts, self.called(call, len(targets.elts)))
             case ast.Assign(targets=[ast.Tuple() as targets], value=ast.Tuple() as values):
                 return self.in_parallel(targets.elts, values.elts)
             case ast.Assign(targets=[target], value=value):
@@ -297,7 +308,7 @@ class LoopReader(ExpressionReader):
                 return [self.assigned(node, target, value)]
             case ast.AugAssign(target=target, op=op, value=value):
                 return [self.augmented(node, target, op, value)]
-            case ast.Pass():
+            case ast.Pass() | ast.Continue() | ast.Expr(value=ast.Constant()):
                 return []
         raise Unfit
 
@@ -327,7 +338,8 @@ class LoopReader(ExpressionReader):
             self.before = []
             value = self.value(part)
             sides.append((*self.before, Assign(name, value, place=place_of(part))))
-        self.before = [*outer, If(test, *sides, place=place)]
+        self.before = outer
+        outer.append(If(test, *sides, place=place))
         return name
 
     def in_parallel(self, targets: list[ast.expr], values: list[ast.expr]) -> list[Statement]:
@@ -351,11 +363,22 @@ class LoopReader(ExpressionReader):
                 then.append(Assign(self.target(target), copy, place=place))
         return [*first, *then]
 
+    def unpacked(self, targets: list[ast.expr], values: list[Expr]) -> list[Statement]:
+        """Read ``a, b = g(x)``, the values of which are known."""
+        first: list[Statement] = [
+            Let(f"w{k}", value, place=value.place) for k, value in enumerate(values)
+        ]
+        return first + [
+            Assign(self.target(target), Name(f"w{k}", place=place_of(target)),
+                   place=place_of(target))
+            for k, target in enumerate(targets)
+        ]
+
     def assigned(self, node: ast.stmt, target: ast.expr, value: ast.expr) -> Statement:
         """Read ``target = value``."""
         if isinstance(target, ast.Name) and self.is_count(target):
             return self.counted(target, self.whole(value))
-        found = self.value(value)
+        found = self.all_of(value)
         return Assign(self.target(target), found, place=place_of(node))
 
     def augmented(
@@ -379,8 +402,14 @@ class LoopReader(ExpressionReader):
         """Read what is assigned to: a name, bound from now on, an attribute, or an element."""
         if isinstance(node, ast.Name):
             self.defined.add(node.id)
-            return Name(named(node.id), place=place_of(node))
-        return self.attribute(node) if isinstance(node, ast.Attribute) else self.item(node)
+            own = named(node.id) if self.frame is None else self.frame.named(node.id)
+            return Name(own, place=place_of(node))
+        if isinstance(node, ast.Attribute):
+            found = self.attribute(node)
+            if self.frame is not None or not isinstance(found, Name):
+                raise Unfit
+            return found
+        return self.item(node)
 
     def is_count(self, target: ast.expr) -> bool:
         """Return True if a target is a name that is an int for certain."""
@@ -388,6 +417,8 @@ class LoopReader(ExpressionReader):
 
     def counted(self, target: ast.Name, value: Expr) -> Count:
         """Note that a name is an int."""
+        if self.frame is not None:
+            raise Unfit
         self.defined.add(target.id)
         self.counts.add(named(target.id))
         return Count(named(target.id), value, place=place_of(target))
@@ -401,11 +432,10 @@ def is_strict_or_not(keywords: list[ast.keyword]) -> bool:
     return all(k.arg == "strict" and isinstance(k.value, ast.Constant) for k in keywords)
 
 
-def may_jump(node: ast.If) -> bool:
-    """Return True if a statement may leave the pass of the loop that it is in."""
-    return any(
-        isinstance(part, ast.Break | ast.Continue | ast.Return)
-        or (isinstance(part, ast.If) and may_jump(part))
+def may_jump(node: ast.stmt) -> bool:
+    """Return True if a branch may leave the pass of its loop, or the function."""
+    return isinstance(node, ast.If) and any(
+        isinstance(part, ast.Break | ast.Continue | ast.Return) or may_jump(part)
         for part in (*node.body, *node.orelse)
     )
 

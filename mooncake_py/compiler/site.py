@@ -22,7 +22,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.compiler.activity import active_parts
-from mooncake_py.compiler.callees import Inlined, is_still
+from mooncake_py.compiler.callees import Callees
 from mooncake_py.compiler.evaluate import evaluated
 from mooncake_py.compiler.forms import Form, Pattern, bound_to, is_served, specialise
 from mooncake_py.compiler.infer import FLAGS, FLOAT, FLOAT64, INT
@@ -60,8 +60,8 @@ class Site:
     Parameters
     ----------
     region : Region
-    own : tuple of Inlined
-        Functions of the user that are part of it.
+    callees : Callees, optional
+        The functions of the user that were read into it.
 
     Attributes
     ----------
@@ -69,9 +69,9 @@ class Site:
         Trials that failed, since the last one that did not.
     """
 
-    def __init__(self, region: Region, own: tuple[Inlined, ...] = ()) -> None:
+    def __init__(self, region: Region, callees: Callees | None = None) -> None:
         self.region = region
-        self.own = own
+        self.callees = callees if callees and callees.direct else None
         self.arrays = [name for name in region.inputs if name in region.arrays]
         self.numbers = [name for name in region.inputs if name not in region.arrays]
         written = region.written()
@@ -100,16 +100,23 @@ class Site:
 
         Parameters
         ----------
+        functions : tuple
+            Those that the region calls, and then those of the user that were read into it.
         values : tuple
             The range, None where it is not given, and the inputs.
         """
         if self.misses >= MISSES:
             return Elsewhere
+        if self.callees is not None:
+            count = len(functions) - len(self.callees.direct)
+            if not self.callees.hold(ctx, functions[count:]):
+                return Elsewhere
+            functions = functions[:count]
         steps, *rest = values
         if steps is not None and len(steps) < self.fewest:
             return Elsewhere
         inputs = dict(zip(self.region.inputs, rest, strict=True))
-        if not self.serves(inputs) or not all(is_still(f, functions) for f in self.own):
+        if not self.serves(inputs):
             return Elsewhere
         found = ctx.run_region(self, functions, steps, inputs)
         if found is Elsewhere:

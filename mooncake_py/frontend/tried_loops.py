@@ -61,7 +61,7 @@ class LoopRewriter(OutputRewriter):
         reading = read_loop(self.names, self.statics, steady, self.root, node)
         if reading is None:
             return plain
-        site = Site(reading.region, reading.own)
+        site = Site(reading.region, reading.callees)
         place = place_of(node.iter if isinstance(node, ast.For) else node.test)
         number = sum(isinstance(v, Site) for v in self.injected.values())
         loop, steps, result = (f"{PREFIX}{part}{number}" for part in ("loop", "steps", "result"))
@@ -89,7 +89,7 @@ class LoopRewriter(OutputRewriter):
         inputs = zip(reading.region.inputs, reading.inputs, strict=True)
         values = [load(steps, place), *(self._given(reading, *pair) for pair in inputs)]
         run = ast.Attribute(load(loop, place), "run", ast.Load())
-        functions = ast.Tuple(reading.functions, ast.Load())
+        functions = ast.Tuple([*reading.functions, *reading.calls], ast.Load())
         parts = [load(CONTEXT, place), functions, ast.Tuple(values, ast.Load())]
         call = ast.Call(located(run, place), [located(part, place) for part in parts], [])
         otherwise: list[ast.stmt] = [assign(result, load(ELSE, place), place)]

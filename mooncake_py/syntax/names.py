@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Container
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 __all__ = ["MISSING", "Names"]
@@ -74,6 +74,16 @@ class Names:
         else:
             value = None
         return value if isinstance(value, ModuleType) else None
+
+    def function(self, node: ast.AST) -> FunctionType | None:
+        """Return the Python function that a global name is bound to now, or None.
+
+        Nothing is remembered: whoever uses it looks whether it is still that.
+        """
+        if not isinstance(node, ast.Name) or node.id in self._bound:
+            return None
+        value = self._globals.get(node.id)
+        return value if type(value) is FunctionType else None
 
     def refers_to(self, node: ast.AST, value: object) -> bool:
         """Whether a name or a dotted name surely refers to an object."""

@@ -30,7 +30,9 @@ def reading_of(text: str, **given: Any) -> Reading | None:
     scope: dict[str, Any] = {"np": np, "math": math}
     for name, value in given.items():
         is_function = isinstance(value, FunctionType)
-        scope[name] = FunctionType(value.__code__, scope, name) if is_function else value
+        scope[name] = (
+            FunctionType(value.__code__, scope, name, value.__defaults__) if is_function else value
+        )
     names = Names(scope, found.bound())
     statics = StaticInts.of(found, names)
     loop = next(node for node in ast.walk(function) if isinstance(node, ast.For | ast.While))
@@ -43,15 +45,20 @@ def read(text: str, **given: Any) -> Region | None:
     return None if reading is None else reading.region
 
 
-def read_body(body: str, before: str = "pass", head: str = "for i in range(n):") -> Region | None:
-    """Return the region of a loop with a body, or None."""
+def read_body(
+    body: str, before: str = "pass", head: str = "for i in range(n):", **given: Any
+) -> Region | None:
+    """Return the region of a loop with a body, or None; names that are given are globals."""
     lines = [*before.splitlines(), head, *(f"    {line}" for line in body.splitlines())]
-    return read("def f(x, y, m, a, b, n, o):\n" + "".join(f"    {line}\n" for line in lines))
+    text = "".join(f"    {line}\n" for line in lines)
+    return read(f"def f(x, y, m, a, b, n, o):\n{text}", **given)
 
 
-def region_of(body: str, before: str = "pass", head: str = "for i in range(n):") -> Region:
+def region_of(
+    body: str, before: str = "pass", head: str = "for i in range(n):", **given: Any
+) -> Region:
     """Return the region of a loop with a body, which is not refused."""
-    region = read_body(body, before, head)
+    region = read_body(body, before, head, **given)
     assert region is not None
     return region
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import types
+import ast
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import elementwise, grad, hvp, jvp, value_and_grad
-from mooncake_py.compiler.callees import found_callee
 from mooncake_py.compiler.show import shown
-from mooncake_py.syntax.names import Names
 from tests.compiler.comparing import agrees
 from tests.compiler.reading import reading_of
 from tests.programs.comparing import function_of
@@ -41,12 +39,13 @@ def test_the_body_stands_in_the_region():
         "def f(x, a, n):\n    for i in range(n):\n        x[i] = 1.0 + ramp(x[i], a)\n", ramp=ramp
     )
     assert reading is not None
-    ((number, f, code),) = reading.own
-    assert (number, f.__name__, code) == (0, "ramp", ramp.__code__)
+    (callee,) = reading.callees.direct
+    assert callee.code is ramp.__code__
+    assert [node.id for node in reading.calls if isinstance(node, ast.Name)] == ["ramp"]
     assert shown(reading.region).splitlines()[1:-1] == [
-        "    for u_i in steps:", "        c0_u = u_x[u_i]", "        if c0_u < 0.0:",
-        "            c0_return = 0.0", "        else:", "            c0_return = u_a * c0_u",
-        "        u_x[u_i] = 1.0 + c0_return",
+        "    for u_i in steps:", "        i0_u = u_x[u_i]", "        if i0_u < 0.0:",
+        "            i0r0 = 0.0", "        else:", "            i0r0 = u_a * i0_u",
+        "        u_x[u_i] = 1.0 + i0r0",
     ]
 
 
@@ -64,6 +63,12 @@ def test_the_body_stands_in_the_region():
         ("def h(u): return STEP * np.tanh(u)\ndef g(u): return h(h(u) + 1) * u", "g(x[i])"),
         ("def g(u, s): return u * s", "g(a, g(s, x[i]))"),
         ("def g(u, k=3): return u ** 2 / k", "g(x[i], i + 1)"),
+        ("def g(u, *, v=2.0): return u * v", "g(x[i])"),
+        ("def g(u, v=2.0): return u * v", "g(x[i])"),
+        ("def g(u): return u * 2.0", "g(u=x[i])"),
+        ("def h(c):\n    def g(u): return u * c\n    return g\ng = h(2.0)", "g(x[i])"),
+        ("g = lambda u: u * 2.0", "g(x[i])"),
+        ("def g(a): return a * s\ns = 3.0", "g(x[i])"),
         ("def g(i, s):\n    s, i = i, s\n    return s - i * i", "g(x[i], a)"),
         ("def g(u):\n    if 0.0 < u < 1.0 and not u == STEP: return 1\n    return u", "g(x[i])"),
     ],
@@ -85,9 +90,6 @@ def test_functions_that_are_part_of_the_loop(functions, call, taken):
         ("def g(u):\n    if u > 0.0: return u", "g(abs(x[i]))", "None may come out, and abs"),
         ("def g(u):\n    if u > 9.0: return u\n    w = u", "(g(x[i]) or 1.0)", "a truth"),
         ("def g(*u): return u[0]", "g(x[i])", "any number of arguments"),
-        ("def g(u, *, v=2.0): return u * v", "g(x[i])", "a keyword"),
-        ("def g(u, v=2.0): return u * v", "g(x[i])", "a default"),
-        ("def g(u): return u * 2.0", "g(u=x[i])", "a name at the call"),
         ("def g(u): return TABLE[0] * u", "g(x[i])", "an array of outside"),
         ("def g(u):\n    for k in range(2): u *= 2.0\n    return u", "g(x[i])", "a loop"),
         ("def g(u):\n    print(end='')\n    return u", "g(x[i])", "a call with an effect"),
@@ -95,14 +97,11 @@ def test_functions_that_are_part_of_the_loop(functions, call, taken):
         ("def g(u): return u if u < 0 else g(u - 1.0) * 0.5", "g(x[i])", "a choice"),
         ("def g(u):\n    if u < 0.0: return u\n    return g(u - 1.0)", "g(x[i])", "recursion"),
         ("def g(u):\n    yield u", "next(g(x[i]))", "a generator"),
-        ("def h(c):\n    def g(u): return u * c\n    return g\ng = h(2.0)", "g(x[i])", "a closure"),
-        ("g = lambda u: u * 2.0", "g(x[i])", "a lambda"),
         ("class G:\n    def __call__(self, u): return u\ng = G()", "g(x[i])", "an object"),
         ("def g(u):\n    if u > 0.0:\n        w = u\n    return w if False else u", "g(x[i])",
          "a name that may not be bound"),
         ("def g(u): return u.real", "g(x[i])", "an attribute"),
-        ("def g(a): return a * s\ns = 3.0", "g(x[i])", "a global of a name that f binds"),
-        ("def g(u): return m.sin(u)\nimport math as m", "g(m[0]) if False else g(x[i])", "m"),
+        ("def g(u): return m.sin(u)\nimport cmath as m", "g(m[0]) if False else 1.0 * x[i]", "m"),
     ],
 )
 def test_functions_that_are_not(functions, call, why, taken):
@@ -154,12 +153,3 @@ def test_a_function_that_is_rebound_on_the_way_to_the_loop():
     )
     f = function_of(text, "<rebound function>")
     assert_allclose(grad(f)(X), 3.0)
-
-
-def test_functions_of_other_modules_are_not_read():
-    other = types.FunctionType(ramp.__code__, dict(ramp.__globals__), "ramp")
-    node = __import__("ast").parse("ramp", mode="eval").body
-    assert found_callee(node, Names(globals(), ())) is not None
-    assert found_callee(node, Names({"ramp": other}, ())) is None
-    assert found_callee(node, Names(globals(), ("ramp",))) is None
-    assert found_callee(node, Names({}, ())) is None

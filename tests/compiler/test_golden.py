@@ -51,15 +51,35 @@ LOOPS: dict[str, tuple[str, str, str, str, str]] = {
     "attributes": (
         "for i in range(n):", "o.v -= a * o.x\no.x += 0.1 * o.v * b", "pass", "a", "",
     ),
+    "calls": (
+        "for i in range(n):", "s += saturating(x[i] * a, y[i])\nx[i] = mean(s, rate=a)",
+        "s = 0.0", "x a s", "",
+    ),
+    "choices": ("for i in range(n):", "x[i] = max(x[i], a) if y[i] > 0 else abs(a)", "pass", "x a",
+                ""),
     "quotient": ("for i in range(n):", "s = s / (a + x[i])\nx[i] = -s", "s = 1.0", "s a", ""),
 }
+
+
+def saturating(u: float, v: float, rate: float = 2.0) -> float:
+    """Return in two places."""
+    if u < 0.0:
+        return 0.0
+    return rate * u * v / (1.0 + u)
+
+
+def mean(u: float, rate: float) -> float:
+    """Return in one place."""
+    w = u + rate
+    return 0.5 * w
 
 
 @pytest.mark.parametrize("name", LOOPS)
 def test_golden(name: str, request: pytest.FixtureRequest) -> None:
     head, body, before, active, types = LOOPS[name]
     functions = (np.tanh, np.maximum) if "np." in body else ()
-    region = bound_to(region_of(body, before, head), functions)
+    read = region_of(body, before, head, saturating=saturating, mean=mean)
+    region = bound_to(read, functions)
     text = described(region, set(active.split()), dict(part.split(":") for part in types.split()))
     path = FOLDER / f"{name}.txt"
     if request.config.getoption("--update-golden"):

@@ -195,7 +195,7 @@ def test_taken(body):
         ("if (k := i): x[i] *= 2.0", "a walrus"),
         ("if x[i] is None: x[i] = 1.0", "is"),
         ("if i in y: x[i] = 1.0", "in"),
-        ("if max(x[i], 2): x[i] = 1.0", "a function in a condition"),
+        ("if max(x[i], 2, 3): x[i] = 1.0", "a function in a condition"),
         ("x[i] = max(x)", "the largest of an array"),
         ("x[i] = max(x[i], *y)", "any number of operands"),
         ("x[i] = max(x[i], a, key=abs)", "a key"),

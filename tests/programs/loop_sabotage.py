@@ -15,10 +15,13 @@ import pytest
 from mooncake_py.compiler import (
     activity,
     adjoint,
+    callees,
     forms,
     infer,
     items,
     partials,
+    read_calls,
+    read_loops,
     simplify,
     site,
     tangent,
@@ -327,6 +330,58 @@ def numbers_are_floats_of_python_afterwards(patch: Patch) -> None:
 @breaks
 def values_of_several_types_are_of_the_first(patch: Patch) -> None:
     patch.setattr(infer._Inference, "flag", lambda self, s, e: Const(1))
+
+
+# The functions that are called.
+
+
+@breaks
+def calls_share_their_names(patch: Patch) -> None:
+    patch.setattr(read_calls.Frame, "named", lambda self, name: f"i_{name}")
+
+
+@breaks
+def choices_are_the_other_way_round(patch: Patch) -> None:
+    original = read_loops.If
+    patch.setattr(read_loops, "If", lambda test, a, b, place: original(test, b, a, place=place))
+
+
+@breaks
+def globals_of_functions_are_not_watched(patch: Patch) -> None:
+    unwatched(patch, "names", {})
+
+
+@breaks
+def defaults_are_not_watched(patch: Patch) -> None:
+    unwatched(patch, "defaults", lambda callee: callee.function().__defaults__)
+
+
+@breaks
+def defaults_by_keyword_are_not_watched(patch: Patch) -> None:
+    unwatched(patch, "keywords", lambda callee: callee.function().__kwdefaults__)
+
+
+@breaks
+def code_is_not_watched(patch: Patch) -> None:
+    unwatched(patch, "code", lambda callee: callee.function().__code__)
+
+
+@breaks
+def functions_are_not_watched(patch: Patch) -> None:
+    patch.setattr(callees.Callees, "hold", lambda self, ctx, given: all(
+        callee.holds() for callee in self.every
+    ))
+
+
+def unwatched(patch: Patch, name: str, value: Any) -> None:
+    """Let the guard of a function ask of one thing whether it is what it is now."""
+    original = callees.Callee.holds
+
+    def holds(self: Any) -> bool:
+        setattr(self, name, value(self) if callable(value) else value)
+        return original(self)
+
+    patch.setattr(callees.Callee, "holds", holds)
 
 
 # The trial and the log of writes.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["loop_arguments", "random_loop"]
+__all__ = ["change_functions", "loop_arguments", "random_loop"]
 
 VECTORS = ("x", "y", "v", "b")
 FIELDS = ("o.p", "o.q", "r.p")
@@ -32,6 +32,17 @@ HEAD = (
     "class Slotted:\n    __slots__ = ('p', 'q')\n    step = 0.25\n    __init__ = Plain.__init__\n\n"
     "class Halved(Plain):\n    @property\n    def p(self):\n        return self.held\n\n"
     "    @p.setter\n    def p(self, value):\n        self.held = 0.5 * value\n\n"
+    "def limited(u, top=0.9):\n"
+    "    if u > top:\n        return top\n"
+    "    if u < -STEP:\n        u = math.tanh(u)\n        return u * STEP\n"
+    "    return u\n\n"
+    "def blend(u, v, *, weight=0.25):\n"
+    "    w = u - v\n    w *= weight\n    return v + limited(w) * w\n\n"
+    "def at(z, k, u):\n    return z[k] * u - z[k - 1]\n\n"
+    "def turned(u, v):\n"
+    "    if u * v < 0.1:\n        return v, 0.5 * u\n"
+    "    return np.sin(u), blend(u, v, weight=STEP)\n\n"
+    "def relax(z, k, u):\n    z[k] = 0.5 * z[k] + 0.3 * u\n\n"
     "def ramp(u):\n    if u < 0.2:\n        return STEP * u\n    return u * u\n\n"
     "def mixed(u, v):\n    if u > v: return 1\n    w = v\n    w -= ramp(u)\n    return w\n\n"
     "def bent(u, v, /):\n    w = u - v\n    if w > 0.0:\n        w *= STEP\n    elif v > 0.5:\n"
@@ -84,6 +95,24 @@ def loop_arguments(seed: int) -> list[Any]:
             random.uniform(-1, 1, (6, 6)), float(random.uniform(0.2, 0.8))]
 
 
+def change_functions(scope: dict[str, Any], seed: int) -> None:
+    """Change one thing that the functions which loops call are made of; all stay alive."""
+    kind = seed % 6
+    scope["before"] = dict(scope)
+    if kind == 0:
+        scope["STEP"] = 0.7
+    elif kind == 1:
+        scope["limited"].__defaults__ = (0.3,)
+    elif kind == 2:
+        scope["blend"].__kwdefaults__["weight"] = 0.6
+    elif kind == 3:
+        scope["limited"].__code__ = (lambda u, top=0.9: 0.5 * u * top).__code__
+    elif kind == 4:
+        scope["limited"] = lambda u: 0.25 * u
+    else:
+        scope["turned"], scope["at"] = (lambda u, v: (v, u)), (lambda z, k, u: z[k] + u)
+
+
 def _block(random: Random, counters: list[str], size: int) -> list[str]:
     lines: list[str] = []
     for _ in range(size):
@@ -128,6 +157,13 @@ def _statement(random: Random, counters: list[str]) -> list[str]:
         body = _block(random, counters, random.randint(1, 2))
         other = ["else:", *_block(random, counters, 1)] if random.random() < 0.5 else []
         return [f"if {test}:", *body, *other]
+    if kind < 0.28:
+        left, right = random.choice((("s", "t"), ("t", "w"), ("w", "s"), ("x[i]", "y[i]")))
+        u, v = _number(random, counters), _number(random, counters)
+        return [random.choice((
+            f"{left}, {right} = turned({u}, 0.5 * {v})", f"relax({random.choice('xyv')}, i, {u})",
+            f"{left} = blend(v={v}, u={u})",
+        ))]
     if kind < 0.34:
         return [random.choice((
             "k = (k + i) % n", "k = i", f"k = int(abs({_number(random, counters)}) * 3) % n",
@@ -175,18 +211,22 @@ def _expression(random: Random, counters: list[str], depth: int) -> str:
         return f"({inner} / (2.0 + {_number(random, counters)} ** 2))"
     if kind < 0.44:
         return f"(-{inner})"
-    if kind < 0.46:
-        return f"abs({inner})"
+    if kind < 0.47:
+        return f"{random.choice(('limited', 'abs'))}({inner})"
     other = _expression(random, counters, depth - 1)
-    if kind < 0.49:
+    if kind < 0.50:
         left, right = _number(random, counters), _number(random, counters)
         test = f"{left} {random.choice(CONDITIONS)} {right}"
         return f"({inner} if {test} else {other})"
-    if kind < 0.51:
+    if kind < 0.52:
         return f"{random.choice(('max', 'min'))}({inner}, {other}, {_number(random, counters)})"
-    if kind < 0.54:
-        return f"{random.choice(PAIRS)}({inner}, {other})"
+    if kind < 0.55:
+        return f"{random.choice(('min', 'max', 'blend', 'blend'))}({inner}, {other})"
     if kind < 0.58:
+        return f"at({random.choice(VECTORS)}, {random.choice(counters)}, {inner})"
+    if kind < 0.66:
+        return f"{random.choice(PAIRS)}({inner}, {other})"
+    if kind < 0.70:
         return f"{random.choice(('bent', 'bent', 'mixed'))}({inner}, {other})"
     return f"({inner} {random.choice('+-*')} {other})"
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from typing import Any
+from warnings import catch_warnings, simplefilter
+
 import pytest
 
+from mooncake_py import grad
 from mooncake_py.compiler.site import Site
 from mooncake_py.forms.fusion import Elsewhere
 from tests.programs.comparing import assert_as_unfused, assert_forward_as_unfused, function_of
-from tests.programs.random_loops import loop_arguments, random_loop
+from tests.programs.random_loops import change_functions, loop_arguments, random_loop
 
 
 def compare(seed: int) -> None:
     compare_gradients(seed)
     compare_forward(seed)
+    compare_after_a_change(seed)
 
 
 def compare_gradients(seed: int) -> None:
@@ -25,6 +31,16 @@ def compare_forward(seed: int) -> None:
     assert_forward_as_unfused(f, loop_arguments(seed), seed)
 
 
+def compare_after_a_change(seed: int) -> None:
+    f: Any = function_of(random_loop(seed), f"<changed loop {seed}>")
+    args = loop_arguments(seed)
+    with suppress(ValueError, IndexError, TypeError), catch_warnings():
+        simplefilter("ignore")
+        grad(f, (0, 3))(*args)
+    change_functions(f.__globals__, seed)
+    assert_as_unfused(f, args, ((0, 1, 2, 3),))
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_few(seed):
     compare_gradients(seed)
@@ -33,6 +49,11 @@ def test_few(seed):
 @pytest.mark.parametrize("seed", range(30, 40))
 def test_few_forward_and_to_second_order(seed):
     compare_forward(seed)
+
+
+@pytest.mark.parametrize("seed", range(40, 58))
+def test_few_after_a_change_of_the_functions_that_they_call(seed):
+    compare_after_a_change(seed)
 
 
 @pytest.mark.plain
