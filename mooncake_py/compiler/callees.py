@@ -34,7 +34,7 @@ def is_own(f: Any) -> bool:
         or (module or "").partition(".")[0] in LIBRARIES
         or f.__globals__.get("__name__", "").partition(".")[0] in LIBRARIES
         or f.__code__.co_filename.startswith((PACKAGE, "<string>"))
-        or registry.find(f) is not None
+        or has_rule(f)
     )
 
 
@@ -102,14 +102,16 @@ class Callees:
             self.every.append(known)
         return known
 
-    def hold(self, ctx: Any, given: Iterable[Any]) -> bool:
-        """Return True if the functions are those that were read, and have no rule in a context."""
+    def hold(self, given: Iterable[Any]) -> bool:
+        """Return True if the functions are those that were read, and have no rule."""
         if any(callee.function() is not f for callee, f in zip(self.direct, given, strict=True)):
             return False
-        return all(callee.holds() for callee in self.every) and not any(
-            callee.function() in ctx.handlers or registry.find(callee.function()) is not None
-            for callee in self.every
-        )
+        return all(callee.holds() and not has_rule(callee.function()) for callee in self.every)
+
+
+def has_rule(f: Any) -> bool:
+    """Return True if derivatives of a function are declared."""
+    return registry.find(f) is not None or registry.find_forward(f) is not None
 
 
 def same_items(a: dict[str, Any], b: dict[str, Any]) -> bool:

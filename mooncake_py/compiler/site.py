@@ -109,7 +109,7 @@ class Site:
             return Elsewhere
         if self.callees is not None:
             count = len(functions) - len(self.callees.direct)
-            if not self.callees.hold(ctx, functions[count:]):
+            if not self.callees.hold(functions[count:]):
                 return Elsewhere
             functions = functions[:count]
         steps, *rest = values

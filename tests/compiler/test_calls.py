@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose
 
 from mooncake_py import from_vjp, grad, jvp, value_and_grad
 from mooncake_py.compiler import callees
+from mooncake_py.contexts import Context
 from tests.compiler.comparing import agrees, equals_reference
 from tests.programs.comparing import function_of
 
@@ -284,6 +285,11 @@ def test_a_rule_precedes_the_body(taken):
 
     assert_allclose(value_and_grad(f)(X)[1], 7.0)
     assert taken == [True, False]
+
+
+def test_under_a_context_of_the_user_loops_run_as_they_are_written():
+    f = own("context", TEXT)
+    assert Context().run(f, X) == f(X)
 
 
 @pytest.mark.plain

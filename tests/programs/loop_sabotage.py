@@ -368,7 +368,7 @@ def code_is_not_watched(patch: Patch) -> None:
 
 @breaks
 def functions_are_not_watched(patch: Patch) -> None:
-    patch.setattr(callees.Callees, "hold", lambda self, ctx, given: all(
+    patch.setattr(callees.Callees, "hold", lambda self, given: all(
         callee.holds() for callee in self.every
     ))
 
