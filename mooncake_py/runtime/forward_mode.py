@@ -20,12 +20,15 @@ class ForwardMode(Mode, Protocol):
         What computes primals and tangents, and undoes writes.
     plain : bool
         Whether nothing is active below: then tangents are computed natively.
+    is_last : bool
+        The same, also where debug mode checks what is computed below.
     blocks : Blocks
         The tangents of arrays.
     """
 
     base: Mode
     plain: bool
+    is_last: bool
     blocks: Any
 
     def split(self, value: Any) -> tuple[Any, Any]:

@@ -78,6 +78,7 @@ def forward_context(
     else:
         base = new_context(checked, f, args, kwargs)
     ctx = ForwardContext(base, plain=checked is None)
+    ctx.is_last = True
     guard(ctx)
     return ctx
 

@@ -48,6 +48,8 @@ class Levels(ArrayLanguage, ForwardMode):
 
     Attributes
     ----------
+    is_last : bool
+        Whether nothing is active below, also where debug mode checks what is computed there.
     blocks : Blocks
         Tangents of arrays.  That of a number is the `grad` of the `Active`, whose `primal` and
         `grad` may be active numbers of the base.
@@ -60,6 +62,7 @@ class Levels(ArrayLanguage, ForwardMode):
     def __init__(self, base: Mode, plain: bool) -> None:
         self.base = base
         self.plain = plain
+        self.is_last = plain
         self.blocks = Blocks(base.registry, drops.reporter(self))
         super().__init__()
         self.rebound = base.rebound
@@ -68,12 +71,12 @@ class Levels(ArrayLanguage, ForwardMode):
     @contextmanager
     def based_on(self, base: Mode) -> Iterator[None]:
         """Compute on top of another context meanwhile, with the same tangents."""
-        before = self.base, self.plain
-        self.base, self.plain = base, False
+        before = self.base, self.plain, self.is_last
+        self.base, self.plain, self.is_last = base, False, False
         try:
             yield
         finally:
-            self.base, self.plain = before
+            self.base, self.plain, self.is_last = before
 
     # What the context below answers for.
 
