@@ -42,7 +42,7 @@ HEAD = (
     "def turned(u, v):\n"
     "    if u * v < 0.1:\n        return v, 0.5 * u\n"
     "    return np.sin(u), blend(u, v, weight=STEP)\n\n"
-    "def relax(z, k, u):\n    z[k] = 0.5 * z[k] + 0.3 * u\n\n"
+    "def relax(z, k, u, share=0.3):\n    z[k] = 0.5 * z[k] + share * u\n\n"
     "def ramp(u):\n    if u < 0.2:\n        return STEP * u\n    return u * u\n\n"
     "def mixed(u, v):\n    if u > v: return 1\n    w = v\n    w -= ramp(u)\n    return w\n\n"
     "def bent(u, v, /):\n    w = u - v\n    if w > 0.0:\n        w *= STEP\n    elif v > 0.5:\n"
@@ -103,6 +103,7 @@ def change_functions(scope: dict[str, Any], seed: int) -> None:
         scope["STEP"] = 0.7
     elif kind == 1:
         scope["limited"].__defaults__ = (0.3,)
+        scope["relax"].__defaults__ = (0.6,)
     elif kind == 2:
         scope["blend"].__kwdefaults__["weight"] = 0.6
     elif kind == 3:
