@@ -16,7 +16,7 @@ from mooncake_py.modes.reverse.settings import settings
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.limits import limits_raised
-from mooncake_py.runtime.tangent_tree import Mirror
+from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.containers import MUTABLE, fill_container, join_container
 
@@ -82,26 +82,26 @@ class _ViaAd(Vjp):
     @override
     def gradients(self) -> tuple[Any, ...]:
         seen: set[int] = set()
-        return tuple(taken(mirror, seen) for mirror in self.mirrors)
+        return tuple(taken(tree, seen) for tree in self.trees)
 
 
-def taken(mirror: Any, seen: set[int]) -> Any:
+def taken(tree: Any, seen: set[int]) -> Any:
     """Take the cotangents from nodes: what was met before is zero by then."""
-    if mirror is None or id(mirror) in seen:
+    if tree is None or id(tree) in seen:
         return NoTangent()
-    if type(mirror) is Active:
-        g = scalar_gradient(mirror)
-        mirror.grad = 0.0
+    if type(tree) is Active:
+        g = scalar_gradient(tree)
+        tree.grad = 0.0
         return g
-    if type(mirror) is not Mirror:
-        g = mirror.take()
-        return np.zeros_like(mirror.shadow()) if g is None else g
-    seen.add(id(mirror))
-    parts = {name: taken(part, seen) for name, part in mirror.parts.items()}
+    if type(tree) is not TangentTree:
+        g = tree.take()
+        return np.zeros_like(tree.shadow()) if g is None else g
+    seen.add(id(tree))
+    parts = {name: taken(part, seen) for name, part in tree.parts.items()}
     if tuple(parts) == ("cell_contents",):  # a captured variable
         return parts["cell_contents"]
-    if mirror.kind not in MUTABLE:
-        return join_container(mirror.kind, parts)
-    tangent = mirror.kind()
+    if tree.kind not in MUTABLE:
+        return join_container(tree.kind, parts)
+    tangent = tree.kind()
     fill_container(tangent, parts)
     return tangent

@@ -44,7 +44,7 @@ from mooncake_py.rules.kinds import (
 )
 from mooncake_py.runtime import activity, drops, numerals, rule_pulls
 from mooncake_py.runtime.methods import ANSWERED, derivable
-from mooncake_py.runtime.tangent_tree import Mirror
+from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.runtime.values import NUMBERS, is_inexact, like, spec_of
 from mooncake_py.tangents.memory import owner as owner_of
 
@@ -209,7 +209,7 @@ def apply_vjp(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -
     ctx.refuse_subclasses(args)
     primals = [activity.unwrapped(a) for a in args]
     for i, node in enumerate(nodes):
-        if (type(node) is Mirror or type(node) is list) and holds_mirror(node):
+        if (type(node) is TangentTree or type(node) is list) and holds_tree(node):
             primals[i] = marshalling.plain(args[i])
     before = marshalling.Contents(primals) if rule.by_user else None
     y, pullback = rule.rule(*primals, **kwargs)
@@ -229,9 +229,9 @@ def apply_vjp(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -
     return result
 
 
-def holds_mirror(node: Any) -> bool:
+def holds_tree(node: Any) -> bool:
     """Tell whether an argument is or has in it something other than arrays and numbers."""
-    return type(node) is Mirror or (type(node) is list and any(map(holds_mirror, node)))
+    return type(node) is TangentTree or (type(node) is list and any(map(holds_tree, node)))
 
 
 def without_permissions(rule: VjpRule, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:

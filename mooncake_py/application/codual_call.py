@@ -14,7 +14,7 @@ from mooncake_py.rules.kinds import CoDualRule, Rule
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import INERT
-from mooncake_py.runtime.tangent_tree import Mirror
+from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.tangents import CoDual, NoFData, NoRData, fdata, zero_rdata, zero_tangent
 
 if TYPE_CHECKING:
@@ -46,11 +46,11 @@ class ArrayCoDual(CoDual):
 class HandedCoDual(CoDual):
     """A copy of a container or an object with plain numbers, and fdata for what it holds."""
 
-    __slots__ = ("mirror",)
+    __slots__ = ("tree",)
 
-    def __init__(self, primal: Any, mirror: Mirror) -> None:
-        super().__init__(primal, shadows.Follower([]).fdata(mirror, None))
-        self.mirror = mirror
+    def __init__(self, primal: Any, tree: TangentTree) -> None:
+        super().__init__(primal, shadows.Follower([]).fdata(tree, None))
+        self.tree = tree
 
 
 def apply_codual(rule: CoDualRule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -151,10 +151,10 @@ def handed_codual(ctx: Mode, value: Any, written: bool) -> CoDual:
     """Pair a container or an object, which the rule sees as a copy, with fdata for its parts."""
     if not ctx.contains_active(value) and (not written or callable(value)):
         return constant(value)
-    mirror = marshalling.mirror_of(ctx, value, whole=True)
-    if mirror is None:
+    tree = marshalling.tree_of(ctx, value, whole=True)
+    if tree is None:
         return CoDual(value, NoFData())
-    return HandedCoDual(marshalling.plain(value, copied=written), mirror)
+    return HandedCoDual(marshalling.plain(value, copied=written), tree)
 
 
 def constant(value: Any) -> CoDual:
@@ -247,7 +247,7 @@ def give_fdata(out: CoDual, node: Any) -> None:
                 give_fdata(CoDual(None, data), part)
         return
     if type(node) is marshalling.Result:
-        shadows.pour(node.mirror, out.fdata, set())
+        shadows.pour(node.tree, out.fdata, set())
         return
     if node is None or type(node) is Active:
         return
@@ -268,7 +268,7 @@ def rdata_of(node: Any, primal: Any) -> Any:
         zero = zero_rdata(primal)
         return zero if g is None else zero + type(zero)(g) if type(zero) is not type(g) else g
     if type(node) is marshalling.Result:
-        return shadows.rdata_of(node.mirror)
+        return shadows.rdata_of(node.tree)
     if type(primal) is tuple and type(node) is tuple:
         parts = tuple(rdata_of(n, p) for n, p in zip(node, primal, strict=True))
         return NoRData() if all(type(p) is NoRData for p in parts) else parts
@@ -278,8 +278,8 @@ def rdata_of(node: Any, primal: Any) -> Any:
 def collect(value: Any, codual: CoDual, rdata: Any) -> None:
     """Add the rdata of an argument, and what the fdata of containers gathered, to the nodes."""
     if type(codual) is HandedCoDual:
-        shadows.collect(codual.mirror, codual.fdata, set())
-        shadows.seed(codual.mirror, rdata)
+        shadows.collect(codual.tree, codual.fdata, set())
+        shadows.seed(codual.tree, rdata)
     elif type(value) is Active:
         if type(rdata) is not NoRData:
             value.add(rdata)

@@ -1,4 +1,4 @@
-"""Gradients in the structure of the arguments, read from mirrors after the reverse pass."""
+"""Gradients in the structure of the arguments, read from trees after the reverse pass."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy import ndarray
 
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.memory import Memory, View
-from mooncake_py.runtime.tangent_tree import Mirror
+from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.tangents import MutableTangent, NoTangent
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.spec import TangentSpec
@@ -19,21 +19,21 @@ __all__ = ["Known", "gradient_of", "scalar_gradient"]
 
 
 class Known:
-    """In a mirror, a number or an array whose gradient is computed elsewhere."""
+    """In a tree, a number or an array whose gradient is computed elsewhere."""
 
     __slots__ = ("gradient",)
 
     gradient: Any
 
 
-def gradient_of(value: Any, mirror: Any, memo: dict[int, Any]) -> Any:
+def gradient_of(value: Any, tree: Any, memo: dict[int, Any]) -> Any:
     """Return the gradient of a value in its own structure, after the reverse pass.
 
     Parameters
     ----------
     value : object
         The argument, restored.
-    mirror : node, Mirror or None
+    tree : node, TangentTree or None
     memo : dict
         Gradients of containers and arrays so far: what is met twice has one gradient.
 
@@ -44,59 +44,59 @@ def gradient_of(value: Any, mirror: Any, memo: dict[int, Any]) -> Any:
         closure with the captured variables by name; parts without a derivative give
         ``NoTangent()``.  Arrays are new.
     """
-    if mirror is None:
+    if tree is None:
         return NoTangent()
-    if type(mirror) is Known:
-        return mirror.gradient
-    if type(mirror) is Active:
-        return scalar_gradient(mirror)
-    if type(mirror) is Memory or isinstance(mirror, View):
-        if id(mirror) not in memo:
-            memo[id(mirror)] = array_gradient(value, mirror)
-        return memo[id(mirror)]
+    if type(tree) is Known:
+        return tree.gradient
+    if type(tree) is Active:
+        return scalar_gradient(tree)
+    if type(tree) is Memory or isinstance(tree, View):
+        if id(tree) not in memo:
+            memo[id(tree)] = array_gradient(value, tree)
+        return memo[id(tree)]
     if type(value) is CellType:
-        return gradient_of(value.cell_contents, mirror.parts["cell_contents"], memo)
-    if id(mirror) not in memo:
-        memo[id(mirror)] = container_gradient(value, mirror, memo)
-    return memo[id(mirror)]
+        return gradient_of(value.cell_contents, tree.parts["cell_contents"], memo)
+    if id(tree) not in memo:
+        memo[id(tree)] = container_gradient(value, tree, memo)
+    return memo[id(tree)]
 
 
-def container_gradient(value: Any, mirror: Mirror, memo: dict[int, Any]) -> Any:
+def container_gradient(value: Any, tree: TangentTree, memo: dict[int, Any]) -> Any:
     """Return the gradient of a container or an object."""
     spec = spec_of(value)
     fields = spec.fields(value)
     assert fields is not None
     if type(spec).gradient is not TangentSpec.gradient:
-        parts = {name: gradient_of(fields[name], m, memo) for name, m in mirror.parts.items()}
+        parts = {name: gradient_of(fields[name], m, memo) for name, m in tree.parts.items()}
         return spec.gradient(value, parts)
-    mutable = mutable_gradient(value, mirror)
+    mutable = mutable_gradient(value, tree)
     if mutable is not None:
-        memo[id(mirror)] = mutable  # before its parts, which may lead back to it
-    parts = {name: gradient_of(fields[name], m, memo) for name, m in mirror.parts.items()}
+        memo[id(tree)] = mutable  # before its parts, which may lead back to it
+    parts = {name: gradient_of(fields[name], m, memo) for name, m in tree.parts.items()}
     if mutable is None:
-        return immutable_gradient(value, mirror, parts)
+        return immutable_gradient(value, tree, parts)
     if is_dataclass(value):
         for name, part in parts.items():
             object.__setattr__(mutable, name, part)
-    elif mirror.kind is list:
+    elif tree.kind is list:
         mutable.extend(parts.values())
     else:
-        (mutable if mirror.kind is dict else mutable._fields).update(parts)
+        (mutable if tree.kind is dict else mutable._fields).update(parts)
     return mutable
 
 
-def immutable_gradient(value: Any, mirror: Mirror, parts: dict[Any, Any]) -> Any:
+def immutable_gradient(value: Any, tree: TangentTree, parts: dict[Any, Any]) -> Any:
     """Return the gradient of a tuple, a namedtuple or what a user registered as immutable."""
     if hasattr(value, "_fields"):
         return type(value)(*parts.values())
-    return tuple(parts.values()) if mirror.kind is tuple else mirror.kind(**parts)
+    return tuple(parts.values()) if tree.kind is tuple else tree.kind(**parts)
 
 
-def mutable_gradient(value: Any, mirror: Mirror) -> Any:
+def mutable_gradient(value: Any, tree: TangentTree) -> Any:
     """Return an empty gradient that is filled in place, or None if it is made whole."""
     if is_dataclass(value):
         return object.__new__(type(value))
-    return mirror.kind() if mirror.kind in (list, dict, MutableTangent) else None
+    return tree.kind() if tree.kind in (list, dict, MutableTangent) else None
 
 
 def is_dataclass(value: Any) -> bool:

@@ -20,7 +20,7 @@ from mooncake_py.application.walker import SCALARS, Walker, note_contents, repla
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active, active_number, shared_number
 from mooncake_py.runtime.foreign import foreign_number
-from mooncake_py.runtime.tangent_tree import Mirror
+from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.spec import TangentSpec
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = [
-    "Lifter", "Mirror", "Settler", "in_containers", "is_differentiable", "refuse_shared",
+    "Lifter", "TangentTree", "Settler", "in_containers", "is_differentiable", "refuse_shared",
 ]
 
 # Held by a call that has put active scalars into containers which other threads may see.
@@ -80,7 +80,7 @@ class Lifter(Walker):
         return self.ctx.registry.activate(value)
 
     @override
-    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> None:
+    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> None:
         if not self.locked and not all(map(stays_as_it_is, fields.values())):
             in_containers.acquire()
             self.locked = True
@@ -92,7 +92,7 @@ class Lifter(Walker):
         old = dict(fields)
         if type(value) is CellType:
             self.ctx.note_cell(value)
-        changed = self.changed_parts(old, mirror)
+        changed = self.changed_parts(old, tree)
         if changed:
             note_contents(self.ctx, value, spec, old, changed)
             replace_parts(value, spec, changed)
@@ -145,9 +145,9 @@ class Settler(Walker):
         return value, self.ctx.registry.activate(value)
 
     @override
-    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> None:
+    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> None:
         old = dict(fields)
-        changed = self.changed_parts(old, mirror)
+        changed = self.changed_parts(old, tree)
         if changed:
             self.replaced.append((value, spec, {name: old[name] for name in changed}))
             replace_parts(value, spec, changed)
@@ -170,14 +170,14 @@ def stays_as_it_is(part: Any) -> bool:
     return type(part) is not Active and type(part) not in SCALARS and spec_of(part).mutable
 
 
-def is_differentiable(mirror: Any, seen: set[int] | None = None) -> bool:
-    """Tell whether a mirror has a node anywhere."""
-    if mirror is None:
+def is_differentiable(tree: Any, seen: set[int] | None = None) -> bool:
+    """Tell whether a tree has a node anywhere."""
+    if tree is None:
         return False
-    if type(mirror) is not Mirror:
+    if type(tree) is not TangentTree:
         return True
     seen = set() if seen is None else seen
-    if id(mirror) in seen:
+    if id(tree) in seen:
         return False
-    seen.add(id(mirror))
-    return any(is_differentiable(part, seen) for part in mirror.parts.values())
+    seen.add(id(tree))
+    return any(is_differentiable(part, seen) for part in tree.parts.values())

@@ -22,7 +22,7 @@ from mooncake_py.overriding import override
 from mooncake_py.runtime import buffers
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import INERT, contains_active, parts
-from mooncake_py.runtime.tangent_tree import Mirror
+from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import owner
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Recording
 
 __all__ = [
-    "Contents", "Inputs", "Result", "activated", "leaves", "mirror_of", "note_results", "plain",
+    "Contents", "Inputs", "Result", "activated", "leaves", "tree_of", "note_results", "plain",
 ]
 
 
@@ -68,16 +68,16 @@ class Reader(Walker):
         return value, self.ctx.registry.activate(value)  # with its layout
 
     @override
-    def visit_immutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> Any:
-        self.visit_parts(fields, mirror)
+    def visit_immutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> Any:
+        self.visit_parts(fields, tree)
         return value
 
     @override
-    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> None:
-        self.visit_parts(fields, mirror)
+    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> None:
+        self.visit_parts(fields, tree)
 
 
-def mirror_of(ctx: Mode, value: Any, *, whole: bool = False) -> Mirror | None:
+def tree_of(ctx: Mode, value: Any, *, whole: bool = False) -> TangentTree | None:
     """Return the nodes in a container or an object, in its structure.
 
     Raises
@@ -87,7 +87,7 @@ def mirror_of(ctx: Mode, value: Any, *, whole: bool = False) -> Mirror | None:
     """
     reader = Reader(ctx, whole)
     try:
-        _, mirror = reader.visit(value)
+        _, tree = reader.visit(value)
     except InvalidTangentError as error:
         locate(error, ctx.user_location())
         ctx.failed(error)
@@ -103,7 +103,7 @@ def mirror_of(ctx: Mode, value: Any, *, whole: bool = False) -> Mirror | None:
                     fix="pass what is active as an argument of its own, or in a list or a dict",
                 )
             )
-    return mirror
+    return tree
 
 
 def plain(value: Any, *, copied: bool = False) -> Any:
@@ -249,9 +249,9 @@ class Activator(Walker):
         return value, node
 
     @override
-    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> None:
+    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> None:
         old = dict(fields)
-        changed = self.changed_parts(old, mirror)
+        changed = self.changed_parts(old, tree)
         if changed:
             replace_parts(value, spec, changed)
             self.replaced.append((value, spec, old, changed))
@@ -264,21 +264,21 @@ class Result:
     ----------
     value : object
         As the user sees it.
-    mirror : Mirror
+    tree : TangentTree
     """
 
-    __slots__ = ("mirror", "replaced", "value")
+    __slots__ = ("tree", "replaced", "value")
 
-    def __init__(self, value: Any, mirror: Mirror, replaced: list[Any]) -> None:
+    def __init__(self, value: Any, tree: TangentTree, replaced: list[Any]) -> None:
         self.value = value
-        self.mirror = mirror
+        self.tree = tree
         self.replaced = replaced
 
     def take(self) -> Any:
         """Return the cotangent in the structure of the value, or None where it is zero."""
-        if not has_cotangent(self.mirror, set()):
+        if not has_cotangent(self.tree, set()):
             return None
-        return gradient_of(self.value, self.mirror, {})
+        return gradient_of(self.value, self.tree, {})
 
 
 def activated(
@@ -297,10 +297,10 @@ def activated(
     if type(value) in INERT or isinstance(value, (FunctionType, MethodType)):
         return value, None
     activator = Activator(ctx, Inputs(args, primals))
-    result, mirror = activator.visit(value)
-    if mirror is None:
+    result, tree = activator.visit(value)
+    if tree is None:
         return result, None
-    return result, Result(result, mirror, activator.replaced)
+    return result, Result(result, tree, activator.replaced)
 
 
 def note_results(ctx: Recording, outputs: Any) -> None:
@@ -313,15 +313,15 @@ def note_results(ctx: Recording, outputs: Any) -> None:
             note_contents(ctx, value, spec, old, changed)
 
 
-def has_cotangent(mirror: Any, seen: set[int]) -> bool:
+def has_cotangent(tree: Any, seen: set[int]) -> bool:
     """Tell whether anything was added to a node."""
-    if mirror is None:
+    if tree is None:
         return False
-    if type(mirror) is Active:
-        return mirror.take() is not None
-    if type(mirror) is not Mirror:
-        return mirror.memory.grad is not None
-    if id(mirror) in seen:
+    if type(tree) is Active:
+        return tree.take() is not None
+    if type(tree) is not TangentTree:
+        return tree.memory.grad is not None
+    if id(tree) in seen:
         return False
-    seen.add(id(mirror))
-    return any(has_cotangent(part, seen) for part in mirror.parts.values())
+    seen.add(id(tree))
+    return any(has_cotangent(part, seen) for part in tree.parts.values())

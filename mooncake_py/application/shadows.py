@@ -1,4 +1,4 @@
-"""Fdata and rdata of values, built and read along mirrors.
+"""Fdata and rdata of values, built and read along trees.
 
 In a container that is identified by address (list, dict, object) the parts of the fdata are whole
 tangents, and floats have their cotangents there; elsewhere the cotangent of a float is rdata.
@@ -13,7 +13,7 @@ from numpy import ndarray
 from mooncake_py.application.gradients import scalar_gradient
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.memory import Memory, View
-from mooncake_py.runtime.tangent_tree import Mirror
+from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.tangents import FData, NoFData, NoRData, NoTangent, RData
 from mooncake_py.tangents.containers import EMPTY, MUTABLE, join_container
 from mooncake_py.tangents.lookup import spec_of
@@ -49,7 +49,7 @@ def put_parts(data: Any, parts: dict[Any, Any]) -> None:
 
 
 class Follower:
-    """Brings fdata to the structure of mirrors; a container met twice is brought once.
+    """Brings fdata to the structure of trees; a container met twice is brought once.
 
     Parameters
     ----------
@@ -61,47 +61,47 @@ class Follower:
         self.copied = copied
         self.memo: dict[int, Any] = {}
 
-    def fdata(self, mirror: Any, present: Any) -> Any:
+    def fdata(self, tree: Any, present: Any) -> Any:
         """Return the fdata of a value identified by value; `present` are the old ones or None."""
-        if type(mirror) is Active or mirror is None:
+        if type(tree) is Active or tree is None:
             return NoFData()
-        if type(mirror) is Mirror and mirror.kind not in MUTABLE:
+        if type(tree) is TangentTree and tree.kind not in MUTABLE:
             parts = {
                 name: self.fdata(part, part_of(present, name))
-                for name, part in mirror.parts.items()
+                for name, part in tree.parts.items()
             }
             if all(type(part) is NoFData for part in parts.values()):
                 return NoFData()
-            return join_container(tuple if mirror.kind is tuple else FData, parts)
-        return self.tangent(mirror, present)
+            return join_container(tuple if tree.kind is tuple else FData, parts)
+        return self.tangent(tree, present)
 
-    def tangent(self, mirror: Any, present: Any) -> Any:
+    def tangent(self, tree: Any, present: Any) -> Any:
         """Return the tangent of a part of a container."""
-        if mirror is None:
+        if tree is None:
             return NoTangent()
-        if type(mirror) is Active:
-            zero = type(mirror.primal)(0)
+        if type(tree) is Active:
+            zero = type(tree.primal)(0)
             return present if type(present) is type(zero) else zero
-        if isinstance(mirror, (Memory, View)):
-            return self.shadow(mirror, present)
-        if mirror.kind in MUTABLE:
-            return self.mutable(mirror, present)
+        if isinstance(tree, (Memory, View)):
+            return self.shadow(tree, present)
+        if tree.kind in MUTABLE:
+            return self.mutable(tree, present)
         parts = {
-            name: self.tangent(part, part_of(present, name)) for name, part in mirror.parts.items()
+            name: self.tangent(part, part_of(present, name)) for name, part in tree.parts.items()
         }
         if all(type(part) in EMPTY for part in parts.values()):
             return NoTangent()
-        return join_container(mirror.kind, parts)
+        return join_container(tree.kind, parts)
 
-    def mutable(self, mirror: Mirror, present: Any) -> Any:
+    def mutable(self, tree: TangentTree, present: Any) -> Any:
         """Return the fdata of a container or an object, the present object if there is one."""
-        known = self.memo.get(id(mirror))
+        known = self.memo.get(id(tree))
         if known is not None:
             return known
-        data = present if type(present) is mirror.kind else mirror.kind()
-        self.memo[id(mirror)] = data
+        data = present if type(present) is tree.kind else tree.kind()
+        self.memo[id(tree)] = data
         parts = {
-            name: self.tangent(part, part_of(present, name)) for name, part in mirror.parts.items()
+            name: self.tangent(part, part_of(present, name)) for name, part in tree.parts.items()
         }
         put_parts(data, parts)
         return data
@@ -135,80 +135,80 @@ def same_memory(a: ndarray, b: ndarray) -> bool:
 # The reverse pass.
 
 
-def collect(mirror: Any, data: Any, seen: set[int]) -> None:
+def collect(tree: Any, data: Any, seen: set[int]) -> None:
     """Add the cotangents that fdata of containers hold for numbers to their nodes."""
-    if type(mirror) is Active:
+    if type(tree) is Active:
         if type(data) not in EMPTY:
-            mirror.add(data)
-    elif type(mirror) is Mirror and type(data) not in EMPTY:
-        if mirror.kind in MUTABLE:
-            if id(mirror) in seen:
+            tree.add(data)
+    elif type(tree) is TangentTree and type(data) not in EMPTY:
+        if tree.kind in MUTABLE:
+            if id(tree) in seen:
                 return
-            seen.add(id(mirror))
-        for name, part in mirror.parts.items():
-            if type(part) is Mirror or type(part) is Active:
+            seen.add(id(tree))
+        for name, part in tree.parts.items():
+            if type(part) is TangentTree or type(part) is Active:
                 collect(part, data[name], seen)
 
 
-def pour(mirror: Any, data: Any, seen: set[int]) -> Any:
+def pour(tree: Any, data: Any, seen: set[int]) -> Any:
     """Add the cotangents of nodes to fdata, in place where they have an address; return them."""
-    if mirror is None or type(data) in EMPTY:
+    if tree is None or type(data) in EMPTY:
         return data
-    if type(mirror) is Active:
-        g = mirror.take()
+    if type(tree) is Active:
+        g = tree.take()
         return data if g is None else type(data)(data + g)
-    if type(mirror) is not Mirror:
-        g = mirror.take()
+    if type(tree) is not TangentTree:
+        g = tree.take()
         if g is not None:
             data += g
         return data
-    if id(mirror) in seen:
+    if id(tree) in seen:
         return data
-    seen.add(id(mirror))
-    parts = {name: pour(part, data[name], seen) for name, part in mirror.parts.items()}
-    if mirror.kind not in MUTABLE:
+    seen.add(id(tree))
+    parts = {name: pour(part, data[name], seen) for name, part in tree.parts.items()}
+    if tree.kind not in MUTABLE:
         return join_container(type(data), parts)
     for name, part in parts.items():
         data[name] = part
     return data
 
 
-def seed(mirror: Any, dy: Any) -> None:
+def seed(tree: Any, dy: Any) -> None:
     """Give the rdata of the output to its active scalars."""
     if type(dy) is NoRData:
         return
-    if type(mirror) is Active:
-        mirror.add(dy)
-    elif type(mirror) is Mirror and mirror.kind not in MUTABLE:
-        for name, part in mirror.parts.items():
+    if type(tree) is Active:
+        tree.add(dy)
+    elif type(tree) is TangentTree and tree.kind not in MUTABLE:
+        for name, part in tree.parts.items():
             seed(part, dy[name])
 
 
-def restore(data: Any, parts: dict[Any, Any], mirror: Mirror) -> None:
+def restore(data: Any, parts: dict[Any, Any], tree: TangentTree) -> None:
     """Bring fdata of a container back to their structure at entry, with the cotangents there."""
     put_parts(data, {
-        name: tangent_at_entry(mirror.parts.get(name), part) for name, part in parts.items()
+        name: tangent_at_entry(tree.parts.get(name), part) for name, part in parts.items()
     })
 
 
-def tangent_at_entry(mirror: Any, part: Any) -> Any:
+def tangent_at_entry(tree: Any, part: Any) -> Any:
     """Return the tangent of a part of a container after the reverse pass."""
-    if type(mirror) is Active:
-        return type(part)(scalar_gradient(mirror)) if type(part) not in EMPTY else part
-    if type(mirror) is not Mirror or mirror.kind in MUTABLE or type(part) in EMPTY:
+    if type(tree) is Active:
+        return type(part)(scalar_gradient(tree)) if type(part) not in EMPTY else part
+    if type(tree) is not TangentTree or tree.kind in MUTABLE or type(part) in EMPTY:
         return part
-    return join_container(mirror.kind, {
-        name: tangent_at_entry(inner, part[name]) for name, inner in mirror.parts.items()
+    return join_container(tree.kind, {
+        name: tangent_at_entry(inner, part[name]) for name, inner in tree.parts.items()
     })
 
 
-def rdata_of(mirror: Any) -> Any:
+def rdata_of(tree: Any) -> Any:
     """Return the rdata of an argument after the reverse pass."""
-    if type(mirror) is Active:
-        return scalar_gradient(mirror)
-    if type(mirror) is not Mirror or mirror.kind in MUTABLE:
+    if type(tree) is Active:
+        return scalar_gradient(tree)
+    if type(tree) is not TangentTree or tree.kind in MUTABLE:
         return NoRData()
-    parts = {name: rdata_of(part) for name, part in mirror.parts.items()}
+    parts = {name: rdata_of(part) for name, part in tree.parts.items()}
     if all(type(part) is NoRData for part in parts.values()):
         return NoRData()
-    return join_container(tuple if mirror.kind is tuple else RData, parts)
+    return join_container(tuple if tree.kind is tuple else RData, parts)

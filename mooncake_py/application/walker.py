@@ -12,7 +12,7 @@ from numpy import ndarray
 from mooncake_py.containers.undo import note
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.tangent_tree import Mirror
+from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.runtime.watched import watch
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.sequences import ListSpec
@@ -30,14 +30,14 @@ SCALARS = frozenset({
 
 
 class Walker:
-    """Maps values to other values and their mirrors; a container met twice is mapped once."""
+    """Maps values to other values and their trees; a container met twice is mapped once."""
 
     def __init__(self, ctx: Mode) -> None:
         self.ctx = ctx
         self.memo: dict[int, tuple[Any, Any, Any]] = {}  # keeps the object whose id is the key
 
     def visit(self, value: Any) -> tuple[Any, Any]:
-        """Return what stands for a value, and its mirror: a node, a `Mirror` or None."""
+        """Return what stands for a value, and its tree: a node, a `TangentTree` or None."""
         t = type(value)
         if t is Active or t in SCALARS:
             return self.visit_scalar(value)
@@ -53,32 +53,32 @@ class Walker:
         fields = spec.fields(value)
         if fields is None:
             return value, None
-        mirror = Mirror(spec.container)
+        tree = TangentTree(spec.container)
         if spec.mutable:
-            self.memo[id(value)] = value, value, mirror
-            self.visit_mutable(value, spec, fields, mirror)
-            return value, mirror
-        new = self.visit_immutable(value, spec, fields, mirror)
-        self.memo[id(value)] = value, new, mirror
-        return new, mirror
+            self.memo[id(value)] = value, value, tree
+            self.visit_mutable(value, spec, fields, tree)
+            return value, tree
+        new = self.visit_immutable(value, spec, fields, tree)
+        self.memo[id(value)] = value, new, tree
+        return new, tree
 
-    def visit_immutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> Any:
+    def visit_immutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> Any:
         """Return a tuple, a frozen dataclass or a method with its parts mapped."""
-        parts = self.visit_parts(fields, mirror)
+        parts = self.visit_parts(fields, tree)
         changed = any(parts[name] is not part for name, part in fields.items())
         return spec.build(value, parts) if changed else value
 
-    def visit_parts(self, fields: Mapping[Any, Any], mirror: Mirror) -> dict[Any, Any]:
-        """Map the parts of a container, fill in its mirror and return the new parts."""
+    def visit_parts(self, fields: Mapping[Any, Any], tree: TangentTree) -> dict[Any, Any]:
+        """Map the parts of a container, fill in its tree and return the new parts."""
         parts: dict[Any, Any] = {}
         for name, part in list(fields.items()):
-            parts[name], mirror.parts[name] = self.visit(part)
+            parts[name], tree.parts[name] = self.visit(part)
         return parts
 
-    def changed_parts(self, fields: Mapping[Any, Any], mirror: Mirror) -> dict[Any, Any]:
-        """Map the parts of a container and fill in its mirror; return those that are others."""
+    def changed_parts(self, fields: Mapping[Any, Any], tree: TangentTree) -> dict[Any, Any]:
+        """Map the parts of a container and fill in its tree; return those that are others."""
         old = dict(fields)
-        new = self.visit_parts(old, mirror)
+        new = self.visit_parts(old, tree)
         return {name: part for name, part in new.items() if part is not old[name]}
 
     def visit_scalar(self, value: Any) -> tuple[Any, Any]:
@@ -89,8 +89,8 @@ class Walker:
         """Map an array."""
         raise NotImplementedError
 
-    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> None:
-        """Map the parts of a container or an object in place and fill in its mirror."""
+    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> None:
+        """Map the parts of a container or an object in place and fill in its tree."""
         raise NotImplementedError
 
 

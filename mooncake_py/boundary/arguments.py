@@ -129,23 +129,23 @@ def lift_chosen(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> tuple[tuple[Any, ...], dict[str, Any], list[tuple[Any, Any]]]:
-    """Make the chosen arguments active; return all arguments, and originals with mirrors."""
+    """Make the chosen arguments active; return all arguments, and originals with trees."""
     positional, keywords = list(args), dict(kwargs)
-    mirrors: dict[int | str, tuple[Any, Any]] = {}
+    trees: dict[int | str, tuple[Any, Any]] = {}
     for key in dict.fromkeys(chosen):
         original = args[key] if isinstance(key, int) else kwargs[key]
         try:
-            lifted, mirror = lifter.visit(original)
+            lifted, tree = lifter.visit(original)
         except InvalidTangentError as error:
             raise refused(f, key, error) from error
-        if not is_differentiable(mirror):
+        if not is_differentiable(tree):
             raise not_differentiable(f, key, original)
         if isinstance(key, int):
             positional[key] = lifted
         else:
             keywords[key] = lifted
-        mirrors[key] = original, mirror
-    return tuple(positional), keywords, [mirrors[key] for key in chosen]
+        trees[key] = original, tree
+    return tuple(positional), keywords, [trees[key] for key in chosen]
 
 
 def not_differentiable(

@@ -13,7 +13,7 @@ from mooncake_py.errors import InvalidTangentError
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import holds_inert
-from mooncake_py.runtime.tangent_tree import Mirror
+from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.tangents.spec import TangentSpec
 
 if TYPE_CHECKING:
@@ -69,9 +69,9 @@ class Bare(Walker):
         return value, None
 
     @override
-    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> None:
+    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> None:
         old = dict(fields)
-        bare = self.changed_parts(old, mirror)
+        bare = self.changed_parts(old, tree)
         if not bare:
             return
 

@@ -20,7 +20,7 @@ from mooncake_py.overriding import override
 from mooncake_py.rules.broadcasting import fit
 from mooncake_py.rules.kinds import Rule
 from mooncake_py.runtime.active import Active, active_number
-from mooncake_py.runtime.tangent_tree import Mirror
+from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.spec import TangentSpec
 
@@ -70,14 +70,14 @@ def hooked(ctx: Mode, rule: Rule | None, treat: Treatment, x: Any) -> Any:
 
     try:
         y = copy_jointly(x, fresh, keep_views=False)
-        _, mirror = _Reader(ctx).visit(y)
+        _, tree = _Reader(ctx).visit(y)
     except InvalidTangentError as error:
         locate(error, ctx.user_location())
         raise ctx.failed(error) from None
     if not sources:
         return y
     _Protector(ctx).visit(treat)
-    passage = _Passage(ctx, treat, y, mirror, copies)
+    passage = _Passage(ctx, treat, y, tree, copies)
     ctx.record((pull_hook, sources, passage, rule, positions_running(1)[0]))
     return y
 
@@ -100,8 +100,8 @@ class _Reader(Walker):
         return value, self.ctx.find(value) if type(value) is ndarray else None
 
     @override
-    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> None:
-        self.visit_parts(fields, mirror)
+    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> None:
+        self.visit_parts(fields, tree)
 
 
 class _Protector(Bare):
@@ -120,47 +120,47 @@ class _Protector(Bare):
 class _Passage:
     """What the tape keeps of a hook; nothing in it is an operand that must stay as it is."""
 
-    __slots__ = ("copies", "ctx", "mirror", "treat", "value")
+    __slots__ = ("copies", "ctx", "tree", "treat", "value")
 
     def __init__(
-        self, ctx: Mode, treat: Treatment, value: Any, mirror: Any, copies: list[Any]
+        self, ctx: Mode, treat: Treatment, value: Any, tree: Any, copies: list[Any]
     ) -> None:
         self.ctx = ctx
         self.treat = treat
         self.value = value
-        self.mirror = mirror
+        self.tree = tree
         self.copies = copies
 
     def pull(self, sources: list[Any]) -> None:
         """Give the cotangents of the copies, as the function leaves them, to their sources."""
-        g = gradient_of(self.value, self.mirror, {})
+        g = gradient_of(self.value, self.tree, {})
         with self.ctx.outside(), Bare(self.ctx) as bare:
             treated = bare.visit(self.treat)[0](g)
-        assign(self.mirror, g if treated is None else treated, "", set())
+        assign(self.tree, g if treated is None else treated, "", set())
         for source, copy in zip(sources, self.copies, strict=True):
             g = copy.take()
             if g is not None:
                 source.add(g)
 
 
-def assign(mirror: Any, g: Any, path: str, seen: set[int]) -> None:
-    """Make the parts of `g` the cotangents of the nodes of a mirror."""
-    if mirror is None or id(mirror) in seen:
+def assign(tree: Any, g: Any, path: str, seen: set[int]) -> None:
+    """Make the parts of `g` the cotangents of the nodes of a tree."""
+    if tree is None or id(tree) in seen:
         return
-    seen.add(id(mirror))
-    if type(mirror) is Mirror:
-        for name, part in mirror.parts.items():
+    seen.add(id(tree))
+    if type(tree) is TangentTree:
+        for name, part in tree.parts.items():
             if part is not None:
                 assign(part, part_of(g, name, path), f"{path}[{name!r}]", seen)
-    elif type(mirror) is Active:
-        if np.shape(g) != () or not fits_dtype(g, np.asarray(mirror.primal).dtype):
-            raise unfit(path, f"a {type(mirror.primal).__name__}", g)
-        mirror.grad = np.asarray(g)[()]
+    elif type(tree) is Active:
+        if np.shape(g) != () or not fits_dtype(g, np.asarray(tree.primal).dtype):
+            raise unfit(path, f"a {type(tree.primal).__name__}", g)
+        tree.grad = np.asarray(g)[()]
     else:
-        value = mirror.ref()
+        value = tree.ref()
         if np.shape(g) != value.shape or not fits_dtype(g, value.dtype):
             raise unfit(path, f"{value.dtype}{list(value.shape)}", g)
-        mirror.grad = fit(np.array(g), value.shape, value.dtype)
+        tree.grad = fit(np.array(g), value.shape, value.dtype)
 
 
 def fits_dtype(g: Any, dtype: np.dtype[Any]) -> bool:

@@ -237,12 +237,12 @@ class Leaves(Walker):
         return self.visit_scalar(value) if differentiable_array(value) else (value, None)
 
     @override
-    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Any) -> None:
-        self.visit_parts(dict(fields), mirror)
+    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, tree: Any) -> None:
+        self.visit_parts(dict(fields), tree)
 
     @override
-    def visit_immutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Any) -> Any:
-        self.visit_parts(fields, mirror)
+    def visit_immutable(self, value: Any, spec: TangentSpec, fields: Any, tree: Any) -> Any:
+        self.visit_parts(fields, tree)
         return value
 
 
@@ -275,8 +275,8 @@ class Replacer(Lifter):
 def with_tangent(ctx: ForwardMode, value: Any) -> tuple[Any, Any]:
     """Return what a forward-mode call returned, and its tangent in the structure of a gradient."""
     leaves = Leaves(ctx)
-    _, mirror = leaves.visit(value)
+    _, tree = leaves.visit(value)
     for leaf, known in leaves.found:
         primal, tangent = ctx.split(leaf)
         known.gradient = zero_like(unwrapped(primal)) if tangent is None else tangent
-    return value, gradient_of(value, mirror, {})
+    return value, gradient_of(value, tree, {})

@@ -128,8 +128,8 @@ def along(
     with TangentLifter(forward) as lifter:
         for key, v in zip(chosen, gradients, strict=True):
             place: Any = args if isinstance(key, int) else kwargs
-            place[key], mirror = lifter.visit(place[key])
-            give_tangent(forward, mirror, v, f"argument {key}", cotangents=cotangents)
+            place[key], tree = lifter.visit(place[key])
+            give_tangent(forward, tree, v, f"argument {key}", cotangents=cotangents)
         with enclosed(None):
             output = forward.call(f, *args, **kwargs)
         if forward.failure is not None:
@@ -207,22 +207,22 @@ def recorded(
             outer.meet(number)
     outer.registry.protect_all()  # the second run reads it again
     with Lifter(outer) as lifter:
-        computed, mirror = lifter.visit(computed)
+        computed, tree = lifter.visit(computed)
     nodes = [
         (path, part if type(part) is Active else outer.find(part))
         for path, part in active_parts(inner, handed, lambda a: outer.find(a) is not None)
     ]
     value = None if computed is None else computed[0]
     check = Fingerprint((value, handed)), outer.user_location(), name
-    outer.record((pull_inside, (computed, mirror), nodes, inner, again, check))
+    outer.record((pull_inside, (computed, tree), nodes, inner, again, check))
     return computed, handed
 
 
 def pull_inside(entry: tuple[Any, ...]) -> None:
     """Run an inner call again so that it can be reversed, and reverse it."""
-    _, (computed, mirror), nodes, before, again, (expected, *where) = entry
+    _, (computed, tree), nodes, before, again, (expected, *where) = entry
     outer = before.outers[0]
-    cotangent = gradient_of(computed, mirror, {})
+    cotangent = gradient_of(computed, tree, {})
     inner = InnerContext(outer, follows=True)
     with guarded(inner), before.setting.again():
         value, handed, seeds = again(inner, cotangent)
@@ -303,9 +303,9 @@ def gradient_in_forward_mode(
     """Return the result of a function and its gradients, with their tangents."""
     wanted = [args[key] if isinstance(key, int) else kwargs[key] for key in chosen]
     leaves = Leaves(outer)
-    mirrors = [leaves.visit(value)[1] for value in wanted]
-    for key, value, mirror in zip(chosen, wanted, mirrors, strict=True):
-        if not is_differentiable(mirror):
+    trees = [leaves.visit(value)[1] for value in wanted]
+    for key, value, tree in zip(chosen, wanted, trees, strict=True):
+        if not is_differentiable(tree):
             raise not_differentiable(f, key, value)
     pairs = [outer.split(part) for part, _ in leaves.found]
     shells: list[Shell] = []
@@ -351,7 +351,7 @@ def gradient_in_forward_mode(
     for (_, known), p, t in zip(leaves.found, g, dg, strict=True):
         known.gradient = outer.fresh(p, t)
     memo: dict[int, Any] = {}
-    gradients = tuple(gradient_of(v, m, memo) for v, m in zip(wanted, mirrors, strict=True))
+    gradients = tuple(gradient_of(v, m, memo) for v, m in zip(wanted, trees, strict=True))
     value = outer.fresh(value, dvalue)
     return (value, shells[0].filled(aux, daux)) if has_aux else value, gradients
 

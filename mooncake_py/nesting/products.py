@@ -53,10 +53,10 @@ def hessian_product(
         return None
     ctx = new_context(settings(), function, (values,), {})
     with limits_raised(), Lifter(ctx) as lifter, guarded(ctx):
-        active, mirror = lifter.visit(values)
+        active, tree = lifter.visit(values)
         forward, output = run_over(ctx, function, (active,), (tangents,))
         value = run_back(f, ctx, forward, output)
-    return value, gradient_of(values, mirror, {})
+    return value, gradient_of(values, tree, {})
 
 
 def value_gradient_and_product(
@@ -71,7 +71,7 @@ def value_gradient_and_product(
         return None
     ctx = new_context(settings(), function, (values,), {})
     with limits_raised(), Lifter(ctx) as lifter, guarded(ctx):
-        active, mirror = lifter.visit(values)
+        active, tree = lifter.visit(values)
         forward = ForwardContext(ctx, plain=False)
         guard(forward)
         with InputLifter(forward) as inputs, enclosed(None):
@@ -83,7 +83,7 @@ def value_gradient_and_product(
     _, gradient = leaves.visit(values)
     for (_, known), (tangent, node) in zip(leaves.found, directions, strict=True):
         known.gradient = gradient_of(tangent, node, {})
-    return value, gradient_of(values, gradient, {}), gradient_of(values, mirror, {})
+    return value, gradient_of(values, gradient, {}), gradient_of(values, tree, {})
 
 
 def active_tangent(ctx: Mode, forward: ForwardContext, node: Any) -> tuple[Any, Any]:

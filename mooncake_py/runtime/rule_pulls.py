@@ -15,7 +15,7 @@ from mooncake_py.rules.kinds import NotImplementedDerivative
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.pulls import Entry, deliver, reads
-from mooncake_py.runtime.tangent_tree import Mirror
+from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.tangents.containers import is_number, parts_of
 from mooncake_py.tangents.kinds import Fields, NoTangent, Tangent
 from mooncake_py.tangents.lookup import spec_of as tangent_spec
@@ -108,7 +108,7 @@ def is_idle(node: Any, g: Any) -> bool:
 
 def hand_over(node: Any, c: Any, spec: Any, g: Any, rule: Any, position: int) -> None:
     """Give a rule's cotangent to its argument, which may be a sequence of arguments."""
-    if type(node) is Mirror:
+    if type(node) is TangentTree:
         hand_over_parts(node, c() if type(c) in THUNKS else c, rule, position)
         return
     if node is None or c is None:
@@ -135,31 +135,31 @@ def hand_over(node: Any, c: Any, spec: Any, g: Any, rule: Any, position: int) ->
 THUNKS = (FunctionType, MethodType, functools.partial)
 
 
-def hand_over_parts(mirror: Mirror, c: Any, rule: Any, position: int) -> None:
+def hand_over_parts(tree: TangentTree, c: Any, rule: Any, position: int) -> None:
     """Give a rule's cotangents to the parts of a container or an object; what is absent is zero."""
     if isinstance(c, NotImplementedDerivative):
         raise c.fail(rule.name, position)
-    given = parts_given(mirror, c, rule, position)
-    if unknown := [name for name in given if name not in mirror.parts]:
+    given = parts_given(tree, c, rule, position)
+    if unknown := [name for name in given if name not in tree.parts]:
         raise InvalidTangentError(
             f"the pullback of {rule.name} returned a cotangent for {unknown[0]!r}, which "
             f"argument {position} does not have",
-            why=f"it has {', '.join(map(repr, mirror.parts)) or 'nothing'}",
+            why=f"it has {', '.join(map(repr, tree.parts)) or 'nothing'}",
             fix="return a dict, or an object like the argument, with the names that it has",
         )
     for name, part in given.items():
-        node = mirror.parts[name]
+        node = tree.parts[name]
         if node is None or part is None or isinstance(part, NoTangent):
             continue
-        if type(node) is Mirror:
+        if type(node) is TangentTree:
             hand_over_parts(node, part, rule, position)
         else:
             hand_over(node, part, spec_of_node(node), None, rule, position)
 
 
-def parts_given(mirror: Mirror, c: Any, rule: Any, position: int) -> Any:
+def parts_given(tree: TangentTree, c: Any, rule: Any, position: int) -> Any:
     """Return the cotangents in an object, a dict or a sequence by index, key or name."""
-    if tuple(mirror.parts) == ("cell_contents",):  # a captured variable, without its cell
+    if tuple(tree.parts) == ("cell_contents",):  # a captured variable, without its cell
         return c if isinstance(c, Fields) and "cell_contents" in c else {"cell_contents": c}
     if c is None:
         raise MissingRuleError(
@@ -169,8 +169,8 @@ def parts_given(mirror: Mirror, c: Any, rule: Any, position: int) -> Any:
             fix="return a dict of cotangents by name, {} if they are zero, or hold the argument "
             "constant",
         )
-    if type(c) in (tuple, list) and mirror.kind is Tangent and len(c) == len(mirror.parts):
-        return dict(zip(mirror.parts, c, strict=True))  # a tuple for a namedtuple
+    if type(c) in (tuple, list) and tree.kind is Tangent and len(c) == len(tree.parts):
+        return dict(zip(tree.parts, c, strict=True))  # a tuple for a namedtuple
     if isinstance(c, (dict, list, Fields)) or type(c) is tuple:
         return parts_of(c)
     if isinstance(c, NoTangent):

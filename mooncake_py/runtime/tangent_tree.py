@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["Mirror"]
+__all__ = ["TangentTree"]
 
 
-class Mirror:
+class TangentTree:
     """Nodes in the structure of a container or an object.
 
     Attributes
@@ -15,7 +15,7 @@ class Mirror:
     kind : type
         Container of the tangent: tuple, list, dict, `Tangent` or `MutableTangent`.
     parts : dict
-        A node, a `Mirror` or None (no derivative) for each index, key or name.
+        A node, a `TangentTree` or None (no derivative) for each index, key or name.
     """
 
     __slots__ = ("kind", "parts")

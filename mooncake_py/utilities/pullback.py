@@ -52,9 +52,9 @@ class PullbackToParameters:
 
         with boundary:
             self.require_unchanged()
-            _, mirrors = self.differentiate(reverse)
+            _, trees = self.differentiate(reverse)
             memo: dict[int, Any] = {}
-            pairs = zip(self.params, mirrors, strict=True)
+            pairs = zip(self.params, trees, strict=True)
             return Grads(self.params, [gradient_of(v, m, memo) for v, m in pairs])
 
     def differentiate(self, finish: Callable[[Any, Any], Any]) -> tuple[Any, list[Any]]:
@@ -65,12 +65,12 @@ class PullbackToParameters:
         values = tuple(self.params)
         ctx = new_context(self.settings, self.f, (*self.args, *values), {})
         with limits_raised(), Lifter(ctx) as lifter, guarded(ctx):
-            mirrors = [lifter.visit(value)[1] for value in values]
+            trees = [lifter.visit(value)[1] for value in values]
             output, _ = run(ctx, self.f, self.args, {}, False)
             lifter.settle(ctx.tape)
             result = finish(ctx, output)
             ctx.roll_back()
-        return result, mirrors
+        return result, trees
 
     def require_unchanged(self) -> None:
         """Raise if parameters or arguments are not as they were in the forward pass."""

@@ -59,8 +59,8 @@ def pushed(
         values = lifted(ctx, lifter, primals, tangents)
         output, _ = run(ctx, f, values, {}, False)
         y = independent(ctx, output)
-        _, mirror = TangentReader(ctx).visit(output)
-        dy = gradient_of(output, mirror, {})
+        _, tree = TangentReader(ctx).visit(output)
+        dy = gradient_of(output, tree, {})
         ctx.roll_back()
     return y, dy
 
@@ -106,8 +106,8 @@ def push_state_forward(
         output, _ = run(ctx, f, args, kwargs, False)
         end = output, (f, *args)
         copied = independent(ctx, end)
-        _, mirror = TangentReader(ctx).visit(end)
-        dy, dxs = split(tangent_from(mirror, zero_tangent(copied)), 2)
+        _, tree = TangentReader(ctx).visit(end)
+        dy, dxs = split(tangent_from(tree, zero_tangent(copied)), 2)
         ctx.roll_back()
     y, _ = copied
     return y, dy, split(dxs, len(values))
@@ -116,10 +116,10 @@ def push_state_forward(
 def lifted(ctx: ForwardContext, lifter: TangentLifter, values: Any, tangents: Any) -> Any:
     """Return values made active, with their tangents."""
     pairs = [lifter.visit(a) for a in values]
-    for i, ((_, mirror), t) in enumerate(zip(pairs, tangents, strict=True)):
-        give_tangent(ctx, mirror, t, f"tangents[{i}]")
-    for i, ((_, mirror), t) in enumerate(zip(pairs, tangents, strict=True)):
-        require_one_tangent(ctx, mirror, t, f"tangents[{i}]")
+    for i, ((_, tree), t) in enumerate(zip(pairs, tangents, strict=True)):
+        give_tangent(ctx, tree, t, f"tangents[{i}]")
+    for i, ((_, tree), t) in enumerate(zip(pairs, tangents, strict=True)):
+        require_one_tangent(ctx, tree, t, f"tangents[{i}]")
     return tuple(v for v, _ in pairs)
 
 

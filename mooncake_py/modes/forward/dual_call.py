@@ -63,8 +63,8 @@ def dual_of(ctx: ForwardContext, value: Any, written: bool) -> Dual:
     """Pair an argument with its tangent; a container or an object comes as a copy."""
     if type(value) in INERT:
         return Dual(value, NoTangent())
-    _, mirror = TangentFinder(ctx).visit(value)
-    tangent = Tangents(ctx, written).tangent(mirror, None)
+    _, tree = TangentFinder(ctx).visit(value)
+    tangent = Tangents(ctx, written).tangent(tree, None)
     if any(type(leaf) is Active for leaf in marshalling.leaves(value, set())):
         value = copy_jointly(
             value, lambda v: ctx.split(v)[0] if type(v) is Active else v, keep_views=False
@@ -91,11 +91,11 @@ class OutputActivator(marshalling.Activator):
 def returned(rule: DualRule, ctx: ForwardContext, out: Dual, inputs: marshalling.Inputs) -> Any:
     """Return the output of a rule as the user's code sees it, with its tangent."""
     activator = OutputActivator(ctx, inputs)
-    y, mirror = activator.visit(out.primal)
+    y, tree = activator.visit(out.primal)
     try:
-        if mirror is not None and (out.tangent is None or type(out.tangent) is NoTangent):
+        if tree is not None and (out.tangent is None or type(out.tangent) is NoTangent):
             raise no_tangent(rule)
-        give_tangent(ctx, mirror, out.tangent, f"that the forward rule of {rule.name} returned")
+        give_tangent(ctx, tree, out.tangent, f"that the forward rule of {rule.name} returned")
     except InvalidTangentError as error:
         locate(error, ctx.user_location())
         ctx.failed(error)

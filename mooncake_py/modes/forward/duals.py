@@ -11,7 +11,7 @@ from mooncake_py.application import shadows
 from mooncake_py.application.lift import Settler
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active, active_number
-from mooncake_py.runtime.tangent_tree import Mirror
+from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.memory import owner, shadow_view
 from mooncake_py.tangents.spec import TangentSpec
@@ -46,12 +46,12 @@ class TangentFinder(TangentSettler):
     """Finds the same nodes, and leaves the values as they are."""
 
     @override
-    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> None:
-        self.visit_parts(dict(fields), mirror)
+    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> None:
+        self.visit_parts(dict(fields), tree)
 
     @override
-    def visit_immutable(self, value: Any, spec: TangentSpec, fields: Any, mirror: Mirror) -> Any:
-        self.visit_parts(fields, mirror)
+    def visit_immutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> Any:
+        self.visit_parts(fields, tree)
         return value
 
 
@@ -72,12 +72,12 @@ class Tangents(shadows.Follower):
         self.given: list[tuple[ndarray, ndarray]] = []
 
     @override
-    def tangent(self, mirror: Any, present: Any) -> Any:
-        if type(mirror) is Active:
-            return in_kind(mirror.grad, mirror.primal)
-        if isinstance(mirror, ndarray):
-            return self.of_array(mirror, present)
-        return super().tangent(mirror, present)
+    def tangent(self, tree: Any, present: Any) -> Any:
+        if type(tree) is Active:
+            return in_kind(tree.grad, tree.primal)
+        if isinstance(tree, ndarray):
+            return self.of_array(tree, present)
+        return super().tangent(tree, present)
 
     def of_array(self, a: ndarray, present: Any) -> ndarray:
         """Return the tangent of an array: the present one, if it fits, with new contents."""

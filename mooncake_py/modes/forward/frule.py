@@ -17,7 +17,7 @@ from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.enclosing import enclosing, nested_derivative
 from mooncake_py.runtime.limits import limits_raised
-from mooncake_py.runtime.tangent_tree import Mirror
+from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.tangents import Dual, NoTangent
 
 __all__ = ["derived_frule"]
@@ -43,8 +43,8 @@ def derived_frule(*duals: Dual, **kwargs: Any) -> Dual:
 
 def admitted(ctx: ForwardContext, lifter: TangentLifter, index: int, dual: Dual) -> Any:
     """Make an argument active, with its tangent."""
-    value, mirror = lifter.visit(dual.primal)
-    give_tangent(ctx, mirror, dual.tangent, f"of {name_of(index)}")
+    value, tree = lifter.visit(dual.primal)
+    give_tangent(ctx, tree, dual.tangent, f"of {name_of(index)}")
     return value
 
 
@@ -57,28 +57,28 @@ def left(ctx: ForwardContext, values: list[Any], duals: Any, y: Any) -> Dual:
     """Bring arguments and output to plain numbers, and tangents to what they are at the end."""
     settler, tangents = TangentSettler(ctx), Tangents(ctx)
     for i, (value, dual) in enumerate(zip(values, duals, strict=True)):
-        _, mirror = settler.visit(value)
+        _, tree = settler.visit(value)
         if type(dual.tangent) is not NoTangent:
-            tangents.tangent(mirror, dual.tangent)
-        elif has_tangent(ctx, mirror, set()):
+            tangents.tangent(tree, dual.tangent)
+        elif has_tangent(ctx, tree, set()):
             raise InvalidTangentError(
                 f"{name_of(i)} was given NoTangent(), and the function has written an active value "
                 "into it",
                 why="its tangent would be lost",
                 fix="pass zero_tangent(x) for what the function changes",
             )
-    primal, mirror = settler.visit(y)
-    return Dual(primal, tangents.tangent(mirror, None))
+    primal, tree = settler.visit(y)
+    return Dual(primal, tangents.tangent(tree, None))
 
 
-def has_tangent(ctx: ForwardContext, mirror: Any, seen: set[int]) -> bool:
+def has_tangent(ctx: ForwardContext, tree: Any, seen: set[int]) -> bool:
     """Tell whether anything has a tangent that is not zero."""
-    if type(mirror) is Active:
-        return bool(mirror.grad != 0)
-    if isinstance(mirror, ndarray):
-        tangent = ctx.blocks.tangent_of(mirror)
+    if type(tree) is Active:
+        return bool(tree.grad != 0)
+    if isinstance(tree, ndarray):
+        tangent = ctx.blocks.tangent_of(tree)
         return tangent is not None and bool(np.any(tangent))
-    if type(mirror) is not Mirror or id(mirror) in seen:
+    if type(tree) is not TangentTree or id(tree) in seen:
         return False
-    seen.add(id(mirror))
-    return any(has_tangent(ctx, part, seen) for part in mirror.parts.values())
+    seen.add(id(tree))
+    return any(has_tangent(ctx, part, seen) for part in tree.parts.values())

@@ -63,7 +63,7 @@ def run(
     """Return the result, and the gradients for the chosen arguments, inside what runs outside."""
     call = Call(f, list(dict.fromkeys(chosen)), has_aux, args, kwargs)
     leaves = Leaves(outer)
-    found = {key: (argument(call, key), mirror_of(call, leaves, key)) for key in call.chosen}
+    found = {key: (argument(call, key), tree_of(call, leaves, key)) for key in call.chosen}
     checked = settings(debug)
     draws, runs = Draws(), Runs(f)  # with the same random numbers
     result: Any = None
@@ -85,7 +85,7 @@ def run(
     if first:  # empty arrays only
         result, _ = along(outer, checked, call, None, True)
     memo: dict[int, Any] = {}
-    gradients = {key: gradient_of(value, mirror, memo) for key, (value, mirror) in found.items()}
+    gradients = {key: gradient_of(value, tree, memo) for key, (value, tree) in found.items()}
     return result if has_aux else result[0], tuple([gradients[key] for key in chosen])
 
 
@@ -94,16 +94,16 @@ def argument(call: Call, key: int | str) -> Any:
     return call.args[key] if isinstance(key, int) else call.kwargs[key]
 
 
-def mirror_of(call: Call, leaves: Leaves, key: int | str) -> Any:
-    """Return the mirror of an argument, which must have a derivative."""
+def tree_of(call: Call, leaves: Leaves, key: int | str) -> Any:
+    """Return the tree of an argument, which must have a derivative."""
     value = argument(call, key)
     try:
-        _, mirror = leaves.visit(value)
+        _, tree = leaves.visit(value)
     except InvalidTangentError as error:
         raise refused(call.f, key, error) from error
-    if not is_differentiable(mirror):
+    if not is_differentiable(tree):
         raise not_differentiable(call.f, key, value)
-    return mirror
+    return tree
 
 
 def directions(number: int, leaf: Any) -> Iterator[Direction]:

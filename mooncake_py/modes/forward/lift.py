@@ -14,7 +14,7 @@ from mooncake_py.errors import InvalidTangentError
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.memory import Memory
-from mooncake_py.runtime.tangent_tree import Mirror
+from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.tangents import NoTangent
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.containers import MUTABLE, fill_container, join_container, parts_of
@@ -89,17 +89,17 @@ class TangentReader(Walker):
         return value, node
 
     @override
-    def visit_mutable(self, value: Any, spec: Any, fields: Any, mirror: Mirror) -> None:
-        self.visit_parts(dict(fields), mirror)
+    def visit_mutable(self, value: Any, spec: Any, fields: Any, tree: TangentTree) -> None:
+        self.visit_parts(dict(fields), tree)
 
     @override
-    def visit_immutable(self, value: Any, spec: Any, fields: Any, mirror: Mirror) -> Any:
-        self.visit_parts(fields, mirror)
+    def visit_immutable(self, value: Any, spec: Any, fields: Any, tree: TangentTree) -> Any:
+        self.visit_parts(fields, tree)
         return value
 
 
 def give_tangent(
-    ctx: ForwardContext, mirror: Any, tangent: Any, path: str, above: frozenset[int] = frozenset(),
+    ctx: ForwardContext, tree: Any, tangent: Any, path: str, above: frozenset[int] = frozenset(),
     cotangents: dict[int, Any] | None = None,
 ) -> None:
     """Give a tangent, in the structure of a gradient, to what was lifted.
@@ -107,67 +107,67 @@ def give_tangent(
     Parameters
     ----------
     ctx : ForwardContext
-    mirror, tangent : object
+    tree, tangent : object
         The nodes, and the tangent.
     path : str
         How messages name the tangent.
     above : frozenset of int
-        Ids of the mirrors that this one is in: what contains itself is entered once.
+        Ids of the trees that this one is in: what contains itself is entered once.
     cotangents : dict, optional
         That were given so far, by id, where the tangents are cotangents of gradients: those of
         arrays that share memory add up.
     """
     if tangent is None or type(tangent) is NoTangent:
         return
-    if mirror is None:
+    if tree is None:
         if np.any(np.asarray(tangent, dtype=object) != 0):
             raise misfit(path, "no tangent: this part has no derivative", tangent)
-    elif type(mirror) is Active:
-        kind = mirror.__class__  # that of the number
+    elif type(tree) is Active:
+        kind = tree.__class__  # that of the number
         if type(tangent) is Active or type(tangent) is kind:
-            mirror.grad = tangent
+            tree.grad = tangent
             return
         if np.shape(tangent) != () or not is_numeric(tangent):
             raise misfit(path, "a number", tangent)
-        if not np.iscomplexobj(mirror.primal) and np.iscomplexobj(tangent):
+        if not np.iscomplexobj(tree.primal) and np.iscomplexobj(tangent):
             raise misfit(path, "a real number", tangent)
-        mirror.grad = kind(tangent)
-    elif type(mirror) is ndarray:
-        if np.shape(tangent) != mirror.shape or not is_numeric(tangent):
-            raise misfit(path, f"an array of shape {mirror.shape}", tangent)
+        tree.grad = kind(tangent)
+    elif type(tree) is ndarray:
+        if np.shape(tangent) != tree.shape or not is_numeric(tangent):
+            raise misfit(path, f"an array of shape {tree.shape}", tangent)
         given = np.asarray(tangent)
-        if mirror.dtype.kind != "c" and given.dtype.kind == "c":
+        if tree.dtype.kind != "c" and given.dtype.kind == "c":
             raise misfit(path, "a real array", tangent)
         if cotangents is not None:
             if id(tangent) in cotangents:
                 return
             cotangents[id(tangent)] = tangent
-            before = ctx.blocks.tangent_of(mirror)
+            before = ctx.blocks.tangent_of(tree)
             given = given if before is None else ctx.base.call(np.add, before, given)
-        ctx.write(ctx.blocks.activate(mirror), Ellipsis, given)
-    elif id(mirror) not in above:
-        above = above | {id(mirror)}
-        for name, part in mirror.parts.items():
+        ctx.write(ctx.blocks.activate(tree), Ellipsis, given)
+    elif id(tree) not in above:
+        above = above | {id(tree)}
+        for name, part in tree.parts.items():
             give_tangent(
                 ctx, part, part_of(tangent, name, path), f"{path}[{name!r}]", above, cotangents
             )
 
 
 def require_one_tangent(
-    ctx: ForwardContext, mirror: Any, tangent: Any, path: str, above: frozenset[int] = frozenset()
+    ctx: ForwardContext, tree: Any, tangent: Any, path: str, above: frozenset[int] = frozenset()
 ) -> None:
     """Raise where memory has another tangent than it was given here."""
-    if tangent is None or type(tangent) is NoTangent or mirror is None or type(mirror) is Active:
+    if tangent is None or type(tangent) is NoTangent or tree is None or type(tree) is Active:
         return
-    if type(mirror) is not ndarray:
-        if id(mirror) not in above:
-            above = above | {id(mirror)}
-            for name, part in mirror.parts.items():
+    if type(tree) is not ndarray:
+        if id(tree) not in above:
+            above = above | {id(tree)}
+            for name, part in tree.parts.items():
                 at = f"{path}[{name!r}]"
                 require_one_tangent(ctx, part, part_of(tangent, name, path), at, above)
         return
-    known: Any = ctx.blocks.tangent_of(mirror)
-    if not np.array_equal(known, np.asarray(tangent).astype(mirror.dtype), equal_nan=True):
+    known: Any = ctx.blocks.tangent_of(tree)
+    if not np.array_equal(known, np.asarray(tangent).astype(tree.dtype), equal_nan=True):
         raise InvalidTangentError(
             f"the tangent {path} differs from that of a part which shares memory with it",
             why="what one argument holds twice is one variable, which has one tangent",
@@ -175,20 +175,20 @@ def require_one_tangent(
         )
 
 
-def tangent_from(mirror: Any, zero: Any, above: frozenset[int] = frozenset()) -> Any:
+def tangent_from(tree: Any, zero: Any, above: frozenset[int] = frozenset()) -> Any:
     """Return a tangent of the tangent type, from nodes and a zero tangent, which is filled in."""
     if id(zero) in above:
         return zero  # it contains itself
-    if mirror is None or type(zero) is NoTangent:
+    if tree is None or type(zero) is NoTangent:
         return zero
-    if type(mirror) is Active:
-        return type(zero)(mirror.grad)
-    if type(mirror) is Memory:
-        zero[...] = 0 if mirror.grad is None else mirror.grad
+    if type(tree) is Active:
+        return type(zero)(tree.grad)
+    if type(tree) is Memory:
+        zero[...] = 0 if tree.grad is None else tree.grad
         return zero
     above = above | {id(zero)}
     parts = {
-        name: tangent_from(mirror.parts.get(name), part, above)
+        name: tangent_from(tree.parts.get(name), part, above)
         for name, part in parts_of(zero).items()
     }
     if type(zero) in MUTABLE:

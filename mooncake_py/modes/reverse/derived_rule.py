@@ -18,7 +18,7 @@ from numpy import ndarray
 
 from mooncake_py.application import shadows
 from mooncake_py.application.codual_call import ArrayCoDual
-from mooncake_py.application.lift import SCALARS, Lifter, Mirror, Settler, in_containers
+from mooncake_py.application.lift import SCALARS, Lifter, TangentTree, Settler, in_containers
 from mooncake_py.boundary.exceptions import end_by, guarded
 from mooncake_py.diagnostics.tracebacks import boundary, leave_by
 from mooncake_py.errors import InvalidTangentError, PullbackReuseError
@@ -92,14 +92,14 @@ class _Call:
         self.kwargs = kwargs
         self.ctx = new_context(settings(), None, [codual.primal for codual in self.inputs], {})
         self.copies: list[tuple[Any, ndarray]] = []  # nodes with fdata of another layout
-        self.entries: list[tuple[Any, Any, Mirror]] = []  # fdata of containers, parts, mirror
+        self.entries: list[tuple[Any, Any, TangentTree]] = []  # fdata of containers, parts, tree
         self.used = threading.Lock()  # taken once, for good
 
     def forward(self) -> tuple[CoDual, Pullback]:
         ctx = self.ctx
         with limits_raised(), Lifter(ctx) as lifter, guarded(ctx):
             lifted = [self.admit(lifter, codual) for codual in self.inputs]
-            self.mirrors = [mirror for _, mirror in lifted]
+            self.trees = [tree for _, tree in lifted]
             y = ctx.call(*(value for value, _ in lifted), **self.kwargs)
             if ctx.failure is not None:
                 raise ctx.failure
@@ -107,7 +107,7 @@ class _Call:
             lifter.settle(ctx.tape)
             out = self.leave([value for value, _ in lifted], y)
         if not self.copies:
-            self.direct = Direct.of(ctx, self.output, out.primal, self.mirrors)
+            self.direct = Direct.of(ctx, self.output, out.primal, self.trees)
         return out, self.pullback
 
     def admit(self, lifter: Lifter, codual: CoDual) -> tuple[Any, Any]:
@@ -115,21 +115,21 @@ class _Call:
         primal = codual.primal
         if type(codual.fdata) is NoFData and has_address(primal):
             return primal, None
-        value, mirror = lifter.visit(primal)
+        value, tree = lifter.visit(primal)
         if type(codual.fdata) is not NoFData:
-            self.attach(primal, mirror, codual.fdata, set())
-        return value, mirror
+            self.attach(primal, tree, codual.fdata, set())
+        return value, tree
 
-    def attach(self, primal: Any, mirror: Any, data: Any, seen: set[int]) -> None:
+    def attach(self, primal: Any, tree: Any, data: Any, seen: set[int]) -> None:
         """Make the given fdata the shadows of the nodes of an argument."""
-        if isinstance(mirror, (Memory, View)):
-            self.attach_array(primal, mirror, data)
-        elif type(mirror) is Mirror and id(mirror) not in seen:
-            seen.add(id(mirror))
-            if mirror.kind in MUTABLE:
-                self.entries.append((data, shadows.parts_of(data), mirror))
+        if isinstance(tree, (Memory, View)):
+            self.attach_array(primal, tree, data)
+        elif type(tree) is TangentTree and id(tree) not in seen:
+            seen.add(id(tree))
+            if tree.kind in MUTABLE:
+                self.entries.append((data, shadows.parts_of(data), tree))
             fields = shadows.fields_of(primal)
-            for name, part in mirror.parts.items():
+            for name, part in tree.parts.items():
                 if part is not None and type(data) is not NoFData:
                     self.attach(fields[name], part, data[name], seen)
 
@@ -160,9 +160,9 @@ class _Call:
         follow = shadows.Follower([data for _, data in self.copies])
         self.exits: list[tuple[Any, Any]] = []
         for value, codual in zip(values, self.inputs, strict=True):
-            _, mirror = settler.visit(value)
+            _, tree = settler.visit(value)
             if type(codual.fdata) is not NoFData:
-                self.exits.append((mirror, follow.fdata(mirror, codual.fdata)))
+                self.exits.append((tree, follow.fdata(tree, codual.fdata)))
         plain, self.output = settler.visit(y)
         if isinstance(self.output, (Memory, View)):
             return ArrayCoDual(plain, self.output)
@@ -187,7 +187,7 @@ class _Call:
             except BaseException as error:
                 end_by(error, self.ctx)
                 raise
-            return tuple([shadows.rdata_of(mirror) for mirror in self.mirrors])
+            return tuple([shadows.rdata_of(tree) for tree in self.trees])
         except BaseException as error:
             leave_by(error)
             raise
@@ -205,9 +205,9 @@ class _Call:
                     shadow = node.shadow()
                     data += shadow
                     shadow[...] = 0
-            for data, parts, mirror in self.entries:
-                shadows.restore(data, parts, mirror)
-            return tuple(map(shadows.rdata_of, self.mirrors))
+            for data, parts, tree in self.entries:
+                shadows.restore(data, parts, tree)
+            return tuple(map(shadows.rdata_of, self.trees))
 
     def use(self) -> None:
         """Raise if this was called before."""
@@ -227,9 +227,9 @@ class _Call:
             node.add(np.array(data))
             data[...] = 0
         seen: set[int] = set()
-        for mirror, data in self.exits:
-            shadows.collect(mirror, data, seen)
-        if type(self.output) is Active or type(self.output) is Mirror:
+        for tree, data in self.exits:
+            shadows.collect(tree, data, seen)
+        if type(self.output) is Active or type(self.output) is TangentTree:
             shadows.seed(self.output, dy)
 
 

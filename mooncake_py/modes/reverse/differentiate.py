@@ -65,7 +65,7 @@ def run_both_ways(
 ) -> tuple[Any, tuple[Any, ...]]:
     """Return the result, and the gradient for each of the chosen arguments."""
     with Lifter(ctx) as lifter, guarded(ctx):
-        args, kwargs, mirrors = lift_chosen(lifter, f, chosen, args, kwargs)
+        args, kwargs, trees = lift_chosen(lifter, f, chosen, args, kwargs)
         output, aux = run_forward(ctx, f, args, kwargs, has_aux)
         lifter.settle(ctx.tape)
         value = scalar_value(f, output)
@@ -75,5 +75,5 @@ def run_both_ways(
             node.add_shared(np.ones(output.shape, output.dtype))
         ctx.run_backwards()
     memo: dict[int, Any] = {}
-    gradients = tuple(gradient_of(v, m, memo) for v, m in mirrors)
+    gradients = tuple(gradient_of(v, m, memo) for v, m in trees)
     return (value, aux) if has_aux else value, gradients

@@ -19,7 +19,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.memory import Memory, undo_assign
 from mooncake_py.runtime.pulls import READS
 from mooncake_py.runtime.rule_pulls import ADJOINTS
-from mooncake_py.runtime.tangent_tree import Mirror
+from mooncake_py.runtime.tangent_tree import TangentTree
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.reverse_mode import ReverseMode
@@ -63,14 +63,14 @@ class Direct:
             self.alone = is_last and type(node) is Memory
 
     @classmethod
-    def of(cls, ctx: ReverseMode, node: Any, output: Any, mirrors: list[Any]) -> Direct | None:
+    def of(cls, ctx: ReverseMode, node: Any, output: Any, trees: list[Any]) -> Direct | None:
         """Return the short way for a forward pass, None if it must be reversed in general."""
         tape = ctx.tape
         if (
             type(ctx) is not ReverseContext
             or (type(output) is not ndarray and type(node) is not Active)
             or len(tape) > LONGEST
-            or any(type(mirror) is Mirror for mirror in mirrors)
+            or any(type(tree) is TangentTree for tree in trees)
             or not all(is_adjoint(entry[0]) for entry in tape)
         ):
             return None

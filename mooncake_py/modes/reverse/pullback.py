@@ -66,7 +66,7 @@ class Vjp:
             self.ctx = ctx
         if self.waiting.is_hidden:
             node = ctx.find(self.output) if type(self.output) is ndarray else self.output
-            self.direct = Direct.of(ctx, node, self.output, self.mirrors)
+            self.direct = Direct.of(ctx, node, self.output, self.trees)
             if self.direct is not None:
                 self.direct.isolate(ctx, self.output)
         if self.direct is None or self.direct.writes:  # else the output of this run will stay
@@ -99,8 +99,8 @@ class Vjp:
         ctx = new_context(self.settings, None, self.args, {})
         with Lifter(ctx) as lifter, guarded(ctx):
             lifted = [lifter.visit(a) for a in self.args]
-            self.mirrors = [mirror for _, mirror in lifted]
-            if not any(map(is_differentiable, self.mirrors)):
+            self.trees = [tree for _, tree in lifted]
+            if not any(map(is_differentiable, self.trees)):
                 for i, value in enumerate(self.args):
                     refuse_foreign(self.f, i, value)
             start, own = len(ctx.tape), set(ctx.known)
@@ -150,7 +150,7 @@ class Vjp:
         """Return the gradient of each argument, after the reverse pass."""
         memo: dict[int, Any] = {}
         return tuple([
-            gradient_of(a, m, memo) for a, m in zip(self.args, self.mirrors, strict=False)
+            gradient_of(a, m, memo) for a, m in zip(self.args, self.trees, strict=False)
         ])
 
     def __del__(self) -> None:

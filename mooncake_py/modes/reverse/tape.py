@@ -356,7 +356,7 @@ class Tape(ArrayLanguage, ReverseMode):
     def node_of(self, value: Any) -> Any:
         """Return the node of an array or scalar; nodes in the structure of anything else.
 
-        A list for a list or a tuple, a `Mirror` for another container or an object, None where
+        A list for a list or a tuple, a `TangentTree` for another container or an object, None where
         nothing is active.
         """
         t = type(value)
@@ -367,7 +367,7 @@ class Tape(ArrayLanguage, ReverseMode):
         if t is list or t is tuple:
             nodes = [self.node_of(v) for v in value]
             return nodes if any(node is not None for node in nodes) else None
-        return marshalling.mirror_of(self, value) if self.contains_active(value) else None
+        return marshalling.tree_of(self, value) if self.contains_active(value) else None
 
     def fresh_output(self, y: Any) -> tuple[Any, Any]:
         """Register a new output; return it as the user sees it, and its node."""
