@@ -76,7 +76,7 @@ SERIES = (
         "recurrence by elements, n elements", "n", recurrence, _line,
         (10, 100, 1000, 10_000, 100_000, 1_000_000),
     ),
-)
+)  # fmt: skip
 
 
 def measure(series: Series, number: int, budget: float) -> Point:
@@ -106,8 +106,10 @@ def report(series: Series, points: list[Point]) -> None:
     """Print the times of one series."""
     print(series.title)
     for p in points:
-        print(f"{p.number:>10} {1e3 * p.primal:12.3f} ms {1e3 * p.gradient:12.3f} ms "
-              f"{p.gradient / p.primal:8.1f}")
+        print(
+            f"{p.number:>10} {1e3 * p.primal:12.3f} ms {1e3 * p.gradient:12.3f} ms "
+            f"{p.gradient / p.primal:8.1f}"
+        )
     print(f"  exponent {exponent(points, 'primal'):10.2f} {exponent(points, 'gradient'):15.2f}")
 
 

@@ -231,4 +231,4 @@ PULLBACKS = (
     Pullback("statistics", "median", lambda x: np.median(x), one, median_adjoint),
     Pullback("interpolation", "interp", lambda x, xp, fp: np.interp(x, xp, fp), table,
              interp_adjoint),
-)
+)  # fmt: skip

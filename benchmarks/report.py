@@ -65,8 +65,9 @@ def pullback_means(measurements: Sequence[PullbackTimes]) -> list[str]:
     for size in dict.fromkeys(m.size for m in measurements):
         pairs = zip(*[m.ratios for m in measurements if m.size == size], strict=True)
         ours, rule = map(geometric_mean, pairs)
-        lines.append(f"{'geometric mean':<32}{size:>9}{'':>11}{_ratio(ours):>13}"
-                     f"{'':>14}{_ratio(rule):>14}")
+        lines.append(
+            f"{'geometric mean':<32}{size:>9}{'':>11}{_ratio(ours):>13}{'':>14}{_ratio(rule):>14}"
+        )
     return lines
 
 

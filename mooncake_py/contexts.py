@@ -274,16 +274,19 @@ class Context:
 
 
 CONVERSIONS: dict[str, Callable[[Any], Any]] = {
-    "": lambda value: value, "r": repr, "s": str, "a": ascii,
+    "": lambda value: value,
+    "r": repr,
+    "s": str,
+    "a": ascii,
 }
 BINARY = (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift",
     "and_", "or_", "xor",
-)
+)  # fmt: skip
 OPERATORS = (
     *BINARY, *(f"i{name.rstrip('_')}" for name in BINARY), "lt", "le", "ne", "gt", "ge",
     "neg", "pos", "invert",
-)
+)  # fmt: skip
 
 
 def _define_operators() -> None:

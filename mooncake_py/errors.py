@@ -68,9 +68,7 @@ class Location(NamedTuple):
         return lines
 
 
-def describe(
-    what: str, *, where: Location | None = None, why: str = "", fix: str = ""
-) -> str:
+def describe(what: str, *, where: Location | None = None, why: str = "", fix: str = "") -> str:
     """Lay out a message: what happened, where, why, and the fix, each on lines of its own."""
     lines = [what]
     if where is not None:

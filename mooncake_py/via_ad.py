@@ -23,9 +23,7 @@ from mooncake_py.tangents.containers import MUTABLE, fill_container, join_contai
 __all__ = ["rrule_via_ad"]
 
 
-def rrule_via_ad(
-    f: Callable[..., Any], *args: Any
-) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+def rrule_via_ad(f: Callable[..., Any], *args: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """Run a function inside a rule; return its output and a pullback for it and its arguments.
 
     For rules of functions that take functions: what such a pullback returns can be returned by

@@ -43,7 +43,12 @@ def test_enters_constructors_methods_partials_and_callable_objects() -> None:
     context = Recorder()
     assert context.run(uses_objects, 3.0) == uses_objects(3.0)
     assert context.seen == [
-        operator.mul, functools.partial, operator.mul, operator.add, operator.mul, operator.sub,
+        operator.mul,
+        functools.partial,
+        operator.mul,
+        operator.add,
+        operator.mul,
+        operator.sub,
     ]
 
 

@@ -37,9 +37,7 @@ def test_reference_lists_the_public_names() -> None:
     rows = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
     listed = {name for row in rows for name in re.findall(r"`(\w+)", row)}
     modules = {path.stem for path in (ROOT / "mooncake_py").iterdir()}
-    public = {
-        name for name in dir(mooncake_py) if not name.startswith("_") and name not in modules
-    }
+    public = {name for name in dir(mooncake_py) if not name.startswith("_") and name not in modules}
     assert listed == public
 
 

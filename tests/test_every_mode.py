@@ -54,7 +54,7 @@ def check(record: Record, modes: Any = MODES) -> Counter[str]:
     lambda: grad(energy, (0, 1))(X, 0.5), lambda: vjp(energy, X), lambda: jvp(energy, (X,), (X,)),
     lambda: grad(lambda x: (energy(x), {"a": x}), has_aux=True)(X),
     lambda: grad(lambda p: energy(p["x"]) * p["s"][0])({"x": X, "s": [2.0]}),
-])
+])  # fmt: skip
 def test_each_way_to_a_derivative_is_recorded_and_right(take: Any) -> None:
     counts = check(recorded(take))
     assert all(counts[f"tried {mode.__name__}"] == 1 for mode in MODES)
@@ -88,7 +88,7 @@ def test_a_tangent_that_is_wrong_is_found(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_pullback_that_gives_something_else_again_is_found(
-    monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     record = recorded(lambda: grad(energy)(X))
     calls = []
@@ -146,7 +146,7 @@ def test_derivatives_of_the_other_tests_are_right_in_every_mode(part: str) -> No
         sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow",
         "-W", "ignore::pytest.PytestUnraisableExceptionWarning",  # generators that are closed
         "-p", "tests.support.every_mode", "--ignore=tests/modes/debug", *paths,
-    ]
+    ]  # fmt: skip
     path = os.pathsep.join([str(ROOT), *sys.path[1:]])
     done = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}

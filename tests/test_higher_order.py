@@ -121,9 +121,9 @@ def test_four_ways_to_a_product_with_the_hessian(f: Any) -> None:
         jvp(grad(f), (x,), (v,))[1],  # forward over reverse
         grad(lambda x: jvp(f, (x,), (v,))[1])(x),  # reverse over forward
         grad(lambda x: np.dot(grad(f)(x), v))(x),  # reverse over reverse
-        np.array([
-            jvp(lambda x: jvp(f, (x,), (v,))[1], (x,), (e,))[1] for e in np.eye(5)
-        ]),  # forward over forward
+        np.array(
+            [jvp(lambda x: jvp(f, (x,), (v,))[1], (x,), (e,))[1] for e in np.eye(5)]
+        ),  # forward over forward
     ]
     for found in ways:
         assert_allclose(found, hvp(f, (x,), v), rtol=1e-10, atol=1e-10)
@@ -219,7 +219,7 @@ HVPS: dict[str, Any] = {
     "shared parts": (
         lambda p: np.sum(p[0] ** 2 * p[1]), [SHARED, SHARED[::-1]], [np.ones(3), np.ones(3)],
     ),
-}
+}  # fmt: skip
 
 
 def flat(value: Any) -> Any:

@@ -53,7 +53,9 @@ def test_names_that_are_imported_later_are_those_that_type_checkers_see() -> Non
     tree = ast.parse(Path(mooncake_py.__file__).read_text(encoding="utf-8"))
     (block,) = [node for node in tree.body if isinstance(node, ast.If)]
     seen = {
-        alias.asname: node.module for node in block.body if isinstance(node, ast.ImportFrom)
+        alias.asname: node.module
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
     assert {name: f"mooncake_py.{m}" for name, m in mooncake_py._MODULES.items()} == seen

@@ -292,7 +292,7 @@ def fresh_state():
     return {
         "list": [1.0, 2.0], "box": Box(3.0), "deque": collections.deque([1.0], maxlen=1),
         "set": {1}, "gone": 4.0, "order": collections.OrderedDict(a=1.0),
-    }
+    }  # fmt: skip
 
 
 def raising_in_forward(x, state):
@@ -378,9 +378,9 @@ def test_vjp_pullback_is_reusable_and_arguments_never_change():
     np.testing.assert_array_equal(x, X)
     expected_y = np.array([4 * X[1] * X[2], 2 * X[1], 2 * X[2]])
     np.testing.assert_allclose(y, expected_y)
-    first, = pullback(np.array([1.0, 0.0, 0.0]))
-    second, = pullback(np.array([0.0, 1.0, 0.0]))
-    again, = pullback(np.array([1.0, 0.0, 0.0]))
+    (first,) = pullback(np.array([1.0, 0.0, 0.0]))
+    (second,) = pullback(np.array([0.0, 1.0, 0.0]))
+    (again,) = pullback(np.array([1.0, 0.0, 0.0]))
     np.testing.assert_allclose(first, [0.0, 4 * X[2], 4 * X[1]])
     np.testing.assert_allclose(second, [0.0, 2.0, 0.0])
     np.testing.assert_array_equal(again, first)

@@ -34,7 +34,8 @@ def test_copies_agree(name, protocol):
     for derivative in (value_and_grad(f), grad(f), value_and_grad(f, argnums=(0,))):
         expected = derivative(X.copy())
         for twin in (
-            pickle.loads(pickle.dumps(derivative, protocol)), copy.deepcopy(derivative),
+            pickle.loads(pickle.dumps(derivative, protocol)),
+            copy.deepcopy(derivative),
         ):
             got = twin(X.copy())
             assert type(got) is type(expected)
@@ -120,8 +121,11 @@ def test_errors(cls, protocol):
     where = Location("model.py", 3, "energy", 4, 9)
     error = cls("what", where=where, why="why", fix="fix")
     error.add_note("a note")
-    for twin in (pickle.loads(pickle.dumps(error, protocol)), copy.copy(error),
-                 copy.deepcopy(error)):
+    for twin in (
+        pickle.loads(pickle.dumps(error, protocol)),
+        copy.copy(error),
+        copy.deepcopy(error),
+    ):
         assert type(twin) is cls
         assert str(twin) == str(error)
         assert vars(twin) == vars(error)

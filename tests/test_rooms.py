@@ -50,9 +50,7 @@ def imports(module: str) -> Iterator[tuple[str, bool]]:
     """Yield what a module imports of the package, and whether within a function."""
     tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
     functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-    later = {
-        id(node) for f in ast.walk(tree) if isinstance(f, functions) for node in ast.walk(f)
-    }
+    later = {id(node) for f in ast.walk(tree) if isinstance(f, functions) for node in ast.walk(f)}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("mooncake_py."):
             source = (node.module or "").removeprefix("mooncake_py.")

@@ -53,4 +53,4 @@ KERNELS = (
         "dense_layers", "vector", dense_layers, _network, (48, 128), (0, 1), dense_layers_adjoint,
         tiny=(16,),
     ),
-)
+)  # fmt: skip

@@ -62,4 +62,4 @@ KERNELS = (
         tiny=(1000,),
     ),
     Kernel("prefix_doubling", "vector", prefix_doubling, _long, (2000, 100_000)),
-)
+)  # fmt: skip

@@ -70,4 +70,4 @@ KERNELS = (
         "thomas_many", "vector", thomas, _many, (20_000, 100_000), _EVERY, thomas_adjoint,
         tiny=(1000,),
     ),
-)
+)  # fmt: skip

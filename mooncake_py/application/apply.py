@@ -60,7 +60,7 @@ __all__ = ["APPLY", "handler"]
 CREATES = frozenset({
     np.zeros, np.empty, np.ones, np.full, np.zeros_like, np.empty_like, np.ones_like,
     np.full_like, np.arange, np.linspace, np.eye, np.identity,
-})
+})  # fmt: skip
 
 ARITHMETIC = frozenset({ndarray, *NUMBERS})
 
@@ -103,9 +103,7 @@ def apply_linear(rule: LinearRule, ctx: ReverseMode, f: Any, args: Any, kwargs: 
         fits.append(spec_of(primals[i]))
     ctx.protect_all((saved, kwargs))
     result, node = ctx.fresh_output(y)
-    ctx.record(
-        (rule_pulls.pull_linear, node, rule, rule.adjoint, nodes, fits, saved, kwargs)
-    )
+    ctx.record((rule_pulls.pull_linear, node, rule, rule.adjoint, nodes, fits, saved, kwargs))
     return result
 
 
@@ -123,9 +121,7 @@ def apply_bilinear(rule: BilinearRule, ctx: ReverseMode, f: Any, args: Any, kwar
     return ctx.record_bilinear(rule, y, a, b, nodes, args[2:], kwargs)
 
 
-def by_position(
-    ctx: Mode, model: Any, args: Any, kwargs: Any, last: int
-) -> tuple[Any, Any]:
+def by_position(ctx: Mode, model: Any, args: Any, kwargs: Any, last: int) -> tuple[Any, Any]:
     """Move arguments given by keyword to their positions, where they may be active.
 
     The names and the defaults are those of the rule's own parameters, after the cotangent.
@@ -242,9 +238,7 @@ def without_permissions(rule: VjpRule, f: Any, args: Any, kwargs: Any) -> tuple[
     signature = signature_of(f)
     names = [] if signature is None else list(signature.parameters)
     count = getattr(inspect.unwrap(rule.rule), "__code__").co_argcount  # noqa: B009
-    kept = [
-        False if name in rule.permits else a for name, a in zip(names, args, strict=False)
-    ]
+    kept = [False if name in rule.permits else a for name, a in zip(names, args, strict=False)]
     kwargs = {**dict(zip(names[count:], kept[count:], strict=False)), **kwargs}
     kwargs = {name: v for name, v in kwargs.items() if name not in rule.permits}
     return (*kept[:count], *args[len(kept) :]), kwargs

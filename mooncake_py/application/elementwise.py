@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = [
     "apply_elementwise", "as_arrays", "bound_arguments", "elementwise_into", "operands",
     "unary_handler",
-]
+]  # fmt: skip
 
 
 def apply_elementwise(
@@ -219,8 +219,10 @@ def elementwise_into(
         positions, _, keep = plan
         saved.append(out.copy() if keep[-1] else None)
         node = ctx.registry.activate(out)
-        fits = [0 if type(nodes[i]) is Active else (primals[i].shape, primals[i].dtype)
-                for i in positions]
+        fits = [
+            0 if type(nodes[i]) is Active else (primals[i].shape, primals[i].dtype)
+            for i in positions
+        ]
         targets = [nodes[i] for i in positions]
         ctx.record((pulls.pull_elementwise_out, node, where, partials, targets, fits, saved))
     elif ctx.find(out) is not None:
@@ -232,7 +234,12 @@ def elementwise_into(
 
 
 def elementwise_through(
-    rule: ElementwiseRule, ctx: ReverseMode, f: Any, primals: Any, nodes: Any, out: ndarray,
+    rule: ElementwiseRule,
+    ctx: ReverseMode,
+    f: Any,
+    primals: Any,
+    nodes: Any,
+    out: ndarray,
     kwargs: Any,
 ) -> None:
     """Run a ufunc with an `out=` that overlaps itself: first the values, then the write."""
@@ -263,7 +270,7 @@ def bound_arguments(f: Any, args: Any, kwargs: Any, count: int) -> tuple[Any, An
     kwargs = dict(kwargs)
     names = list(signature.parameters.values())
     filled = list(args)
-    for parameter in names[len(args):count]:
+    for parameter in names[len(args) : count]:
         if parameter.name in kwargs:
             filled.append(kwargs.pop(parameter.name))
         elif parameter.default is not inspect.Parameter.empty:

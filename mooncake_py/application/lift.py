@@ -29,8 +29,13 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = [
-    "Lifter", "TangentTree", "Settler", "in_containers", "is_differentiable", "refuse_shared",
-]
+    "Lifter",
+    "Settler",
+    "TangentTree",
+    "in_containers",
+    "is_differentiable",
+    "refuse_shared",
+]  # fmt: skip
 
 # Held by a call that has put active scalars into containers which other threads may see.
 in_containers = threading.RLock()

@@ -32,8 +32,15 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Recording
 
 __all__ = [
-    "Contents", "Inputs", "Result", "activated", "leaves", "tree_of", "note_results", "plain",
-]
+    "Contents",
+    "Inputs",
+    "Result",
+    "activated",
+    "leaves",
+    "note_results",
+    "plain",
+    "tree_of",
+]  # fmt: skip
 
 
 class Reader(Walker):
@@ -124,8 +131,10 @@ def leaves(value: Any, seen: set[int]) -> Iterator[Any]:
     t = type(value)
     if t in INERT:
         return
-    if t is Active or isinstance(value, buffers.BUFFERS) or (
-        isinstance(value, ndarray) and value.dtype.kind != "O"
+    if (
+        t is Active
+        or isinstance(value, buffers.BUFFERS)
+        or (isinstance(value, ndarray) and value.dtype.kind != "O")
     ):
         yield value
     elif id(value) not in seen:
@@ -267,7 +276,7 @@ class Result:
     tree : TangentTree
     """
 
-    __slots__ = ("tree", "replaced", "value")
+    __slots__ = ("replaced", "tree", "value")
 
     def __init__(self, value: Any, tree: TangentTree, replaced: list[Any]) -> None:
         self.value = value

@@ -29,12 +29,10 @@ ACCUMULATES = {
     "sum": 2, "prod": 2, "cumsum": 2, "cumprod": 2, "reduce": 2, "accumulate": 2, "reduceat": 3,
     "nansum": 2, "nanprod": 2, "nancumsum": 2, "nancumprod": 2, "trace": 4,
     "einsum_of_one": sys.maxsize, "einsum_of_several": sys.maxsize,
-}
+}  # fmt: skip
 # Computed in several steps, into an output of another type as NumPy's Python code has it.
 AVERAGES: dict[Any, Any] = {
-    f: g
-    for g in (np.mean, np.var, np.std)
-    for f in (g, getattr(ndarray, g.__name__))
+    f: g for g in (np.mean, np.var, np.std) for f in (g, getattr(ndarray, g.__name__))
 }
 NO_ARRAYS = frozenset({Active, float, int, complex, np.float64, np.float32, np.complex128})
 # Of functions in C, whose signature NumPy before 2.4 does not tell.
@@ -43,7 +41,7 @@ POSITIONS = {
     "sum": 3, "mean": 3, "prod": 3, "cumsum": 3, "cumprod": 3, "std": 3, "var": 3,
     "max": 2, "min": 2, "argmax": 2, "argmin": 2, "any": 2, "all": 2, "round": 2,
     "take": 3, "compress": 3, "choose": 2, "clip": 3, "trace": 5, "dot": 2, "concatenate": 2,
-}
+}  # fmt: skip
 
 
 @lru_cache(maxsize=1024)
@@ -99,9 +97,7 @@ def single_output(out: Any) -> Any:
     return None if out is Ellipsis else out
 
 
-def write_into(
-    ctx: Mode, out: Any, y: Any, casting: str = "same_kind", where: Any = True
-) -> Any:
+def write_into(ctx: Mode, out: Any, y: Any, casting: str = "same_kind", where: Any = True) -> Any:
     """Write a result into `out`, as a function with that argument does; or each of several."""
     if type(out) is tuple:
         overlapping.refuse_shared_outputs(ctx, out)

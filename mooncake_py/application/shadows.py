@@ -20,7 +20,7 @@ from mooncake_py.tangents.lookup import spec_of
 
 __all__ = [
     "Follower", "collect", "fields_of", "parts_of", "pour", "rdata_of", "restore", "seed",
-]
+]  # fmt: skip
 
 
 def fields_of(value: Any) -> Any:
@@ -67,8 +67,7 @@ class Follower:
             return NoFData()
         if type(tree) is TangentTree and tree.kind not in MUTABLE:
             parts = {
-                name: self.fdata(part, part_of(present, name))
-                for name, part in tree.parts.items()
+                name: self.fdata(part, part_of(present, name)) for name, part in tree.parts.items()
             }
             if all(type(part) is NoFData for part in parts.values()):
                 return NoFData()
@@ -186,9 +185,9 @@ def seed(tree: Any, dy: Any) -> None:
 
 def restore(data: Any, parts: dict[Any, Any], tree: TangentTree) -> None:
     """Bring fdata of a container back to their structure at entry, with the cotangents there."""
-    put_parts(data, {
-        name: tangent_at_entry(tree.parts.get(name), part) for name, part in parts.items()
-    })
+    put_parts(
+        data, {name: tangent_at_entry(tree.parts.get(name), part) for name, part in parts.items()}
+    )
 
 
 def tangent_at_entry(tree: Any, part: Any) -> Any:
@@ -197,9 +196,9 @@ def tangent_at_entry(tree: Any, part: Any) -> Any:
         return type(part)(scalar_gradient(tree)) if type(part) not in EMPTY else part
     if type(tree) is not TangentTree or tree.kind in MUTABLE or type(part) in EMPTY:
         return part
-    return join_container(tree.kind, {
-        name: tangent_at_entry(inner, part[name]) for name, inner in tree.parts.items()
-    })
+    return join_container(
+        tree.kind, {name: tangent_at_entry(inner, part[name]) for name, inner in tree.parts.items()}
+    )
 
 
 def rdata_of(tree: Any) -> Any:

@@ -26,7 +26,7 @@ __all__ = ["SCALARS", "Walker", "note_contents", "parts_apart", "replace_parts"]
 SCALARS = frozenset({
     float, complex, np.float16, np.float32, np.float64, np.longdouble, np.complex64,
     np.complex128, np.clongdouble,
-})
+})  # fmt: skip
 
 
 class Walker:

@@ -117,7 +117,11 @@ class ArgumentsApart:
     __slots__ = ("args", "chosen", "copies", "kwargs", "outside", "watchers")
 
     def __init__(
-        self, f: Callable[..., Any], chosen: Collection[Key], args: Any, kwargs: Any,
+        self,
+        f: Callable[..., Any],
+        chosen: Collection[Key],
+        args: Any,
+        kwargs: Any,
         whole: bool = False,
     ) -> None:
         self.chosen = chosen

@@ -22,7 +22,7 @@ from mooncake_py.tangents import CoDual, Dual
 __all__ = [
     "ArgNums", "choose_arguments", "lift_chosen", "name_of", "not_differentiable",
     "require_callable", "require_plain",
-]
+]  # fmt: skip
 
 ArgNums = int | str | tuple[int | str, ...]
 
@@ -156,8 +156,10 @@ def not_differentiable(
     why = "only float and complex values have derivatives"
     foreign = held_foreign_array(value)
     if foreign is not None:
-        kind = described(foreign) if foreign is value else (
-            f"a {type(value).__name__} that holds {described(foreign)}"
+        kind = (
+            described(foreign)
+            if foreign is value
+            else (f"a {type(value).__name__} that holds {described(foreign)}")
         )
         why = "derivatives are with respect to arrays of NumPy, numbers and what holds them"
         fix = f"pass the array: {to_numpy(foreign, label if foreign is value else 'x')}"

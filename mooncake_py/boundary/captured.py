@@ -24,7 +24,7 @@ __all__ = ["captured_values", "is_closed"]
 
 LIBRARIES = frozenset({
     "builtins", "cmath", "functools", "itertools", "math", "numpy", "operator", "scipy",
-})
+})  # fmt: skip
 REACHING = frozenset({"__import__", "compile", "eval", "exec", "globals", "locals", "open", "vars"})
 
 OWN = __name__.partition(".")[0]

@@ -14,7 +14,7 @@ __all__ = ["foreign_array", "held_foreign_array", "to_numpy"]
 PACKAGES = frozenset({
     "cupy", "dask", "jax", "jaxlib", "mlx", "pandas", "polars", "pyarrow", "sparse", "tensorflow",
     "torch", "xarray",
-})
+})  # fmt: skip
 PROTOCOLS = ("__array__", "__array_interface__", "to_numpy")
 
 

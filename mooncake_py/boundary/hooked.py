@@ -120,7 +120,7 @@ class _Protector(Bare):
 class _Passage:
     """What the tape keeps of a hook; nothing in it is an operand that must stay as it is."""
 
-    __slots__ = ("copies", "ctx", "tree", "treat", "value")
+    __slots__ = ("copies", "ctx", "treat", "tree", "value")
 
     def __init__(
         self, ctx: Mode, treat: Treatment, value: Any, tree: Any, copies: list[Any]

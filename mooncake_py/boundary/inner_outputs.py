@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Apart", "Leaves", "Path", "Replacer", "Shell", "active_parts", "lowered", "part_at",
     "with_tangent", "zero_like",
-]
+]  # fmt: skip
 
 Path = tuple[int, ...]
 

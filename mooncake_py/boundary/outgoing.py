@@ -41,7 +41,7 @@ __all__ = ["Copier", "independent"]
 
 BASES = frozenset({
     object, list, dict, OrderedDict, defaultdict, set, deque, SimpleNamespace,
-})
+})  # fmt: skip
 COPIED_LIBRARIES = ("builtins", "argparse")
 
 
@@ -181,9 +181,7 @@ class Copier:
         """Copy a partial, with its attributes."""
         arguments = [self.copy(a) for a in value.args]
         keywords = self.copied(value.keywords)
-        new = self.remember(
-            value, type(value)(self.copy(value.func), *arguments, **keywords)
-        )
+        new = self.remember(value, type(value)(self.copy(value.func), *arguments, **keywords))
         set_own_attributes(new, self.copied(own_attributes(value)))
         return new
 

@@ -27,12 +27,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "auxiliary", "described", "is_numeric", "member", "paired", "run", "scalar_value", "seed",
-]
+]  # fmt: skip
 
 
-def run(
-    ctx: Mode, f: Callable[..., Any], args: Any, kwargs: Any, has_aux: bool
-) -> tuple[Any, Any]:
+def run(ctx: Mode, f: Callable[..., Any], args: Any, kwargs: Any, has_aux: bool) -> tuple[Any, Any]:
     """Run `f` forward; an error that user code has swallowed is raised here."""
     begin()
     output = ctx.call(f, *args, **kwargs)

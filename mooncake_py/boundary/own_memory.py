@@ -128,7 +128,8 @@ class OwnMemory:
         if not self.running:
             return
         found = [
-            pair for pair in self.pairs
+            pair
+            for pair in self.pairs
             if not pair.reached and (view is None or overlap(view, pair.original))
         ]
         for pair in found:
@@ -198,8 +199,7 @@ class OwnMemory:
         """Return the error for a write into what an argument and another name share."""
         name = "an argument" if pair.key is None else describe(self.f, pair.key)
         return SharedArgumentsError(
-            f"{name_of(self.f)} writes into memory that {name} and a captured or global "
-            "name share",
+            f"{name_of(self.f)} writes into memory that {name} and a captured or global name share",
             where=ctx.user_location(),
             why="an argument is a variable of its own for a derivative, and what other names reach "
             "is constant:\nthe function runs on a copy, in which this write would not show as it "

@@ -37,7 +37,8 @@ def active_parts(region: Region, active: set[str], groups: Mapping[str, Any]) ->
     found = set(active)
     flows = [
         (part_of(target_of(s)), set(map(part_of, flowing(s.value))))
-        for s in statements(region.body) if isinstance(s, Assign | Let)
+        for s in statements(region.body)
+        if isinstance(s, Assign | Let)
     ]
     while True:
         shared = {groups[array] for array in groups if array in found}

@@ -63,9 +63,7 @@ class Sweeps(NamedTuple):
     reverse: Block
 
 
-def adjoint(
-    body: Block, active: set[str], fixed: set[str], counts: Iterable[str]
-) -> Sweeps:
+def adjoint(body: Block, active: set[str], fixed: set[str], counts: Iterable[str]) -> Sweeps:
     """Return both sweeps of a region; without anything active the forward one alone.
 
     Parameters
@@ -184,7 +182,8 @@ class _Adjoint:
         passes = Name(self.passes(), place=place)
         count = Count(passes.name, Op("add", (passes, Const(1))), place=place)
         ahead = [
-            Count(passes.name, Const(0), place=place), with_body(loop, [count, *forward]),
+            Count(passes.name, Const(0), place=place),
+            with_body(loop, [count, *forward]),
             Push(INTS, passes, place=place),
         ]
         if isinstance(loop, While):
@@ -217,9 +216,7 @@ class _Adjoint:
 
     # Assignments.
 
-    def assigned(
-        self, s: Assign | Let, target: Target
-    ) -> tuple[list[Statement], list[Statement]]:
+    def assigned(self, s: Assign | Let, target: Target) -> tuple[list[Statement], list[Statement]]:
         """Return the sweeps of an assignment."""
         steps = Steps(Names("v"), s.place)
         root = steps.of(s.value)
@@ -333,7 +330,8 @@ class _Adjoint:
             return False
         return isinstance(e, Load | Name) and all(
             part.name in self.fixed or part.name in self.counters
-            for part in walk(e) if isinstance(part, Name)
+            for part in walk(e)
+            if isinstance(part, Name)
         )
 
     def delivered(
@@ -349,7 +347,8 @@ class _Adjoint:
             back.append(Assign(slot, product(g, own), place=place))
         back += [
             Bump(cotangent(leaf), product(g, slope), place=place)
-            for leaf, slope in slopes.items() if leaf != target
+            for leaf, slope in slopes.items()
+            if leaf != target
         ]
         return back if len(back) > 1 else []
 

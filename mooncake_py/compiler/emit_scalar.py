@@ -45,7 +45,7 @@ __all__ = ["Emitter"]
 INFIX = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
     "and": "and", "or": "or", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
-}
+}  # fmt: skip
 PREFIX = {"neg": "-", "pos": "+", "not": "not "}
 INDENT = "    "
 

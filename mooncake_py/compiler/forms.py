@@ -164,21 +164,26 @@ def written(
     loose = [name for name in sorted(region.counts) if name not in region.inputs]
     emitter = Emitter()
     forward = (
-        Assign(Name("z"), Const(0.0)), *(Count(name, Const(None)) for name in loose),
+        Assign(Name("z"), Const(0.0)),
+        *(Count(name, Const(None)) for name in loose),
         *sweeps.forward,
     )
     inputs = [*region.inputs, *(length.name for length in lengths)]
     text = emitter.function(
-        "forward", ["push", "push_int", STEPS, *inputs], forward,
+        "forward",
+        ["push", "push_int", STEPS, *inputs],
+        forward,
         ["z", *results, *map(flag_of, types.flagged)],
     )
-    initial = sorted({f"d_{name}" for name in active if name not in region.arrays} - {
-        f"d_{name}" for name in outputs
-    })
+    initial = sorted(
+        {f"d_{name}" for name in active if name not in region.arrays}
+        - {f"d_{name}" for name in outputs}
+    )
     reverse = (*(Assign(Name(name), Const(0.0)) for name in initial), *sweeps.reverse)
     needed = set(names_read(reverse))
     steady = tuple(
-        name for name in (*numbers, *(length.name for length in lengths))
+        name
+        for name in (*numbers, *(length.name for length in lengths))
         if name in needed and name not in region.bound
     )
     counts = tuple(name for name in sorted(region.counts) if name in needed)
@@ -188,14 +193,14 @@ def written(
         ["pop", "pop_int", STEPS, *steady, *counts, *read, *(f"d_{a}" for a in shadows),
          *(f"d_{name}" for name in outputs)],
         reverse, [f"d_{name}" for name in leaves],
-    )
+    )  # fmt: skip
     made = define(text, emitter.scope)
     own = [region.like.get(name, name) for name in results]
     return Form(
         made["forward"], made["reverse"], text, lengths, results,
         tuple(types.after[name] for name in own), tuple(own), types.flagged, steady, counts, read,
         shadows, outputs, leaves,
-    )
+    )  # fmt: skip
 
 
 # What stands in blocks.
@@ -257,4 +262,4 @@ def bound_to(region: Region, functions: Sequence[Any]) -> Region:
     return Region(
         bind(region.body), region.inputs, region.arrays, region.bound, region.counts, region.like,
         region.shaped,
-    ) if functions else region
+    ) if functions else region  # fmt: skip

@@ -78,13 +78,14 @@ def infer(region: Region, kinds: Mapping[str, str]) -> Types | None:
     """
     found = _Inference(region, kinds)
     after = {name: only(types) for name, types in found.after.items()}
-    results = tuple(sorted(
-        name for name in region.bound if name not in region.like and after[name] == MIXED
-    ))
+    results = tuple(
+        sorted(name for name in region.bound if name not in region.like and after[name] == MIXED)
+    )
     flagged = found.sources(region.body, set(results))
     mixes = any(  # a list keeps what is stored as it is
         array not in region.like and found.results[id(s)] != {kinds[array]}
-        for array, s in stores(region) if array in kinds
+        for array, s in stores(region)
+        if array in kinds
     )
     if found.makes_ints or mixes:
         return None
@@ -129,8 +130,8 @@ class _Inference:
             env = self.run(region.body[:-1], given)
             loop = region.loop
             # Where `for` does not run at all, the region is not tried: see `site`.
-            self.after = self.repeated(loop, env) if isinstance(loop, For) else (
-                self.run((loop,), env)
+            self.after = (
+                self.repeated(loop, env) if isinstance(loop, For) else (self.run((loop,), env))
             )
             if self.results == known:
                 break
@@ -198,9 +199,12 @@ class _Inference:
         found = set(flagged)
         while True:
             more = {
-                name for s in statements(body) if isinstance(s, Assign | Let)
+                name
+                for s in statements(body)
+                if isinstance(s, Assign | Let)
                 if name_of(s) in found and len(self.results[id(s)]) > 1
-                for name, kinds in self.read[id(s)].items() if len(kinds) > 1
+                for name, kinds in self.read[id(s)].items()
+                if len(kinds) > 1
             }
             if more <= found:
                 return found

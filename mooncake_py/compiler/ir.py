@@ -35,7 +35,7 @@ __all__ = [
     "Push", "Region", "Select", "Statement", "Target", "While", "blocks_of", "parts_of",
     "rebuilt", "statements", "substituted", "walk", "with_blocks",
     "with_value",
-]
+]  # fmt: skip
 
 STEPS = "steps"
 """Name of the range of the outermost loop where it is given."""
@@ -197,7 +197,6 @@ class Break(Node):
     """``break``."""
 
 
-
 Statement = Assign | Let | Count | Check | Finite | Push | Bump | For | While | If | Break
 Block = tuple[Statement, ...]
 
@@ -243,14 +242,18 @@ class Region:
     def written(self) -> set[str]:
         """Return the arrays of which elements are written."""
         return {
-            s.target.array for s in statements(self.body)
+            s.target.array
+            for s in statements(self.body)
             if isinstance(s, Assign) and isinstance(s.target, Load)
         }
 
 
 PARTS: dict[type, Callable[[Any], tuple[Expr, ...]]] = {
-    Op: attrgetter("args"), Compare: attrgetter("args"), Call: attrgetter("args"),
-    Load: attrgetter("index"), Select: attrgetter("test", "a", "b"),
+    Op: attrgetter("args"),
+    Compare: attrgetter("args"),
+    Call: attrgetter("args"),
+    Load: attrgetter("index"),
+    Select: attrgetter("test", "a", "b"),
 }
 """By the type of an expression what it is made of; `match` takes twice as long."""
 

@@ -156,9 +156,7 @@ def changes(before: tuple[Any, ...], after: list[Any]) -> list[int]:
     return [k for k, (a, b) in enumerate(zip(before, after, strict=True)) if a is not b]
 
 
-def replace_items(
-    ctx: Recording, items: list[Any], positions: list[int], new: list[Any]
-) -> None:
+def replace_items(ctx: Recording, items: list[Any], positions: list[int], new: list[Any]) -> None:
     """Write items, and record the old ones."""
     if positions:
         note(ctx, put_items, items, positions, [items[k] for k in positions])

@@ -27,7 +27,7 @@ ONE, ZERO = Const(1.0), Const(0.0)
 OPERATORS: dict[str, Any] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
     "pow": operator.pow, "neg": operator.neg, "pos": operator.pos, "abs": abs,
-}
+}  # fmt: skip
 
 
 class NoPartial(Exception):
@@ -69,9 +69,11 @@ def formulas(f: Any, known: tuple[Const | None, ...]) -> tuple[Expr | None, ...]
     They are those of this package: where others come first, regions do not run.
     """
     found = declared(f, len(known))
-    return None if found is None else tuple([
-        None if p is None else as_expression(p, known) for p in found
-    ])
+    return (
+        None
+        if found is None
+        else tuple([None if p is None else as_expression(p, known) for p in found])
+    )
 
 
 def declared(f: Any, count: int) -> tuple[Any, ...] | None:

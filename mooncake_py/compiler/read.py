@@ -36,7 +36,10 @@ class Reading(NamedTuple):
 
 
 def read_loop(
-    names: Names, statics: StaticInts, steady: frozenset[str], function: Any,
+    names: Names,
+    statics: StaticInts,
+    steady: frozenset[str],
+    function: Any,
     node: ast.For | ast.While,
 ) -> Reading | None:
     """Return a loop as a region, or None if something cannot be part of one.

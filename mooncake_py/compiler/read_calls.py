@@ -48,8 +48,6 @@ SCOPE = "names", "statics", "stored", "counters", "fields", "defined", "frame"
 """The attributes of a reader that belong to one function."""
 
 
-
-
 class Frame:
     """A function while its body is read.
 
@@ -221,8 +219,10 @@ class CallReader(ExpressionReader):
 
     def native(self, node: ast.expr) -> Expr:
         """Read an expression that has no derivative; a function may be called in a test."""
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and (
-            not self.names.builtin(node.func)
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and (not self.names.builtin(node.func))
         ):
             return self.inlined(node)
         return super().native(node)
@@ -236,8 +236,10 @@ class CallReader(ExpressionReader):
 
     def all_of(self, node: ast.expr) -> Expr:
         """Read the value of a statement that is nothing else: what it calls may write."""
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and (
-            not self.names.builtin(node.func)
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and (not self.names.builtin(node.func))
         ):
             return self.called(node, 1)[0]
         return self.value(node)
@@ -270,7 +272,7 @@ class CallReader(ExpressionReader):
         scope = {
             "names": names, "statics": statics, "stored": stored | defined, "counters": set(),
             "fields": set(), "defined": set(defined), "frame": frame,
-        }
+        }  # fmt: skip
         with self.scope(scope):
             found = self.body(frame, definition.body)
         callee.names.update(names.assumed)
@@ -328,9 +330,7 @@ class CallReader(ExpressionReader):
         """Return for each parameter what is passed, or its default if that is a number."""
         positional = [arg.arg for arg in (*args.posonlyargs, *args.args)]
         named = [arg.arg for arg in (*args.args, *args.kwonlyargs)]
-        if len(node.args) > len(positional) or any(
-            isinstance(a, ast.Starred) for a in node.args
-        ):
+        if len(node.args) > len(positional) or any(isinstance(a, ast.Starred) for a in node.args):
             raise Unfit
         given: dict[str, Any] = dict(zip(positional, node.args, strict=False))
         for keyword in node.keywords:
@@ -338,7 +338,7 @@ class CallReader(ExpressionReader):
                 raise Unfit
             given[keyword.arg] = keyword.value
         defaults = f.__defaults__ or ()
-        known = dict(zip(positional[len(positional) - len(defaults):], defaults, strict=True))
+        known = dict(zip(positional[len(positional) - len(defaults) :], defaults, strict=True))
         known |= f.__kwdefaults__ or {}
         for name in (*positional, *(arg.arg for arg in args.kwonlyargs)):
             if name not in given:

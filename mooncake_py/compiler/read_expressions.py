@@ -26,14 +26,14 @@ __all__ = ["ExpressionReader", "Unfit", "field_named", "named"]
 
 ARITHMETIC: dict[type[ast.AST], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.USub: "neg",
-}
+}  # fmt: skip
 INTS: dict[type[ast.AST], str] = {
     ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.UAdd: "pos", ast.Not: "not", ast.And: "and",
     ast.Or: "or",
-}
+}  # fmt: skip
 COMPARISONS: dict[type[ast.AST], str] = {
     ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne",
-}
+}  # fmt: skip
 OPERATORS = ARITHMETIC | INTS
 
 
@@ -243,8 +243,10 @@ class ExpressionReader:
     def whole(self, node: ast.expr) -> Expr:
         """Read an int that the way back may need too."""
         for part in walk(node):
-            if isinstance(part, ast.Name) and part.id in self.stored and (
-                not self.statics.holds(part)
+            if (
+                isinstance(part, ast.Name)
+                and part.id in self.stored
+                and (not self.statics.holds(part))
             ):
                 raise Unfit
             if isinstance(part, ast.Attribute) and dotted(part) in self.fields:
@@ -269,8 +271,9 @@ class ExpressionReader:
                 return Op(OPERATORS[type(op)], tuple(map(self.native, values)), place=place)
             case ast.Compare(left=left, ops=ops, comparators=comparators):
                 return self.compared(ops, [left, *comparators], place)
-            case ast.Subscript(value=ast.Attribute(value=base, attr="shape"),
-                               slice=ast.Constant(value=int(axis))) if axis >= 0:
+            case ast.Subscript(
+                value=ast.Attribute(value=base, attr="shape"), slice=ast.Constant(value=int(axis))
+            ) if axis >= 0:
                 found = self.length(base, axis)
                 self.shaped.add(found.array)
                 return found

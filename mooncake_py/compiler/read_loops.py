@@ -62,7 +62,7 @@ __all__ = ["LoopReader", "bound_before"]
 STATEMENTS = frozenset({
     ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.While, ast.If, ast.Pass, ast.Break,
     ast.Continue, ast.Expr, ast.Raise, ast.Assert,
-})
+})  # fmt: skip
 LEAVING = ast.Break | ast.Continue | ast.Return | ast.Raise
 BINDING = ast.Assign | ast.AugAssign | ast.AnnAssign
 SIZE = 200  # statements, at most: what follows a branch that may leave a loop is read twice
@@ -91,7 +91,11 @@ class LoopReader(CallReader):
     """
 
     def __init__(
-        self, names: Names, statics: StaticInts, steady: frozenset[str], function: Any,
+        self,
+        names: Names,
+        statics: StaticInts,
+        steady: frozenset[str],
+        function: Any,
         node: ast.For | ast.While,
     ) -> None:
         place = place_of(node.iter if isinstance(node, ast.For) else node.test)
@@ -120,7 +124,7 @@ class LoopReader(CallReader):
         return Region(
             body, tuple(self.inputs), self.arrays, bound, frozenset(self.counts),
             shaped=frozenset(self.shaped),
-        )
+        )  # fmt: skip
 
     def survey(self) -> None:
         """Raise if a statement of the loop is of another kind, or binds another kind of name."""
@@ -146,9 +150,7 @@ class LoopReader(CallReader):
         for target in targets:
             parts = target.elts if isinstance(target, ast.Tuple) else [target]
             self.stored |= {part.id for part in parts if isinstance(part, ast.Name)}
-            self.fields |= {
-                self.field(part) for part in parts if isinstance(part, ast.Attribute)
-            }
+            self.fields |= {self.field(part) for part in parts if isinstance(part, ast.Attribute)}
         if self.stored & counters or not (self.stored | counters) <= self.steady:
             raise Unfit
         self.counters = counters
@@ -242,7 +244,9 @@ class LoopReader(CallReader):
         if any(isinstance(part, Load) for part in walk(steps)):
             raise Unfit  # elements may have other values then
         bound = {
-            part.id for item in node.body for part in walk_tree(item)
+            part.id
+            for item in node.body
+            for part in walk_tree(item)
             if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)
         }
         if bound & {part.id for part in walk_tree(node.iter) if isinstance(part, ast.Name)}:
@@ -369,8 +373,9 @@ class LoopReader(CallReader):
             Let(f"w{k}", value, place=value.place) for k, value in enumerate(values)
         ]
         return first + [
-            Assign(self.target(target), Name(f"w{k}", place=place_of(target)),
-                   place=place_of(target))
+            Assign(
+                self.target(target), Name(f"w{k}", place=place_of(target)), place=place_of(target)
+            )
             for k, target in enumerate(targets)
         ]
 
@@ -446,7 +451,8 @@ def bound_before(function: Any, loop: ast.For | ast.While) -> set[str]:
     given = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     found = _bound_on_the_way(function.body, loop)
     deleted = {
-        part.id for part in walk_tree(function)
+        part.id
+        for part in walk_tree(function)
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Del)
     }
     return set() if found is None else found.union(arg.arg for arg in given) - deleted
@@ -469,7 +475,9 @@ def _bound_on_the_way(body: list[Any], loop: ast.For | ast.While) -> set[str] | 
         else:
             continue
         found.update(
-            part.id for target in targets for part in walk_tree(target)
+            part.id
+            for target in targets
+            for part in walk_tree(target)
             if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)
         )
     return None

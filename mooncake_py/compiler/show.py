@@ -17,9 +17,12 @@ def heading(region: Region) -> str:
         return f"for {region.bound[loop.name]}"
     # It runs over arrays: their elements are read first, by a counter that the user does not see.
     items = [
-        region.bound[s.target.name] for s in loop.body
-        if isinstance(s, Assign) and isinstance(s.target, Name)
-        and isinstance(s.value, Load) and s.value.index == (Name(loop.name),)
+        region.bound[s.target.name]
+        for s in loop.body
+        if isinstance(s, Assign)
+        and isinstance(s.target, Name)
+        and isinstance(s.value, Load)
+        and s.value.index == (Name(loop.name),)
     ]
     return f"for {', '.join(items)}"
 

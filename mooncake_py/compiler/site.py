@@ -157,9 +157,7 @@ class Site:
 
     def overlaps(self, inputs: Mapping[str, Any], names: Iterable[str]) -> bool:
         """Return True if an array has elements that share memory."""
-        return any(
-            has_overlaps(inputs[name]) for name in names if type(inputs[name]) is ndarray
-        )
+        return any(has_overlaps(inputs[name]) for name in names if type(inputs[name]) is ndarray)
 
     # Reverse mode.
 
@@ -201,9 +199,7 @@ class Site:
             is_list = type(a) is Items
             moving.append(bool(a.leaves) if is_list else ctx.find(a) is not None)
             items.append(a.kind if is_list else "")
-        pattern = Pattern(
-            functions, tuple(kinds), tuple(moving), self.owners(inputs), tuple(items)
-        )
+        pattern = Pattern(functions, tuple(kinds), tuple(moving), self.owners(inputs), tuple(items))
         try:
             return self._forms[pattern]
         except KeyError:
@@ -224,10 +220,13 @@ class Site:
 
         That are arrays that are written, and all lists.
         """
-        nbytes = sum([
-            bytes_copied(inputs[name]) for name in self.arrays
-            if name in self.written or type(inputs[name]) is not ndarray
-        ])
+        nbytes = sum(
+            [
+                bytes_copied(inputs[name])
+                for name in self.arrays
+                if name in self.written or type(inputs[name]) is not ndarray
+            ]
+        )
         if steps is None:
             return nbytes <= SMALL
         return nbytes <= BYTES * len(steps) or nbytes <= BYTES * self.passes(steps, inputs)
@@ -271,7 +270,7 @@ class Site:
             return Elsewhere
         self.log(ctx, form, inputs, before)
         bound = dict(zip(form.results, results, strict=False))
-        outputs = typed(form, bound, results[len(bound):])
+        outputs = typed(form, bound, results[len(bound) :])
         if not form.shadows and not form.outputs:
             return outputs
         nodes = [
@@ -309,14 +308,16 @@ class Site:
             inputs[name].store(ctx, name in form.shadows)
 
     def swept(
-        self, form: Form, kept: tuple[list[float], list[Any], range | None],
-        inputs: dict[str, Any], given: dict[str, Any],
+        self,
+        form: Form,
+        kept: tuple[list[float], list[Any], range | None],
+        inputs: dict[str, Any],
+        given: dict[str, Any],
     ) -> list[Any] | None:
         """Run the forward sweep; None where something is unusual."""
         floats, ints, steps = kept
         values = [
-            cells_of(v) if name in self.region.arrays else given[name]
-            for name, v in inputs.items()
+            cells_of(v) if name in self.region.arrays else given[name] for name, v in inputs.items()
         ]
         values += [given[n.name] for n in form.lengths]
         try:

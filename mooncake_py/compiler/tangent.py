@@ -60,14 +60,14 @@ class Tangent:
         self.region = Region(
             self.block(region.body),
             (*region.inputs, *(self.names[name] for name in self.given)),
-            region.arrays | {
-                self.names[a]: n for a, n in region.arrays.items() if a in active
-            },
+            region.arrays | {self.names[a]: n for a, n in region.arrays.items() if a in active},
             region.bound | {self.names[name]: self.names[name] for name in bound},
             region.counts,
-            region.like | {
+            region.like
+            | {
                 self.names[name]: region.like.get(name, name)
-                for name in (*bound, *region.arrays) if name in active
+                for name in (*bound, *region.arrays)
+                if name in active
             },
             region.shaped,
         )
@@ -90,8 +90,10 @@ class Tangent:
         root = steps.of(s.value)
         t = self.of(steps, root)
         own = self.tangent_of(target)
-        first = Assign(own, ZERO if t is None else t, place=s.place) if isinstance(s, Assign) else (
-            Let(part_of(own), ZERO if t is None else t, place=s.place)
+        first = (
+            Assign(own, ZERO if t is None else t, place=s.place)
+            if isinstance(s, Assign)
+            else (Let(part_of(own), ZERO if t is None else t, place=s.place))
         )
         own = {let.name for let in steps.lets}
         return inlined((*steps.lets, first, with_value(s, lambda _: root)), own)
@@ -148,5 +150,6 @@ def tangent(region: Region, active: set[str]) -> Tangent:
 
 def depth_of(region: Region) -> int:
     """Return how many tangents a region has already."""
-    return 1 + max((int(name[1 : name.index("_")]) for name in region.inputs if name[0] == "t"),
-                   default=0)
+    return 1 + max(
+        (int(name[1 : name.index("_")]) for name in region.inputs if name[0] == "t"), default=0
+    )

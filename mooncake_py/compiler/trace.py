@@ -28,7 +28,7 @@ PATHS = 8  # at most
 COMPARISONS: dict[Any, str] = {
     np.equal: "eq", np.not_equal: "ne", np.less: "lt", np.less_equal: "le", np.greater: "gt",
     np.greater_equal: "ge",
-}
+}  # fmt: skip
 
 
 class Untraceable(Exception):
@@ -40,9 +40,9 @@ def trace(f: Callable[..., Any], args: Sequence[Expr]) -> Expr:
     given = [a.value if isinstance(a, Const) else Symbol(a) for a in args]
     paths = _Paths()
     try:
-        return paths.explored(lambda: visible(f, paths)(*[
-            a.on(paths) if isinstance(a, Symbol) else a for a in given
-        ]))
+        return paths.explored(
+            lambda: visible(f, paths)(*[a.on(paths) if isinstance(a, Symbol) else a for a in given])
+        )
     except Untraceable:
         raise
     except Exception as error:
@@ -192,7 +192,8 @@ def visible(value: Any, paths: _Paths) -> Any:
             return traced
         return lambda *args: (
             Symbol(Call(value, tuple(map(expression, args))), paths)
-            if all(isinstance(a, Symbol) for a in args) else traced(*args)
+            if all(isinstance(a, Symbol) for a in args)
+            else traced(*args)
         )
     if isinstance(value, ModuleType) and value.__name__ in ("math", "cmath"):
         return _Module(value, paths)

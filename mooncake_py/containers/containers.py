@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Recording
 
 __all__ = ["CONTAINERS", "call_method", "delete_item", "inplace_operator", "module_of",
-           "set_item", "snapshot"]
+           "set_item", "snapshot"]  # fmt: skip
 
 CONTAINERS: dict[type, dict[str, Callable[..., Any]]] = {
-    list: lists.METHODS, dict: dicts.METHODS, set: sets.METHODS, deque: deques.METHODS,
+    list: lists.METHODS,
+    dict: dicts.METHODS,
+    set: sets.METHODS,
+    deque: deques.METHODS,
     bytearray: lists.METHODS,
 }
 """For each class the methods that change its instances: ``(context, container, ...)``."""
@@ -37,9 +40,7 @@ def changes_of(o: Any) -> dict[str, Callable[..., Any]]:
     return next((table for base, table in CONTAINERS.items() if isinstance(o, base)), {})
 
 
-def call_method(
-    ctx: Mode, o: Any, name: str, args: Any, kwargs: Any, method: Any = None
-) -> Any:
+def call_method(ctx: Mode, o: Any, name: str, args: Any, kwargs: Any, method: Any = None) -> Any:
     """Run a method of a built-in container; values pass by reference.
 
     `method` is the bound method in C; by default the one that the object has.
@@ -104,7 +105,7 @@ def inplace_operator(ctx: Mode, op: Any, x: Any, v: Any) -> Any:
 MODULES: dict[type, Any] = {
     list: lists, dict: dicts, set: sets, deque: deques, bytearray: lists,
     array: lists,
-}
+}  # fmt: skip
 
 
 def module_of(o: Any) -> Any:

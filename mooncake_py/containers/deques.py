@@ -156,4 +156,4 @@ METHODS = {
     "__init__": initialize, "append": append, "appendleft": appendleft, "pop": pop,
     "popleft": popleft, "extend": extend, "extendleft": extendleft, "insert": insert,
     "remove": remove, "rotate": rotate, "reverse": reverse, "clear": clear,
-}
+}  # fmt: skip

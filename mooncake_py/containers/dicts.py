@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Recording
 
 __all__ = ["METHODS", "contents", "note_order", "read_key",
-           "restore", "restore_key", "snapshot", "value_at"]
+           "restore", "restore_key", "snapshot", "value_at"]  # fmt: skip
 
 
 FACTORY: Any = defaultdict.__dict__["default_factory"]
@@ -188,4 +188,4 @@ METHODS = {
     "__setitem__": set_key, "__delitem__": delete_key, "__ior__": merge, "__init__": initialize,
     "pop": pop, "popitem": popitem, "setdefault": setdefault, "update": update, "clear": clear,
     "move_to_end": move_to_end,
-}
+}  # fmt: skip

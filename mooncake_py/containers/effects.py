@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mooncake_py.diagnostics.reporting import Reporting
 
 __all__ = ["COMPARING", "CONVERTING", "HASHING", "PRINTING", "refuse_class_hooks",
-           "refuse_finalizer", "refuse_writers"]
+           "refuse_finalizer", "refuse_writers"]  # fmt: skip
 
 COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 HASHING = ("__hash__", "__eq__")
@@ -38,7 +38,7 @@ DELETING = ("__del__",)
 STORES = frozenset({
     "STORE_ATTR", "DELETE_ATTR", "STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE", "STORE_GLOBAL",
     "DELETE_GLOBAL",
-})
+})  # fmt: skip
 CAPTURED_STORES = frozenset({"STORE_DEREF", "DELETE_DEREF"})
 READS = frozenset({"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"})
 MUTATING_NAMES = """
@@ -192,11 +192,8 @@ def _unseen(ctx: Reporting, method: FunctionType, change: Location) -> Derivativ
     return DerivativeDropError(
         f"{method.__qualname__} changes something, and compiled code is about to call it",
         where=ctx.user_location(),
-        why="\n".join([
-            "a special method that Python calls by itself runs unseen there, and what it writes",
-            "could be neither differentiated nor undone; it writes at",
-            f"{change}",
-            *(f"| {row}" for row in change.excerpt()),
-        ]),
+        why="a special method that Python calls by itself runs unseen there, and what it writes\n"
+        "could be neither differentiated nor undone; it writes at\n"
+        + "\n".join([f"{change}", *(f"| {row}" for row in change.excerpt())]),
         fix="let the method only compute, and write in a method that is called by name",
     )

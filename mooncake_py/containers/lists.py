@@ -186,4 +186,4 @@ METHODS = {
     "__setitem__": set_item, "__delitem__": delete_item, "__iadd__": add, "__imul__": repeat,
     "__init__": initialize, "append": append, "pop": pop, "insert": insert, "remove": remove,
     "extend": extend, "reverse": reverse, "sort": sort, "clear": clear,
-}
+}  # fmt: skip

@@ -130,7 +130,7 @@ def iterated(ctx: Language, others: tuple[Any, ...]) -> tuple[Any, ...]:
 ITERATING = frozenset({
     "union", "intersection", "difference", "symmetric_difference", "isdisjoint", "issubset",
     "issuperset",
-})
+})  # fmt: skip
 
 METHODS = {
     "add": add, "remove": remove, "discard": discard, "pop": pop, "clear": clear,
@@ -140,4 +140,4 @@ METHODS = {
         for name in ("difference_update", "intersection_update", "symmetric_difference_update",
                      "__iand__", "__isub__", "__ixor__", "__init__")
     },
-}
+}  # fmt: skip

@@ -12,7 +12,7 @@ from mooncake_py.rules.kinds import Rule
 
 __all__ = [
     "add_place", "in_plain_words", "locate", "name_adjoint", "note_adjoint", "without_context",
-]
+]  # fmt: skip
 
 # Texts, which `re` compiles when there is an error.
 COUNTS = (

@@ -16,7 +16,7 @@ from mooncake_py.rooms import PACKAGE, is_engine
 __all__ = [
     "GENERATED", "OWN", "Position", "current_place", "definition_of", "is_library",
     "is_rewritten", "name_library", "place_at", "position_for_rule", "positions_running",
-]
+]  # fmt: skip
 
 
 class Position(NamedTuple):

@@ -43,9 +43,7 @@ def entrance(depth: int = 1) -> str | None:
         if "_mk_ctx" in code.co_varnames:
             if not is_library(code.co_filename):
                 return None
-            found = replaced_by(code) or find(
-                code.co_name, functools.partial(is_defined_by, code)
-            )
+            found = replaced_by(code) or find(code.co_name, functools.partial(is_defined_by, code))
             if found:
                 return found
         frame = frame.f_back
@@ -65,7 +63,8 @@ def is_defined_by(code: CodeType, value: Any) -> bool:
     function = getattr(value, "__wrapped__", value)
     own = function.__code__ if type(function) is FunctionType else None
     return own is not None and (own.co_filename, own.co_firstlineno) == (
-        code.co_filename, code.co_firstlineno,
+        code.co_filename,
+        code.co_firstlineno,
     )
 
 
@@ -93,6 +92,8 @@ def rank(module: str, contents: Any, name: str) -> tuple[Any, ...]:
 def is_public(module: str) -> bool:
     """Tell whether no part of a module's name is private or of a low level."""
     parts = module.split(".")
-    return not any(part.startswith("_") for part in parts) and parts[-1] not in LOW_LEVEL and (
-        parts[0] != "mooncake_py"
+    return (
+        not any(part.startswith("_") for part in parts)
+        and parts[-1] not in LOW_LEVEL
+        and (parts[0] != "mooncake_py")
     )

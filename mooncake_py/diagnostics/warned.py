@@ -72,7 +72,10 @@ class _Category(type):
         _pending.busy = True
         try:
             warnings.warn_explicit(
-                _pending.text, category, frame.f_code.co_filename, frame.f_lineno,
+                _pending.text,
+                category,
+                frame.f_code.co_filename,
+                frame.f_lineno,
                 frame.f_globals.get("__name__"),
                 frame.f_globals.setdefault("__warningregistry__", {}),
             )

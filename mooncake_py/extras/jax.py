@@ -78,9 +78,7 @@ def from_jax(function: Callable[..., Any]) -> Callable[..., Any]:
         of_arrays.refuse(kwargs)
         wanted = differentiable_positions(args)
         with jax.enable_x64(True):
-            out, vjp = jax.vjp(
-                of_chosen(args, wanted), *(np.array(args[i]) for i in wanted)
-            )
+            out, vjp = jax.vjp(of_chosen(args, wanted), *(np.array(args[i]) for i in wanted))
         y = mapped(as_numpy, out)
 
         def pullback(dy: Any) -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ from mooncake_py.tangents.spec import TangentSpec, register_tangent
 __all__ = [
     "ForeignFunction", "differentiable_positions", "has_derivative", "like_arguments", "mapped",
     "replacing",
-]
+]  # fmt: skip
 
 
 def differentiable_positions(args: Sequence[Any]) -> list[int]:
@@ -37,9 +37,7 @@ def like_arguments(
     return tuple(replacing([None] * len(args), positions, gradients))
 
 
-def replacing(
-    args: Iterable[Any], positions: Sequence[int], values: Iterable[Any]
-) -> list[Any]:
+def replacing(args: Iterable[Any], positions: Sequence[int], values: Iterable[Any]) -> list[Any]:
     """Return arguments with others at some positions."""
     given = list(args)
     for i, value in zip(positions, values, strict=True):

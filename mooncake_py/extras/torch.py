@@ -100,8 +100,11 @@ def from_torch(function: Callable[..., Any]) -> Callable[..., Any]:
             if pairs:
                 outputs, cotangents = zip(*pairs, strict=True)
                 found = torch.autograd.grad(
-                    outputs, [tensors[i] for i in wanted], cotangents,
-                    retain_graph=True, allow_unused=True,
+                    outputs,
+                    [tensors[i] for i in wanted],
+                    cotangents,
+                    retain_graph=True,
+                    allow_unused=True,
                 )
             gradients = [None if g is None else as_numpy(g) for g in found]
             return like_arguments(args, wanted, gradients)

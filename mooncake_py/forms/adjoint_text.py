@@ -7,7 +7,7 @@ import re
 __all__ = [
     "as_inner_product", "identifiers", "is_fitted_g", "is_masked_g", "not_surely_finite",
     "select_text", "with_mask_in_place", "without_implied", "without_signs",
-]
+]  # fmt: skip
 
 
 def as_inner_product(line: str) -> str:
@@ -20,9 +20,7 @@ def as_inner_product(line: str) -> str:
     return line
 
 
-def without_signs(
-    lines: list[str], totals: dict[int, str]
-) -> tuple[list[str], dict[int, str]]:
+def without_signs(lines: list[str], totals: dict[int, str]) -> tuple[list[str], dict[int, str]]:
     """Return the lines of an adjoint without negations, each of which costs a temporary array.
 
     What comes out with the other sign is ``-d1`` among the totals, and subtracted in the end.
@@ -131,7 +129,8 @@ def without_implied(checks: set[str], lines: list[str]) -> list[str]:
         names = set(identifiers(text)) if re.search(PRODUCT, text) is None else set()
         sources[target] = names.union(*(sources.get(name, ()) for name in names))
     return sorted(
-        name for name in checks
+        name
+        for name in checks
         if not any(name in sources.get(other, ()) for other in checks - {name})
     )
 

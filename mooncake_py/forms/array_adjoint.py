@@ -43,7 +43,7 @@ from mooncake_py.runtime.values import like
 __all__ = [
     "ARRAYS", "ELEMENT", "FACTORS", "FULL", "FULL_FACTORS", "FULL_NAMES", "NDIMS", "PART",
     "ArrayAdjoint",
-]
+]  # fmt: skip
 
 ELEMENT, FULL, PART = "element", "array", "broadcast array"
 FACTORS = {1: "vector", 2: "matrix"}  # in products, of shapes of their own
@@ -77,12 +77,16 @@ class ArrayAdjoint(Writer):
     spreads = True  # the cotangent of a sum
 
     def __init__(
-        self, forms: Any, functions: Any, partials: Any, kinds: Any, whole: bool | None,
+        self,
+        forms: Any,
+        functions: Any,
+        partials: Any,
+        kinds: Any,
+        whole: bool | None,
         on: dict[int, bool],
     ) -> None:
         types = [
-            ndarray if kind in ARRAYS else np.float64 if kind is ELEMENT else kind
-            for kind in kinds
+            ndarray if kind in ARRAYS else np.float64 if kind is ELEMENT else kind for kind in kinds
         ]
         super().__init__(forms.core, functions, partials, types)
         self._arrays: list[bool] | None = None
@@ -95,7 +99,8 @@ class ArrayAdjoint(Writer):
         self.functions = functions
         reached = self.reached()
         self.active = {
-            k for k, part in enumerate(self.layout)
+            k
+            for k, part in enumerate(self.layout)
             if ("v", k) in reached
             and (kinds[k] is Active or on.get(part[0] if type(part) is tuple else part))
         }
@@ -111,7 +116,7 @@ class ArrayAdjoint(Writer):
             "kept": masks.kept, "shares": masks.shares, "selected": masks.selected,
             "take_rest": masks.take_rest, "like": like, "multiply": np.multiply,
             "careful_cotangent": rule_pulls.careful_cotangent,
-        }
+        }  # fmt: skip
 
     def reached(self) -> set[Any]:
         """Return what a cotangent of the value comes to: no number within ``int(...)``."""
@@ -149,8 +154,11 @@ class ArrayAdjoint(Writer):
     def entry(self, saved: list[str]) -> list[str]:
         """Return what the entry holds, after the function that reverses it."""
         kept = [
-            f"k{name[1:]}" if name[0] == "v"
-            else f"like({name.removeprefix('like_')})" if name.startswith("like_") else name
+            f"k{name[1:]}"
+            if name[0] == "v"
+            else f"like({name.removeprefix('like_')})"
+            if name.startswith("like_")
+            else name
             for name in saved
         ]
         return [*self.held(), *kept, *(f"v{k}.shape" for k in self.shapes())]
@@ -202,7 +210,8 @@ class ArrayAdjoint(Writer):
             arrays = {totals[k].lstrip("-") for k in self.active if self.leaves[k] is FULL}
             test = " and ".join(
                 f"(isfinite({name}.dot({name})) if {name}.ndim == 1 else finite({name}))"
-                if name in arrays else f"finite({name})"
+                if name in arrays
+                else f"finite({name})"
                 for name in checks
             )
             lines += [f"if not ({test}):", f"    return careful(entry, {slot}g)"]
@@ -217,8 +226,10 @@ class ArrayAdjoint(Writer):
     def is_of_one_array(self) -> bool:
         """Tell whether it is an expression with one active operand, which has its shape."""
         return (
-            self.target is None and PART not in self.leaves.values()
-            and not self.forms.contractions and not self.chooses()
+            self.target is None
+            and PART not in self.leaves.values()
+            and not self.forms.contractions
+            and not self.chooses()
             and [self.leaves[k] for k in self.active] == [FULL]
         )
 
@@ -263,9 +274,7 @@ class ArrayAdjoint(Writer):
             return bool(raw)
         return len(raw) > 1 or (len(others) > 1 and raw not in ([], ["g"]))
 
-    def cotangents(
-        self, times: Callable[[str, str], str]
-    ) -> tuple[list[str], dict[int, str]]:
+    def cotangents(self, times: Callable[[str, str], str]) -> tuple[list[str], dict[int, str]]:
         """Return the lines of the adjoint, and for each active operand its cotangent, fitted."""
         seed = "g"
         first: list[str] = []
@@ -321,8 +330,11 @@ class ArrayAdjoint(Writer):
             else:
                 owned = names.count(total) == 1 and (total != "g" or fresh) and total[0] != "c"
                 if owned and self.leaves[k] is FULL:
-                    result += [f"if n{part}.grad is None and type(n{part}) is Memory:",
-                               f"    n{part}.grad = {total}", "else:"]
+                    result += [
+                        f"if n{part}.grad is None and type(n{part}) is Memory:",
+                        f"    n{part}.grad = {total}",
+                        "else:",
+                    ]
                     result.append(f"    n{part}.add({total})")
                     continue
                 result.append(f"n{part}.{'add' if owned else 'add_shared'}({total})")
@@ -354,7 +366,11 @@ class ArrayAdjoint(Writer):
         return "slot.fill(0.0)"
 
     def contributions(
-        self, k: int, d: str, times: Callable[[str, str], str], name: Callable[..., str],
+        self,
+        k: int,
+        d: str,
+        times: Callable[[str, str], str],
+        name: Callable[..., str],
         arrays: list[bool],
     ) -> list[tuple[Any, Callable[[], str]]]:
         """Return the operands of a step with the texts of their cotangents, made when wanted."""

@@ -148,8 +148,10 @@ class ArrayWriter(ArrayAdjoint):
         tests = {
             ELEMENT: "type({0}) is not float64",
             PART: "type({0}) is not ndarray or not {0}.ndim",
-            **{kind: f"type({{0}}) is not ndarray or {{0}}.ndim != {n}"
-               for kind, n in NDIMS.items()},
+            **{
+                kind: f"type({{0}}) is not ndarray or {{0}}.ndim != {n}"
+                for kind, n in NDIMS.items()
+            },
         }
         return [tests[kind].format(f"v{k}") for k, kind in self.leaves.items() if kind in tests]
 
@@ -218,14 +220,17 @@ class ArrayWriter(ArrayAdjoint):
             wrong = [*products, *self.misshapen(self.full())] if products or broadcasts else []
             if not wrong:
                 return []
-            return [f"shape = {value}.shape", f"if {' or '.join(wrong)}:",
-                    "    return choose(C, F, V)"]
+            return [
+                f"shape = {value}.shape",
+                f"if {' or '.join(wrong)}:",
+                "    return choose(C, F, V)",
+            ]
         if self.whole:
             wrong = [f"{value}.shape != shape"] if broadcasts or self.forms.contractions else []
             wrong += [test for test in products if test not in wrong]
             return [f"if {' or '.join(wrong)}:", "    return choose(C, F, V)"] if wrong else []
         return [f"if {value}.shape == shape:", "    return choose(C, F, V)",
-                f"if {value}.ndim > len(shape):", "    return otherwise(C, F, V)"]
+                f"if {value}.ndim > len(shape):", "    return otherwise(C, F, V)"]  # fmt: skip
 
     def consumed(self) -> list[int]:
         """Return the products of matrices that are operands of other operations, if arrays."""
@@ -241,9 +246,12 @@ class ArrayWriter(ArrayAdjoint):
             *self.keep(saved),
             "out = Memory()", f"out.ref = ref({value})", "out.grad = out.shape = None",
             f"out.protected = {value in saved}", "out.pinned = False", f"known[id({value})] = out",
+        ]  # fmt: skip
+        return [
+            *lines,
+            f"C.record(({', '.join(['pull', 'out', *self.entry(saved)])}))",
+            f"return {value}",
         ]
-        return [*lines, f"C.record(({', '.join(['pull', 'out', *self.entry(saved)])}))",
-                f"return {value}"]
 
     def store(self, value: str, saved: list[str]) -> list[str]:
         """Return the lines that write, and record what is undone and the adjoint.
@@ -257,16 +265,18 @@ class ArrayWriter(ArrayAdjoint):
         result = f"return a{o}" if type(self.target) is int else "return None"
         if not self.records:
             return [f"m{o} = C.registry.memory_of(a{o})", f"if m{o}.protected:",
-                    f"    C.log_write(m{o}, {where})", *write, result]
+                    f"    C.log_write(m{o}, {where})", *write, result]  # fmt: skip
         assert o is not None
         lines = []
         if value[0] == "v" and self.leaves[int(value[1:])] in ARRAYS and not self.augments:
             self.scope["crosses"] = crosses
-            lines += [f"if {value}.strides != slot.strides and crosses(slot, {value}):",
-                      "    return otherwise(C, F, V)"]
+            lines += [
+                f"if {value}.strides != slot.strides and crosses(slot, {value}):",
+                "    return otherwise(C, F, V)",
+            ]
         if not self.on[o]:
             lines += [f"n{o} = C.registry.activate(a{o})", f"m{o} = n{o}.memory",
-                      f"if n{o}.overlaps:", "    return otherwise(C, F, V)"]
+                      f"if n{o}.overlaps:", "    return otherwise(C, F, V)"]  # fmt: skip
         lines += self.keep(saved)
         entry = ["pull", *self.entry(saved)]
         if not self.has_adjoint:
@@ -302,8 +312,12 @@ class ArrayWriter(ArrayAdjoint):
             elif type(part) is tuple:
                 lines[-1] = f"k{k} = m{p}.keep_part(v{k})"
             else:
-                lines += [f"if type(n{p}) is Memory:", f"    n{p}.protected = True", "else:",
-                          f"    k{k} = n{p}.keep(v{k})"]
+                lines += [
+                    f"if type(n{p}) is Memory:",
+                    f"    n{p}.protected = True",
+                    "else:",
+                    f"    k{k} = n{p}.keep(v{k})",
+                ]
         return lines
 
 

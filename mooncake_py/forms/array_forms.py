@@ -135,9 +135,11 @@ class ArrayForms:
 
         Where nothing fitted again and again, nothing is tried any more.
         """
-        return self.misses < MISSES and all(
-            type(values[p]) is ndarray and values[p].dtype is FLOAT64 for p in self.bases
-        ) and all(p in self.basic or is_basic(values[p]) for p in self.indices)
+        return (
+            self.misses < MISSES
+            and all(type(values[p]) is ndarray and values[p].dtype is FLOAT64 for p in self.bases)
+            and all(p in self.basic or is_basic(values[p]) for p in self.indices)
+        )
 
     def kinds_of(
         self, functions: Any, operands: list[Any], values: Any
@@ -171,7 +173,8 @@ class ArrayForms:
         whole: bool | None = value == shape
         summed = {
             found[step[2][1]] if step[2][0] == "t" else shapes[step[2][1]]
-            for step in steps if is_sum(step, functions)
+            for step in steps
+            if is_sum(step, functions)
         }
         if shape == () == value and any(shapes):
             whole = None
@@ -214,7 +217,8 @@ class ArrayForms:
     def arrays(self, kinds: tuple[Any, ...]) -> list[int]:
         """Return the positions of all arrays among the values."""
         named = [
-            part for part, kind in zip(self.layout, kinds, strict=True)
+            part
+            for part, kind in zip(self.layout, kinds, strict=True)
             if type(part) is int and kind in ARRAYS
         ]
         return list(dict.fromkeys([*self.bases, *named]))
@@ -237,7 +241,7 @@ class ArrayForms:
                 ("active " if on.get(part[0] if type(part) is tuple else part) else "")
                 + (kind if type(kind) is str else kind_name(kind))
                 for part, kind in zip(self.layout, kinds, strict=True)
-            ]), form.text  # type: ignore[attr-defined]
+            ]), form.text  # type: ignore[attr-defined]  # fmt: skip
 
 
 def specialise(fused: Fused, functions: tuple[Any, ...], kinds: tuple[type, ...]) -> Any:
@@ -249,7 +253,7 @@ def specialise(fused: Fused, functions: tuple[Any, ...], kinds: tuple[type, ...]
         return ArrayForms(
             fused, tuple(range(fused.count)), 0 if augments else None, augments, frozenset(),
             fused.general, fused.dispatch,
-        )
+        )  # fmt: skip
     slopes = list(map(slopes_of, functions, arities(fused.steps)))
     if Active not in kinds or None in slopes or any(map(is_contraction, fused.steps)):
         return None

@@ -17,7 +17,7 @@ from mooncake_py.rules.kinds import BilinearRule
 __all__ = [
     "CALLS", "PRODUCTS", "adjoints_of", "arities", "is_contraction", "is_sum", "ndim_of",
     "operands_of", "shapes_of_steps",
-]
+]  # fmt: skip
 
 PRODUCTS = (np.matmul, np.dot, np.outer)
 CALLS = frozenset({"call", "product"})

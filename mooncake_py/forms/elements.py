@@ -97,8 +97,10 @@ class Elements:
         # Each array with the number of its indices.
         pairs = [*self.reads.values(), *([] if self.target is None else [self.target])]
         self.bases = {base: arity.get(index, 0) for base, index in pairs}
-        self.single = not into and not any(map(is_contraction, core.steps)) and all(
-            self.bases[base] == arity.get(index) for base, index in pairs
+        self.single = (
+            not into
+            and not any(map(is_contraction, core.steps))
+            and all(self.bases[base] == arity.get(index) for base, index in pairs)
         )
         self._forms: dict[Any, Way | None] = {}
         self.arrays = ArrayForms(
@@ -151,7 +153,7 @@ class Elements:
                     "active element" if k in self.reads and on[part[0]]
                     else "element" if k in self.reads else kind_name(named[k])
                     for k, part in enumerate(self.layout)
-                ]), form.text  # type: ignore[attr-defined]
+                ]), form.text  # type: ignore[attr-defined]  # fmt: skip
         yield from self.arrays.texts()
 
     def fit(self, values: Any) -> bool:
@@ -180,7 +182,8 @@ class _ElementWriter(Writer):
         self.activity: dict[int, bool] = dict(zip(elements.bases, activity, strict=True))
         layout = elements.layout
         self.active = {
-            k for k, part in enumerate(layout)
+            k
+            for k, part in enumerate(layout)
             if (self.activity[part[0]] if type(part) is tuple else self.name_kinds[k] is Active)
         }
         all_kinds = [self.name_kinds.get(k, np.float64) for k in range(len(layout))]
@@ -295,7 +298,7 @@ class _ElementWriter(Writer):
         body = [
             f"_, {', '.join(entry)}, = entry", f"d = n{o}.grad", "if d is None:", "    return",
             f"g = d.item(a{i})", "if g:", *("    " + line for line in lines),
-        ]
+        ]  # fmt: skip
         self.written.append(("pull", "entry", body if lines else ["pass"]))
         activate = [] if self.activity[o] else [f"n{o} = C.registry.activate(a{o})"]
         return [
@@ -331,7 +334,9 @@ class _ElementWriter(Writer):
                 continue  # the slot that is written keeps its share
             base, index = part
             lines += [
-                f"d = n{base}.grad", "if d is None:", f"    d = n{base}.shadow()",
+                f"d = n{base}.grad",
+                "if d is None:",
+                f"    d = n{base}.shadow()",
                 f"d[a{index}] = d.item(a{index}) + {times_g(slope)}",
             ]
         return lines, entry

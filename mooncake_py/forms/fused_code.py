@@ -32,7 +32,7 @@ from mooncake_py.runtime.values import FLOAT64
 
 __all__ = [
     "NUMBERS", "Writer", "is_literal", "plus_g", "scalar_times", "times_g", "unless_raised",
-]
+]  # fmt: skip
 
 SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "pow": "**", "matmul": "@"}
 NUMBERS = (float, int, np.float64)
@@ -71,7 +71,7 @@ class Writer:
             "float64": np.float64, "general": fused.general, "finite": surely_finite,
             "dispatch": fused.dispatch, "summed": summed, "inner": inner,
             "product": pulls.product, "one": np.float64(1.0), "inf": math.inf,
-        }
+        }  # fmt: skip
         for i, (f, found) in enumerate(zip(functions, partials, strict=True)):
             self.scope[f"f{i}"] = f
             for name, partial in zip("pq", found or (), strict=False):
@@ -234,10 +234,12 @@ class Writer:
         flows: list[bool] = []
         for step in self.fused.steps:
             operands = () if step[0] == "int" else operands_of(step)
-            flows.append(any(
-                which in active if kind == "v" else kind == "t" and flows[which]
-                for kind, which in operands
-            ))
+            flows.append(
+                any(
+                    which in active if kind == "v" else kind == "t" and flows[which]
+                    for kind, which in operands
+                )
+            )
         return flows
 
     def contributions(
@@ -375,7 +377,8 @@ class Writer:
     def is_numpy(self) -> bool:
         """Tell whether the result is a float of NumPy for certain."""
         return any(
-            self.kinds[which] is np.float64 if kind == "v"
+            self.kinds[which] is np.float64
+            if kind == "v"
             else type(self.functions[self.fused.steps[which][1]]) is np.ufunc
             for kind, which in self.sources()
         )
@@ -431,7 +434,10 @@ class Writer:
     def number(self, value: str) -> list[str]:
         """Return the lines that make the active number y: see `active_number`."""
         return [
-            "y = Active()", f"y.primal = {self.result(value)}", "y.grad = 0.0", "y.context = C",
+            "y = Active()",
+            f"y.primal = {self.result(value)}",
+            "y.grad = 0.0",
+            "y.context = C",
         ]
 
     def surely_float(self, reference: Any) -> bool:
@@ -451,7 +457,8 @@ class Writer:
     def has_ints_alone(self) -> bool:
         """Tell whether a function of NumPy may be called with two ints: an int comes out."""
         return any(
-            step[0] == "call" and self.functions[step[1]] in PAIRS
+            step[0] == "call"
+            and self.functions[step[1]] in PAIRS
             and not any(map(self.surely_float, step[2:]))
             for step in self.fused.steps
         )

@@ -27,7 +27,7 @@ from mooncake_py.syntax.trees import walk
 __all__ = [
     "Elsewhere", "Fused", "Parts", "Step", "TriedFused", "collect", "define", "dotted",
     "is_plain_index", "prepend", "swapped",
-]
+]  # fmt: skip
 
 Step = tuple[Any, ...]
 """An operation: ``(name, operand, ...)``.  An operand is ``("v", i)`` for the value of a name,
@@ -36,7 +36,10 @@ elementwise function or a sum, and ``product``, of a product of vectors or matri
 position of their function before the operands; ``int`` has no derivative."""
 
 OPERATORS: dict[type[ast.AST], str] = {
-    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv",
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "truediv",
 }
 
 

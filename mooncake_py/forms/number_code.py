@@ -46,15 +46,20 @@ class NumberWriter(ArrayWriter):
 
     def checks_of_value(self, value: str, is_array: bool) -> list[str]:
         """Return the lines that see that what was summed has one shape, and the value's type."""
-        lines = [f"if type({value}) is not float64 and type({value}) is not float:",
-                 "    return otherwise(C, F, V)"]
+        lines = [
+            f"if type({value}) is not float64 and type({value}) is not float:",
+            "    return otherwise(C, F, V)",
+        ]
         if self.sums:
             first, *others = self.summands()
             wrong = ["not shape", *(f"{name}.shape != shape" for name in others if name != first)]
             wrong += [f"t{k}.shape != shape" for k in self.consumed() if f"t{k}" != first]
             wrong += self.misshapen([k for k in self.full() if f"v{k}" != first])
-            lines += [f"shape = {first}.shape", f"if {' or '.join(wrong)}:",
-                      "    return choose(C, F, V)"]
+            lines += [
+                f"shape = {first}.shape",
+                f"if {' or '.join(wrong)}:",
+                "    return choose(C, F, V)",
+            ]
         return lines
 
     def give(self, value: str, saved: list[str]) -> list[str]:
@@ -65,7 +70,7 @@ class NumberWriter(ArrayWriter):
             *self.keep(saved),
             "y = Active()", f"y.primal = {value}", "y.grad = 0.0", "y.context = C",
             f"C.record(({', '.join(['pull', 'y', *self.entry(saved)])}))", "return y",
-        ]
+        ]  # fmt: skip
 
     def entry(self, saved: list[str]) -> list[str]:
         """Return what the entry holds, after the function that reverses it."""
@@ -84,7 +89,7 @@ class NumberWriter(ArrayWriter):
         assert type(self.target) is tuple
         o, i = self.target
         return [f"slot = n{o}.grad", "if slot is None:", "    return", f"g = slot[a{i}]",
-                "if not g:", "    return"]
+                "if not g:", "    return"]  # fmt: skip
 
     def cleared(self) -> str:
         """Return the line that takes the cotangent of what is overwritten."""
@@ -98,7 +103,9 @@ class NumberWriter(ArrayWriter):
     def is_of_one_array(self) -> bool:
         """Tell whether it is a sum over one active array."""
         return (
-            len(self.sums) == 1 and not self.forms.contractions and not self.chooses()
+            len(self.sums) == 1
+            and not self.forms.contractions
+            and not self.chooses()
             and PART not in self.leaves.values()
             and [self.leaves[k] for k in self.active] == [FULL]
         )

@@ -21,7 +21,7 @@ SMALL = range(2, 9)  # exponents
 OPERATORS: dict[Any, str] = {
     np.add: "add", np.subtract: "sub", np.multiply: "mul", np.divide: "truediv",
     np.negative: "neg", np.positive: "pos",
-}
+}  # fmt: skip
 """Ufuncs whose adjoint is that of an operator."""
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FusingRewriter", "elsewhere", "expression"]
 
+
 class FusingRewriter(ConditionRewriter):
     """What can be one entry, and the calls that run it.
 
@@ -167,11 +168,18 @@ class FusingRewriter(ConditionRewriter):
         return self._run_fused(elements, parts, node)
 
     def _elements(
-        self, core: Fused, parts: Parts, target: Any, augments: bool, otherwise: Way, whole: Any,
+        self,
+        core: Fused,
+        parts: Parts,
+        target: Any,
+        augments: bool,
+        otherwise: Way,
+        whole: Any,
         into: bool = False,
     ) -> Elements:
         certain = {
-            position for position in parts.index_positions
+            position
+            for position in parts.index_positions
             if self._is_certain(parts.values[position])
         }
         layout = tuple(parts.layout)

@@ -102,7 +102,7 @@ class CheckpointedLoop:
         fields: dict[str, Any] = {
             "name": self.name, "args": arguments, "body": [*scope, *body], "decorator_list": [],
             "returns": None, "type_comment": None, "type_params": [],
-        }
+        }  # fmt: skip
         function = located(ast.FunctionDef(**fields), place)
         positional, keywords = args
         names = constant((tuple(self.bound), tuple(self.globals)), place)
@@ -110,7 +110,9 @@ class CheckpointedLoop:
             "run_again", [load(self.name, place), names, *positional], place, keywords
         )
         result: list[ast.stmt] = [
-            *self.declarations(place), function, assign(store(self.exit, place), run, place),
+            *self.declarations(place),
+            function,
+            assign(store(self.exit, place), run, place),
         ]
         if returns(self.node.body):
             exit_value = located(

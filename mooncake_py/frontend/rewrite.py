@@ -95,8 +95,12 @@ class Rewritten:
     """
 
     def __init__(
-        self, node: FunctionNode, injected: dict[str, Any], assumed: dict[str, object],
-        stored_globals: frozenset[str], stored_free: frozenset[str],
+        self,
+        node: FunctionNode,
+        injected: dict[str, Any],
+        assumed: dict[str, object],
+        stored_globals: frozenset[str],
+        stored_free: frozenset[str],
     ) -> None:
         self.node = node
         self.injected = injected

@@ -98,7 +98,8 @@ class SpanningRewriter(AssignmentRewriter):
     def _reads_attributes(self, node: Any) -> bool:
         """Whether a statement on one line reads attributes of names that are no modules."""
         return node.lineno in self.found.attribute_lines and any(
-            isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name)
+            isinstance(part, ast.Attribute)
+            and isinstance(part.value, ast.Name)
             and self.names.module(part.value) is None
             for part in walk(node)
         )

@@ -70,16 +70,19 @@ class LoopRewriter(OutputRewriter):
         again = replaced(plain, iter=load(steps, place)) if site.is_given else plain
         bound, stores = self.bind_loop(located(ast.Tuple(
             [target(user, place) for user in reading.region.bound.values()], ast.Store()
-        ), place))
+        ), place))  # fmt: skip
         tried = load(result, place)
         test = located(ast.Compare(tried, [ast.Is()], [load(ELSE, place)]), place)
         return [
             assign(store(steps, place), given, place),
             self._trial(reading, loop, steps, store(result, place), place),
             located(ast.If(test, [again], [assign(bound, tried, place), *stores]), place),
-            located(ast.Delete([
-                replaced(load(name, place), ctx=ast.Del()) for name in (result, steps)
-            ]), place),
+            located(
+                ast.Delete(
+                    [replaced(load(name, place), ctx=ast.Del()) for name in (result, steps)]
+                ),
+                place,
+            ),
         ]
 
     def _trial(
@@ -93,9 +96,7 @@ class LoopRewriter(OutputRewriter):
         parts = [load(CONTEXT, place), functions, ast.Tuple(values, ast.Load())]
         call = ast.Call(located(run, place), [located(part, place) for part in parts], [])
         otherwise: list[ast.stmt] = [assign(result, load(ELSE, place), place)]
-        handler = located(
-            ast.ExceptHandler(load("NameError", place), None, otherwise), place
-        )
+        handler = located(ast.ExceptHandler(load("NameError", place), None, otherwise), place)
         body: list[ast.stmt] = [assign(result, located(call, place), place)]
         return located(ast.Try(body, [handler], [], []), place)
 
@@ -108,9 +109,12 @@ class LoopRewriter(OutputRewriter):
         if name not in reading.region.bound:
             return context_call("field", args, place)
         others = [
-            self.visit(other.value) for other in reading.inputs
-            if isinstance(other, ast.Attribute) and other.attr == node.attr
-            and self.names.module(other.value) is None and dotted(other) != dotted(node)
+            self.visit(other.value)
+            for other in reading.inputs
+            if isinstance(other, ast.Attribute)
+            and other.attr == node.attr
+            and self.names.module(other.value) is None
+            and dotted(other) != dotted(node)
         ]
         return context_call("own_field", [*args, *others], place)
 

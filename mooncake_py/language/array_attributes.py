@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = ["GUARDED", "Flags", "read_guarded", "run_setflags", "set_array_attribute",
-           "set_flag", "set_flag_item"]
+           "set_flag", "set_flag_item"]  # fmt: skip
 
 EXPOSES_MEMORY = frozenset({"data", "ctypes", "__array_interface__", "__array_struct__"})
 GUARDED = EXPOSES_MEMORY | {"flags"}
@@ -25,7 +25,7 @@ OF_BYTES = frozenset({"dtype", "strides", "data"})
 SETTABLE = ("writeable", "aligned", "writebackifcopy")
 FLAGS = type(np.empty(0).flags)
 KEYS = {"WRITEABLE": "writeable", "W": "writeable", "ALIGNED": "aligned", "A": "aligned",
-        "WRITEBACKIFCOPY": "writebackifcopy", "X": "writebackifcopy"}
+        "WRITEBACKIFCOPY": "writebackifcopy", "X": "writebackifcopy"}  # fmt: skip
 
 Flags = dict[int, "ref[ndarray]"]
 """From the id of what ``array.flags`` returned to the array, which it does not name itself."""

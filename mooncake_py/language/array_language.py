@@ -36,10 +36,13 @@ class ArrayLanguage(Context):
                 return self.array_operator(op, a, b)
             if ta is list or ta is tuple or tb is list or tb is tuple:
                 # An array in any case: an adjoint may read it, and a list may be changed before.
-                return self.array_operator(op, *(
-                    self.call(np.array, v) if type(v) is list or type(v) is tuple else v
-                    for v in (a, b)
-                ))
+                return self.array_operator(
+                    op,
+                    *(
+                        self.call(np.array, v) if type(v) is list or type(v) is tuple else v
+                        for v in (a, b)
+                    ),
+                )
         elif ta is Active or tb is Active:
             if (ta is Active or ta in NUMBERS) and (tb is Active or tb in NUMBERS):
                 return self.scalar_operation(op.scalar_rule, op.function, (a, b))

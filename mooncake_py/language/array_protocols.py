@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["arrays_for", "as_array", "watch", "watch_array"]
 
+
 def watch_array(ctx: Tracking, a: Any) -> Any:
     """Look at the operands of NumPy from now on, if an array uses the memory of a buffer."""
     if type(a) is ndarray and isinstance(a.base, buffers.BUFFERS):

@@ -37,7 +37,7 @@ CHANGES = frozenset({
     "__setitem__", "__setmask__", "__setattr__", "__setstate__", "put", "putmask", "sort", "resize",
     "partition", "harden_mask", "soften_mask", "unshare_mask", "shrink_mask", "set_fill_value",
     *(op.inplace_method for op in BINARY.values()),
-})
+})  # fmt: skip
 
 
 def is_theirs(f: FunctionType) -> bool:

@@ -24,7 +24,7 @@ __all__ = ["COMPARISONS", "Comparisons"]
 COMPARED = frozenset({
     int, float, bool, complex, str, bytes, type(None), type, ndarray, np.bool_, np.float64,
     np.float32, np.int64, np.int32, np.uint8, np.complex128, np.dtype, range, slice,
-})
+})  # fmt: skip
 TESTED = COMPARED | {tuple, list, dict, set, frozenset, deque, FunctionType}
 HASHED = (dict, set, frozenset, type({}.keys()), type({}.items()))
 LISTED = (list, tuple, deque)
@@ -45,7 +45,7 @@ COMPARISONS = {
         ("lt", "<", "gt"), ("le", "<=", "ge"), ("eq", "==", "eq"),
         ("ne", "!=", "ne"), ("gt", ">", "lt"), ("ge", ">=", "le"),
     ]
-}
+}  # fmt: skip
 
 
 class Comparisons(Attributes):
@@ -77,9 +77,7 @@ class Comparisons(Attributes):
             return comparison.function(primal_of(a), primal_of(b))
         return self.compare_derived(comparison, a, b, left, right)
 
-    def compare_derived(
-        self, comparison: Comparison, a: Any, b: Any, left: Any, right: Any
-    ) -> Any:
+    def compare_derived(self, comparison: Comparison, a: Any, b: Any, left: Any, right: Any) -> Any:
         """Try ``a.__op__(b)`` and the reflected method of `b` in Python's order."""
         ta, tb = type(a), type(b)
         attempts = [(left, comparison.method, a, b), (right, comparison.reflected, b, a)]
@@ -163,9 +161,7 @@ class Comparisons(Attributes):
         if method is not None:
             result = self.call(method, value)
             if type(result) is not bool:
-                raise TypeError(
-                    f"__bool__ should return bool, returned {type(result).__name__}"
-                )
+                raise TypeError(f"__bool__ should return bool, returned {type(result).__name__}")
             return result
         if getattr(type(value), "__bool__", None) is None and derivable(value, "__len__"):
             return self.len(value) > 0
@@ -212,9 +208,7 @@ class Comparisons(Attributes):
         return texts.formatted(self, value, spec)
 
 
-def derived_comparison(
-    ctx: Comparisons, value: Any, name: str
-) -> Callable[[Any, Any], Any] | None:
+def derived_comparison(ctx: Comparisons, value: Any, name: str) -> Callable[[Any, Any], Any] | None:
     """Return what runs a comparison that is written in Python, or None if it is not."""
     method = derivable(value, name)
     if method is not None:

@@ -26,7 +26,7 @@ METHODS = frozenset({FunctionType, type(object.__init__)})
 KEEPS_REFERENCES = frozenset({
     "_queue", "_thread", "abc", "builtins", "collections", "contextvars", "functools",
     "itertools", "operator", "types", "typing", "weakref",
-})
+})  # fmt: skip
 
 
 def instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:

@@ -104,11 +104,11 @@ class Context(Comparisons, Objects):
         items = list(value)
         if star is not None:
             spread = len(items) - len(pattern) + 1
-            pattern = (*pattern[:star], *[None] * spread, *pattern[star + 1:])
+            pattern = (*pattern[:star], *[None] * spread, *pattern[star + 1 :])
         return [
             self.unpack(item, part) if type(part) is tuple else item
             for item, part in zip(items, pattern, strict=False)
-        ] + items[len(pattern):]
+        ] + items[len(pattern) :]
 
     def delegate(self, iterable: Any) -> Any:
         """Return what ``yield from`` delegates to."""

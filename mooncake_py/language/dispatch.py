@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Handler, Mode
 
 __all__ = ["Handlers", "call_array_method", "call_opaque", "call_unregistered", "handlers",
-           "language_handlers", "table_of"]
+           "language_handlers", "table_of"]  # fmt: skip
 
 
 class Handlers(NamedTuple):
@@ -74,13 +74,13 @@ _handlers = Handlers((-1, False), {}, {})
 
 CONTAINERS = tuple(containers.CONTAINERS)
 READ_ONLY = (tuple, frozenset, MappingProxyType, type({}.keys()), type({}.values()),
-             type({}.items()))
+             type({}.items()))  # fmt: skip
 CALL = "__call__"
 NUMPY_DISPATCHER = type(np.sum)
 CALLERS = frozenset({
     FunctionType, MethodType, functools.partial, LRU_WRAPPER, operator.methodcaller,
     operator.attrgetter, operator.itemgetter,
-})
+})  # fmt: skip
 
 
 def handlers() -> Handlers:
@@ -125,9 +125,7 @@ def table_of(
         Handlers of the mode itself, for functions that the language has none for.
     """
     within = domains.Within(handler, call_unregistered)
-    table: dict[Any, Handler] = {
-        f: noting(rule, within(rule)) for f, rule in registry.registered()
-    }
+    table: dict[Any, Handler] = {f: noting(rule, within(rule)) for f, rule in registry.registered()}
     table.update(own)
     table.update(language_handlers())
     table.update({f: within(rule) for f, rule in replaced.items() if rule is not None})
@@ -215,7 +213,7 @@ def runs_code(f: FunctionType, args: Any) -> bool:
 TEXT = frozenset({"pprint", "string", "textwrap", "tqdm", "warnings"})
 RUNS_CODE = frozenset({
     "atexit", "concurrent", "multiprocessing", "re", "signal", "threading", "timeit",
-})
+})  # fmt: skip
 STARTS = frozenset({"start", "submit"})
 
 
@@ -286,15 +284,32 @@ def call_array_method(ctx: Mode, o: ndarray, name: str, args: Any, kwargs: Any) 
         return special.run(ctx, o, name, args)
     method = getattr(o, name)
     values = (o, *args, *kwargs.values())
-    if name in ("setflags", "resize", "byteswap", "tofile", "dump", "dumps", "tobytes", "getfield",
-                "setfield", "view") and ctx.find(o) is None and name not in ("resize", "setfield"):
+    if (
+        name
+        in (
+            "setflags",
+            "resize",
+            "byteswap",
+            "tofile",
+            "dump",
+            "dumps",
+            "tobytes",
+            "getfield",
+            "setfield",
+            "view",
+        )
+        and ctx.find(o) is None
+        and name not in ("resize", "setfield")
+    ):
         return method(*args, **kwargs)
     if name == "view":
         y = method(*args, **kwargs)
         if type(y) is ndarray and y.dtype.kind in "fc" and np.real(y).dtype == np.real(o).dtype:
             return y  # the shadow of a complex block reads as floats in the same way
-    if name == "view" or any(ctx.contains_active(v) for v in values) or name in (
-        "resize", "setfield"
+    if (
+        name == "view"
+        or any(ctx.contains_active(v) for v in values)
+        or name in ("resize", "setfield")
     ):
         raise missing_rule(ctx, getattr(ndarray, name), values, keywords=kwargs)
     return method(*args, **kwargs)

@@ -238,15 +238,39 @@ def _operator_handler(name: str) -> Handler:
 def _table() -> dict[Any, Handler]:
     table: dict[Any, Handler] = {}
     table[isinstance] = table[issubclass] = run_isinstance
-    for f in (callable, id, slice, range, object, super, property,
-              staticmethod, classmethod, globals, vars, dir, open, input,
-              functools.wraps, functools.update_wrapper, functools.partial, itertools.count,
-              MethodType, MappingProxyType, SimpleNamespace, type(functools.lru_cache(len)),
-              object.__new__, object.__init__, itertools.repeat,
-              getattr(functools.partial, "__setstate__"), BaseException.__setstate__,  # noqa: B009
-              inspect.getattr_static,
-              BaseException.add_note, BaseException.with_traceback,
-              np.frompyfunc):
+    for f in (
+        callable,
+        id,
+        slice,
+        range,
+        object,
+        super,
+        property,
+        staticmethod,
+        classmethod,
+        globals,
+        vars,
+        dir,
+        open,
+        input,
+        functools.wraps,
+        functools.update_wrapper,
+        functools.partial,
+        itertools.count,
+        MethodType,
+        MappingProxyType,
+        SimpleNamespace,
+        type(functools.lru_cache(len)),
+        object.__new__,
+        object.__init__,
+        itertools.repeat,
+        functools.partial.__setstate__,  # pyright: ignore[reportAttributeAccessIssue]
+        BaseException.__setstate__,
+        inspect.getattr_static,
+        BaseException.add_note,
+        BaseException.with_traceback,
+        np.frompyfunc,
+    ):
         table[f] = run
     for f in (np.lib.stride_tricks.as_strided, np.lib.stride_tricks.sliding_window_view):
         table[f] = run_striding
@@ -255,15 +279,38 @@ def _table() -> dict[Any, Handler]:
     for f in (int, operator.index, chr, bin, hex, oct):
         table[f] = run_converting
     table[bytes] = table[bytearray] = run_on_inactive
-    for f in (np.seterr, np.errstate.__enter__, np.errstate.__exit__, ContextVar.set,
-              ContextVar.reset):
+    for f in (
+        np.seterr,
+        np.errstate.__enter__,
+        np.errstate.__exit__,
+        ContextVar.set,
+        ContextVar.reset,
+    ):
         table[f] = run_setting
-    for f in (ord,
-              np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32,
-              np.uint64, np.dtype):
+    for f in (
+        ord,
+        np.bool_,
+        np.int8,
+        np.int16,
+        np.int32,
+        np.int64,
+        np.uint8,
+        np.uint16,
+        np.uint32,
+        np.uint64,
+        np.dtype,
+    ):
         table[f] = run_on_primals
-    for f in (list, tuple, zip, itertools.chain, itertools.product,
-              itertools.zip_longest, itertools.pairwise, itertools.cycle):
+    for f in (
+        list,
+        tuple,
+        zip,
+        itertools.chain,
+        itertools.product,
+        itertools.zip_longest,
+        itertools.pairwise,
+        itertools.cycle,
+    ):
         table[f] = run_iterating
     table[itertools.chain.from_iterable] = run_chaining
     for f in (set, frozenset):
@@ -278,9 +325,17 @@ def _table() -> dict[Any, Handler]:
     table[hash] = run_hash
     table[about_to_compare] = run_about_to_compare
     table[hasattr] = run_hasattr
-    for f in (enumerate, itertools.islice, itertools.permutations, itertools.combinations,
-              itertools.combinations_with_replacement, itertools.tee, itertools.compress,
-              collections.deque, dict.fromkeys):
+    for f in (
+        enumerate,
+        itertools.islice,
+        itertools.permutations,
+        itertools.combinations,
+        itertools.combinations_with_replacement,
+        itertools.tee,
+        itertools.compress,
+        collections.deque,
+        dict.fromkeys,
+    ):
         table[f] = run_iterating_first
     table[dict] = table[collections.OrderedDict] = mappings.run_dict
     table[collections.defaultdict] = mappings.run_defaultdict
@@ -298,8 +353,17 @@ def _table() -> dict[Any, Handler]:
     table[getattr] = run_getattr
     table[setattr] = run_setattr
     table[delattr] = run_delattr
-    for f in (float, complex, np.float16, np.float32, np.float64, np.longdouble, np.complex64,
-              np.complex128, np.clongdouble):
+    for f in (
+        float,
+        complex,
+        np.float16,
+        np.float32,
+        np.float64,
+        np.longdouble,
+        np.complex64,
+        np.complex128,
+        np.clongdouble,
+    ):
         table[f] = run_number
     table.update(frames.HANDLERS)
     table[ndarray.setflags] = array_attributes.run_setflags
@@ -316,8 +380,24 @@ def _table() -> dict[Any, Handler]:
     table[copy.deepcopy] = copies.run_deepcopy
     table[copy.copy] = copies.run_copy
     table[operator.call if hasattr(operator, "call") else run_call] = run_call
-    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift",
-                 "rshift", "and_", "or_", "xor", "neg", "pos", "invert"):
+    for name in (
+        "add",
+        "sub",
+        "mul",
+        "truediv",
+        "floordiv",
+        "mod",
+        "pow",
+        "matmul",
+        "lshift",
+        "rshift",
+        "and_",
+        "or_",
+        "xor",
+        "neg",
+        "pos",
+        "invert",
+    ):
         table[getattr(operator, name)] = _operator_handler(name)
     for name in ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "imatmul"):
         table[getattr(operator, name)] = _operator_handler(name)

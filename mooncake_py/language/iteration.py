@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language, Mode, Tracking
 
 __all__ = ["assign_flat", "iterate_object", "read_flat", "run_generator_method", "run_iter",
-           "run_next", "run_reversed"]
+           "run_next", "run_reversed"]  # fmt: skip
 
 
 def iterate_object(ctx: Mode, iterable: Any) -> Any:
@@ -108,7 +108,7 @@ def computes(code: CodeType) -> bool:
 OPERATIONS = frozenset({
     "BINARY_OP", "BINARY_SUBSCR", "BINARY_SLICE", "CALL", "CALL_FUNCTION_EX", "CALL_KW",
     "LOAD_ATTR", "LOAD_METHOD", "STORE_SUBSCR", "UNARY_NEGATIVE",
-})
+})  # fmt: skip
 
 
 def iterate_derived(ctx: Language, iterator: Any) -> Any:

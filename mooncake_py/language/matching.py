@@ -20,7 +20,7 @@ _SEQUENCE = 1 << 5
 _MAPPING = 1 << 6
 _MATCHED_AS_WHOLE = frozenset({
     bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple,
-})
+})  # fmt: skip
 _MISSING = object()
 
 
@@ -110,15 +110,18 @@ class Matching:
             raise TypeError("called match pattern must be a class")
         if not self.ctx.call(isinstance, subject, cls):
             return False
-        whole = count == 1 and not hasattr(cls, "__match_args__") and any(
-            issubclass(cls, base) for base in _MATCHED_AS_WHOLE
+        whole = (
+            count == 1
+            and not hasattr(cls, "__match_args__")
+            and any(issubclass(cls, base) for base in _MATCHED_AS_WHOLE)
         )
         taken = () if whole else positional(cls, count)
         found: list[Any] = [subject] if whole else []
         for position, name in enumerate((*taken, *names)):
             if name in (*taken, *names)[:position]:
-                raise TypeError(f"{cls.__name__}() got multiple sub-patterns for attribute "
-                                f"{name!r}")
+                raise TypeError(
+                    f"{cls.__name__}() got multiple sub-patterns for attribute {name!r}"
+                )
             try:
                 found.append(self.ctx.getattr(subject, name))
             except AttributeError:

@@ -147,17 +147,19 @@ class Objects(Core):
                 continue
             if type(first) is ndarray and getattr(type(second), "__array_ufunc__", 0) is None:
                 continue
-            result = self.call(function, first, second) if python else function(
-                primal_of(first), second
+            result = (
+                self.call(function, first, second) if python else function(primal_of(first), second)
             )
             if result is NotImplemented:
                 continue
             if type(first) is ndarray:  # NumPy has asked the other operand, once for each element
                 self.refuse_if_active(op.function, (a, b))
             return result
-        return op.function(primal_of(a), primal_of(b)) if not (
-            left_python or right_python
-        ) else unsupported_operands(op, ta, tb)
+        return (
+            op.function(primal_of(a), primal_of(b))
+            if not (left_python or right_python)
+            else unsupported_operands(op, ta, tb)
+        )
 
     def unary_of_objects(self, function: Any, method: str, a: Any) -> Any:
         """Run a unary operator for an operand that is not a number or an array."""

@@ -59,7 +59,9 @@ def run_search(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     values = (*args, *kwargs.values())
     if any(map(ctx.contains_active, values)):
         raise missing_rule(
-            ctx, f, values,
+            ctx,
+            f,
+            values,
             "it searches by comparing values: the derivative of its steps is not that of the "
             "minimum",
         )

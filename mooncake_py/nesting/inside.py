@@ -73,7 +73,12 @@ RunAgain = Callable[[InnerContext, Any], tuple[Any, Any, Seeds]]
 
 
 def gradient_inside(
-    outer: Mode, debug: bool, f: Callable[..., Any], chosen: Any, has_aux: bool, args: Any,
+    outer: Mode,
+    debug: bool,
+    f: Callable[..., Any],
+    chosen: Any,
+    has_aux: bool,
+    args: Any,
     kwargs: Any,
 ) -> tuple[Any, tuple[Any, ...]]:
     """Return the result of a function and the gradients for the chosen arguments."""
@@ -98,9 +103,7 @@ def gradient_inside(
         return along(ctx, f, chosen, has_aux, args, kwargs, *cotangent)
 
     value, aux = result if has_aux else (result, None)
-    (value, gradients), aux = recorded(
-        outer, inner, (value, gradients), aux, name_of(f), run_again
-    )
+    (value, gradients), aux = recorded(outer, inner, (value, gradients), aux, name_of(f), run_again)
     return (value, aux) if has_aux else value, gradients
 
 
@@ -115,8 +118,14 @@ def told(ctx: Reporting) -> Iterator[None]:
 
 
 def along(
-    ctx: InnerContext, f: Callable[..., Any], chosen: Any, has_aux: bool, args: Any, kwargs: Any,
-    value: Any, gradients: Any,
+    ctx: InnerContext,
+    f: Callable[..., Any],
+    chosen: Any,
+    has_aux: bool,
+    args: Any,
+    kwargs: Any,
+    value: Any,
+    gradients: Any,
 ) -> tuple[Any, Any, Seeds]:
     """Run a function forward along the cotangents of its gradients; return value, aux, seeds.
 
@@ -272,7 +281,10 @@ def vjp_inside(
 
 
 def pull_back(
-    outer: Mode | None, f: Callable[..., Any], args: tuple[Any, ...], cotangent: Any,
+    outer: Mode | None,
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    cotangent: Any,
     expected: Fingerprint,
 ) -> tuple[Any, ...]:
     """Return the gradient of <f(*args), cotangent> for each argument, inside what runs outside."""
@@ -297,8 +309,13 @@ def has_derivative(ctx: Mode | None, value: Any) -> bool:
 
 
 def gradient_in_forward_mode(
-    outer: ForwardContext, debug: bool, f: Callable[..., Any], chosen: Any, has_aux: bool,
-    args: Any, kwargs: Any,
+    outer: ForwardContext,
+    debug: bool,
+    f: Callable[..., Any],
+    chosen: Any,
+    has_aux: bool,
+    args: Any,
+    kwargs: Any,
 ) -> tuple[Any, tuple[Any, ...]]:
     """Return the result of a function and its gradients, with their tangents."""
     wanted = [args[key] if isinstance(key, int) else kwargs[key] for key in chosen]
@@ -389,6 +406,5 @@ def computing_on(outer: ForwardContext, ctx: Mode) -> Iterator[None]:
 def holds_tangents(outer: ForwardContext, held: Any) -> bool:
     """Tell whether a value holds numbers or arrays that have a tangent."""
     return any(
-        outer.split(lowered(outer, part))[1] is not None
-        for part in held_foreign(None, held, set())
+        outer.split(lowered(outer, part))[1] is not None for part in held_foreign(None, held, set())
     )

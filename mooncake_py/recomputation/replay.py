@@ -133,7 +133,12 @@ class Replay:
     """
 
     def __init__(
-        self, ctx: ReverseMode, run: Run, setting: Setting, rehearsal: Rehearsal, undoing: int,
+        self,
+        ctx: ReverseMode,
+        run: Run,
+        setting: Setting,
+        rehearsal: Rehearsal,
+        undoing: int,
         value: Any,
     ) -> None:
         self.ctx = ctx
@@ -214,9 +219,11 @@ class Replay:
         for scope, name, value in self.globals:
             restore_key(scope, name, value)
         try:
-            with np.errstate(**self.setting.errors), local.using(
-                self.setting.rules
-            ), self.draws.again():
+            with (
+                np.errstate(**self.setting.errors),
+                local.using(self.setting.rules),
+                self.draws.again(),
+            ):
                 ctx.load_handlers()
                 yield
         finally:

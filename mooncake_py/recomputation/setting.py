@@ -45,7 +45,8 @@ class Setting:
         self.cells: dict[int, tuple[CellType, Any]] = {}
         self.globals = [
             (scope, name, value_at(scope, name))
-            for ctx in (outer, *outer.outers) for (_, name), scope in ctx.rebound.items()
+            for ctx in (outer, *outer.outers)
+            for (_, name), scope in ctx.rebound.items()
         ]
 
     def entering(self, f: FunctionType) -> None:

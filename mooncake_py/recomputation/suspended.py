@@ -168,15 +168,11 @@ def slot_of(entry: tuple[Any, ...]) -> tuple[Any, Slot]:
             lambda: dicts.value_at(o, key), lambda old: dicts.restore_key(o, key, old)
         )
     if inverse is state.restore_cell:
-        return id(o), Slot(
-            lambda: state.old_cell(o), lambda old: state.restore_cell(o, old)
-        )
+        return id(o), Slot(lambda: state.old_cell(o), lambda old: state.restore_cell(o, old))
     module = containers.module_of(o)
     if module is not None:
         return id(o), Slot(lambda: module.contents(o), lambda old: module.restore(o, old))
     if inverse is replace_parts and parts_apart(o, details[0]) is not None:
         spec = details[0]
-        return id(o), Slot(
-            lambda: parts_apart(o, spec), lambda old: replace_parts(o, spec, old)
-        )
+        return id(o), Slot(lambda: parts_apart(o, spec), lambda old: replace_parts(o, spec, old))
     return id(o), Slot(lambda: own_attributes(o), lambda old: set_own_attributes(o, old))

@@ -72,7 +72,9 @@ def copied(node: ast.AST) -> ast.AST:
     changes = {
         name: [copied(v) if isinstance(v, ast.AST) else v for v in value]
         if isinstance(value, list)
-        else copied(value) if isinstance(value, ast.AST) else value
+        else copied(value)
+        if isinstance(value, ast.AST)
+        else value
         for name, value in ast.iter_fields(node)
     }
     return ast.copy_location(type(node)(**changes), node)
@@ -198,8 +200,9 @@ def operand_of(part: Any, values: list[ast.expr]) -> ast.expr:
 def constant_node(value: Any) -> ast.expr:
     """Return an expression for a constant."""
     if isinstance(value, slice):
-        return ast.Call(ast.Name("slice"), [ast.Constant(v) for v in
-                                            (value.start, value.stop, value.step)], [])
+        return ast.Call(
+            ast.Name("slice"), [ast.Constant(v) for v in (value.start, value.stop, value.step)], []
+        )
     return ast.Name(getattr(value, "__name__", None) or repr(value))
 
 

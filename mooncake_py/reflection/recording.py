@@ -102,9 +102,7 @@ def shape_of(entry: tuple[Any, ...]) -> tuple[int, ...] | None:
 
 
 @contextmanager
-def running(
-    ctx: WatchedContext, f: Callable[..., Any], args: Any, kwargs: Any
-) -> Iterator[Any]:
+def running(ctx: WatchedContext, f: Callable[..., Any], args: Any, kwargs: Any) -> Iterator[Any]:
     """Run a function forward on active arguments; afterwards everything is as it was before."""
     with limits_raised(), Lifter(ctx) as lifter, guarded(ctx):
         ctx.hold((list(args), kwargs))

@@ -94,15 +94,17 @@ class TapeRecord:
     def __str__(self) -> str:
         rows = [("", "place", "operation", "shape", "saved", "bytes", "source")]
         for i, entry in enumerate(self.entries):
-            rows.append((
-                str(i),
-                "" if entry.where is None else place(entry.where),
-                entry.operation,
-                "" if entry.shape is None else str(entry.shape),
-                " ".join(f"{dtype}{list(shape)}" for shape, dtype in entry.saved),
-                f"{entry.nbytes:,}" if entry.nbytes else "",
-                entry.source,
-            ))
+            rows.append(
+                (
+                    str(i),
+                    "" if entry.where is None else place(entry.where),
+                    entry.operation,
+                    "" if entry.shape is None else str(entry.shape),
+                    " ".join(f"{dtype}{list(shape)}" for shape, dtype in entry.saved),
+                    f"{entry.nbytes:,}" if entry.nbytes else "",
+                    entry.source,
+                )
+            )
         text = table(rows, right={0, 5})
         return f"{text}\n{len(self)} entries, {self.nbytes:,} bytes saved"
 
@@ -134,9 +136,7 @@ def described(entry: tuple[Any, ...], note: Note) -> TapeEntry:
     """Return an entry as it is shown."""
     where = place_at(note.position)
     saved = note.saved if entry[0] is not undo_assign else note.saved[1:]
-    return TapeEntry(
-        where, source_at(where), operation_of(entry), note.shape, saved, note.nbytes
-    )
+    return TapeEntry(where, source_at(where), operation_of(entry), note.shape, saved, note.nbytes)
 
 
 def operation_of(entry: tuple[Any, ...]) -> str:

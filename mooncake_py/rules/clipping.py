@@ -65,9 +65,7 @@ def clip_between(x: Any, low: Any, high: Any, **options: Any) -> Any:
     return np.clip(x, low, high, **options)
 
 
-elementwise(
-    clip_between, AtOnce(clip_partial), AtOnce(clip_low_partial), AtOnce(clip_high_partial)
-)
+elementwise(clip_between, AtOnce(clip_partial), AtOnce(clip_low_partial), AtOnce(clip_high_partial))
 
 # Overlays that bring the ways of calling it into that form.
 

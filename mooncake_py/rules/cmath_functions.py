@@ -33,18 +33,18 @@ def phase_partial(z: Any, y: Any) -> Any:
 
 # Holomorphic functions; the square root is in `powers`.
 
-elementwise(cmath.exp,   lambda z, y: y)
+elementwise(cmath.exp, lambda z, y: y)
 elementwise(cmath.log, log_partial, lambda z, base, y: -y / (base * cmath.log(base)))
 elementwise(cmath.log10, lambda z, y: (1 / LN_10) / z)
-elementwise(cmath.sin,   lambda z, y: cmath.cos(z))
-elementwise(cmath.cos,   lambda z, y: -cmath.sin(z))
-elementwise(cmath.tan,   lambda z, y: 1 + y * y)
-elementwise(cmath.asin,  lambda z, y: reciprocal(cmath.cos(y)))
-elementwise(cmath.acos,  lambda z, y: -reciprocal(cmath.sin(y)))
-elementwise(cmath.atan,  lambda z, y: 1 / (1 + z * z))
-elementwise(cmath.sinh,  lambda z, y: cmath.cosh(z))
-elementwise(cmath.cosh,  lambda z, y: cmath.sinh(z))
-elementwise(cmath.tanh,  lambda z, y: 1 - y * y)
+elementwise(cmath.sin, lambda z, y: cmath.cos(z))
+elementwise(cmath.cos, lambda z, y: -cmath.sin(z))
+elementwise(cmath.tan, lambda z, y: 1 + y * y)
+elementwise(cmath.asin, lambda z, y: reciprocal(cmath.cos(y)))
+elementwise(cmath.acos, lambda z, y: -reciprocal(cmath.sin(y)))
+elementwise(cmath.atan, lambda z, y: 1 / (1 + z * z))
+elementwise(cmath.sinh, lambda z, y: cmath.cosh(z))
+elementwise(cmath.cosh, lambda z, y: cmath.sinh(z))
+elementwise(cmath.tanh, lambda z, y: 1 - y * y)
 elementwise(cmath.asinh, lambda z, y: reciprocal(cmath.cosh(y)))
 elementwise(cmath.acosh, lambda z, y: reciprocal(cmath.sinh(y)))
 elementwise(cmath.atanh, lambda z, y: 1 / ((1 - z) * (1 + z)))
@@ -52,8 +52,7 @@ elementwise(cmath.atanh, lambda z, y: 1 / ((1 - z) * (1 + z)))
 # Polar coordinates.
 
 elementwise(cmath.phase, phase_partial)
-elementwise(cmath.rect, lambda r, phi, z: cmath.rect(1, phi),
-                        lambda r, phi, z: 1j * z)
+elementwise(cmath.rect, lambda r, phi, z: cmath.rect(1, phi), lambda r, phi, z: 1j * z)
 
 
 @from_vjp(cmath.polar)

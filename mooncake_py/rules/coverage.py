@@ -36,8 +36,10 @@ def family(rule: Rule) -> str:
     """Return the name of the file that declares a rule, with the folder inside this package."""
     file = Path(rule.origin.file)
     here = Path(__file__).parent
-    return ".".join(file.relative_to(here).with_suffix("").parts) if here in file.parents else (
-        file.stem
+    return (
+        ".".join(file.relative_to(here).with_suffix("").parts)
+        if here in file.parents
+        else (file.stem)
     )
 
 

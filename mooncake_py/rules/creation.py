@@ -119,9 +119,7 @@ def assemble(object, dtype=None, **options: Any):
 
 
 @from_vjp(assemble)
-def assemble_rule(
-    object, dtype=None, **options: Any
-) -> tuple[ndarray, Callable[[Any], Any]]:
+def assemble_rule(object, dtype=None, **options: Any) -> tuple[ndarray, Callable[[Any], Any]]:
     def assemble_pullback(dy):
         added = dy.ndim - nesting(object)
         return (distribute(dy[(0,) * added], object),)

@@ -68,8 +68,9 @@ def einsum_of_several(subscripts: str, *operands: Any, **options: Any) -> Any:
     return np.einsum(subscripts, *operands, **options)
 
 
-def einsum_of_several_jvp(tangents: Any, y: Any, subscripts: str, *operands: Any,
-                          **options: Any) -> Any:
+def einsum_of_several_jvp(
+    tangents: Any, y: Any, subscripts: str, *operands: Any, **options: Any
+) -> Any:
     """Return the sum of the contractions with one operand replaced by its tangent."""
     total: Any = None
     for i, t in enumerate(tangents[1:]):
@@ -113,10 +114,12 @@ def explicit_labels(subscripts: str, ndims: tuple[int, ...]) -> tuple[tuple[str,
     if not arrow:
         once = sorted(label for label in named if inputs.count(label) == 1)
         output = "..." + "".join(once)
-    spelt = tuple([
-        term.replace("...", broadcast[len(broadcast) - n :])
-        for term, n in zip(terms, lengths, strict=True)
-    ])
+    spelt = tuple(
+        [
+            term.replace("...", broadcast[len(broadcast) - n :])
+            for term, n in zip(terms, lengths, strict=True)
+        ]
+    )
     return spelt, output.replace("...", broadcast)
 
 

@@ -180,8 +180,7 @@ class NotImplementedDerivative:
     def fail(self, function: str, argument: int) -> MissingRuleError:
         """Return the error for a use of this derivative."""
         return MissingRuleError(
-            f"the derivative of {function} with respect to argument {argument} "
-            "is not implemented",
+            f"the derivative of {function} with respect to argument {argument} is not implemented",
             why=f"{self.info} (declared at {self.origin})",
             fix="hold that argument constant, or register a rule of your own",
         )
@@ -405,9 +404,7 @@ class ZeroDerivativeRule(Rule):
     declaration = "zero_derivative"
     in_words = "a rule that says it has no derivative"
 
-    def __init__(
-        self, functions: tuple[Hashable, ...], origin: Location, because: str
-    ) -> None:
+    def __init__(self, functions: tuple[Hashable, ...], origin: Location, because: str) -> None:
         super().__init__(functions, origin)
         self.because = because
 

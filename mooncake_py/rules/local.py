@@ -17,12 +17,12 @@ __all__ = ["LocalRules", "OperatorRuleError", "current", "local_rules", "using"]
 _NAMES = (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "neg", "pos", "invert",
     "lshift", "rshift", "and_", "or_", "xor",
-)
+)  # fmt: skip
 OPERATORS = frozenset(getattr(operator, name) for name in _NAMES) | {
     np.add, np.subtract, np.multiply, np.true_divide, np.floor_divide, np.remainder, np.power,
     np.matmul, np.negative, np.positive, np.invert, np.left_shift, np.right_shift,
     np.bitwise_and, np.bitwise_or, np.bitwise_xor,
-}
+}  # fmt: skip
 
 
 class OperatorRuleError(MooncakeError, ValueError):

@@ -43,50 +43,50 @@ def over_square(a: Any, x: Any, y: Any) -> Any:
 
 # Exponentials and logarithms.
 
-elementwise(math.exp,   lambda x, y: y)
-elementwise(math.exp2,  lambda x, y: y * LN_2)
+elementwise(math.exp, lambda x, y: y)
+elementwise(math.exp2, lambda x, y: y * LN_2)
 elementwise(math.expm1, lambda x, y: y + 1)
 elementwise(math.log, log_partial, log_base_partial)
-elementwise(math.log2,  lambda x, y: (1 / LN_2) / x)
+elementwise(math.log2, lambda x, y: (1 / LN_2) / x)
 elementwise(math.log10, lambda x, y: (1 / LN_10) / x)
 elementwise(math.log1p, lambda x, y: 1 / (1 + x))
 
 # Circular functions.
 
-elementwise(math.sin,  lambda x, y: math.cos(x))
-elementwise(math.cos,  lambda x, y: -math.sin(x))
-elementwise(math.tan,  lambda x, y: 1 + y * y)
+elementwise(math.sin, lambda x, y: math.cos(x))
+elementwise(math.cos, lambda x, y: -math.sin(x))
+elementwise(math.tan, lambda x, y: 1 + y * y)
 elementwise(math.asin, lambda x, y: reciprocal(math.sqrt((1 - x) * (1 + x))))
 elementwise(math.acos, lambda x, y: -reciprocal(math.sqrt((1 - x) * (1 + x))))
 elementwise(math.atan, lambda x, y: 1 / (1 + x * x))
-elementwise(math.atan2, lambda a, b, y: over_square(b, a, b),
-                        lambda a, b, y: over_square(-a, a, b))
+elementwise(math.atan2, lambda a, b, y: over_square(b, a, b), lambda a, b, y: over_square(-a, a, b))
 elementwise(math.degrees, 180 / math.pi)
 elementwise(math.radians, math.pi / 180)
 
 # Hyperbolic functions.
 
-elementwise(math.sinh,  lambda x, y: math.cosh(x))
-elementwise(math.cosh,  lambda x, y: math.sinh(x))
-elementwise(math.tanh,  lambda x, y: 1 - y * y)
+elementwise(math.sinh, lambda x, y: math.cosh(x))
+elementwise(math.cosh, lambda x, y: math.sinh(x))
+elementwise(math.tanh, lambda x, y: 1 - y * y)
 elementwise(math.asinh, lambda x, y: 1 / math.cosh(y))
 elementwise(math.acosh, lambda x, y: reciprocal(math.sinh(y)))
 elementwise(math.atanh, lambda x, y: 1 / ((1 - x) * (1 + x)))
 
 # Special functions.
 
-elementwise(math.erf,    lambda x, y: ERF_SLOPE * math.exp(-x * x))
-elementwise(math.erfc,   lambda x, y: -ERF_SLOPE * math.exp(-x * x))
-elementwise(math.gamma,  lambda x, y: y * digamma(x))
+elementwise(math.erf, lambda x, y: ERF_SLOPE * math.exp(-x * x))
+elementwise(math.erfc, lambda x, y: -ERF_SLOPE * math.exp(-x * x))
+elementwise(math.gamma, lambda x, y: y * digamma(x))
 elementwise(math.lgamma, lambda x, y: digamma(x))
 
 # Signs, neighbours and remainders.
 
 elementwise(math.fabs, lambda x, y: math.copysign(1.0, x) if x else 0.0)
-elementwise(math.copysign, lambda a, b, y: math.copysign(1.0, a) * math.copysign(1.0, b)
-                                           if a else 0.0, None)
+elementwise(
+    math.copysign, lambda a, b, y: math.copysign(1.0, a) * math.copysign(1.0, b) if a else 0.0, None
+)
 elementwise(math.nextafter, 1, None)
-elementwise(math.fmod,      1, lambda a, b, y: (y - a) / b)
+elementwise(math.fmod, 1, lambda a, b, y: (y - a) / b)
 elementwise(math.remainder, 1, lambda a, b, y: (y - a) / b)
 if sys.version_info >= (3, 13):
     elementwise(math.fma, lambda a, b, c, y: b, lambda a, b, c, y: a, 1)

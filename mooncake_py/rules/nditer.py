@@ -119,9 +119,7 @@ def route(operands: Any, flags: Any, op_flags: Any, *options: Any) -> Route | No
 
 
 def window(view: ndarray, operand: ndarray) -> Window:
-    return Window(
-        address(view) - address(operand), view.shape, view.strides, view.flags.writeable
-    )
+    return Window(address(view) - address(operand), view.shape, view.strides, view.flags.writeable)
 
 
 def address(a: ndarray) -> int:
@@ -162,9 +160,7 @@ class Iterator:
         self.shape = steps.shape
         self.nop = len(operands)
         self.ndim = len(steps.shape)
-        self.itersize = sum(
-            [int(np.prod(places[0].shape, dtype=int)) for places in steps.windows]
-        )
+        self.itersize = sum([int(np.prod(places[0].shape, dtype=int)) for places in steps.windows])
         self.dtypes = tuple(a.dtype for a in operands)
         self.has_index = bool(steps.indices)
         self.has_multi_index = bool(steps.multi_indices)

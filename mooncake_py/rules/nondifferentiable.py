@@ -22,7 +22,7 @@ zero_derivative(
     np.floor_divide, np.spacing,
     math.floor, math.ceil, math.trunc, math.ulp,
     because="piecewise constant",
-)
+)  # fmt: skip
 
 zero_derivative(not_implemented, because="a marker")  # in rules that are differentiated again
 
@@ -38,7 +38,7 @@ zero_derivative(
     cmath.isfinite, cmath.isinf, cmath.isnan, cmath.isclose,
     float.is_integer,
     because="true or false",
-)
+)  # fmt: skip
 
 # Integers and bits.
 
@@ -48,7 +48,7 @@ zero_derivative(
     math.gcd, math.lcm, math.factorial, math.comb, math.perm, math.isqrt,
     float.as_integer_ratio,
     because="integers",
-)
+)  # fmt: skip
 
 # Indices and counts.
 
@@ -61,7 +61,7 @@ zero_derivative(
     np.diag_indices, np.diag_indices_from,
     np.tril_indices, np.tril_indices_from, np.triu_indices, np.triu_indices_from,
     because="returns indices",
-)
+)  # fmt: skip
 
 # Shapes, memory and types.
 
@@ -71,7 +71,7 @@ zero_derivative(
     np.result_type, np.can_cast, np.promote_types, np.min_scalar_type, np.common_type,
     np.mintypecode, np.issubdtype, np.isdtype, np.finfo, np.iinfo,
     because="does not depend on values",
-)
+)  # fmt: skip
 
 # Deprecated since NumPy 2.5; a later one may lack them.
 
@@ -86,10 +86,10 @@ zero_derivative(
     np.format_float_positional, np.format_float_scientific,
     np.get_printoptions, np.geterr, np.getbufsize, float.hex,
     because="returns text or settings",
-)
+)  # fmt: skip
 zero_derivative(
     time.time, time.time_ns, time.perf_counter, time.perf_counter_ns, time.monotonic,
     time.monotonic_ns, time.process_time, time.process_time_ns, time.thread_time,
     time.thread_time_ns, time.sleep,
     because="changes no values",
-)
+)  # fmt: skip

@@ -17,9 +17,7 @@ elementwise(operator.add, 1, 1)
 elementwise(operator.sub, 1, -1)
 elementwise(operator.neg, -1)
 elementwise(operator.pos, 1)
-elementwise(operator.mul,     lambda a, b, y: b,
-                              lambda a, b, y: a)
-elementwise(operator.truediv, lambda a, b, y: 1 / b,
-                              lambda a, b, y: -y / b)
-elementwise(operator.mod, 1,  lambda a, b, y: -(a // b))
+elementwise(operator.mul, lambda a, b, y: b, lambda a, b, y: a)
+elementwise(operator.truediv, lambda a, b, y: 1 / b, lambda a, b, y: -y / b)
+elementwise(operator.mod, 1, lambda a, b, y: -(a // b))
 zero_derivative(operator.floordiv, because="piecewise constant")

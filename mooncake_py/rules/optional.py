@@ -30,7 +30,7 @@ MODULES = {
         "fft", "interpolate", "linalg", "ndimage", "signal", "sparse", "sparse.linalg", "special",
         "stats",
     )
-}
+}  # fmt: skip
 _waiting = dict(MODULES)
 _seen = 0
 

@@ -65,14 +65,26 @@ def weight_below_or_nan(a: Any, b: Any) -> Any:
 
 # Maxima and minima.
 
-elementwise(np.maximum, AtOnce(lambda a, b, y: weight_above(a, b), weights_above),
-                        AtOnce(lambda a, b, y: weight_above(b, a)))
-elementwise(np.minimum, AtOnce(lambda a, b, y: weight_above(b, a), weights_below),
-                        AtOnce(lambda a, b, y: weight_above(a, b)))
-elementwise(np.fmax, AtOnce(lambda a, b, y: weight_above_or_nan(a, b)),
-                     AtOnce(lambda a, b, y: weight_above_or_nan(b, a)))
-elementwise(np.fmin, AtOnce(lambda a, b, y: weight_below_or_nan(a, b)),
-                     AtOnce(lambda a, b, y: weight_below_or_nan(b, a)))
+elementwise(
+    np.maximum,
+    AtOnce(lambda a, b, y: weight_above(a, b), weights_above),
+    AtOnce(lambda a, b, y: weight_above(b, a)),
+)
+elementwise(
+    np.minimum,
+    AtOnce(lambda a, b, y: weight_above(b, a), weights_below),
+    AtOnce(lambda a, b, y: weight_above(a, b)),
+)
+elementwise(
+    np.fmax,
+    AtOnce(lambda a, b, y: weight_above_or_nan(a, b)),
+    AtOnce(lambda a, b, y: weight_above_or_nan(b, a)),
+)
+elementwise(
+    np.fmin,
+    AtOnce(lambda a, b, y: weight_below_or_nan(a, b)),
+    AtOnce(lambda a, b, y: weight_below_or_nan(b, a)),
+)
 
 # Signs and neighbours.
 
@@ -84,7 +96,7 @@ elementwise(np.heaviside, None, lambda x, h, y: x == 0)
 # Remainders.
 
 elementwise(np.remainder, 1, lambda a, b, y: -np.floor_divide(a, b))
-elementwise(np.fmod,      1, lambda a, b, y: (y - a) / b)
+elementwise(np.fmod, 1, lambda a, b, y: (y - a) / b)
 
 # Linear maps.
 

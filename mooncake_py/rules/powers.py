@@ -91,11 +91,11 @@ def sqrt_partial(x: Any, y: Any) -> Any:
 
 # Powers.
 
-elementwise(np.power,       lambda x, p, y: slope(x, p), power_exponent_partial)
+elementwise(np.power, lambda x, p, y: slope(x, p), power_exponent_partial)
 elementwise(np.float_power, lambda x, p, y: slope(x, p), power_exponent_partial)
-elementwise(operator.pow,   lambda x, p, y: scalar_slope(x, p), scalar_exponent_partial)
-elementwise(math.pow,       lambda x, p, y: scalar_slope(x, p), scalar_exponent_partial)
-elementwise(np.square,     lambda x, y: 2 * x)
+elementwise(operator.pow, lambda x, p, y: scalar_slope(x, p), scalar_exponent_partial)
+elementwise(math.pow, lambda x, p, y: scalar_slope(x, p), scalar_exponent_partial)
+elementwise(np.square, lambda x, y: 2 * x)
 elementwise(np.reciprocal, lambda x, y: -y * y)
 
 # The derivative in the base, with a rule of its own: it has cases for single exponents, which are
@@ -107,7 +107,7 @@ elementwise(scalar_slope, scalar_slope_base_partial, scalar_slope_exponent_parti
 # Roots.
 
 elementwise(np.sqrt, sqrt_partial)
-elementwise(math.sqrt,  lambda x, y: 0.5 / y)
+elementwise(math.sqrt, lambda x, y: 0.5 / y)
 elementwise(cmath.sqrt, lambda x, y: 0.5 * reciprocal(y))
-elementwise(np.cbrt,    lambda x, y: 1 / (3 * y * y))
-elementwise(math.cbrt,  lambda x, y: 1 / (3 * y * y))
+elementwise(np.cbrt, lambda x, y: 1 / (3 * y * y))
+elementwise(math.cbrt, lambda x, y: 1 / (3 * y * y))

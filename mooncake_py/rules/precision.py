@@ -62,9 +62,11 @@ def _converting(partial: Any, real: np.dtype[Any]) -> Any:
 
     def at_precision(*args: Any) -> Any:
         dtypes = [wider(x, real) for x in args]
-        return partial(*[
-            x if dtype is None else np.asarray(x, dtype)[()]
-            for x, dtype in zip(args, dtypes, strict=True)
-        ])
+        return partial(
+            *[
+                x if dtype is None else np.asarray(x, dtype)[()]
+                for x, dtype in zip(args, dtypes, strict=True)
+            ]
+        )
 
     return at_precision

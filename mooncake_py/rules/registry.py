@@ -15,7 +15,7 @@ from mooncake_py.rules.kinds import DualRule, Rule, function_name
 __all__ = [
     "DuplicateRuleError", "add", "add_forward", "are_first", "calling_location", "find",
     "find_forward", "registered", "registered_forward", "version",
-]
+]  # fmt: skip
 
 _rules: dict[Hashable, Rule] = {}
 _forward: dict[Hashable, DualRule] = {}

@@ -33,23 +33,20 @@ def rule_of_outputs(
         def pullback(dys: Any) -> tuple[Any, ...]:
             return tuple(
                 partial(cotangent, function, i, column, inputs, ys, dys)
-                if isinstance(column, tuple) else column
+                if isinstance(column, tuple)
+                else column
                 for i, column in enumerate(columns)
             )
 
         return ys, pullback
 
     def jvp(tangents: Any, ys: Any, *inputs: Any, **_: Any) -> tuple[Any, ...]:
-        return tuple(
-            tangent(function, k, columns, inputs, ys, tangents) for k in range(len(ys))
-        )
+        return tuple(tangent(function, k, columns, inputs, ys, tangents) for k in range(len(ys)))
 
     return rule, jvp
 
 
-def tangent(
-    function: Hashable, k: int, columns: Any, inputs: Any, ys: Any, tangents: Any
-) -> Any:
+def tangent(function: Hashable, k: int, columns: Any, inputs: Any, ys: Any, tangents: Any) -> Any:
     """Return the tangent of one output: the sum over the inputs that have one."""
     values = *map(_as_numpy, inputs), tuple(map(_as_numpy, ys))
     total: Any = None

@@ -105,16 +105,16 @@ def _middle_of_line(dy: Any, line: ndarray) -> ndarray:
     dx = np.zeros(n, np.result_type(dy, line))
     for k, value in zip(middle, np.partition(line, middle)[list(middle)], strict=True):
         equal = np.flatnonzero(line == value)  # in order; nan, which is last, equals nothing
-        place = equal[k - np.count_nonzero(line < value)] if value == value else (
-            np.argsort(line, kind="stable")[k]
+        place = (
+            equal[k - np.count_nonzero(line < value)]
+            if value == value
+            else (np.argsort(line, kind="stable")[k])
         )
         dx[place] += np.reshape(dy, ()) / 2
     return dx
 
 
-def _middle_cotangent(
-    dy: Any, a: ndarray, axis: Axes, lines: ndarray, number: ndarray
-) -> ndarray:
+def _middle_cotangent(dy: Any, a: ndarray, axis: Axes, lines: ndarray, number: ndarray) -> ndarray:
     """Give half of the cotangent to each of the two middle elements, which may be the same.
 
     `number` counts the elements of each line that take part; nan, sorted last, do not.

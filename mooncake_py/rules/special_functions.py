@@ -16,12 +16,12 @@ from mooncake_py.rules.declare import elementwise
 
 __all__ = [
     "bessel_i", "difference", "digamma", "inverse", "logistic", "reciprocal", "sinc_derivative",
-]
+]  # fmt: skip
 
 # B(2k) / 2k for k = 1..7, with the Bernoulli numbers B.
 _DIGAMMA_COEFFICIENTS = (
     1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12,
-)
+)  # fmt: skip
 
 
 def digamma(x: float) -> float:
@@ -99,9 +99,7 @@ def bessel_i(n: int, x: Any) -> Any:
     return np.copysign(magnitude, x) if n % 2 else magnitude
 
 
-elementwise(
-    bessel_i, None, lambda n, x, y: (bessel_i(abs(n - 1), x) + bessel_i(n + 1, x)) / 2
-)
+elementwise(bessel_i, None, lambda n, x, y: (bessel_i(abs(n - 1), x) + bessel_i(n + 1, x)) / 2)
 
 
 def _i_series(n: int, x: Any) -> Any:

@@ -25,10 +25,13 @@ def hold_functions() -> None:
         if name not in _held:
             _held.add(name)
             scope = vars(sys.modules[name])
-            scope.update({
-                key: copy_of(value) for key, value in scope.items()
-                if type(value) is ModuleType and is_of_library(value)
-            })
+            scope.update(
+                {
+                    key: copy_of(value)
+                    for key, value in scope.items()
+                    if type(value) is ModuleType and is_of_library(value)
+                }
+            )
 
 
 def is_of_library(module: ModuleType) -> bool:
@@ -51,10 +54,13 @@ def copy_of(module: ModuleType) -> ModuleType:
 
     scope = vars(copy)
     scope.update(vars(module), __getattr__=__getattr__)
-    scope.update({
-        key: copy_of(value) for key, value in scope.items()
-        if type(value) is ModuleType and is_within(module, value)
-    })
+    scope.update(
+        {
+            key: copy_of(value)
+            for key, value in scope.items()
+            if type(value) is ModuleType and is_within(module, value)
+        }
+    )
     return copy
 
 

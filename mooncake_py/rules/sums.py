@@ -27,9 +27,7 @@ WITH_INITIAL = (0, 5)
 
 
 @linear(np.sum, np.ndarray.sum, wrt=WITH_INITIAL)
-def sum_adjoint(
-    dy, a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True
-):
+def sum_adjoint(dy, a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True):
     """Spread the cotangent over the summed axes."""
     return select(where, spread(dy, axis, a.shape)), dy
 

@@ -44,10 +44,16 @@ elementwise(np.tan, lambda x, y: 1 + y * y)
 elementwise(np.arcsin, arcsin_partial)
 elementwise(np.arccos, arccos_partial)
 elementwise(np.arctan, lambda x, y: 1 / (1 + x * x))
-elementwise(np.arctan2, lambda a, b, y: ratio(b, a * a + b * b),  # 0 at the origin
-                        lambda a, b, y: ratio(-a, a * a + b * b))
-elementwise(np.hypot, lambda a, b, y: ratio(a, y),  # 0 at the origin: minimum-norm subgradient
-                      lambda a, b, y: ratio(b, y))
+elementwise(
+    np.arctan2,
+    lambda a, b, y: ratio(b, a * a + b * b),  # 0 at the origin
+    lambda a, b, y: ratio(-a, a * a + b * b),
+)
+elementwise(
+    np.hypot,
+    lambda a, b, y: ratio(a, y),  # 0 at the origin: minimum-norm subgradient
+    lambda a, b, y: ratio(b, y),
+)
 
 # Hyperbolic functions.
 

@@ -36,7 +36,7 @@ INERT = frozenset({
     int, float, complex, bool, str, bytes, type(None), type, slice, range, type(Ellipsis),
     np.dtype, np.bool_, np.int64, np.int32, np.intp, np.float64, np.float32, np.complex128,
     type(NotImplemented), np.ufunc, ModuleType, Like,
-})
+})  # fmt: skip
 
 
 def unwrapped(value: Any) -> Any:
@@ -116,7 +116,7 @@ def parts(value: Any) -> Iterable[Any]:
 
 CONTAINERS = (
     list, tuple, dict, set, frozenset, collections.deque, functools.partial, MappingProxyType,
-)
+)  # fmt: skip
 
 
 def elements(value: Any) -> list[Any]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MISSING", "PROXIES", "Reader", "class_reader", "deleter", "have_one_state", "in_class",
            "in_python", "instance_reader", "is_kept_by_instances", "is_own", "is_read_plainly",
-           "own_reader", "referent", "super_reader", "writer"]
+           "own_reader", "referent", "super_reader", "writer"]  # fmt: skip
 
 MISSING: Any = object()
 PROXIES = (weakref.ProxyType, weakref.CallableProxyType)
@@ -142,7 +142,7 @@ def super_reader(o: Any, name: str) -> Reader | None:
     if receiver is None or name == "__class__":
         return None
     mro = start.__mro__
-    found = in_order(mro[mro.index(o.__thisclass__) + 1:], name)
+    found = in_order(mro[mro.index(o.__thisclass__) + 1 :], name)
     bound = None if receiver is start else receiver
     getter = in_python(type(found), "__get__")
     if isinstance(found, property) and getter is None and bound is not None:

@@ -165,9 +165,7 @@ def reporter(ctx: Reporting) -> Reporter:
     return report
 
 
-def refuse_other_bytes(
-    report: Reporter, dtype: np.dtype[Any], of_owner: np.dtype[Any]
-) -> None:
+def refuse_other_bytes(report: Reporter, dtype: np.dtype[Any], of_owner: np.dtype[Any]) -> None:
     """Raise if an array reads the bytes of active floats as something else.
 
     Parameters

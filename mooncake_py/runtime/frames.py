@@ -24,7 +24,7 @@ __all__ = ["HANDLERS", "VIEWS", "run_logging", "run_traceback"]
 
 LOGGING = frozenset({
     "critical", "debug", "error", "exception", "fatal", "info", "log", "warn", "warning",
-})
+})  # fmt: skip
 
 
 def caller(frame: FrameType | None) -> FrameType | None:

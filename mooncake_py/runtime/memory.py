@@ -55,7 +55,7 @@ class Memory:
     __slots__ = (
         "dtype", "grad", "logged", "nbytes", "pinned", "protected", "ref", "rewritten", "shape",
         "strides",
-    )
+    )  # fmt: skip
     overlaps = False
 
     grad: ndarray | None
@@ -455,7 +455,9 @@ class Registry:
         offset = _address(a) - _address(owner) if a.size else 0
         strides = a.strides
         node = View(
-            ref(a), memory, (a.shape, a.dtype, offset, strides),
+            ref(a),
+            memory,
+            (a.shape, a.dtype, offset, strides),
             has_overlaps(a),
         )
         self.known[id(a)] = node

@@ -13,7 +13,10 @@ __all__ = ["ANSWERED", "derivable", "is_generated", "is_other"]
 
 # Functions of one value that a class may answer with anything.
 ANSWERED: dict[Any, str] = {
-    abs: "__abs__", math.floor: "__floor__", math.ceil: "__ceil__", math.trunc: "__trunc__",
+    abs: "__abs__",
+    math.floor: "__floor__",
+    math.ceil: "__ceil__",
+    math.trunc: "__trunc__",
 }
 
 

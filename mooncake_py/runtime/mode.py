@@ -72,9 +72,7 @@ class Recording(Protocol):
         """Run a part of the call that may be run again instead of being recorded."""
         ...
 
-    def run_again(
-        self, body: Callable[[Any], Any], names: Any, items: Any, slots: int = 10
-    ) -> Any:
+    def run_again(self, body: Callable[[Any], Any], names: Any, items: Any, slots: int = 10) -> Any:
         """Run a checkpointed loop, the body of which is a function that binds `names`."""
         ...
 

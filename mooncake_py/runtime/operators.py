@@ -30,7 +30,7 @@ class BinaryOperator:
     __slots__ = (
         "_array_rule", "_scalar_rule", "function", "inplace", "inplace_method", "method",
         "name", "reflected", "ufunc",
-    )
+    )  # fmt: skip
 
     def __init__(self, name: str, ufunc: np.ufunc) -> None:
         stem = name.rstrip("_")
@@ -65,7 +65,7 @@ _UFUNCS = {
     "floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "matmul": np.matmul,
     "lshift": np.left_shift, "rshift": np.right_shift, "and_": np.bitwise_and,
     "or_": np.bitwise_or, "xor": np.bitwise_xor,
-}
+}  # fmt: skip
 
 BINARY = {name: BinaryOperator(name, ufunc) for name, ufunc in _UFUNCS.items()}
 

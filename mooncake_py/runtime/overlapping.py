@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from mooncake_py.diagnostics.reporting import Reporting
     from mooncake_py.runtime.mode import Mode
 
+# fmt: off
 __all__ = ["JOINS", "assign", "assign_parts", "compute_into", "copy_in_turn",
            "crosses", "crossing", "holds_part_of", "join_into", "refuse_shared_outputs"]
+# fmt: on
 
 JOINS = (np.concatenate, np.concatenate.__wrapped__, np.stack)  # type: ignore[attr-defined]
 
@@ -140,7 +142,8 @@ def twin(a: ndarray, owner: ndarray, elements: ndarray) -> ndarray:
 def holds_part_of(o: ndarray, value: Any) -> bool:
     """Tell whether a sequence holds, at any depth, an array that shares memory with another."""
     return any(
-        np.may_share_memory(o, part) if type(part) is ndarray
+        np.may_share_memory(o, part)
+        if type(part) is ndarray
         else (type(part) is list or type(part) is tuple) and holds_part_of(o, part)
         for part in value
     )

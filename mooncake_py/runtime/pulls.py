@@ -136,9 +136,7 @@ def add_contributions(g: Any, partials: Any, nodes: Any, fits: Any, saved: Any) 
         contribute(g, node, partial, spec, saved)
 
 
-def contribute(
-    g: Any, node: Any, partial: Any, spec: Any, saved: Any, last: bool = False
-) -> None:
+def contribute(g: Any, node: Any, partial: Any, spec: Any, saved: Any, last: bool = False) -> None:
     """Add conj(partial(*saved)) * g to one active input.
 
     The last one may keep `g` itself, which was taken from the output.  Measured: the pullback of
@@ -445,6 +443,6 @@ def pull_state(entry: Entry) -> None:
 
 
 # Those that change nothing but cotangents.
-ADJOINTS: frozenset[Pull] = frozenset(
-    value for name, value in list(globals().items()) if name.startswith("pull_")
-) - UNDOES
+ADJOINTS: frozenset[Pull] = (
+    frozenset(value for name, value in list(globals().items()) if name.startswith("pull_")) - UNDOES
+)

@@ -22,7 +22,7 @@ from mooncake_py.tangents.lookup import spec_of as tangent_spec
 
 __all__ = [
     "ADJOINTS", "THUNKS", "careful_cotangent", "pull_bilinear", "pull_linear", "pull_vjp",
-]
+]  # fmt: skip
 
 
 @reads

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["HANDLERS"]
 
 
-def handler(
-    ufunc: np.ufunc, sign: int, general: Callable[..., Any]
-) -> Handler:
+def handler(ufunc: np.ufunc, sign: int, general: Callable[..., Any]) -> Handler:
     """Return the handler ``(context, function, args, kwargs)`` of ``ufunc.at``."""
 
     def accumulate(ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -> None:

@@ -59,7 +59,10 @@ class SourceNode:
     """
 
     def __init__(
-        self, node: FunctionNode | ast.GeneratorExp, file: str, class_name: str | None,
+        self,
+        node: FunctionNode | ast.GeneratorExp,
+        file: str,
+        class_name: str | None,
         parsed: Parsed,
     ) -> None:
         self.node = node
@@ -129,7 +132,7 @@ def text_file(code: CodeType) -> str:
     """
     file = code.co_filename
     if file.startswith("<frozen "):
-        module = sys.modules.get(file[len("<frozen "):-1])
+        module = sys.modules.get(file[len("<frozen ") : -1])
         return getattr(module, "__file__", None) or file
     return file
 

@@ -20,7 +20,7 @@ _NESTED = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
 _BINDING = frozenset({
     ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.AugAssign, ast.For, ast.alias,
     ast.Global, ast.Nonlocal, ast.MatchMapping, ast.MatchAs, ast.MatchStar, ast.ExceptHandler,
-})
+})  # fmt: skip
 
 
 class Bindings:

@@ -13,7 +13,7 @@ __all__ = ["add_children", "children", "walk"]
 _WITHOUT_NODES = frozenset({
     "arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "kind", "level", "module", "op",
     "ops", "simple", "type_comment",
-})
+})  # fmt: skip
 _fields: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: ()}
 
 

@@ -186,8 +186,9 @@ def require_elementwise(
     for unit, slope in ((1.0, du), (1j, dv)) if np.iscomplexobj(y) else ((1.0, du),):
         (weighted,) = pullback(unit * weights)
         tolerance = rounding(slope) * np.max(np.abs(slope), initial=0.0)
-        if not np.allclose(weighted, weights * slope, rtol=rounding(slope), atol=tolerance,
-                           equal_nan=True):
+        if not np.allclose(
+            weighted, weights * slope, rtol=rounding(slope), atol=tolerance, equal_nan=True
+        ):
             raise NonScalarOutputError(
                 f"{name_of(f)} does not act element by element",
                 where=definition_of(f),

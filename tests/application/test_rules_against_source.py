@@ -358,7 +358,7 @@ def times(a, t):
     lambda a: functools.partial(times, a),
     lambda a: lambda t: a * t,
     lambda a: Layer(np.array([[a]]), a).apply,
-], ids=["partial", "closure", "method"])
+], ids=["partial", "closure", "method"])  # fmt: skip
 def test_functions_that_hold_something(make: Any) -> None:
     def f(a, x):
         ys = mapped(make(a), [np.array([x]), np.array([x * x])])
@@ -418,7 +418,7 @@ def test_random_generator_of_an_object_is_the_one_that_is_drawn_from() -> None:
     lambda x: many(x)["a"],
     lambda x: swapped(Uv(x, x)).u,
     lambda x: mapped(lambda t: x * t, [x])[0],
-], ids=["object", "in list", "in dict", "output", "named tuple", "function"])
+], ids=["object", "in list", "in dict", "output", "named tuple", "function"])  # fmt: skip
 def test_forward_mode_does_without_rules_of_objects(f: Any) -> None:
     with pytest.raises(MissingRuleError, match="local_rules"):
         jvp(f, (1.5,), (1.0,))

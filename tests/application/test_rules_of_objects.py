@@ -143,8 +143,10 @@ def midpoint_rule(p, q):
 def test_frozen_dataclasses_in_and_out() -> None:
     test_rule(midpoint, Point(1.0, 2.0), Point(np.float64(3.0), -1.0), dtypes=False)
     check(lambda x, v: midpoint(Point(x, v), Point(v, x * v)).y, 2.0, 3.0)
-    check(lambda v: np.sum(midpoint(Point(v[:2], v[1:]), Point(v[1:], v[:2])).x ** 2),
-          np.array([1.0, 2.0, 4.0]))
+    check(
+        lambda v: np.sum(midpoint(Point(v[:2], v[1:]), Point(v[1:], v[:2])).x ** 2),
+        np.array([1.0, 2.0, 4.0]),
+    )
 
 
 def norms(table):

@@ -100,7 +100,7 @@ OPEN = [
     reads, calls_one_that_reads, by_object, by_module, by_default, by_keyword, by_import,
     by_globals, by_attribute, Model(), Model().loss, captured(LARGE), by_method_of_the_array,
     functools.partial(by_default, y=LARGE),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("f", [plain, calls, loops_back, np.sin, np.sum, total, math.sin])

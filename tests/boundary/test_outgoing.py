@@ -219,7 +219,7 @@ def test_object_of_the_caller_is_handed_out_as_it_was_at_the_end():
 def test_what_cannot_be_copied_stays_the_same_object():
     lock, generator, sentinel = threading.Lock(), np.random.default_rng(0), object()
     fixed = (lock, generator, sentinel, Report, np, len, test_sharing_and_cycles_are_kept,
-             Level.LOW, "text", None, slice(1), np.dtype(float), (1, "a"))
+             Level.LOW, "text", None, slice(1), np.dtype(float), (1, "a"))  # fmt: skip
     aux = aux_of(lambda x: (*fixed, x[0]))
     for got, expected in zip(aux, fixed, strict=False):
         assert got is expected
@@ -295,18 +295,21 @@ def own_generator(x):
     yield 2 * x
 
 
-@pytest.mark.parametrize("hand_out", [
-    own_generator,
-    lambda x: (x * i for i in range(3)),
-    lambda x: map(x.__mul__, [1, 2]),
-    lambda x: zip([x], [1], strict=True),
-    lambda x: enumerate([x]),
-    lambda x: iter([x]),
-    lambda x: itertools.chain([x], [x]),
-    lambda x: {"a": x}.values(),
-    lambda x: {"a": [x]}.items(),
-    lambda x: {x: 1}.keys(),
-])
+@pytest.mark.parametrize(
+    "hand_out",
+    [
+        own_generator,
+        lambda x: (x * i for i in range(3)),
+        lambda x: map(x.__mul__, [1, 2]),
+        lambda x: zip([x], [1], strict=True),
+        lambda x: enumerate([x]),
+        lambda x: iter([x]),
+        lambda x: itertools.chain([x], [x]),
+        lambda x: {"a": x}.values(),
+        lambda x: {"a": [x]}.items(),
+        lambda x: {x: 1}.keys(),
+    ],
+)
 def test_an_iterator_over_active_values_cannot_leave(hand_out):
     with pytest.raises(DerivativeDropError, match="leaves the differentiated call") as caught:
         value_and_grad(lambda x: (x * x, {"held": hand_out(x)}), has_aux=True)(2.0)

@@ -76,7 +76,8 @@ def checkpointed(x):
 
 NAMES = [
     cubic, by_view, by_attribute, by_container, by_call, by_elements, by_numbers, checkpointed,
-]
+]  # fmt: skip
+
 
 def pulled_twice(back):
     back(1.0)
@@ -174,7 +175,7 @@ def test_complex_arrays_views_and_layouts() -> None:
 @pytest.mark.parametrize("view", [
     lambda x: x[::2], lambda x: x[::-1], lambda x: x.reshape(2, 4)[:, ::2],
     lambda x: x.reshape(2, 2, 2).transpose(1, 0, 2), lambda x: np.asfortranarray(x.reshape(2, 4)),
-])
+])  # fmt: skip
 def test_views_of_any_layout_as_arguments_of_inner_derivatives(view: Any) -> None:
     x = np.linspace(0.5, 2.0, 8)
 
@@ -188,6 +189,7 @@ def test_views_of_any_layout_as_arguments_of_inner_derivatives(view: Any) -> Non
         lambda v: jvp(cubes, (v,), (v * v,))[1],
         lambda v: hvp(cubes, (v,), v) * v * v / 2.0,
     ):
+
         def total(x, take=take):
             return np.sum(take(view(x)))
 
@@ -302,7 +304,7 @@ WRITES = [
     write_for_a_while_after_reading, write_the_other_for_a_while, write_for_a_while_twice,
     write_then_read, read_then_write, write_the_other, write_whole, sort, loop,
     loop_over_inactive, write_for_a_while, in_a_test, write_in_call, write_into_both,
-]
+]  # fmt: skip
 
 WAYS: dict[str, Callable[..., Any]] = {
     "grad": lambda f: grad(f)(W),
@@ -389,9 +391,7 @@ def test_a_tangent_may_be_the_very_array_of_the_argument() -> None:
     expected = np.sum(24.0 * X**3)
     np.testing.assert_allclose(jvp(doubled, (W,), (W,))[1], expected)
     np.testing.assert_allclose(hvp(doubled, (W,), W), 48.0 * X**2)
-    np.testing.assert_allclose(
-        grad(lambda x: jvp(doubled, (x,), (x,))[1])(W), 72.0 * X**2
-    )
+    np.testing.assert_allclose(grad(lambda x: jvp(doubled, (x,), (x,))[1])(W), 72.0 * X**2)
     np.testing.assert_allclose(
         jvp(lambda x: jvp(doubled, (x,), (x,))[1], (W,), (W,))[1], 3.0 * expected
     )
@@ -506,6 +506,8 @@ HELD_BY = [
     (with_function, SCALED, lambda g: [g.a, *g.b], [4.0 * TOTAL, *(2 * X * TOTAL)]),
     (with_partial, SCALED_LATER, lambda g: g.args, [8.0]),
 ]
+
+
 class Caller:
     def __init__(self, f):
         self.f = f

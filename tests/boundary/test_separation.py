@@ -136,7 +136,7 @@ def scale_both(x, y):
 
 @pytest.mark.parametrize(("first", "second"), [
     (slice(3), slice(3, 6)), (slice(0, 6, 2), slice(1, 6, 2)), (slice(2, None, -1), slice(3, 6)),
-])
+])  # fmt: skip
 def test_views_of_disjoint_parts_are_written_like_any_arrays(first, second):
     base = np.arange(1.0, 7.0)
     expected = grad(scale_both, (0, 1))(base[first].copy(), base[second].copy())
@@ -289,7 +289,7 @@ def swallow(x, y):
 
 
 WRITES = [overwrite, add_in_place, write_out, write_in_a_loop, swap, sort, wait_for_the_other,
-          raise_by_the_other, swallow]
+          raise_by_the_other, swallow]  # fmt: skip
 RUNS = {
     "grad": lambda f, x: grad(f)(x, x),
     "grad_of_second": lambda f, x: grad(f, 1)(x, x),

@@ -114,8 +114,10 @@ VALUES = {
     "bound method": lambda: (Plain(2.0, X).method, called),
     "partial": lambda: (functools.partial(lambda a, b: closure(a, b)(), 2.0, b=X), called),
     "integers": lambda: ((2.0, X, np.arange(3), (1, 2)), first_two),
-    "nested": lambda: ([Pair(Frozen(2.0, X), {"k": Data(1.5, (X + 1.0, 3))})], lambda o: (
-        ab(o[0].a) * o[0].b["k"].a * np.sum(o[0].b["k"].b[0]))),
+    "nested": lambda: (
+        [Pair(Frozen(2.0, X), {"k": Data(1.5, (X + 1.0, 3))})],
+        lambda o: ab(o[0].a) * o[0].b["k"].a * np.sum(o[0].b["k"].b[0]),
+    ),
     "list in itself": lambda: (in_itself([2.0, X]), first_two),
     "dict in itself": lambda: (in_itself({"a": 2.0, "b": X}), items),
 }
@@ -145,8 +147,11 @@ def flat(value, above):
         yield from flat([value.a, value.b], above)
 
 
-@pytest.mark.parametrize("make", [zero_tangent, lambda v: randn_tangent(
-    np.random.default_rng(3), v)], ids=["zero", "random"])
+@pytest.mark.parametrize(
+    "make",
+    [zero_tangent, lambda v: randn_tangent(np.random.default_rng(3), v)],
+    ids=["zero", "random"],
+)
 @pytest.mark.parametrize("name", VALUES)
 def test_each_derivative_takes_tangents_and_gradients_of_a_value(name, make):
     value, f = VALUES[name]()
@@ -158,14 +163,13 @@ def test_each_derivative_takes_tangents_and_gradients_of_a_value(name, make):
     (same,) = pullback(t)
     np.testing.assert_allclose(
         [np.sum(x) for x in flat(same, ())],
-        [np.sum(x) for x in flat(t, ())], rtol=1e-12,
+        [np.sum(x) for x in flat(t, ())],
+        rtol=1e-12,
     )
     product = hvp(f, (value,), t)
     # The gradient of f is a tangent, too: <H g, g> both ways.
     along_gradient = hvp(f, (value,), gradient)
-    np.testing.assert_allclose(
-        dot(t, along_gradient), dot(gradient, product), rtol=1e-9, atol=1e-9
-    )
+    np.testing.assert_allclose(dot(t, along_gradient), dot(gradient, product), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["tuple", "dataclass", "namedtuple", "object", "closure"])
@@ -194,7 +198,7 @@ def scaled_value(name, z):
 @pytest.mark.parametrize("f", [
     lambda x: Data(x[0], x), lambda x: collections.deque([x[0]]), lambda x: closure(x[0], x),
     lambda x: [Plain(x[0], x)], lambda x: {x[0]}, lambda x: in_itself([x]),
-])
+])  # fmt: skip
 def test_a_jacobian_of_what_it_has_no_place_for_is_refused(f, mode):
     with pytest.raises(InvalidTangentError):
         jacobian(f, mode=mode)(X)
@@ -226,14 +230,15 @@ PAIRED = CoDual(X, np.zeros(2))
     lambda f: grad(lambda a, b: f(a))(X, b=PAIRED), lambda f: vjp(f, PAIRED),
     lambda f: jvp(f, (PAIRED,), (X,)), lambda f: jvp(f, (Dual(X, X),), (X,)),
     lambda f: hvp(f, (PAIRED,), X), lambda f: jacobian(f)(PAIRED),
-])
+])  # fmt: skip
 def test_values_paired_with_fdata_are_no_arguments(derivative):
     with pytest.raises(NonDifferentiableArgumentError, match=r"is a (CoDual|Dual)"):
         derivative(lambda x: np.sum(x * x))
 
 
-@pytest.mark.parametrize("call", [lambda: rrule(np.sum, X), lambda: build_rrule(np.sum)(
-    CoDual(np.sum, NoFData()), X)])
+@pytest.mark.parametrize(
+    "call", [lambda: rrule(np.sum, X), lambda: build_rrule(np.sum)(CoDual(np.sum, NoFData()), X)]
+)
 def test_plain_values_are_no_inputs_of_a_rule(call):
     with pytest.raises(InvalidTangentError, match="in place of a CoDual"):
         call()
@@ -243,7 +248,7 @@ def test_plain_values_are_no_inputs_of_a_rule(call):
 @pytest.mark.parametrize("rdata", [
     (NoRData(),), (NoRData(),) * 2, (NoRData(),) * 4, NoRData(), None, 1.0,
     (NoRData(), np.ones(2), 1.0),
-])
+])  # fmt: skip
 def test_a_pullback_that_returns_other_rdata_than_there_are_inputs_is_named(rdata):
     def product(a, b):
         return np.sum(a) * b

@@ -99,9 +99,7 @@ def test_a_recurrence_in_closed_form():
     # x_k = a x_{k-1}: the last one is a^4 x_0.
     form = form_of(read_body("x[i] = a * x[i - 1]"), {"x", "a"})
     x, dx = np.array([2.0, 7.0, 7.0, 7.0, 7.0]), np.array([0.0, 0.0, 0.0, 0.0, 1.0])
-    results, (da,) = swept(
-        form, range(1, 5), {"u_x": x, "u_a": 3.0}, {"u_x": dx}
-    )
+    results, (da,) = swept(form, range(1, 5), {"u_x": x, "u_a": 3.0}, {"u_x": dx})
     assert results == [4]
     assert_allclose(x, 2.0 * 3.0 ** np.arange(5))
     assert_allclose(dx, [81.0, 0.0, 0.0, 0.0, 0.0])

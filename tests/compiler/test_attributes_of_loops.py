@@ -74,14 +74,17 @@ def test_an_attribute_is_a_name_that_is_given_and_bound():
     assert "au_o_of_v" in region.inputs
 
 
-@pytest.mark.parametrize("body", [
-    "o = n\no.v = a",  # another object
-    "o.p.v += a",  # attributes of attributes
-    "np.v = a",  # of a module
-    "o.v += x[o.v]",  # an index that the loop computes
-    "o.v = a\no.v[i] = b",  # a number, and an array
-    "o.v = a\nfor j in range(o.v): b += 1.0",
-])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "o = n\no.v = a",  # another object
+        "o.p.v += a",  # attributes of attributes
+        "np.v = a",  # of a module
+        "o.v += x[o.v]",  # an index that the loop computes
+        "o.v = a\no.v[i] = b",  # a number, and an array
+        "o.v = a\nfor j in range(o.v): b += 1.0",
+    ],
+)
 def test_what_is_refused(body):
     assert read_body(body) is None
 

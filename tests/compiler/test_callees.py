@@ -43,8 +43,12 @@ def test_the_body_stands_in_the_region():
     assert callee.code is ramp.__code__
     assert [node.id for node in reading.calls if isinstance(node, ast.Name)] == ["ramp"]
     assert shown(reading.region).splitlines()[1:-1] == [
-        "    for u_i in steps:", "        i0_u = u_x[u_i]", "        if i0_u < 0.0:",
-        "            i0r0 = 0.0", "        else:", "            i0r0 = u_a * i0_u",
+        "    for u_i in steps:",
+        "        i0_u = u_x[u_i]",
+        "        if i0_u < 0.0:",
+        "            i0r0 = 0.0",
+        "        else:",
+        "            i0r0 = u_a * i0_u",
         "        u_x[u_i] = 1.0 + i0r0",
     ]
 
@@ -72,7 +76,7 @@ def test_the_body_stands_in_the_region():
         ("def g(i, s):\n    s, i = i, s\n    return s - i * i", "g(x[i], a)"),
         ("def g(u):\n    if 0.0 < u < 1.0 and not u == STEP: return 1\n    return u", "g(x[i])"),
     ],
-)
+)  # fmt: skip
 def test_functions_that_are_part_of_the_loop(functions, call, taken):
     f = program(functions, call)
     agrees(f, X, 0.3)
@@ -98,8 +102,11 @@ def test_functions_that_are_part_of_the_loop(functions, call, taken):
         ("def g(u):\n    if u < 0.0: return u\n    return g(u - 1.0)", "g(x[i])", "recursion"),
         ("def g(u):\n    yield u", "next(g(x[i]))", "a generator"),
         ("class G:\n    def __call__(self, u): return u\ng = G()", "g(x[i])", "an object"),
-        ("def g(u):\n    if u > 0.0:\n        w = u\n    return w if False else u", "g(x[i])",
-         "a name that may not be bound"),
+        (
+            "def g(u):\n    if u > 0.0:\n        w = u\n    return w if False else u",
+            "g(x[i])",
+            "a name that may not be bound",
+        ),
         ("def g(u): return u.real", "g(x[i])", "an attribute"),
         ("def g(u): return m.sin(u)\nimport cmath as m", "g(m[0]) if False else 1.0 * x[i]", "m"),
     ],

@@ -71,7 +71,7 @@ def relax(z, i, a):
         "s += abs(x[i] - a)", "x[i] = abs(x[i]) if x[i] < a < 1 else -a",
         "x[i] = max(min(x[i], a), -a) * 2", "s += cube(x[i])", "s = s + (lambda_(s) if s else a)",
     ],
-)
+)  # fmt: skip
 def test_calls_are_read(body, taken):
     scope = {f.__name__: f for f in (reaction, halves, chain, item, relax)}
     lines = "\n".join(f"        {line}" for line in body.split("; "))
@@ -79,7 +79,8 @@ def test_calls_are_read(body, taken):
         body,
         "def cube(u): return u ** 3\nlambda_ = lambda u: u * 0.5\n"
         f"def f(x, a):\n    s = x[0]\n    t = x[1]\n    for i in range(5):\n{lines}\n"
-        "    return s * t + x[2] * x[4] + a\n", **scope,
+        "    return s * t + x[2] * x[4] + a\n",
+        **scope,
     )
     agrees(f, X, 0.6)
     assert taken == [True, True, False]
@@ -225,7 +226,7 @@ def hide_a_module(f):
 CHANGES = [
     change_code, change_defaults, change_keyword_default, change_function, change_inner_function,
     change_inner_defaults, change_global, hide_a_module,
-]
+]  # fmt: skip
 
 
 @pytest.mark.plain
@@ -266,8 +267,11 @@ def test_captured_variables_are_seen(taken):
 
         return g
 
-    f = own("captured", "def f(x):\n    s = 0.0\n    for i in range(5):\n        s += g(x[i])\n"
-            "    return s\n", g=made())
+    f = own(
+        "captured",
+        "def f(x):\n    s = 0.0\n    for i in range(5):\n        s += g(x[i])\n    return s\n",
+        g=made(),
+    )
     for _ in range(2):
         agrees(f, X)
         rate += 0.25

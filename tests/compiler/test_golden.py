@@ -58,7 +58,7 @@ LOOPS: dict[str, tuple[str, str, str, str, str]] = {
     "choices": ("for i in range(n):", "x[i] = max(x[i], a) if y[i] > 0 else abs(a)", "pass", "x a",
                 ""),
     "quotient": ("for i in range(n):", "s = s / (a + x[i])\nx[i] = -s", "s = 1.0", "s a", ""),
-}
+}  # fmt: skip
 
 
 def saturating(u: float, v: float, rate: float = 2.0) -> float:

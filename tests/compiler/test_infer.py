@@ -85,7 +85,7 @@ def kinds(body: str, before: str = "s = t = 0.0", functions=(), **given: str) ->
         ("i + 0.5", FLOAT), ("b * i", FLOAT64), ("a * x[i] + 1", FLOAT64), ("int(x[i]) * 2", INT),
         ("int(a) / 2", FLOAT),
     ],
-)
+)  # fmt: skip
 def test_types_of_expressions(expression, kind):
     found = kinds(f"s = {expression}\nx[i] = s", n=INT, b=FLOAT64)
     assert found["s"] == kind
@@ -173,7 +173,7 @@ def test_a_copy_of_what_may_be_of_two_types_takes_its_flag():
         ("s / 2", "max(1, k_u_s, 0)"), ("s + a", "max(k_u_s, 1)"), ("s * x[0]", "2"),
         ("int(s)", "0"), ("s * n + s / n", "max(max(k_u_s, 0), max(1, k_u_s, 0))"),
     ],
-)
+)  # fmt: skip
 def test_flags_of_what_is_made_of_what_may_be_of_two_types(value, flag):
     region = region_of(f"t = {value}\ns = x[i]", "s = t = 0.0")
     found = infer(region, {"u_s": INT, "u_t": INT, "u_a": FLOAT, "u_n": INT})

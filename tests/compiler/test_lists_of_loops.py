@@ -30,15 +30,18 @@ def steps(q, p):
 # Types.
 
 
-@pytest.mark.parametrize(("body", "kind", "fits"), [
-    ("x[i] = a", FLOAT, True),
-    ("x[i] = a", FLOAT64, False),
-    ("x[i] = y[i]", FLOAT, False),
-    ("x[i] = y[i]", FLOAT64, True),
-    ("x[i] = 0", FLOAT, False),
-    ("x[i] *= 2", FLOAT, True),
-    ("y[i] = x[i]", FLOAT, True),  # an array takes any number
-])
+@pytest.mark.parametrize(
+    ("body", "kind", "fits"),
+    [
+        ("x[i] = a", FLOAT, True),
+        ("x[i] = a", FLOAT64, False),
+        ("x[i] = y[i]", FLOAT, False),
+        ("x[i] = y[i]", FLOAT64, True),
+        ("x[i] = 0", FLOAT, False),
+        ("x[i] *= 2", FLOAT, True),
+        ("y[i] = x[i]", FLOAT, True),  # an array takes any number
+    ],
+)
 def test_a_list_takes_what_is_of_its_type(body, kind, fits):
     found = infer(region_of(body), {"u_a": FLOAT, "u_n": "int", "u_x": kind})
     assert (found is not None) == fits
@@ -80,9 +83,7 @@ def test_in_forward_mode_and_to_second_order(taken):
     direction = [1.0, -0.5, 0.25, 2.0, 0.0]
     _, slope = jvp(f, (given,), (direction,))
     assert_allclose(slope, np.dot(gradient, direction), rtol=1e-12)
-    ends = [
-        grad(f)([q + h * d for q, d in zip(Q, direction, strict=True)]) for h in (1e-6, -1e-6)
-    ]
+    ends = [grad(f)([q + h * d for q, d in zip(Q, direction, strict=True)]) for h in (1e-6, -1e-6)]
     second = (np.array(ends[0]) - ends[1]) / 2e-6
     assert_allclose(hvp(f, (given,), direction), second, rtol=1e-6)
     assert given == Q

@@ -63,7 +63,7 @@ def test_numbers_that_are_written_differently_differ():
         (simplified(Select(A, B, B)), B),
         (folded("mul", Const(10**400), Const(2.0)), Op("mul", (Const(10**400), Const(2.0)))),
     ],
-)
+)  # fmt: skip
 def test_simplification(found, expected):
     assert found == expected
 
@@ -72,7 +72,7 @@ def test_names_that_are_read_once_are_not_bound():
     block = (
         Let("v", X), Let("w", Op("mul", (Name("v"), A))), Let("q", Op("add", (Name("w"), B))),
         Let("unused", C), Finite(Name("q")), Assign(X, Name("q")),
-    )
+    )  # fmt: skip
     total = Op("add", (Op("mul", (X, A)), B))
     expected = (Let("q", total), Finite(Name("q")), Assign(X, Name("q")))
     assert inlined(block, {"v", "w", "q", "unused"}) == expected
@@ -89,8 +89,10 @@ def test_operations_have_names_equal_ones_the_same():
     e = Op("add", (Op("mul", (X, X)), Op("neg", (Op("mul", (X, X)),))))
     assert steps.of(e) == Name("v3")
     assert steps.lets == [
-        Let("v0", X), Let("v1", Op("mul", (Name("v0"), Name("v0")))),
-        Let("v2", Op("neg", (Name("v1"),))), Let("v3", Op("add", (Name("v1"), Name("v2")))),
+        Let("v0", X),
+        Let("v1", Op("mul", (Name("v0"), Name("v0")))),
+        Let("v2", Op("neg", (Name("v1"),))),
+        Let("v3", Op("add", (Name("v1"), Name("v2")))),
     ]
     assert steps.of(Const(2.0)) == Const(2.0)
     assert steps.of(A) == A
@@ -108,8 +110,11 @@ def test_operations_within_choices():
 @pytest.mark.parametrize(
     ("f", "inside", "outside"),
     [
-        (np.log, (0.5,), (0.0,)), (np.arcsin, (0.0,), (1.0,)), (np.exp, (-1.0,), (710.0,)),
-        (np.divide, (1.0, -2.0), (1.0, 0.0)), (np.power, (0.5, -2.0), (-0.5, 2.0)),
+        (np.log, (0.5,), (0.0,)),
+        (np.arcsin, (0.0,), (1.0,)),
+        (np.exp, (-1.0,), (710.0,)),
+        (np.divide, (1.0, -2.0), (1.0, 0.0)),
+        (np.power, (0.5, -2.0), (-0.5, 2.0)),
         (np.maximum, (1.0, 2.0), (1.0, math.nan)),
     ],
 )
@@ -153,7 +158,7 @@ def test_evaluation():
         (Const(math.inf), "inf"), (Const(-math.inf), "-inf"), (Const(1e400), "inf"),
         (Const(True), "True"), (Const(None), "None"), (Length("x", 1), "n1_x"),
     ],
-)
+)  # fmt: skip
 def test_printing(e, text):
     assert Emitter().text(e) == text
 

@@ -76,7 +76,10 @@ def test_loops_branches_and_ints():
 def test_parallel_assignment_computes_all_values_first():
     region = region_of("s, t = t, s * x[i]", "s = t = 0.0")
     assert shown(region).splitlines()[2:] == [
-        "        w0 = u_t", "        w1 = u_s * u_x[u_i]", "        u_s = w0", "        u_t = w1",
+        "        w0 = u_t",
+        "        w1 = u_s * u_x[u_i]",
+        "        u_s = w0",
+        "        u_t = w1",
         "binds u_i, u_s, u_t",
     ]
 
@@ -84,9 +87,14 @@ def test_parallel_assignment_computes_all_values_first():
 def test_a_choice_comes_before_the_statement_that_it_stands_in():
     region = region_of("x[i] += 1.0 + (a if a > b else (b if i else x[0] * a))")
     assert shown(region).splitlines()[2:-1] == [
-        "        if u_a > u_b:", "            q0 = u_a", "        else:",
-        "            if u_i:", "                q1 = u_b", "            else:",
-        "                q1 = u_x[0] * u_a", "            q0 = q1",
+        "        if u_a > u_b:",
+        "            q0 = u_a",
+        "        else:",
+        "            if u_i:",
+        "                q1 = u_b",
+        "            else:",
+        "                q1 = u_x[0] * u_a",
+        "            q0 = q1",
         "        u_x[u_i] = u_x[u_i] + (1.0 + q0)",
     ]
 
@@ -101,8 +109,12 @@ def test_the_first_of_equal_ones_is_the_largest():
 def test_what_follows_a_jump_is_the_other_side():
     region = region_of("if x[i] < 0.0: continue\nif x[i] > a: break\ns += x[i]", "s = 0.0")
     assert shown(region).splitlines()[2:-1] == [
-        "        if u_x[u_i] < 0.0:", "            pass", "        else:",
-        "            if u_x[u_i] > u_a:", "                break", "            else:",
+        "        if u_x[u_i] < 0.0:",
+        "            pass",
+        "        else:",
+        "            if u_x[u_i] > u_a:",
+        "                break",
+        "            else:",
         "                u_s = u_s + u_x[u_i]",
     ]
 
@@ -110,8 +122,11 @@ def test_what_follows_a_jump_is_the_other_side():
 def test_loops_over_arrays_are_loops_over_their_indices():
     region = region_of("s += p * q", "s = 0.0", "for p, q in zip(x, y):")
     assert shown(region).splitlines()[1:-1] == [
-        "    if not (n0_u_x == n0_u_y):", "        raise ArithmeticError",
-        "    for h1 in range(n0_u_x):", "        u_p = u_x[h1]", "        u_q = u_y[h1]",
+        "    if not (n0_u_x == n0_u_y):",
+        "        raise ArithmeticError",
+        "    for h1 in range(n0_u_x):",
+        "        u_p = u_x[h1]",
+        "        u_q = u_y[h1]",
         "        u_s = u_s + (u_p * u_q)",
     ]
     assert region_of("s += p", "s = 0.0", "for k, p in enumerate(x):").loop.name == "u_k"
@@ -239,7 +254,8 @@ def before(text: str) -> set[str]:
     """Return what is bound before the first loop over ``q``."""
     (function,) = ast.parse(text).body
     loop = next(
-        node for node in ast.walk(function)
+        node
+        for node in ast.walk(function)
         if isinstance(node, ast.For) and ast.unparse(node.iter) == "range(q)"
     )
     return bound_before(function, loop)

@@ -60,7 +60,7 @@ def test_conditions(text, expected):
     ["i is 0", "i in x", "i & 1", "i << 1", "~i", "i ** 2", "max(i, 2, 3)", "max(i, key=i)",
      "abs(*x)", "int(a, base=2)", "o.b.a", "x[i].real", "'a'", "None",
      "i if a is b else b", "f'{i}'", "x[0:1]"],
-)
+)  # fmt: skip
 def test_conditions_that_are_refused(text):
     assert read_body(f"if {text}: x[i] = 1.0") is None
 
@@ -110,8 +110,11 @@ def test_each_function_is_passed_once():
     assert reading is not None
     assert [ast.unparse(f) for f in reading.functions] == ["np.sin", "math.cos"]
     calls = [
-        part.function for s in statements(reading.region.body) for e in expressions_of(s)
-        for part in walk(e) if isinstance(part, Call)
+        part.function
+        for s in statements(reading.region.body)
+        for e in expressions_of(s)
+        for part in walk(e)
+        if isinstance(part, Call)
     ]
     assert calls == [0, 1, 0, 1]
 

@@ -682,7 +682,7 @@ def test_types_after_the_loop():
     assert (value, kinds) == f(X.copy(), 0.5)
     assert_array_equal(g[0], [0, 1, 1, 1, 1])
     assert_allclose(g[1], 16 + np.cos(np.sin(np.sin(np.sin(0.5)))) * np.cos(np.sin(np.sin(0.5)))
-                    * np.cos(np.sin(0.5)) * np.cos(0.5) + 2)
+                    * np.cos(np.sin(0.5)) * np.cos(0.5) + 2)  # fmt: skip
 
 
 @pytest.mark.parametrize("first", ["x[0]", "a", "1"])

@@ -50,7 +50,7 @@ def lines_of(body: str, active: str) -> list[str]:
             "if u_x[u_i] > u_a:", "t1_u_s = t1_u_x[u_i]", "u_s = u_x[u_i]",
         ]),
     ],
-)
+)  # fmt: skip
 def test_statements(body, active, lines):
     found = lines_of(body, active)
     if body.startswith("s -="):
@@ -78,8 +78,10 @@ def test_the_tangent_of_a_tangent():
     assert second.region.like["t2_t1_u_s"] == "u_s"
     targets = [s.target for s in statements(second.region.body) if isinstance(s, Assign)]
     assert Name("t2_t1_u_s") in targets
-    assert not any(isinstance(s, Assign) and s.value == Const(0.0) and s.target == Name("t2_u_s")
-                   for s in statements(second.region.body))
+    assert not any(
+        isinstance(s, Assign) and s.value == Const(0.0) and s.target == Name("t2_u_s")
+        for s in statements(second.region.body)
+    )
 
 
 # In forward mode.

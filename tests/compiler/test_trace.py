@@ -35,7 +35,7 @@ def same_sides(a, b):
     ("f", "text"),
     [
         (lambda a, b: a * b + 1, "(a * b) + 1"),
-        (lambda a, b: 2 - a / b ** 2, "2 - (a / (b ** 2))"),
+        (lambda a, b: 2 - a / b**2, "2 - (a / (b ** 2))"),
         (lambda a, b: -abs(+a) % b // 3, "((-abs(a)) % b) // 3"),
         (lambda a, b: math.hypot(a, b) * math.pi, "f_hypot(a, b) * 3.141592653589793"),
         (lambda a, b: np.cos(a) * np.float64(0.5), "f_cos(a) * 0.5"),
@@ -43,8 +43,10 @@ def same_sides(a, b):
         (lambda a, b: 1.0 if a else b.real, "1.0 if (a != 0) else b"),
         (same_sides, "a"),
         (lambda a, b: helper(a) * b, "((-f_sin(a)) * b) if (a > 1.0) else (2.0 * b)"),
-        (lambda a, b: (a if a < b else b) if a < 1 else 0.5,
-         "(a if (a < b) else b) if (a < 1) else 0.5"),
+        (
+            lambda a, b: (a if a < b else b) if a < 1 else 0.5,
+            "(a if (a < b) else b) if (a < 1) else 0.5",
+        ),
         (lambda a, b: math.isfinite(a), "1.0 if (abs(a) < inf) else 0.0"),
         (lambda a, b: math.sqrt(4.0) * a, "2.0 * a"),
     ],
@@ -76,7 +78,7 @@ def many_branches(a):
         lambda a: np.add.reduce(a), lambda a: 1 / 0, many_branches,
         lambda a: np.where(a > 0, a, 0.0), lambda a: [a],
     ],
-)
+)  # fmt: skip
 def test_what_is_more_than_arithmetic_cannot_be_traced(f):
     with pytest.raises(Untraceable):
         trace(f, (A,))
@@ -122,7 +124,7 @@ def test_a_function_with_a_rule_of_its_own_is_called():
                                     "0.5 if (a == b) else (1.0 if (a > b) else 0.0)"]),
         (Select(A, A, B), ["1.0 if a else 0.0", "0.0 if a else 1.0"]),
     ],
-)
+)  # fmt: skip
 def test_partials(e, texts):
     found = [written(p) for _, p in partials(e, Y)][: len(texts)]
     assert [text.replace("f_copysign_4", "f_copysign") for text in texts] == found

@@ -55,7 +55,7 @@ def marked(error: MooncakeError) -> str:
     assert where.file == __file__
     line, carets = where.excerpt()
     assert line.strip() == linecache.getline(where.file, where.line).strip()
-    return line[carets.index("^"): carets.rindex("^") + 1]
+    return line[carets.index("^") : carets.rindex("^") + 1]
 
 
 # What is asked for.
@@ -235,8 +235,9 @@ def test_compiled_function_without_rule():
     assert "from_vjp" in error.fix
     assert "zero_derivative" in error.fix
     text = str(error).split("\n")
-    assert [line.split(":")[0].strip() for line in text if line.startswith("  ") and ":" in line[:8]
-            ] == ["where", "why", "fix"]
+    assert [
+        line.split(":")[0].strip() for line in text if line.startswith("  ") and ":" in line[:8]
+    ] == ["where", "why", "fix"]
 
 
 def test_compiled_function_inside_numpy_is_reported_at_the_users_line():

@@ -28,7 +28,8 @@ REFUSED = {
     "numpy.ndarray.view": (lambda x: x.view(np.int64)[0] * 1.0, "z.real and z.imag"),
     "numpy.frompyfunc": (lambda x: np.frompyfunc(abs, 1, 1)(x)[0], "a loop"),
     "threading.Thread.start": (
-        lambda x: threading.Thread(target=x.sort).start() or x[0], "outside of the function"
+        lambda x: threading.Thread(target=x.sort).start() or x[0],
+        "outside of the function",
     ),
 }
 

@@ -58,7 +58,7 @@ def in_a_block(x):
 
 
 PROGRAMS = [array_expression, by_index_array, numbers, elements, in_place, into_slice,
-            number_of_array, of_constants, in_a_block]
+            number_of_array, of_constants, in_a_block]  # fmt: skip
 
 
 def in_debug_mode(f):

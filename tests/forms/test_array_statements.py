@@ -311,7 +311,7 @@ PROGRAMS = {
         ),
         (M, W),
     ),
-}
+}  # fmt: skip
 
 
 def gradient(f: Callable[..., Any], args: Any, argnums: Any, fuses: bool = True) -> Any:

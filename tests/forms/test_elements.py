@@ -145,7 +145,7 @@ PROGRAMS = [
     recurrence, every_operator, copies, made_active, constants_overwritten, numbers,
     views_of_one_block, strided_shadow, index_kinds, rows_and_elements, lists_and_elements,
     overlapping_elements, square_roots, ufuncs_of_elements,
-]
+]  # fmt: skip
 ARGS = np.array([0.3, -1.2, 0.8, 2.0]), np.array([1.1, 0.2, -0.7, 0.4])
 
 
@@ -190,7 +190,10 @@ def test_one_entry_records_a_statement_on_elements():
         x[1] += 3.0  # the cotangent stays where it is
 
     assert [entries(f, *map(np.copy, ARGS)) for f in (store, augmented, name, constant)] == [
-        1, 1, 1, 0
+        1,
+        1,
+        1,
+        0,
     ]
 
 

@@ -124,7 +124,7 @@ PROGRAMS = {
         ),
         (np.array([0.3, -1.2, 0.8, 2.0]), np.array([1.1, 0.2, -0.7, 0.4])),
     ),
-}
+}  # fmt: skip
 
 
 def gradient(f: Callable[..., Any], args: tuple[Any, ...], argnums: tuple[int, ...]) -> Any:
@@ -266,7 +266,8 @@ def test_operators_of_user_types_run_once_and_in_order():
         return b.value + c.value, tuple(calls)
 
     assert value_and_grad(f, has_aux=True)(3.0) == (
-        (12.0 + 66.0, ("mul", "add", 2, 3, "mul", 4, "add")), 7.0 + 40.0
+        (12.0 + 66.0, ("mul", "add", 2, 3, "mul", 4, "add")),
+        7.0 + 40.0,
     )
 
 

@@ -62,9 +62,7 @@ def whole_numbers(x, w):
 
 ARRAYS = np.array([0.3, -1.2, 0.8, 2.0]), np.array([1.1, 0.2, -0.7, 0.4])
 PROGRAMS = {
-    **dict.fromkeys(
-        (numpy_of_floats, mixed_functions, powers, calls_at_the_root), (0.7, 0.4)
-    ),
+    **dict.fromkeys((numpy_of_floats, mixed_functions, powers, calls_at_the_root), (0.7, 0.4)),
     powers_of_arrays: ARRAYS,
     whole_numbers: ARRAYS,
 }
@@ -119,7 +117,7 @@ def test_results_have_the_types_of_the_plain_call():
         values = (
             np.sin(a) * 2, math.sin(a) * 2, math.cos(np.sin(a) + 1), a**2 - n, n**2 * a,
             -(a * n), np.sqrt(n) * a, math.sqrt(n) * a,
-        )
+        )  # fmt: skip
         return values[0] + values[1], tuple(map(type, values))
 
     for a in (0.5, np.float64(0.5)):
@@ -185,8 +183,11 @@ def test_a_function_that_is_bound_anew_is_the_one_that_runs():
 
     f = from_source(source, scope)
     for wave, slope in (
-        (math.sin, math.cos), (math.exp, math.exp), (np.cos, lambda x: -math.sin(x)),
-        (math.sin, math.cos), (Doubling(), lambda x: 2.0),
+        (math.sin, math.cos),
+        (math.exp, math.exp),
+        (np.cos, lambda x: -math.sin(x)),
+        (math.sin, math.cos),
+        (Doubling(), lambda x: 2.0),
     ):
         module.wave = wave
         value, g = value_and_grad(f)(0.7)

@@ -134,10 +134,7 @@ class Grid:
 
     def step(self):
         np.multiply(self.x[1:], self.w[:-1], out=self.scratch)
-        np.minimum(
-            self.x[1:], self.scratch
-            + 0.1, out=self.x[1:]
-        )
+        np.minimum(self.x[1:], self.scratch + 0.1, out=self.x[1:])
         np.add(self.w, self.x * 0.5, out=self.w)
 
 
@@ -181,7 +178,7 @@ PROGRAMS = {
         (X, W),
     ),
     **dict.fromkeys((broadcast, transposed, broadcast_into, shortest_paths), (M, W)),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("argnums", [(0,), (1,), (0, 1)], ids=str)
@@ -257,9 +254,7 @@ def both_ways(f, *args):
     argnums = tuple(range(len(args)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return (
-            gradient(f, args, argnums)[1], gradient(f, args, argnums, fuses=False)[1]
-        )
+        return (gradient(f, args, argnums)[1], gradient(f, args, argnums, fuses=False)[1])
 
 
 def test_ties_share_the_derivative_and_nan_has_none():

@@ -89,7 +89,7 @@ def types_beside_members_of_enumerations(x):
     parts = [
         low * Count.TWO, low[0] * Count.TWO, Count.TWO - low, (x > 0) << Count.TWO,
         (x > 0) % True << Way.LEFT, Count.TWO + np.int8(1), x[0] * Count.TWO, Count.TWO / x,
-    ]
+    ]  # fmt: skip
     names = " ".join(np.asarray(part).dtype.name for part in parts)
     low *= Count.TWO
     expected = "float64 float64 float64 int64 int64 int64 float64 float64"

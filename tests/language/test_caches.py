@@ -206,12 +206,15 @@ def remembered_square(x):
     return x * x
 
 
-@pytest.mark.parametrize("read", [
-    lambda memory, x: memory[x],
-    lambda memory, x: memory.get(x),
-    lambda memory, x: memory.setdefault(x, 1.0),
-    lambda memory, x: memory.pop(x),
-])
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda memory, x: memory[x],
+        lambda memory, x: memory.get(x),
+        lambda memory, x: memory.setdefault(x, 1.0),
+        lambda memory, x: memory.pop(x),
+    ],
+)
 def test_a_dict_filled_before_the_call_is_refused(read):
     memory = {2.0: 4.0, 3.0: [1.0]}
     with pytest.raises(DerivativeDropError, match="a dict was read at an active number"):

@@ -66,7 +66,7 @@ def dataclasses_made_inside(x, y):
     k = Compact(x)
     k.b *= k.a + y
     return (c.log[0] * c.momentum + s.balance * r.balance + k.b + Checked(x).value
-            + dataclasses.asdict(s)["decay"] + dataclasses.astuple(r)[0])
+            + dataclasses.asdict(s)["decay"] + dataclasses.astuple(r)[0])  # fmt: skip
 
 
 @programs(Cell(2.0, 0.5))

@@ -1,7 +1,6 @@
 """Callers of `operator`, and what `functools` makes of functions and methods."""
 # The unusual style of the programs is the point of them.
 
-
 from __future__ import annotations
 
 import functools

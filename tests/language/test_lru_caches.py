@@ -1,7 +1,6 @@
 """`functools.lru_cache` and `cache`, against finite differences."""
 # The unusual style of the programs is the point of them.
 
-
 from __future__ import annotations
 
 import functools

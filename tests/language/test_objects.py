@@ -121,8 +121,11 @@ def copies(x):
     shallow, deep = copy.copy(s), copy.deepcopy(s)
     s.position[0] = 100.0
     s.stiffness = 7.0
-    return (shallow.stiffness * deep.position[0] + shallow.position[0]
-            + deep.position[1]["k"] * deep.stiffness)
+    return (
+        shallow.stiffness * deep.position[0]
+        + shallow.position[0]
+        + deep.position[1]["k"] * deep.stiffness
+    )
 
 
 @programs(X)

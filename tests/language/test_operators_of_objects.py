@@ -93,7 +93,7 @@ class Vector:
 @programs(2.0, 0.5)
 def operator_overloads(x, y):
     u, v = Vector(x, y), Vector(1.0, x * y)
-    w = 2.0 * (u + v * x) + -u**2
+    w = 2.0 * (u + v * x) + -(u**2)
     alias = w
     w += u
     w[0] *= y
@@ -210,8 +210,7 @@ def values_that_change_what_they_are_added_to(x):
     account.balance += account.due
     account.balance -= account.due * x
     account.balance *= account * x
-    account.balance += account * x + (
-        x * x)
+    account.balance += account * x + (x * x)
     return account.balance * x
 
 

@@ -15,7 +15,7 @@ NAMES = [
     "dataclass", "dataclass with slots", "frozen dataclass", "namedtuple", "namespace", "deque",
     "ordered dict", "default dict", "closure", "bound method", "partial", "one object twice",
     "one array twice", "nested",
-]
+]  # fmt: skip
 
 
 def squares(gradient):
@@ -83,12 +83,14 @@ def by_one_argument_twice(s, x):
 WAYS = [
     by_grad, by_grad_of_what_is_changed, by_vjp, by_jvp, by_hvp, by_another_name,
     by_one_argument_twice,
-]
+]  # fmt: skip
 
 
 WRITTEN = ["default dict", "one object twice"]  # when they are read
 CASES = [
-    (name, way) for name in NAMES for way in WAYS
+    (name, way)
+    for name in NAMES
+    for way in WAYS
     if way is not by_another_name or name not in WRITTEN
 ]
 

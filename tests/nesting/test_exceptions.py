@@ -95,13 +95,16 @@ MODES = {"grad": lambda f: grad(f)(X), "jvp": lambda f: jvp(f, (X,), (X,))}
 @pytest.mark.parametrize(
     "raises",
     [
-        lambda x: ValueError(x[0]), lambda x: ValueError(x * 2.0), lambda x: ValueError([x]),
-        lambda x: ValueError({x[0]: 1}), lambda x: ValueError(lambda: x[0] * 2.0),
+        lambda x: ValueError(x[0]),
+        lambda x: ValueError(x * 2.0),
+        lambda x: ValueError([x]),
+        lambda x: ValueError({x[0]: 1}),
+        lambda x: ValueError(lambda: x[0] * 2.0),
     ],
 )
 @pytest.mark.parametrize("inner", [
     lambda f: grad(f)(1.0), lambda f: vjp(f, 1.0), lambda f: jvp(f, (1.0,), (1.0,)),
-])
+])  # fmt: skip
 def test_to_catch_an_exception_that_holds_active_data_is_an_error(mode, raises, inner):
     def catches(x):
         def fails(z):

@@ -143,7 +143,7 @@ PROGRAMS = [
     same_memory_twice,
     time_stepper, alternating, cholesky_by_hand, lu_with_pivoting, two_bodies, filled_in_place,
     sorted_and_masked, generator, exceptions, objects, callbacks, vectorized, contractions,
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
@@ -221,7 +221,7 @@ INSIDE = [
     newton_step, captured_that_is_bound_anew, by_attribute_and_container, pullback_used_twice,
     slope_within_pullback, auxiliary, result_is_written_to, read_memory_that_changes,
     rows_of_a_jacobian, in_callbacks,
-]
+]  # fmt: skip
 
 
 @pytest.mark.slow
@@ -329,7 +329,7 @@ def test_a_pullback_called_after_the_derivative_whose_function_does_something_el
 @pytest.mark.parametrize("parts", [
     lambda x: [x, x], lambda x: [x[:2], x[1:]], lambda x: [x, x[::-1]], lambda x: (x[:1], x),
     lambda x: {0: x[1:], 1: x[:2]},
-])
+])  # fmt: skip
 def test_an_inner_gradient_of_views_of_one_memory(parts):
     weights = np.array([0.3, -0.7, 1.1])
 

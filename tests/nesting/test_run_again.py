@@ -30,8 +30,8 @@ X = np.array([0.3, -1.2, 0.7])
 
 def drawn_in_a_gradient():
     rng = np.random.default_rng(0)
-    return lambda x: np.sum(grad(lambda z: np.sum(z**2 * rng.normal(size=3) * x))(x + 0)) * (
-        1 + rng.random()
+    return lambda x: (
+        np.sum(grad(lambda z: np.sum(z**2 * rng.normal(size=3) * x))(x + 0)) * (1 + rng.random())
     )
 
 
@@ -47,8 +47,8 @@ def drawn_by_python():
 
 def drawn_in_a_slope():
     rng = np.random.default_rng(0)
-    return lambda x: jvp(lambda z: np.sum(z**2 * rng.normal(size=3) * x), (x,), (x,))[1] * (
-        1 + rng.random()
+    return lambda x: (
+        jvp(lambda z: np.sum(z**2 * rng.normal(size=3) * x), (x,), (x,))[1] * (1 + rng.random())
     )
 
 
@@ -96,7 +96,7 @@ DRAWS = [
     drawn_in_a_gradient, drawn_by_the_former_generator, drawn_by_python, drawn_in_a_slope,
     drawn_in_a_function_pulled_back, drawn_about_the_argument, drawn_in_forward_mode_over_reverse,
     drawn_in_forwarddiff, shuffled,
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("make", DRAWS, ids=lambda f: f.__name__)

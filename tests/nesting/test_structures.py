@@ -272,8 +272,11 @@ def second_forward_twice(f, x):
 # No tangent: what `jvp` refuses outside of another derivative, too.
 WITHOUT_TANGENT = {"set", "frozenset", "proxy"} | {n for n in HANDED if "with an attribute" in n}
 SECOND = [
-    second_by_gradient, second_forward_over_reverse, second_reverse_over_forward,
-    second_by_product, second_forward_twice,
+    second_by_gradient,
+    second_forward_over_reverse,
+    second_reverse_over_forward,
+    second_by_product,
+    second_forward_twice,
 ]
 WAYS = [by_aux, by_aux_of_an_array, by_vjp, by_jvp]
 
@@ -315,7 +318,7 @@ FEW = {"object", "closures that share a variable", "key", "deque", "nested"}
     *cases(FEW, [by_aux, by_jvp]),
     *[pytest.param(*c.values, id=c.id, marks=pytest.mark.slow)
       for c in cases(HANDED.keys() - FEW, WAYS)],
-])
+])  # fmt: skip
 def test_what_a_derivative_hands_out_keeps_its_second_derivative(name, way, second):
     s = HANDED[name]
 

@@ -23,9 +23,18 @@ def new_array(w: Writer) -> None:
         w.write(f"{name} = np.full({shape}, {w.scalar(1)})")
     elif creator == "copy":
         leaf = w.array_leaf(shape)
-        copied = w.pick("{0}.copy()", "np.array({0})", "np.copy({0})", "{0} + 0", "+{0}",
-                        "{0}.astype(float)", "np.asfortranarray({0})", "{0}.copy('F')",
-                        "np.ascontiguousarray({0})", "{0} * 1.0")
+        copied = w.pick(
+            "{0}.copy()",
+            "np.array({0})",
+            "np.copy({0})",
+            "{0} + 0",
+            "+{0}",
+            "{0}.astype(float)",
+            "np.asfortranarray({0})",
+            "{0}.copy('F')",
+            "np.ascontiguousarray({0})",
+            "{0} * 1.0",
+        )
         w.write(f"{name} = {copied.format(leaf)}")
     elif creator == "like":
         leaf = w.array_leaf(shape)
@@ -92,8 +101,9 @@ def exchange(w: Writer) -> bool:
     first = w.name("array", rebinds=True)
     if first is None:
         return False
-    partners = [n.text for n in w.scope.of("array", shape=first.shape, rebinds=True)
-                if n.text != first.text]
+    partners = [
+        n.text for n in w.scope.of("array", shape=first.shape, rebinds=True) if n.text != first.text
+    ]
     if not partners:
         return False
     w.rng.shuffle(partners)
@@ -108,13 +118,15 @@ def exchange_elements(w: Writer) -> bool:
     if array is None or array.shape[0] < 3:
         return False
     t = array.text
-    w.write(w.pick(
-        f"{t}[0], {t}[1] = {t}[1], {t}[0]",
-        f"{t}[[0, 2]] = {t}[[2, 0]]",
-        f"{t}[:2], {t}[-2:] = {t}[-2:].copy(), {t}[:2] * 0.5",
-        f"{t}[:] = {t}[::-1]",
-        f"{t}[0], {t}[-1] = {t}[-1] * 0.8, {t}[0] + {t}[1]",
-    ))
+    w.write(
+        w.pick(
+            f"{t}[0], {t}[1] = {t}[1], {t}[0]",
+            f"{t}[[0, 2]] = {t}[[2, 0]]",
+            f"{t}[:2], {t}[-2:] = {t}[-2:].copy(), {t}[:2] * 0.5",
+            f"{t}[:] = {t}[::-1]",
+            f"{t}[0], {t}[-1] = {t}[-1] * 0.8, {t}[0] + {t}[1]",
+        )
+    )
     return True
 
 
@@ -149,4 +161,4 @@ def forget(w: Writer) -> bool:
 STATEMENTS = {
     new_array: 8, bind_view: 7, rebind_array: 4, bind_number: 4, change_number: 4, exchange: 4,
     exchange_elements: 2, unpack: 1, forget: 1,
-}
+}  # fmt: skip

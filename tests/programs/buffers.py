@@ -28,8 +28,10 @@ def new_index_buffer(w: Writer) -> None:
     """Bind an array of indices that is filled after it was made."""
     name, count = w.fresh("ix"), w.rng.choice((2, 3))
     values = [w.rng.randrange(3) for _ in range(count)]
-    w.write(f"{name} = np.{w.pick('zeros', 'ones', 'empty')}({count}, dtype=int)",
-            f"{name}[:] = {values}")
+    w.write(
+        f"{name} = np.{w.pick('zeros', 'ones', 'empty')}({count}, dtype=int)",
+        f"{name}[:] = {values}",
+    )
     w.scope.add(name, "index", (count,))
 
 
@@ -44,10 +46,12 @@ def reuse_index_buffer(w: Writer) -> bool:
     i, a, count = index.text, t.text, index.shape[0]
     values = w.array((count, *t.shape[1:]), 1)
     name = w.fresh("a")
+    # fmt: off
     w.write(w.pick(f"{name} = {a}[{i}]", f"{a}[{i}] *= {w.scalar(1)}", f"{a}[{i}] = {values}",
                    f"{a}[{i}] += {values}", f"np.add.at({a}, {i}, {values})",
                    f"np.subtract.at({a}, {i}, {w.scalar(1)})", f"{name} = np.take({a}, {i}, 0)"),
             w.pick(f"{i}[0] = 1", f"{i}[:] = 2", f"{i}[-1] = {i}[0]", f"{i}[:] = {i}[::-1]"))
+    # fmt: on
     if w.lines[-2].strip().startswith(f"{name} ="):
         w.scope.add(name, "array", (count, *t.shape[1:]))
     return True
@@ -62,7 +66,7 @@ def new_mask_buffer(w: Writer) -> bool:
     w.write(f"{name} = np.zeros({array.shape}, dtype=bool)",
             w.pick(f"{name}[...] = {array.text} > 0.1", f"{name}[1:] = True",
                    f"np.greater({array.text}, 0.1, {name})",
-                   f"np.less({array.text}, 0.3, out={name})"))
+                   f"np.less({array.text}, 0.3, out={name})"))  # fmt: skip
     w.scope.add(name, "mask", array.shape)
     return True
 
@@ -83,7 +87,7 @@ def new_constant_buffer(w: Writer) -> bool:
                                    f"np.where({array.text} > 0.1, {array.text}, {name})"),
             w.pick(f"{name}[0] = 0.9", f"{name} *= 0.5", f"{name}[...] = {name}[::-1]",
                    f"{name}.fill(0.7)", f"np.sqrt({name}, {name})", f"{name} += {array.text}",
-                   f"{name}[1:] = {array.text}[1:]"))
+                   f"{name}[1:] = {array.text}[1:]"))  # fmt: skip
     w.scope.add(name, "array", shape)
     w.scope.add(other, "array", shape)
     return True
@@ -100,12 +104,14 @@ def pass_buffers_by_keyword(w: Writer) -> bool:
     if mask is not None:
         rows += [f"np.{f}({t}, where={mask.text}{extra})" for f, extra in (
             ("sum", ""), ("prod", ""), ("max", ", initial=-2.0"), ("add.reduce", ", axis=None"),
-            ("min", ", initial=2.0"))] * 2
+            ("min", ", initial=2.0"))] * 2  # fmt: skip
     if index is not None:
-        rows += [f"np.sum(np.take({t}, indices={index.text}) ** 2)",
-                 f"np.sum({t}.take(axis=0, indices={index.text}) ** 2)",
-                 f"np.sum(np.repeat({t}.ravel()[:2], {index.text}[:2]) ** 2)",
-                 f"np.sum(np.repeat({t}.ravel()[:2], repeats={index.text}[:2]) ** 2)"] * 2
+        rows += [
+            f"np.sum(np.take({t}, indices={index.text}) ** 2)",
+            f"np.sum({t}.take(axis=0, indices={index.text}) ** 2)",
+            f"np.sum(np.repeat({t}.ravel()[:2], {index.text}[:2]) ** 2)",
+            f"np.sum(np.repeat({t}.ravel()[:2], repeats={index.text}[:2]) ** 2)",
+        ] * 2
     w.write(f"{name} = {w.rng.choice(rows)}")
     w.scope.add(name, "float")
     return True
@@ -125,12 +131,14 @@ def out_by_position(w: Writer) -> bool:
             f"np.sum({w.array((2, *array.shape), 1)}, 0, None, {target})",
             f"np.add.accumulate({w.array(array.shape, 1)}, 0, None, {target})",
             f"np.round({t}, 1, {target})" if w.chance(0.2) else
-            f"np.mean({w.array((2, *array.shape), 1)}, 0, None, {target})"]
+            f"np.mean({w.array((2, *array.shape), 1)}, 0, None, {target})"]  # fmt: skip
     if len(array.shape) == 1:
-        rows += [f"np.dot({w.array((n, 2), 1)}, {w.array((2,), 1)}, {target})" * (target != t),
-                 f"np.matmul({w.array((n, 2), 1)}, {w.array((2,), 1)}, {target})",
-                 f"np.take({w.array((3,), 1)}, {[w.rng.randrange(3) for _ in range(n)]}, 0, "
-                 f"{target})" * (target != t)]
+        rows += [
+            f"np.dot({w.array((n, 2), 1)}, {w.array((2,), 1)}, {target})" * (target != t),
+            f"np.matmul({w.array((n, 2), 1)}, {w.array((2,), 1)}, {target})",
+            f"np.take({w.array((3,), 1)}, {[w.rng.randrange(3) for _ in range(n)]}, 0, "
+            f"{target})" * (target != t),
+        ]
     w.write(w.rng.choice([row for row in rows if row]))
     return True
 
@@ -141,9 +149,11 @@ def bound_of_a_slice(w: Writer) -> bool:
     if t is None:
         return False
     k, v = w.fresh("k"), w.fresh("v")
+    # fmt: off
     w.write(f"{k} = np.array(1)", f"{v} = {t.text}[{k}:{k} + 2]", f"{k} += 1",
             w.pick(f"{v} *= {w.scalar(1)}", f"{v}[0] = {w.scalar(1)}",
                    f"{t.text}[{k}] *= {w.scalar(1)}", f"{v}[...] = {t.text}[{k} - 1:{k} + 1]"))
+    # fmt: on
     w.scope.add(v, "array", (2,))
     return True
 
@@ -156,19 +166,23 @@ def double_buffering(w: Writer) -> bool:
     t, shape = array.text, array.shape
     u, v, k = w.fresh("u"), w.fresh("v"), w.fresh("k")
     start = w.pick(t, f"{t}.copy()", f"{t} * 1.0")
-    spare = w.pick(f"np.zeros({shape})", f"np.zeros_like({t})", f"{t}.copy()",
-                   f"np.full({shape}, 0.3)")
+    spare = w.pick(
+        f"np.zeros({shape})", f"np.zeros_like({t})", f"{t}.copy()", f"np.full({shape}, 0.3)"
+    )
     form = w.pick("names", "list", "dict")
-    now, new = {"names": (u, v), "list": (f"{u}[0]", f"{u}[1]"),
-                "dict": (f"{u}['now']", f"{u}['new']")}[form]
+    now, new = {
+        "names": (u, v),
+        "list": (f"{u}[0]", f"{u}[1]"),
+        "dict": (f"{u}['now']", f"{u}['new']"),
+    }[form]
     w.write({"names": f"{u}, {v} = {start}, {spare}", "list": f"{u} = [{start}, {spare}]",
-             "dict": f"{u} = {{'now': {start}, 'new': {spare}}}"}[form])
+             "dict": f"{u} = {{'now': {start}, 'new': {spare}}}"}[form])  # fmt: skip
     with w.block(f"for {k} in range({w.pick('2', '3')}):"):
         w.write(w.pick(f"{new}[1:-1] = {now}[1:-1] + 0.2 * ({now}[2:] - {now}[:-2])",
                        f"np.multiply({now}, {now}[::-1], out={new})",
                        f"np.add({now}, {w.scalar(1)}, {new})", f"{new}[...] = np.sin({now})",
                        f"{new} += 0.5 * {now}" if form == "names" else f"{new}[1:] = {now}[:-1]",
-                       f"np.cumsum({now}, axis=0, out={new})"))
+                       f"np.cumsum({now}, axis=0, out={new})"))  # fmt: skip
         if form == "list" and w.chance(0.5):
             w.write(w.pick(f"{u}.append({u}.pop(0))", f"{u}.reverse()", f"{u}[:] = {u}[::-1]"))
         else:
@@ -225,4 +239,4 @@ STATEMENTS = {
     new_index_buffer: 2, reuse_index_buffer: 5, new_mask_buffer: 3, new_constant_buffer: 5,
     pass_buffers_by_keyword: 5, out_by_position: 5, bound_of_a_slice: 1, double_buffering: 5,
     hidden_buffers: 2,
-}
+}  # fmt: skip

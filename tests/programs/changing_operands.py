@@ -13,7 +13,7 @@ import numpy as np
 
 __all__ = ["HEAD", "arguments", "random_calls"]
 
-HEAD = '''import numpy as np
+HEAD = """import numpy as np
 def unaligned(v):
     a = np.zeros(v.size, [("flag", "i1"), ("value", "f8")])["value"]
     a[...] = v
@@ -21,7 +21,7 @@ def unaligned(v):
 def read_only(v):
     v.flags.writeable = False
     return v
-'''
+"""
 COMMON = ("{0}[:3] * 1.0", "{0}.reshape(3, 3) * 1.0", "{0}[:1] * 1.0", "{0}[2:5]", "{0}[4]")
 ARRAYS = (
     *COMMON, "{0}[5:2:-1]", "{0}[1:7:2]", "{0}[None, :3] * 1.0", "{0}[:3, None] * 1.0",
@@ -31,14 +31,17 @@ ARRAYS = (
     "np.broadcast_to({0}[:1], (3,))", "np.broadcast_to({0}[:3], (3, 3))", "{0}[:0] * 1.0",
     "{0}.reshape(1, 3, 3) * np.ones((2, 1, 1))", "{0}[:3] * (1.0 + 0.5j)", "unaligned({0}[:3])",
     "({0}[:3] * 1.0).astype(np.longdouble)", "read_only({0}[:3] * 1.0)",
-)
+)  # fmt: skip
 NUMBERS = (
     "{0}[4]", "float({0}[4])", "np.float32({0}[3])", "np.sum({0}[:2])", "{0}[5] * (1.0 - 2.0j)",
     "3", "True", "1.7", "np.int64(2)", "np.int32(2)", "np.True_", "np.float32(1.5)",
     "np.float16(0.5)", "np.longdouble(1.25)",
-)
+)  # fmt: skip
 CONSTANTS = (
-    "np.arange(1, 4)", "np.arange(3) > 0", "np.array([1, 2, 3], np.uint8)", "[1.0, 2.0, 3.0]",
+    "np.arange(1, 4)",
+    "np.arange(3) > 0",
+    "np.array([1, 2, 3], np.uint8)",
+    "[1.0, 2.0, 3.0]",
     "np.array([1.0, np.inf, 2.0])",
 )
 OUTPUTS = (*COMMON[:2], *ARRAYS)
@@ -47,10 +50,10 @@ INDICES = {
           "None", "np.int32(1)", "...", "np.array(1)"),
     "j": ("0", "1", "slice(None)", "np.uint8(1)", "np.True_"),
     "k": ("0", "slice(1, 3)", "np.array([True, False, True])", "1", "(0, 1)", "(1,)"),
-}
+}  # fmt: skip
 NAMES = ("a", "b", "c")
 PARTS = (*NAMES, "a[0]", "b[:1]", "c[-1]", "a[1:]", "b[:-1]", "a[::-1]", "b[k]", "c[i]", "a[:, 0]",
-         "b[0, :]", "a[i, j]", "b[j, i]")
+         "b[0, :]", "a[i, j]", "b[j, i]")  # fmt: skip
 FUNCTIONS = ("np.sin", "np.tanh", "np.exp", "-", "np.abs", "np.square", "np.cos")
 PAIRS = ("np.maximum", "np.minimum", "np.hypot", "np.arctan2", "np.add", "np.multiply", "np.fmin")
 

@@ -20,7 +20,7 @@ from tests.programs.ways import WAYS, gradient_of_memory
 __all__ = [
     "Finding", "by_bases", "check", "close", "frozen", "inner", "plain_value",
     "random_direction", "require_trust", "same_value",
-]
+]  # fmt: skip
 
 RTOL, RTOL_SINGLE = 2e-6, 2e-3
 LARGEST_NUMBER = 1e7
@@ -47,9 +47,7 @@ class Finding:
     program: Program
 
     def __str__(self) -> str:
-        return (
-            f"{self.kind}\n  expected {self.expected}\n  got      {self.got}\n\n{self.program}\n"
-        )
+        return f"{self.kind}\n  expected {self.expected}\n  got      {self.got}\n\n{self.program}\n"
 
 
 def check(program: Program, seed: int = 0) -> Finding | None:
@@ -93,8 +91,9 @@ def _found(program: Program, value: Any, seed: int) -> Finding | None:
         again = _one_call(program, differentiated, value)
         if isinstance(again, Finding):
             return again
-        others = {name: _one_call(program, _by(way, f, program), value)
-                  for name, way in WAYS.items()}
+        others = {
+            name: _one_call(program, _by(way, f, program), value) for name, way in WAYS.items()
+        }
     for direction, (slope, error) in zip(directions, slopes, strict=True):
         got = inner(found, direction)
         if not close(got, slope, error, _tolerance(program)):
@@ -125,8 +124,10 @@ def _other_ways(
 
 def plain_value(program: Program, *, exact: bool = False) -> Any:
     """Return the value of the primal, if it does not depend on memory nobody has written."""
-    values = [_value(program.source.replace("np.empty", creator), program, exact=exact)
-              for creator in ("np.empty", "np.zeros", "np.ones")]
+    values = [
+        _value(program.source.replace("np.empty", creator), program, exact=exact)
+        for creator in ("np.empty", "np.zeros", "np.ones")
+    ]
     if not isinstance(values[0], float | np.floating) or values[1] != values[2]:
         raise Untestable("the primal reads memory before it is written, or is no real number")
     return values[1]
@@ -213,8 +214,9 @@ def by_bases(program: Program, gradients: Any) -> Bases | Finding:
     places = program.build(slots)
     for i, gradient in zip(program.argnums, gradients, strict=True):
         if not _put(places[i], gradient):
-            return Finding("wrong gradient", "one cotangent for shared memory", str(gradients),
-                           program)
+            return Finding(
+                "wrong gradient", "one cotangent for shared memory", str(gradients), program
+            )
     return {n: s.gradient if isinstance(s, _Slot) else s for n, s in slots.items() if n in names}
 
 

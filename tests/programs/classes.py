@@ -120,7 +120,7 @@ def use_class(w: Writer) -> bool:
     if w.chance(0.4):
         w.write(f"{array.text}[0] *= 0.6")
     w.write(w.pick(f"{name} = {obj}.total()", f"{name} = {obj}.total() * {w.scalar(1)}",
-                   f"{name} = sum([{obj}.total(), isinstance({obj}, {known.text})])"))
+                   f"{name} = sum([{obj}.total(), isinstance({obj}, {known.text})])"))  # fmt: skip
     w.scope.add(name, "float")
     return True
 

@@ -31,22 +31,24 @@ def change_list(w: Writer) -> bool:
         return False
     t, shape = items.text, items.shape
     element = w.fresh("m")
-    w.write(w.pick(
-        f"{t}.append({w.array(shape, 1)})",
-        f"{t}.insert(0, {w.array_leaf(shape)})",
-        f"{t}.reverse()",
-        f"{t}[0], {t}[-1] = {t}[-1], {t}[0]",
-        f"{t} += [{w.array_leaf(shape)}]" if items.rebinds else "pass",
-        f"{t}.extend([{t}[0], {t}[1] * 0.5])",
-        f"{t}.append({t}.pop(0))",
-        f"{t}[1] = {t}[0]",
-        f"{t}[:] = [{element} * 0.9 for {element} in {t}]",
-        f"{t}[-1] *= {w.scalar(1)}",
-        f"{t}[0] -= {w.array(shape, 1)}",
-        f"{t}[:2] = {t}[1], {t}[0]",
-        f"{t}.append({t}[0][...])",
-        f"{t}.insert(1, {t}[0]); del {t}[0]",
-    ))
+    w.write(
+        w.pick(
+            f"{t}.append({w.array(shape, 1)})",
+            f"{t}.insert(0, {w.array_leaf(shape)})",
+            f"{t}.reverse()",
+            f"{t}[0], {t}[-1] = {t}[-1], {t}[0]",
+            f"{t} += [{w.array_leaf(shape)}]" if items.rebinds else "pass",
+            f"{t}.extend([{t}[0], {t}[1] * 0.5])",
+            f"{t}.append({t}.pop(0))",
+            f"{t}[1] = {t}[0]",
+            f"{t}[:] = [{element} * 0.9 for {element} in {t}]",
+            f"{t}[-1] *= {w.scalar(1)}",
+            f"{t}[0] -= {w.array(shape, 1)}",
+            f"{t}[:2] = {t}[1], {t}[0]",
+            f"{t}.append({t}[0][...])",
+            f"{t}.insert(1, {t}[0]); del {t}[0]",
+        )
+    )
     return True
 
 
@@ -57,12 +59,17 @@ def sweep_list(w: Writer) -> bool:
         return False
     element, counter = w.fresh("m"), w.fresh("k")
     t = items.text
-    with w.block(w.pick(f"for {element} in {t}:", f"for {counter}, {element} in enumerate({t}):",
-                        f"for {element}, _ in zip({t}, {t}[1:]):",
-                        f"for {element} in reversed({t}):")):
+    with w.block(
+        w.pick(
+            f"for {element} in {t}:",
+            f"for {counter}, {element} in enumerate({t}):",
+            f"for {element}, _ in zip({t}, {t}[1:]):",
+            f"for {element} in reversed({t}):",
+        )
+    ):
         w.write(w.pick(f"{element} *= {w.scalar(1)}", f"{element} += {w.array(items.shape, 1)}",
                        f"{element}[0] = {w.scalar(1)}", f"{element}[1:] += {element}[:-1]",
-                       f"np.sin({element}, out={element})"))
+                       f"np.sin({element}, out={element})"))  # fmt: skip
     return True
 
 
@@ -85,7 +92,7 @@ def change_numbers(w: Writer) -> bool:
         f"{t}[:2] = [{s}, {t}[0]]", f"{t}.extend([v * v for v in {t}[:2]])",
         f"{t}[:] = sorted({t}, key=lambda v: -v)", f"{t} *= 2" if numbers.rebinds else "pass",
         f"{t}[0], {t}[1] = {t}[1], {t}[0] + {t}[1]",
-    ))
+    ))  # fmt: skip
     return True
 
 
@@ -100,7 +107,7 @@ def use_numbers(w: Writer) -> bool:
                    f"{name} = np.array({t}[:2]) @ np.array({t}[-2:])",
                    f"{name} = sum(map(math.sin, {t}))", f"{name} = math.prod({t}[:2])",
                    f"{name} = float(np.mean(np.asarray({t})))",
-                   f"{name} = {{k: v for k, v in enumerate({t})}}[1]"))
+                   f"{name} = {{k: v for k, v in enumerate({t})}}[1]"))  # fmt: skip
     w.scope.add(name, "float")
     return True
 
@@ -113,7 +120,7 @@ def new_dict(w: Writer) -> bool:
     name = w.fresh("d")
     value = w.pick(array.text, f"{array.text}.copy()", f"{array.text} * 0.7")
     w.write(w.pick(f"{name} = {{'a': {value}, 's': {w.scalar(1)}}}",
-                   f"{name} = dict(a={value}, s={w.scalar(1)})"))
+                   f"{name} = dict(a={value}, s={w.scalar(1)})"))  # fmt: skip
     w.scope.add(name, "dict", array.shape)
     w.scope.add(f"{name}['a']", "array", array.shape)
     w.scope.add(f"{name}['s']", "float")
@@ -127,17 +134,20 @@ def change_dict(w: Writer) -> bool:
         return False
     t = items.text
     key = w.fresh("key")
-    w.write(w.pick(
-        f"{t}.update(s={t}['s'] * {w.scalar(1)})", f"{t}['a'] = {t}['a'] * 0.8",
-        f"{t}['new'] = {t}.pop('s'); {t}['s'] = {t}['new'] * 0.9",
-        f"{t}.setdefault('z', {w.array(items.shape, 1)})[...] *= {w.scalar(1)}",
-        f"for {key} in {t}: {t}[{key}] = {t}[{key}] * 0.95",
-        f"{t}['a'], {t}['s'] = {t}['a'] * {t}['s'], {t}['s'] + 0.1",
-        f"{t} |= {{'s': {w.scalar(1)}}}" if items.rebinds else "pass",
-        f"for {key} in {t}.values(): {key} *= 0.9",
-        f"{t}.get('a')[...] += {t}.get('q', 0.2)",
-        f"del {t}['s']; {t}['s'] = {w.scalar(1)}",
-    ))
+    w.write(
+        w.pick(
+            f"{t}.update(s={t}['s'] * {w.scalar(1)})",
+            f"{t}['a'] = {t}['a'] * 0.8",
+            f"{t}['new'] = {t}.pop('s'); {t}['s'] = {t}['new'] * 0.9",
+            f"{t}.setdefault('z', {w.array(items.shape, 1)})[...] *= {w.scalar(1)}",
+            f"for {key} in {t}: {t}[{key}] = {t}[{key}] * 0.95",
+            f"{t}['a'], {t}['s'] = {t}['a'] * {t}['s'], {t}['s'] + 0.1",
+            f"{t} |= {{'s': {w.scalar(1)}}}" if items.rebinds else "pass",
+            f"for {key} in {t}.values(): {key} *= 0.9",
+            f"{t}.get('a')[...] += {t}.get('q', 0.2)",
+            f"del {t}['s']; {t}['s'] = {w.scalar(1)}",
+        )
+    )
     return True
 
 
@@ -216,11 +226,11 @@ def change_object(w: Writer) -> bool:
         f"{t} += {s}" if box.rebinds else "pass", f"{t}.s = {t}({s})", f"{t}[1] += {s}",
         f"{t}.scale(0.5).scale({s})", f"setattr({t}, 's', {s})",
         f"{t}.__dict__['s'] = {s}", f"{t}.total += {s}; {t}.s += {t}.total",
-    ))
+    ))  # fmt: skip
     return True
 
 
 STATEMENTS = {
     new_list: 3, change_list: 5, sweep_list: 3, new_numbers: 2, change_numbers: 4, use_numbers: 2,
     new_dict: 2, change_dict: 4, use_tuple: 1, new_object: 2, change_object: 4,
-}
+}  # fmt: skip

@@ -37,11 +37,13 @@ def control_statements(fill: Fill) -> dict[Callable[[Writer], bool | None], int]
             return False
         value, counter = w.fresh("e"), w.fresh("j")
         vector = w.rng.choice(vectors)
+        # fmt: off
         head = w.pick(f"for {value} in {vector}:",
                       f"for {counter}, {value} in enumerate({vector}):",
                       f"for {value} in {vector}.tolist():", f"for {value} in (0.3, {w.scalar(1)}):",
                       f"for {counter}, {value} in zip(range(2), {vector}):",
                       f"for {value} in sorted({vector}):", f"for {value} in {vector}[::-1].flat:")
+        # fmt: on
         with w.block(head):
             w.scope.add(value, "float")
             if counter in head:
@@ -84,14 +86,16 @@ def control_statements(fill: Fill) -> dict[Callable[[Writer], bool | None], int]
             return False
         with w.block("try:"):
             fill(w, count(w))
-            failure, caught = w.rng.choice((
-                (f"{array.text}[99] = {w.scalar(1)}", "IndexError"),
-                (f"{array.text}[...] = np.ones((7, 7, 7, 7))", "ValueError"),
-                ("raise KeyError('k')", "KeyError"),
-                (f"{array.text} @ np.ones(77)", "ValueError"),
-                ("[1.0].pop(3)", "IndexError"),
-                ("{}['missing']", "KeyError"),
-            ))
+            failure, caught = w.rng.choice(
+                (
+                    (f"{array.text}[99] = {w.scalar(1)}", "IndexError"),
+                    (f"{array.text}[...] = np.ones((7, 7, 7, 7))", "ValueError"),
+                    ("raise KeyError('k')", "KeyError"),
+                    (f"{array.text} @ np.ones(77)", "ValueError"),
+                    ("[1.0].pop(3)", "IndexError"),
+                    ("{}['missing']", "KeyError"),
+                )
+            )
             w.write(failure)
         with w.block(f"except {caught}:"):
             fill(w, 1)

@@ -13,8 +13,11 @@ def new_index(w: Writer) -> None:
     name = w.fresh("ix")
     count = w.rng.choice((2, 3, 4))
     values = [w.rng.randrange(3) for _ in range(count)]
-    w.write(w.pick(f"{name} = np.array({values})", f"{name} = {values}",
-                   f"{name} = np.arange({count}) % 3"))
+    w.write(
+        w.pick(
+            f"{name} = np.array({values})", f"{name} = {values}", f"{name} = np.arange({count}) % 3"
+        )
+    )
     kind = "index"
     w.scope.add(name, kind, (count,))
 
@@ -27,7 +30,7 @@ def change_index(w: Writer) -> bool:
     t = index.text
     w.write(w.pick(f"{t}[0] = ({t}[0] + 1) % 3", f"{t}[:] = {t}[::-1]",
                    f"{t}[-1] = {w.rng.randrange(3)}", f"{t}[0], {t}[1] = {t}[1], {t}[0]",
-                   f"{t}[1:] = {t}[:-1]", f"{t}[:2] = [2, 0]"))
+                   f"{t}[1:] = {t}[:-1]", f"{t}[:2] = [2, 0]"))  # fmt: skip
     return True
 
 
@@ -39,7 +42,7 @@ def new_mask(w: Writer) -> bool:
     name = w.fresh("k")
     w.write(w.pick(f"{name} = {array.text} > 0.12",
                    f"{name} = np.arange({array.text}.size).reshape({array.shape}) % 2 == 0",
-                   f"{name} = np.abs({array.text}) < 0.4"))
+                   f"{name} = np.abs({array.text}) < 0.4"))  # fmt: skip
     w.scope.add(name, "mask", array.shape)
     return True
 
@@ -52,7 +55,7 @@ def change_mask(w: Writer) -> bool:
     t = mask.text
     w.write(w.pick(f"{t}[0] = ~{t}[0]", f"np.logical_not({t}, out={t})",
                    f"{t} ^= True" if mask.rebinds else "pass", f"{t}[...] = {t}[::-1]",
-                   f"{t}[-1] = True", f"{t}.fill(True)"))
+                   f"{t}[-1] = True", f"{t}.fill(True)"))  # fmt: skip
     return True
 
 
@@ -66,11 +69,11 @@ def new_single(w: Writer) -> bool:
         t = known.text
         w.write(w.pick(f"{t}[1:] += {t}[:-1]", f"{t} *= {w.scalar(1)}" if known.rebinds else "pass",
                        f"{t}[...] = {w.array(known.shape, 1)}", f"{t}[0] = {w.scalar(1)}",
-                       f"np.sin({t}, out={t})"))
+                       f"np.sin({t}, out={t})"))  # fmt: skip
         return True
     name = w.fresh("h")
     w.write(w.pick(f"{name} = {array.text}.astype(F32)", f"{name} = np.array({array.text}, F32)",
-                   f"{name} = np.ones({array.shape}, dtype=F32) * F32(0.5)"))
+                   f"{name} = np.ones({array.shape}, dtype=F32) * F32(0.5)"))  # fmt: skip
     w.scope.add(name, "single", array.shape)
     return True
 
@@ -82,7 +85,7 @@ def use_single(w: Writer) -> bool:
         return False
     name = w.fresh("a")
     form = w.pick("{0}.astype(float)", "{0} * np.ones({1})", "np.float64({0}) + 0.1",
-                  "np.add({0}, {0}, dtype=np.float64)")
+                  "np.add({0}, {0}, dtype=np.float64)")  # fmt: skip
     w.write(f"{name} = {form.format(single.text, single.shape)}")
     w.scope.add(name, "array", single.shape)
     return True
@@ -96,7 +99,7 @@ def new_complex(w: Writer) -> bool:
     name, other = w.fresh("z"), w.array(array.shape, 1)
     w.write(w.pick(f"{name} = {array.text} + 1j * ({other})", f"{name} = np.exp(1j * {array.text})",
                    f"{name} = np.zeros({array.shape}, complex)",
-                   f"{name} = {array.text}.astype(complex)"))
+                   f"{name} = {array.text}.astype(complex)"))  # fmt: skip
     w.scope.add(name, "complex", array.shape)
     return True
 
@@ -117,7 +120,7 @@ def change_complex(w: Writer) -> bool:
         f"{t}[...] *= np.exp(1j * ({value}))", f"np.multiply({t}, {t}, out={t})",
         f"{whole}[1:] += 1j * {whole}[:-1]", f"{t}[...] = {t} * {t}.conj() + {t}",
         f"{t}.real[...], {t}.imag[...] = {t}.imag.copy(), {t}.real.copy()",
-    ))
+    ))  # fmt: skip
     return True
 
 
@@ -129,7 +132,7 @@ def use_complex(w: Writer) -> bool:
     name = w.fresh("a")
     form = w.pick("{0}.real", "{0}.imag", "np.abs({0}) ** 2", "np.real({0} * {0}.conj())",
                   "np.imag(np.exp({0}))", "({0} * (0.4 + 0.2j)).imag", "{0}.real[...]",
-                  "np.real({0})", "abs({0} + 2.0)", "({0} ** 2).real")
+                  "np.real({0})", "abs({0} + 2.0)", "({0} ** 2).real")  # fmt: skip
     w.write(f"{name} = {form.format(known.text)}")
     w.scope.add(name, "array", known.shape)
     return True
@@ -138,4 +141,4 @@ def use_complex(w: Writer) -> bool:
 STATEMENTS = {
     new_index: 2, change_index: 4, new_mask: 2, change_mask: 3, new_single: 2, use_single: 2,
     new_complex: 2, change_complex: 5, use_complex: 3,
-}
+}  # fmt: skip

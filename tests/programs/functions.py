@@ -31,10 +31,11 @@ def function_statements(fill: Fill) -> dict[Callable[[Writer], bool | None], int
         fill(inner, w.rng.choice((1, 2, 3)))
         returned = w.pick(inner.scalar(1), "u", "u[::-1]", "u * c", "None", "(c, u)", "v")
         default = w.pick("", "=0.4")
-        w.prelude.append("\n".join(
-            [f"def {name}(u, v, c{default}):", *inner.lines, f"    return {returned}"]))
+        w.prelude.append(
+            "\n".join([f"def {name}(u, v, c{default}):", *inner.lines, f"    return {returned}"])
+        )
         kind = {"u": "array", "u[::-1]": "array", "u * c": "array", "v": "array", "None": "none",
-                "(c, u)": "pair"}.get(returned, "float")
+                "(c, u)": "pair"}.get(returned, "float")  # fmt: skip
         w.scope.add(f"{name}:{kind}", "helper", shape, rebinds=False)
         call_helper(w)
         return True
@@ -101,7 +102,7 @@ def function_statements(fill: Fill) -> dict[Callable[[Writer], bool | None], int
         w.write(w.pick(f"{name} = {closure.text}({s})",
                        f"{name} = {closure.text}({closure.text}({s}))",
                        f"{name} = sum([{closure.text}(k * {s}) for k in (1, 2)])",
-                       f"{name} = sum(map({closure.text}, (0.3, {s})))"))
+                       f"{name} = sum(map({closure.text}, (0.3, {s})))"))  # fmt: skip
         w.scope.add(name, "float")
         return True
 
@@ -134,16 +135,18 @@ def function_statements(fill: Fill) -> dict[Callable[[Writer], bool | None], int
         if array is None:
             return False
         name, t = w.fresh("s"), array.text
-        w.write(w.pick(
-            f"{name} = (lambda b, c=0.4: np.sum(b * c))({t})",
-            f"{name} = sum(map(lambda r: np.sum(r ** 2), {t}))",
-            f"{name} = (lambda *b: b[0].sum() * {w.scalar(1)})({t}, 1)",
-            f"{name} = np.sum([np.sum(r) * k for k, r in enumerate({t})])",
-            f"{name} = [{t}[k] for k in range(2)][1].sum()",
-            f"{name} = max((np.sum(r) for r in {t}), key=lambda q: q * q)",
-        ))
+        w.write(
+            w.pick(
+                f"{name} = (lambda b, c=0.4: np.sum(b * c))({t})",
+                f"{name} = sum(map(lambda r: np.sum(r ** 2), {t}))",
+                f"{name} = (lambda *b: b[0].sum() * {w.scalar(1)})({t}, 1)",
+                f"{name} = np.sum([np.sum(r) * k for k, r in enumerate({t})])",
+                f"{name} = [{t}[k] for k in range(2)][1].sum()",
+                f"{name} = max((np.sum(r) for r in {t}), key=lambda q: q * q)",
+            )
+        )
         w.scope.add(name, "float")
         return True
 
     return {define_helper: 3, call_helper: 4, define_closure: 3, call_closure: 3,
-            define_generator: 2, use_lambda: 2}
+            define_generator: 2, use_lambda: 2}  # fmt: skip

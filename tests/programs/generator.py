@@ -38,7 +38,7 @@ SHAPES: tuple[Shape, ...] = ((3,), (4,), (4,), (5,), (3, 4), (3, 3), (4, 3))
 SHARED = (  # arguments that share memory with the block m0, by its number of dimensions
     ("m0", (1, 2)), ("m0[1:]", (1, 2)), ("m0[::-1]", (1, 2)), ("m0[:-1]", (1, 2)), ("m0.T", (2,)),
     ("m0[:, 1:]", (2,)), ("m0[0]", (2,)), ("m0.ravel()", (1, 2)), ("m0[::2]", (1, 2)),
-)
+)  # fmt: skip
 
 
 def random_program(
@@ -71,7 +71,7 @@ def random_program(
     table.update({
         kind: weight for family in (control_statements(fill), function_statements(fill))
         for kind, weight in family.items() if kind.__name__ not in without
-    })
+    })  # fmt: skip
     kinds = list(table)
     weights = [table[kind] * (PREFERRED if kind.__name__ in prefer else 1) for kind in kinds]
     bases, arguments, argnums, scope, parameters = random_arguments(
@@ -90,9 +90,11 @@ def statements(without: Collection[str]) -> dict[Statement, int]:
     families = (bindings.STATEMENTS, writes.STATEMENTS, containers.STATEMENTS, dtypes.STATEMENTS,
                 idioms.STATEMENTS, laziness.STATEMENTS, buffers.STATEMENTS, numerics.STATEMENTS,
                 truths.STATEMENTS, classes.STATEMENTS, repeating.STATEMENTS, nesting.STATEMENTS,
-                special_points.STATEMENTS)
+                special_points.STATEMENTS)  # fmt: skip
     return {
-        kind: weight for family in families for kind, weight in family.items()
+        kind: weight
+        for family in families
+        for kind, weight in family.items()
         if kind.__name__ not in without
     }
 
@@ -165,7 +167,8 @@ def shared_expressions(bases: Bases) -> list[str]:
 def covers(arguments: list[str], argnums: tuple[int, ...]) -> bool:
     """Tell whether the differentiated arguments show every block that they touch as a whole."""
     return "m0" in [arguments[i] for i in argnums] or not any(
-        arguments[i].startswith(("m0.", "m0[")) for i in argnums)
+        arguments[i].startswith(("m0.", "m0[")) for i in argnums
+    )
 
 
 def add_container(rng: Random, bases: Bases, add: Callable[..., None], scope: Scope) -> None:

@@ -15,7 +15,7 @@ def chained_assignment(w: Writer) -> bool:
     t, name = array.text, w.fresh("s")
     w.write(w.pick(f"{name} = {t}[{w.position(array.shape)}] = {w.scalar(1)}",
                    f"{t}[{w.position(array.shape)}] = {name} = {w.scalar(1)}",
-                   f"{t}[...] = {name} = {w.scalar(1)}"))
+                   f"{t}[...] = {name} = {w.scalar(1)}"))  # fmt: skip
     w.scope.add(name, "float")
     return True
 
@@ -83,9 +83,11 @@ def use_context(w: Writer) -> bool:
 
 def call_variadic(w: Writer) -> bool:
     """Call with starred arguments."""
-    call = w.pick("{{s}} = variadic({{t}}, {{t}}[1:], factor={0})",
-                  "{{s}} = variadic(*[{{t}}, {{t}}], extra={0})",
-                  "{{s}} = variadic(*{{t}}[:2, None], **{{{{'factor': {0}}}}})")
+    call = w.pick(
+        "{{s}} = variadic({{t}}, {{t}}[1:], factor={0})",
+        "{{s}} = variadic(*[{{t}}, {{t}}], extra={0})",
+        "{{s}} = variadic(*{{t}}[:2, None], **{{{{'factor': {0}}}}})",
+    )
     return _with_prelude(w, VARIADIC, call.format(w.scalar(1)))
 
 
@@ -118,7 +120,7 @@ def index_by_value(w: Writer) -> bool:
         f"{t}[[]] = {s}", f"{t}[...,] += {s}", f"{t}[None] *= {s}",
         f"{t}[np.array([[0], [1]])] = {s}",
         f"{t}[np.array([[0, 1], [1, 0]])] += {s}",
-    ))
+    ))  # fmt: skip
     return True
 
 
@@ -128,15 +130,17 @@ def zero_dimensional(w: Writer) -> bool:
     if array is None:
         return False
     name, s = w.fresh("o"), w.scalar(1)
+    # fmt: off
     w.write(f"{name} = " + w.pick(f"np.array({s})", f"np.full((), {s})",
                                   f"{array.text}.reshape(-1)[0:1].reshape(())",
                                   f"np.sum({array.text}, keepdims=True).reshape(1)[0, ...]",
                                   f"{array.text}[({'0, ' * len(array.shape)}...)]"),
             w.pick(f"{name}[...] = {name} * {s}", f"{name}[()] += {s}", f"{name} *= {s}",
                    f"np.add({name}, {s}, out={name})" if array else "pass", f"{name} += {name}"))
+    # fmt: on
     total = w.fresh("s")
     w.write(f"{total} = " + w.pick(f"float({name})", f"{name}[()]", f"{name} * 1.0",
-                                   f"{name}.item()", f"np.sum({name})"))
+                                   f"{name}.item()", f"np.sum({name})"))  # fmt: skip
     w.scope.add(total, "float")
     return True
 
@@ -151,9 +155,9 @@ def mix_integers(w: Writer) -> bool:
     w.write(w.pick(f"{array.text}[...] = {array.text} * {name}",
                    f"{array.text}[...] += {name} * {w.scalar(1)}",
                    f"np.multiply({name}, {array.text}, out={array.text})",
-                   f"{array.text}[...] = {name} + {w.array(shape, 1)}"))
+                   f"{array.text}[...] = {name} + {w.array(shape, 1)}"))  # fmt: skip
     w.write(w.pick(f"{name}[0] = 7", f"{name} *= 2", f"{name}[...] = {name}[::-1]",
-                   f"{name} += 1", f"np.add({name}, 1, out={name})"))
+                   f"{name} += 1", f"np.add({name}, 1, out={name})"))  # fmt: skip
     if w.chance(0.5):
         w.write(f"{array.text}[...] -= 0.1 * {name}")
     return True
@@ -165,12 +169,14 @@ def reduce_in_python(w: Writer) -> bool:
     if items is None:
         return False
     name, t = w.fresh("a"), items.text
+    # fmt: off
     w.write(w.pick(f"{name} = sum({t})", f"{name} = sum({t}[1:], {t}[0])",
                    f"{name} = np.sum({t}, axis=0)", f"{name} = np.stack({t})[0]",
                    f"{name} = np.array({t})[-1]", f"{name} = np.asarray({t}[:2]).mean(axis=0)",
                    f"{name} = np.concatenate({t}).reshape(-1, *{items.shape})[1]",
                    f"{name} = np.vstack([np.ravel(m) for m in {t}])[0].reshape({items.shape})",
                    f"{name} = np.add.reduce({t})", f"{name} = {t}[0] * np.ones({items.shape})"))
+    # fmt: on
     w.scope.add(name, "array", items.shape)
     return True
 
@@ -194,9 +200,11 @@ def keep_view_of_temporary(w: Writer) -> bool:
     if array is None:
         return False
     name = w.fresh("v")
+    # fmt: off
     w.write(f"{name} = ({w.array(array.shape, 1)} + 0.0)[...]",
             w.pick(f"{name}[1:] *= {w.scalar(1)}", f"{name} += {w.scalar(1)}",
                    f"{name}[0] = {w.scalar(1)}", f"{name}[...] = {w.array(array.shape, 1)}"))
+    # fmt: on
     w.scope.add(name, "array", array.shape)
     return True
 
@@ -205,4 +213,4 @@ STATEMENTS = {
     chained_assignment: 2, walrus: 1, call_recursion: 1, use_scratch: 1, use_context: 1,
     call_variadic: 1, index_by_value: 5, zero_dimensional: 3, mix_integers: 2,
     reduce_in_python: 3, grow_while_looping: 2, keep_view_of_temporary: 2,
-}
+}  # fmt: skip

@@ -24,7 +24,7 @@ def change_under_iterator(w: Writer) -> bool:
                                 f"iter([{t}[0], {u}])", f"reversed({t})"),
             w.pick(f"{t}[1:] *= {w.scalar(1)}", f"{t}[0] = {w.scalar(1)}",
                    f"{u}[...] += {w.array((1,), 1)}"),
-            f"{name} = sum(np.sum(v) for v in {it})")
+            f"{name} = sum(np.sum(v) for v in {it})")  # fmt: skip
     w.scope.add(name, "float")
     return True
 
@@ -36,14 +36,23 @@ def change_while_iterating(w: Writer) -> bool:
         return False
     value, total = w.fresh("e"), w.fresh("s")
     w.write(f"{total} = 0.0")
-    with w.block(w.pick(f"for {value} in {t}:", f"for {value} in reversed({t}):",
-                        f"for _, {value} in enumerate({t}):", f"for {value} in {t}.flat:",
-                        f"for {value}, _ in zip({t}, {t}):", f"for {value} in iter({t}):")):
+    with w.block(
+        w.pick(
+            f"for {value} in {t}:",
+            f"for {value} in reversed({t}):",
+            f"for _, {value} in enumerate({t}):",
+            f"for {value} in {t}.flat:",
+            f"for {value}, _ in zip({t}, {t}):",
+            f"for {value} in iter({t}):",
+        )
+    ):
+        # fmt: off
         w.write(f"{total} += {value} * {w.scalar(0)}",
                 w.pick(f"{t}[1:] += 0.1 * {value}", f"{t}[-1] = {value} * {w.scalar(0)}",
                        f"{t}[0] *= {w.scalar(0)}", f"{t} *= 0.9" if w.within == "f" and
                        w.scope.of("array", rebinds=True) and t in
                        [n.text for n in w.scope.of("array", rebinds=True)] else "pass"))
+        # fmt: on
     w.scope.add(total, "float")
     return True
 
@@ -59,7 +68,7 @@ def late_binding(w: Writer) -> bool:
                                   f"[{t}.sum, lambda: {t}[0], {t}[1:].max]",
                                   f"[lambda b={t}[1:]: np.sum(b * b), lambda: {s}]"),
             f"{t}[...] = {t} * {w.scalar(1)}",
-            f"{total} = sum(call() for call in {name})")
+            f"{total} = sum(call() for call in {name})")  # fmt: skip
     w.scope.add(total, "float")
     return True
 
@@ -108,14 +117,19 @@ def keep_generator(w: Writer) -> bool:
         with w.block("finally:"):
             w.write("b[0] *= 0.5")
     it = gen + "it"
+    # fmt: off
     w.write(f"{it} = {gen}({t})", f"{total} = next({it})", f"{t}[-1] = {s}",
             f"{total} += {it}.send({total})",
             w.pick(f"{it}.close()", f"next({it}, None)", f"{total} += next({it}, 0.3)"))
+    # fmt: on
     w.scope.add(total, "float")
     return True
 
 
 STATEMENTS = {
-    change_under_iterator: 2, change_while_iterating: 3, late_binding: 2, catch_from_below: 2,
+    change_under_iterator: 2,
+    change_while_iterating: 3,
+    late_binding: 2,
+    catch_from_below: 2,
     keep_generator: 2,
 }

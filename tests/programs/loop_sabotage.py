@@ -91,8 +91,9 @@ def numbers_are_not_zeroed(patch: Patch) -> None:
 @breaks
 def slopes_are_popped_in_the_order_in_which_they_were_pushed(patch: Patch) -> None:
     def swapped(text: str) -> str:
-        return re.sub(r"( +)(s\d+) = pop\(\)\n +(s\d+) = pop\(\)",
-                      r"\1\3 = pop()\n\1\2 = pop()", text)
+        return re.sub(
+            r"( +)(s\d+) = pop\(\)\n +(s\d+) = pop\(\)", r"\1\3 = pop()\n\1\2 = pop()", text
+        )
 
     rewrite(patch, swapped)
 
@@ -186,10 +187,13 @@ def a_constant_has_the_tangent_of_what_it_overwrites(patch: Patch) -> None:
 
     def inlined(block: Any, own: Any) -> Any:
         return tuple(
-            s for s in original(block, own)
+            s
+            for s in original(block, own)
             if not (
-                isinstance(s, Assign) and s.value == Const(0.0)
-                and isinstance(s.target, Name) and s.target.name[0] == "t"
+                isinstance(s, Assign)
+                and s.value == Const(0.0)
+                and isinstance(s.target, Name)
+                and s.target.name[0] == "t"
             )
         )
 
@@ -360,9 +364,9 @@ def code_is_not_watched(patch: Patch) -> None:
 
 @breaks
 def functions_are_not_watched(patch: Patch) -> None:
-    patch.setattr(callees.Callees, "hold", lambda self, given: all(
-        callee.holds() for callee in self.every
-    ))
+    patch.setattr(
+        callees.Callees, "hold", lambda self, given: all(callee.holds() for callee in self.every)
+    )
 
 
 def unwatched(patch: Patch, name: str, value: Any) -> None:

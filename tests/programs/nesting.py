@@ -23,7 +23,7 @@ CONTAINERS = (
     ("Kept({0}, {1}).total", "{r}()"),
     ("(np.sum({0}) * v for v in (1.0, {1}))", "0.0"),
 )
-DEFINED = '''\
+DEFINED = """\
 class Kept:
     def __init__(self, a, s):
         self.a, self.s = a, s
@@ -38,9 +38,9 @@ class Frozen:
     a: object
     s: object
 def scaled_by(s, v):
-    return s * v'''
+    return s * v"""
 SCALARS = ("np.sum({0} ** 2 * {1})", "np.sum(np.sin({0})) * {1}", "{1} * np.sum({0}) ** 2",
-           "np.sum(np.tanh({0} * {1}))", "np.sum({0} * {0} * {0})")
+           "np.sum(np.tanh({0} * {1}))", "np.sum({0} * {0} * {0})")  # fmt: skip
 
 
 def prepared(w: Writer) -> tuple[str, str, str] | None:
@@ -87,8 +87,9 @@ def output_of_pullback(w: Writer) -> bool:
     w.write(f"{q} = {s}")
     with w.block(f"def {f}(z):"):
         w.write(f"return {form.format('z', q)}")
-    how = w.pick("vjp({0}, {1})", "jvp({0}, ({1},), ({1} * 0.5,))",
-                 "jvp({0}, ({1},), (np.ones({1}.shape),))")
+    how = w.pick(
+        "vjp({0}, {1})", "jvp({0}, ({1},), ({1} * 0.5,))", "jvp({0}, ({1},), (np.ones({1}.shape),))"
+    )
     w.write(f"{r}, {rest} = {how.format(f, t)}")
     w.write(f"{total} = {use.format(r=r, t=t)}")
     w.scope.add(total, "float")
@@ -111,7 +112,7 @@ def gradient_in_a_loop(w: Writer) -> bool:
                        f"{x} -= 0.1 * grad({f})({x}, {q})",
                        f"{x} = {x} + 0.1 * grad({f}, 1)({x}, {q})",
                        f"{x} *= 1.0 + 0.05 * jvp({f}, ({x}, {q}), (None, 1.0))[1]",
-                       f"{x} = {x} - 0.05 * vjp({f}, {x}, {q})[1](0.7)[0]"))
+                       f"{x} = {x} - 0.05 * vjp({f}, {x}, {q})[1](0.7)[0]"))  # fmt: skip
     w.write(f"{total} = np.sum({x} ** 2)")
     w.scope.add(total, "float")
     return True

@@ -30,7 +30,7 @@ def solve_between(w: Writer) -> bool:
             w.pick(f"{m}[0] = {v}", f"{m} *= 0.5", f"{m}[:, 1] += {v}", f"{m}.T[0] -= {v}",
                    f"{m}[...] = {m} @ {m}", f"np.matmul({m}, {m}, out={m})",
                    f"np.einsum('ij,jk->ik', {m}, {m}.T.copy(), out={m})",
-                   f"{m} @= {m}.T"))
+                   f"{m} @= {m}.T"))  # fmt: skip
     w.scope.add(m, "array", (n, n))
     return True
 
@@ -41,6 +41,7 @@ def windows(w: Writer) -> bool:
     if t is None:
         return False
     n, v, name, s = t.shape[0], w.fresh("v"), w.fresh("s"), w.scalar(1)
+    # fmt: off
     w.write(f"{v} = " + w.pick(
         f"np.broadcast_to({t.text}, (2, {n}))",
         f"np.lib.stride_tricks.sliding_window_view({t.text}, 2)",
@@ -52,6 +53,7 @@ def windows(w: Writer) -> bool:
         f"{name} = " + w.pick(f"np.sum({v} * {v}[::-1])", f"np.sum(np.sin({v}))",
                               f"np.sum({v}.sum(axis=0) ** 2)", f"{v}.ravel()[1] * {v}.ravel()[-1]",
                               f"np.einsum('...i->...', {v}).sum()", f"np.sum({v}[..., :1] ** 2)"))
+    # fmt: on
     w.scope.add(name, "float")
     return True
 
@@ -64,9 +66,9 @@ def diagonal(w: Writer) -> bool:
     v, m = w.fresh("v"), t.text
     n = t.shape[0]
     w.write(w.pick(f"{v} = np.einsum('ii->i', {m})", f"{v} = {m}.reshape(-1)[::{n + 1}]",
-                   f"{v} = {m}.ravel()[::{n + 1}]"))
+                   f"{v} = {m}.ravel()[::{n + 1}]"))  # fmt: skip
     w.write(w.pick(f"{v} *= {w.scalar(1)}", f"{v} += {m}[0]", f"{m}[1] = {v}",
-                   f"{v}[1:] = {v}[:-1]", f"{v}[...] = {w.array((n,), 1)}"))
+                   f"{v}[1:] = {v}[:-1]", f"{v}[...] = {w.array((n,), 1)}"))  # fmt: skip
     w.scope.add(v, "array", (n,))
     return True
 
@@ -82,7 +84,7 @@ def recurrence(w: Writer) -> bool:
         w.write(w.pick(f"{p}, {q} = {q}, 0.6 * {p} + 0.3 * {q}",
                        f"{p}, {q} = 0.5 * {p} * {q}, {p}",
                        f"{p}, {q}, {array.text}[0] = {q}, {p} * 0.4, {p}",
-                       f"{p} = ({q} := 0.7 * {q} + 0.1) * {p}"))
+                       f"{p} = ({q} := 0.7 * {q} + 0.1) * {p}"))  # fmt: skip
     w.scope.add(p, "float")
     w.scope.add(q, "float")
     return True
@@ -94,13 +96,17 @@ def broadcast_in_place(w: Writer) -> bool:
     if array is None:
         return False
     t, s = array.text, w.scalar(1)
+    # fmt: off
     rows = [f"{t}[...] += {t}[:1]", f"{t}[...] *= {t}[-1:]", f"{t}[...] -= 0.3 * {t}[1:2]",
             f"{t}[:0] += {s}", f"{t}[5:] = {s}", f"{t}[...] /= 1.2 + {t}[:1] ** 2",
             f"{t}[...] = {t}[:1]", f"{t}[:1] += {t}[-1:]",
             f"{t}[...] = np.concatenate([{t}[:0], {t}])", f"np.add({t}, {t}[:1], out={t})"]
+    # fmt: on
     if len(array.shape) == 2:
+        # fmt: off
         rows += [f"{t}[...] += {t}[:, :1]", f"{t}[...] *= {t}[:1, -1:]", f"{t}[...] -= {t}[0]",
                  f"{t}[1:] = {t}[0]", f"{t}[:, 1:] = {t}[:, :1]", f"{t}[:, 0] = {t}[0, 0]"] * 2
+        # fmt: on
     w.write(w.rng.choice(rows))
     return True
 
@@ -119,7 +125,7 @@ def select(w: Writer) -> bool:
         f"np.where(np.isfinite({t}), {t}, {other})", f"np.fmax({t}, {other})",
         f"np.take_along_axis({t}, np.argsort({t}, axis=-1), axis=-1)",
         f"np.heaviside({t}, 0.5) * {other}", f"np.copysign({t}, {other})",
-        f"np.interp({t}, [-1.0, 0.05, 1.0], [0.1, 0.4, 0.2])"))
+        f"np.interp({t}, [-1.0, 0.05, 1.0], [0.1, 0.4, 0.2])"))  # fmt: skip
     w.scope.add(name, "array", shape)
     return True
 
@@ -131,12 +137,14 @@ def not_a_number(w: Writer) -> bool:
         return False
     name, v = w.fresh("a"), w.fresh("v")
     n = t.shape[0]
+    # fmt: off
     w.write(f"{name} = {t.text} * 1.0", f"{name}[0] = {w.pick('np.nan', 'np.inf', '-np.inf')}",
             f"{v} = {name}[1:] * {w.scalar(1)}",
             w.pick(f"{name}[0] = {w.scalar(1)}", f"{name}[...] = np.where(np.isnan({name}) | "
                    f"np.isinf({name}), 0.2, {name})", f"np.copyto({name}, 0.4, where=~np.isfinite("
                    f"{name}))", f"{name} = {name}[::-1][:-1]", f"{name} = {name}[1:]",
                    f"np.nan_to_num({name}, copy=False, nan=0.2, posinf=0.3, neginf=0.1)"))
+    # fmt: on
     w.scope.add(v, "array", (n - 1,))
     return True
 
@@ -148,15 +156,18 @@ def reinterpret(w: Writer) -> bool:
         return False
     z, v, n = w.fresh("z"), w.fresh("v"), t.shape[0]
     if w.chance(0.5):
-        w.write(f"{v} = np.zeros(({n}, 2))", f"{v}[:, 0] = {t.text}",
-                f"{z} = {v}.view(complex)[:, 0]")
+        w.write(
+            f"{v} = np.zeros(({n}, 2))", f"{v}[:, 0] = {t.text}", f"{z} = {v}.view(complex)[:, 0]"
+        )
         shape: tuple[int, ...] = (n, 2)
     else:
         w.write(f"{z} = {t.text} + 0.4j", f"{v} = {z}.view(float)")
         shape = (2 * n,)
+    # fmt: off
     w.write(w.pick(f"{z} *= 0.6j", f"{z}[1:] += {t.text}[:-1]", f"{v} *= {w.scalar(1)}",
                    f"{z}.imag += {t.text}", f"{v}[1:] += {v}[:-1]", f"{z}[0] = 1j * {w.scalar(1)}"),
             w.pick(f"{z} *= {z}", f"{v}[0] = {w.scalar(1)}", f"{z}.real[...] = {t.text}"))
+    # fmt: on
     w.scope.add(z, "complex", (n,))
     w.scope.add(v, "array", shape)
     return True
@@ -168,11 +179,13 @@ def permute(w: Writer) -> bool:
     if array is None or array.shape[0] < 3:
         return False
     t, rng = array.text, f"np.random.default_rng({w.rng.randrange(9)})"
+    # fmt: off
     w.write(w.pick(f"{rng}.shuffle({t})", f"{t}[...] = {rng}.permutation({t})",
                    f"{rng}.permuted({t}, axis=0, out={t})", f"{t}[...] = np.roll({t}, 1, axis=0)",
                    f"{t}[:2], {t}[-2:] = {t}[-2:].copy(), {t}[:2].copy()",
                    f"{t}[[0, 1, 2]] = {t}[[1, 2, 0]]", f"{t}[np.argsort({t}, axis=0).ravel()[:3] "
                    f"% {array.shape[0]}] *= 0.9", f"np.flip({t}, 0)[:2] *= {w.scalar(1)}"))
+    # fmt: on
     return True
 
 
@@ -192,7 +205,7 @@ def through_operator(w: Writer) -> bool:
                    f"np.add.at({t}, slice(0, 2), {s})", f"np.multiply.at({t}, [0, 0, 1], {s})",
                    f"np.maximum.at({t}, [0, 1, 0], {s})", f"np.negative.at({t}, [0, 1])",
                    f"np.put({t}, [0, -1], [{s}, {w.scalar(0)}])",
-                   f"np.copyto({t}, {s}, where={t} > 0.2)"))
+                   f"np.copyto({t}, {s}, where={t} > 0.2)"))  # fmt: skip
     return True
 
 
@@ -210,7 +223,7 @@ def accumulate(w: Writer) -> bool:
                    f"{v}[...] = np.convolve({v}, [0.2, 0.5, 0.3], 'same')",
                    f"{v}[:] = np.interp(np.arange({n}) * 0.4, np.arange({n}), {v})",
                    f"np.add({v}[:-1], {v}[1:], out={v}[1:])",
-                   f"np.add({v}[1:], {v}[:-1], out={v}[:-1], where={v}[1:] > 0.1)"))
+                   f"np.add({v}[1:], {v}[:-1], out={v}[:-1], where={v}[1:] > 0.1)"))  # fmt: skip
     return True
 
 
@@ -226,12 +239,14 @@ def formula(w: Writer) -> bool:
     rows = [f"{name} = {s} * {a} - {b} * {a}", f"{name} = {a} * {b} / (1.3 + {s} * {s})",
             f"{name} = np.sin({a}) * {s} + {b} * {b}", f"{name} = {a} / (1.2 + {b} * {b}) - {s}",
             f"{name} = ({a} - {s}) * ({b} + {s}) * 0.5", f"{name} = {s} * np.exp(-{a} * {a}) + {b}",
-            f"{name} = -{a} * {b} + 0.3 * {a}"]
+            f"{name} = -{a} * {b} + 0.3 * {a}"]  # fmt: skip
     change = w.pick(f"{a}[0] = {s}", f"{b}[...] = {b} * {s}", f"{a}[1:] *= 0.5",
-                    f"{b}[...] -= {s} * {a}", f"{a}[...] = {name}")
+                    f"{b}[...] -= {s} * {a}", f"{a}[...] = {name}")  # fmt: skip
     if array.shape[0] >= 3 and w.chance(0.4):
-        w.write(f"{a}[1:-1] = {s} * ({b}[2:] - 2.0 * {b}[1:-1] + {b}[:-2])",
-                f"{a}[1:] += {s} * {b}[:-1] * {a}[1:]")
+        w.write(
+            f"{a}[1:-1] = {s} * ({b}[2:] - 2.0 * {b}[1:-1] + {b}[:-2])",
+            f"{a}[1:] += {s} * {b}[:-1] * {a}[1:]",
+        )
         return True
     w.write(w.rng.choice(rows), change)
     w.scope.add(name, "array", array.shape)
@@ -250,7 +265,7 @@ def eliminate(w: Writer) -> bool:
         w.write(w.pick(f"{m}[{k} + 1:] -= 0.3 * np.outer({m}[{k} + 1:, 0], {m}[{k}])",
                        f"{m}[...] = {m} * {m}[{k}] + 0.2", f"{m} -= 0.2 * {m} * {m}[{k}]",
                        f"{m}[{k}] /= 1.1 + {m}[{k}, 0] ** 2\n"
-                       f"{'    ' * w.depth}{m}[...] += 0.1 * {m}[{k}] * {m}"))
+                       f"{'    ' * w.depth}{m}[...] += 0.1 * {m}[{k}] * {m}"))  # fmt: skip
     w.scope.add(m, "array", (9, n))
     return True
 
@@ -270,8 +285,10 @@ def generate_views(w: Writer) -> bool:
         w.prelude.append(GENERATOR)
     piece = w.fresh("v")
     with w.block(f"for {piece} in pieces({t.text}):"):
+        # fmt: off
         w.write(w.pick(f"{piece} *= {w.scalar(1)}", f"{piece}[0] = {piece}[1] * 0.5",
                        f"{piece}[1] += {w.scalar(1)}", f"{piece}[...] = {piece}[::-1]"))
+        # fmt: on
     return True
 
 
@@ -279,4 +296,4 @@ STATEMENTS = {
     solve_between: 3, windows: 4, diagonal: 3, recurrence: 2, broadcast_in_place: 4, select: 3,
     not_a_number: 2, reinterpret: 3, permute: 3, through_operator: 4, accumulate: 4,
     generate_views: 2, formula: 8, eliminate: 2,
-}
+}  # fmt: skip

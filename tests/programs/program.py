@@ -21,7 +21,7 @@ Bases = dict[str, Any]
 TOOLS = {  # what the programs use
     "OrderedDict": OrderedDict, "dataclass": dataclass, "deque": deque, "functools": functools,
     "grad": grad, "jvp": jvp, "value_and_grad": value_and_grad, "vjp": vjp,
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,10 @@ def defined(source: str, *, exact: bool = False) -> Iterator[Callable[..., Any]]
     lines = source.splitlines(keepends=True)
     linecache.cache[name] = (len(source), None, lines, name)
     namespace: dict[str, Any] = {
-        "__name__": "program", "np": np, "math": math, **TOOLS,
+        "__name__": "program",
+        "np": np,
+        "math": math,
+        **TOOLS,
         "F32": np.float64 if exact else np.float32,
         "C64": np.complex128 if exact else np.complex64,
     }

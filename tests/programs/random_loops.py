@@ -23,7 +23,7 @@ FUNCTIONS = ("np.sin", "math.cos", "np.tanh", "math.atan", "np.exp")
 PAIRS = (
     "np.minimum", "np.maximum", "math.atan2", "np.add", "np.multiply", "np.subtract",
     "math.copysign", "np.minimum",
-)
+)  # fmt: skip
 HEAD = (
     "import math\nimport numpy as np\nSTEP = 0.5\n"
     "TYPES = {'int': 1, 'float': 2, 'float64': 3}\n\n"
@@ -76,11 +76,14 @@ def random_loop(seed: int) -> str:
     if random.random() < 0.4:
         lines = [re.sub(r"\b[qp]\[", "b[", line) for line in lines]
     if random.random() < 0.9:  # else it may be of another type than the items
-        lines = [re.sub(r"^( *[qp]\[[^=,]*\] [-+*/]?=) (.*)", rf"\1 {typed}(\2)", line)
-                 for line in lines]
+        lines = [
+            re.sub(r"^( *[qp]\[[^=,]*\] [-+*/]?=) (.*)", rf"\1 {typed}(\2)", line) for line in lines
+        ]
     head = HEAD.replace("S0", starts[0]).replace("W0", starts[1])
-    kinds = ["Halved" if random.random() < 0.06 else random.choice(("Plain", "Slotted"))
-             for _ in range(2)]
+    kinds = [
+        "Halved" if random.random() < 0.06 else random.choice(("Plain", "Slotted"))
+        for _ in range(2)
+    ]
     other = "o" if random.random() < 0.25 else f"{kinds[1]}({starts[0]}, a)"
     head = head.replace("O0", kinds[0]).replace("R0", other)
     head = head.replace("Q0", random.choice(LISTS[typed]))
@@ -92,7 +95,7 @@ def loop_arguments(seed: int) -> list[Any]:
     """Return vectors of 6 elements, a matrix, and a number."""
     random = np.random.default_rng(seed)
     return [random.uniform(0.3, 0.9, 6), random.uniform(-1, 1, 6),
-            random.uniform(-1, 1, (6, 6)), float(random.uniform(0.2, 0.8))]
+            random.uniform(-1, 1, (6, 6)), float(random.uniform(0.2, 0.8))]  # fmt: skip
 
 
 def change_functions(scope: dict[str, Any], seed: int) -> None:
@@ -135,19 +138,19 @@ def _statement(random: Random, counters: list[str]) -> list[str]:
         return ["u = -1", f"while {test}:", "    u += 1", *body]
     if kind < 0.15 and "j" not in counters:
         bounds = random.choice(("range(2)", "range(i)", "range(i, n)", "range(k)", "range(len(y))",
-                                "range(i - 1, -1, -1)", "range(int(abs(y[i]) * 3))"))
+                                "range(i - 1, -1, -1)", "range(int(abs(y[i]) * 3))"))  # fmt: skip
         head = f"for j in {bounds}:"
         if random.random() < 0.25:
             head = random.choice((
                 "for j, s in enumerate(v):", "for j, t in enumerate(x):",
                 "for j, w in enumerate(b):", "for j, w in enumerate(q):",
-            ))
+            ))  # fmt: skip
         return [head, *_block(random, [*counters, "j"], random.randint(1, 3))]
     if kind < 0.19 and "z" not in counters:
         names = random.choice((
             ("t", "x"), ("t", "v"), ("s", "y"), ("w, s", "zip(x, v)"), ("t", "q"),
             ("w, s", "zip(q, v, strict=True)"),
-        ))
+        ))  # fmt: skip
         body = _block(random, [*counters, "z"], random.randint(1, 2))
         return [f"for {names[0]} in {names[1]}:", *(re.sub(r"\bz\b", "i", line) for line in body)]
     if kind < 0.24:
@@ -164,16 +167,16 @@ def _statement(random: Random, counters: list[str]) -> list[str]:
         return [random.choice((
             f"{left}, {right} = turned({u}, 0.5 * {v})", f"relax({random.choice('xyv')}, i, {u})",
             f"{left} = blend(v={v}, u={u})",
-        ))]
+        ))]  # fmt: skip
     if kind < 0.34:
         return [random.choice((
             "k = (k + i) % n", "k = i", f"k = int(abs({_number(random, counters)}) * 3) % n",
             "k += 1", "k = k * 2 % 5", "k = n - 1 - i",
-        ))]
+        ))]  # fmt: skip
     if kind < 0.40:
         left, right = random.choice((
             ("s", "t"), ("t", "w"), ("w", "s"), ("o.p", "o.q"), ("r.p", "o.p"),
-        ))
+        ))  # fmt: skip
         if random.random() < 0.4:
             left, right = _element(random, counters), _element(random, counters)
         return [f"{left}, {right} = {_bounded(random, counters)}, {_bounded(random, counters)}"]
@@ -255,4 +258,4 @@ def _index(random: Random, counters: list[str]) -> str:
     return random.choice((
         counter, counter, f"{counter} - 1", f"n - 1 - {counter}" if counter != "k" else "k % n",
         "0", "-1", f"({counter} + 1) % n",
-    ))
+    ))  # fmt: skip

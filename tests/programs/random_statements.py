@@ -9,7 +9,7 @@ __all__ = ["random_text"]
 
 ROWS = (
     "x[1:4]", "x[:3]", "x[::-2]", "m[0]", "m[2, ::-1]", "m[:, 1]", "y[2:]", "w[1:4]", "z", "t[1]",
-)
+)  # fmt: skip
 SQUARES = ("m", "m[::-1]", "m[:, ::-1]", "u[0]", "u[1]", "t", "v")
 COLUMNS = ("m[:, 2, None]", "x[:3, None]", "w[2:, None]", "m[:, :1]", "t[:, 1:2]")
 NUMBERS = ("x[0]", "w[3]", "m[1, 2]", "0.5", "2.0", "a", "u[1, 0, 2]", "y[k]", "t[k, 1]")
@@ -18,7 +18,7 @@ FUNCTIONS = ("np.sin", "np.tanh", "np.arctan", "np.negative")
 PAIRS = (
     "np.minimum", "np.maximum", "np.hypot", "np.arctan2", "np.add", "np.subtract", "np.multiply",
     "np.logaddexp", "np.copysign", "np.fmax", "np.minimum",
-)
+)  # fmt: skip
 HEAD = (
     "def f(x, w, m):\n    y = x * w\n    z = w[:3] * 1.0\n    t = m.T\n    v = np.ones((3, 3))\n"
     "    u = np.zeros((2, 3, 3))\n    a = x[4]\n    for k in range(2):\n"

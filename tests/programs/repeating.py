@@ -11,7 +11,7 @@ BODIES = (  # of matrix W, vector v and a bias b that may broadcast
     "W @ v + b", "np.tanh(W @ v + b)", "np.dot(W, v) * b", "(W @ v) * (W @ v) + b", "W @ v - b * b",
     "b + W @ v", "np.maximum(W @ v, b)", "0.5 * (W @ v) + b * (W @ v)", "W * v + np.sum(b)",
     "np.sum(W * v) + b", "np.outer(W @ v, v) + np.mean(b)", "W @ v / (1.5 + b * b)",
-)
+)  # fmt: skip
 
 
 def expression(w: Writer) -> str:
@@ -32,9 +32,12 @@ def define_for_any_shape(w: Writer) -> bool:
         return False
     name = f"helper{len(w.prelude)}"
     body = expression(w)
-    first = w.pick("", "    r = u * v\n    r = r + c\n", "    u = u * 1.0\n    u += v * 0.5\n",
-                   "    r = np.zeros(np.broadcast_shapes(np.shape(u), np.shape(v)))\n"
-                   "    r[...] = u * v + c\n")
+    first = w.pick(
+        "",
+        "    r = u * v\n    r = r + c\n",
+        "    u = u * 1.0\n    u += v * 0.5\n",
+        "    r = np.zeros(np.broadcast_shapes(np.shape(u), np.shape(v)))\n    r[...] = u * v + c\n",
+    )
     result = f"np.sum({body})" + (" + np.sum(r)" if "r = " in first else "")
     if "u += " in first:  # what is added must fit into u
         first = first.replace("u = u * 1.0", "u = u * np.ones(np.broadcast(u, v).shape)")
@@ -54,8 +57,10 @@ def call_in_a_row(w: Writer) -> bool:
         operands = [like(w, array.text, array.shape), like(w, array.text, array.shape)]
         calls.append(f"{helper.text}({operands[0]}, {operands[1]}, {w.scalar(1)})")
     if w.chance(0.3):
-        counter, values = w.fresh("v"), ", ".join(
-            like(w, array.text, array.shape) for _ in range(3))
+        counter, values = (
+            w.fresh("v"),
+            ", ".join(like(w, array.text, array.shape) for _ in range(3)),
+        )
         w.write(f"{name} = 0.0")
         with w.block(f"for {counter} in ({values}):"):
             w.write(f"{name} += {helper.text}({array.text}, {counter}, {w.scalar(1)})")
@@ -75,7 +80,7 @@ def like(w: Writer, text: str, shape: Shape) -> str:
         f"np.array([{w.scalar(1)}])", f"np.repeat({text}, 2, axis=0)[::2]", f"({text})[:1]",
         f"np.ones({shape}, dtype=F32)", "F32(0.4)", "2", f"np.broadcast_to({last}, {shape})",
         f"np.arange({shape[-1]})", f"({text})[None]",
-    ]
+    ]  # fmt: skip
     return w.rng.choice(forms)
 
 
@@ -90,7 +95,7 @@ def define_layer(w: Writer) -> bool:
     for _ in range(w.rng.choice((2, 3))):
         m = w.rng.choice((1, n, n))
         bias = w.pick(w.array((m,), 1), w.scalar(1), f"np.array([{w.scalar(1)}])",
-                      f"np.array({w.scalar(1)})", w.array((m,), 1))
+                      f"np.array({w.scalar(1)})", w.array((m,), 1))  # fmt: skip
         matrix = w.array((n, n), 1)
         matrix = w.pick(matrix, matrix, f"({matrix}).T", f"({matrix}).astype(F32)")
         calls.append(f"np.sum({helper}({matrix}, {w.array((n,), 1)}, {bias}))")

@@ -48,7 +48,8 @@ class Scope:
     def of(self, *kinds: str, shape: Shape | None = None, rebinds: bool = False) -> list[Name]:
         """Return the names of some kinds, of one shape, to which one may assign."""
         return [
-            n for n in self.names
+            n
+            for n in self.names
             if n.kind in kinds and shape in (None, n.shape) and (n.rebinds or not rebinds)
         ]
 

@@ -68,6 +68,7 @@ def forward_finding(
 ) -> Finding | None:
     """Return what is wrong with the derivative by forward mode."""
     tangents = tangents_along(program, along)
+
     def moved_forward(*args: Any) -> Any:
         one = as_one(f, program.argnums, args)
         if one is None:

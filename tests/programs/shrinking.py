@@ -142,7 +142,8 @@ def _expressions(tree: ast.AST) -> list[tuple[ast.AST, str, int | None, ast.expr
                 found.append((node, name, None, value))
             elif isinstance(value, list):
                 found.extend(
-                    (node, name, i, v) for i, v in enumerate(value) if isinstance(v, ast.expr))
+                    (node, name, i, v) for i, v in enumerate(value) if isinstance(v, ast.expr)
+                )
     return found
 
 

@@ -21,7 +21,7 @@ SMOOTH = (  # smooth at every number
     "np.cumsum({0} * {0})", "np.convolve({0}, {0})", "({0} - np.mean({0})) ** 2", "np.arctan({0})",
     "np.ldexp({0}, 1)", "np.real(np.exp(1j * {0}))", "np.polyval([0.3, 0.5, 0.1], {0})",
     "np.reciprocal(1.5 + {0})", "np.outer({0}, {0})", "{0} ** 4 / (1.0 + {0} ** 2)",
-)
+)  # fmt: skip
 NUMBERS = (  # of all the numbers together
     "np.prod({0})", "np.var({0})", "np.logaddexp.reduce({0})", "np.linalg.norm({0} + 3.0)",
     "np.log(np.sum(np.exp({0})))", "np.dot({0}, {0})", "math.prod({0})", "np.sum({0}) ** 2",
@@ -31,7 +31,7 @@ NUMBERS = (  # of all the numbers together
     "np.cov({0})[()]", "np.prod({0} + 1.0)", "math.exp({0}[0]) * {0}[1] ** 2", "{0} @ {0}",
     "np.einsum('i,i', {0}, {0})", "np.trapezoid({0} ** 2)", "np.multiply.reduce({0})",
     "np.sum(np.linalg.inv(np.eye({0}.size) + 0.1 * np.outer({0}, {0})))", "math.sinh({0}[0])",
-)
+)  # fmt: skip
 
 
 def smooth(w: Writer) -> bool:
@@ -55,7 +55,7 @@ def special_block(rng: Random) -> np.ndarray:
     return np.array(rng.choice((
         [0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.0, 0.0], [0.5, 0.5, 0.5], [0.0, 0.7, 0.0],
         [-1.0, 0.0, 1.0], [0.0, 0.0], [2.0, 2.0, 0.0],
-    )))
+    )))  # fmt: skip
 
 
 STATEMENTS = {smooth: 6}

@@ -17,7 +17,7 @@ def test_random_programs(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Core, "call_function", run_again)
     sizes = (3, 6, 9, 14)
     verify([random_program(Random(seed), sizes[seed % 4])
-            for seed in range(5000 + batch * 5, 5005 + batch * 5)])
+            for seed in range(5000 + batch * 5, 5005 + batch * 5)])  # fmt: skip
 
 
 @pytest.mark.slow

@@ -34,31 +34,43 @@ def verify(body: str, base: Any = VECTOR, prelude: str = "") -> None:
 
 
 def test_repeated_column_augmented() -> None:
-    verify("""
+    verify(
+        """
         x[:, [2, 2, 2]] *= 0.5
         return np.sum(x)
-    """, MATRIX)
+    """,
+        MATRIX,
+    )
 
 
 def test_repeated_column_assigned() -> None:
-    verify("""
+    verify(
+        """
         x[:, [0, 0]] = x[:, 1:]
         return np.sum(x * x)
-    """, MATRIX)
+    """,
+        MATRIX,
+    )
 
 
 def test_repeated_column_by_array_in_tuple() -> None:
-    verify("""
+    verify(
+        """
         x[1:, np.array([0, 0])] = x[:2, :2]
         return np.sum(x * x)
-    """, MATRIX)
+    """,
+        MATRIX,
+    )
 
 
 def test_repeated_row_augmented() -> None:
-    verify("""
+    verify(
+        """
         x[[2, 2]] *= 0.5
         return np.sum(x)
-    """, MATRIX)
+    """,
+        MATRIX,
+    )
 
 
 # Constant buffers whose id a view that is gone had before.
@@ -168,7 +180,7 @@ def test_reversed_constant_vector_becomes_active_within_its_loop() -> None:
 @pytest.mark.parametrize("statement", [
     "t = (5.0, 3.0) + x.sum()", "t = x.sum() + (5.0, 3.0)", "t = (5.0, 3.0); t += x.sum()",
     "t = (5.0, 3.0) / (2.0 + x.sum())", "t = [5.0, 3.0] - x.sum()",
-])
+])  # fmt: skip
 def test_numpy_scalar_with_a_sequence(statement: str) -> None:
     verify(f"{statement}\nreturn np.sum(t)")
 
@@ -244,7 +256,7 @@ def test_failed_write_to_a_read_only_array() -> None:
     "it = iter(x)\na = next(it)\nx[1] = a * a\nreturn a * next(it)",
     "def i():\n    x[1] *= 3\n    return 1\nx[i()] += x[1]\nreturn np.sum(x * x)",
     "def v():\n    x[1:] *= 3\n    return x[0]\nx[1:] += v()\nreturn np.sum(x * x)",
-])
+])  # fmt: skip
 def test_near_misses(body: str) -> None:
     verify(body)
 

@@ -49,14 +49,16 @@ def verify(programs: list[Program], check: Check = check) -> None:
 def test_random_programs(batch: int) -> None:
     sizes = (3, 6, 9, 14)
     verify([random_program(Random(seed), sizes[seed % 4])
-            for seed in range(batch * BATCH, (batch + 1) * BATCH)])
+            for seed in range(batch * BATCH, (batch + 1) * BATCH)])  # fmt: skip
 
 
 @pytest.mark.parametrize("batch", range(3))
 def test_random_programs_forward_and_to_second_order(batch: int) -> None:
     first = 60_000 + batch * BATCH
-    verify([random_program(Random(seed), (3, 6, 9)[seed % 3]) for seed in range(first, first + 8)],
-           check_second)
+    verify(
+        [random_program(Random(seed), (3, 6, 9)[seed % 3]) for seed in range(first, first + 8)],
+        check_second,
+    )
 
 
 @pytest.mark.slow
@@ -64,7 +66,7 @@ def test_random_programs_forward_and_to_second_order(batch: int) -> None:
 def test_many_random_programs_forward_and_to_second_order(batch: int) -> None:
     first = 70_000 + batch * SLOW_BATCH
     verify([random_program(Random(seed), (3, 6, 9, 14)[seed % 4])
-            for seed in range(first, first + SLOW_BATCH)], check_second)
+            for seed in range(first, first + SLOW_BATCH)], check_second)  # fmt: skip
 
 
 @pytest.mark.slow
@@ -72,14 +74,15 @@ def test_many_random_programs_forward_and_to_second_order(batch: int) -> None:
 def test_many_random_programs(batch: int) -> None:
     sizes = (3, 6, 9, 14, 20)
     first = 10_000 + batch * SLOW_BATCH
-    verify([random_program(Random(seed), sizes[seed % 5])
-            for seed in range(first, first + SLOW_BATCH)])
+    verify(
+        [random_program(Random(seed), sizes[seed % 5]) for seed in range(first, first + SLOW_BATCH)]
+    )
 
 
 @pytest.mark.slow
 @settings(max_examples=1000, deadline=None, derandomize=True, database=None,
           phases=[Phase.generate],  # our own shrinking knows what a program is
-          suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+          suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])  # fmt: skip
 @given(st.randoms(use_true_random=False), st.integers(1, 10))
 def test_programs_drawn_by_hypothesis(rng: Random, size: int) -> None:
     try:

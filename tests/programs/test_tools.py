@@ -75,7 +75,7 @@ class Drifting:
 @pytest.mark.parametrize(("change", "kind"), [
     (scaled, "wrong gradient"), (shifted, "wrong value"), (changing, "not restored"),
     (failing, "spurious error"), (not_a_number, "wrong gradient"), (Drifting(), "unsteady"),
-])
+])  # fmt: skip
 def test_check_finds(monkeypatch: pytest.MonkeyPatch, change: Any, kind: str) -> None:
     monkeypatch.setattr(checking, "value_and_grad", wrong(change))
     finding = check(program(POLYNOMIAL))
@@ -91,22 +91,28 @@ def test_check_wants_one_cotangent_for_shared_memory(monkeypatch: pytest.MonkeyP
     source = "def f(x, y):\n    y *= 0.5\n    return np.sum(x)\n"
     shared = Program(source, {"m0": BASES["m0"]}, ("m0", "m0[1:]"), (0, 1))
     assert check(shared) is None
-    monkeypatch.setattr(checking, "value_and_grad", wrong(
-        lambda value, gradients, args: (value, ((gradients[0][0], gradients[0][1] * 2),))))
+    monkeypatch.setattr(
+        checking,
+        "value_and_grad",
+        wrong(lambda value, gradients, args: (value, ((gradients[0][0], gradients[0][1] * 2),))),
+    )
     finding = check(shared)
     assert finding is not None
     assert finding.kind == "wrong gradient"
 
 
-@pytest.mark.parametrize("body", [
-    "return abs(y - 0.7)",
-    "return 1.0 if y > 0.7 else 2.0",
-    "return np.sum(np.empty(3)) + y",
-    "return 1e9 * y",
-    "return y / 0.0",
-    "return x",
-    "raise ValueError",
-])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return abs(y - 0.7)",
+        "return 1.0 if y > 0.7 else 2.0",
+        "return np.sum(np.empty(3)) + y",
+        "return 1e9 * y",
+        "return y / 0.0",
+        "return x",
+        "raise ValueError",
+    ],
+)
 def test_check_leaves_alone_what_has_no_derivative(body: str) -> None:
     with pytest.raises(Untestable):
         check(program(f"def f(x, y):\n    {body}\n"))
@@ -130,7 +136,7 @@ def test_shrink_keeps_what_shows_the_defect(monkeypatch: pytest.MonkeyPatch) -> 
         "def helper(u):", "    u += 1.0", "    return u", "def f(x, y):", "    x[0] = y * y",
         "    for i in range(2):", "        x[i] += 0.3", "        helper(x[1:])",
         "    if y > 0.1:", "        x[:2] = np.cos(x[1:]) + 0.1 * x[0]",
-        "    return np.sum(x) * y", ""])
+        "    return np.sum(x) * y", ""])  # fmt: skip
     differentiate = value_and_grad
 
     def marked(f: Any, argnums: Any) -> Any:
@@ -155,8 +161,10 @@ def test_shrink_keeps_what_shows_the_defect(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_shrink_stops_programs_that_do_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checking, "value_and_grad", wrong(scaled))
-    source = ("def f(x, y):\n    q = 1.0\n    while q > 0.5:\n        q = 0.4 * q\n"
-              "    return np.sum(x) * y\n")
+    source = (
+        "def f(x, y):\n    q = 1.0\n    while q > 0.5:\n        q = 0.4 * q\n"
+        "    return np.sum(x) * y\n"
+    )
     finding = check(program(source))
     assert finding is not None
     assert "while" not in shrink(finding).program.source
@@ -177,7 +185,7 @@ def test_the_same_seed_gives_the_same_program() -> None:
                        capture_output=True,
                        env={"PYTHONHASHSEED": seed, "OMP_NUM_THREADS": "1"}).stdout
         for seed in ("1", "2")
-    }
+    }  # fmt: skip
     assert len(texts) == 1
     assert "def f(" in texts.pop()
 
@@ -187,7 +195,7 @@ def test_the_same_seed_gives_the_same_program() -> None:
     "np.add.at", "np.empty", "while ", "for ", "yield", "nonlocal", "try:", "finally:", "break",
     "F32", "1j", ".imag", "lambda", "class Box", "del ", ".append(", ".pop(", "m0[1:]", "m0.T",
     "[m2, c1, m2]", "return np.sum", "SCRATCH", "> 0.1] *=", "np.matmul", "range(2, -1, -1)",
-])
+])  # fmt: skip
 def test_the_generator_uses(feature: str, texts: str) -> None:
     assert feature in texts
 

@@ -12,7 +12,7 @@ import numpy as np
 from tests.programs.program import Bases, Program, defined
 
 __all__ = ["Untestable", "active_bases", "difference", "largest_number", "moved", "primal",
-           "two_sided"]
+           "two_sided"]  # fmt: skip
 
 STEPS = (1e-3, 3e-4)
 WEIGHTS = ((1, 3 / 4), (2, -3 / 20), (3, 1 / 60))  # sixth order
@@ -73,9 +73,7 @@ def difference(program: Program, direction: Bases) -> tuple[float, float]:
 
 def two_sided(along: Callable[[float], float]) -> tuple[float, float]:
     """Return the derivative of a function at zero, and a bound of its error."""
-    coarse, fine = (
-        sum(w * (along(k * h) - along(-k * h)) for k, w in WEIGHTS) / h for h in STEPS
-    )
+    coarse, fine = (sum(w * (along(k * h) - along(-k * h)) for k, w in WEIGHTS) / h for h in STEPS)
     scale = max(1.0, abs(fine))
     if not abs(fine) < LARGEST:
         raise Untestable("the derivative is large")

@@ -14,14 +14,14 @@ VECTOR = (
     "[1:]", "[:-1]", "[::-1]", "[::2]", "[1::2]", "[-2:]", "[:2]", "[1:-1]", "[2:0:-1]", "[...]",
     "[None]", "[:, None]", ".reshape(2, 2)", ".reshape(-1, 1)", "[:]", ".T", "[:3]", "[-3:]",
     "[::-2]", "[1:][:-1]", "[slice(1, None)]",
-)
+)  # fmt: skip
 MATRIX = (
     "[0]", "[1]", "[-1]", "[:, 0]", "[:, 1]", "[:, -1]", "[1:]", "[:, 1:]", "[:-1]", "[:, :-1]",
     "[::-1]", "[:, ::-1]", "[::-1, ::-1]", ".T", ".ravel()", ".reshape(-1)", "[1:, :-1]",
     "[..., 0]", "[0, 1:]", "[:2, 1]", ".swapaxes(0, 1)", "[:2, :2]", "[::2]", "[:, ::2]",
     ".transpose()", "[:, None, 0]", "[1, ::-1]", ".T[1:]", "[2:0:-1]", ".flatten()", "[0:1]",
     "[:, 1:2]", "[None, 1]", ".T.ravel()", ".reshape(-1, 1)", ".squeeze()", "[1:-1, 1:-1]",
-)
+)  # fmt: skip
 SOLID = ("[0]", "[:, 0]", "[..., 0]", ".reshape(-1)", "[0, 0]", ".T", "[-1]")
 BY_NDIM = {1: VECTOR, 2: MATRIX, 3: SOLID}
 FUNCTIONS = (  # most of them return a view, some the array itself
@@ -32,7 +32,7 @@ FUNCTIONS = (  # most of them return a view, some the array itself
     "np.swapaxes({0}, 0, -1)", "np.atleast_1d({0})", "np.rot90(np.atleast_2d({0}))",
     "np.array({0}, copy=None)", "np.asarray({0}, dtype=float)", "np.require({0})",
     "np.hsplit({0}, [1])[1]",
-)
+)  # fmt: skip
 
 
 def random_view(rng: Random, text: str, shape: Shape, links: int = 1) -> tuple[str, Shape]:

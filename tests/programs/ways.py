@@ -49,7 +49,9 @@ def as_one(
 
 
 def gradient_of_memory(
-    f: Callable[..., Any], argnums: tuple[int, ...], arguments: Sequence[Any],
+    f: Callable[..., Any],
+    argnums: tuple[int, ...],
+    arguments: Sequence[Any],
     differentiate: Callable[..., Any] = value_and_grad,
 ) -> Result:
     """Return the value, and gradients in which memory that arguments share is one variable."""

@@ -18,14 +18,14 @@ UNARY = (
     "np.where({0} > 0.07, {0}, 0.3)", "np.expm1(0.2 * {0})", "np.negative({0})", "({0}).copy()",
     "np.array({0})", "np.asarray({0})", "abs({0})", "np.reciprocal(1.5 + {0} ** 2)",
     "({0}).clip(-0.5)", "np.positive({0})", "np.hypot({0}, 0.4)", "np.nan_to_num({0})",
-)
+)  # fmt: skip
 BINARY = (
     "({0} + {1})", "({0} - {1})", "({0} * {1})", "({0} / (1.3 + ({1}) ** 2))", "({0} * 0.5 + {1})",
     "np.multiply({0}, {1})", "np.add({0}, {1})", "np.subtract({0}, {1})", "np.maximum({0}, {1})",
     "np.hypot({0}, 0.5 + {1} ** 2)", "np.arctan2({0}, 1.2 + ({1}) ** 2)", "np.minimum({0}, {1})",
     "np.where({0} > 0.13, {0}, {1})", "np.divide({0}, 1.4 + np.abs({1}))",
     "np.power(1.2 + ({0}) ** 2, 0.3 * {1})", "np.logaddexp({0}, {1})",
-)
+)  # fmt: skip
 SAME_SHAPE = (  # functions that keep the shape of a vector or a matrix
     "np.cumsum({0}, axis=0)", "np.roll({0}, 1, axis=0)", "np.flip({0}, 0)", "np.sort({0}, axis=-1)",
     "({0})[::-1]", "np.roll({0}, -2)", "({0}).cumsum(axis=-1)", "np.flip({0})",
@@ -33,7 +33,7 @@ SAME_SHAPE = (  # functions that keep the shape of a vector or a matrix
     "({0} - np.mean({0}))", "({0} / (1.0 + np.sum({0} ** 2)))", "np.gradient({0}, axis=0)",
     "({0} - {0}.mean(axis=-1, keepdims=True))", "(np.broadcast_to({0}, {0}.shape) * 1.0)",
     "np.cumprod(0.9 * {0}, axis=-1)", "np.pad({0}, 1)[tuple([slice(1, -1)] * {0}.ndim)]",
-)
+)  # fmt: skip
 REDUCTIONS = (
     "np.sum({0})", "np.mean({0})", "({0}).sum()", "np.max({0})",
     "np.dot(np.ravel({0}), np.ravel({0}))", "np.linalg.norm(0.3 + {0} ** 2)", "np.min({0})",
@@ -42,18 +42,18 @@ REDUCTIONS = (
     "np.median({0})", "sum(np.ravel({0}))", "max(np.ravel({0}))", "np.ravel({0})[-1]",
     "({0}).item(1)", "({0}).flat[1]", "sum(v * v for v in np.ravel({0}))", "np.ptp({0})",
     "math.fsum(np.ravel({0}))", "np.einsum('i,i', np.ravel({0}), np.ravel({0}))",
-)
+)  # fmt: skip
 SCALAR = (
     "math.sin({0})", "np.cos({0})", "math.tanh({0})", "(({0}) ** 2)", "(-{0})",
     "math.exp(-({0}) ** 2)",
     "abs({0})", "max({0}, 0.12)", "float({0})", "np.tanh({0})", "min({0}, 0.8)",
     "np.float64({0})", "np.float64({0})[()]", "math.sqrt(1.0 + ({0}) ** 2)",
     "({0} if {0} > 0.05 else 0.2)",
-)
+)  # fmt: skip
 SCALAR_BINARY = (
     "({0} + {1})", "({0} - {1})", "({0} * {1})", "({0} / (1.2 + ({1}) ** 2))", "max({0}, {1})",
     "math.atan2({0}, 1.5 + abs({1}))", "sum([{0}, {1}])", "math.hypot({0}, 0.3 + ({1}) ** 2)",
-)
+)  # fmt: skip
 
 
 class Writer:
@@ -228,14 +228,16 @@ class Writer:
         if way == 1 and len(shape) == 1:
             return self.contracted(shape, depth)
         if way == 2 and len(shape) == 2:
-            return (f"np.outer({self.array((shape[0],), depth - 1)}, "
-                    f"{self.array((shape[1],), depth - 1)})")
+            return (
+                f"np.outer({self.array((shape[0],), depth - 1)}, "
+                f"{self.array((shape[1],), depth - 1)})"
+            )
         if way == 3 and len(shape) == 1 and shape[0] >= 3:
             cut = self.rng.randrange(1, shape[0])
             first = self.array((cut,), depth - 1)
             second = self.array((shape[0] - cut,), depth - 1)
             joined = self.pick("np.concatenate([{0}, {1}])", "np.hstack(({0}, {1}))",
-                               "np.append({0}, {1})", "np.r_[{0}, {1}]")
+                               "np.append({0}, {1})", "np.r_[{0}, {1}]")  # fmt: skip
             return joined.format(first, second)
         if way == 4 and len(shape) == 1:
             if shape[0] <= 5 and self.chance(0.6):
@@ -251,21 +253,28 @@ class Writer:
         array = self.name("array")
         if array is None or array.shape[0] < 3:
             return None
-        text = index.text if index and self.chance(0.7) else str(
-            [self.rng.randrange(-3, 3) for _ in range(shape[0])])
+        text = (
+            index.text
+            if index and self.chance(0.7)
+            else str([self.rng.randrange(-3, 3) for _ in range(shape[0])])
+        )
         if len(array.shape) == 2:
-            return self.pick("{0}[{1}, 0]", "{0}[:, 1][{1}]", "{0}[{1}, {1}]",
-                             "{0}[{1}].sum(axis=1)").format(array.text, text)
+            return self.pick(
+                "{0}[{1}, 0]", "{0}[:, 1][{1}]", "{0}[{1}, {1}]", "{0}[{1}].sum(axis=1)"
+            ).format(array.text, text)
         return self.pick("{0}[{1}]", "np.take({0}, {1})", "{0}.take({1})", "{0}[::-1][{1}]").format(
-            array.text, text)
+            array.text, text
+        )
 
     def contracted(self, shape: Shape, depth: int) -> str:
         """Return a product of a matrix and a vector."""
         n = self.rng.choice((2, 3))
         matrix, vector = self.array((*shape, n), depth - 1), self.array((n,), depth - 1)
+        # fmt: off
         form = self.pick("({0} @ {1})", "np.dot({0}, {1})", "({0}).dot({1})",
                          "np.einsum('ij,j->i', {0}, {1})", "np.matmul({0}, {1})",
                          "({1} @ ({0}).T)", "np.tensordot({0}, {1}, 1)", "np.inner({0}, {1})")
+        # fmt: on
         return form.format(matrix, vector)
 
 

@@ -9,7 +9,7 @@ __all__ = ["STATEMENTS"]
 
 UFUNCS = ("add", "subtract", "multiply", "maximum", "minimum", "hypot", "arctan2", "logaddexp")
 UNARY_UFUNCS = ("sin", "cos", "tanh", "square", "negative", "arctan", "absolute", "positive",
-                "expm1", "sinh")
+                "expm1", "sinh")  # fmt: skip
 
 
 def assign_slice(w: Writer) -> bool:
@@ -67,28 +67,30 @@ def overlap(w: Writer) -> bool:
         return False
     t = array.text
     s = w.scalar(1)
-    w.write(w.pick(
-        f"{t}[1:] += {t}[:-1]",
-        f"{t}[:-1] *= {t}[1:]",
-        f"{t}[1:] = {t}[:-1]",
-        f"{t}[:-1] = {t}[1:] * {s}",
-        f"{t}[::-1] -= 0.4 * {t}",
-        f"{t}[...] = {t}[::-1] + {s}",
-        f"{t} += {t}[::-1]" if array.rebinds else f"{t}[...] += {t}[::-1]",
-        f"{t}[1:-1] += 0.3 * ({t}[2:] - 2 * {t}[1:-1] + {t}[:-2])",
-        f"np.multiply({t}[1:], {t}[:-1], out={t}[1:])",
-        f"np.add({t}[:-1], {t}[1:], out={t}[:-1])",
-        f"np.subtract({t}, {t}[::-1], {t})",
-        f"np.copyto({t}[1:], {t}[:-1])",
-        f"{t}[1:] /= 1.5 + {t}[:-1] ** 2",
-        f"np.cumsum({t}, axis=0, out={t})",
-        f"np.add.accumulate({t}, axis=0, out={t})",
-        f"{t}[1:], {t}[:-1] = {t}[:-1] * 0.5, {t}[1:]",
-        f"{t}[0] = {t}[-1] + {t}[0]",
-        f"{t} *= {t}" if array.rebinds else f"{t}[...] *= {t}",
-        f"np.square({t}, out={t})",
-        f"np.hypot({t}, {t}[::-1] + 1.0, out={t})",
-    ))
+    w.write(
+        w.pick(
+            f"{t}[1:] += {t}[:-1]",
+            f"{t}[:-1] *= {t}[1:]",
+            f"{t}[1:] = {t}[:-1]",
+            f"{t}[:-1] = {t}[1:] * {s}",
+            f"{t}[::-1] -= 0.4 * {t}",
+            f"{t}[...] = {t}[::-1] + {s}",
+            f"{t} += {t}[::-1]" if array.rebinds else f"{t}[...] += {t}[::-1]",
+            f"{t}[1:-1] += 0.3 * ({t}[2:] - 2 * {t}[1:-1] + {t}[:-2])",
+            f"np.multiply({t}[1:], {t}[:-1], out={t}[1:])",
+            f"np.add({t}[:-1], {t}[1:], out={t}[:-1])",
+            f"np.subtract({t}, {t}[::-1], {t})",
+            f"np.copyto({t}[1:], {t}[:-1])",
+            f"{t}[1:] /= 1.5 + {t}[:-1] ** 2",
+            f"np.cumsum({t}, axis=0, out={t})",
+            f"np.add.accumulate({t}, axis=0, out={t})",
+            f"{t}[1:], {t}[:-1] = {t}[:-1] * 0.5, {t}[1:]",
+            f"{t}[0] = {t}[-1] + {t}[0]",
+            f"{t} *= {t}" if array.rebinds else f"{t}[...] *= {t}",
+            f"np.square({t}, out={t})",
+            f"np.hypot({t}, {t}[::-1] + 1.0, out={t})",
+        )
+    )
     return True
 
 
@@ -123,10 +125,10 @@ def write_fancy(w: Writer) -> bool:
             f"{t}[{condition}] = {w.scalar(1)}", f"{t}[{condition}] *= {w.scalar(1)}",
             f"{t}[{condition}] += {t}[{condition}] * {w.scalar(1)}",
             f"{t}[{condition}] -= {w.array(array.shape, 1)}[{condition}]",
-            f"np.multiply.at({t}, {text}, {w.scalar(1)})"]
+            f"np.multiply.at({t}, {text}, {w.scalar(1)})"]  # fmt: skip
     if rest:
         rows += [f"{t}[{text}, 0] = {single}", f"{t}[{text}, {text}] += {single}",
-                 f"{t}[0, {text}] -= {single}", f"{t}[:, {text}] *= 0.5"]
+                 f"{t}[0, {text}] -= {single}", f"{t}[:, {text}] *= 0.5"]  # fmt: skip
     w.write(w.rng.choice(rows))
     return True
 
@@ -158,13 +160,15 @@ def function_out(w: Writer) -> bool:
     if target is None:
         return False
     text, shape, _ = target
-    rows = [f"np.clip({w.array(shape, 1)}, -0.5, 0.8, out={text})",
-            f"np.cumsum({w.array(shape, 1)}, axis=0, out={text})",
-            f"np.sum({w.array((2, *shape), 1)}, axis=0, out={text})" if len(shape) < 3 else "pass",
-            f"np.mean({w.array((3, *shape), 1)}, axis=0, out={text})" if len(shape) < 3
-            else "pass",
-            f"np.multiply.reduce({w.array((2, *shape), 1)}, axis=0, out={text})"
-            if len(shape) < 3 else "pass"]
+    rows = [
+        f"np.clip({w.array(shape, 1)}, -0.5, 0.8, out={text})",
+        f"np.cumsum({w.array(shape, 1)}, axis=0, out={text})",
+        f"np.sum({w.array((2, *shape), 1)}, axis=0, out={text})" if len(shape) < 3 else "pass",
+        f"np.mean({w.array((3, *shape), 1)}, axis=0, out={text})" if len(shape) < 3 else "pass",
+        f"np.multiply.reduce({w.array((2, *shape), 1)}, axis=0, out={text})"
+        if len(shape) < 3
+        else "pass",
+    ]
     if len(shape) == 1:
         n = shape[0]
         rows += [f"np.matmul({w.array((n, 2), 1)}, {w.array((2,), 1)}, out={text})",
@@ -172,7 +176,7 @@ def function_out(w: Writer) -> bool:
                  f"{w.array((n - 1,), 1)}], out={text})"
                  if n > 1 else "pass",
                  (f"np.take({w.array((3,), 1)}, {[w.rng.randrange(3) for _ in range(n)]}, "
-                  f"out={text}, mode='clip')")]
+                  f"out={text}, mode='clip')")]  # fmt: skip
     w.write(w.rng.choice(rows))
     return True
 
@@ -194,12 +198,14 @@ def function_in_place(w: Writer) -> bool:
             f"{text}.flat = {w.scalar(1)}", f"{text}.real[...] *= 0.7",
             f"np.put_along_axis({text}, np.argsort({text}, axis=0)[:1], {w.scalar(1)}, axis=0)",
             f"{text}.partition({w.rng.randrange(shape[-1])})",
-            f"{text}.flat[1:] = {w.scalar(1)}"]
+            f"{text}.flat[1:] = {w.scalar(1)}"]  # fmt: skip
     if len(shape) == 2:
-        rows += [f"np.fill_diagonal({text}, {w.scalar(1)})",
-                 f"{text}[np.diag_indices({min(shape)})] *= {w.scalar(1)}",
-                 f"{text}[np.triu_indices({min(shape)}, 1)] += {w.scalar(1)}",
-                 f"{text}[np.ix_([0], [0])] = {w.scalar(1)}"]
+        rows += [
+            f"np.fill_diagonal({text}, {w.scalar(1)})",
+            f"{text}[np.diag_indices({min(shape)})] *= {w.scalar(1)}",
+            f"{text}[np.triu_indices({min(shape)}, 1)] += {w.scalar(1)}",
+            f"{text}[np.ix_([0], [0])] = {w.scalar(1)}",
+        ]
     w.write(w.rng.choice(rows))
     return True
 
@@ -214,16 +220,16 @@ def sweep_rows(w: Writer) -> bool:
     row = w.fresh("row")
     head = w.pick(f"for {row} in {t}:", f"for _, {row} in enumerate({t}):",
                   f"for {row}, _ in zip({t}, range({m})):", f"for {row} in {t}[::-1]:",
-                  f"for {row} in reversed({t}):", f"for {row} in list({t}):")
+                  f"for {row} in reversed({t}):", f"for {row} in list({t}):")  # fmt: skip
     with w.block(head):
         w.scope.add(row, "array", (n,))
         w.write(w.pick(f"{row} *= {w.scalar(1)}", f"{row}[1:] += {row}[:-1]",
                        f"{row} += {w.array((n,), 1)}", f"{row}[0] = {w.scalar(1)}",
-                       f"{row}[:] = {w.rng.choice(UNARY).format(row)}"))
+                       f"{row}[:] = {w.rng.choice(UNARY).format(row)}"))  # fmt: skip
     return True
 
 
 STATEMENTS = {
     assign_slice: 10, augment_slice: 9, augment_name: 7, overlap: 7, write_element: 6,
     write_fancy: 7, ufunc_out: 7, function_out: 3, function_in_place: 6, sweep_rows: 2,
-}
+}  # fmt: skip

@@ -74,6 +74,7 @@ def names_bound_in_every_way(x):
     y = x
     counter = x
     for k in checkpointed(range(7), slots=2):
+
         def helper(v):
             return v * y
 
@@ -213,7 +214,7 @@ ITEMS = {
     "array": lambda x: x, "flat": lambda x: x.flat, "map": lambda x: map(np.sin, x),
     "object": Doubled, "reversed": reversed, "generator": lambda x: (v * v for v in x),
     "values": lambda x: {"a": x[0], "b": x[2]}.values(),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("items", ITEMS.values(), ids=ITEMS)

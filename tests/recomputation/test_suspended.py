@@ -76,7 +76,7 @@ def test_every_kind_of_state_is_as_it_was():
         return (
             list(history), dict(by_name), list(recent), set(seen), hasattr(holder, "total"),
             dict(vars(plain)), counter, count,
-        )
+        )  # fmt: skip
 
     before = state()
     _, pullback = vjp(f, X)

@@ -63,7 +63,15 @@ def test_lines() -> None:
 def test_table() -> None:
     head, *rows, total = str(profile_gradient(loss, X.copy(), 1)).splitlines()
     assert head.split() == [
-        "forward", "ms", "reverse", "ms", "entries", "saved", "bytes", "line", "source",
+        "forward",
+        "ms",
+        "reverse",
+        "ms",
+        "entries",
+        "saved",
+        "bytes",
+        "line",
+        "source",
     ]
     assert any(row.endswith("v = helper(u)") for row in rows)
     assert total.endswith("total")

@@ -138,8 +138,10 @@ def is_inexact(value: Any) -> bool:
 
 def at(nested: Any, path: Path) -> Any:
     for i in path:
-        if nested is None or isinstance(nested, NotImplementedDerivative) or (
-            isinstance(nested, list) and i >= len(nested)
+        if (
+            nested is None
+            or isinstance(nested, NotImplementedDerivative)
+            or (isinstance(nested, list) and i >= len(nested))
         ):
             return None
         nested = nested[i]

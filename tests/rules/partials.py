@@ -56,14 +56,10 @@ def cotangents(case: Case, dy: Any) -> list[Any]:
         y = case.function(*args, **case.kwargs)
         if isinstance(rule, ElementwiseRule):
             given = [
-                None if p is None else contribution(p, dy)
-                for p in partial_values(rule, args, y)
+                None if p is None else contribution(p, dy) for p in partial_values(rule, args, y)
             ]
         elif isinstance(rule, LinearRule):
-            seen = [
-                like(x) if i in rule.wrt else x
-                for i, x in enumerate(args)
-            ]
+            seen = [like(x) if i in rule.wrt else x for i, x in enumerate(args)]
             found = rule.adjoint(dy, *seen, **case.kwargs)
             parts = found if isinstance(found, tuple) else (found,)
             by_position = dict(zip(rule.wrt, parts, strict=True))
@@ -74,9 +70,7 @@ def cotangents(case: Case, dy: Any) -> list[Any]:
             found = pullback(dy)
             given = list(found) if isinstance(found, tuple) else [found]
             given = [c() if callable(c) else c for c in given]
-    return [
-        fitted(g, x) if is_active(x) else None for g, x in zip(given, args, strict=False)
-    ]
+    return [fitted(g, x) if is_active(x) else None for g, x in zip(given, args, strict=False)]
 
 
 def fitted(g: Any, x: Any) -> np.ndarray:

@@ -17,7 +17,8 @@ from tests.rules import cases as families
 from tests.rules.cases import repeated
 
 NAMES = [
-    m.name for m in pkgutil.walk_packages(families.__path__, f"{families.__name__}.")
+    m.name
+    for m in pkgutil.walk_packages(families.__path__, f"{families.__name__}.")
     if not m.name.endswith(".scipy") and (".scipy." not in m.name or find_spec("scipy"))
 ]
 # Some points are poles.

@@ -96,8 +96,10 @@ def test_slope_at_kink(function: Any, args: tuple[Any, ...], expected: list[Any]
             assert_allclose(actual, wanted, rtol=1e-12)
 
 
-@pytest.mark.parametrize("function", [np.arcsin, np.arccos, np.arctan, np.log, np.sqrt,
-                                      np.arccosh, np.arcsinh, np.arctanh])
+@pytest.mark.parametrize(
+    "function",
+    [np.arcsin, np.arccos, np.arctan, np.log, np.sqrt, np.arccosh, np.arcsinh, np.arctanh],
+)
 @pytest.mark.parametrize("side", [0.0, -0.0])
 @pytest.mark.parametrize("real", [-2.0, 2.0])
 def test_slope_on_branch_cut_is_that_of_the_side(function: Any, real: float, side: float) -> None:

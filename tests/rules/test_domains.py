@@ -160,9 +160,7 @@ def test_forward_rules_have_a_domain_of_their_own() -> None:
     assert not is_used(lambda: jvp(square, (X + 1j,), (X + 1j,)))
     assert is_used(lambda: hvp(loss(square), (X,), X))
     np.testing.assert_allclose(hvp(loss(square), (X,), X), 12 * X**3)
-    np.testing.assert_allclose(
-        grad(lambda x: np.sum(grad(loss(square))(x)))(X), 12 * X**2
-    )
+    np.testing.assert_allclose(grad(lambda x: np.sum(grad(loss(square))(x)))(X), 12 * X**2)
 
 
 def test_rrule_called_by_itself_goes_by_the_domain() -> None:
@@ -217,8 +215,10 @@ def test_what_arguments_hold_is_asked_too(place: str) -> None:
             model = Model(np.float32(2.0))
         elif place == "items":
             items = [np.float32(3.0)]
-        return apply(model, items, x=np.float32(5.0)) * x if place == "keyword" else apply(
-            model, items, x
+        return (
+            apply(model, items, x=np.float32(5.0)) * x
+            if place == "keyword"
+            else apply(model, items, x)
         )
 
     value = grad(run)(1.5)
@@ -276,8 +276,10 @@ def test_a_method_says_so_too() -> None:
 
 def test_the_tester_tests_what_is_declared() -> None:
     """Right in double precision only, and passes without options."""
+    # fmt: off
     from_vjp(square, dtypes=np.float64)(lambda x: (x * x, lambda dy: 2 * np.float64(dy * x)
                                                   if np.ndim(x) == 0 else 2 * np.real(dy * x)))
+    # fmt: on
     test_rule(square, X)
     with pytest.raises(RuleTestError) as info:
         test_rule(square, X + 1j)

@@ -59,7 +59,7 @@ def test_a_voigt_profile_without_a_normal_part_is_that_of_lorentz() -> None:
 @pytest.mark.parametrize("a", [
     np.zeros((2, 2)), np.ones((2, 2)), np.diag([4.0, 0.0]), np.ones((3, 3), np.float32),
     np.ones((2, 2)) * (1 + 1j), np.array([[1.0, 2.0], [2.0, 4.0]]),
-])
+])  # fmt: skip
 def test_the_square_root_of_a_singular_matrix_has_no_derivative(a: np.ndarray) -> None:
     def total(a):
         return np.sum(np.real(sl.sqrtm(a)))

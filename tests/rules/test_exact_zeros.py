@@ -61,8 +61,10 @@ OF_THE_MATRIX: dict[str, Any] = {
     "std": lambda a: sound_rows(np.std(a, axis=1)),
     "nanvar": lambda a: sound_rows(np.nanvar(a, axis=1)),
     "norm": lambda a: sound_rows(np.linalg.norm(a, axis=1)),
-    "interp": lambda a: np.interp([1.5], [0.0, 1.0, 2.0], a[::2].ravel()[:3])[0]
-    + np.interp([0.5, 2.5], [0.0, 1.0, 2.0, 3.0], a[:2].ravel()[:4])[0],
+    "interp": lambda a: (
+        np.interp([1.5], [0.0, 1.0, 2.0], a[::2].ravel()[:3])[0]
+        + np.interp([0.5, 2.5], [0.0, 1.0, 2.0, 3.0], a[:2].ravel()[:4])[0]
+    ),
     "vander": lambda a: np.vander(a[:, 0])[USED].sum(),
 }
 

@@ -43,9 +43,7 @@ def test_pullback_is_the_adjoint_for_all_lengths(name: str, n: int, norm: str) -
 def test_power_of_a_spectrum(function: Any, factor: float) -> None:
     """Parseval: sum abs(F x)^2 = n sum abs(x)^2."""
     x = draw(6, dtype=complex)
-    assert_allclose(
-        grad(lambda x: np.sum(np.abs(function(x)) ** 2))(x), 2 * factor * x, rtol=1e-12
-    )
+    assert_allclose(grad(lambda x: np.sum(np.abs(function(x)) ** 2))(x), 2 * factor * x, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"])

@@ -37,9 +37,9 @@ def differences(f: Function, a: np.ndarray, step: float = 1e-4) -> np.ndarray:
     for index in np.ndindex(a.shape):
         unit = np.zeros(a.shape)
         unit[index] = step
-        slopes[index] = (
-            8 * (f(a + unit) - f(a - unit)) - (f(a + 2 * unit) - f(a - 2 * unit))
-        ) / (12 * step)
+        slopes[index] = (8 * (f(a + unit) - f(a - unit)) - (f(a + 2 * unit) - f(a - 2 * unit))) / (
+            12 * step
+        )
     return slopes
 
 

@@ -86,10 +86,13 @@ def weighted(part: Any) -> Any:
 
 def directional(f: Any, arrays: list[Any], directions: list[Any]) -> float:
     """Return the derivative in a direction by differences."""
-    return sum(
-        weight * float(f(*(a + k * STEP * d for a, d in zip(arrays, directions, strict=True))))
-        for k, weight in WEIGHTS
-    ) / STEP
+    return (
+        sum(
+            weight * float(f(*(a + k * STEP * d for a, d in zip(arrays, directions, strict=True))))
+            for k, weight in WEIGHTS
+        )
+        / STEP
+    )
 
 
 @pytest.mark.filterwarnings("ignore:future versions will not create a writeable array")

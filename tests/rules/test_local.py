@@ -103,6 +103,7 @@ def test_expressions_recorded_as_one_entry_obey(function) -> None:
 
 def test_other_kinds_of_rule() -> None:
     with local_rules():
+
         @overlay(np.sort)
         def no_sort(a):
             return 3.0 * a
@@ -193,7 +194,10 @@ except OperatorRuleError:
     file.write_text(program, encoding="utf-8")
     root = Path(mooncake_py.__file__).parents[1]
     done = subprocess.run(
-        [sys.executable, str(file)], capture_output=True, text=True, check=False,
+        [sys.executable, str(file)],
+        capture_output=True,
+        text=True,
+        check=False,
         env={**os.environ, "PYTHONPATH": str(root)},
     )
     assert done.stdout == "refused\n", done.stderr

@@ -55,23 +55,30 @@ def test_partial_matches_differences(case: Case) -> None:
 def test_zero_cotangent_gives_zero_at_kinks(case: Case) -> None:
     with np.errstate(all="ignore"):
         y = case.function(*case.args, **case.kwargs)
-    zero = tuple(0.0 * np.zeros(np.shape(p)) for p in y) if isinstance(y, tuple) else np.zeros(
-        np.shape(y), np.asarray(y).dtype
+    zero = (
+        tuple(0.0 * np.zeros(np.shape(p)) for p in y)
+        if isinstance(y, tuple)
+        else np.zeros(np.shape(y), np.asarray(y).dtype)
     )
     for g in cotangents(case, zero):
         if g is not None:
             assert_allclose(g, np.zeros(g.shape, g.dtype))
 
 
-@pytest.mark.parametrize("case", [c for c in SMOOTH + KINKS if any(
-    isinstance(x, np.ndarray) for x in c.args)], ids=identify)
+@pytest.mark.parametrize(
+    "case",
+    [c for c in SMOOTH + KINKS if any(isinstance(x, np.ndarray) for x in c.args)],
+    ids=identify,
+)
 def test_float32_stays(case: Case) -> None:
     rule = registry.find(case.function)
     if not isinstance(rule, ElementwiseRule) or case.function in LEAVE_FLOAT32:
         pytest.skip("only elementwise rules with float32 results")
     args = tuple(
         x.astype({"f": "f4", "c": "c8"}.get(x.dtype.kind, x.dtype.str))
-        if isinstance(x, np.ndarray) else x for x in case.args
+        if isinstance(x, np.ndarray)
+        else x
+        for x in case.args
     )
     with np.errstate(all="ignore"):
         y = case.function(*args, **case.kwargs)
@@ -86,13 +93,18 @@ def test_float32_stays(case: Case) -> None:
 
 @pytest.mark.parametrize(
     "case",
-    [c for c in ALL if isinstance(registry.find(c.function), ZeroDerivativeRule)
-     and not c.interface_only],
+    [
+        c
+        for c in ALL
+        if isinstance(registry.find(c.function), ZeroDerivativeRule) and not c.interface_only
+    ],
     ids=identify,
 )
 def test_functions_without_derivative_are_locally_constant(case: Case) -> None:
     if getattr(registry.find(case.function), "because", "") not in (
-        "piecewise constant", "true or false", "returns indices"
+        "piecewise constant",
+        "true or false",
+        "returns indices",
     ):
         pytest.skip("no function of values")
     rng = np.random.default_rng(5)

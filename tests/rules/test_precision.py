@@ -36,7 +36,7 @@ def angles(x: Any, w: Any) -> Any:
 
 
 def powers(x: Any, w: Any) -> Any:
-    return np.sum(x**w + w ** x + np.float_power(x, w))
+    return np.sum(x**w + w**x + np.float_power(x, w))
 
 
 def exponentials(x: Any, w: Any) -> Any:

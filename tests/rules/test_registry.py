@@ -35,8 +35,7 @@ def package_rules() -> list[tuple[Hashable, Rule]]:
     return [
         (function, rule)
         for function, rule in registry.registered()
-        if Path(rule.origin.file).is_relative_to(PACKAGE)
-        and not is_engine(rule.origin.file)
+        if Path(rule.origin.file).is_relative_to(PACKAGE) and not is_engine(rule.origin.file)
     ]
 
 
@@ -140,9 +139,7 @@ def test_functions_are_where_their_names_say() -> None:
 def is_of_compiled_class(function: Any) -> bool:
     """Tell whether a method belongs to a class that does not say its module, such as SuperLU."""
     owner = getattr(function, "__objclass__", None)
-    return getattr(owner, "__module__", "") == "builtins" and not hasattr(
-        builtins, owner.__name__
-    )
+    return getattr(owner, "__module__", "") == "builtins" and not hasattr(builtins, owner.__name__)
 
 
 def test_rules_are_declared_in_their_families() -> None:

@@ -21,7 +21,8 @@ from tests.rules.cases import PLAIN, Case
 from tests.rules.special_points import is_inexact
 
 NAMES = [
-    m.name for m in pkgutil.walk_packages(families.__path__, f"{families.__name__}.")
+    m.name
+    for m in pkgutil.walk_packages(families.__path__, f"{families.__name__}.")
     if not m.name.endswith((".nondifferentiable", ".scipy"))
     and (".scipy." not in m.name or find_spec("scipy") is not None)
 ]
@@ -30,25 +31,33 @@ NAMES = [
 GAUGE = (
     "complement", "null_spaces", "projections", "singular_pairs", "singular_projections",
     "hermitian_pairs",
-)
+)  # fmt: skip
 REFUSED = (
     *(f".{name}-" for name in GAUGE),  # the phases of complex vectors, vectors of no value
     "det-rank-one", "pinv-equal-values", "polar-complex", "-subset",
     "special.ber-", "special.bei-", "special.ker-", "special.kei-",  # of the derivatives
     "ellipkinc-", "ellipeinc-", "ellipj_of-",
-)
+)  # fmt: skip
 
 # What is not compared at zeros, ones, ties and equal rows.
 TRIMMED = ("polymul", "polydiv", "numpy.polynomial.", "cases.polynomials.")  # leading zeros go
+# fmt: off
 DEGENERATE = (
     "numpy.interp-", "clip", "linalg.qr-", "solve_sylvester", "logm", "cases.sets.",
     "partition-two-places", "pow-complex result", "special.comb", "use_groupby", "drawn_together",
     "scipy.linalg.lu", "sqrtm", "median-axis=1", "linalg.slogdet",
 )  # no derivative with respect to all arguments together, or a path of its own at ties
+# fmt: on
 EDGES = (
-    "spence-complex", "special.poch", "special.agm", "xlogy-broadcast", "rel_entr-broadcast",
-    "kl_div-broadcast", "special.ellipeinc", "special.voigt_profile",
-)  # zeros and ones are on the edge of the domain, where slopes are infinite
+    "spence-complex",
+    "special.poch",
+    "special.agm",
+    "xlogy-broadcast",
+    "rel_entr-broadcast",
+    "kl_div-broadcast",
+    "special.ellipeinc",
+    "special.voigt_profile",
+)  # zeros and ones are on the edge of the domain, where slopes are infinite  # fmt: skip
 NOT_SPECIAL = (*TRIMMED, *DEGENERATE, *EDGES)
 
 

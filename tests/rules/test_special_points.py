@@ -181,11 +181,12 @@ def test_third_and_fourth_derivatives_at_special_points() -> None:
     log_3 = math.log(3)
     assert_allclose([derivative(softplus, k)(0.0) for k in (2, 3, 4)], [1 / 4, 0, -1 / 8])
     assert_allclose([derivative(np.sinc, k)(0.0) for k in (2, 4)], [-(np.pi**2) / 3, np.pi**4 / 5])
-    assert_allclose([derivative(square_by_power, k)(0.0) for k in (1, 2, 3)],
-                    [log_3, log_3**2, log_3**3])
+    assert_allclose(
+        [derivative(square_by_power, k)(0.0) for k in (1, 2, 3)], [log_3, log_3**2, log_3**3]
+    )
     cube = np.array([0.0]), np.array([1.0])
     assert_allclose(jvp(lambda x: jvp(hessian(lambda z: np.sum(z**3)), (x,), cube[1:])[1],
-                        cube[:1], cube[1:])[1], [[0.0]], atol=1e-12)
+                        cube[:1], cube[1:])[1], [[0.0]], atol=1e-12)  # fmt: skip
 
 
 def test_fourth_derivative_of_the_bessel_function_at_zero() -> None:
@@ -231,7 +232,7 @@ def test_hessian_of_a_determinant_is_made_of_minors() -> None:
 @pytest.mark.parametrize("values", [
     np.linalg.eigvalsh, np.linalg.eigvals, lambda a: np.linalg.svd(a, compute_uv=False),
     lambda a: np.linalg.eigh(a)[0], lambda a: np.linalg.svd(a)[1],
-])
+])  # fmt: skip
 def test_second_derivatives_of_values_that_coincide_are_refused(values: Any) -> None:
     def of_squares(a: np.ndarray) -> Any:
         return np.sum(np.real(values(a) ** 2))

@@ -195,7 +195,10 @@ def test_no_crash_in_a_thread_with_a_small_stack(limit, tmp_path):
         """)
     )
     done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, check=False,
+        [sys.executable, str(script)],
+        capture_output=True,
+        text=True,
+        check=False,
         env={"PYTHONPATH": ":".join(sys.path)},
     )
     assert done.returncode == 0, done.stderr

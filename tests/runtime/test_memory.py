@@ -47,8 +47,11 @@ def test_views_share_the_shadow_of_their_owner():
         difference = registry.find(a).shadow() - before
         mark = np.zeros_like(a)
         marked = np.ndarray(
-            view.shape, view.dtype, mark.T if mark.flags.f_contiguous else mark,
-            view.__array_interface__["data"][0] - a.__array_interface__["data"][0], view.strides,
+            view.shape,
+            view.dtype,
+            mark.T if mark.flags.f_contiguous else mark,
+            view.__array_interface__["data"][0] - a.__array_interface__["data"][0],
+            view.strides,
         )
         marked += 1
         np.testing.assert_array_equal(difference, mark)

@@ -16,7 +16,7 @@ def divide():
     return np.ones(1) / np.zeros(1)
 
 
-@pytest.mark.parametrize(("enter", "leave"), MADE, ids=["once", "each time"][-len(MADE):])
+@pytest.mark.parametrize(("enter", "leave"), MADE, ids=["once", "each time"][-len(MADE) :])
 def test_no_warning_inside_and_the_setting_of_before_afterwards(enter, leave):
     with np.errstate(all="raise", under="warn"):
         before = np.geterr()
@@ -59,7 +59,7 @@ def test_other_threads_keep_theirs():
         ({}, False), ({"all": "ignore"}, False), ({"over": "raise"}, True),
         ({"under": "warn"}, True), ({"invalid": "print"}, True), ({"all": "raise"}, True),
     ],
-)
+)  # fmt: skip
 def test_what_quick_forms_cannot_tell(modes, strict):
     with np.errstate(**modes):
         assert quiet.is_strict() is strict

@@ -34,7 +34,7 @@ def runge_kutta_with_buffers(y, h):
         scratch[:] = y + h * k[2]
         lorenz(scratch, k[3])
         y += h / 6 * (k[0] + 2 * k[1] + 2 * k[2] + k[3])
-    return np.sum(y ** 2)
+    return np.sum(y**2)
 
 
 @programs(draw(-1, 1, (4, 3)), draw(-0.1, 0.1, (4, 3)), draw(0.5, 1, 4))
@@ -55,7 +55,7 @@ def n_body_by_leapfrog(pos, vel, mass):
         pos += 0.1 * vel
         accelerate(pos, acc)
         vel += 0.05 * acc
-    return 0.5 * np.sum(mass[:, None] * vel ** 2) + np.sum(pos[0])
+    return 0.5 * np.sum(mass[:, None] * vel**2) + np.sum(pos[0])
 
 
 @programs(draw(0, 1, (5, 2)))
@@ -63,11 +63,11 @@ def verlet_with_pairs_by_broadcasting(r):
     old = r.copy()
     for _ in range(3):
         d = r[:, None] - r[None]
-        dist2 = (d ** 2).sum(axis=-1) + 0.3 + np.eye(len(r))
-        force = (d * (dist2 ** -2 - 0.5 / dist2)[..., None]).sum(axis=1)
+        dist2 = (d**2).sum(axis=-1) + 0.3 + np.eye(len(r))
+        force = (d * (dist2**-2 - 0.5 / dist2)[..., None]).sum(axis=1)
         new = 2 * r - old + 0.001 * force
         old[...], r[...] = r, new
-    return np.sum(r ** 2)
+    return np.sum(r**2)
 
 
 @programs(draw(0.5, 1, 4), 0.3)
@@ -82,7 +82,7 @@ def implicit_explicit_steps(u, nu):
         rhs = u + 0.1 * (nonlinear if before is None else 1.5 * nonlinear - 0.5 * before)
         before = nonlinear
         u[:] = np.linalg.solve(matrix, rhs)
-    return np.sum(u ** 2)
+    return np.sum(u**2)
 
 
 @programs(2.0, 0.3, 0.8)
@@ -93,7 +93,7 @@ def bouncing_ball_with_events(height, speed, restitution):
         new_speed = speed - 9.81 * step
         new_height = height + speed * step - 0.5 * 9.81 * step * step
         if new_height < 0:
-            root = (speed + math.sqrt(speed ** 2 + 2 * 9.81 * height)) / 9.81
+            root = (speed + math.sqrt(speed**2 + 2 * 9.81 * height)) / 9.81
             speed = -restitution * (speed - 9.81 * root)
             height, bounces = 0.0, bounces + 1
             t += root
@@ -120,7 +120,7 @@ def string_with_constraints(y):
                 if i + 1 < len(y) - 1:
                     x[i + 1] -= shift * dx
                     y[i + 1] -= shift * dy
-    return np.sum(y ** 2) + x[3]
+    return np.sum(y**2) + x[3]
 
 
 @programs(draw(0, 4, 6), draw(-0.5, 0.5, 6))
@@ -138,7 +138,7 @@ def particle_in_cell(x, v):
         v += 0.1 * ((1 - weight) * field[left] + weight * field[(left + 1) % cells])
         x += 0.1 * v
         x %= cells
-    return np.sum(v ** 2) + np.sum(x ** 2)
+    return np.sum(v**2) + np.sum(x**2)
 
 
 @programs(draw(0, 1, (6, 2)))
@@ -148,18 +148,18 @@ def smoothed_particles(pos):
     for _ in range(2):
         density, pressure = np.zeros(len(pos)), np.zeros(len(pos))
         for i in range(len(pos)):
-            q = np.sum((pos - pos[i]) ** 2, axis=1) / h ** 2
+            q = np.sum((pos - pos[i]) ** 2, axis=1) / h**2
             near = q < 1
             density[i] = np.sum((1 - q[near]) ** 3)
             pressure[i] = max(density[i] - 1.0, 0.0)
         for i in range(len(pos)):
             d = pos - pos[i]
-            q = np.sqrt(np.sum(d ** 2, axis=1) + 1e-6) / h
+            q = np.sqrt(np.sum(d**2, axis=1) + 1e-6) / h
             w = np.where(q < 1, (1 - q) ** 2, 0.0)
             w[i] = 0.0
             vel[i] -= 0.05 * np.sum((pressure[i] + pressure)[:, None] * d * w[:, None], axis=0)
         pos += 0.1 * vel
-    return np.sum(pos ** 2)
+    return np.sum(pos**2)
 
 
 @programs(draw(0.5, 1, 3), np.array([0.1, 0.0, 0.0]))
@@ -176,7 +176,7 @@ def adaptive_steps(y, z):
             h = min(0.2, 1.2 * h)
         else:
             h *= 0.5
-    return np.sum(y ** 2) + accepted * z[0]
+    return np.sum(y**2) + accepted * z[0]
 
 
 class Pendulum:

@@ -26,10 +26,10 @@ def lu_with_pivoting(a, b):
             b[k], b[p] = b[p], b[k]
         for i in range(k + 1, n):
             a[i, k] /= a[k, k]
-            a[i, k + 1:] -= a[i, k] * a[k, k + 1:]
+            a[i, k + 1 :] -= a[i, k] * a[k, k + 1 :]
             b[i] -= a[i, k] * b[k]
     for i in range(n - 1, -1, -1):
-        b[i] = (b[i] - a[i, i + 1:] @ b[i + 1:]) / a[i, i]
+        b[i] = (b[i] - a[i, i + 1 :] @ b[i + 1 :]) / a[i, i]
     return np.sum(b * b) + a[2, 3]
 
 
@@ -41,7 +41,7 @@ def determinant_by_elimination_with_row_swaps(a):
         if p != k:
             a[k], a[p] = a[p].copy(), a[k].copy()
             sign = -sign
-        a[k + 1:] -= np.outer(a[k + 1:, k] / a[k, k], a[k])
+        a[k + 1 :] -= np.outer(a[k + 1 :, k] / a[k, k], a[k])
     return sign * np.prod(np.diag(a))
 
 
@@ -52,7 +52,7 @@ def cholesky_in_place(a):
         a[j, j] = math.sqrt(a[j, j] - np.dot(a[j, :j], a[j, :j]))
         for i in range(j + 1, n):
             a[i, j] = (a[i, j] - np.dot(a[i, :j], a[j, :j])) / a[j, j]
-        a[j, j + 1:] = 0.0
+        a[j, j + 1 :] = 0.0
     return np.sum(np.log(np.diag(a))) + np.sum(a)
 
 
@@ -64,7 +64,7 @@ def ldl(a):
         d[j] = a[j, j] - np.sum(low[j, :j] ** 2 * d[:j])
         for i in range(j + 1, n):
             low[i, j] = (a[i, j] - (low[i, :j] * low[j, :j]) @ d[:j]) / d[j]
-    return np.sum(d ** 2) + np.sum(low ** 3)
+    return np.sum(d**2) + np.sum(low**3)
 
 
 @programs(A, B)
@@ -78,8 +78,8 @@ def householder_qr_solve(a, b):
         b[k:] -= 2.0 * v * (v @ b[k:])
     x = np.empty(n)
     for i in reversed(range(n)):
-        x[i] = (b[i] - np.sum(a[i, i + 1:] * x[i + 1:])) / a[i, i]
-    return np.sum(x ** 2)
+        x[i] = (b[i] - np.sum(a[i, i + 1 :] * x[i + 1 :])) / a[i, i]
+    return np.sum(x**2)
 
 
 @programs(A)
@@ -91,8 +91,8 @@ def givens_qr(a):
             r = np.hypot(a[i - 1, j], a[i, j])
             c, s = a[i - 1, j] / r, a[i, j] / r
             g = np.array([[c, s], [-s, c]])
-            a[i - 1:i + 1, j:] = g @ a[i - 1:i + 1, j:]
-            q[:, i - 1:i + 1] = q[:, i - 1:i + 1] @ g.T
+            a[i - 1 : i + 1, j:] = g @ a[i - 1 : i + 1, j:]
+            q[:, i - 1 : i + 1] = q[:, i - 1 : i + 1] @ g.T
     return np.sum(np.triu(a) ** 3) + q[0, 1]
 
 
@@ -123,7 +123,7 @@ def conjugate_gradients(a, b):
         old, rs = rs, r @ r
         p *= rs / old
         p += r
-    return np.sum(x ** 2)
+    return np.sum(x**2)
 
 
 @programs(A, B, rtol=1e-5)
@@ -206,7 +206,7 @@ def thomas(lower, main, upper, rhs):
     rhs[-1] /= main[-1]
     for i in range(n - 2, -1, -1):
         rhs[i] = (rhs[i] - upper[i] * rhs[i + 1]) / main[i]
-    return np.sum(rhs ** 2)
+    return np.sum(rhs**2)
 
 
 @programs(A, B)
@@ -245,18 +245,19 @@ def fft_by_recursion_in_place(re, im):
         n = len(re)
         if n == 1:
             return
-        even_re, even_im, odd_re, odd_im = (v.copy() for v in
-                                            (re[::2], im[::2], re[1::2], im[1::2]))
+        even_re, even_im, odd_re, odd_im = (
+            v.copy() for v in (re[::2], im[::2], re[1::2], im[1::2])
+        )
         fft(even_re, even_im)
         fft(odd_re, odd_im)
         angle = -2 * np.pi * np.arange(n // 2) / n
         c, s = np.cos(angle), np.sin(angle)
         t_re, t_im = c * odd_re - s * odd_im, c * odd_im + s * odd_re
-        re[:n // 2], re[n // 2:] = even_re + t_re, even_re - t_re
-        im[:n // 2], im[n // 2:] = even_im + t_im, even_im - t_im
+        re[: n // 2], re[n // 2 :] = even_re + t_re, even_re - t_re
+        im[: n // 2], im[n // 2 :] = even_im + t_im, even_im - t_im
 
     fft(re, im)
-    return np.sum((re ** 2 + im ** 2)[1:4] ** 2)
+    return np.sum((re**2 + im**2)[1:4] ** 2)
 
 
 @programs(draw(-1, 1, 8))
@@ -275,8 +276,8 @@ def fft_by_bit_reversal(x):
     while size <= n:
         w = np.exp(-2j * np.pi * np.arange(size // 2) / size)
         for start in range(0, n, size):
-            top = z[start:start + size // 2]
-            bottom = z[start + size // 2:start + size]
+            top = z[start : start + size // 2]
+            bottom = z[start + size // 2 : start + size]
             bottom *= w
             top += bottom
             bottom *= -2
@@ -295,7 +296,7 @@ def durbin(r):
         alpha = -(r[k] + np.dot(np.flip(r[:k]), y[:k])) / beta
         y[:k] += alpha * np.flip(y[:k])
         y[k] = alpha
-    return np.sum(y ** 2)
+    return np.sum(y**2)
 
 
 @programs(draw(-1, 1, (6, 4)))
@@ -305,8 +306,8 @@ def correlation(data):
     data /= np.sqrt(len(data)) * std
     corr = np.eye(data.shape[1])
     for i in range(data.shape[1] - 1):
-        corr[i + 1:, i] = corr[i, i + 1:] = data[:, i] @ data[:, i + 1:]
-    return np.sum(corr ** 3)
+        corr[i + 1 :, i] = corr[i, i + 1 :] = data[:, i] @ data[:, i + 1 :]
+    return np.sum(corr**3)
 
 
 @programs(A, B, draw(-1, 1, 5))
@@ -337,10 +338,10 @@ def sor_until_converged(a, b):
         change = 0.0
         for i in range(len(b)):
             old = x[i]
-            s = a[i, :i] @ x[:i] + a[i, i + 1:] @ x[i + 1:]
+            s = a[i, :i] @ x[:i] + a[i, i + 1 :] @ x[i + 1 :]
             x[i] = (1 - 1.1) * x[i] + 1.1 / a[i, i] * (b[i] - s)
             change = max(change, abs(x[i] - old))
-    return np.sum(x ** 2)
+    return np.sum(x**2)
 
 
 @pytest.mark.parametrize("program", programs, ids=str)

@@ -17,20 +17,22 @@ PLANE = draw(0.2, 1.0, (6, 6))
 def heat_with_a_source_in_place(u, source):
     lap = np.zeros_like(u)
     for step in range(4):
-        lap[1:-1, 1:-1] = (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2]
-                           - 4 * u[1:-1, 1:-1])
+        lap[1:-1, 1:-1] = (
+            u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4 * u[1:-1, 1:-1]
+        )
         u += 0.1 * lap
         u += 0.01 * source * np.sin(step)
         u[0], u[-1], u[:, 0] = u[1], u[-2], u[:, 1]
-    return np.sum(u ** 2)
+    return np.sum(u**2)
 
 
 @programs(PLANE)
 def jacobi_with_two_buffers(a):
     b = a.copy()
     for _ in range(3):
-        b[1:-1, 1:-1] = 0.2 * (a[1:-1, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:] + a[2:, 1:-1]
-                               + a[:-2, 1:-1])
+        b[1:-1, 1:-1] = 0.2 * (
+            a[1:-1, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:] + a[2:, 1:-1] + a[:-2, 1:-1]
+        )
         a, b = b, a
     return np.sum(a * a) + b[2, 2]
 
@@ -44,7 +46,7 @@ def seidel(a):
             for j in range(1, n - 1):
                 a[i, j] += a[i, j - 1]
                 a[i, j] /= 9.0
-    return np.sum(a ** 2)
+    return np.sum(a**2)
 
 
 @programs(PLANE)
@@ -57,7 +59,7 @@ def red_black_successive_overrelaxation(u):
             mean = np.zeros_like(u)
             mean[1:-1, 1:-1] = 0.25 * (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2])
             u[mask] += 1.3 * (mean[mask] - u[mask])
-    return np.sum(u ** 3)
+    return np.sum(u**3)
 
 
 @programs(PLANE)
@@ -70,8 +72,9 @@ def alternating_directions(u):
         p[1:-1, 0], q[1:-1, 0] = 0.0, v[0, 1:-1]
         for j in range(1, n - 1):
             p[1:-1, j] = -a / (a * p[1:-1, j - 1] + b)
-            q[1:-1, j] = ((-a * u[j, :-2] + (1 + 2 * a) * u[j, 1:-1] - a * u[j, 2:]
-                           - a * q[1:-1, j - 1]) / (a * p[1:-1, j - 1] + b))
+            q[1:-1, j] = (
+                -a * u[j, :-2] + (1 + 2 * a) * u[j, 1:-1] - a * u[j, 2:] - a * q[1:-1, j - 1]
+            ) / (a * p[1:-1, j - 1] + b)
         v[-1, 1:-1] = 1.0
         for j in range(n - 2, 0, -1):
             v[j, 1:-1] = p[1:-1, j] * v[j + 1, 1:-1] + q[1:-1, j]
@@ -90,7 +93,7 @@ def burgers_with_rusanov_fluxes(u):
         flux *= 0.25
         flux -= 0.5 * speed * (right - left)
         u -= 0.2 * np.diff(flux)
-    return np.sum(u ** 2)
+    return np.sum(u**2)
 
 
 @programs(np.array([0.3, 0.5, 0.9, 1.4, 1.1, 0.7, 0.55, 0.45]), 0.4)
@@ -101,7 +104,7 @@ def advection_with_a_limiter(u, courant):
         phi = (r + np.abs(r)) / (1 + np.abs(r))
         flux = courant * (u + 0.5 * phi * (1 - courant) * d)
         u[:] = u - (flux - np.roll(flux, 1))
-    return np.sum(u ** 3)
+    return np.sum(u**3)
 
 
 @programs(np.stack([1 + 0.1 * LINE, 0.1 * LINE]))
@@ -133,7 +136,7 @@ def fdtd(e, h):
         e[0] = np.sin(0.3 * t)
         e[-1] = e[-2]
         h -= 0.7 * np.diff(e)
-    return np.sum(e * e) + np.sum(h ** 4)
+    return np.sum(e * e) + np.sum(h**4)
 
 
 @programs(draw(0.2, 1, 9), draw(-1, 1, 9))
@@ -176,21 +179,20 @@ def lattice_boltzmann(f):
         rho = f.sum(axis=0)
         ux = np.einsum("i,ijk->jk", cx, f) / rho
         uy = np.tensordot(cy, f, 1) / rho
-        usq = 1.5 * (ux ** 2 + uy ** 2)
+        usq = 1.5 * (ux**2 + uy**2)
         for i in range(9):
             cu = 3 * (cx[i] * ux + cy[i] * uy)
-            feq[i] = w[i] * rho * (1 + cu + 0.5 * cu ** 2 - usq)
+            feq[i] = w[i] * rho * (1 + cu + 0.5 * cu**2 - usq)
         reflected = f[bounce][:, wall]
         f += 0.6 * (feq - f)
         f[:, wall] = reflected
-    return np.sum(f ** 2) + np.sum(ux)
+    return np.sum(f**2) + np.sum(ux)
 
 
 @programs(PLANE, draw(0, 0.5, (6, 6)))
 def gray_scott(u, v):
     def laplacian(z):
-        return (np.roll(z, 1, 0) + np.roll(z, -1, 0) + np.roll(z, 1, 1) + np.roll(z, -1, 1)
-                - 4 * z)
+        return np.roll(z, 1, 0) + np.roll(z, -1, 0) + np.roll(z, 1, 1) + np.roll(z, -1, 1) - 4 * z
 
     for _ in range(3):
         uvv = u * v * v
@@ -214,7 +216,7 @@ def crank_nicolson_with_factors_kept(u, r):
         u[-1] = d[-1]
         for i in range(n - 2, -1, -1):
             u[i] = d[i] - c[i] * u[i + 1]
-    return np.sum(u ** 2)
+    return np.sum(u**2)
 
 
 @programs(PLANE)
@@ -226,14 +228,18 @@ def cavity_pressure(p):
         b[1:-1, 1:-1] = 0.3 * (u[1:-1, 2:] - u[1:-1, :-2]) - (v[2:, 1:-1] - v[:-2, 1:-1]) ** 2
         for _ in range(3):
             pn = p.copy()
-            p[1:-1, 1:-1] = 0.25 * (pn[1:-1, 2:] + pn[1:-1, :-2] + pn[2:, 1:-1] + pn[:-2, 1:-1]
-                                    ) - b[1:-1, 1:-1]
+            p[1:-1, 1:-1] = (
+                0.25 * (pn[1:-1, 2:] + pn[1:-1, :-2] + pn[2:, 1:-1] + pn[:-2, 1:-1]) - b[1:-1, 1:-1]
+            )
             p[:, -1], p[0, :], p[:, 0], p[-1, :] = p[:, -2], p[1, :], p[:, 1], 0
-        u[1:-1, 1:-1] = (un[1:-1, 1:-1] - un[1:-1, 1:-1] * (un[1:-1, 1:-1] - un[1:-1, :-2])
-                         - 0.5 * (p[1:-1, 2:] - p[1:-1, :-2]))
+        u[1:-1, 1:-1] = (
+            un[1:-1, 1:-1]
+            - un[1:-1, 1:-1] * (un[1:-1, 1:-1] - un[1:-1, :-2])
+            - 0.5 * (p[1:-1, 2:] - p[1:-1, :-2])
+        )
         v[1:-1, 1:-1] = vn[1:-1, 1:-1] - 0.5 * (p[2:, 1:-1] - p[:-2, 1:-1])
         u[-1, :] = 1.0
-    return np.sum(u ** 2) + np.sum(v * p)
+    return np.sum(u**2) + np.sum(v * p)
 
 
 @programs(draw(0, 1, (5, 6)), draw(0, 1, (4, 6)), draw(0, 1, (5, 5)))
@@ -244,7 +250,7 @@ def staggered_grid_divergence(p, u, v):
         p[1:-1] -= 0.2 * (u[1:] - u[:-1])
         p[0] -= 0.2 * u[0]
         p[:, 1:-1] -= 0.2 * np.diff(v, axis=1)
-    return np.sum(p ** 2)
+    return np.sum(p**2)
 
 
 @programs(LINE)
@@ -252,12 +258,12 @@ def kuramoto_by_modified_newton(x):
     n = len(x)
     target = x.copy()
     for _ in range(4):
-        residual = x + 0.1 * x ** 3 - target
+        residual = x + 0.1 * x**3 - target
         jac = np.zeros((n, n))
-        jac[np.arange(n), np.arange(n)] = 1 + 0.3 * x ** 2
+        jac[np.arange(n), np.arange(n)] = 1 + 0.3 * x**2
         jac[np.arange(n - 1), np.arange(1, n)] = 0.05 * x[1:]
         x -= np.linalg.solve(jac, residual)
-    return np.sum(x ** 2)
+    return np.sum(x**2)
 
 
 @programs(PLANE)
@@ -269,7 +275,7 @@ def heat3d_like_with_views(a):
         moved[0] *= 0.9
     inner = a[1:-1, 1:-1]
     inner[...] = 0.5 * (a[2:, 1:-1] + a[1:-1, :-2])
-    return np.sum(a ** 2)
+    return np.sum(a**2)
 
 
 @pytest.mark.parametrize("program", programs, ids=str)

@@ -17,9 +17,9 @@ def convolution_by_shifts(image, kernel):
     out = np.zeros((4, 4))
     for i in range(3):
         for j in range(3):
-            out += kernel[i, j] * image[i:i + 4, j:j + 4]
+            out += kernel[i, j] * image[i : i + 4, j : j + 4]
     np.maximum(out, 0, out=out)
-    return np.sum(out ** 2)
+    return np.sum(out**2)
 
 
 @programs(IMAGE, draw(-1, 1, (3, 3)))
@@ -36,9 +36,9 @@ def median_filter(image):
     out = image.copy()
     for i in range(1, 5):
         for j in range(1, 5):
-            out[i, j] = np.median(image[i - 1:i + 2, j - 1:j + 2])
+            out[i, j] = np.median(image[i - 1 : i + 2, j - 1 : j + 2])
     image -= 0.3 * out
-    return np.sum(image ** 2)
+    return np.sum(image**2)
 
 
 @programs(IMAGE)
@@ -47,7 +47,7 @@ def integral_image(image):
     np.cumsum(image, axis=0, out=table[1:, 1:])
     np.cumsum(table[1:, 1:], axis=1, out=table[1:, 1:])
     boxes = table[3:, 3:] - table[:-3, 3:] - table[3:, :-3] + table[:-3, :-3]
-    return np.sum(boxes ** 2)
+    return np.sum(boxes**2)
 
 
 @programs(IMAGE)
@@ -56,8 +56,8 @@ def bilateral_filter(image):
     total, weight = np.zeros_like(image), np.zeros_like(image)
     for dy in (-1, 0, 1):
         for dx in (-1, 0, 1):
-            shifted = padded[1 + dy:7 + dy, 1 + dx:7 + dx]
-            w = np.exp(-(shifted - image) ** 2 - 0.5 * (dx * dx + dy * dy))
+            shifted = padded[1 + dy : 7 + dy, 1 + dx : 7 + dx]
+            w = np.exp(-((shifted - image) ** 2) - 0.5 * (dx * dx + dy * dy))
             total += w * shifted
             weight += w
     return np.sum((total / weight) ** 2)
@@ -85,7 +85,7 @@ def haar_wavelets_in_place(x):
         x[:n] = scratch[:n]
         n = half
     x[np.abs(x) < 0.2] *= 0.1
-    return np.sum(x ** 3)
+    return np.sum(x**3)
 
 
 @programs(draw(-1, 1, 8))
@@ -94,7 +94,7 @@ def lifting_scheme(x):
     odd -= 0.5 * (even + np.roll(even, -1))
     even += 0.25 * (odd + np.roll(odd, 1))
     x[::2] *= 1.2
-    return np.sum(even ** 3) + np.sum(odd * x[::-2])
+    return np.sum(even**3) + np.sum(odd * x[::-2])
 
 
 @programs(draw(-1, 1, 10), np.array([0.2, 0.3, 0.1]), np.array([-0.5, 0.2]))
@@ -105,18 +105,18 @@ def recursive_filter(x, b, a):
         y[n] = b[0] * x[n] + state[0]
         state[0] = b[1] * x[n] - a[0] * y[n] + state[1]
         state[1] = b[2] * x[n] - a[1] * y[n]
-    return np.sum(y ** 2)
+    return np.sum(y**2)
 
 
 @programs(IMAGE)
 def smooth_game_of_life(cells):
     for _ in range(3):
         neighbours = sum(np.roll(cells, (i, j), (0, 1)) for i in (-1, 0, 1) for j in (-1, 0, 1)
-                         if (i, j) != (0, 0))
+                         if (i, j) != (0, 0))  # fmt: skip
         birth = np.exp(-2 * (neighbours - 3) ** 2)
-        stay = np.exp(-(neighbours - 2.5) ** 2)
+        stay = np.exp(-((neighbours - 2.5) ** 2))
         cells[...] = birth * (1 - cells) + stay * cells
-    return np.sum(cells ** 2)
+    return np.sum(cells**2)
 
 
 @programs(draw(-1, 1, 6), 0.43)
@@ -140,7 +140,7 @@ def natural_cubic_spline(x, y):
     a[0, 0] = a[-1, -1] = 1.0
     rhs = np.zeros(n)
     for i in range(1, n - 1):
-        a[i, i - 1:i + 2] = h[i - 1], 2 * (h[i - 1] + h[i]), h[i]
+        a[i, i - 1 : i + 2] = h[i - 1], 2 * (h[i - 1] + h[i]), h[i]
         rhs[i] = 3 * ((y[i + 1] - y[i]) / h[i] - (y[i] - y[i - 1]) / h[i - 1])
     c = np.linalg.solve(a, rhs)
     b = np.diff(y) / h - h * (2 * c[:-1] + c[1:]) / 3
@@ -150,7 +150,7 @@ def natural_cubic_spline(x, y):
 
 @programs(np.array([0.1, 0.2, -2.0]), np.array([0.0, 0.1, 1.0]))
 def ray_marching(origin, direction):
-    direction /= np.sqrt(np.sum(direction ** 2))
+    direction /= np.sqrt(np.sum(direction**2))
     point = origin.copy()
     travelled = 0.0
     for _ in range(12):
@@ -170,9 +170,9 @@ def bilinear_warp(image, offsets):
     i, j = np.floor(y).astype(int), np.floor(x).astype(int)
     fy, fx = y - i, x - j
     warped = ((1 - fy) * (1 - fx) * image[i, j] + fy * (1 - fx) * image[i + 1, j]
-              + (1 - fy) * fx * image[i, j + 1] + fy * fx * image[i + 1, j + 1])
+              + (1 - fy) * fx * image[i, j + 1] + fy * fx * image[i + 1, j + 1])  # fmt: skip
     image[i, j] -= 0.1 * warped
-    return np.sum(warped ** 2) + np.sum(image ** 2)
+    return np.sum(warped**2) + np.sum(image**2)
 
 
 @programs(draw(0, 1, 12))
@@ -200,7 +200,7 @@ def total_variation_descent(image):
             grad[tuple(head)] += g
             grad[tuple(tail)] -= g
         image -= 0.05 * (image - noisy + 0.3 * grad)
-    return np.sum(image ** 2)
+    return np.sum(image**2)
 
 
 @programs(IMAGE, draw(0.5, 1, 6))
@@ -214,8 +214,8 @@ def error_diffusion_made_smooth(image, levels):
             if x + 1 < w:
                 image[y, x + 1] += error * 7 / 16
             if y + 1 < h:
-                image[y + 1, max(x - 1, 0):x + 2] += error * 3 / 16
-    return np.sum(image ** 2)
+                image[y + 1, max(x - 1, 0) : x + 2] += error * 3 / 16
+    return np.sum(image**2)
 
 
 @pytest.mark.parametrize("program", programs, ids=str)

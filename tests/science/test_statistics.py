@@ -92,7 +92,7 @@ def k_means(points):
             members = points[label == k]
             if len(members):
                 centres[k] = members.mean(axis=0)
-    return np.sum(np.min(d, axis=1)) + np.sum(centres ** 2)
+    return np.sum(np.min(d, axis=1)) + np.sum(centres**2)
 
 
 @programs(draw(-1, 1, 8), np.array([-0.5, 0.6]), np.array([0.5, 0.7]))
@@ -119,7 +119,7 @@ def adam_unrolled(x, y, rate):
         m += 0.1 * g
         v *= 0.999
         v += 0.001 * g * g
-        w -= rate * (m / (1 - 0.9 ** t)) / (np.sqrt(v / (1 - 0.999 ** t)) + 1e-3)
+        w -= rate * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-3)
     return np.sum((x @ w - y) ** 2)
 
 
@@ -175,7 +175,7 @@ def monte_carlo_with_a_fixed_seed(volatility, strike):
 
 @programs(draw(0, 1, 6), draw(-1, 1, 6), 0.4)
 def gaussian_process(x, y, scale):
-    k = np.exp(-0.5 * np.subtract.outer(x, x) ** 2 / scale ** 2)
+    k = np.exp(-0.5 * np.subtract.outer(x, x) ** 2 / scale**2)
     k[np.diag_indices_from(k)] += 0.1
     low = np.linalg.cholesky(k)
     alpha = np.linalg.solve(low.T, np.linalg.solve(low, y))
@@ -197,7 +197,7 @@ def floyd_warshall(d):
     d[np.arange(4), np.arange(4)] = 0.0
     for k in range(4):
         d[:] = np.minimum(d, d[:, k, None] + d[k])
-    return np.sum(d ** 2)
+    return np.sum(d**2)
 
 
 @programs(draw(0.2, 1, 7))
@@ -235,7 +235,7 @@ def attention_with_a_running_softmax(queries, keys):
             out[i] = out[i] * np.exp(largest - new) + np.exp(score - new) * k
             largest = new
         out[i] /= total
-    return np.sum(out ** 2)
+    return np.sum(out**2)
 
 
 @programs(draw(0.1, 1.0, 6), draw(0.2, 0.9, 6))

@@ -143,7 +143,8 @@ def test_manual_example(capsys: pytest.CaptureFixture[str]) -> None:
     ids=["hessian", "rr", "rf", "fr", "pullback"],
 )
 @pytest.mark.parametrize(
-    "treated", [lambda x: hook(lambda g: g * g, x), lambda x: clip_gradient(x, value=1.0)],
+    "treated",
+    [lambda x: hook(lambda g: g * g, x), lambda x: clip_gradient(x, value=1.0)],
     ids=["hook", "clip"],
 )
 def test_hook_in_a_derivative_of_higher_order_is_an_error(g: Any, treated: Any) -> None:
@@ -207,9 +208,7 @@ def test_parameters() -> None:
     np.testing.assert_allclose(g, 6 * X)
     g = gradient(lambda: np.sum(gradient(lambda v: np.sum(v**3), w)[0]), params=[w])[w]
     np.testing.assert_allclose(g, 6 * X)
-    (g,) = gradient(
-        lambda x: x * np.sum(gradient(lambda: x * np.sum(w**2), params=[w])[w]), 2.0
-    )
+    (g,) = gradient(lambda x: x * np.sum(gradient(lambda: x * np.sum(w**2), params=[w])[w]), 2.0)
     np.testing.assert_allclose(g, 2 * 2.0 * 2 * X.sum())
 
 

@@ -375,7 +375,7 @@ def test_clip_by_norm_of_infinite_cotangents() -> None:
     ("options", "error"),
     [({}, TypeError), ({"value": 1.0, "norm": 1.0}, TypeError), ({"norm": -1.0}, ValueError),
      ({"value": math.nan}, ValueError)],
-)
+)  # fmt: skip
 def test_bounds_that_make_no_sense(options: dict[str, float], error: type) -> None:
     with pytest.raises(error):
         clip_gradient(1.0, **options)

@@ -23,9 +23,7 @@ from mooncake_py import (
 )
 from tests.utilities.support import WAYS
 
-pytestmark = pytest.mark.without_modes(
-    "the derivative left out is none of the function", "inside"
-)
+pytestmark = pytest.mark.without_modes("the derivative left out is none of the function", "inside")
 
 X = np.array([1.0, -2.0, 3.0])
 
@@ -35,8 +33,9 @@ X = np.array([1.0, -2.0, 3.0])
 def test_values_and_functions(way: Any, x: Any) -> None:
     np.testing.assert_allclose(way(lambda x: np.sum(ignore_derivatives(x) * x), x), x)
     np.testing.assert_allclose(way(lambda x: np.sum(ignore_derivatives(lambda: x) * x), x), x)
-    np.testing.assert_allclose(way(lambda x: np.sum(ignore_derivatives(np.exp, x) * x), x),
-                               np.exp(x))
+    np.testing.assert_allclose(
+        way(lambda x: np.sum(ignore_derivatives(np.exp, x) * x), x), np.exp(x)
+    )
 
 
 def test_plain_call() -> None:
@@ -100,8 +99,9 @@ def test_numbers_in_containers_and_objects_are_plain_there_and_active_again_afte
     def f(x: float) -> float:
         box = Box(x * 2.0)
         parts = {"a": [x, (x, 1.0)]}
-        ignore_derivatives(lambda: seen.extend(map(type, [box.v, *parts["a"][:1], parts["a"][1][0],
-                                                          x])))
+        ignore_derivatives(
+            lambda: seen.extend(map(type, [box.v, *parts["a"][:1], parts["a"][1][0], x]))
+        )
         ignore_derivatives(seen.append, [x])
         return box.v * parts["a"][0] * parts["a"][1][0]
 
@@ -207,7 +207,7 @@ def write_two_calls_down(x: np.ndarray) -> Any:
 WRITERS = [
     write_active, write_operand, write_through_a_view, write_logged_array, write_logged_list,
     write_active_element, write_active_attribute, write_captured_variable, write_two_calls_down,
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("debug", [False, True])
@@ -224,8 +224,11 @@ def test_change_that_matters_is_an_error_and_undone(f: Any, debug: bool) -> None
 
 @pytest.mark.parametrize(
     ("f", "why"),
-    [(write_operand, "has computed with it"), (write_logged_list, "has changed it too"),
-     (write_active_element, "held active values")],
+    [
+        (write_operand, "has computed with it"),
+        (write_logged_list, "has changed it too"),
+        (write_active_element, "held active values"),
+    ],
 )
 def test_error_says_why(f: Any, why: str) -> None:
     with pytest.raises(UntrackedWriteError, match=why):
@@ -272,7 +275,8 @@ def otherwise_weighted_rrule(_: Any, x: Any, weights: Any) -> Any:
 
 @pytest.mark.parametrize("f", [weighted, otherwise_weighted])
 @pytest.mark.parametrize(
-    "change", [lambda w: w.values.clear(), lambda w: setattr(w, "values", [0, 0, 0])],
+    "change",
+    [lambda w: w.values.clear(), lambda w: setattr(w, "values", [0, 0, 0])],
     ids=["inside", "attribute"],
 )
 @pytest.mark.without_modes("the rule is for arguments of one shape", "other", "forward")

@@ -26,8 +26,10 @@ def test_everywhere_in_derived_code(way: Any) -> None:
             return nest_level()
 
     def f(x: float) -> float:
+        # fmt: off
         told = [is_deriving(), Watcher().told, *(is_deriving() for _ in range(2)),
                 functools.partial(is_deriving)(), next(is_deriving() for _ in range(1))]
+        # fmt: on
         ignore_derivatives(seen.append, (told, nest_level(), Watcher().level))
         return x * x
 

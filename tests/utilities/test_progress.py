@@ -131,7 +131,7 @@ SLOTS_3 = runs(20, 3)
 @pytest.mark.parametrize(("f", "expected"), [
     (in_slots, SLOTS_3), (by_function, SLOTS_3), (loop_in_a_loop, SLOTS_3),
     (two_loops, SLOTS_3 + runs(5, 2)), (loop_in_a_part, 20 + SLOTS_3),
-])
+])  # fmt: skip
 def test_steps_of_checkpointed_loops_are_counted(f, expected):
     found = reports_of(f, line())
     assert found[-1].steps == found[-1].total_steps == expected

@@ -14,16 +14,15 @@ import pytest
 from mooncake_py import DerivativeDropError, grad, stop_gradient, value_and_grad, vjp
 from tests.utilities.support import WAYS
 
-pytestmark = pytest.mark.without_modes(
-    "the derivative left out is none of the function", "inside"
-)
+pytestmark = pytest.mark.without_modes("the derivative left out is none of the function", "inside")
 
 X = np.array([1.0, -2.0, 3.0])
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda w: w.__name__)
 @pytest.mark.parametrize(
-    "x", [2.0, X, 2.0 - 1j, np.float32(2.0), np.array(2.0)],
+    "x",
+    [2.0, X, 2.0 - 1j, np.float32(2.0), np.array(2.0)],
     ids=["float", "array", "complex", "float32", "0-d"],
 )
 def test_product_with_itself(way: Any, x: Any) -> None:
@@ -107,7 +106,8 @@ def test_closures() -> None:
 
 
 @pytest.mark.parametrize(
-    "hide", [lambda x: {x}, lambda x: iter([x]), lambda x: np.array([x, None], dtype=object)],
+    "hide",
+    [lambda x: {x}, lambda x: iter([x]), lambda x: np.array([x, None], dtype=object)],
     ids=["set", "iterator", "array of objects"],
 )
 def test_what_cannot_be_reached_is_an_error(hide: Any) -> None:

@@ -131,8 +131,15 @@ def is_writeable(a: ndarray) -> bool:
 
 
 def compare(
-    ctx: Reporting, name: str, f: Callable[..., Any], args: Any, kwargs: Any, y: Any, *,
-    exactly: bool = True, pure: bool = True,
+    ctx: Reporting,
+    name: str,
+    f: Callable[..., Any],
+    args: Any,
+    kwargs: Any,
+    y: Any,
+    *,
+    exactly: bool = True,
+    pure: bool = True,
 ) -> None:
     """Raise if an operation that only computes gives another result when it is run plainly.
 

@@ -65,8 +65,10 @@ class _Call:
         self.args = args
         self.data = [codual.fdata for codual in args]
         self.primals = [
-            (i, a, np.array(a)) for i, codual in enumerate(args)
-            for a in arrays_in(codual.primal, set()) if a.dtype != object
+            (i, a, np.array(a))
+            for i, codual in enumerate(args)
+            for a in arrays_in(codual.primal, set())
+            if a.dtype != object
         ]
         self.shadows = [(i, d, np.array(d)) for i, d in self.arrays_of_data()]
 
@@ -98,22 +100,34 @@ class _Call:
             verify_fdata(primals, NoFData() if nothing else data, constants=constants)
         except InvalidTangentError as error:
             raise misfit(
-                self.rule, what, error, "make fdata with zero_codual; a view of an argument has "
-                "the same view of its fdata"
+                self.rule,
+                what,
+                error,
+                "make fdata with zero_codual; a view of an argument has the same view of its fdata",
             ) from error
 
     def output_and_pullback(self, result: Any) -> Any:
         """Return the two parts of what the rule returned."""
         fix = "return the output as a CoDual, and the pullback"
         if type(result) is not tuple or len(result) != 2:
-            raise broken(self.rule, "did not return a pair", "a tuple (CoDual, pullback)",
-                         summary(result), fix)
+            raise broken(
+                self.rule,
+                "did not return a pair",
+                "a tuple (CoDual, pullback)",
+                summary(result),
+                fix,
+            )
         out, pullback = result
         if not isinstance(out, CoDual):
             raise broken(self.rule, "did not return a CoDual", "a CoDual", summary(out), fix)
         if not callable(pullback):
-            raise broken(self.rule, "did not return a pullback", "a function of the rdata of the "
-                         "output", summary(pullback), fix)
+            raise broken(
+                self.rule,
+                "did not return a pullback",
+                "a function of the rdata of the output",
+                summary(pullback),
+                fix,
+            )
         return out, pullback
 
     def check_memory(self) -> None:
@@ -124,16 +138,21 @@ class _Call:
             if found is not None and mutates is not None and i not in mutates:
                 index, new, before = found
                 raise broken(
-                    self.rule, f"wrote into argument {i}, which it does not declare",
-                    f"{before} at {index}, as before the call", new,
+                    self.rule,
+                    f"wrote into argument {i}, which it does not declare",
+                    f"{before} at {index}, as before the call",
+                    new,
                     f"declare it: rrule.register(..., mutates={(*mutates, i)})",
                 )
         for i, d, old in self.shadows:
             found = first_difference(d, old)
             if found is not None:
                 raise broken(
-                    self.rule, f"changed the fdata of argument {i} on the forward pass",
-                    f"{found[2]} at {found[0]}", found[1], "add cotangents in the pullback only",
+                    self.rule,
+                    f"changed the fdata of argument {i} on the forward pass",
+                    f"{found[2]} at {found[0]}",
+                    found[1],
+                    "add cotangents in the pullback only",
                 )
 
     def check_output(self, out: CoDual) -> None:
@@ -149,13 +168,20 @@ class _Call:
             taken = any(owner(d) is owner(other) for _, other in self.arrays_of_data())
             if taken and not shares:
                 raise broken(
-                    self.rule, "returned the fdata of an argument with a new output",
-                    "fdata of its own, as the output has memory of its own", summary(d),
+                    self.rule,
+                    "returned the fdata of an argument with a new output",
+                    "fdata of its own, as the output has memory of its own",
+                    summary(d),
                     "return zero_codual(output)",
                 )
             if not shares and np.any(d):
-                raise broken(self.rule, "returned fdata that are not zero", "zeros", summary(d),
-                             "return zero_codual(output)")
+                raise broken(
+                    self.rule,
+                    "returned fdata that are not zero",
+                    "zeros",
+                    summary(d),
+                    "return zero_codual(output)",
+                )
 
     # Reverse.
 
@@ -164,18 +190,26 @@ class _Call:
         coduals = (f, *self.args)
         fix = "return a tuple with one rdata for the function and one for each argument"
         if type(rdata) is not tuple:
-            raise broken(self.rule, "returned no tuple of rdata", f"a tuple of {len(coduals)}",
-                         summary(rdata), fix)
+            raise broken(
+                self.rule,
+                "returned no tuple of rdata",
+                f"a tuple of {len(coduals)}",
+                summary(rdata),
+                fix,
+            )
         if len(rdata) != len(coduals):
-            raise broken(self.rule, "returned the wrong number of rdata", len(coduals), len(rdata),
-                         fix)
+            raise broken(
+                self.rule, "returned the wrong number of rdata", len(coduals), len(rdata), fix
+            )
         for i, (codual, r) in enumerate(zip(coduals, rdata, strict=True)):
             label = f"argument {i - 1}" if i else "the function"
             try:
                 verify_rdata(codual.primal, r)
             except InvalidTangentError as error:
                 raise misfit(
-                    self.rule, f"returned rdata for {label} that do not fit", error,
+                    self.rule,
+                    f"returned rdata for {label} that do not fit",
+                    error,
                     "return NoRData() for arrays, containers and constants, a number of the "
                     "argument's type for a number",
                 ) from error
@@ -186,16 +220,20 @@ class _Call:
             found = first_difference(a, old)
             if found is not None:
                 raise broken(
-                    self.rule, f"did not restore argument {i}",
-                    f"{found[2]} at {found[0]}, as before the call", found[1],
+                    self.rule,
+                    f"did not restore argument {i}",
+                    f"{found[2]} at {found[0]}, as before the call",
+                    found[1],
                     "undo every change at the beginning of the pullback",
                 )
         after = [(i, place(d)) for i, d in self.arrays_of_data()]
         for (i, old, _), (_, new) in zip(self.shadows, after, strict=False):
             if place(old) != new:
                 raise broken(
-                    self.rule, f"put a new array into the fdata of argument {i}",
-                    "the array that was there, added to in place", "another one",
+                    self.rule,
+                    f"put a new array into the fdata of argument {i}",
+                    "the array that was there, added to in place",
+                    "another one",
                     "write `d += g` or increment(x, g), not `data[i] = d + g`",
                 )
 

@@ -99,7 +99,7 @@ class Checks(ReverseContext):
 
     def record_with_place(self, entry: tuple[Any, ...]) -> None:
         """Put an entry on the tape, and beside it what messages about it say."""
-        del self.records[len(self.tape):]  # entries may have been taken back
+        del self.records[len(self.tape) :]  # entries may have been taken back
         self.record_plainly(entry)
         position = positions_running(2)[0]
         self.records.append(Record(self.operation, position, operands_of(entry)))
@@ -117,7 +117,7 @@ class Checks(ReverseContext):
     @override
     def run_backwards(self) -> None:
         self.reverses = True
-        del self.records[len(self.tape):]
+        del self.records[len(self.tape) :]
         if self.meter is None:
             self.reverse_until_due()
         else:
@@ -132,7 +132,7 @@ class Checks(ReverseContext):
         with np.errstate(all="ignore"):
             while self.tape:
                 entry = self.tape.pop()
-                del self.records[len(self.tape) + 1:]  # a part run again has taken its entries
+                del self.records[len(self.tape) + 1 :]  # a part run again has taken its entries
                 record = self.records.pop()
                 if meter is not None:
                     meter.reversed += 1

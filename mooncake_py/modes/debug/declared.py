@@ -57,9 +57,7 @@ def checked_partial(rule: Rule, position: int, partial: Any) -> Any:
     return AtOnce(run) if compact else run
 
 
-def check_partial(
-    rule: Rule, position: int, p: Any, args: tuple[Any, ...], compact: bool
-) -> None:
+def check_partial(rule: Rule, position: int, p: Any, args: tuple[Any, ...], compact: bool) -> None:
     """Raise if a partial derivative does not fit the operands that it was computed from."""
     what = f"returned a partial derivative for argument {position} that does not fit"
     fix = "return an array of the shape and precision of the operands, or a number"
@@ -140,8 +138,11 @@ def checked_vjp(rule: VjpRule) -> VjpRule:
         result = rule.rule(*args, **kwargs)
         if type(result) is not tuple or len(result) != 2 or not callable(result[1]):
             raise broken(
-                rule, "did not return an output and a pullback", "a tuple (output, pullback)",
-                summary(result), "return the output, and a function of its cotangent",
+                rule,
+                "did not return an output and a pullback",
+                "a tuple (output, pullback)",
+                summary(result),
+                "return the output, and a function of its cotangent",
             )
         y, pullback = result
 
@@ -168,8 +169,9 @@ def check_count(rule: Rule, parts: Any, least: int, most: int) -> None:
     fix = "return a tuple with one cotangent for each argument, None for zero"
     count = f"{most}" if least == most else f"{least} to {most}"
     if type(parts) is not tuple:
-        raise broken(rule, "returned no tuple of cotangents", f"a tuple of {count}",
-                     summary(parts), fix)
+        raise broken(
+            rule, "returned no tuple of cotangents", f"a tuple of {count}", summary(parts), fix
+        )
     if not least <= len(parts) <= most:
         raise broken(rule, what, count, len(parts), fix)
 
@@ -183,8 +185,11 @@ def checked_cotangent(rule: Rule, position: int, c: Any, primal: Any, dy: Any) -
     if isinstance(primal, (list, tuple)) and isinstance(c, (list, tuple)):
         if len(c) != len(primal):
             raise broken(
-                rule, f"returned the wrong number of cotangents for the parts of argument "
-                f"{position}", len(primal), len(c), "return one for each part, None for zero",
+                rule,
+                f"returned the wrong number of cotangents for the parts of argument {position}",
+                len(primal),
+                len(c),
+                "return one for each part, None for zero",
             )
         return [
             checked_cotangent(rule, position, part, p, dy)

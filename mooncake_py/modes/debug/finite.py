@@ -21,7 +21,9 @@ NODES = (Memory, View)
 
 # Reads and writes of elements: positions of the node and of the index in the entry.
 INDEXED = {
-    pulls.pull_element: (2, 3), pulls.pull_gather: (2, 3), pulls.pull_assign: (1, 2),
+    pulls.pull_element: (2, 3),
+    pulls.pull_gather: (2, 3),
+    pulls.pull_assign: (1, 2),
     pulls.pull_inplace_element: (1, 2),
 }
 
@@ -80,7 +82,8 @@ class Watch:
         """Return what the adjoint reads, in words."""
         found: list[tuple[str, Any]] = [
             ("output" if n is self.entry[1] else "operand", n)
-            for n in self.nodes if type(n) is Active
+            for n in self.nodes
+            if type(n) is Active
         ]
         found += [("operand", a) for a in arrays_read(self.entry)]
         return [(label, summary(v)) for label, v in found[:6]]

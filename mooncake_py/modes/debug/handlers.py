@@ -85,7 +85,7 @@ BUILTINS = frozenset({
     ord, chr, bin, hex, oct, any, all, operator.index, operator.truth, operator.concat,
     *(t for t in INEXACT_SCALARS if issubclass(t, np.generic)),
     np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
-})  # of Python itself, that only compute
+})  # of Python itself, that only compute  # fmt: skip
 
 
 def beside(handler: Handler) -> Handler:
@@ -152,7 +152,7 @@ CHANGES = frozenset(
     for name in (
         "inplace.py", "shuffling.py", "random.py", "transformed_draws.py", "draws.py", "nditer.py"
     )
-)  # the rules of functions that draw, and of those that write, which return None
+)  # the rules of functions that draw, and of those that write, which return None  # fmt: skip
 
 
 UNSET = frozenset({np.empty, np.empty_like})  # return what was in memory

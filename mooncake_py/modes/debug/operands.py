@@ -38,7 +38,7 @@ def changed(operands: list[Operand]) -> ndarray | None:
 def digest(a: ndarray) -> int:
     """Return a number that tells the contents of an array."""
     if a.nbytes > WHOLE:
-        a = a.reshape(-1)[:: a.nbytes // WHOLE] if a.flags.c_contiguous else a.flat[:: 8]
+        a = a.reshape(-1)[:: a.nbytes // WHOLE] if a.flags.c_contiguous else a.flat[::8]
     if a.dtype.char in "gG":  # its bytes have a padding that copies do not keep
         return hash(tuple(map(str, a.ravel())))
     return hash(a.tobytes())

@@ -60,8 +60,10 @@ def is_installed_class(cls: type) -> bool:
     if not cls.__flags__ & HEAP_TYPE:
         return True
     functions = [v for v in vars(cls).values() if type(v) is FunctionType]
-    return is_native_module(cls.__module__) or cls.__module__.startswith(("numpy", "_")) or any(
-        is_library(f.__code__.co_filename) for f in functions[:1]
+    return (
+        is_native_module(cls.__module__)
+        or cls.__module__.startswith(("numpy", "_"))
+        or any(is_library(f.__code__.co_filename) for f in functions[:1])
     )
 
 

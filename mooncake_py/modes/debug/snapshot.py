@@ -22,7 +22,7 @@ from mooncake_py.runtime.activity import holds_inert
 from mooncake_py.tangents.memory import owner
 
 __all__ = ["CONTAINERS", "Snapshot", "difference_between", "first_difference", "holds_the_same",
-           "is_plain_array", "joined", "named_parts", "restore", "untracked_write"]
+           "is_plain_array", "joined", "named_parts", "restore", "untracked_write"]  # fmt: skip
 
 CONTAINERS = (list, deque, dict)
 CAUSES = (
@@ -179,9 +179,7 @@ def restore(value: ndarray, old: ndarray) -> None:
         value[...] = old
 
 
-def first_other_part(
-    now: dict[str, Any], before: dict[str, Any]
-) -> tuple[str, str, str] | None:
+def first_other_part(now: dict[str, Any], before: dict[str, Any]) -> tuple[str, str, str] | None:
     """Return path and both values of the first part that is another object, or None."""
     for text, part in before.items():
         new = now.get(text, MISSING)

@@ -59,7 +59,8 @@ def operands(ctx: ForwardContext, f: Any, args: Any) -> tuple[Any, Any, bool]:
     """Return primals and tangents of operands, and whether one has a tangent."""
     pairs = [
         ctx.split(
-            a if type(a) in activity.INERT or type(a) in ARITHMETIC
+            a
+            if type(a) in activity.INERT or type(a) in ARITHMETIC
             else ctx.as_operand(readable(ctx, f, a))
         )
         for a in args

@@ -27,9 +27,7 @@ def derived_frule(*duals: Dual, **kwargs: Any) -> Dual:
     """Run a function in forward mode on Duals, the function first; see `frule`."""
     with boundary, limits_raised():
         outer = enclosing()
-        if outer is not None and outer.contains_active(
-            [(d.primal, d.tangent) for d in duals]
-        ):
+        if outer is not None and outer.contains_active([(d.primal, d.tangent) for d in duals]):
             raise nested_derivative((outer,))
         ctx = ForwardContext(ReverseContext(), plain=True)
         with TangentLifter(ctx) as lifter, guarded(ctx):

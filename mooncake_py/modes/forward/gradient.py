@@ -57,7 +57,12 @@ class Direction(NamedTuple):
 
 
 def run(
-    outer: Mode | None, debug: bool, f: Callable[..., Any], chosen: Any, has_aux: bool, args: Any,
+    outer: Mode | None,
+    debug: bool,
+    f: Callable[..., Any],
+    chosen: Any,
+    has_aux: bool,
+    args: Any,
     kwargs: Any,
 ) -> tuple[Any, tuple[Any, ...]]:
     """Return the result, and the gradients for the chosen arguments, inside what runs outside."""
@@ -78,8 +83,10 @@ def run(
             if first:
                 result, first = here, False
         kind = leaf.__class__
-        how = (slopes, kind, leaf.shape, leaf.dtype) if isinstance(leaf, ndarray) else (
-            slopes, kind, None, None
+        how = (
+            (slopes, kind, leaf.shape, leaf.dtype)
+            if isinstance(leaf, ndarray)
+            else (slopes, kind, None, None)
         )
         known.gradient = gathered(*how) if outer is None else outer.call(gathered, *how)
     if first:  # empty arrays only
@@ -115,7 +122,10 @@ def directions(number: int, leaf: Any) -> Iterator[Direction]:
 
 
 def along(
-    outer: Mode | None, checked: Settings | None, call: Call, direction: Direction | None,
+    outer: Mode | None,
+    checked: Settings | None,
+    call: Call,
+    direction: Direction | None,
     whole: bool,
 ) -> tuple[Any, Any]:
     """Run a function along a direction; return its result, value and `aux`, and its slope.

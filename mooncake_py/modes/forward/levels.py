@@ -274,8 +274,11 @@ class Levels(ArrayLanguage, ForwardMode):
         if type(y) is not ndarray:
             return self.fresh_number(y, t)
         owner = y if y.base is None else self.registry.owner(y)
-        if owner is not y or type(t) is not ndarray or t.strides != y.strides or (
-            t.shape != y.shape or t.base is not None
+        if (
+            owner is not y
+            or type(t) is not ndarray
+            or t.strides != y.strides
+            or (t.shape != y.shape or t.base is not None)
         ):
             whole = self.blocks.activate(y)
             self.write(whole, Ellipsis, t)

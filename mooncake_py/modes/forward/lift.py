@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "InputLifter", "TangentLifter", "TangentReader", "give_tangent", "require_one_tangent",
     "tangent_from",
-]
+]  # fmt: skip
 
 
 class TangentLifter(Lifter):
@@ -99,7 +99,11 @@ class TangentReader(Walker):
 
 
 def give_tangent(
-    ctx: ForwardContext, tree: Any, tangent: Any, path: str, above: frozenset[int] = frozenset(),
+    ctx: ForwardContext,
+    tree: Any,
+    tangent: Any,
+    path: str,
+    above: frozenset[int] = frozenset(),
     cotangents: dict[int, Any] | None = None,
 ) -> None:
     """Give a tangent, in the structure of a gradient, to what was lifted.

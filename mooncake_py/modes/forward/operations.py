@@ -166,8 +166,11 @@ class Operations(Levels):
 
     def storeback(self, o: Any, i: Any, v: Any) -> None:
         """Finish ``o[i] op= v``: a view was changed in place and need not be stored."""
-        if type(o) is ndarray and type(v) is ndarray and v.base is not None and (
-            same_view(o[i], v)
+        if (
+            type(o) is ndarray
+            and type(v) is ndarray
+            and v.base is not None
+            and (same_view(o[i], v))
         ):
             return
         self.setitem(o, i, v)
@@ -227,9 +230,9 @@ class Operations(Levels):
                 return
         slot = self.getitem(o, i)
         inplace = type(slot) is not Active and type(slot) not in NUMBERS
-        self.setitem(o, i, self.inplace(op, slot, v) if inplace else getattr(self, op.name)(
-            slot, v
-        ))
+        self.setitem(
+            o, i, self.inplace(op, slot, v) if inplace else getattr(self, op.name)(slot, v)
+        )
 
 
 def shares(y: ndarray, o: ndarray) -> bool:

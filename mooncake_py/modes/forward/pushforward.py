@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "fitted", "inner", "of_bilinear", "of_elementwise", "of_linear", "of_vjp", "weighed",
     "weighted",
-]
+]  # fmt: skip
 
 
 def of_elementwise(partials: Any, primals: Any, tangents: Any, y: Any) -> Any:
@@ -92,8 +92,9 @@ def of_linear(f: Callable[..., Any], moved: Any, fixed: Any, kwargs: Any, y: Any
     return fitted(f(*moved, **kwargs) - f(*fixed, **kwargs), y)
 
 
-def of_bilinear(f: Callable[..., Any], a: Any, b: Any, ta: Any, tb: Any, rest: Any, kwargs: Any,
-                y: Any) -> Any:
+def of_bilinear(
+    f: Callable[..., Any], a: Any, b: Any, ta: Any, tb: Any, rest: Any, kwargs: Any, y: Any
+) -> Any:
     """Return the tangent of a function that is linear in each of its first two arguments."""
     if tb is None:
         return fitted(f(ta, b, *rest, **kwargs), y)
@@ -105,8 +106,9 @@ def of_bilinear(f: Callable[..., Any], a: Any, b: Any, ta: Any, tb: Any, rest: A
 # Rules that give a pullback: the tangent map is its transpose.
 
 
-def of_vjp(rule: VjpRule, primals: Any, kwargs: Any, tangents: Any,
-           gradient: Callable[..., Any]) -> Any:
+def of_vjp(
+    rule: VjpRule, primals: Any, kwargs: Any, tangents: Any, gradient: Callable[..., Any]
+) -> Any:
     """Return output and tangent of a function with a rule ``(*args) -> (output, pullback)``.
 
     The pullback is linear in the cotangent: the gradient of <pullback(g), t> with respect to g

@@ -85,8 +85,10 @@ def moved_by_rule(application: Application, *parts: Any) -> tuple[Any, Any]:
     output = moved_by(application, *parts)
 
     def pullback(cotangents: Any) -> tuple[Any, ...]:
-        given = [np.zeros_like(y)[()] if c is None else c
-                 for c, y in zip(cotangents, output, strict=True)]
+        given = [
+            np.zeros_like(y)[()] if c is None else c
+            for c, y in zip(cotangents, output, strict=True)
+        ]
         c = rebuilt(application.tangent, given)
         # Arrays that share memory have one cotangent, and here each has its own.
         apart = [np.array(p) if isinstance(p, np.ndarray) else p for p in parts]

@@ -18,7 +18,7 @@ from numpy import ndarray
 
 from mooncake_py.application import shadows
 from mooncake_py.application.codual_call import ArrayCoDual
-from mooncake_py.application.lift import SCALARS, Lifter, TangentTree, Settler, in_containers
+from mooncake_py.application.lift import SCALARS, Lifter, Settler, TangentTree, in_containers
 from mooncake_py.boundary.exceptions import end_by, guarded
 from mooncake_py.diagnostics.tracebacks import boundary, leave_by
 from mooncake_py.errors import InvalidTangentError, PullbackReuseError

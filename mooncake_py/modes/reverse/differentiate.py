@@ -28,7 +28,12 @@ __all__ = ["gradient_of_first", "run_both_ways", "value_and_gradient"]
 
 
 def value_and_gradient(
-    f: Callable[..., Any], argnums: ArgNums, has_aux: bool, debug: bool, args: Any, kwargs: Any,
+    f: Callable[..., Any],
+    argnums: ArgNums,
+    has_aux: bool,
+    debug: bool,
+    args: Any,
+    kwargs: Any,
     by: Callable[..., Any] | None = None,
 ) -> tuple[Any, Any]:
     """Run `f` forward and backward, or `by` a function with the parameters of :func:`run`."""
@@ -42,7 +47,12 @@ def value_and_gradient(
 
 
 def run(
-    outer: Mode | None, debug: bool, f: Callable[..., Any], chosen: Any, has_aux: bool, args: Any,
+    outer: Mode | None,
+    debug: bool,
+    f: Callable[..., Any],
+    chosen: Any,
+    has_aux: bool,
+    args: Any,
     kwargs: Any,
 ) -> tuple[Any, tuple[Any, ...]]:
     """Return the result, and the gradients for the chosen arguments, inside what runs outside."""

@@ -126,7 +126,8 @@ class InnerContext(ReverseContext):
     def holds_met(self, value: Any) -> bool:
         """Tell whether a value holds anything that is active outside."""
         return any(
-            part.context in self.outers if type(part) is Active
+            part.context in self.outers
+            if type(part) is Active
             else type(part) is ndarray and self.find(part) is not None and self.is_captured(part)
             for part in held_foreign(self, value, set())
         )

@@ -91,12 +91,18 @@ class InPlace(Arithmetic, Indexing):
             self.inplace_linear(op, x, v, node, value)
         elif value is None and (op is _MUL or op is _DIV) and (tv in NUMBERS or tv is ndarray):
             self.inplace_scale(op, x, v, node)
-        elif tv is Active and node is not None and (op is _MUL or op is _DIV) and (
-            x.dtype is FLOAT64 and type(v.primal) in REAL_SCALARS
+        elif (
+            tv is Active
+            and node is not None
+            and (op is _MUL or op is _DIV)
+            and (x.dtype is FLOAT64 and type(v.primal) in REAL_SCALARS)
         ):
             self.inplace_scale_active(op, x, v, node)
-        elif op is _POW and (tv is int or tv is float) and x.dtype.kind in "fc" and (
-            v in POWERS and is_run_by(POWERS[v], tv, v, x.dtype)
+        elif (
+            op is _POW
+            and (tv is int or tv is float)
+            and x.dtype.kind in "fc"
+            and (v in POWERS and is_run_by(POWERS[v], tv, v, x.dtype))
         ):
             self.call(POWERS[v], x, out=x)
         else:
@@ -169,9 +175,7 @@ class InPlace(Arithmetic, Indexing):
                 return
         self.setitem(o, i, self.inplace(op, self.getitem(o, i), v))
 
-    def add_to_element(
-        self, op: BinaryOperator, o: ndarray, i: Any, slot: Any, v: Active
-    ) -> None:
+    def add_to_element(self, op: BinaryOperator, o: ndarray, i: Any, slot: Any, v: Active) -> None:
         """Run ``o[i] += v`` for one element and an active number."""
         node = self.find(o)
         if node is None:

@@ -149,9 +149,7 @@ class Vjp:
     def gradients(self) -> tuple[Any, ...]:
         """Return the gradient of each argument, after the reverse pass."""
         memo: dict[int, Any] = {}
-        return tuple([
-            gradient_of(a, m, memo) for a, m in zip(self.args, self.trees, strict=False)
-        ])
+        return tuple([gradient_of(a, m, memo) for a, m in zip(self.args, self.trees, strict=False)])
 
     def __del__(self) -> None:
         if self.ctx is not None:

@@ -141,9 +141,7 @@ class Tape(ArrayLanguage, ReverseMode):
         return run_unrecorded(self, run)
 
     @override
-    def run_again(
-        self, body: Callable[[Any], Any], names: Any, items: Any, slots: int = 10
-    ) -> Any:
+    def run_again(self, body: Callable[[Any], Any], names: Any, items: Any, slots: int = 10) -> Any:
         from mooncake_py.recomputation.loop import run_body
 
         return run_body(self, body, names, items, slots)
@@ -202,9 +200,17 @@ class Tape(ArrayLanguage, ReverseMode):
         else:
             where = np.asarray(where, bool)
             self.registry.protect(where)
-            self.record((
-                pulls.pull_elementwise_out, node, where, partials, targets, fits, saved,
-            ))
+            self.record(
+                (
+                    pulls.pull_elementwise_out,
+                    node,
+                    where,
+                    partials,
+                    targets,
+                    fits,
+                    saved,
+                )
+            )
         return result
 
     def record_one(self, rule: Any, y: Any, x: Any, node: Any) -> Any:
@@ -235,7 +241,7 @@ class Tape(ArrayLanguage, ReverseMode):
         self.record((
             pulls.pull_one, out, node, partial, spec,
             x if keep_x else None, y if keep_y else None,
-        ))
+        ))  # fmt: skip
         return result
 
     def record_two(self, rule: Any, y: Any, a: Any, b: Any, na: Any, nb: Any) -> Any:
@@ -466,8 +472,10 @@ class Tape(ArrayLanguage, ReverseMode):
             raise ValueError("assignment destination is read-only")
         memory.logged = logged = getattr(memory, "logged", 0) + ENTRY_BYTES
         owner = memory.ref()
-        if self.rehearsal is not None or (type(owner) is ndarray and logged >= owner.nbytes) or (
-            o.dtype.kind in "OV"
+        if (
+            self.rehearsal is not None
+            or (type(owner) is ndarray and logged >= owner.nbytes)
+            or (o.dtype.kind in "OV")
         ):
             self.log_write(memory, o, i)
         else:

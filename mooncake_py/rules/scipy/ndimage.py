@@ -214,9 +214,7 @@ def correlate1d(
     cval: Any = 0.0, origin: int = 0,
 ) -> Any:  # fmt: skip
     x, w = np.asarray(input), np.conjugate(weights)
-    return into(
-        output, lambda dtype: correlated_along(x, w, axis, mode, cval, origin, dtype)
-    )
+    return into(output, lambda dtype: correlated_along(x, w, axis, mode, cval, origin, dtype))
 
 
 @overlay(nd.uniform_filter1d)
@@ -225,6 +223,4 @@ def uniform_filter1d(
     cval: Any = 0.0, origin: int = 0,
 ) -> Any:  # fmt: skip
     x = np.asarray(input)
-    return into(
-        output, lambda dtype: averaged_along(x, size, axis, mode, cval, origin, dtype)
-    )
+    return into(output, lambda dtype: averaged_along(x, size, axis, mode, cval, origin, dtype))

@@ -63,9 +63,15 @@ def test_a_difference_is_found(name: str) -> None:
 def test_equal_results_pass() -> None:
     ctx = ReverseContext()
     for f, args in (
-        (operator.add, (True, True)), (operator.gt, (2.0, 1.0)), (np.sin, (X,)),
-        (operator.getitem, (X, slice(1))), (np.divide, (X, 0.0)), (np.sqrt, (X,)),
-        (divmod, (3.5, 2.0)), (np.broadcast_to, (X, (3, 2))), (np.asarray, (X,)),
+        (operator.add, (True, True)),
+        (operator.gt, (2.0, 1.0)),
+        (np.sin, (X,)),
+        (operator.getitem, (X, slice(1))),
+        (np.divide, (X, 0.0)),
+        (np.sqrt, (X,)),
+        (divmod, (3.5, 2.0)),
+        (np.broadcast_to, (X, (3, 2))),
+        (np.asarray, (X,)),
     ):
         with np.errstate(all="ignore"):
             compare(ctx, "f", f, args, {}, f(*args))

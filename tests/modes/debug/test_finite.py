@@ -217,7 +217,7 @@ def infinite_constants(x):
     "f",
     [masked_log, zero_times_root, angle_at_the_origin, norm_of_zero, distance, unused_infinity,
      infinite_constants],
-)
+)  # fmt: skip
 def test_finite_gradients_pass(f: Callable[[Any], Any]) -> None:
     g = grad(f, debug=True)(X)
     assert np.isfinite(g).all()

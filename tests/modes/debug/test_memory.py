@@ -87,7 +87,7 @@ flag = 0
 zero_derivative(
     poke, address, poke_into, poke_cache, forget_history, count, relabel, rebind, fill, set_key,
     because="says so",
-)
+)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -260,8 +260,10 @@ def test_hand_written_rule_that_writes_elsewhere() -> None:
 
         return out, pullback
 
-    assert re.search(r"global 'cache' of .*\[1\] is 8\.0", message_of(
-        lambda x: np.sum(twice(x)) + cache[0], X.copy()))
+    assert re.search(
+        r"global 'cache' of .*\[1\] is 8\.0",
+        message_of(lambda x: np.sum(twice(x)) + cache[0], X.copy()),
+    )
 
 
 # After an exception.
@@ -386,7 +388,7 @@ def test_things_of_all_kinds_within_reach() -> None:
             np.sum(partly(x)) * cached.size + cached.double + Cached.plus(x[0])
             + Cached.make().size + len(masked) + len(records) + len(objects)
             + math.tau * len(subprocess_like.__name__)
-        )
+        )  # fmt: skip
 
     table = {"gone": 2.0, "kept": {3, 4}, (1, 2): frozenset({5})}
     g = grad(f, debug=True)(X.copy(), table)

@@ -230,7 +230,7 @@ def test_the_other_tests_pass_in_debug_mode(folder: str) -> None:
     command = [
         sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow",
         "-p", "tests.support.debug_everywhere", "--ignore=tests/modes/debug", *paths,
-    ]
+    ]  # fmt: skip
     path = os.pathsep.join([str(ROOT), *sys.path[1:]])
     done = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}

@@ -141,7 +141,7 @@ def no_pullback(_: Any) -> Any:
         (lambda x: (CoDual(x.primal[1:], np.zeros(2)), no_pullback), "the same view"),
         (lambda x: (CoDual(x.primal[1:], x.fdata[:2]), no_pullback), "the same view"),
     ],
-)
+)  # fmt: skip
 def test_wrong_output(make: Any, text: str) -> None:
     assert re.search(text, message_of(output_rule(make)))
 
@@ -149,9 +149,7 @@ def test_wrong_output(make: Any, text: str) -> None:
 # Hand-written rules: memory.
 
 
-def memory_rule(
-    forward: Any, backward: Any, mutates: tuple[int, ...] | None = None
-) -> Any:
+def memory_rule(forward: Any, backward: Any, mutates: tuple[int, ...] | None = None) -> Any:
     """Return ``x *= 2`` with a rule that does more than it may."""
 
     def double(x):
@@ -314,9 +312,7 @@ def test_rdata_that_do_not_fit_a_derived_rule() -> None:
         return np.sum(x * s)
 
     with debug_mode():
-        out, pullback = rrule(
-            CoDual(f, NoFData()), CoDual(X, np.zeros(3)), CoDual(2.0, NoFData())
-        )
+        out, pullback = rrule(CoDual(f, NoFData()), CoDual(X, np.zeros(3)), CoDual(2.0, NoFData()))
         assert pullback(1.0)[2] == X.sum()
     assert out.primal == 2 * X.sum()
 

@@ -88,7 +88,7 @@ def decompositions(x):
     return np.concatenate([
         np.abs(np.diag(r)), np.linalg.eigh(a)[0], np.linalg.cholesky(a).ravel(),
         np.linalg.solve(a, x), [np.linalg.det(a)], np.abs(np.linalg.svd(a)[1]),
-    ])
+    ])  # fmt: skip
 
 
 def fourier(x):
@@ -134,7 +134,7 @@ def exceptions(x):
 PROGRAMS = [
     copied_then_written, overlapping_slices, masks, repeated_indices, out_and_where, views, sliding,
     zero_dimensional, methods_in_place, decompositions, fourier, generator, classes, exceptions,
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)

@@ -35,7 +35,10 @@ def of_a_view(x, y):
 
 
 PROGRAMS = {
-    total: (1.0, 1.0), difference: (-1.0, 1.0), twice: (2.0, 1.0), kept_by_both: (2.0, 3.0),
+    total: (1.0, 1.0),
+    difference: (-1.0, 1.0),
+    twice: (2.0, 1.0),
+    kept_by_both: (2.0, 3.0),
     of_a_view: (np.array([0.0, 1.0, 1.0]), np.array([1.0, 1.0, 0.0])),
 }
 

@@ -180,9 +180,10 @@ def test_frozen_dataclass_and_namedtuple():
     assert out.primal[0].growth == 6.0
     assert type(out.fdata[0]) is FData
     out.fdata[0].decay[:] = 1.0
-    dy = (RData(growth=1.0, decay=NoRData(), name=NoRData()), RData(
-        a=10.0, b=RData(growth=100.0, decay=NoRData(), name=NoRData())
-    ))
+    dy = (
+        RData(growth=1.0, decay=NoRData(), name=NoRData()),
+        RData(a=10.0, b=RData(growth=100.0, decay=NoRData(), name=NoRData())),
+    )
     _, rr, rp = pullback(dy)
     assert rr == RData(growth=103.0, decay=NoRData(), name=NoRData())
     assert rp.a == pytest.approx(2.0 + np.sum(X))

@@ -105,7 +105,7 @@ def cotangents_for(y: Any) -> list[Any]:
     return [
         g, np.asfortranarray(g), wide[..., ::2], read_only, g.astype(np.float32),
         g.astype(int), g.astype(complex), np.broadcast_to(2.0, g.shape), g.tolist(), g > 2,
-    ]
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -303,8 +303,11 @@ def test_exceptions_are_those_of_the_general_way(goes):
     for way in ("short", "general"):
         if way == "general":
             goes(way)
-        for wrong, kind in ((-np.ones(6), ArithmeticError), (np.ones(5), InvalidTangentError),
-                            ("text", InvalidTangentError)):
+        for wrong, kind in (
+            (-np.ones(6), ArithmeticError),
+            (np.ones(5), InvalidTangentError),
+            ("text", InvalidTangentError),
+        ):
             _, pullback = vjp(halves, X)
             with pytest.raises(kind) as caught:
                 pullback(wrong)

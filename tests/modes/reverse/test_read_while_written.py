@@ -135,9 +135,7 @@ def test_read_while_written(program: Program) -> None:
     program.check()
     check_jvp(program.f, *program.args)
     check(lambda x: checkpoint(program.f, x), *program.args)
-    np.testing.assert_array_equal(
-        value_and_grad(program.f, debug=True)(X)[1], grad(program.f)(X)
-    )
+    np.testing.assert_array_equal(value_and_grad(program.f, debug=True)(X)[1], grad(program.f)(X))
 
 
 @pytest.mark.parametrize("program", [programs[0], programs[4], programs[6]], ids=str)

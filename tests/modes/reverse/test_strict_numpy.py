@@ -27,7 +27,8 @@ FUNCTIONS = {
     "large quotient": (lambda x: np.sum(x / 1e-200) * 1e-200, [3.0, 0.5]),
     "difference of large numbers": (lambda x: np.sum(x * 1e200 - x[::-1] * 1e200), [3.0, 0.5]),
     "large product of matrices": (
-        lambda x: np.sum(np.outer(x, x) @ (x * 1e200)) * 1e-200, [3.0, 0.5],
+        lambda x: np.sum(np.outer(x, x) @ (x * 1e200)) * 1e-200,
+        [3.0, 0.5],
     ),
     "large element": (lambda x: (x[0] * 1e200 + x[1]) * 1e-200, [3.0, 0.5]),
 }

@@ -113,7 +113,10 @@ serial = iter(range(1000))
 @pytest.mark.parametrize(
     "make",
     [
-        closure, Model, lambda: Model().method, lambda: functools.partial(closure()),
+        closure,
+        Model,
+        lambda: Model().method,
+        lambda: functools.partial(closure()),
         compiled_just_now,
     ],
     ids=["closure", "object", "method", "partial", "first derivation"],
@@ -127,6 +130,7 @@ def test_functions_of_every_kind(make):
 def test_rules_registered_meanwhile():
     def run(i: int) -> Any:
         if i == 0:
+
             def doubled(x):
                 return x * 2
 

@@ -19,21 +19,22 @@ WEIGHTS = ((-2, 1 / 12), (-1, -2 / 3), (1, 2 / 3), (2, -1 / 12))
 
 def differences(f: Any) -> np.ndarray:
     """Return the gradient by central differences of fourth order."""
-    return np.array([
-        sum(w * float(f(X + k * STEP * e)) for k, w in WEIGHTS) / STEP for e in np.eye(2)
-    ])
+    return np.array(
+        [sum(w * float(f(X + k * STEP * e)) for k, w in WEIGHTS) / STEP for e in np.eye(2)]
+    )
 
 
 def second_differences(f: Any) -> np.ndarray:
     """Return the matrix of second derivatives."""
-    def gradient(y: Any) -> np.ndarray:
-        return np.array([
-            sum(w * float(f(y + k * STEP * e)) for k, w in WEIGHTS) / STEP for e in np.eye(2)
-        ])
 
-    return np.array([
-        sum(w * gradient(X + k * STEP * e) for k, w in WEIGHTS) / STEP for e in np.eye(2)
-    ])
+    def gradient(y: Any) -> np.ndarray:
+        return np.array(
+            [sum(w * float(f(y + k * STEP * e)) for k, w in WEIGHTS) / STEP for e in np.eye(2)]
+        )
+
+    return np.array(
+        [sum(w * gradient(X + k * STEP * e) for k, w in WEIGHTS) / STEP for e in np.eye(2)]
+    )
 
 
 def by_pullback(f: Any) -> np.ndarray:
@@ -57,9 +58,9 @@ FIRST: dict[str, Callable[[Any], Any]] = {
 SECOND: dict[str, Callable[[Any], Any]] = {
     "hessian": lambda f: hessian(f)(X.copy()),
     "hvp": lambda f: np.array([hvp(f, (X.copy(),), e) for e in np.eye(2)]).reshape(2, 2),
-    "grad of grad": lambda f: np.array([
-        grad(lambda x, e=e: np.sum(grad(f)(x) * e))(X.copy()) for e in np.eye(2)
-    ]),
+    "grad of grad": lambda f: np.array(
+        [grad(lambda x, e=e: np.sum(grad(f)(x) * e))(X.copy()) for e in np.eye(2)]
+    ),
 }
 
 

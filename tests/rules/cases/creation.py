@@ -86,7 +86,9 @@ def range_cases() -> list[Case]:
             Case(np.linspace, (0.5, 2.5, num), kwargs, f"{num}-{label}")
             for num in (5, 1, 0)
             for label, kwargs in (
-                ("closed", {}), ("open", {"endpoint": False}), ("step", {"retstep": True}),
+                ("closed", {}),
+                ("open", {"endpoint": False}),
+                ("step", {"retstep": True}),
             )
             if not (label == "step" and num < 2)
         ),

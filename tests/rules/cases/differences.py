@@ -48,8 +48,11 @@ def convolution_cases() -> list[Case]:
              for call in product(lengths, modes)]  # fmt: skip
     return [
         *(
-            Case(function, (draw(n, dtype=dtype), draw(m, dtype=dtype, seed=1), mode),
-                 label=f"{n}-{m}-{mode}-{dtype.__name__}")
+            Case(
+                function,
+                (draw(n, dtype=dtype), draw(m, dtype=dtype, seed=1), mode),
+                label=f"{n}-{m}-{mode}-{dtype.__name__}",
+            )
             # In turns: the tester also makes the arguments complex, all and one at a time.
             for (function, (n, m), mode), dtype in zip(calls, cycle((float, complex)), strict=False)
         ),

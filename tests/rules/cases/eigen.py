@@ -37,9 +37,12 @@ def hermitian_cases() -> list[Case]:
         Case(np.linalg.eigh, (draw(0, 0),), label="empty"),
         Case(np.linalg.eigh, (draw(6, 6)[::2, ::2],), label="strided", options=real),
         *(
-            Case(projections, (hermitian(*shape, dtype=dtype), triangle),
-                 label=f"{shape}-{dtype.__name__}-{triangle}",
-                 options={**plain, "forward": dtype is float})  # phases have no tangents
+            Case(
+                projections,
+                (hermitian(*shape, dtype=dtype), triangle),
+                label=f"{shape}-{dtype.__name__}-{triangle}",
+                options={**plain, "forward": dtype is float},
+            )  # phases have no tangents
             for shape in ((3, 3), (2, 3, 3))
             for dtype in (float, complex)
             for triangle in "LU"

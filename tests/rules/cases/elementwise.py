@@ -43,7 +43,7 @@ UNARY_REAL: list[tuple[Callable[..., Any], float, float]] = [
     (np.sign, 0.2, 2), (np.conjugate, -2, 2), (np.real, -2, 2), (np.imag, -2, 2),
     (np.ndarray.conj, -2, 2), (np.ndarray.conjugate, -2, 2), (np.modf, 1.1, 1.9),
     (np.modf, -1.9, -1.1), (np.frexp, 1.1, 1.9), (np.frexp, -0.24, -0.13),
-]
+]  # fmt: skip
 
 # Functions of one complex argument.
 UNARY_COMPLEX: list[Callable[..., Any]] = [
@@ -51,7 +51,7 @@ UNARY_COMPLEX: list[Callable[..., Any]] = [
     np.sinc, np.sqrt, np.square, np.reciprocal, np.sin, np.cos, np.tan, np.arcsin, np.arccos,
     np.arctan, np.sinh, np.cosh, np.tanh, np.arcsinh, np.arccosh, np.arctanh, np.absolute,
     np.sign, np.conjugate, np.real, np.imag, np.ndarray.conj, np.ndarray.conjugate,
-]
+]  # fmt: skip
 
 # Functions of two real arguments, and the intervals of both.
 BINARY_REAL: list[tuple[Callable[..., Any], tuple[float, float], tuple[float, float]]] = [
@@ -69,11 +69,11 @@ BINARY_REAL: list[tuple[Callable[..., Any], tuple[float, float], tuple[float, fl
     (np.fmod, (-2.6, -2.1), (0.9, 1.0)), (np.fmod, (2.1, 2.6), (-1.0, -0.9)),
     (np.divmod, (2.1, 2.6), (0.9, 1.0)), (np.divmod, (-2.6, -2.1), (0.9, 1.0)),
     (np.heaviside, (0.2, 2), (0, 1)),
-]
+]  # fmt: skip
 
 BINARY_COMPLEX: list[Callable[..., Any]] = [
     np.add, np.subtract, np.multiply, np.divide, np.power, np.float_power,
-]
+]  # fmt: skip
 
 
 def unary_cases() -> list[Case]:
@@ -103,9 +103,7 @@ def unary_cases() -> list[Case]:
 
 def binary_cases() -> list[Case]:
     """Two arguments: real and complex, and broadcast against each other."""
-    cases = [
-        Case(f, (_between(*a), _between(*b)[:, ::-1].copy())) for f, a, b in BINARY_REAL
-    ]
+    cases = [Case(f, (_between(*a), _between(*b)[:, ::-1].copy())) for f, a, b in BINARY_REAL]
     cases += [
         Case(f, (_between(*a, (3, 1)), _between(*b, (1, 4))), label="broadcast")
         for f, a, b in BINARY_REAL
@@ -127,9 +125,7 @@ def binary_cases() -> list[Case]:
 def power_cases() -> list[Case]:
     """Exponents of special forms, bases below zero."""
     signed = np.array([-1.5, -0.4, 0.6, 2.0])
-    cases = [
-        Case(np.power, (signed, n), label="integer exponent") for n in (-2, -1, 0, 1, 2, 3, 5)
-    ]
+    cases = [Case(np.power, (signed, n), label="integer exponent") for n in (-2, -1, 0, 1, 2, 3, 5)]
     return [
         *cases,
         Case(np.power, (signed, np.array([2, 3, 0, 1]))),
@@ -174,7 +170,7 @@ def selection_cases() -> list[Case]:
         Case(np.where, (mask, x, x * 1j), label="mixed"),
         Case(np.heaviside, (np.array([-1.0, 0.0, 2.0]), np.array([0.1, 0.2, 0.3])),
              label="at the step", interface_only=True),
-    ]
+    ]  # fmt: skip
 
 
 def kink_cases() -> list[Case]:
@@ -190,7 +186,7 @@ def kink_cases() -> list[Case]:
         (np.power, (tie, 2.0)), (np.copysign, (zero, tie)),
         (clip_between, (np.array([0.0, 1.0]), 0.0, 1.0)), (np.frexp, (zero,)),
         (np.angle, (np.zeros(2, complex),)),
-    ]
+    ]  # fmt: skip
     return [Case(f, args, label="kink", interface_only=True) for f, args in points]
 
 
@@ -205,7 +201,7 @@ def pole_cases() -> list[Case]:
         (np.power, (zero + 0j, 0.5)), (np.divide, (one, zero)), (np.divmod, (one, zero)),
         (np.maximum, (infinite, infinite)), (np.logaddexp, (infinite, infinite)),
         (np.logaddexp2, (infinite, infinite)), (np.exp, (infinite,)),
-    ]
+    ]  # fmt: skip
     return [
         Case(f, args, label="pole", interface_only=True, options={"layouts": False})
         for f, args in points
@@ -231,4 +227,4 @@ def cases() -> list[Case]:
     return layouts_once([
         *unary_cases(), *binary_cases(), *power_cases(), *selection_cases(), *kink_cases(),
         *pole_cases(), *keyword_cases(),
-    ])
+    ])  # fmt: skip

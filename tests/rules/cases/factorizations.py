@@ -63,4 +63,4 @@ def qr_cases() -> list[Case]:
         Case(np.linalg.qr, (draw(3, 8)[:, ::2].T,), label="strided", options=plain),
         Case(np.linalg.qr, (draw(0, 2),), label="no-rows"),
         Case(np.linalg.qr, (draw(2, 0),), label="no-columns"),
-    ]
+    ]  # fmt: skip

@@ -86,4 +86,4 @@ def edit_cases() -> list[Case]:
         Case(np.insert, (x, 1, draw(2, 3), 1), label="axis-two-at-one"),
         Case(np.insert, (x, [2, 0], draw(3, 2), -1), label="axis-list-two"),
         Case(np.insert, (x, 2, 1.5), label="flat"),
-    ]
+    ]  # fmt: skip

@@ -23,7 +23,7 @@ REAL: list[tuple[Callable[..., Any], tuple[float, ...]]] = [
     (math.erfc, (0.3, -1.2)), (math.gamma, (0.3, 4.5, -0.6, -2.4)),
     (math.lgamma, (0.3, 4.5, -0.6, 30.0)), (math.fabs, (0.7, -2.0)), (math.modf, (1.3, -2.4)),
     (math.frexp, (1.3, -0.2)),
-]
+]  # fmt: skip
 
 SEVERAL: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (math.log, (3.0, 2.0)), (math.log, (0.4, 10)), (math.pow, (1.5, 0.7)), (math.pow, (-1.5, 3)),
@@ -35,13 +35,13 @@ SEVERAL: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (math.dist, ((1.0, 2.0), (0.5, 2.5))), (math.fsum, ([1.5, 2.5, -0.5],)),
     (math.fsum, ((1.5, 2.5),)), (math.prod, ([1.5, 2.5, -0.5],)), (math.prod, ((0.0, 2.5),)),
     (fsum_of_list, ([1.5, 2.5, -0.5],)),
-]
+]  # fmt: skip
 
 HOLOMORPHIC: list[Callable[..., Any]] = [
     cmath.exp, cmath.log, cmath.log10, cmath.sqrt, cmath.sin, cmath.cos, cmath.tan, cmath.asin,
     cmath.acos, cmath.atan, cmath.sinh, cmath.cosh, cmath.tanh, cmath.asinh, cmath.acosh,
     cmath.atanh,
-]
+]  # fmt: skip
 
 
 def math_cases() -> list[Case]:
@@ -63,7 +63,7 @@ def cmath_cases() -> list[Case]:
     """Functions of `cmath` off their branch cuts, for complex and for real arguments."""
     points = (0.6 - 0.4j, -0.5 - 0.7j, 0.4)
     cases = [Case(f, (z,), label=str(z)) for f in [*HOLOMORPHIC, cmath.phase] for z in points
-             if not (f is cmath.acosh and z == 0.4)]
+             if not (f is cmath.acosh and z == 0.4)]  # fmt: skip
     return [
         *cases,
         Case(cmath.log, (0.6 - 0.4j, 2.0 + 1j)),
@@ -81,7 +81,7 @@ def kink_cases() -> list[Case]:
         (math.pow, (0.0, 0.5)), (math.pow, (0.0, 0.0)), (math.frexp, (0.0,)),
         (cmath.sqrt, (0j,)), (cmath.phase, (0j,)), (cmath.polar, (0j,)), (cmath.asin, (1 + 0j,)),
         (cmath.acos, (1 + 0j,)), (cmath.acosh, (1 + 0j,)),
-    ]
+    ]  # fmt: skip
     return [Case(f, args, label="kink", interface_only=True) for f, args in points]
 
 

@@ -21,15 +21,14 @@ def step_cases() -> list[Case]:
     unary: list[Callable[..., Any]] = [
         np.floor, np.ceil, np.rint, np.trunc, np.round, np.around, np.ndarray.round,
         np.spacing,
-    ]
+    ]  # fmt: skip
     numbers: list[Callable[..., Any]] = [math.floor, math.ceil, math.trunc, math.ulp]
     return [
         *(Case(f, (x,)) for f in unary),
         *(Case(f, (1.3,)) for f in numbers),
         Case(np.round, (x * 10, -1)),
         # Aliasing arguments would be divided by themselves, which is a step.
-        Case(np.floor_divide, (x, np.array([0.37, 0.43, 0.51, 0.59])),
-             options={"aliasing": False}),
+        Case(np.floor_divide, (x, np.array([0.37, 0.43, 0.51, 0.59])), options={"aliasing": False}),
         Case(np.rint, (x + 1j * x,)),
         Case(np.floor, (x,), {"out": np.ones(4)}),
     ]
@@ -41,16 +40,16 @@ def question_cases() -> list[Case]:
     unary: list[Callable[..., Any]] = [
         np.logical_not, np.isfinite, np.isinf, np.isnan, np.isneginf, np.isposinf, np.signbit,
         np.iscomplex, np.isreal, np.all, np.any, np.ndarray.all, np.ndarray.any,
-    ]
+    ]  # fmt: skip
     binary: list[Callable[..., Any]] = [
         np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal,
         np.logical_and, np.logical_or, np.logical_xor, np.isclose, np.allclose, np.array_equal,
         np.array_equiv, np.isin,
-    ]
+    ]  # fmt: skip
     numbers: list[Callable[..., Any]] = [
         math.isfinite, math.isinf, math.isnan, cmath.isfinite, cmath.isinf, cmath.isnan,
         float.is_integer,
-    ]
+    ]  # fmt: skip
     return [
         *(Case(f, (x,)) for f in unary),
         *(Case(f, (z, np.array([1.5, 0.5]))) for f in binary),
@@ -67,7 +66,7 @@ def integer_cases() -> list[Case]:
     binary: list[Callable[..., Any]] = [
         np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.left_shift, np.right_shift, np.gcd,
         np.lcm,
-    ]
+    ]  # fmt: skip
     two: list[Callable[..., Any]] = [math.gcd, math.lcm, math.comb, math.perm]
     one: list[Callable[..., Any]] = [math.factorial, math.isqrt]
     return [
@@ -88,9 +87,11 @@ def index_cases() -> list[Case]:
         np.argmax, np.argmin, np.argsort, np.nanargmax, np.nanargmin, np.ndarray.argmax,
         np.ndarray.argmin, np.ndarray.argsort, np.nonzero, np.ndarray.nonzero, np.flatnonzero,
         np.argwhere, np.count_nonzero,
-    ]
+    ]  # fmt: skip
     square: list[Callable[..., Any]] = [
-        np.diag_indices_from, np.tril_indices_from, np.triu_indices_from,
+        np.diag_indices_from,
+        np.tril_indices_from,
+        np.triu_indices_from,
     ]
     sizes: list[Callable[..., Any]] = [np.diag_indices, np.tril_indices, np.triu_indices]
     edges = np.array([0.0, 1.0, 2.0])
@@ -119,7 +120,7 @@ def type_cases() -> list[Case]:
         np.shape, np.ndim, np.size, np.iterable, np.isscalar, np.iscomplexobj, np.isrealobj,
         np.isfortran, np.result_type, np.min_scalar_type, np.common_type, np.array2string,
         np.array_repr, np.array_str,
-    ]
+    ]  # fmt: skip
     of_dtypes: list[Callable[..., Any]] = [np.promote_types, np.can_cast, np.issubdtype]
     settings: list[Callable[..., Any]] = [np.get_printoptions, np.geterr, np.getbufsize]
     return [
@@ -150,4 +151,4 @@ def cases() -> list[Case]:
     return [
         *step_cases(), *question_cases(), *integer_cases(), *index_cases(), *type_cases(),
         *deprecated_cases(),
-    ]
+    ]  # fmt: skip

@@ -40,7 +40,10 @@ def norm_cases() -> list[Case]:
         *(
             Case(np.linalg.vector_norm, (a,), options, f"derived-{options}")
             for options in (
-                {}, {"axis": 1}, {"axis": (0, 1), "ord": 3}, {"keepdims": True, "ord": 1},
+                {},
+                {"axis": 1},
+                {"axis": (0, 1), "ord": 3},
+                {"keepdims": True, "ord": 1},
             )
         ),
         *(
@@ -67,4 +70,4 @@ def condition_cases() -> list[Case]:
         Case(np.linalg.cond, (np.array([[1.5]]),), label="one-by-one"),
         Case(np.linalg.cond, (np.stack([singular, np.eye(2) * 2]), 1), label="singular",
              interface_only=True),
-    ]
+    ]  # fmt: skip

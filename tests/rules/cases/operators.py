@@ -16,14 +16,14 @@ def arithmetic_cases() -> list[Case]:
     unary: list[Callable[..., Any]] = [operator.neg, operator.pos, operator.abs, abs]
     binary: list[Callable[..., Any]] = [
         operator.add, operator.sub, operator.mul, operator.truediv, operator.pow,
-    ]
+    ]  # fmt: skip
     cases = [Case(f, (x,)) for f in unary for x in (1.5, -0.7, 0.3 - 0.4j, np.float32(1.5))]
     for f in binary:
         cases += [
             Case(f, (1.5, 0.7)), Case(f, (1.5, 2)), Case(f, (2, 1.5)), Case(f, (0.3 + 0.4j, 1.2)),
             Case(f, (1.2, 0.3 + 0.4j)), Case(f, (0.3 + 0.4j, -0.5 + 1j)),
             Case(f, (np.float32(1.5), np.float32(0.75))),
-        ]
+        ]  # fmt: skip
     return [
         *cases,
         Case(operator.pow, (-1.5, 3), label="negative base"),
@@ -50,10 +50,10 @@ def comparison_cases() -> list[Case]:
     compare: list[Callable[..., Any]] = [
         operator.lt, operator.le, operator.eq, operator.ne, operator.ge, operator.gt,
         operator.is_, operator.is_not,
-    ]
+    ]  # fmt: skip
     bits: list[Callable[..., Any]] = [
         operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift,
-    ]
+    ]  # fmt: skip
     unary: list[Callable[..., Any]] = [operator.not_, operator.truth, operator.invert]
     x = np.linspace(0.5, 1.5, 4)
     return [
@@ -77,7 +77,7 @@ def inplace_cases() -> list[Case]:
     arithmetic: list[Callable[..., Any]] = [
         operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ipow,
         operator.imod,
-    ]
+    ]  # fmt: skip
     x, v = np.array([2.6, 2.7, 2.8]), np.array([1.0, 1.05, 1.1])
     return [
         *(Case(f, (x, v)) for f in arithmetic),

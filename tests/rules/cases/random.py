@@ -34,8 +34,10 @@ def cases() -> list[Case]:
         Case(drawn, ("gamma", 2, scale), label="gamma"),
         Case(drawn, ("triangular", scale, scale + 0.5, 4.5), label="triangular"),
         Case(drawn, ("vonmises", 0.25, 2), label="vonmises"),
-        *(Case(drawn_together, (x[:3], draw(3, 3), method), label=method)
-          for method in ("svd", "eigh", "cholesky")),
+        *(
+            Case(drawn_together, (x[:3], draw(3, 3), method), label=method)
+            for method in ("svd", "eigh", "cholesky")
+        ),
         Case(drawn_by_python, (0.5, 1.5)),
     ]
 

@@ -170,7 +170,10 @@ def nan_cases() -> list[Case]:
         ),
         *(
             Case(
-                function, (array,), {"axis": axis}, f"{axis}-{label}",
+                function,
+                (array,),
+                {"axis": axis},
+                f"{axis}-{label}",
                 interface_only=label == "nan",
             )
             for function in (np.nancumsum, np.nancumprod)

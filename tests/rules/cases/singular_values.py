@@ -65,7 +65,7 @@ def svd_cases() -> list[Case]:
             for shape in ((4, 2), (2, 4), (2, 4, 2))
             for dtype in (float, complex)
         ),
-    ]
+    ]  # fmt: skip
 
 
 def null_spaces(a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -74,7 +74,9 @@ def null_spaces(a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     k = s.shape[-1]
     left, right = u[..., k:], vh[..., k:, :]
     return (
-        s, left @ np.conj(np.swapaxes(left, -1, -2)), np.conj(np.swapaxes(right, -1, -2)) @ right
+        s,
+        left @ np.conj(np.swapaxes(left, -1, -2)),
+        np.conj(np.swapaxes(right, -1, -2)) @ right,
     )
 
 
@@ -102,7 +104,7 @@ def hermitian_svd_cases() -> list[Case]:
              {"hermitian": True, "compute_uv": False}, "hermitian-values"),
         Case(hermitian_pairs, (opposite,), label="opposite-signs", interface_only=True,
              options=plain),
-    ]
+    ]  # fmt: skip
 
 
 def pinv_cases() -> list[Case]:
@@ -120,7 +122,7 @@ def pinv_cases() -> list[Case]:
         Case(np.linalg.pinv, (hermitian(3, 3, dtype=complex), 0.3), {"hermitian": True},
              "hermitian-cutoff"),
         Case(np.linalg.pinv, (draw(0, 2),), label="empty"),
-    ]
+    ]  # fmt: skip
 
 
 def lstsq_cases() -> list[Case]:

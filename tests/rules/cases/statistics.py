@@ -53,7 +53,7 @@ def quantile_cases() -> list[Case]:
                 for method in METHODS
             ),
             Case(function, (x, 0.37), label="all-variants"),
-        ]
+        ]  # fmt: skip
     return [
         *found,
         Case(np.quantile, (draw(3, 4), 0.37), {"weights": WEIGHTS, "axis": 1,

@@ -120,7 +120,7 @@ def of_output(record: Record, seed: int) -> Record:
     return Record(
         product, record.args, {}, argnums, False, snapshot(value), snapshot(g), record.before,
         record.context,
-    )
+    )  # fmt: skip
 
 
 def differentiable(a: Any) -> bool:
@@ -165,4 +165,4 @@ def twice(problem: Problem, expected: Any, rng: Any, counts: Any) -> None:
 MODES: list[Mode] = [
     forward, twice, nested.inside_forward, nested.inside_reverse, variants.other_shapes,
     variants.other_dtypes,
-]
+]  # fmt: skip

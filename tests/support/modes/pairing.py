@@ -21,10 +21,12 @@ class ModeError(Exception):
 
 def moved(args: tuple[Any, ...], tangents: tuple[Any, ...], t: float) -> tuple[Any, ...]:
     """Return the arguments moved by `t` along tangents; None stands for zero."""
-    return tuple([
-        a if d is None else add_to_primal(a, scale(t, d))
-        for a, d in zip(args, tangents, strict=True)
-    ])
+    return tuple(
+        [
+            a if d is None else add_to_primal(a, scale(t, d))
+            for a, d in zip(args, tangents, strict=True)
+        ]
+    )
 
 
 def leaves(t: Any, g: Any, seen: set[int] | None = None) -> Iterator[tuple[Any, Any]]:

@@ -58,9 +58,9 @@ class Problem:
 
     def directions(self, rng: np.random.Generator) -> tuple[Any, ...]:
         """Return a random tangent for each argument, None for those that are constant."""
-        return tuple([
-            randn_tangent(rng, a) if i in self.argnums else None for i, a in enumerate(self.args)
-        ])
+        return tuple(
+            [randn_tangent(rng, a) if i in self.argnums else None for i, a in enumerate(self.args)]
+        )
 
     def slope(self, tangents: tuple[Any, ...]) -> tuple[Any, float]:
         """Return the value and the derivative along tangents, in forward mode."""

@@ -80,7 +80,7 @@ def recording() -> Iterator[list[Record]]:
             records.append(Record(
                 f, args, kwargs, argnums, has_aux, snapshot(value),
                 None if gradient is None else snapshot(gradient), snapshot((args, kwargs)),
-            ))
+            ))  # fmt: skip
         except (Unknown, RecursionError):
             pass
 

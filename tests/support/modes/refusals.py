@@ -74,7 +74,7 @@ DOCUMENTED = [
         "a hook was run in a function of which a derivative of higher order is taken",
         "docs/known_limitations.md", "a hook was run in a function of which",
     ),
-]
+]  # fmt: skip
 
 
 def is_documented(error: MooncakeError) -> bool:

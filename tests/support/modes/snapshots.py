@@ -14,7 +14,7 @@ __all__ = ["Unknown", "arrays_of", "is_filled", "numbers_of", "snapshot"]
 INERT = (
     str, bytes, int, bool, type(None), np.integer, np.bool_, type, slice, range, np.dtype,
     types.ModuleType, np.ufunc, types.BuiltinFunctionType,
-)
+)  # fmt: skip
 
 
 class Unknown(Exception):
@@ -52,7 +52,9 @@ def fields_of(value: Any) -> dict[str, Any]:
         return value._fields
     found = {
         name: getattr(value, name)
-        for kind in type(value).__mro__ for name in slots_of(kind) if hasattr(value, name)
+        for kind in type(value).__mro__
+        for name in slots_of(kind)
+        if hasattr(value, name)
     }
     return {**found, **getattr(value, "__dict__", {})}
 

@@ -117,7 +117,5 @@ def struve_slope(f: Callable[..., Any], v: Any, x: Any, mean: Any, sign: int) ->
     return np.where(np.equal(v, 0), 2 / np.pi + sign * f(1, x), mean(f, v, x) + struve_term(v, x))
 
 
-elementwise(ss.struve, ORDER,
-            lambda v, x, y: struve_slope(ss.struve, v, x, half_difference, -1))
-elementwise(ss.modstruve, ORDER,
-            lambda v, x, y: struve_slope(ss.modstruve, v, x, half_sum, 1))
+elementwise(ss.struve, ORDER, lambda v, x, y: struve_slope(ss.struve, v, x, half_difference, -1))
+elementwise(ss.modstruve, ORDER, lambda v, x, y: struve_slope(ss.modstruve, v, x, half_sum, 1))

@@ -26,9 +26,9 @@ def ellipe_slope(m: Any) -> Any:
     return -np.pi / 8 * ss.hyp2f1(0.5, 1.5, 2.0, m)
 
 
-elementwise(ss.ellipk,   lambda m, y: ellipk_slope(m, 1 - m))
+elementwise(ss.ellipk, lambda m, y: ellipk_slope(m, 1 - m))
 elementwise(ss.ellipkm1, lambda p, y: -ellipk_slope(1 - p, p))
-elementwise(ss.ellipe,   lambda m, y: ellipe_slope(m))
+elementwise(ss.ellipe, lambda m, y: ellipe_slope(m))
 
 
 # Incomplete integrals by those of Carlson, for the angle less multiples of pi (19.25.5, 19.25.9).
@@ -55,10 +55,16 @@ def ellipeinc_slope(phi: Any, m: Any) -> Any:
     return turns - s**3 / 6 * ss.elliprd(c2, 1 - m * s * s, 1.0)
 
 
-elementwise(ss.ellipkinc, lambda phi, m, y: 1 / np.sqrt(1 - m * np.sin(phi) ** 2),
-                          lambda phi, m, y: ellipkinc_slope(phi, m))
-elementwise(ss.ellipeinc, lambda phi, m, y: np.sqrt(1 - m * np.sin(phi) ** 2),
-                          lambda phi, m, y: ellipeinc_slope(phi, m))
+elementwise(
+    ss.ellipkinc,
+    lambda phi, m, y: 1 / np.sqrt(1 - m * np.sin(phi) ** 2),
+    lambda phi, m, y: ellipkinc_slope(phi, m),
+)
+elementwise(
+    ss.ellipeinc,
+    lambda phi, m, y: np.sqrt(1 - m * np.sin(phi) ** 2),
+    lambda phi, m, y: ellipeinc_slope(phi, m),
+)
 
 
 @from_vjp(ss.ellipj)
@@ -86,5 +92,4 @@ def agm_slope(a: Any, b: Any, y: Any) -> Any:
     return np.where(edge, at_edge, y / sum_ * (1 - 4 * t * log_slope * b / sum_))
 
 
-elementwise(ss.agm, lambda a, b, y: agm_slope(a, b, y),
-                    lambda a, b, y: agm_slope(b, a, y))
+elementwise(ss.agm, lambda a, b, y: agm_slope(a, b, y), lambda a, b, y: agm_slope(b, a, y))

@@ -45,26 +45,28 @@ def wofz_slope(z: Any, y: Any) -> Any:
     return np.where(far, -2j / ROOT_PI * w * asymptotic(w), 2j / ROOT_PI - 2 * z * y)
 
 
-elementwise(ss.erf,     lambda x, y: 2 / ROOT_PI * np.exp(-x * x))
-elementwise(ss.erfc,    lambda x, y: -2 / ROOT_PI * np.exp(-x * x))
-elementwise(ss.erfi,    lambda x, y: 2 / ROOT_PI * np.exp(x * x))
-elementwise(ss.erfcx,   lambda x, y: erfcx_slope(x, y))
-elementwise(ss.dawsn,   lambda x, y: dawsn_slope(x, y))
-elementwise(ss.wofz,    lambda z, y: wofz_slope(z, y))
-elementwise(ss.erfinv,  lambda x, y: ROOT_PI / 2 * np.exp(y * y))
+elementwise(ss.erf, lambda x, y: 2 / ROOT_PI * np.exp(-x * x))
+elementwise(ss.erfc, lambda x, y: -2 / ROOT_PI * np.exp(-x * x))
+elementwise(ss.erfi, lambda x, y: 2 / ROOT_PI * np.exp(x * x))
+elementwise(ss.erfcx, lambda x, y: erfcx_slope(x, y))
+elementwise(ss.dawsn, lambda x, y: dawsn_slope(x, y))
+elementwise(ss.wofz, lambda z, y: wofz_slope(z, y))
+elementwise(ss.erfinv, lambda x, y: ROOT_PI / 2 * np.exp(y * y))
 elementwise(ss.erfcinv, lambda x, y: -ROOT_PI / 2 * np.exp(y * y))
 
 # 7.2.7, 7.2.8.
 outputs(ss.fresnel, lambda x, ys: (np.sin(np.pi / 2 * x * x), np.cos(np.pi / 2 * x * x)))
 
 # The normal distribution; its density over its integral is sqrt(2 / pi) / erfcx(-x / sqrt(2)).
-elementwise(ss.ndtr,      lambda x, y: np.exp(-x * x / 2) / ROOT_2_PI)
-elementwise(ss.log_ndtr,  lambda x, y: 2 / ROOT_2_PI / ss.erfcx(-x / ROOT_2))
-elementwise(ss.ndtri,     lambda p, y: ROOT_2_PI * np.exp(y * y / 2))
+elementwise(ss.ndtr, lambda x, y: np.exp(-x * x / 2) / ROOT_2_PI)
+elementwise(ss.log_ndtr, lambda x, y: 2 / ROOT_2_PI / ss.erfcx(-x / ROOT_2))
+elementwise(ss.ndtri, lambda p, y: ROOT_2_PI * np.exp(y * y / 2))
 elementwise(ss.ndtri_exp, lambda p, y: ROOT_2_PI / 2 * ss.erfcx(-y / ROOT_2))
-elementwise(ss.owens_t,
-            lambda h, a, y: -np.exp(-h * h / 2) * ss.erf(a * h / ROOT_2) / (2 * ROOT_2_PI),
-            lambda h, a, y: np.exp(-h * h * (1 + a * a) / 2) / (2 * np.pi * (1 + a * a)))
+elementwise(
+    ss.owens_t,
+    lambda h, a, y: -np.exp(-h * h / 2) * ss.erf(a * h / ROOT_2) / (2 * ROOT_2_PI),
+    lambda h, a, y: np.exp(-h * h * (1 + a * a) / 2) / (2 * np.pi * (1 + a * a)),
+)
 
 
 def voigt_slopes(x: Any, sigma: Any, gamma: Any, y: Any) -> tuple[Any, Any, Any]:
@@ -85,6 +87,9 @@ def voigt_slopes(x: Any, sigma: Any, gamma: Any, y: Any) -> tuple[Any, Any, Any]
     return np.real(along), widening, -np.imag(along)
 
 
-elementwise(ss.voigt_profile, lambda x, sigma, gamma, y: voigt_slopes(x, sigma, gamma, y)[0],
-                              lambda x, sigma, gamma, y: voigt_slopes(x, sigma, gamma, y)[1],
-                              lambda x, sigma, gamma, y: voigt_slopes(x, sigma, gamma, y)[2])
+elementwise(
+    ss.voigt_profile,
+    lambda x, sigma, gamma, y: voigt_slopes(x, sigma, gamma, y)[0],
+    lambda x, sigma, gamma, y: voigt_slopes(x, sigma, gamma, y)[1],
+    lambda x, sigma, gamma, y: voigt_slopes(x, sigma, gamma, y)[2],
+)

@@ -84,23 +84,34 @@ def binom_slopes(n: Any, k: Any, y: Any) -> tuple[Any, Any]:
     )
 
 
-elementwise(ss.gamma,    lambda x, y: y * ss.psi(x))
-elementwise(ss.gammaln,  lambda x, y: ss.psi(x))
+elementwise(ss.gamma, lambda x, y: y * ss.psi(x))
+elementwise(ss.gammaln, lambda x, y: ss.psi(x))
 elementwise(ss.loggamma, lambda x, y: ss.psi(x))
-elementwise(ss.rgamma,   lambda x, y: rgamma_slope(x))
-elementwise(ss.psi,      lambda x, y: trigamma(x))
-elementwise(ss.polygamma,
-            not_implemented("the order of polygamma counts derivatives"),
-            lambda n, x, y: ss.polygamma(n + 1, x))
-elementwise(ss.beta,   lambda a, b, y: y * (ss.psi(a) - ss.psi(a + b)),
-                       lambda a, b, y: y * (ss.psi(b) - ss.psi(a + b)))
-elementwise(ss.betaln, lambda a, b, y: ss.psi(a) - ss.psi(a + b),
-                       lambda a, b, y: ss.psi(b) - ss.psi(a + b))
-elementwise(ss.poch,   lambda z, m, y: poch_slope(z, m, y),
-                       lambda z, m, y: poch_slope_in_count(z, m, y))
-elementwise(ss.binom,  lambda n, k, y: binom_slopes(n, k, y)[0],
-                       lambda n, k, y: binom_slopes(n, k, y)[1])
+elementwise(ss.rgamma, lambda x, y: rgamma_slope(x))
+elementwise(ss.psi, lambda x, y: trigamma(x))
+elementwise(
+    ss.polygamma,
+    not_implemented("the order of polygamma counts derivatives"),
+    lambda n, x, y: ss.polygamma(n + 1, x),
+)
+elementwise(
+    ss.beta,
+    lambda a, b, y: y * (ss.psi(a) - ss.psi(a + b)),
+    lambda a, b, y: y * (ss.psi(b) - ss.psi(a + b)),
+)
+elementwise(
+    ss.betaln, lambda a, b, y: ss.psi(a) - ss.psi(a + b), lambda a, b, y: ss.psi(b) - ss.psi(a + b)
+)
+elementwise(
+    ss.poch, lambda z, m, y: poch_slope(z, m, y), lambda z, m, y: poch_slope_in_count(z, m, y)
+)
+elementwise(
+    ss.binom, lambda n, k, y: binom_slopes(n, k, y)[0], lambda n, k, y: binom_slopes(n, k, y)[1]
+)
 
 # 25.11.17.
-elementwise(ss.zeta, not_implemented("the derivative in the exponent has no closed form"),
-                     lambda s, a, y: -s * ss.zeta(s + 1, a))
+elementwise(
+    ss.zeta,
+    not_implemented("the derivative in the exponent has no closed form"),
+    lambda s, a, y: -s * ss.zeta(s + 1, a),
+)

@@ -11,9 +11,7 @@ __all__: list[str] = []
 PARAMETER = not_implemented("the derivative in a parameter has no closed form")
 
 elementwise(ss.hyp0f1, PARAMETER, lambda b, z, y: ss.hyp0f1(b + 1, z) / b)
-elementwise(ss.hyp1f1, PARAMETER, PARAMETER,
-            lambda a, b, z, y: a / b * ss.hyp1f1(a + 1, b + 1, z))
-elementwise(ss.hyperu, PARAMETER, PARAMETER,
-            lambda a, b, z, y: -a * ss.hyperu(a + 1, b + 1, z))
+elementwise(ss.hyp1f1, PARAMETER, PARAMETER, lambda a, b, z, y: a / b * ss.hyp1f1(a + 1, b + 1, z))
+elementwise(ss.hyperu, PARAMETER, PARAMETER, lambda a, b, z, y: -a * ss.hyperu(a + 1, b + 1, z))
 elementwise(ss.hyp2f1, PARAMETER, PARAMETER, PARAMETER,
-            lambda a, b, c, z, y: a * b / c * ss.hyp2f1(a + 1, b + 1, c + 1, z))
+            lambda a, b, c, z, y: a * b / c * ss.hyp2f1(a + 1, b + 1, c + 1, z))  # fmt: skip

@@ -46,33 +46,34 @@ def times(p: Any, density: Any) -> Any:
     return np.where(np.equal(p, 0), 0, p * density)
 
 
-elementwise(gamma_density, SHAPE, SHAPE,
-            lambda p, a, x, y: times(p, gamma_density(p - 1, a, x)) - y)
+elementwise(
+    gamma_density, SHAPE, SHAPE, lambda p, a, x, y: times(p, gamma_density(p - 1, a, x)) - y
+)
 elementwise(beta_density, SHAPE, SHAPE, SHAPE, SHAPE,
             lambda p, q, a, b, x, y: (times(p, beta_density(p - 1, q, a, b, x))
-                                      - times(q, beta_density(p, q - 1, a, b, x))))
+                                      - times(q, beta_density(p, q - 1, a, b, x))))  # fmt: skip
 
 # 8.8.13, and the inverse functions.
-elementwise(ss.gammainc,     SHAPE, lambda a, x, y: gamma_density(a - 1, a, x))
-elementwise(ss.gammaincc,    SHAPE, lambda a, x, y: -gamma_density(a - 1, a, x))
-elementwise(ss.gammaincinv,  SHAPE, lambda a, p, x: np.exp(-gamma_log_density(a, x)))
+elementwise(ss.gammainc, SHAPE, lambda a, x, y: gamma_density(a - 1, a, x))
+elementwise(ss.gammaincc, SHAPE, lambda a, x, y: -gamma_density(a - 1, a, x))
+elementwise(ss.gammaincinv, SHAPE, lambda a, p, x: np.exp(-gamma_log_density(a, x)))
 elementwise(ss.gammainccinv, SHAPE, lambda a, p, x: -np.exp(-gamma_log_density(a, x)))
 
 # 8.17.1.
 elementwise(ss.betainc, SHAPE, SHAPE, lambda a, b, x, y: beta_density(a - 1, b - 1, a, b, x))
 elementwise(ss.betaincinv, SHAPE, SHAPE, lambda a, b, p, x: np.exp(-beta_log_density(a, b, x)))
 if hasattr(ss, "betaincc"):  # from SciPy 1.11 on
-    elementwise(ss.betaincc, SHAPE, SHAPE,
-                lambda a, b, x, y: -beta_density(a - 1, b - 1, a, b, x))
-    elementwise(ss.betainccinv, SHAPE, SHAPE,
-                lambda a, b, p, x: -np.exp(-beta_log_density(a, b, x)))
+    elementwise(ss.betaincc, SHAPE, SHAPE, lambda a, b, x, y: -beta_density(a - 1, b - 1, a, b, x))
+    elementwise(
+        ss.betainccinv, SHAPE, SHAPE, lambda a, b, p, x: -np.exp(-beta_log_density(a, b, x))
+    )
 
 # The distributions chi-square, Poisson and Student's t.
-elementwise(ss.chdtr,  SHAPE, lambda v, x, y: gamma_density(v / 2 - 1, v / 2, x / 2) / 2)
+elementwise(ss.chdtr, SHAPE, lambda v, x, y: gamma_density(v / 2 - 1, v / 2, x / 2) / 2)
 elementwise(ss.chdtrc, SHAPE, lambda v, x, y: -gamma_density(v / 2 - 1, v / 2, x / 2) / 2)
-elementwise(ss.pdtr,   SHAPE, lambda k, m, y: -gamma_density(np.floor(k), np.floor(k) + 1, m))
-elementwise(ss.pdtrc,  SHAPE, lambda k, m, y: gamma_density(np.floor(k), np.floor(k) + 1, m))
-elementwise(ss.stdtr,  SHAPE, lambda v, t, y: student_density(v, t))
+elementwise(ss.pdtr, SHAPE, lambda k, m, y: -gamma_density(np.floor(k), np.floor(k) + 1, m))
+elementwise(ss.pdtrc, SHAPE, lambda k, m, y: gamma_density(np.floor(k), np.floor(k) + 1, m))
+elementwise(ss.stdtr, SHAPE, lambda v, t, y: student_density(v, t))
 elementwise(ss.stdtrit, SHAPE, lambda v, p, t: 1 / student_density(v, t))
 
 

@@ -26,15 +26,18 @@ def huber_radius(delta: Any, r: Any) -> Any:
 
 
 elementwise(ss.entr, lambda x, y: -np.log(x) - 1)
-elementwise(ss.rel_entr, lambda x, z, y: log_ratio(x, z) + 1,
-                         lambda x, z, y: -quotient(x, z))
-elementwise(ss.kl_div,   lambda x, z, y: log_ratio(x, z),
-                         lambda x, z, y: 1 - quotient(x, z))
+elementwise(ss.rel_entr, lambda x, z, y: log_ratio(x, z) + 1, lambda x, z, y: -quotient(x, z))
+elementwise(ss.kl_div, lambda x, z, y: log_ratio(x, z), lambda x, z, y: 1 - quotient(x, z))
 
 # At |r| = delta both pieces have the same slopes.
-elementwise(ss.huber, lambda delta, r, y: np.maximum(np.abs(r) - delta, 0),
-                      lambda delta, r, y: np.clip(r, -delta, delta))
+elementwise(
+    ss.huber,
+    lambda delta, r, y: np.maximum(np.abs(r) - delta, 0),
+    lambda delta, r, y: np.clip(r, -delta, delta),
+)
 # y = delta (h - delta) with h = sqrt(delta^2 + r^2).
-elementwise(ss.pseudo_huber,
-            lambda delta, r, y: (huber_radius(delta, r) - delta) ** 2 / huber_radius(delta, r),
-            lambda delta, r, y: r * delta / huber_radius(delta, r))
+elementwise(
+    ss.pseudo_huber,
+    lambda delta, r, y: (huber_radius(delta, r) - delta) ** 2 / huber_radius(delta, r),
+    lambda delta, r, y: r * delta / huber_radius(delta, r),
+)

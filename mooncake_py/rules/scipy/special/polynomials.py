@@ -37,16 +37,17 @@ def below(n: Any) -> Any:
 
 elementwise(ss.eval_legendre, DEGREE, lambda n, x, y: jacobi_slope(n, 0.0, 0.0, x))
 elementwise(ss.eval_sh_legendre, DEGREE, lambda n, x, y: 2 * jacobi_slope(n, 0.0, 0.0, 2 * x - 1))
-elementwise(ss.eval_jacobi, DEGREE, PARAMETER, PARAMETER,
-            lambda n, a, b, x, y: jacobi_slope(n, a, b, x))
+elementwise(
+    ss.eval_jacobi, DEGREE, PARAMETER, PARAMETER, lambda n, a, b, x, y: jacobi_slope(n, a, b, x)
+)
 elementwise(ss.eval_gegenbauer, DEGREE, PARAMETER,
-            lambda n, a, x, y: 2 * a * ss.eval_gegenbauer(n - 1, a + 1.0, x))
+            lambda n, a, x, y: 2 * a * ss.eval_gegenbauer(n - 1, a + 1.0, x))  # fmt: skip
 elementwise(ss.eval_chebyt, DEGREE, lambda n, x, y: n * ss.eval_chebyu(n - 1, x))
 elementwise(ss.eval_chebyu, DEGREE, lambda n, x, y: chebyu_slope(n, x))
 elementwise(ss.eval_sh_chebyt, DEGREE, lambda n, x, y: 2 * n * ss.eval_chebyu(n - 1, 2 * x - 1))
 elementwise(ss.eval_sh_chebyu, DEGREE, lambda n, x, y: 2 * chebyu_slope(n, 2 * x - 1))
 elementwise(ss.eval_laguerre, DEGREE, lambda n, x, y: -ss.eval_genlaguerre(n - 1, 1.0, x))
 elementwise(ss.eval_genlaguerre, DEGREE, PARAMETER,
-            lambda n, a, x, y: -ss.eval_genlaguerre(n - 1, a + 1.0, x))
+            lambda n, a, x, y: -ss.eval_genlaguerre(n - 1, a + 1.0, x))  # fmt: skip
 elementwise(ss.eval_hermite, DEGREE, lambda n, x, y: 2 * n * ss.eval_hermite(below(n), x))
 elementwise(ss.eval_hermitenorm, DEGREE, lambda n, x, y: n * ss.eval_hermitenorm(below(n), x))

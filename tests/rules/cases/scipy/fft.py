@@ -64,4 +64,4 @@ def cases() -> list[Case]:
             for kind, s, axes, norm in ((2, None, None, None), (3, (3, 4), (1, 0), "forward"),
                                         (1, 4, 1, "ortho"), (2, (6,), None, None))
         ),
-    ]
+    ]  # fmt: skip

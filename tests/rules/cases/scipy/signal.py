@@ -46,7 +46,9 @@ def cases() -> list[Case]:
     x, v, z = draw(7), draw(3), draw(5, dtype=complex)
     convolutions: tuple[Any, ...] = (sg.convolve, sg.fftconvolve, sg.oaconvolve, sg.correlate)
     pairs = {
-        "longer": (x, v), "shorter": (v, x), "complex": (z, v + 0.5j),
+        "longer": (x, v),
+        "shorter": (v, x),
+        "complex": (z, v + 0.5j),
         "planes": (draw(4, 5), draw(2, 3)),
     }
     return [
