@@ -50,9 +50,9 @@ def test_shadow_view_is_the_same_view_of_the_owner(case):
     shadow[...] = x
     np.testing.assert_array_equal(d, view, strict=True)
     d[...] = 7.0
-    tree = x.copy(order="K")
-    shadow_view(tree, x, view)[...] = 7.0
-    np.testing.assert_array_equal(shadow, tree)
+    mirror = x.copy(order="K")
+    shadow_view(mirror, x, view)[...] = 7.0
+    np.testing.assert_array_equal(shadow, mirror)
     assert (d.size == 0) or np.shares_memory(d, shadow)
 
 

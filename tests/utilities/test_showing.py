@@ -40,7 +40,9 @@ def test_called_back(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_call_over_several_lines(capsys: pytest.CaptureFixture[str]) -> None:
     def f(x: float) -> float:
-        return showgrad(x)
+        return showgrad(
+            x
+        )  # fmt: skip
 
     grad(f)(2.0)
     assert printed(capsys) == [f"{HERE}{f.__code__.co_firstlineno + 1}: gradient: 1.0"]

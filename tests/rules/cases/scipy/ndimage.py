@@ -14,7 +14,7 @@ __all__ = ["cases"]
 
 # SciPy 1.17 gives wrong values for arrays with a stride of 0.
 PLAIN = {"layouts": False, "dtypes": False}
-MODES = ("reflect", "tree", "nearest", "wrap", "constant", "grid-tree", "grid-wrap")
+MODES = ("reflect", "mirror", "nearest", "wrap", "constant", "grid-mirror", "grid-wrap")
 
 
 def into_an_array(x: np.ndarray, weights: np.ndarray) -> Any:

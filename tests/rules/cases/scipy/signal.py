@@ -74,7 +74,7 @@ def cases() -> list[Case]:
         *([Case(by_sosfiltfilt, (draw(30),), options=PLAIN)] if KEEPS_SHAPES else []),
         *(
             Case(sg.savgol_filter, (draw(3, 7), 5, 2), {"mode": mode}, mode, options=PLAIN)
-            for mode in ("interp", "tree", "constant", "nearest", "wrap")
+            for mode in ("interp", "mirror", "constant", "nearest", "wrap")
         ),
         Case(sg.detrend, (draw(3, 6),), options=PLAIN),
         Case(sg.detrend, (draw(6, 2),), {"axis": 0, "type": "constant"}, "mean", options=PLAIN),
