@@ -297,6 +297,7 @@ def test_under_a_context_of_the_user_loops_run_as_they_are_written():
 
 
 @pytest.mark.plain
+@pytest.mark.without_modes("a record keeps alive what must go")
 def test_a_region_keeps_no_function_alive():
     f = own("alive", TEXT)
     value_and_grad(f)(X)
