@@ -78,10 +78,12 @@ def check(rule) -> None:
     test_rule(scale, np.array([1.0, -2.0]), 3.0, layouts=False, dtypes=False)
 
 
+@pytest.mark.without_modes("the rules are for arrays", "other_shapes")
 def test_right_rule_beside_a_derived_one() -> None:
     check(right)
 
 
+@pytest.mark.without_modes("the rules are for arrays", "other_shapes")
 def test_right_rule_beside_one_of_coduals() -> None:
     rrule.register(scale, mutates=0, dtypes=np.float64)(scale_rrule)
     check(right)
