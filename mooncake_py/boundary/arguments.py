@@ -131,8 +131,8 @@ def lift_chosen(
 ) -> tuple[tuple[Any, ...], dict[str, Any], list[tuple[Any, Any]]]:
     """Make the chosen arguments active; return all arguments, and originals with trees."""
     positional, keywords = list(args), dict(kwargs)
-    trees: dict[int | str, tuple[Any, Any]] = {}
-    for key in dict.fromkeys(chosen):
+    trees: list[tuple[Any, Any]] = []
+    for key in chosen:
         original = args[key] if isinstance(key, int) else kwargs[key]
         try:
             lifted, tree = lifter.visit(original)
@@ -144,8 +144,8 @@ def lift_chosen(
             positional[key] = lifted
         else:
             keywords[key] = lifted
-        trees[key] = original, tree
-    return tuple(positional), keywords, [trees[key] for key in chosen]
+        trees.append((original, tree))
+    return tuple(positional), keywords, trees
 
 
 def not_differentiable(

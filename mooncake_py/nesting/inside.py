@@ -82,10 +82,6 @@ def gradient_inside(
     kwargs: Any,
 ) -> tuple[Any, tuple[Any, ...]]:
     """Return the result of a function and the gradients for the chosen arguments."""
-    unique = list(dict.fromkeys(chosen))
-    if len(unique) < len(chosen):
-        result, gradients = gradient_inside(outer, debug, f, unique, has_aux, args, kwargs)
-        return result, tuple(gradients[unique.index(key)] for key in chosen)
     if isinstance(outer, ForwardContext):
         with told(outer):
             return gradient_in_forward_mode(outer, debug, f, chosen, has_aux, args, kwargs)

@@ -66,9 +66,9 @@ def run(
     kwargs: Any,
 ) -> tuple[Any, tuple[Any, ...]]:
     """Return the result, and the gradients for the chosen arguments, inside what runs outside."""
-    call = Call(f, list(dict.fromkeys(chosen)), has_aux, args, kwargs)
+    call = Call(f, chosen, has_aux, args, kwargs)
     leaves = Leaves(outer)
-    found = {key: (argument(call, key), tree_of(call, leaves, key)) for key in call.chosen}
+    found = [(argument(call, key), tree_of(call, leaves, key)) for key in chosen]
     checked = settings(debug)
     draws, runs = Draws(), Runs(f)  # with the same random numbers
     result: Any = None
@@ -92,8 +92,8 @@ def run(
     if first:  # empty arrays only
         result, _ = along(outer, checked, call, None, True)
     memo: dict[int, Any] = {}
-    gradients = {key: gradient_of(value, tree, memo) for key, (value, tree) in found.items()}
-    return result if has_aux else result[0], tuple([gradients[key] for key in chosen])
+    gradients = tuple([gradient_of(value, tree, memo) for value, tree in found])
+    return result if has_aux else result[0], gradients
 
 
 def argument(call: Call, key: int | str) -> Any:

@@ -41,8 +41,11 @@ def value_and_gradient(
     by = by or run
     with limits_raised():  # also for the gradients, whose structure may be deep
         chosen = choose_arguments(f, argnums, args, kwargs)
-        with ArgumentsApart(f, chosen, args, kwargs) as apart:
-            result, gradients = by(outer, debug, f, chosen, has_aux, apart.args, apart.kwargs)
+        unique = list(dict.fromkeys(chosen))
+        with ArgumentsApart(f, unique, args, kwargs) as apart:
+            result, gradients = by(outer, debug, f, unique, has_aux, apart.args, apart.kwargs)
+    if len(unique) < len(chosen):
+        gradients = tuple([gradients[unique.index(key)] for key in chosen])
     return result, gradients if isinstance(argnums, tuple) else gradients[0]
 
 
