@@ -29,6 +29,7 @@ from mooncake_py.application.out_argument import (
 )
 from mooncake_py.containers.sequences import readable
 from mooncake_py.diagnostics.places import position_for_rule
+from mooncake_py.diagnostics.reporting import Reporting, unsupported
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.kinds import (
     BilinearRule,
@@ -49,7 +50,6 @@ from mooncake_py.runtime.values import NUMBERS, is_inexact, like, spec_of
 from mooncake_py.tangents.memory import owner as owner_of
 
 if TYPE_CHECKING:
-    from mooncake_py.diagnostics.reporting import Reporting
     from mooncake_py.runtime.mode import Mode
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
@@ -161,14 +161,12 @@ def refuse_other_active(rule: Rule, ctx: Reporting, args: Any, kwargs: Any, wrt:
 
 def no_derivative(rule: Rule, ctx: Reporting, argument: str) -> MissingRuleError:
     """Return the error for an active argument that a rule does not cover."""
-    error = MissingRuleError(
+    return unsupported(
+        ctx,
         f"the rule of {rule.name} has no derivative with respect to {argument}",
-        where=ctx.user_location(),
         why=f"that argument is active; the rule is declared at {rule.origin}",
         fix="hold the argument constant, or register a rule with replace=True",
     )
-    ctx.failed(error)
-    return error
 
 
 def shares_memory(ctx: Mode, y: Any, nodes: Any, primals: Any, wrt: Any) -> bool:
@@ -312,14 +310,7 @@ def apply_refused(rule: RefusedRule, ctx: Mode, f: Any, args: Any, kwargs: Any) 
     args, kwargs = named_out(f, args, kwargs)
     read = [v for name, v in kwargs.items() if name != "out"]
     if any(map(ctx.contains_active, (*args, *read))):
-        raise ctx.failed(
-            MissingRuleError(
-                f"{rule.name} cannot be differentiated",
-                where=ctx.user_location(),
-                why=rule.why,
-                fix=rule.fix,
-            )
-        )
+        raise unsupported(ctx, f"{rule.name} cannot be differentiated", why=rule.why, fix=rule.fix)
     return apply_zero(rule, ctx, f, args, kwargs)
 
 

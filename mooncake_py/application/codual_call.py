@@ -9,6 +9,7 @@ from numpy import ndarray
 
 from mooncake_py.application import marshalling, shadows
 from mooncake_py.diagnostics.places import position_for_rule
+from mooncake_py.diagnostics.reporting import Reporting, unsupported
 from mooncake_py.errors import InvalidRuleError, InvalidTangentError, MissingRuleError
 from mooncake_py.rules.kinds import CoDualRule, Rule
 from mooncake_py.runtime import pulls
@@ -18,7 +19,6 @@ from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.tangents import CoDual, NoFData, NoRData, fdata, zero_rdata, zero_tangent
 
 if TYPE_CHECKING:
-    from mooncake_py.diagnostics.reporting import Reporting
     from mooncake_py.runtime.mode import Mode, Tracking
 
 __all__ = ["ArrayCoDual", "apply_codual", "pull_codual"]
@@ -84,27 +84,23 @@ def apply_codual(rule: CoDualRule, ctx: Mode, f: Any, args: Any, kwargs: Any) ->
 def keyword_active(rule: Rule, ctx: Reporting, kwargs: Any) -> MissingRuleError:
     """Return the error for an active keyword argument: a rule gets keywords as constants."""
     name = next(name for name, v in kwargs.items() if ctx.contains_active(v))
-    return ctx.failed(
-        MissingRuleError(
-            f"the rule of {rule.name} has no derivative with respect to argument {name!r}",
-            where=ctx.user_location(),
-            why="that argument is active, and a rule gets keyword arguments as constants;\n"
-            f"the rule is declared at {rule.origin}",
-            fix="pass the argument by position",
-        )
+    return unsupported(
+        ctx,
+        f"the rule of {rule.name} has no derivative with respect to argument {name!r}",
+        why="that argument is active, and a rule gets keyword arguments as constants;\n"
+        f"the rule is declared at {rule.origin}",
+        fix="pass the argument by position",
     )
 
 
 def container_written(rule: Rule, ctx: Reporting) -> MissingRuleError:
     """Return the error for a rule that changed what a container or an object holds."""
-    return ctx.failed(
-        MissingRuleError(
-            f"the rule of {rule.name} changed a container or an object that it was handed",
-            where=ctx.user_location(),
-            why="a rule says how arrays change, not containers and objects: the change would be\n"
-            f"neither undone nor differentiated; the rule is declared at {rule.origin}",
-            fix="declare the function by an overlay, in Python, or let it change arrays only",
-        )
+    return unsupported(
+        ctx,
+        f"the rule of {rule.name} changed a container or an object that it was handed",
+        why="a rule says how arrays change, not containers and objects: the change would be\n"
+        f"neither undone nor differentiated; the rule is declared at {rule.origin}",
+        fix="declare the function by an overlay, in Python, or let it change arrays only",
     )
 
 

@@ -17,7 +17,8 @@ from mooncake_py.application.copying import copy_jointly
 from mooncake_py.application.gradients import gradient_of
 from mooncake_py.application.walker import Walker, note_contents, replace_parts
 from mooncake_py.diagnostics.notes import locate
-from mooncake_py.errors import InvalidTangentError, MissingRuleError
+from mooncake_py.diagnostics.reporting import unsupported
+from mooncake_py.errors import InvalidTangentError
 from mooncake_py.overriding import override
 from mooncake_py.runtime import buffers
 from mooncake_py.runtime.active import Active, active_number
@@ -101,14 +102,12 @@ def tree_of(ctx: Mode, value: Any, *, whole: bool = False) -> TangentTree | None
         raise
     for leaf in leaves(value, set()):
         if id(leaf) not in reader.met and contains_active(ctx, leaf, set()):
-            raise ctx.failed(
-                MissingRuleError(
-                    f"a rule cannot be handed this {type(value).__name__}",
-                    where=ctx.user_location(),
-                    why="something active is in it where a tangent has no place for it: in a set,\n"
-                    "a default of a function or the like",
-                    fix="pass what is active as an argument of its own, or in a list or a dict",
-                )
+            raise unsupported(
+                ctx,
+                f"a rule cannot be handed this {type(value).__name__}",
+                why="something active is in it where a tangent has no place for it: in a set,\n"
+                "a default of a function or the like",
+                fix="pass what is active as an argument of its own, or in a list or a dict",
             )
     return tree
 

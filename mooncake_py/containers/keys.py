@@ -8,17 +8,14 @@ to have the same value: a derivative would be lost in silence.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.errors import DerivativeDropError
+from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.runtime.active import Active, primal_of
 from mooncake_py.runtime.activity import INERT, parts
-
-if TYPE_CHECKING:
-    from mooncake_py.diagnostics.reporting import Reporting
 
 __all__ = ["refuse_other_key"]
 
@@ -53,15 +50,13 @@ def refuse_other_key(ctx: Reporting, d: dict[Any, Any], key: Any) -> None:
         return
     if not any(True for _ in numbers(dict.__getitem__(d, probing), set())):
         return
-    raise ctx.failed(
-        DerivativeDropError(
-            "a dict was read at an active number, and holds a value for another one that is equal",
-            where=ctx.user_location(),
-            why=f"what is stored under {primal_of(key)!r} was computed before the call or for "
-            "another variable,\nso that its derivative with respect to this key is not known",
-            fix="clear the dict before the gradient is taken, or use functools.cache, which "
-            "knows;\nif the key only names something, make it an int or a str",
-        )
+    raise dropped(
+        ctx,
+        "a dict was read at an active number, and holds a value for another one that is equal",
+        why=f"what is stored under {primal_of(key)!r} was computed before the call or for "
+        "another variable,\nso that its derivative with respect to this key is not known",
+        fix="clear the dict before the gradient is taken, or use functools.cache, which "
+        "knows;\nif the key only names something, make it an int or a str",
     )
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol, TypeVar
 
-from mooncake_py.errors import Location, MooncakeError
+from mooncake_py.errors import DerivativeDropError, Location, MissingRuleError, MooncakeError
 
-__all__ = ["Error", "Reporting"]
+__all__ = ["Error", "Reporting", "dropped", "unsupported"]
 
 Error = TypeVar("Error", bound=MooncakeError)
 
@@ -34,3 +34,13 @@ class Reporting(Protocol):
     def contains_active(self, value: Any) -> bool:
         """Tell whether a value is active, or holds something active at any depth."""
         ...
+
+
+def dropped(ctx: Reporting, what: str, *, why: str, fix: str) -> DerivativeDropError:
+    """Return the error for a derivative that would be lost; the call remembers it."""
+    return ctx.failed(DerivativeDropError(what, where=ctx.user_location(), why=why, fix=fix))
+
+
+def unsupported(ctx: Reporting, what: str, *, why: str, fix: str) -> MissingRuleError:
+    """Return the error for what no rule covers; the call remembers it."""
+    return ctx.failed(MissingRuleError(what, where=ctx.user_location(), why=why, fix=fix))

@@ -10,7 +10,7 @@ from numpy import ndarray
 
 from mooncake_py.containers import state
 from mooncake_py.containers.undo import note
-from mooncake_py.errors import DerivativeDropError
+from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import iteration
 
 if TYPE_CHECKING:
@@ -41,13 +41,11 @@ def read_guarded(ctx: Mode, o: ndarray, name: str) -> Any:
         ctx.flags[id(flags)] = ref(o)
         return flags
     if name == "ctypes" or ctx.find(o) is not None:
-        raise ctx.failed(
-            DerivativeDropError(
-                f"the attribute {name!r} of an array gives access to its memory",
-                where=ctx.user_location(),
-                why="reads and writes through it cannot be seen",
-                fix="use indexing, or register a rule for the function that needs it",
-            )
+        raise dropped(
+            ctx,
+            f"the attribute {name!r} of an array gives access to its memory",
+            why="reads and writes through it cannot be seen",
+            fix="use indexing, or register a rule for the function that needs it",
         )
     return getattr(o, name)
 
@@ -64,13 +62,11 @@ def set_array_attribute(ctx: Mode, o: ndarray, name: str, v: Any) -> None:
     elif name == "shape":
         ctx.change_shape(o, v)
     elif name in OF_BYTES:
-        raise ctx.failed(
-            DerivativeDropError(
-                f"setting the attribute {name!r} of an array is not supported",
-                where=ctx.user_location(),
-                why="it reads the bytes of memory that the reverse pass refers to in another way",
-                fix="use reshape, view or astype, which return a new array",
-            )
+        raise dropped(
+            ctx,
+            f"setting the attribute {name!r} of an array is not supported",
+            why="it reads the bytes of memory that the reverse pass refers to in another way",
+            fix="use reshape, view or astype, which return a new array",
         )
     else:
         setattr(o, name, v)  # raises

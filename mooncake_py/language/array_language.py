@@ -9,7 +9,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.containers.sequences import readable
-from mooncake_py.errors import DerivativeDropError
+from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language.array_protocols import as_array
 from mooncake_py.language.context import Context
 from mooncake_py.rules import registry
@@ -86,13 +86,11 @@ class ArrayLanguage(Context):
         """Return an object that is written into an array as the array that it stands for."""
         v = self.as_operand(readable(self, np.array, as_array(self, v)))
         if type(v) is not ndarray and self.contains_active(v):
-            raise self.failed(
-                DerivativeDropError(
-                    f"an active {type(v).__name__} was written into an array",
-                    where=self.user_location(),
-                    why="NumPy converts it in compiled code, where its derivative would be lost",
-                    fix="convert it before: np.asarray(list(v)), or write its parts",
-                )
+            raise dropped(
+                self,
+                f"an active {type(v).__name__} was written into an array",
+                why="NumPy converts it in compiled code, where its derivative would be lost",
+                fix="convert it before: np.asarray(list(v)), or write its parts",
             )
         return v
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
-from mooncake_py.errors import DerivativeDropError
+from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import intrinsics
 from mooncake_py.runtime import buffers
 from mooncake_py.runtime.active import Active
@@ -74,11 +74,9 @@ def as_array(ctx: Mode, value: Any) -> Any:
         return ctx.call(getattr(t, name), value)
     if not ctx.contains_active((value, getattr(t, name))):
         return value
-    raise ctx.failed(
-        DerivativeDropError(
-            f"NumPy would use an active {t.__name__} by its {name}",
-            where=ctx.user_location(),
-            why="the method would run unseen, and the derivative of its result be lost",
-            fix="hand the array itself to NumPy, for example an attribute of the object",
-        )
+    raise dropped(
+        ctx,
+        f"NumPy would use an active {t.__name__} by its {name}",
+        why="the method would run unseen, and the derivative of its result be lost",
+        fix="hand the array itself to NumPy, for example an attribute of the object",
     )

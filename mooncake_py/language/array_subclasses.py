@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.errors import DerivativeDropError, MissingRuleError
+from mooncake_py.diagnostics.reporting import Reporting, dropped, unsupported
 from mooncake_py.runtime import activity, numerals
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.operators import BINARY
 
 if TYPE_CHECKING:
-    from mooncake_py.diagnostics.reporting import Reporting
     from mooncake_py.runtime.mode import Tracking
 
 __all__ = ["is_their_class", "is_theirs", "make", "refuse", "run"]
@@ -59,10 +58,13 @@ def run(ctx: Tracking, f: FunctionType, args: Any, kwargs: Any) -> Any:
     package, fix = MATRICES if ".matrixlib" in f.__globals__["__name__"] else MASKED
     name = f"{package}.{called_name(f, args)}"
     refuse_active(ctx, name, fix, args, kwargs)
+    why = ""
     if any(map(is_called_back, args)):
-        raise refusal(ctx, name, "it calls Python code, which would run unseen", fix)
-    if changes(f, args, kwargs):
-        raise refusal(ctx, name, "it changes an array in a way that cannot be undone", fix)
+        why = "it calls Python code, which would run unseen"
+    elif changes(f, args, kwargs):
+        why = "it changes an array in a way that cannot be undone"
+    if why:
+        raise unsupported(ctx, f"{name} cannot be differentiated", why=why, fix=fix)
     return numerals.checked(ctx, f, args, f(*args, **kwargs))
 
 
@@ -109,27 +111,16 @@ def refuse(ctx: Reporting, operands: Any) -> None:
     if found is not None:
         name = found.__name__
         masked = "Mask" in name
-        raise ctx.failed(
-            DerivativeDropError(
-                f"active data in an array of class {name}, or together with one",
-                where=ctx.user_location(),
-                why=f"{DIFFERENT}, so that they cannot be differentiated",
-                fix="use plain arrays: "
-                + ("x.filled(...), with the mask beside it" if masked else "np.asarray(x)"),
-            )
+        raise dropped(
+            ctx,
+            f"active data in an array of class {name}, or together with one",
+            why=f"{DIFFERENT}, so that they cannot be differentiated",
+            fix="use plain arrays: "
+            + ("x.filled(...), with the mask beside it" if masked else "np.asarray(x)"),
         )
 
 
 def refuse_active(ctx: Reporting, name: str, fix: str, args: Any, kwargs: Any) -> None:
     """Raise if active data would go in."""
     if any(map(ctx.contains_active, (*args, *kwargs.values()))):
-        raise refusal(ctx, name, DIFFERENT, fix)
-
-
-def refusal(ctx: Reporting, name: str, why: str, fix: str) -> MissingRuleError:
-    """Return the error for a call that cannot be differentiated."""
-    return ctx.failed(
-        MissingRuleError(
-            f"{name} cannot be differentiated", where=ctx.user_location(), why=why, fix=fix
-        )
-    )
+        raise unsupported(ctx, f"{name} cannot be differentiated", why=DIFFERENT, fix=fix)

@@ -15,13 +15,13 @@ from numpy import ndarray
 
 from mooncake_py.application.out_argument import signature_of
 from mooncake_py.diagnostics.native_modules import data_taken_out, is_constant_library
+from mooncake_py.diagnostics.reporting import Reporting, unsupported
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.runtime import activity
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.operators import BINARY
 
 if TYPE_CHECKING:
-    from mooncake_py.diagnostics.reporting import Reporting
     from mooncake_py.runtime.mode import Tracking
 
 __all__ = ["make", "run"]
@@ -110,11 +110,9 @@ def held_within(value: Any) -> Iterator[Any]:
 def refusal(ctx: Reporting, f: Any, why: str) -> MissingRuleError:
     """Return the error for a call that cannot be differentiated."""
     package = f.__module__.partition(".")[0]
-    return ctx.failed(
-        MissingRuleError(
-            f"{package}.{f.__qualname__} cannot be differentiated",
-            where=ctx.user_location(),
-            why=why,
-            fix=data_taken_out(package),
-        )
+    return unsupported(
+        ctx,
+        f"{package}.{f.__qualname__} cannot be differentiated",
+        why=why,
+        fix=data_taken_out(package),
     )

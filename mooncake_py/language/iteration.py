@@ -13,7 +13,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.diagnostics.places import is_library
-from mooncake_py.errors import DerivativeDropError
+from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.runtime import buffers, overlapping
 from mooncake_py.runtime.activity import contains_active
@@ -54,13 +54,11 @@ def iterate_object(ctx: Mode, iterable: Any) -> Any:
 def refuse_unseen(ctx: Tracking, iterable: Any, kind: str) -> None:
     """Raise if an iterator in C would return numbers of an active array."""
     if contains_active(ctx, iterable, set()):
-        raise ctx.failed(
-            DerivativeDropError(
-                f"{kind} gives access to an active array",
-                where=ctx.user_location(),
-                why="what is read through it are bare numbers, which carry no derivative",
-                fix="loop over the array itself, or over its indices",
-            )
+        raise dropped(
+            ctx,
+            f"{kind} gives access to an active array",
+            why="what is read through it are bare numbers, which carry no derivative",
+            fix="loop over the array itself, or over its indices",
         )
 
 
@@ -76,14 +74,12 @@ def refuse_foreign(ctx: Tracking, generator: Any) -> None:
         return  # without operations nothing was rewritten: it may be of the function itself
     values = [*frame.f_locals.values(), *globals_read(code, frame.f_globals, set())]
     if any(type(v) is ndarray or contains_active(ctx, v, set()) for v in values):
-        raise ctx.failed(
-            DerivativeDropError(
-                f"the generator {generator.__name__} was made outside of the function that is "
-                "being differentiated",
-                where=ctx.user_location(),
-                why="its code runs unseen: reads and writes of arrays there would be missed",
-                fix="call the generator function inside, or take the values before the call",
-            )
+        raise dropped(
+            ctx,
+            f"the generator {generator.__name__} was made outside of the function that is "
+            "being differentiated",
+            why="its code runs unseen: reads and writes of arrays there would be missed",
+            fix="call the generator function inside, or take the values before the call",
         )
 
 

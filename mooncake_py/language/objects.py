@@ -12,7 +12,7 @@ from numpy import ndarray
 from mooncake_py.containers import containers, dicts, effects
 from mooncake_py.containers.keys import refuse_other_key
 from mooncake_py.containers.sequences import readable
-from mooncake_py.errors import DerivativeDropError
+from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import array_attributes, iteration
 from mooncake_py.language.core import Core
 from mooncake_py.runtime import activity, buffers, numerals
@@ -75,13 +75,11 @@ class Objects(Core):
         if t is array_attributes.FLAGS and array_attributes.set_flag_item(self, o, i, v):
             return
         if isinstance(o, memoryview):
-            raise self.failed(
-                DerivativeDropError(
-                    "a write through a memoryview cannot be undone",
-                    where=self.user_location(),
-                    why="it changes memory that the reverse pass may refer to",
-                    fix="write through an array: np.frombuffer(view)[i] = value",
-                )
+            raise dropped(
+                self,
+                "a write through a memoryview cannot be undone",
+                why="it changes memory that the reverse pass may refer to",
+                fix="write through an array: np.frombuffer(view)[i] = value",
             )
         if isinstance(o, buffers.BUFFERS):
             buffers.refuse_write(self, o)

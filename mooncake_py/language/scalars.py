@@ -13,7 +13,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.diagnostics.refusals import missing_rule
-from mooncake_py.errors import DerivativeDropError
+from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import special
 from mooncake_py.runtime import activity
 from mooncake_py.runtime.active import Active
@@ -37,13 +37,11 @@ def call_scalar_method(ctx: Mode, value: Active, name: str, args: Any, kwargs: A
     if name in ("item", "tolist"):
         return ctx.call(complex if np.iscomplexobj(primal) else float, value)
     if name == "as_integer_ratio":
-        raise ctx.failed(
-            DerivativeDropError(
-                "as_integer_ratio() of an active value has no derivative",
-                where=ctx.user_location(),
-                why="the two integers carry none",
-                fix="compute with the value itself, without fractions",
-            )
+        raise dropped(
+            ctx,
+            "as_integer_ratio() of an active value has no derivative",
+            why="the two integers carry none",
+            fix="compute with the value itself, without fractions",
         )
     if name in ("copy", "squeeze", "__copy__", "__deepcopy__", "__pos__"):
         return value

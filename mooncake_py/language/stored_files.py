@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mooncake_py.errors import DerivativeDropError
+from mooncake_py.diagnostics.reporting import dropped
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Tracking
@@ -86,13 +86,11 @@ def refuse_reading(ctx: Tracking, f: Any, values: Any) -> None:
         return
     if not any(map(ctx.stored.holds, given)) or only_writes(f, values):
         return
-    raise ctx.failed(
-        DerivativeDropError(
-            f"{getattr(f, '__qualname__', f)} reads a file that active data were written to",
-            where=ctx.user_location(),
-            why="files carry no derivative: what is read back would be a constant",
-            fix="go on with the array that was stored; if a constant is meant, stop_gradient(x)",
-        )
+    raise dropped(
+        ctx,
+        f"{getattr(f, '__qualname__', f)} reads a file that active data were written to",
+        why="files carry no derivative: what is read back would be a constant",
+        fix="go on with the array that was stored; if a constant is meant, stop_gradient(x)",
     )
 
 

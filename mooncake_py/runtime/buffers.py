@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
-from mooncake_py.errors import DerivativeDropError
+from mooncake_py.diagnostics.reporting import dropped
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Tracking
@@ -42,24 +42,20 @@ def is_active(ctx: Tracking, buffer: Any) -> bool:
 def refuse_read(ctx: Tracking, buffer: Any) -> None:
     """Raise if numbers that are read from a buffer would lose their derivative."""
     if is_active(ctx, buffer):
-        raise ctx.failed(
-            DerivativeDropError(
-                f"an array has put active data into its buffer, of type {type(buffer).__name__}",
-                where=ctx.user_location(),
-                why="what is read from it directly are bare numbers, which carry no derivative",
-                fix="read from the array that was made of it",
-            )
+        raise dropped(
+            ctx,
+            f"an array has put active data into its buffer, of type {type(buffer).__name__}",
+            why="what is read from it directly are bare numbers, which carry no derivative",
+            fix="read from the array that was made of it",
         )
 
 
 def refuse_write(ctx: Tracking, buffer: Any) -> None:
     """Raise if a write to a buffer would change an array unseen."""
     if lent(ctx, buffer) is not None:
-        raise ctx.failed(
-            DerivativeDropError(
-                f"a write to a buffer of type {type(buffer).__name__}, whose memory an array uses",
-                where=ctx.user_location(),
-                why="it changes memory that the reverse pass refers to, unseen",
-                fix="write through the array that was made of it",
-            )
+        raise dropped(
+            ctx,
+            f"a write to a buffer of type {type(buffer).__name__}, whose memory an array uses",
+            why="it changes memory that the reverse pass refers to, unseen",
+            fix="write through the array that was made of it",
         )

@@ -23,12 +23,12 @@ from numpy import ndarray
 
 from mooncake_py.diagnostics.places import current_place
 from mooncake_py.diagnostics.refusals import names
+from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError, MooncakeError
 from mooncake_py.runtime import numerals
 from mooncake_py.runtime.activity import INERT, unwrapped
 
 if TYPE_CHECKING:
-    from mooncake_py.diagnostics.reporting import Reporting
     from mooncake_py.runtime.mode import Tracking
 
 __all__ = [
@@ -64,26 +64,22 @@ def output(ctx: Tracking, rule: Any, y: Any, operands: Any) -> Any:
     if kind in TEXT:
         ctx.written(y)
     elif kind not in STEPS:
-        raise ctx.failed(
-            DerivativeDropError(
-                f"{names(rule.functions[0])[0]} makes {made} from active data",
-                where=ctx.user_location(),
-                why="only float and complex arrays hold derivatives",
-                fix="keep the dtype float or complex, or use a list",
-            )
+        raise dropped(
+            ctx,
+            f"{names(rule.functions[0])[0]} makes {made} from active data",
+            why="only float and complex arrays hold derivatives",
+            fix="keep the dtype float or complex, or use a list",
         )
     return y
 
 
 def element(ctx: Reporting, o: ndarray, y: Any) -> Any:
     """Raise for what was read from an active array and can hold no derivative: a record."""
-    raise ctx.failed(
-        DerivativeDropError(
-            f"elements of dtype {o.dtype} are read from memory that holds active data",
-            where=ctx.user_location(),
-            why=f"a value of type {type(y).__name__} carries no derivative",
-            fix="read one field at a time, as an array: a['field'][i]",
-        )
+    raise dropped(
+        ctx,
+        f"elements of dtype {o.dtype} are read from memory that holds active data",
+        why=f"a value of type {type(y).__name__} carries no derivative",
+        fix="read one field at a time, as an array: a['field'][i]",
     )
 
 
@@ -103,13 +99,11 @@ def holds(ctx: Tracking, o: ndarray, v: Any = None) -> bool:
     if kind in TEXT and v is not None:
         ctx.written(np.asarray(unwrapped(v)).astype(o.dtype))
     elif kind not in STEPS:
-        raise ctx.failed(
-            DerivativeDropError(
-                f"an active value was written into an array of dtype {o.dtype}",
-                where=ctx.user_location(),
-                why="only float and complex arrays hold derivatives",
-                fix="write to one field at a time: a['field'][i] = v" if o.dtype.names else NO_LIST,
-            )
+        raise dropped(
+            ctx,
+            f"an active value was written into an array of dtype {o.dtype}",
+            why="only float and complex arrays hold derivatives",
+            fix="write to one field at a time: a['field'][i] = v" if o.dtype.names else NO_LIST,
         )
     return False
 

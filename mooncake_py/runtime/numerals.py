@@ -17,11 +17,11 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.diagnostics.refusals import names
+from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.runtime.active import Active
 
 if TYPE_CHECKING:
-    from mooncake_py.diagnostics.reporting import Reporting
     from mooncake_py.runtime.mode import Tracking
 
 __all__ = ["Numerals", "checked", "refuse_assigned", "remembered", "written"]
@@ -118,15 +118,13 @@ def given(numerals: Numerals, value: Any) -> bool:
 
 def read_back(ctx: Reporting, reading: str) -> DerivativeDropError:
     """Return the error for a number that is read from text."""
-    return ctx.failed(
-        DerivativeDropError(
-            f"{reading} reads a number from text that was made of an active one",
-            where=ctx.user_location(),
-            why="text has no derivative: what is read from it would be a constant",
-            fix="compute with the number itself, or write stop_gradient(x) if a constant is "
-            "meant.\nIf the text has nothing to "
-            "do with it and only looks the same, read it before the call",
-        )
+    return dropped(
+        ctx,
+        f"{reading} reads a number from text that was made of an active one",
+        why="text has no derivative: what is read from it would be a constant",
+        fix="compute with the number itself, or write stop_gradient(x) if a constant is "
+        "meant.\nIf the text has nothing to "
+        "do with it and only looks the same, read it before the call",
     )
 
 

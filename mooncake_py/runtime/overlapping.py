@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.runtime.active import primal_of
 from mooncake_py.runtime.dense import dense
 
 if TYPE_CHECKING:
-    from mooncake_py.diagnostics.reporting import Reporting
     from mooncake_py.runtime.mode import Mode
 
 # fmt: off
@@ -62,14 +62,12 @@ def write(ctx: Mode, o: ndarray, node: Any, index: Any, v: Any, native: Native) 
         v = ctx.getitem(ctx.call(np.broadcast_to, ctx.getitem(v, extra), last.shape), last)
     ctx.assign(flat, np.asarray(places)[last], v)
     if flat.tobytes() != expected.tobytes():
-        raise ctx.failed(
-            DerivativeDropError(
-                "a write through a view that overlaps itself",
-                where=ctx.user_location(),
-                why="several elements of the view are the same memory, and which of the values "
-                "NumPy leaves there could not be told",
-                fix="write to the array that the view was made of",
-            )
+        raise dropped(
+            ctx,
+            "a write through a view that overlaps itself",
+            why="several elements of the view are the same memory, and which of the values "
+            "NumPy leaves there could not be told",
+            fix="write to the array that the view was made of",
         )
 
 
@@ -207,11 +205,9 @@ def refuse_shared_outputs(ctx: Reporting, outputs: Any) -> None:
 
 def crossing(ctx: Reporting) -> DerivativeDropError:
     """Return the error for a write whose order NumPy alone knows."""
-    return ctx.failed(
-        DerivativeDropError(
-            "an assignment to elements of an array of others that it overwrites meanwhile",
-            where=ctx.user_location(),
-            why="NumPy does not copy what overlaps here: some are read after they were written",
-            fix="copy them before: x[i] = x[j].copy()",
-        )
+    return dropped(
+        ctx,
+        "an assignment to elements of an array of others that it overwrites meanwhile",
+        why="NumPy does not copy what overlaps here: some are read after they were written",
+        fix="copy them before: x[i] = x[j].copy()",
     )
