@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -15,7 +16,7 @@ from mooncake_py.language.context import Context
 from mooncake_py.rules import registry
 from mooncake_py.runtime import drops
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.operators import UNARY, BinaryOperator
+from mooncake_py.runtime.operators import BINARY, UNARY, BinaryOperator
 from mooncake_py.runtime.values import NUMBERS
 
 __all__ = ["ArrayLanguage"]
@@ -63,6 +64,20 @@ class ArrayLanguage(Context):
         if isinstance(a, np.memmap):
             return self.unary_array(function, ufunc, a.view(ndarray))
         return self.unary_of_objects(function, method, a)
+
+    def inplace(self, op: BinaryOperator, x: Any, v: Any) -> Any:
+        """Run ``x op= v`` and return what the name is bound to afterwards."""
+        if type(x) is ndarray:
+            self.inplace_array(op, x, v)
+            return x
+        if not isinstance(x, ndarray):
+            return self.inplace_of_objects(op, x, v)
+        if not isinstance(x, np.memmap):
+            self.refuse_subclass(x, v)
+            if type(getattr(type(x), op.inplace_method)) is FunctionType:
+                return self.inplace_of_objects(op, x, v)
+        self.inplace_array(op, x.view(ndarray), v)
+        return x
 
     # Elements.
 
@@ -112,3 +127,31 @@ def is_sequence_beside_numpy_scalar(a: Any, b: Any) -> bool:
     return (type(a) is list or type(a) is tuple) and (
         type(b) is Active and isinstance(b.primal, np.generic)
     )
+
+
+def _define_operators() -> None:
+    """Define the methods for operators, such as ``add``, ``iadd`` and ``neg``."""
+
+    def make_binary(op: BinaryOperator) -> Callable[..., Any]:
+        return lambda self, a, b: self.binary(op, a, b)
+
+    def make_inplace(op: BinaryOperator) -> Callable[..., Any]:
+        def inplace(self: ArrayLanguage, x: Any, v: Any) -> Any:
+            t = type(x)
+            if t is Active or t in NUMBERS:
+                return getattr(self, op.name)(x, v)
+            return self.inplace(op, x, v)
+
+        return inplace
+
+    def make_unary(name: str) -> Callable[..., Any]:
+        return lambda self, a: self.unary(name, a)
+
+    for name, op in BINARY.items():
+        setattr(ArrayLanguage, name, make_binary(op))
+        setattr(ArrayLanguage, f"i{name.rstrip('_')}", make_inplace(op))
+    for name in UNARY:
+        setattr(ArrayLanguage, name, make_unary(name))
+
+
+_define_operators()

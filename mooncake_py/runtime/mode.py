@@ -415,6 +415,10 @@ class Computing(Protocol):
         """Run ``x op= v`` and return what the name is bound to afterwards."""
         ...
 
+    def inplace_array(self, op: BinaryOperator, x: ndarray, v: Any) -> None:
+        """Run ``x op= v`` for an array."""
+        ...
+
     def assign(self, o: ndarray, i: Any, v: Any) -> None:
         """Run ``o[i] = v`` for an array."""
         ...

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -177,20 +176,6 @@ class Operations(Levels):
 
     # In place.
 
-    def inplace(self, op: BinaryOperator, x: Any, v: Any) -> Any:
-        """Run ``x op= v`` and return what the name is bound to afterwards."""
-        if type(x) is ndarray:
-            self.inplace_array(op, x, v)
-            return x
-        if isinstance(x, ndarray):
-            if not isinstance(x, np.memmap):
-                self.refuse_subclass(x, v)
-                if type(getattr(type(x), op.inplace_method)) is FunctionType:
-                    return self.inplace_of_objects(op, x, v)
-            self.inplace_array(op, x.view(ndarray), v)
-            return x
-        return self.inplace_of_objects(op, x, v)
-
     def inplace_array(self, op: BinaryOperator, x: ndarray, v: Any) -> None:
         """Run an in-place operator on an array."""
         if type(v) is list or type(v) is tuple:
@@ -256,25 +241,3 @@ def overlapping(ctx: Reporting) -> DerivativeDropError:
         "does not\nfollow it",
         fix="write to the array itself instead of a broadcast or sliding view of it",
     )
-
-
-def _define_operators() -> None:
-    def make_binary(op: BinaryOperator) -> Callable[..., Any]:
-        return lambda self, a, b: self.binary(op, a, b)
-
-    def make_inplace(op: BinaryOperator) -> Callable[..., Any]:
-        def inplace(self: Operations, x: Any, v: Any) -> Any:
-            if type(x) is Active or type(x) in NUMBERS:
-                return self.binary(op, x, v)
-            return self.inplace(op, x, v)
-
-        return inplace
-
-    for name, op in BINARY.items():
-        setattr(Operations, name, make_binary(op))
-        setattr(Operations, f"i{name.rstrip('_')}", make_inplace(op))
-    for name in ("neg", "pos", "invert"):
-        setattr(Operations, name, lambda self, a, name=name: self.unary(name, a))
-
-
-_define_operators()

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from types import CellType, FunctionType
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,6 @@ from mooncake_py.forms.array_forms import specialise
 from mooncake_py.forms.fusion import Elsewhere
 from mooncake_py.modes.reverse.inplace import InPlace
 from mooncake_py.runtime.active import Active, shared_number
-from mooncake_py.runtime.operators import BINARY, UNARY, BinaryOperator
 from mooncake_py.runtime.values import NUMBERS
 
 if TYPE_CHECKING:
@@ -88,35 +87,6 @@ class ReverseContext(InPlace):
         """Return a block for code that is no part of the call: what it changes stays changed."""
         return self.outers[0].outside() if self.outers else nullcontext()
 
-
-def _define_operators() -> None:
-    """Define the operators that have no quick path of their own, and the in-place ones."""
-
-    def make_binary(op: BinaryOperator) -> Callable[..., Any]:
-        return lambda self, a, b: self.binary(op, a, b)
-
-    def make_inplace(op: BinaryOperator, binary: Callable[..., Any]) -> Callable[..., Any]:
-        def inplace(self: ReverseContext, x: Any, v: Any) -> Any:
-            t = type(x)
-            if t is Active or t in NUMBERS:
-                return binary(self, x, v)
-            return self.inplace(op, x, v)
-
-        return inplace
-
-    def make_unary(name: str) -> Callable[..., Any]:
-        return lambda self, a: self.unary(name, a)
-
-    for name, op in BINARY.items():
-        if not hasattr(ReverseContext, name):
-            setattr(ReverseContext, name, make_binary(op))
-        binary = getattr(ReverseContext, name)
-        setattr(ReverseContext, f"i{name.rstrip('_')}", make_inplace(op, binary))
-    for name in UNARY:
-        setattr(ReverseContext, name, make_unary(name))
-
-
-_define_operators()
 
 if TYPE_CHECKING:  # that nothing which the mode promises is missing
     _reverse: ReverseMode = ReverseContext()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from types import FunctionType
 from typing import Any
 from weakref import ref
 
@@ -45,22 +44,6 @@ BINARY_INPLACE = {f"i{name.rstrip('_')}": op for name, op in BINARY.items()}
 
 class InPlace(Arithmetic, Indexing):
     """``x op= v`` for names and for elements."""
-
-    def inplace(self, op: BinaryOperator, x: Any, v: Any) -> Any:
-        """Run ``x op= v`` and return what the name is bound to afterwards."""
-        if type(x) is ndarray:
-            self.inplace_array(op, x, v)
-            return x
-        if isinstance(x, np.memmap):
-            self.inplace_array(op, x.view(ndarray), v)
-            return x
-        if isinstance(x, ndarray):
-            self.refuse_subclass(x, v)
-            if type(getattr(type(x), op.inplace_method)) is FunctionType:
-                return self.inplace_of_objects(op, x, v)
-            self.inplace_array(op, x.view(ndarray), v)
-            return x
-        return self.inplace_of_objects(op, x, v)
 
     def inplace_array(self, op: BinaryOperator, x: ndarray, v: Any) -> None:
         """Run an in-place operator on an array."""
