@@ -26,62 +26,43 @@ _scalar_one, _scalar_two = pulls.pull_scalar_one, pulls.pull_scalar_two
 _quotient = pulls.pull_quotient
 
 
+def _sum(op: BinaryOperator, slope: float) -> Callable[[Any, Any, Any], Any]:
+    """Return what runs ``a + b`` or ``a - b``; `slope` is the partial with respect to b."""
+    compute = op.function
+
+    def run(self: Arithmetic, a: Any, b: Any) -> Any:
+        ta, tb = type(a), type(b)
+        if ta is Active:
+            if tb is Active:
+                y = compute(a.primal, b.primal)
+                if type(y) in REAL_SCALARS:
+                    y = active_number(y, self)
+                    self.record((_scalar_two, y, a, 1.0, b, slope))
+                    return y
+            elif tb in REAL_SCALARS or tb is int:
+                y = compute(a.primal, b)
+                if type(y) in REAL_SCALARS:
+                    y = active_number(y, self)
+                    self.record((_scalar_one, y, a, 1.0))
+                    return y
+        elif tb is Active and (ta in REAL_SCALARS or ta is int):
+            y = compute(a, b.primal)
+            if type(y) in REAL_SCALARS:
+                y = active_number(y, self)
+                self.record((_scalar_one, y, b, slope))
+                return y
+        return self.binary(op, a, b)
+
+    return run
+
+
 class Arithmetic(Tape):
     """Operators that return a new value."""
 
     # The four operators of arithmetic, quick for floats.
 
-    def add(self, a: Any, b: Any) -> Any:
-        """Run ``a + b``."""
-        ta, tb = type(a), type(b)
-        if ta is Active:
-            if tb is Active:
-                y = a.primal + b.primal
-                if type(y) in REAL_SCALARS:
-                    y = active_number(y, self)
-                    self.record((_scalar_two, y, a, 1.0, b, 1.0))
-                    return y
-            elif tb in REAL_SCALARS or tb is int:
-                y = a.primal + b
-                if type(y) in REAL_SCALARS:
-                    y = active_number(y, self)
-                    self.record((_scalar_one, y, a, 1.0))
-                    return y
-        elif tb is Active and (ta in REAL_SCALARS or ta is int):
-            y = a + b.primal
-            if type(y) in REAL_SCALARS:
-                y = active_number(y, self)
-                self.record((_scalar_one, y, b, 1.0))
-                return y
-        if (ta is ndarray and (tb is ndarray or tb is float)) or (tb is ndarray and ta is float):
-            return self.array_operator(_ADD, a, b)
-        return self.binary(_ADD, a, b)
-
-    def sub(self, a: Any, b: Any) -> Any:
-        """Run ``a - b``."""
-        ta, tb = type(a), type(b)
-        if ta is Active:
-            if tb is Active:
-                y = a.primal - b.primal
-                if type(y) in REAL_SCALARS:
-                    y = active_number(y, self)
-                    self.record((_scalar_two, y, a, 1.0, b, -1.0))
-                    return y
-            elif tb in REAL_SCALARS or tb is int:
-                y = a.primal - b
-                if type(y) in REAL_SCALARS:
-                    y = active_number(y, self)
-                    self.record((_scalar_one, y, a, 1.0))
-                    return y
-        elif tb is Active and (ta in REAL_SCALARS or ta is int):
-            y = a - b.primal
-            if type(y) in REAL_SCALARS:
-                y = active_number(y, self)
-                self.record((_scalar_one, y, b, -1.0))
-                return y
-        if (ta is ndarray and (tb is ndarray or tb is float)) or (tb is ndarray and ta is float):
-            return self.array_operator(_SUB, a, b)
-        return self.binary(_SUB, a, b)
+    add = _sum(_ADD, 1.0)
+    sub = _sum(_SUB, -1.0)
 
     def mul(self, a: Any, b: Any) -> Any:
         """Run ``a * b``."""
@@ -106,8 +87,6 @@ class Arithmetic(Tape):
                 y = active_number(y, self)
                 self.record((_scalar_one, y, b, a))
                 return y
-        if (ta is ndarray and (tb is ndarray or tb is float)) or (tb is ndarray and ta is float):
-            return self.array_operator(_MUL, a, b)
         return self.binary(_MUL, a, b)
 
     def truediv(self, a: Any, b: Any) -> Any:
@@ -132,8 +111,6 @@ class Arithmetic(Tape):
                 y = active_number(y, self)
                 self.record((_quotient, y, None, b, b.primal))
                 return y
-        if (ta is ndarray and (tb is ndarray or tb is float)) or (tb is ndarray and ta is float):
-            return self.array_operator(_DIV, a, b)
         return self.binary(_DIV, a, b)
 
     # Operators in general.
