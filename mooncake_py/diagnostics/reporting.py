@@ -12,28 +12,18 @@ Error = TypeVar("Error", bound=MooncakeError)
 
 
 class Reporting(Protocol):
-    """Whoever runs the user's code, as far as errors are concerned.
+    """Whoever runs the user's code, as far as errors are concerned."""
 
-    Attributes
-    ----------
-    failure : MooncakeError or None
-        The first error of the engine, raised again at the end of the call: user code that
-        catches everything must not turn it into a wrong answer.
-    """
-
+    # The first error of the engine, raised again at the end of the call: user code that catches
+    # everything must not turn it into a wrong answer.
     failure: MooncakeError | None
 
-    def failed(self, error: Error) -> Error:
-        """Remember an error of the engine and return it, to be raised."""
-        ...
-
-    def user_location(self) -> Location | None:
-        """Return the place in the user's source that is being run; None if there is none."""
-        ...
-
-    def contains_active(self, value: Any) -> bool:
-        """Tell whether a value is active, or holds something active at any depth."""
-        ...
+    # Remember an error of the engine and return it, to be raised.
+    def failed(self, error: Error) -> Error: ...
+    # Return the place in the user's source that is being run; None if there is none.
+    def user_location(self) -> Location | None: ...
+    # Tell whether a value is active, or holds something active at any depth.
+    def contains_active(self, value: Any) -> bool: ...
 
 
 def dropped(ctx: Reporting, what: str, *, why: str, fix: str) -> DerivativeDropError:

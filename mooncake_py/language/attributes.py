@@ -35,8 +35,6 @@ class Attributes(Core):
     kept_by_instances : set of (type, str)
         Classes and names of which nothing but the instance is asked on a write, nor on a read of
         what is there: met before, and written quickly.
-    flags : dict
-        The arrays of flags that were read.
     """
 
     def __init__(self) -> None:

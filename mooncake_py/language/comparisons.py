@@ -49,15 +49,7 @@ COMPARISONS = {
 
 
 class Comparisons(Attributes):
-    """What the language asks of values besides computing with them.
-
-    Attributes
-    ----------
-    chosen : object
-        What :meth:`choose` tested last.
-    linked : object
-        The right operand of the last :meth:`link`.
-    """
+    """What the language asks of values besides computing with them."""
 
     eq: ClassVar[Callable[[Any, Any, Any], Any]]  # defined below, with the others
 

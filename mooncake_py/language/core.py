@@ -33,30 +33,11 @@ BoundNames = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 class Core(Mode):
-    """The part of a context that the other parts build on.
+    """The part of a context that the other parts build on; see `runtime.mode` for attributes."""
 
-    Attributes
-    ----------
-    failure : MooncakeError or None
-        The first error that the engine raised.  User code that catches everything must not turn
-        it into a wrong answer, so it is raised again at the end.
-    rebound : dict
-        Globals that functions which were called may bind: by id of the globals and name.
-    caches : dict of int to Cache
-        What functions that `functools.lru_cache` made have returned, by the id of the function.
-    ordered : dict
-        Dicts, by id, of which the order of the keys is recorded: see `dicts`.
-    watches : bool
-        Whether objects exist that NumPy would turn into arrays unseen: see `array_protocols`.
-    numerals : Numerals or None
-        Numbers that were written as text.
-    stored : StoredFiles or None
-        Files that active data were written to.
-    """
-
-    rehearsal: Any = None  # of a part that is run without record: see `repeatable`
+    rehearsal: Any = None
     numerals: Numerals | None = None
-    meter: Any = None  # tells the user how far the call is, if that is wanted
+    meter: Any = None
     fuses = False
 
     def __init__(self) -> None:
