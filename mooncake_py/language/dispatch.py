@@ -283,36 +283,21 @@ def call_array_method(ctx: Mode, o: ndarray, name: str, args: Any, kwargs: Any) 
     if name in special.OPERATIONS:
         return special.run(ctx, o, name, args)
     method = getattr(o, name)
-    values = (o, *args, *kwargs.values())
-    if (
-        name
-        in (
-            "setflags",
-            "resize",
-            "byteswap",
-            "tofile",
-            "dump",
-            "dumps",
-            "tobytes",
-            "getfield",
-            "setfield",
-            "view",
-        )
-        and ctx.find(o) is None
-        and name not in ("resize", "setfield")
-    ):
+    if name in OF_MEMORY and ctx.find(o) is None:
         return method(*args, **kwargs)
+    values = (o, *args, *kwargs.values())
     if name == "view":
         y = method(*args, **kwargs)
         if type(y) is ndarray and y.dtype.kind in "fc" and np.real(y).dtype == np.real(o).dtype:
             return y  # the shadow of a complex block reads as floats in the same way
-    if (
-        name == "view"
-        or any(ctx.contains_active(v) for v in values)
-        or name in ("resize", "setfield")
-    ):
+    if name in ("view", "resize", "setfield") or any(map(ctx.contains_active, values)):
         raise missing_rule(ctx, getattr(ndarray, name), values, keywords=kwargs)
     return method(*args, **kwargs)
+
+
+OF_MEMORY = frozenset({
+    "setflags", "byteswap", "tofile", "dump", "dumps", "tobytes", "getfield", "view",
+})  # fmt: skip
 
 
 # Compiled functions without a rule.

@@ -9,6 +9,7 @@ import heapq
 import inspect
 import itertools
 import operator
+from collections.abc import Iterable
 from contextvars import ContextVar
 from types import FunctionType, GeneratorType, MappingProxyType, MethodType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -29,11 +30,12 @@ from mooncake_py.runtime import frames, numerals
 from mooncake_py.runtime.active import Active, primal_of
 from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.runtime.methods import derivable
+from mooncake_py.runtime.operators import BINARY, UNARY
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Handler, Mode
 
-__all__ = ["HANDLERS", "INERT", "unwrapped"]
+__all__ = ["HANDLERS"]
 
 # Handlers: (context, function, args, kwargs) -> result.
 
@@ -132,14 +134,6 @@ def run_getattr(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         raise
 
 
-def run_setattr(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    return ctx.setattr(*args)
-
-
-def run_delattr(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    return ctx.delattr(*args)
-
-
 def run_hasattr(ctx: Mode, f: Any, args: Any, kwargs: Any) -> bool:
     o, name = args
     try:
@@ -206,18 +200,6 @@ def run_number(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return numerals.checked(ctx, f, args, f(*map(primal_of, args), **kwargs))
 
 
-def run_getter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    return ctx.getitem(*args)
-
-
-def run_setter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    return ctx.setitem(*args)
-
-
-def run_deleter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    return ctx.delitem(*args)
-
-
 def run_rearranging(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that compares the elements of a list and moves them."""
     if kwargs.get("key") is not None:
@@ -231,185 +213,109 @@ def run_call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return ctx.call(*args, **kwargs)
 
 
-def _operator_handler(name: str) -> Handler:
+def by_name(name: str) -> Handler:
+    """Return the handler that runs the method of this name of a context."""
     return lambda ctx, f, args, kwargs: getattr(ctx, name)(*args)
 
 
-def _table() -> dict[Any, Handler]:
-    table: dict[Any, Handler] = {}
-    table[isinstance] = table[issubclass] = run_isinstance
-    for f in (
-        callable,
-        id,
-        slice,
-        range,
-        object,
-        super,
-        property,
-        staticmethod,
-        classmethod,
-        globals,
-        vars,
-        dir,
-        open,
-        input,
-        functools.wraps,
-        functools.update_wrapper,
-        functools.partial,
-        itertools.count,
-        MethodType,
-        MappingProxyType,
-        SimpleNamespace,
-        type(functools.lru_cache(len)),
-        object.__new__,
-        object.__init__,
-        itertools.repeat,
-        functools.partial.__setstate__,  # pyright: ignore[reportAttributeAccessIssue]
-        BaseException.__setstate__,
-        inspect.getattr_static,
-        BaseException.add_note,
-        BaseException.with_traceback,
-        np.frompyfunc,
-    ):
-        table[f] = run
-    for f in (np.lib.stride_tricks.as_strided, np.lib.stride_tricks.sliding_window_view):
-        table[f] = run_striding
-    table[np.broadcast_arrays] = run_broadcasting
-    table[not_implemented] = run  # in rules whose pullback is itself differentiated
-    for f in (int, operator.index, chr, bin, hex, oct):
-        table[f] = run_converting
-    table[bytes] = table[bytearray] = run_on_inactive
-    for f in (
-        np.seterr,
-        np.errstate.__enter__,
-        np.errstate.__exit__,
-        ContextVar.set,
-        ContextVar.reset,
-    ):
-        table[f] = run_setting
-    for f in (
-        ord,
-        np.bool_,
-        np.int8,
-        np.int16,
-        np.int32,
-        np.int64,
-        np.uint8,
-        np.uint16,
-        np.uint32,
-        np.uint64,
-        np.dtype,
-    ):
-        table[f] = run_on_primals
-    for f in (
-        list,
-        tuple,
-        zip,
-        itertools.chain,
-        itertools.product,
-        itertools.zip_longest,
-        itertools.pairwise,
-        itertools.cycle,
-    ):
-        table[f] = run_iterating
-    table[itertools.chain.from_iterable] = run_chaining
-    for f in (set, frozenset):
-        table[f] = run_hashing
-    table[collections.Counter] = run_counter
-    for f in (str, repr, ascii):
-        table[f] = texts.run_text
-    table[format] = texts.run_format
-    table[print] = texts.run_print
-    table[bool] = table[operator.truth] = run_bool
-    table[any] = table[all] = run_testing
-    table[hash] = run_hash
-    table[about_to_compare] = run_about_to_compare
-    table[hasattr] = run_hasattr
-    for f in (
-        enumerate,
-        itertools.islice,
-        itertools.permutations,
-        itertools.combinations,
-        itertools.combinations_with_replacement,
-        itertools.tee,
-        itertools.compress,
-        collections.deque,
-        dict.fromkeys,
-    ):
-        table[f] = run_iterating_first
-    table[dict] = table[collections.OrderedDict] = mappings.run_dict
-    table[collections.defaultdict] = mappings.run_defaultdict
-    for f in (tuple.__new__, list.__new__, dict.__new__, set.__new__, frozenset.__new__):
-        table[f] = run_new
-    for f in (GeneratorType.send, GeneratorType.throw, GeneratorType.close):
-        table[f] = iteration.run_generator_method
-    for t in (operator.itemgetter, operator.attrgetter, operator.methodcaller):
-        table[t] = table[t.__reduce__] = run
-    table[reversed] = iteration.run_reversed
-    table[next] = iteration.run_next
-    table[iter] = iteration.run_iter
-    table[type] = run_type
-    table[len] = _operator_handler("len")
-    table[getattr] = run_getattr
-    table[setattr] = run_setattr
-    table[delattr] = run_delattr
-    for f in (
-        float,
-        complex,
-        np.float16,
-        np.float32,
-        np.float64,
-        np.longdouble,
-        np.complex64,
-        np.complex128,
-        np.clongdouble,
-    ):
-        table[f] = run_number
-    table.update(frames.HANDLERS)
-    table[ndarray.setflags] = array_attributes.run_setflags
-    table.update(warned.HANDLERS)
-    table[operator.getitem] = run_getter
-    table[operator.setitem] = run_setter
-    table[operator.delitem] = run_deleter
-    for name in ("heappush", "heappop", "heapify", "heapreplace", "heappushpop"):
-        for f in (name, f"_{name}_max", f"{name}_max"):  # the last are public from Python 3.14 on
-            if hasattr(heapq, f):
-                table[getattr(heapq, f)] = run_rearranging
-    for f in WITH_KEY:
-        table[f] = run_rearranging
-    table[copy.deepcopy] = copies.run_deepcopy
-    table[copy.copy] = copies.run_copy
-    table[operator.call if hasattr(operator, "call") else run_call] = run_call
-    for name in (
-        "add",
-        "sub",
-        "mul",
-        "truediv",
-        "floordiv",
-        "mod",
-        "pow",
-        "matmul",
-        "lshift",
-        "rshift",
-        "and_",
-        "or_",
-        "xor",
-        "neg",
-        "pos",
-        "invert",
-    ):
-        table[getattr(operator, name)] = _operator_handler(name)
-    for name in ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "imatmul"):
-        table[getattr(operator, name)] = _operator_handler(name)
-    table[operator.concat], table[operator.iconcat] = table[operator.add], table[operator.iadd]
-    for f in (operator.countOf, operator.indexOf):
-        table[f] = run_iterating_first
-    for name in COMPARISONS:
-        table[getattr(operator, name)] = _operator_handler(name)
-    table[operator.contains] = lambda ctx, f, args, kwargs: ctx.contained(args[1], args[0])
-    table[operator.not_] = lambda ctx, f, args, kwargs: not ctx.truth(*args)
-    table[operator.is_] = table[operator.is_not] = run
-    return table
+def existing(names: Iterable[str]) -> list[Any]:
+    """Return the functions of `heapq` that this version of Python has."""
+    return [getattr(heapq, name) for name in names if hasattr(heapq, name)]
 
 
-HANDLERS = _table()
+AS_THEY_ARE = (
+    callable, id, slice, range, object, super, property, staticmethod, classmethod, globals, vars,
+    dir, open, input, functools.wraps, functools.update_wrapper, functools.partial,
+    itertools.count, itertools.repeat, MethodType, MappingProxyType, SimpleNamespace,
+    type(functools.lru_cache(len)), object.__new__, object.__init__,
+    functools.partial.__setstate__,  # pyright: ignore[reportAttributeAccessIssue]
+    BaseException.__setstate__, BaseException.add_note, BaseException.with_traceback,
+    inspect.getattr_static, np.frompyfunc, operator.is_, operator.is_not,
+    not_implemented,  # in rules whose pullback is itself differentiated
+    *(part for t in (operator.itemgetter, operator.attrgetter, operator.methodcaller)
+      for part in (t, t.__reduce__)),
+)  # fmt: skip
+ON_PRIMALS = (
+    ord, np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32,
+    np.uint64, np.dtype,
+)  # fmt: skip
+ITERATING = (
+    list, tuple, zip, itertools.chain, itertools.product, itertools.zip_longest,
+    itertools.pairwise, itertools.cycle,
+)  # fmt: skip
+ITERATING_FIRST = (
+    enumerate, itertools.islice, itertools.permutations, itertools.combinations,
+    itertools.combinations_with_replacement, itertools.tee, itertools.compress,
+    collections.deque, dict.fromkeys, operator.countOf, operator.indexOf,
+)  # fmt: skip
+NUMBERS = (
+    float, complex, np.float16, np.float32, np.float64, np.longdouble, np.complex64, np.complex128,
+    np.clongdouble,
+)  # fmt: skip
+SETTINGS = (
+    np.seterr, np.errstate.__enter__, np.errstate.__exit__, ContextVar.set, ContextVar.reset,
+)  # fmt: skip
+HEAPS = ("heappush", "heappop", "heapify", "heapreplace", "heappushpop")
+REARRANGING = (
+    *existing(HEAPS), *existing(f"_{name}_max" for name in HEAPS),
+    *existing(f"{name}_max" for name in HEAPS),  # public from Python 3.14 on
+    *WITH_KEY,
+)  # fmt: skip
+OPERATORS = (
+    *BINARY, *(f"i{name.rstrip('_')}" for name in BINARY), *UNARY, *COMPARISONS,
+    "getitem", "setitem", "delitem",
+)  # fmt: skip
+
+HANDLERS: dict[Any, Handler] = {
+    **dict.fromkeys(AS_THEY_ARE, run),
+    **dict.fromkeys((isinstance, issubclass), run_isinstance),
+    **dict.fromkeys(
+        (np.lib.stride_tricks.as_strided, np.lib.stride_tricks.sliding_window_view), run_striding
+    ),
+    np.broadcast_arrays: run_broadcasting,
+    **dict.fromkeys((int, operator.index, chr, bin, hex, oct), run_converting),
+    **dict.fromkeys((bytes, bytearray), run_on_inactive),
+    **dict.fromkeys(SETTINGS, run_setting),
+    **dict.fromkeys(ON_PRIMALS, run_on_primals),
+    **dict.fromkeys(ITERATING, run_iterating),
+    **dict.fromkeys(ITERATING_FIRST, run_iterating_first),
+    itertools.chain.from_iterable: run_chaining,
+    **dict.fromkeys((set, frozenset), run_hashing),
+    collections.Counter: run_counter,
+    **dict.fromkeys((str, repr, ascii), texts.run_text),
+    format: texts.run_format,
+    print: texts.run_print,
+    **dict.fromkeys((bool, operator.truth), run_bool),
+    **dict.fromkeys((any, all), run_testing),
+    hash: run_hash,
+    about_to_compare: run_about_to_compare,
+    hasattr: run_hasattr,
+    getattr: run_getattr,
+    setattr: by_name("setattr"),
+    delattr: by_name("delattr"),
+    len: by_name("len"),
+    type: run_type,
+    **dict.fromkeys((dict, collections.OrderedDict), mappings.run_dict),
+    collections.defaultdict: mappings.run_defaultdict,
+    **dict.fromkeys((t.__new__ for t in (tuple, list, dict, set, frozenset)), run_new),
+    **dict.fromkeys(
+        (GeneratorType.send, GeneratorType.throw, GeneratorType.close),
+        iteration.run_generator_method,
+    ),
+    reversed: iteration.run_reversed,
+    next: iteration.run_next,
+    iter: iteration.run_iter,
+    **dict.fromkeys(NUMBERS, run_number),
+    **frames.HANDLERS,
+    ndarray.setflags: array_attributes.run_setflags,
+    **warned.HANDLERS,
+    **dict.fromkeys(REARRANGING, run_rearranging),
+    copy.deepcopy: copies.run_deepcopy,
+    copy.copy: copies.run_copy,
+    **{getattr(operator, name): by_name(name) for name in OPERATORS},
+    operator.concat: by_name("add"),
+    operator.iconcat: by_name("iadd"),
+    operator.call: run_call,
+    operator.contains: lambda ctx, f, args, kwargs: ctx.contained(args[1], args[0]),
+    operator.not_: lambda ctx, f, args, kwargs: not ctx.truth(*args),
+}

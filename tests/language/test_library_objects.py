@@ -99,6 +99,15 @@ def iadd_arr(x):
 
 
 @programs(X)
+def functions_of_in_place_operators(x):
+    d = {"a": x[0]}
+    operator.ior(d, {"b": x[1] * x[2]})
+    mask = np.array([True, False, True])
+    operator.iand(mask, np.array([True, True, False]))
+    return d["a"] * d["b"] * x[mask][0]
+
+
+@programs(X)
 def attrset(x):
     p = Box(x[0], 1.0)
     p.a = x[1] * x[0]
