@@ -9,6 +9,7 @@ from mooncake_py.language.dispatch import call_unregistered, table_of
 from mooncake_py.language.domains import Within
 from mooncake_py.modes.forward.apply import handler
 from mooncake_py.modes.forward.dual_call import apply_dual
+from mooncake_py.modes.forward.sequences import with_sequences
 from mooncake_py.rules import local, registry
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def forward_handlers(version: Any) -> dict[Any, Handler]:
 
 def make_handlers(replaced: dict[Any, Any]) -> dict[Any, Handler]:
     """Return a new table of handlers, with some rules replaced within a block."""
-    table = table_of(handler, replaced, {})
+    table = with_sequences(table_of(handler, replaced, {}))
     for f, rule in registry.registered_forward():
         within = Within(lambda rule: partial(apply_dual, rule), table.get(f, call_unregistered))
         table[f] = within(rule)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from mooncake_py.modes.forward.context import ForwardContext
 
 __all__ = [
-    "fitted", "inner", "of_bilinear", "of_elementwise", "of_linear", "of_vjp", "weighed",
-    "weighted",
+    "fitted", "inner", "of_bilinear", "of_elementwise", "of_linear", "of_sequence", "of_vjp",
+    "weighed", "weighted",
 ]  # fmt: skip
 
 
@@ -101,6 +101,11 @@ def of_bilinear(
     if ta is None:
         return fitted(f(a, tb, *rest, **kwargs), y)
     return fitted(f(ta, b, *rest, **kwargs) + f(a, tb, *rest, **kwargs), y)
+
+
+def of_sequence(tangents: Any, y: Any) -> Any:
+    """Return the tangent of an array that was made of a sequence, from those of its parts."""
+    return fitted(np.array(tangents).reshape(np.shape(y)), y)
 
 
 # Rules that give a pullback: the tangent map is its transpose.

@@ -1,0 +1,92 @@
+"""Arrays that are made of sequences: their tangents are made of those of the parts, in one call.
+
+By the transpose of the rule for the reverse direction, which serves here too, this took as long as
+some forty operations on numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.modes.forward import pushforward
+from mooncake_py.rules import registry
+from mooncake_py.rules.creation import assemble
+from mooncake_py.runtime import drops
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.values import NUMBERS, is_inexact
+
+if TYPE_CHECKING:
+    from mooncake_py.modes.forward.context import ForwardContext
+    from mooncake_py.runtime.mode import Handler
+
+__all__ = ["with_sequences"]
+
+SCALARS = frozenset({Active, *NUMBERS})
+
+
+def with_sequences(handlers: dict[Any, Handler]) -> dict[Any, Handler]:
+    """Return a table of handlers in which arrays are made of sequences this way.
+
+    Rules that users declare in place of ours stay.
+    """
+    made = {f: handlers[f] for f in (np.array, assemble) if is_ours(f)}
+    return handlers | {f: before(handler) for f, handler in made.items()}
+
+
+def is_ours(f: Callable[..., Any]) -> bool:
+    """Whether the rule of a function is one of this package."""
+    rule = registry.find(f)
+    return rule is not None and rule.built_in
+
+
+def before(handler: Handler) -> Handler:
+    """Return a handler that serves sequences of numbers and arrays, and leaves the rest."""
+
+    def run(ctx: ForwardContext, f: Any, args: Any, kwargs: Any) -> Any:
+        if len(args) == 1 and not (kwargs and f is np.array) and is_sequence(args[0]):
+            return of_sequence(ctx, args[0], kwargs)
+        return handler(ctx, f, args, kwargs)
+
+    return run
+
+
+def is_sequence(value: Any) -> bool:
+    """Whether a value is a list or a tuple of numbers, arrays and the like sequences."""
+    return (type(value) is list or type(value) is tuple) and all(
+        type(part) in SCALARS
+        or (part.dtype.kind in "fciub" if type(part) is ndarray else is_sequence(part))
+        for part in value
+    )
+
+
+def of_sequence(ctx: ForwardContext, sequence: Any, kwargs: Any) -> Any:
+    """Return an array made of a sequence, with its tangent."""
+    make = np.array if ctx.plain else partial(ctx.base.call, np.array)
+    y = make(ctx.primal(sequence), **kwargs)
+    if not any(moves(ctx, part) for part in sequence):
+        return y
+    if not is_inexact(y):
+        return drops.output(ctx, registry.find(assemble), y, ())
+    return ctx.fresh(y, ctx.lower(pushforward.of_sequence, tangents_of(ctx, sequence), y))
+
+
+def moves(ctx: ForwardContext, part: Any) -> bool:
+    """Whether a part of a sequence has a tangent."""
+    if type(part) is list or type(part) is tuple:
+        return any(moves(ctx, inner) for inner in part)
+    return ctx.split(part)[1] is not None
+
+
+def tangents_of(ctx: ForwardContext, value: Any) -> Any:
+    """Return the tangents of the parts of a sequence, zeros where they have none."""
+    if type(value) is list or type(value) is tuple:
+        return [tangents_of(ctx, part) for part in value]
+    t = ctx.split(value)[1]
+    if t is not None:
+        return t
+    return np.zeros(value.shape) if type(value) is ndarray else 0.0
