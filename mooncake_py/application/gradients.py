@@ -9,8 +9,9 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.memory import Memory, View
+from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.tangent_tree import TangentTree
+from mooncake_py.runtime.views import View
 from mooncake_py.tangents import MutableTangent, NoTangent
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.spec import TangentSpec

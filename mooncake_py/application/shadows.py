@@ -12,11 +12,13 @@ from numpy import ndarray
 
 from mooncake_py.application.gradients import scalar_gradient
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.memory import Memory, View
+from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.tangent_tree import TangentTree
+from mooncake_py.runtime.views import View
 from mooncake_py.tangents import FData, NoFData, NoRData, NoTangent, RData
 from mooncake_py.tangents.containers import EMPTY, MUTABLE, join_container
 from mooncake_py.tangents.lookup import spec_of
+from mooncake_py.tangents.memory import is_same_view
 
 __all__ = [
     "Follower", "collect", "fields_of", "parts_of", "pour", "rdata_of", "restore", "seed",
@@ -110,7 +112,7 @@ class Follower:
         if any(present is data for data in self.copied):
             return present
         shadow = node.pin()
-        return present if type(present) is ndarray and same_memory(present, shadow) else shadow
+        return present if type(present) is ndarray and is_same_view(present, shadow) else shadow
 
 
 def part_of(data: Any, name: Any) -> Any:
@@ -119,16 +121,6 @@ def part_of(data: Any, name: Any) -> Any:
         return data[name]
     except (LookupError, AttributeError, TypeError):
         return None
-
-
-def same_memory(a: ndarray, b: ndarray) -> bool:
-    """Tell whether two arrays are the same view of the same memory."""
-    return (
-        a.__array_interface__["data"] == b.__array_interface__["data"]
-        and a.shape == b.shape
-        and a.strides == b.strides
-        and a.dtype == b.dtype
-    )
 
 
 # The reverse pass.

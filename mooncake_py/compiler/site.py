@@ -32,8 +32,9 @@ from mooncake_py.compiler.partials import NoPartial
 from mooncake_py.compiler.tangent import Tangent, tangent
 from mooncake_py.forms.fusion import Elsewhere
 from mooncake_py.runtime.active import Active, active_number
-from mooncake_py.runtime.memory import has_overlaps, owner_of
 from mooncake_py.runtime.values import FLOAT64 as DOUBLE
+from mooncake_py.tangents.memory import has_overlaps
+from mooncake_py.tangents.memory import owner as owner_of
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.forward_mode import ForwardMode

@@ -14,6 +14,7 @@ from numpy import ndarray
 
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.declare import overlay, zero_derivative
+from mooncake_py.tangents.memory import address
 
 __all__: list[str] = []
 
@@ -120,10 +121,6 @@ def route(operands: Any, flags: Any, op_flags: Any, *options: Any) -> Route | No
 
 def window(view: ndarray, operand: ndarray) -> Window:
     return Window(address(view) - address(operand), view.shape, view.strides, view.flags.writeable)
-
-
-def address(a: ndarray) -> int:
-    return a.__array_interface__["data"][0]
 
 
 zero_derivative(route, because="returns places in memory")

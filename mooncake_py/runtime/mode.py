@@ -22,9 +22,9 @@ from numpy import ndarray, ufunc
 
 from mooncake_py.diagnostics.reporting import Reporting
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.memory import Registry
 from mooncake_py.runtime.numerals import Numerals
 from mooncake_py.runtime.operators import BinaryOperator
+from mooncake_py.runtime.registry import Registry
 
 __all__ = ["Calling", "Computing", "Handler", "Language", "Mode", "Recording", "Tracking"]
 

@@ -18,6 +18,7 @@ from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.runtime.active import primal_of
 from mooncake_py.runtime.dense import dense
+from mooncake_py.tangents.memory import address
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -50,7 +51,7 @@ def write(ctx: Mode, o: ndarray, node: Any, index: Any, v: Any, native: Native) 
     """Write what survives of ``o[index] = v``; NumPy's own way is `native`."""
     owner = ctx.registry.owner(o)
     flat = dense(owner).reshape(-1).view(o.dtype)
-    offset = o.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+    offset = address(o) - address(owner)
     expected = flat.copy()
     view = ndarray(o.shape, o.dtype, expected, offset, o.strides)
     view.flags.writeable = o.flags.writeable  # what may not be written raises
@@ -92,7 +93,7 @@ def crosses(slot: Any, v: ndarray) -> bool:
         return False
     if slot.strides == v.strides or slot.dtype != v.dtype or not np.may_share_memory(slot, v):
         return False
-    places = [a.__array_interface__["data"][0] for a in (slot, v)]
+    places = [address(slot), address(v)]
     ends = [place + a.strides[0] * (a.size - 1) for place, a in zip(places, (slot, v), strict=True)]
     low, unit = min(*places, *ends), slot.itemsize
     marks = np.arange((max(*places, *ends) - low) // unit + 1)
@@ -127,7 +128,7 @@ def copy_in_turn(ctx: Mode, o: ndarray, v: ndarray, native: Callable[..., Any]) 
 def twin(a: ndarray, owner: ndarray, elements: ndarray) -> ndarray:
     """Return the view of other elements that `a` is of those of the array that owns its memory."""
     unit, wide = a.itemsize, elements.itemsize
-    offset = a.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+    offset = address(a) - address(owner)
     strides = [stride // unit * wide for stride in a.strides]
     view = ndarray(a.shape, elements.dtype, elements, offset // unit * wide, strides)
     view.flags.writeable = a.flags.writeable

@@ -6,8 +6,9 @@ from typing import Any, Protocol
 
 from numpy import ndarray
 
-from mooncake_py.runtime.memory import Memory, View
+from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.mode import Mode
+from mooncake_py.runtime.views import View
 
 __all__ = ["ReverseMode"]
 

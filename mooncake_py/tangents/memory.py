@@ -13,7 +13,8 @@ import numpy as np
 from numpy import ndarray
 
 __all__ = [
-    "Shadows", "address", "cells", "has_overlaps", "owner", "shadow_view", "zeros_like_owner",
+    "Shadows", "address", "cells", "has_overlaps", "is_same_view", "owner", "shadow_view",
+    "zeros_like_owner",
 ]  # fmt: skip
 
 
@@ -46,6 +47,16 @@ def owner(a: ndarray) -> ndarray:
 def address(a: ndarray) -> int:
     """Return the address of the first element."""
     return a.__array_interface__["data"][0]
+
+
+def is_same_view(a: ndarray, b: ndarray) -> bool:
+    """Tell whether two arrays are the same view of the same memory."""
+    return (
+        a.shape == b.shape
+        and a.strides == b.strides
+        and a.dtype == b.dtype
+        and a.__array_interface__["data"] == b.__array_interface__["data"]
+    )
 
 
 def zeros_like_owner(owner: ndarray) -> ndarray:

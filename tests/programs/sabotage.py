@@ -29,7 +29,9 @@ from mooncake_py.modes.reverse.tape import Tape
 from mooncake_py.nesting import inside
 from mooncake_py.rules import elementwise
 from mooncake_py.runtime import memory, pulls, scatter
-from mooncake_py.runtime.memory import Memory, Registry, View
+from mooncake_py.runtime.memory import Memory
+from mooncake_py.runtime.registry import Registry
+from mooncake_py.runtime.views import View
 from tests.programs.checking import check
 from tests.programs.generator import random_program
 from tests.programs.second import check_second

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mooncake_py.runtime.memory import Memory, Registry
+from mooncake_py.runtime.memory import Memory
+from mooncake_py.runtime.registry import Registry
 
 
 def test_protect_finds_a_constant_behind_an_entry_of_an_array_that_is_gone():

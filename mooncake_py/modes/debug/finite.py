@@ -13,7 +13,8 @@ from mooncake_py.modes.debug.operands import arrays_read
 from mooncake_py.modes.debug.summaries import summary
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.memory import Memory, View, undo_assign
+from mooncake_py.runtime.memory import Memory, undo_assign
+from mooncake_py.runtime.views import View
 
 __all__ = ["Watch"]
 

@@ -8,7 +8,7 @@ from weakref import ref
 from numpy import ndarray
 
 from mooncake_py.runtime.drops import Reporter, read_as_bytes, refuse_other_bytes
-from mooncake_py.runtime.memory import Registry
+from mooncake_py.runtime.registry import Registry
 from mooncake_py.tangents.memory import shadow_view, zeros_like_owner
 
 __all__ = ["Blocks"]

@@ -16,10 +16,11 @@ from mooncake_py.modes.forward import pushforward
 from mooncake_py.modes.forward.blocks import Blocks
 from mooncake_py.runtime import drops
 from mooncake_py.runtime.active import Active, active_number
-from mooncake_py.runtime.memory import Memory, Registry
+from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.numerals import Numerals
 from mooncake_py.runtime.operators import BinaryOperator
 from mooncake_py.runtime.quiet import Quiet
+from mooncake_py.runtime.registry import Registry
 from mooncake_py.runtime.values import NUMBERS, is_inexact
 
 if TYPE_CHECKING:

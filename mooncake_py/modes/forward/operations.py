@@ -11,7 +11,6 @@ from numpy import ndarray
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.modes.forward import pushforward, quick
 from mooncake_py.modes.forward.levels import Levels
-from mooncake_py.modes.reverse.indexing import same_view
 from mooncake_py.modes.reverse.inplace import BINARY_INPLACE
 from mooncake_py.rules.kinds import ElementwiseRule
 from mooncake_py.rules.precision import at_precision_of
@@ -21,7 +20,7 @@ from mooncake_py.runtime.active import REAL_SCALARS, Active
 from mooncake_py.runtime.operators import BINARY, BinaryOperator
 from mooncake_py.runtime.quiet import Quiet
 from mooncake_py.runtime.values import FLOAT64, NUMBERS, is_inexact
-from mooncake_py.tangents.memory import has_overlaps
+from mooncake_py.tangents.memory import has_overlaps, is_same_view
 
 if TYPE_CHECKING:
     from mooncake_py.diagnostics.reporting import Reporting
@@ -169,7 +168,8 @@ class Operations(Levels):
             type(o) is ndarray
             and type(v) is ndarray
             and v.base is not None
-            and (same_view(o[i], v))
+            and type(slot := o[i]) is ndarray
+            and is_same_view(slot, v)
         ):
             return
         self.setitem(o, i, v)

@@ -27,10 +27,12 @@ from mooncake_py.modes.reverse.settings import new_context, settings
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.limits import limits_raised
-from mooncake_py.runtime.memory import Memory, View
+from mooncake_py.runtime.memory import Memory
+from mooncake_py.runtime.views import View
 from mooncake_py.tangents import CoDual, NoFData
 from mooncake_py.tangents.containers import MUTABLE
 from mooncake_py.tangents.lookup import spec_of
+from mooncake_py.tangents.memory import address
 from mooncake_py.tangents.memory import owner as owner_of
 
 __all__ = ["derived_rule"]
@@ -144,7 +146,7 @@ class _Call:
             and shadow.shape == owner.shape
             and shadow.strides == owner.strides
             and shadow.dtype == owner.dtype
-            and offset(primal, owner) == offset(data, shadow)
+            and address(primal) - address(owner) == address(data) - address(shadow)
         )
         if fits and shadow.flags.writeable:
             memory.grad = shadow
@@ -238,8 +240,3 @@ def has_address(value: Any) -> bool:
     if type(value) in SCALARS:
         return False
     return isinstance(value, ndarray) or spec_of(value).container in MUTABLE
-
-
-def offset(a: ndarray, owner: ndarray) -> int:
-    """Return the distance in bytes of an array from the start of its owner."""
-    return a.__array_interface__["data"][0] - owner.__array_interface__["data"][0]

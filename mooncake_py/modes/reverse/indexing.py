@@ -15,10 +15,12 @@ from numpy import ndarray
 from mooncake_py.modes.reverse.tape import Node, Tape
 from mooncake_py.runtime import drops, overlapping, pulls
 from mooncake_py.runtime.active import Active, active_number
-from mooncake_py.runtime.memory import IndexView, Memory, View
+from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.values import INEXACT_SCALARS, NUMBERS
+from mooncake_py.runtime.views import IndexView, View
+from mooncake_py.tangents.memory import is_same_view
 
-__all__ = ["Indexing", "same_view"]
+__all__ = ["Indexing"]
 
 pull_element = pulls.pull_element
 
@@ -134,21 +136,10 @@ class Indexing(Tape):
             if type(node) is IndexView and node.ref() is v and node.index is i:
                 return
             slot = o[i]
-            if same_view(slot, v):
+            if type(slot) is ndarray and is_same_view(slot, v):
                 return
         self.setitem(o, i, v)
 
 
 def copy_elements(into: ndarray, of: ndarray) -> None:
     into[...] = of
-
-
-def same_view(a: Any, b: ndarray) -> bool:
-    """Tell whether two arrays are the same view of the same memory."""
-    return (
-        type(a) is ndarray
-        and a.shape == b.shape
-        and a.strides == b.strides
-        and a.dtype == b.dtype
-        and a.__array_interface__["data"] == b.__array_interface__["data"]
-    )

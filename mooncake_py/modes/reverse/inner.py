@@ -20,8 +20,9 @@ from mooncake_py.recomputation.setting import Setting
 from mooncake_py.runtime.active import Active, shared_number
 from mooncake_py.runtime.enclosing import nested_derivative
 from mooncake_py.runtime.foreign import foreign_numbers, held_foreign
-from mooncake_py.runtime.memory import Memory, View
+from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.numerals import Numerals
+from mooncake_py.runtime.views import View
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode

@@ -14,9 +14,9 @@ from mooncake_py.modes.reverse.indexing import Indexing
 from mooncake_py.modes.reverse.tape import Node
 from mooncake_py.runtime import drops, overlapping, pulls
 from mooncake_py.runtime.active import REAL_SCALARS, Active, primal_of
-from mooncake_py.runtime.memory import IndexView
 from mooncake_py.runtime.operators import BINARY, BinaryOperator
 from mooncake_py.runtime.values import FLOAT64, NUMBERS, fit_to
+from mooncake_py.runtime.views import IndexView
 from mooncake_py.tangents.memory import has_overlaps
 
 __all__ = ["InPlace"]

@@ -7,7 +7,7 @@ from weakref import getweakrefs
 import numpy as np
 
 from mooncake_py.modes.forward.blocks import ROOM, SPARE, Blocks
-from mooncake_py.runtime.memory import Registry
+from mooncake_py.runtime.registry import Registry
 
 
 def made() -> Blocks:

@@ -1,0 +1,186 @@
+"""The blocks and views that one differentiated call knows, by the id of the array."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import ref
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.diagnostics.places import current_place
+from mooncake_py.errors import DerivativeDropError
+from mooncake_py.runtime.drops import Reporter, refuse_other_bytes
+from mooncake_py.runtime.memory import Memory
+from mooncake_py.runtime.originals import LookUp, Original
+from mooncake_py.runtime.views import View
+from mooncake_py.tangents.memory import address, has_overlaps
+from mooncake_py.tangents.memory import owner as owner_of
+
+__all__ = ["Registry"]
+
+
+class Registry:
+    """The blocks and views known to one differentiated call, by the id of the array.
+
+    Parameters
+    ----------
+    report : callable
+        Notes an error in the call, from :func:`drops.reporter`.
+
+    Attributes
+    ----------
+    known : dict of int to Memory or View
+        Nodes of active arrays.
+    constants : dict of int to Memory
+        Blocks without a derivative of which something must be remembered.
+    """
+
+    def __init__(self, report: Reporter) -> None:
+        self.report = report
+        self.known: dict[int, Memory | View] = {}
+        self.constants: dict[int, Memory] = {}
+        self.foreign: dict[int, tuple[Any, ndarray]] = {}
+        self.look_up = LookUp()
+
+    def fresh(self, a: ndarray) -> Memory | View:
+        """Register a newly computed active array."""
+        if a.base is None:
+            node = self.known[id(a)] = Memory.of(a)
+            return node
+        owner = owner_of(a)
+        memory = self.known[id(owner)] = Memory.of(owner)
+        return memory if owner is a else self.view(a, owner, memory)
+
+    def independent(self, y: ndarray) -> ndarray:
+        """Return an output whose elements are all different memory: a copy of a broadcast one."""
+        if has_overlaps(y):
+            writeable = y.flags.writeable
+            y = y.copy()
+            y.flags.writeable = writeable
+        return y
+
+    def find(self, a: ndarray) -> Memory | View | None:
+        """Return the node of an active array, or None if it is constant."""
+        node = self.known.get(id(a))
+        if node is not None and node.ref() is a:
+            return node
+        if a.base is None:
+            return None
+        owner = self.owner(a)
+        block = self.block_of(a, owner)
+        return None if block is None else self.view(a, owner, block.memory)
+
+    def block_of(self, a: ndarray, owner: ndarray) -> Memory | View | None:
+        """Return the node of the block of an array, or None if it is constant."""
+        self.look_up.view = a
+        block = self.known.get(id(owner))
+        if block is not None and block.ref() is not owner:
+            block = None
+        self.look_up.view = None
+        return block
+
+    def owner(self, a: ndarray) -> ndarray:
+        """Return the array that owns the memory of `a`."""
+        owner = owner_of(a)
+        return owner if owner.base is None else self.owner_of_buffer(owner)
+
+    def owner_of_buffer(self, a: ndarray) -> ndarray:
+        """Return the array that stands for memory that no array owns (``np.frombuffer``).
+
+        One array may stand for a buffer; what another one shares with it cannot be told.
+        """
+        buffer: Any = a.base
+        while isinstance(buffer, memoryview) and buffer.obj is not None:
+            buffer = buffer.obj
+        known = self.foreign.setdefault(id(buffer), (buffer, a))[1]
+        if known is not a and np.may_share_memory(known, a):
+            raise self.report(
+                DerivativeDropError(
+                    "two arrays are different views of one buffer that no array owns",
+                    where=current_place()[0],
+                    why="they were made from a buffer object, and how they overlap is not recorded",
+                    fix="make one array from the buffer, and take views of that array",
+                )
+            )
+        return a
+
+    def memory_of(self, a: ndarray) -> Memory:
+        """Return the block of any array, registering it as constant and visible if unknown."""
+        node = self.known.get(id(a))
+        if node is not None and node.ref() is a:
+            return node.memory
+        owner = a if a.base is None else self.owner(a)
+        node = self.block_of(a, owner)
+        return self.constant(owner) if node is None else node.memory
+
+    def constant(self, owner: ndarray) -> Memory:
+        """Return a block that is not active, registering it as visible if unknown."""
+        memory = self.constants.get(id(owner))
+        if memory is None or memory.ref() is not owner:
+            memory = self.constants[id(owner)] = Memory.met(owner)
+        return memory
+
+    def protect(self, a: ndarray) -> None:
+        """Note that the tape refers to the present contents of an array, active or not."""
+        owner = a if a.base is None else self.owner(a)
+        node = self.block_of(a, owner) or self.constants.get(id(owner))
+        if node is not None and node.ref() is owner:  # else it is of an array that is gone
+            node.protect()
+        else:
+            self.constants[id(owner)] = Memory.met(owner)
+
+    def protect_all(self) -> set[Memory]:
+        """Protect every block that is known and alive, and return these; forget the others."""
+        found: set[Memory] = set()
+        for nodes in (self.known, self.constants):
+            for key, node in list(nodes.items()):
+                if type(node) is Original:
+                    continue
+                if node.ref() is None:
+                    nodes.pop(key, None)
+                else:
+                    found.add(node.memory)
+        for memory in found:
+            memory.protected = True
+        return found
+
+    def activate(self, a: ndarray) -> Memory | View:
+        """Make the memory of an array active and return the array's node, with its layout."""
+        owner = a if a.base is None else self.owner(a)
+        block = self.block_of(a, owner)
+        if block is None:
+            block = self.constant(owner)
+            self.constants.pop(id(owner), None)
+            self.known[id(owner)] = block
+        memory = block.memory
+        if memory.shape is None:
+            memory.describe(owner)
+        node = self.find(a)
+        assert node is not None
+        return node
+
+    def view(self, a: ndarray, owner: ndarray, memory: Memory) -> View:
+        """Register an array that shares an active block, by byte offset and strides."""
+        if memory.shape is None:
+            memory.describe(owner)
+        if a.dtype is not owner.dtype:
+            refuse_other_bytes(self.report, a.dtype, owner.dtype)
+        offset = address(a) - address(owner) if a.size else 0
+        node = View(ref(a), memory, (a.shape, a.dtype, offset, a.strides), has_overlaps(a))
+        self.known[id(a)] = node
+        return node
+
+    def change_shape(self, a: ndarray, shape: Any) -> None:
+        """Run ``a.shape = shape``; the shadow keeps the layout that it had, and `a` is its view."""
+        if self.find(a) is not None:
+            self.activate(a)
+        a.shape = shape
+        node = self.known.get(id(a))
+        if node is None or node.ref() is not a:
+            return
+        memory = node.memory
+        if a.base is None and (a.shape, a.strides) == (memory.shape, memory.strides):
+            self.known[id(a)] = memory
+        else:
+            self.view(a, self.owner(a), memory)
