@@ -10,12 +10,15 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterable
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.rules import registry
 from mooncake_py.syntax.names import MISSING
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Tracking
 
 __all__ = ["Callee", "Callees", "is_own"]
 
@@ -107,6 +110,13 @@ class Callees:
         if any(callee.function() is not f for callee, f in zip(self.direct, given, strict=True)):
             return False
         return all(callee.holds() and not has_rule(callee.function()) for callee in self.every)
+
+    def enter(self, ctx: Tracking) -> None:
+        """Note that the functions run, as a call of each would do."""
+        for callee in self.every:
+            f = callee.function()
+            if f is not None:
+                ctx.entering(f)
 
 
 def has_rule(f: Any) -> bool:

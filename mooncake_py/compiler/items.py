@@ -16,6 +16,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.compiler.infer import FLOAT, FLOAT64
+from mooncake_py.containers import lists
 from mooncake_py.containers.undo import note
 from mooncake_py.runtime.active import Active, active_number
 
@@ -157,10 +158,14 @@ def changes(before: tuple[Any, ...], after: list[Any]) -> list[int]:
 
 
 def replace_items(ctx: Recording, items: list[Any], positions: list[int], new: list[Any]) -> None:
-    """Write items, and record the old ones."""
-    if positions:
+    """Write items, and record the old ones; in a rehearsal all, which are kept once."""
+    if not positions:
+        return
+    if ctx.rehearsal is None:
         note(ctx, put_items, items, positions, [items[k] for k in positions])
-        put_items(items, positions, new)
+    else:
+        lists.snapshot(ctx, items)
+    put_items(items, positions, new)
 
 
 def put_items(items: list[Any], positions: list[int], values: list[Any]) -> None:

@@ -68,6 +68,9 @@ class Site:
     ----------
     misses : int
         Trials that failed, since the last one that did not.
+    repeats : bool
+        Whether it has run in a rehearsal: then it is never given up, as the second run of the part
+        must do the same.
     """
 
     def __init__(self, region: Region, callees: Callees | None = None) -> None:
@@ -81,6 +84,7 @@ class Site:
         self.is_given = isinstance(loop, For) and loop.range == Name(STEPS)
         self.fewest = 1 if any(isinstance(s, For | While) for s in loop.body) else FEW
         self.misses = 0
+        self.repeats = False
         self._forms: dict[Pattern, Form | None] = {}
         self._tangents: dict[Any, TangentSite | None] = {}
 
@@ -106,7 +110,7 @@ class Site:
         values : tuple
             The range, None where it is not given, and the inputs.
         """
-        if self.misses >= MISSES:
+        if self.misses >= MISSES and not self.repeats:
             return Elsewhere
         if self.callees is not None:
             count = len(functions) - len(self.callees.direct)
@@ -175,10 +179,13 @@ class Site:
         form = self.form(ctx, functions, inputs)
         if form is None:
             return Elsewhere
+        if self.callees is not None:
+            self.callees.enter(ctx)
         self.misses += 1
         found = self.attempt(ctx, form, steps, inputs)
         if found is not Elsewhere:
             self.misses = 0
+            self.repeats |= ctx.rehearsal is not None
         return found
 
     def form(self, ctx: Tracking, functions: Any, inputs: dict[str, Any]) -> Form | None:
@@ -257,7 +264,9 @@ class Site:
         given = {name: plain(inputs[name]) for name in self.numbers}
         given |= {n.name: inputs[n.array].shape[n.axis] for n in form.lengths}
         before = {
-            name: inputs[name].copy("K") for name in self.written if type(inputs[name]) is ndarray
+            name: ctx.before_whole(inputs[name])
+            for name in self.written
+            if type(inputs[name]) is ndarray
         }
         floats: list[float] = []
         ints: list[Any] = []
@@ -349,7 +358,7 @@ class Site:
         if not moving:
             return ctx.base.run_region(self, functions, steps, inputs)
         site = self.tangent_of(functions, moving, inputs)
-        if site is None or site.misses >= MISSES:
+        if site is None or (site.misses >= MISSES and not site.repeats):
             return Elsewhere
         if self.overlaps(inputs, self.arrays):
             return Elsewhere
@@ -389,7 +398,8 @@ class Site:
             region = bound_to(self.region, functions)
             groups = dict(zip(self.arrays, key[2], strict=True))
             with suppress(NoPartial):
-                site = TangentSite(tangent(region, active_parts(region, set(moving), groups)))
+                found = tangent(region, active_parts(region, set(moving), groups))
+                site = TangentSite(found, self.callees)
         self._tangents[key] = site
         return site
 
@@ -397,8 +407,8 @@ class Site:
 class TangentSite(Site):
     """Where the tangent of a region runs in the mode below."""
 
-    def __init__(self, found: Tangent) -> None:
-        super().__init__(found.region)
+    def __init__(self, found: Tangent, callees: Callees | None) -> None:
+        super().__init__(found.region, callees)
         self.tangent = found
 
 

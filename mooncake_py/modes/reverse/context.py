@@ -54,7 +54,7 @@ class ReverseContext(InPlace):
 
     def run_region(self, site: Any, functions: Any, steps: Any, inputs: Any) -> Any:
         """Run a region by its sweeps."""
-        if not self.fuses or not self.tries_loops or self.rehearsal is not None:
+        if not self.fuses or not self.tries_loops:
             return Elsewhere
         return site.record(self, functions, steps, inputs)
 

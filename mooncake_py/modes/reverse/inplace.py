@@ -14,6 +14,7 @@ from mooncake_py.modes.reverse.indexing import Indexing
 from mooncake_py.modes.reverse.tape import Node
 from mooncake_py.runtime import drops, overlapping, pulls
 from mooncake_py.runtime.active import REAL_SCALARS, Active, primal_of
+from mooncake_py.runtime.memory import undo_assign
 from mooncake_py.runtime.operators import BINARY, BinaryOperator
 from mooncake_py.runtime.values import FLOAT64, NUMBERS, fit_to
 from mooncake_py.runtime.views import IndexView
@@ -173,3 +174,27 @@ class InPlace(Arithmetic, Indexing):
         if type(i) is not int:
             i = self.frozen_index(i)
         self.record((pulls.pull_inplace_element, node, i, v, sign))
+
+    # Regions, which write unseen.
+
+    def before_whole(self, o: ndarray) -> ndarray:
+        """Return a copy of an array all of which is about to be overwritten, in a trial perhaps.
+
+        A rehearsal keeps each place once, as it was at first: it has to look before.
+        """
+        if self.rehearsal is not None:
+            memory = self.registry.memory_of(o)
+            if memory.protected:
+                self.log_write(memory, o, Ellipsis)
+        return o.copy("K")
+
+    def log_whole(self, o: ndarray, old: ndarray) -> None:
+        """Record that all of `o` was overwritten, of which `old` is what `before_whole` gave."""
+        memory = self.registry.memory_of(o)
+        if not memory.protected or memory.was_logged(o) or self.rehearsal is not None:
+            return
+        if memory.ref() is o:
+            memory.note_all_logged()
+        else:
+            memory.note_logged(o)
+        self.record((undo_assign, o, Ellipsis, old, memory))

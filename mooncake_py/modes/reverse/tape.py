@@ -446,17 +446,6 @@ class Tape(ArrayLanguage, ReverseMode):
             old = old.copy()
         return undo_assign, o, self.frozen_index(i), old
 
-    def log_whole(self, o: ndarray, old: ndarray) -> None:
-        """Record that all of `o` was overwritten, of which `old` is a copy made before."""
-        memory = self.registry.memory_of(o)
-        if not memory.protected or memory.was_logged(o):
-            return
-        if memory.ref() is o:
-            memory.note_all_logged()
-        else:
-            memory.note_logged(o)
-        self.record((undo_assign, o, Ellipsis, old, memory))
-
     def record_below(self, entry: tuple[Any, ...]) -> None:
         """Record the adjoint of a write below the entry that undoes the write, the last one."""
         if self.rehearsal is None:
