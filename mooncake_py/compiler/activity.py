@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from mooncake_py.compiler.flat import is_flat
 from mooncake_py.compiler.ir import (
     Assign,
+    Call,
     Expr,
     Let,
     Load,
@@ -60,11 +62,11 @@ def part_of(leaf: Name | Load) -> str:
 
 
 def flowing(e: Expr) -> Iterator[Name | Load]:
-    """Yield the names and elements through which a derivative may flow: not those in ``int()``."""
+    """Yield the names and elements through which a derivative may flow: none in roundings."""
     match e:
         case Name() | Load():
             yield e
-        case Op(op="int"):
+        case Op() | Call() if is_flat(e):
             pass
         case Select(a=a, b=b):
             yield from flowing(a)

@@ -224,9 +224,10 @@ class _Adjoint:
         saved, slopes = self.saved(steps, slopes)
         ahead: list[Statement] = []
         for let in steps.lets:
+            check = domain_check(let.value)
+            if check is not None and check not in ahead:
+                ahead.append(check)
             if isinstance(let.value, Call):
-                check = domain_check(let.value)
-                ahead += [] if check is None else [check]
                 let = Let(let.name, on_floats(let.value), place=let.place)
             ahead.append(let)
         ahead += [Push(FLOATS, slope, place=s.place) for slope in saved]

@@ -2,6 +2,7 @@
 
     np.log(v)        Check(0 < v < inf)
                      Op("float", (Call(np.log, (v,)),))
+    v ** p           Check(v >= 0 or p % 1 == 0)
 
 The functions of `math` raise where they have no value, which ends the trial too.
 """
@@ -17,29 +18,45 @@ import numpy as np
 
 from mooncake_py.compiler.ir import Call, Check, Compare, Const, Expr, Name, Op, substituted
 from mooncake_py.compiler.read_expressions import COMPARISONS
-from mooncake_py.forms.number_functions import DOMAINS
+from mooncake_py.forms.number_functions import DOMAINS, EVERYWHERE
 
 __all__ = ["domain_check", "on_floats"]
 
 
 def on_floats(e: Call) -> Expr:
     """Return a call as a float of Python."""
-    return Op("float", (e,), place=e.place) if e.function in DOMAINS else e
+    if type(e.function) is np.ufunc:
+        return Op("float", (e,), place=e.place)
+    return e
 
 
-def domain_check(e: Call) -> Check | None:
-    """Return the check of the operands of a call, which are names and constants, or None."""
-    if type(e.function) is not np.ufunc:
+def domain_check(e: Expr) -> Check | None:
+    """Return the check of the operands of an operation, names and constants, or None."""
+    if isinstance(e, Op) and e.op == "pow":
+        return power_check(e)
+    if not isinstance(e, Call) or type(e.function) is not np.ufunc:
         return None
     test = domain(e.function)
     operands = {f"a{k}": a for k, a in enumerate(e.args)}
     return Check(substituted(test, operands), place=e.place)
 
 
+def power_check(e: Op) -> Check | None:
+    """Return the check that a power is real, as one of NumPy always is; None if it must be."""
+    base, exponent = e.args
+    is_real = Compare(("ge",), (base, Const(0)))
+    if not isinstance(exponent, Const):
+        is_whole = Compare(("eq",), (Op("mod", (exponent, Const(1))), Const(0)))
+        return Check(Op("or", (is_real, is_whole)), place=e.place)
+    if exponent.value is None or exponent.value % 1 == 0:
+        return None
+    return Check(is_real, place=e.place)
+
+
 @lru_cache(maxsize=256)
 def domain(f: Any) -> Expr:
     """Return where a function of NumPy is what it is on plain floats, as a test of its operands."""
-    text = DOMAINS[f].format("a0", "a1")
+    text = DOMAINS.get(f, EVERYWHERE).format("a0", "a1")
     return as_test(ast.parse(text, mode="eval").body)
 
 

@@ -10,7 +10,9 @@ from mooncake_py.compiler.ir import Const, Expr, Length, Name, Op
 
 __all__ = ["evaluated"]
 
-FUNCTIONS: dict[str, Any] = {"range": range, "int": int, "abs": abs}
+FUNCTIONS: dict[str, Any] = {
+    "range": range, "int": int, "abs": abs, "backwards": lambda steps: steps[::-1],
+}  # fmt: skip
 
 
 def evaluated(e: Expr, scope: Mapping[str, Any]) -> Any:

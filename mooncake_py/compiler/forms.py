@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from mooncake_py.compiler.activity import active_parts
 from mooncake_py.compiler.adjoint import Sweeps, adjoint
 from mooncake_py.compiler.emit_scalar import Emitter
+from mooncake_py.compiler.flat import is_flat_function
 from mooncake_py.compiler.infer import Types, flag_of, infer
 from mooncake_py.compiler.ir import (
     STEPS,
@@ -36,7 +37,7 @@ from mooncake_py.compiler.partials import NoPartial, serves
 from mooncake_py.compiler.simplify import expressions_of
 from mooncake_py.forms.fusion import define
 
-__all__ = ["Form", "Pattern", "bound_to", "is_served", "lengths_of", "specialise"]
+__all__ = ["Form", "Pattern", "bound_to", "can_be_called", "is_served", "lengths_of", "specialise"]
 
 
 class Pattern(NamedTuple):
@@ -134,9 +135,14 @@ def specialise(region: Region, pattern: Pattern) -> Form | None:
 def is_served(region: Region, functions: Sequence[Any]) -> bool:
     """Return True if a region calls nothing but functions that can be called on floats."""
     return all(
-        type(e.function) is not int or serves(functions[e.function], len(e.args))
+        type(e.function) is not int or can_be_called(functions[e.function], len(e.args))
         for e in calls_of(region.body)
     )
+
+
+def can_be_called(f: Any, count: int) -> bool:
+    """Return True if a function can be called on so many floats."""
+    return is_flat_function(f, count) or serves(f, count)
 
 
 def arrays_of(region: Region) -> list[str]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from mooncake_py.compiler.flat import TO_FLOATS, TO_INTS
 from mooncake_py.compiler.ir import (
     Assign,
     Block,
@@ -36,6 +37,7 @@ from mooncake_py.compiler.ir import (
     with_blocks,
 )
 from mooncake_py.forms.number_functions import PAIRS
+from mooncake_py.forms.partials import SMALL
 
 __all__ = ["FLAGS", "FLOAT", "FLOAT64", "INT", "MIXED", "Types", "flag_of", "infer"]
 
@@ -114,7 +116,7 @@ class _Inference:
     after : dict of str to Kinds
         By name, after the region.
     makes_ints : bool
-        Whether a function of NumPy may be called with ints alone, and make one.
+        Whether a function of NumPy, or a power, may be one of ints alone, and make one.
     """
 
     makes_ints = False
@@ -185,13 +187,20 @@ class _Inference:
             case Select(a=a, b=b):
                 return self.types_of(a, env) | self.types_of(b, env)
             case Call(function=f, args=args):
-                if f in PAIRS and all(INT in self.types_of(a, env) for a in args):
+                if any(f is flat for flat in TO_INTS):
+                    return ONE_INT
+                if makes_ints(f) and all(INT in self.types_of(a, env) for a in args):
                     self.makes_ints = True
                 return ONE_FLOAT64 if type(f) is np.ufunc else ONE_FLOAT
-            case Op(op="int"):
+            case Op(op="int" | "round"):
                 return ONE_INT
+            case Op(op="float"):
+                return ONE_FLOAT
             case Op(op=op, args=args):
-                return combined(op, [self.types_of(a, env) for a in args])
+                kinds = [self.types_of(a, env) for a in args]
+                if op == "pow" and all(INT in kind for kind in kinds):
+                    self.makes_ints |= not is_small(args[1])
+                return combined(op, kinds)
         return ONE_INT
 
     def sources(self, body: Block, flagged: set[str]) -> set[str]:
@@ -241,6 +250,16 @@ class _Inference:
         parts = [self.flag(s, part) for part in parts_of(e)]
         flags = tuple(dict.fromkeys((*least, *parts)))
         return flags[0] if len(flags) == 1 else Op("max", flags, place=s.place)
+
+
+def makes_ints(f: Any) -> bool:
+    """Return True if a function of NumPy makes ints of ints."""
+    return f in PAIRS or any(f is flat for flat in TO_FLOATS)
+
+
+def is_small(exponent: Expr) -> bool:
+    """Return True for an exponent with which powers of ints are ints."""
+    return isinstance(exponent, Const) and exponent.value in SMALL
 
 
 def name_of(s: Assign | Let) -> str:

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.compiler.callees import Callee, Callees, held, is_own
+from mooncake_py.compiler.forms import can_be_called
 from mooncake_py.compiler.ir import (
     Assign,
     Block,
@@ -34,7 +35,6 @@ from mooncake_py.compiler.ir import (
     Statement,
     statements,
 )
-from mooncake_py.compiler.partials import serves
 from mooncake_py.compiler.read_expressions import ExpressionReader, Unfit, named
 from mooncake_py.errors import MooncakeError
 from mooncake_py.syntax.names import MISSING, Names
@@ -201,7 +201,7 @@ class CallReader(ExpressionReader):
         if self.frame is None:
             return super().function(node, count)
         f = self.of_module(node)
-        if f is MISSING or not 1 <= count <= 2 or not serves(f, count):
+        if f is MISSING or not 1 <= count <= 2 or not can_be_called(f, count):
             raise Unfit
         return f
 

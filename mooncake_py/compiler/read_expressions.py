@@ -2,11 +2,10 @@
 
     a * x[i - 1]     Op("mul", (Name("u_a"), Load("u_x", (Op("sub", (Name("u_i"), Const(1))),))))
 
-Taken as values: arithmetic, small powers that are written down, functions of modules of which the
-partial derivatives are declared, ``int``, ``abs``, ``len``, ``max``, ``min``, conditional
-expressions, elements, names, attributes of names.  Taken in indices, ranges and tests: arithmetic,
-comparisons, ``and``, ``or``, ``not``, ``int``, ``abs``, ``len``, lengths of arrays, attributes of
-names.
+Taken as values: arithmetic, functions of modules of which the partial derivatives are declared or
+zero, ``int``, ``float``, ``abs``, ``round``, ``len``, ``max``, ``min``, conditional expressions,
+elements, names, attributes of names.  Taken in indices, ranges and tests: arithmetic, comparisons,
+``and``, ``or``, ``not``, ``int``, ``abs``, ``len``, lengths of arrays, attributes of names.
 """
 
 from __future__ import annotations
@@ -14,15 +13,16 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from mooncake_py.compiler.flat import is_flat_function
 from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Length, Load, Name, Op, Select
 from mooncake_py.forms.fusion import dotted, is_plain_index
-from mooncake_py.forms.partials import SMALL, partials_of
+from mooncake_py.forms.partials import partials_of
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import Place, load, place_of
 from mooncake_py.syntax.static_integers import StaticInts
 from mooncake_py.syntax.trees import walk
 
-__all__ = ["ExpressionReader", "Unfit", "field_named", "named"]
+__all__ = ["VALUES", "ExpressionReader", "Unfit", "field_named", "named"]
 
 ARITHMETIC: dict[type[ast.AST], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.USub: "neg",
@@ -35,6 +35,10 @@ COMPARISONS: dict[type[ast.AST], str] = {
     ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne",
 }  # fmt: skip
 OPERATORS = ARITHMETIC | INTS
+VALUES = ARITHMETIC | {
+    ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.Pow: "pow", ast.UAdd: "pos",
+}  # fmt: skip
+CONVERSIONS = "int", "abs", "float", "round"
 
 
 class Unfit(Exception):
@@ -99,22 +103,18 @@ class ExpressionReader:
                 return self.number(name, place)
             case ast.Constant(value=int(value) | float(value)) if type(value) is not bool:
                 return Const(value, place=place)
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
-                return Op(ARITHMETIC[type(op)], (self.value(left), self.value(right)), place=place)
-            case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=n)) if (
-                type(n) is int and n in SMALL
-            ):
-                return Op("pow", (self.value(left), Const(n, place=place)), place=place)
-            case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return Op("neg", (self.value(operand),), place=place)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in VALUES:
+                return Op(VALUES[type(op)], (self.value(left), self.value(right)), place=place)
+            case ast.UnaryOp(op=op, operand=operand) if type(op) in VALUES:
+                return Op(VALUES[type(op)], (self.value(operand),), place=place)
             case ast.Subscript():
                 return self.item(node)
             case ast.Attribute():
                 return self.attribute(node)
-            case ast.Call(args=[argument], keywords=[]) if self.names.calls_builtin(node, "int"):
-                return Op("int", (self.value(argument),), place=place)
-            case ast.Call(args=[argument], keywords=[]) if self.names.calls_builtin(node, "abs"):
-                return Op("abs", (self.value(argument),), place=place)
+            case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]) if (
+                name in CONVERSIONS and self.names.calls_builtin(node, name)
+            ):
+                return Op(name, (self.value(argument),), place=place)
             case ast.Call(args=[_, _, *_], keywords=[]) if self.is_extremum(node):
                 return self.extremum(node)
             case ast.IfExp():
@@ -166,7 +166,9 @@ class ExpressionReader:
         """Return the number of a module's function of which the derivatives are declared."""
         module = self.names.module(node.value)
         f = None if module is None else module.__dict__.get(node.attr)
-        if f is None or not 1 <= count <= 2 or partials_of(f, count) is None:
+        if f is None or not 1 <= count <= 2:
+            raise Unfit
+        if not is_flat_function(f, count) and partials_of(f, count) is None:
             raise Unfit
         key = ast.unparse(node), count  # with another number of arguments it is another one
         if key not in self._numbers_of:

@@ -2,9 +2,11 @@
 
 Before::
 
-    for t in range | array | zip(arrays) | enumerate(array): statement*
+    for t in range | reversed(range) | array | zip(arrays) | enumerate(array | zip(arrays)):
+        statement*
     while test: statement*
-    statement = t = e | t op= e | a, b = e, e | for | while | if | break | continue | pass
+    statement = t = e | t = t = e | t op= e | a, b = e, e | for | while | if | break | continue
+              | pass
     t         = name | array[e, ...] | name.attribute
 
 After: the grammar of `ir`.  Arrays that a loop runs over are read by a counter; what follows an
@@ -17,8 +19,9 @@ Nothing of that has effects but on arrays, names and attributes.
 from __future__ import annotations
 
 import ast
-from typing import Any, NamedTuple
+from typing import Any
 
+from mooncake_py.compiler.bound_names import bound_before
 from mooncake_py.compiler.ir import (
     STEPS,
     Assign,
@@ -44,12 +47,13 @@ from mooncake_py.compiler.ir import (
 )
 from mooncake_py.compiler.read_calls import CallReader
 from mooncake_py.compiler.read_expressions import (
-    ARITHMETIC,
     OPERATORS,
+    VALUES,
     Unfit,
     field_named,
     named,
 )
+from mooncake_py.compiler.read_heads import Head, head_of, reversed_range
 from mooncake_py.forms.fusion import dotted
 from mooncake_py.overriding import override
 from mooncake_py.syntax.names import Names
@@ -57,7 +61,7 @@ from mooncake_py.syntax.nodes import load, place_of
 from mooncake_py.syntax.static_integers import StaticInts
 from mooncake_py.syntax.trees import walk as walk_tree
 
-__all__ = ["LoopReader", "bound_before"]
+__all__ = ["LoopReader"]
 
 STATEMENTS = frozenset({
     ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.While, ast.If, ast.Pass, ast.Break,
@@ -66,14 +70,6 @@ STATEMENTS = frozenset({
 LEAVING = ast.Break | ast.Continue | ast.Return | ast.Raise
 BINDING = ast.Assign | ast.AugAssign | ast.AnnAssign
 SIZE = 200  # statements, at most: what follows a branch that may leave a loop is read twice
-
-
-class Head(NamedTuple):
-    """What a loop runs over: a range, or arrays whose elements names are bound to."""
-
-    counter: str | None
-    targets: list[Any]
-    arrays: list[ast.expr]
 
 
 class LoopReader(CallReader):
@@ -140,7 +136,7 @@ class LoopReader(CallReader):
                     raise Unfit
                 todo += item.body
                 if isinstance(item, ast.For):
-                    head = self.head(item)
+                    head = head_of(self.names, item)
                     counters |= {name for name in (head.counter,) if name is not None}
                     targets += head.targets
             elif isinstance(item, ast.If):
@@ -179,34 +175,9 @@ class LoopReader(CallReader):
 
     # Loops.
 
-    def head(self, node: ast.For) -> Head:
-        """Return what a loop runs over and what it binds."""
-        call = node.iter if isinstance(node.iter, ast.Call) else None
-        if self.names.calls_builtin(node.iter, "range") and isinstance(node.target, ast.Name):
-            return Head(node.target.id, [], [])
-        targets: list[ast.expr] = [node.target]
-        arrays: list[ast.expr] = [node.iter]
-        if isinstance(node.iter, ast.Name | ast.Attribute):
-            pass
-        elif call is None or not isinstance(node.target, ast.Tuple):
-            raise Unfit
-        elif self.names.calls_builtin(call, "zip") and is_strict_or_not(call.keywords):
-            targets, arrays = node.target.elts, call.args
-        elif self.names.calls_builtin(call, "enumerate") and not call.keywords:
-            targets, arrays = node.target.elts, call.args
-            if len(targets) == 2 and len(arrays) == 1 and isinstance(targets[0], ast.Name):
-                return Head(targets[0].id, targets[1:], arrays)
-            raise Unfit
-        else:
-            raise Unfit
-        names = all(isinstance(t, ast.Name) for t in targets)
-        if not targets or len(targets) != len(arrays) or not names:
-            raise Unfit
-        return Head(None, targets, arrays)
-
     def loop(self, node: ast.For) -> For:
         """Read ``for``."""
-        head = self.head(node)
+        head = head_of(self.names, node)
         place = place_of(node)
         user = f"{len(self.within)} counter" if head.counter is None else head.counter
         if user in self.within:
@@ -236,11 +207,15 @@ class LoopReader(CallReader):
             ]
             return Op("range", (first,), place=place)
         assert isinstance(node.iter, ast.Call)
-        if node is self.node:
+        forward = reversed_range(self.names, node.iter)
+        if node is self.node and forward is None:
             return Name(STEPS, place=place)
-        if node.iter.keywords or not 1 <= len(node.iter.args) <= 3:
+        call = forward or node.iter
+        if node.iter.keywords or call.keywords or not 1 <= len(call.args) <= 3:
             raise Unfit
-        steps = Op("range", tuple(map(self.whole, node.iter.args)), place=place)
+        steps = Op("range", tuple(map(self.whole, call.args)), place=place)
+        if forward is not None:
+            steps = Op("backwards", (steps,), place=place)
         if any(isinstance(part, Load) for part in walk(steps)):
             raise Unfit  # elements may have other values then
         bound = {
@@ -308,6 +283,8 @@ class LoopReader(CallReader):
                 return self.in_parallel(targets.elts, values.elts)
             case ast.Assign(targets=[target], value=value):
                 return [self.assigned(node, target, value)]
+            case ast.Assign(targets=[_, *_] as targets, value=value):
+                return self.shared(targets, value)
             case ast.AnnAssign(target=target, value=ast.expr() as value):
                 return [self.assigned(node, target, value)]
             case ast.AugAssign(target=target, op=op, value=value):
@@ -367,6 +344,17 @@ class LoopReader(CallReader):
                 then.append(Assign(self.target(target), copy, place=place))
         return [*first, *then]
 
+    def shared(self, targets: list[ast.expr], value: ast.expr) -> list[Statement]:
+        """Read ``a = b = e``."""
+        if any(map(self.is_count, targets)):
+            return self.in_parallel(targets, [value] * len(targets))
+        first = Let("w0", self.value(value), place=place_of(value))
+        copy = Name(first.name, place=first.place)
+        return [
+            first,
+            *(Assign(self.target(t), copy, place=place_of(t)) for t in targets),
+        ]
+
     def unpacked(self, targets: list[ast.expr], values: list[Expr]) -> list[Statement]:
         """Read ``a, b = g(x)``, the values of which are known."""
         first: list[Statement] = [
@@ -397,10 +385,10 @@ class LoopReader(CallReader):
             old = Name(self.name(target.id), place=place)
             found = Op(OPERATORS[type(op)], (old, self.whole(value)), place=place)
             return self.counted(target, found)
-        if type(op) not in ARITHMETIC:
+        if type(op) not in VALUES:
             raise Unfit
         old = self.item(target) if isinstance(target, ast.Subscript) else self.value(target)
-        change = Op(ARITHMETIC[type(op)], (old, self.value(value)), place=place)
+        change = Op(VALUES[type(op)], (old, self.value(value)), place=place)
         return Assign(self.target(target), change, place=place)
 
     def target(self, node: ast.expr) -> Target:
@@ -429,55 +417,9 @@ class LoopReader(CallReader):
         return Count(named(target.id), value, place=place_of(target))
 
 
-def is_strict_or_not(keywords: list[ast.keyword]) -> bool:
-    """Return True for no keywords, or one that decides about lengths that differ.
-
-    Those are left to the loop as it is written in any case.
-    """
-    return all(k.arg == "strict" and isinstance(k.value, ast.Constant) for k in keywords)
-
-
 def may_jump(node: ast.stmt) -> bool:
     """Return True if a branch may leave the pass of its loop, or the function."""
     return isinstance(node, ast.If) and any(
         isinstance(part, ast.Break | ast.Continue | ast.Return) or may_jump(part)
         for part in (*node.body, *node.orelse)
     )
-
-
-def bound_before(function: Any, loop: ast.For | ast.While) -> set[str]:
-    """Return the names that are bound for certain when a loop of a function begins."""
-    arguments = function.args
-    given = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    found = _bound_on_the_way(function.body, loop)
-    deleted = {
-        part.id
-        for part in walk_tree(function)
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Del)
-    }
-    return set() if found is None else found.union(arg.arg for arg in given) - deleted
-
-
-def _bound_on_the_way(body: list[Any], loop: ast.For | ast.While) -> set[str] | None:
-    """Return the names bound in a block, and in those within it, before a loop is reached."""
-    found: set[str] = set()
-    for node in body:
-        if node is loop:
-            return found
-        for field in ("body", "orelse", "finalbody"):
-            within = _bound_on_the_way(getattr(node, field, []), loop)
-            if within is not None:
-                return found | within
-        if isinstance(node, ast.Assign):
-            targets = node.targets
-        elif isinstance(node, ast.AugAssign) or (isinstance(node, ast.AnnAssign) and node.value):
-            targets = [node.target]
-        else:
-            continue
-        found.update(
-            part.id
-            for target in targets
-            for part in walk_tree(target)
-            if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)
-        )
-    return None

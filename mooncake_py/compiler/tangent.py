@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mooncake_py.compiler.activity import part_of, target_of
+from mooncake_py.compiler.flat import is_flat
 from mooncake_py.compiler.ir import (
     Assign,
     Block,
@@ -22,7 +23,6 @@ from mooncake_py.compiler.ir import (
     Let,
     Load,
     Name,
-    Op,
     Region,
     Statement,
     Target,
@@ -125,9 +125,7 @@ class Tangent:
         e = let.value
         if isinstance(e, Load):
             return self.tangent_of(e) if e.array in self.names else None
-        if (isinstance(e, Op) and e.op == "int") or all(
-            of_operand(part) is None for part in parts_of(e)
-        ):
+        if is_flat(e) or all(of_operand(part) is None for part in parts_of(e)):
             return None
         total: Expr = ZERO
         for a, p in partials(e, Name(let.name)):

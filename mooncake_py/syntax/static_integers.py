@@ -230,5 +230,8 @@ class StaticInts:
 
     def _binds_int(self, value: Any) -> bool:
         if isinstance(value, ast.For | ast.comprehension):
-            return self._names.calls_builtin(value.iter, "range")
+            steps = value.iter
+            if self._names.calls_builtin(steps, "reversed") and len(steps.args) == 1:
+                steps = steps.args[0]
+            return self._names.calls_builtin(steps, "range")
         return value is not None and self.holds(value)

@@ -328,6 +328,25 @@ def values_of_several_types_are_of_the_first(patch: Patch) -> None:
     patch.setattr(infer._Inference, "flag", lambda self, s, e: Const(1))
 
 
+# Heads and statements.
+
+
+@breaks
+def ranges_that_are_reversed_go_forwards(patch: Patch) -> None:
+    original = forms.define
+    patch.setattr(forms, "define", lambda text, scope: original(text.replace("[::-1]", ""), scope))
+
+
+@breaks
+def one_of_several_targets_is_bound(patch: Patch) -> None:
+    original = read_loops.LoopReader.shared
+    patch.setattr(
+        read_loops.LoopReader,
+        "shared",
+        lambda self, targets, value: original(self, targets, value)[:2],
+    )
+
+
 # The functions that are called.
 
 

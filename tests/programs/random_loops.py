@@ -67,7 +67,8 @@ def random_loop(seed: int) -> str:
     """Return the text of a function ``f(x, y, m, a)``, whose value tells types and ints too."""
     random = Random(seed)
     starts = [random.choice(("0", "0.0", "x[0]", "a", "y[1]", "1")) for _ in range(2)]
-    first = random.choice(("range(1, n)", "range(n)", "range(n - 1, 0, -1)", "range(0, n, 2)"))
+    first = random.choice(("range(1, n)", "range(n)", "range(n - 1, 0, -1)", "range(0, n, 2)",
+                           "reversed(range(1, n))"))  # fmt: skip
     lines = [f"for i in {first}:", *_block(random, ["i"], random.randint(1, 4))]
     if random.random() < 0.3:
         second = ["for i in range(n - 2, -1, -1):", *_block(random, ["i"], random.randint(1, 2))]
@@ -138,12 +139,14 @@ def _statement(random: Random, counters: list[str]) -> list[str]:
         return ["u = -1", f"while {test}:", "    u += 1", *body]
     if kind < 0.15 and "j" not in counters:
         bounds = random.choice(("range(2)", "range(i)", "range(i, n)", "range(k)", "range(len(y))",
-                                "range(i - 1, -1, -1)", "range(int(abs(y[i]) * 3))"))  # fmt: skip
+                                "range(i - 1, -1, -1)", "range(int(abs(y[i]) * 3))",
+                                "reversed(range(i))"))  # fmt: skip
         head = f"for j in {bounds}:"
         if random.random() < 0.25:
             head = random.choice((
                 "for j, s in enumerate(v):", "for j, t in enumerate(x):",
                 "for j, w in enumerate(b):", "for j, w in enumerate(q):",
+                "for j, (s, t) in enumerate(zip(x, q)):",
             ))  # fmt: skip
         return [head, *_block(random, [*counters, "j"], random.randint(1, 3))]
     if kind < 0.19 and "z" not in counters:
@@ -184,11 +187,11 @@ def _statement(random: Random, counters: list[str]) -> list[str]:
         target = random.choice(("s", "t", "w", *FIELDS))
     else:
         target = _element(random, counters)
-    operator = random.choice(("=", "=", "+=", "-=", "*=", "/="))
+    operator = random.choice(("=", "=", "+=", "-=", "*=", "/=", "%=", "= s ="))
     if random.random() < 0.08:
         return [f"{target} = {random.choice(('0.0', '0', '1.5', 'a', _number(random, counters)))}"]
     value = _bounded(random, counters)
-    return [f"{target} {operator} {f'(2.0 + {value})' if operator == '/=' else value}"]
+    return [f"{target} {operator} {f'(2.0 + {value})' if operator in ('/=', '%=') else value}"]
 
 
 def _bounded(random: Random, counters: list[str]) -> str:
@@ -226,6 +229,13 @@ def _expression(random: Random, counters: list[str], depth: int) -> str:
         return f"{random.choice(('max', 'min'))}({inner}, {other}, {_number(random, counters)})"
     if kind < 0.55:
         return f"{random.choice(('min', 'max', 'blend', 'blend'))}({inner}, {other})"
+    if kind < 0.57:
+        return random.choice((
+            f"abs({inner}) ** 1.5", f"(0.5 + abs({inner})) ** {other}", f"(2.0 + {inner}) ** -1",
+            f"({inner}) % 0.7", f"{_number(random, counters)} % (2.0 + abs({other}))",
+            f"({inner}) // 0.3", f"{other} * float({inner})", f"0.3 * round({inner})",
+            f"math.floor({inner}) * {other}", f"np.floor({inner})", f"(+{inner}) ** k",
+        ))  # fmt: skip
     if kind < 0.58:
         return f"at({random.choice(VECTORS)}, {random.choice(counters)}, {inner})"
     if kind < 0.66:

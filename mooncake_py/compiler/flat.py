@@ -1,0 +1,31 @@
+"""Operations that have a derivative of zero wherever they have one: roundings, and ``a // b``.
+
+What the functions of NumPy return is a float; the others return an int.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.compiler.ir import Call, Expr, Op
+
+__all__ = ["TO_FLOATS", "TO_INTS", "is_flat", "is_flat_function"]
+
+TO_INTS = math.floor, math.ceil, math.trunc
+TO_FLOATS = np.floor, np.ceil, np.rint, np.trunc, np.sign
+OPERATORS = frozenset({"int", "round", "floordiv"})
+
+
+def is_flat_function(f: Any, count: int) -> bool:
+    """Return True if a function of so many numbers is constant in pieces."""
+    return count == 1 and any(f is flat for flat in (*TO_INTS, *TO_FLOATS))
+
+
+def is_flat(e: Expr) -> bool:
+    """Return True if no derivative flows through an operation."""
+    if isinstance(e, Call):
+        return is_flat_function(e.function, len(e.args))
+    return isinstance(e, Op) and e.op in OPERATORS
