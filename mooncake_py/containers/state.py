@@ -69,10 +69,10 @@ def slot_value(slot: Any, o: Any) -> Any:
 
 def restore_slot(o: Any, slot: Any, old: Any) -> None:
     """Undo a change of a slot."""
-    if old is MISSING:
-        slot.__delete__(o)
-    else:
+    if old is not MISSING:
         slot.__set__(o, old)
+    elif slot_value(slot, o) is not MISSING:
+        slot.__delete__(o)
 
 
 def old_attribute(o: Any, name: str) -> Any:

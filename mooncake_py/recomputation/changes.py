@@ -11,8 +11,9 @@ import sys
 from collections import deque
 from typing import Any
 
-from mooncake_py.containers import containers, dicts, lists, sets, state
-from mooncake_py.containers.undo import is_plain_key
+from mooncake_py.application.walker import replace_parts
+from mooncake_py.containers import containers, dicts, lists, sets
+from mooncake_py.recomputation.places import place_of
 from mooncake_py.runtime.pulls import pull_state
 
 __all__ = ["Changes", "is_alone"]
@@ -21,7 +22,6 @@ Entry = tuple[Any, ...]
 
 FEW = 16
 ORDERS = (dicts.restore_order, sets.restore_order)
-BY_PART = (state.restore_attribute, state.restore_slot, state.restore_flag)
 KEPT_WHOLE = frozenset({list, dict, set, deque})
 
 
@@ -59,17 +59,17 @@ class Changes:
             group = self.groups[id(o)] = Group(len(o) if type(o) in KEPT_WHOLE else 0)
         if group.is_whole:
             return
-        place = place_of(entry)
-        if place is None and not adds_at_the_end(entry):
-            group.places.clear()  # from here on they mean something else
+        part = part_of(entry)
+        if part is None and not adds_at_the_end(entry):
+            group.parts.clear()  # from here on they mean something else
             if entry[1] in ORDERS:  # of the attributes of an object, perhaps
                 group.has_order = True
                 for other in self.groups.values():
-                    other.places.clear()
-        elif place is not None:
-            if place in group.places:
+                    other.parts.clear()
+        elif part is not None:
+            if part in group.parts:
                 return
-            group.places.add(place)
+            group.parts.add(part)
         group.positions.append(len(self.kept))
         self.kept.append(entry)
         self.count += 1
@@ -138,8 +138,8 @@ class Group:
     ----------
     positions : list of int
         In the list of all entries.
-    places : set
-        The parts that are kept; a further change of one need not be.
+    parts : set
+        The parts whose changes are kept; a further change of one need not be.
     has_order : bool
         Whether the order of the keys of a dict is among them.
     size : int
@@ -148,30 +148,23 @@ class Group:
         Whether the entries bring back everything.
     """
 
-    __slots__ = ("has_order", "is_whole", "places", "positions", "size")
+    __slots__ = ("has_order", "is_whole", "parts", "positions", "size")
 
     def __init__(self, size: int) -> None:
         self.size = size
         self.positions: list[int] = []
-        self.places: set[Any] = set()
+        self.parts: set[Any] = set()
         self.has_order = False
         self.is_whole = False
 
 
-def place_of(entry: Entry) -> Any:
+def part_of(entry: Entry) -> Any:
     """Return what tells the place of a change from others, None if the inverse is relative."""
     _, inverse, _, *details = entry
-    if inverse is state.restore_cell:
-        return ()
-    if inverse is state.restore_shape:
-        return id(details[-1])
-    if inverse in BY_PART:
-        return details[0]
-    if inverse is dicts.restore_key:
-        return (details[0],) if is_plain_key(details[0]) else None
     if inverse is list.__setitem__ and type(details[0]) is int:
         return details[0]
-    return None
+    place = place_of(entry)
+    return None if place.inverse in (None, replace_parts) else place[1:]
 
 
 def adds_at_the_end(entry: Entry) -> bool:

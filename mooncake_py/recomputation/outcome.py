@@ -15,13 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.application.walker import parts_apart, replace_parts
-from mooncake_py.containers import containers, dicts, state
-from mooncake_py.containers.undo import is_plain_key
+from mooncake_py.containers import containers
 from mooncake_py.errors import DerivativeDropError
+from mooncake_py.recomputation.places import Place
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, contains_active, is_iterator, parts
-from mooncake_py.runtime.fields import own_attributes
 from mooncake_py.runtime.memory import Memory, undo_assign
 from mooncake_py.tangents.memory import owner as owner_of
 
@@ -29,14 +27,10 @@ if TYPE_CHECKING:
     from mooncake_py.diagnostics.reporting import Reporting
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["Outcome", "Place", "contents_of", "places_of", "same_state", "state_at"]
-
-Place = tuple[Any, Any, Any]
-"""What was changed, the inverse of the change, and where in it."""
+__all__ = ["Outcome", "same_state", "state_at"]
 
 CONSTANTS = frozenset({int, bool, str, bytes, type(None)})
 NUMBERS = frozenset({float, complex, np.float64, np.float32, np.complex128})
-LAYOUT = (state.restore_flag, state.restore_shape)
 COLUMNS = 61
 
 
@@ -159,51 +153,11 @@ class Outcome:
         self.todo.extend(reversed(held))
 
 
-def places_of(undoing: list[Any]) -> list[Place]:
-    """Return what the changes were about that are undone by some entries; arrays by their owner."""
-    places: dict[Any, Place] = {}
-    for entry in undoing:
-        if entry[0] is undo_assign:
-            o, inverse, detail = owner_of(entry[1]), undo_assign, None
-        else:
-            _, inverse, o, *details = entry
-            if inverse in LAYOUT:
-                continue  # the elements are another matter
-            by_part = (
-                state.restore_attribute, state.restore_slot, dicts.restore_key, replace_parts,
-            )  # fmt: skip
-            detail = details[0] if inverse in by_part else None
-            if inverse is dicts.restore_key and not is_plain_key(detail):
-                inverse, detail = dicts.restore, None
-        places[id(o), inverse, detail] = o, inverse, detail
-    return list(places.values())
-
-
-def contents_of(place: Place) -> Any:
-    """Return what a place holds now."""
-    o, inverse, detail = place
-    if inverse is undo_assign:
-        return o
-    if inverse is state.restore_attribute:
-        return state.old_attribute(o, detail)
-    if inverse is state.restore_slot:
-        return state.slot_value(detail, o)
-    if inverse is state.restore_cell:
-        return state.old_cell(o)
-    if inverse is dicts.restore_key:
-        return dicts.value_at(o, detail)
-    module = containers.module_of(o)
-    if module is not None:
-        return module.contents(o)
-    apart = parts_apart(o, detail) if inverse is replace_parts else None
-    return own_attributes(o) if apart is None else apart
-
-
 def state_at(place: Place) -> Any:
     """Return what tells whether a place is changed: its objects, or a checksum of an array."""
-    contents = contents_of(place)
-    if isinstance(contents, ndarray) and place[1] is undo_assign:
-        return checksum(contents)
+    if place.inverse is undo_assign:
+        return checksum(place.o)
+    contents = place.read()
     held = parts(contents) if containers.module_of(contents) is not None else [contents]
     return type(contents), list(held)
 

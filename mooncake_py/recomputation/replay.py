@@ -20,15 +20,11 @@ from mooncake_py.application.lift import Lifter, refuse_shared
 from mooncake_py.containers.dicts import restore_key, value_at
 from mooncake_py.containers.state import old_cell, restore_cell
 from mooncake_py.errors import CheckpointError, Location, MooncakeError
-from mooncake_py.recomputation.outcome import (
-    Outcome,
-    contents_of,
-    places_of,
-    same_state,
-    state_at,
-)
+from mooncake_py.recomputation.outcome import Outcome, same_state, state_at
+from mooncake_py.recomputation.places import LAYOUT, places_of
 from mooncake_py.recomputation.rehearsal import Rehearsal
 from mooncake_py.rules import local
+from mooncake_py.runtime.memory import undo_assign
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Calling
@@ -149,7 +145,8 @@ class Replay:
         self.globals = rehearsal.globals
         self.undoing = undoing
         self.where: Location | None = ctx.user_location()
-        places = places_of(ctx.tape[len(ctx.tape) - undoing :])
+        changes = places_of(ctx.tape[len(ctx.tape) - undoing :])
+        places = [p for p in changes if p.inverse not in LAYOUT]  # elements are another matter
         existing = {id(memory.ref()): memory.ref for memory in rehearsal.existing}
         self.arrays = [o for o, *_ in places if isinstance(o, ndarray) and id(o) in existing]
         self.places = [p for p in places if id(p[0]) not in existing]
@@ -169,7 +166,8 @@ class Replay:
         if not hasattr(self, "main"):
             self.places = [place for place in self.places if id(place[0]) not in main.seen]
         known = frozenset(main.seen)
-        changed = [Outcome(ctx, (contents_of(p),), unchanged, known) for p in self.places]
+        held = [p.o if p.inverse is undo_assign else p.read() for p in self.places]
+        changed = [Outcome(ctx, (value,), unchanged, known) for value in held]
         return main, changed
 
     def again(self) -> None:

@@ -7,21 +7,20 @@ forth again while the pullback runs; whatever happened to it in between is left 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
 from mooncake_py.application.codual_call import pull_codual
-from mooncake_py.application.walker import parts_apart, replace_parts
-from mooncake_py.containers import containers, dicts, state
+from mooncake_py.containers import dicts, state
 from mooncake_py.containers.undo import is_plain_key
 from mooncake_py.errors import InvalidTangentError
+from mooncake_py.recomputation.places import places_of
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
-from mooncake_py.runtime.fields import own_attributes, set_own_attributes
 from mooncake_py.runtime.memory import undo_assign
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import owner
@@ -30,22 +29,6 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
 __all__ = ["Suspended"]
-
-
-class Slot:
-    """A place whose contents the forward pass has changed.
-
-    Parameters
-    ----------
-    read : callable
-        Returns what is there now; the result does not change with the place.
-    write : callable
-        Puts such a result there.
-    """
-
-    def __init__(self, read: Callable[[], Any], write: Callable[[Any], None]) -> None:
-        self.read = read
-        self.write = write
 
 
 class Suspended:
@@ -70,8 +53,7 @@ class Suspended:
             ctx.roll_back()
             return
         changes_of_shape = [e for e in changes if e[1] is state.restore_shape]
-        slots = {key: slot for e in changes_of_shape + changes for key, slot in [slot_of(e)]}
-        self.at_exit = [(slot, slot.read()) for slot in slots.values()]
+        self.at_exit = [(p, p.read()) for p in places_of(changes_of_shape + changes)]
         for entry in reversed(changes):
             entry[0](entry)
 
@@ -83,15 +65,15 @@ class Suspended:
     @contextmanager
     def resumed(self) -> Iterator[None]:
         """Bring forth the state at the end of the forward pass; the tape undoes it meanwhile."""
-        before = [(slot, slot.read()) for slot, _ in self.at_exit]
-        for slot, contents in self.at_exit:
-            slot.write(contents)
+        before = [(place, place.read()) for place, _ in self.at_exit]
+        for place, contents in self.at_exit:
+            place.write(contents)
         try:
             yield
         finally:
-            for slot, contents in before:
+            for place, contents in before:
                 if not holds_active(contents):  # of an argument: the tape has put the number back
-                    slot.write(contents)
+                    place.write(contents)
 
 
 def compares_keys(entry: tuple[Any, ...]) -> bool:
@@ -137,42 +119,3 @@ def is_visible(entry: tuple[Any, ...], own: Iterable[int]) -> bool:
         arrays = [a for a in entry[4] if isinstance(a, ndarray)]
         return any(id(owner(a)) not in own for a in arrays if a.flags.writeable)
     return True
-
-
-def slot_of(entry: tuple[Any, ...]) -> tuple[Any, Slot]:
-    """Return the place that an entry is about, and what tells it from others."""
-    if entry[0] is undo_assign:
-        root = owner(entry[1])
-        return id(root), Slot(
-            root.copy, lambda old: undo_assign((undo_assign, root, Ellipsis, old))
-        )
-    _, inverse, o, *details = entry
-    if inverse is state.restore_attribute:
-        name = details[0]
-        return (id(o), name), Slot(
-            lambda: state.old_attribute(o, name),
-            lambda old: state.restore_attribute(o, name, old),
-        )
-    if inverse is state.restore_flag:
-        name = details[0]
-        return (id(o), "flag", name), Slot(
-            lambda: getattr(o.flags, name), lambda old: state.restore_flag(o, name, old)
-        )
-    if inverse is state.restore_shape:
-        return (id(o), "shape", id(details[-1])), Slot(
-            lambda: o.shape, lambda old: state.restore_shape(o, old, details[-1])
-        )
-    if inverse is dicts.restore_key:
-        key = details[0]
-        return (id(o), "key", key), Slot(
-            lambda: dicts.value_at(o, key), lambda old: dicts.restore_key(o, key, old)
-        )
-    if inverse is state.restore_cell:
-        return id(o), Slot(lambda: state.old_cell(o), lambda old: state.restore_cell(o, old))
-    module = containers.module_of(o)
-    if module is not None:
-        return id(o), Slot(lambda: module.contents(o), lambda old: module.restore(o, old))
-    if inverse is replace_parts and parts_apart(o, details[0]) is not None:
-        spec = details[0]
-        return id(o), Slot(lambda: parts_apart(o, spec), lambda old: replace_parts(o, spec, old))
-    return id(o), Slot(lambda: own_attributes(o), lambda old: set_own_attributes(o, old))
