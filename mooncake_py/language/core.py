@@ -98,8 +98,8 @@ class Core(Mode):
             raise self.failed(error) from None
         if derived.stored_globals or derived.stored_free:
             state.log_names(self, derived, f)
-        if self.rehearsal is not None and f.__closure__:
-            self.rehearsal.captured(f.__closure__)
+        if self.rehearsal is not None:
+            self.rehearsal.setting.entering(f)
         try:
             return instantiate(derived, f)(*args, **kwargs, _mk_ctx=self)
         except MooncakeError as error:  # raised by Python code that replaces a function

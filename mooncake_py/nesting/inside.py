@@ -263,7 +263,7 @@ def vjp_inside(
         ended(ctx)
         return output
 
-    setting = Setting(outer)
+    setting = Setting(outer, *outer.outers)
     with apart:
         y = run_inside(outer, name_of(f), call, setting)
     expected = Fingerprint(y)

@@ -76,7 +76,7 @@ def run_body(ctx: Mode, body: Any, names: Any, items: Any, slots: int) -> Any:
 
     def run_step(exit_value: Any, k: int) -> Any:
         if ctx.rehearsal is not None:
-            ctx.rehearsal.captured(body.__closure__ or ())
+            ctx.rehearsal.setting.entering(body)
             for cell in cells:
                 note(ctx, restore_cell, cell, old_cell(cell))
             for name in global_names:

@@ -8,16 +8,16 @@ many times is kept once.
 from __future__ import annotations
 
 import copy
-from types import CellType
 from typing import TYPE_CHECKING, Any, Self
 from weakref import ref
 
+import numpy as np
 from numpy import ndarray
 
-from mooncake_py.containers import containers, dicts, state
+from mooncake_py.containers import containers
 from mooncake_py.containers.undo import note
-from mooncake_py.language.draws import Draws
-from mooncake_py.recomputation.changes import Changes, is_alone
+from mooncake_py.recomputation.changes import Changes
+from mooncake_py.recomputation.setting import Setting
 from mooncake_py.rules.kinds import CoDualRule
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, parts
@@ -28,7 +28,7 @@ from mooncake_py.runtime.pulls import is_basic, pull_state
 if TYPE_CHECKING:
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["Rehearsal"]
+__all__ = ["Rehearsal", "copied"]
 
 Entry = tuple[Any, ...]
 
@@ -47,13 +47,9 @@ class Rehearsal:
     ----------
     existing : set of Memory
         Blocks that were known before; all of them are protected.
-    draws : Draws
-        Generators of random numbers that were drawn from.
-    globals : list
-        Global variables that functions bind which were called before, with what they are bound to.
-    cells : dict
-        Captured variables of the functions that were called, by id, with what they were bound to.
-        The function that they are local to binds them anew without anybody being told.
+    setting : Setting
+    errors, caches : dict
+        What else the second run must find.
     """
 
     def __init__(self, ctx: ReverseMode) -> None:
@@ -66,23 +62,20 @@ class Rehearsal:
         self.met: dict[int, tuple[ref[ndarray], ndarray, Memory]] = {}
         self.limit = FEW
         self.changes = Changes()
-        self.draws = Draws()
-        self.globals = [
-            (scope, name, dicts.value_at(scope, name)) for (_, name), scope in ctx.rebound.items()
-        ]
-        self.cells: dict[int, tuple[CellType, Any]] = {}
-        self.cells_limit = FEW
+        self.setting = Setting(ctx)
+        self.errors = np.geterr()
+        self.caches = copied(ctx.caches)
 
     def __enter__(self) -> Self:
         self.plainly = vars(self.ctx).get("record")
         self.ctx.record = self.record
         self.ctx.rehearsal = self
         self.ctx.ordered = self.changes
-        self.draws.__enter__()
+        self.setting.draws.__enter__()
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.draws.__exit__()
+        self.setting.draws.__exit__()
         del self.ctx.record, self.ctx.rehearsal
         self.ctx.ordered = {}
         if self.plainly is not None:
@@ -158,19 +151,6 @@ class Rehearsal:
         """Drop what was kept of arrays that are gone."""
         self.met = {key: kept for key, kept in self.met.items() if kept[0]() is not None}
 
-    # Captured variables.
-
-    def captured(self, closure: tuple[CellType, ...]) -> None:
-        """Note what the captured variables of a function that is called are bound to."""
-        for cell in closure:
-            if id(cell) not in self.cells:
-                self.cells[id(cell)] = cell, state.old_cell(cell)
-        if len(self.cells) > self.cells_limit:
-            self.cells = {
-                key: kept for key, kept in self.cells.items() if not is_alone([kept[0]], 1)
-            }
-            self.cells_limit = FEW + 2 * len(self.cells)
-
     # Rules by hand: only their pullbacks know how to undo them.
 
     def before_rule(self, rule: CoDualRule, args: Any) -> None:
@@ -197,6 +177,11 @@ class Rehearsal:
             note(self.ctx, set_own_attributes, value, fields)
         for part in parts(value):
             self.keep(part, seen)
+
+
+def copied(caches: dict[int, Any]) -> dict[int, Any]:
+    """Return the caches of a call as they are now."""
+    return {key: cache.copy() for key, cache in caches.items()}
 
 
 def with_shape(a: ndarray, shape: tuple[int, ...]) -> ndarray:

@@ -17,17 +17,13 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application.lift import Lifter, refuse_shared
-from mooncake_py.containers.dicts import restore_key, value_at
-from mooncake_py.containers.state import old_cell, restore_cell
 from mooncake_py.errors import CheckpointError, Location, MooncakeError
 from mooncake_py.recomputation.outcome import Outcome, same_state, state_at
 from mooncake_py.recomputation.places import LAYOUT, places_of
-from mooncake_py.recomputation.rehearsal import Rehearsal
-from mooncake_py.rules import local
+from mooncake_py.recomputation.rehearsal import Rehearsal, copied
 from mooncake_py.runtime.memory import undo_assign
 
 if TYPE_CHECKING:
-    from mooncake_py.runtime.mode import Calling
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
 __all__ = ["pull_replay", "run_unrecorded"]
@@ -51,7 +47,6 @@ def run_unrecorded(ctx: ReverseMode, run: Run) -> Any:
         The part; what it returns is returned.
     """
     start = len(ctx.tape)
-    setting = Setting(ctx)
     rehearsal = Rehearsal(ctx)
     error: Exception | None = None
     value: Any = None
@@ -64,20 +59,20 @@ def run_unrecorded(ctx: ReverseMode, run: Run) -> Any:
         error = raised
     ctx.ordered = {}
     if error is not None:
-        return run_to_error(ctx, run, start, setting, rehearsal, error)
-    replay = Replay(ctx, run, setting, rehearsal, len(ctx.tape) - start, value)
+        return run_to_error(ctx, run, start, rehearsal, error)
+    replay = Replay(ctx, run, rehearsal, len(ctx.tape) - start, value)
     ctx.record((pull_replay, replay))
     ctx.repeats = True
     return value
 
 
 def run_to_error(
-    ctx: ReverseMode, run: Run, start: int, setting: Setting, rehearsal: Rehearsal, error: Exception
+    ctx: ReverseMode, run: Run, start: int, rehearsal: Rehearsal, error: Exception
 ) -> Any:
     """Run with record a part that has raised, as what it raises may be handled."""
     undo(ctx, len(ctx.tape) - start)
-    rehearsal.draws.rewind()
-    setting.restore_caches(ctx)
+    rehearsal.setting.draws.rewind()
+    ctx.caches = copied(rehearsal.caches)
     where = ctx.user_location()
     run()  # raises
     raise ctx.failed(
@@ -97,19 +92,6 @@ def undo(ctx: ReverseMode, count: int) -> None:
         entry[0](entry)
 
 
-class Setting:
-    """What a run depends on besides memory."""
-
-    def __init__(self, ctx: Calling) -> None:
-        self.errors = np.geterr()
-        self.rules = local.current()
-        self.caches = {key: cache.copy() for key, cache in ctx.caches.items()}
-
-    def restore_caches(self, ctx: Calling) -> None:
-        """Make the caches of the call what they were."""
-        ctx.caches = {key: cache.copy() for key, cache in self.caches.items()}
-
-
 class Replay:
     """A part that was run without record.
 
@@ -118,8 +100,6 @@ class Replay:
     ctx : ReverseMode
     run : callable
         The part.
-    setting : Setting
-        Before the first run.
     rehearsal : Rehearsal
         The first run.
     undoing : int
@@ -132,17 +112,15 @@ class Replay:
         self,
         ctx: ReverseMode,
         run: Run,
-        setting: Setting,
         rehearsal: Rehearsal,
         undoing: int,
         value: Any,
     ) -> None:
         self.ctx = ctx
         self.run = run
-        self.setting = setting
-        self.draws = rehearsal.draws
-        self.cells = list(rehearsal.cells.values())
-        self.globals = rehearsal.globals
+        self.caches = rehearsal.caches
+        self.setting = rehearsal.setting
+        self.errors = rehearsal.errors
         self.undoing = undoing
         self.where: Location | None = ctx.user_location()
         changes = places_of(ctx.tape[len(ctx.tape) - undoing :])
@@ -206,33 +184,17 @@ class Replay:
     def as_before(self) -> Iterator[None]:
         """Let a run find what the first has found."""
         ctx = self.ctx
-        bound = [(cell, old_cell(cell)) for cell, _ in self.cells]
-        values = [value_at(scope, name) for scope, name, _ in self.globals]
         thread, ctx.thread = ctx.thread, get_ident()
         ctx.ordered = {}
         ctx.forget_lookups()  # of attributes of classes that were changed
-        self.setting.restore_caches(ctx)
-        for cell, content in self.cells:
-            restore_cell(cell, content)
-        for scope, name, value in self.globals:
-            restore_key(scope, name, value)
+        ctx.caches = copied(self.caches)
         try:
-            with (
-                np.errstate(**self.setting.errors),
-                local.using(self.setting.rules),
-                self.draws.again(),
-            ):
+            with np.errstate(**self.errors), self.setting.again(keeps_bindings=True):
                 ctx.load_handlers()
                 yield
         finally:
             ctx.load_handlers()
             ctx.thread = thread
-            for (cell, content), (_, then) in zip(bound, self.cells, strict=True):
-                if old_cell(cell) is then:  # not bound anew by the run
-                    restore_cell(cell, content)
-            for value, (scope, name, then) in zip(values, self.globals, strict=True):
-                if value_at(scope, name) is then:
-                    restore_key(scope, name, value)
 
     def other(self) -> CheckpointError:
         """Return the error for a second run with another outcome."""

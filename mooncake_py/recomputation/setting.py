@@ -1,22 +1,28 @@
-"""What an inner derivative depends on besides memory and containers, whose changes are undone."""
+"""What a run depends on besides memory and containers, whose changes are undone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import CellType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.containers.dicts import restore_key, value_at
 from mooncake_py.containers.state import old_cell, restore_cell
 from mooncake_py.language.draws import Draws
+from mooncake_py.recomputation.changes import is_alone
 from mooncake_py.rules import local
-from mooncake_py.runtime.attribute_lookup import MISSING
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = ["Setting"]
+
+FEW = 32
+
+Name = tuple[Callable[[], Any], Callable[[Any], None], Any]
+"""How to read and to bind a name, and what it was bound to."""
 
 
 class Setting:
@@ -24,8 +30,8 @@ class Setting:
 
     Parameters
     ----------
-    outer : Mode
-        Of the call that the run is a part of.
+    *contexts : Mode
+        The calls that the run is a part of.
 
     Attributes
     ----------
@@ -34,18 +40,20 @@ class Setting:
     draws : Draws
         Generators of random numbers.
     cells : dict
-        By id: a captured variable of a function that ran, and what it was bound to.
-    globals : list
-        Global variables that the functions round the run bind, with what they are bound to.
+        By id: a captured variable of a function that ran, and what it was bound to.  The function
+        that it is local to binds it anew without anybody being told.
+    globals : list of Name
+        Global variables that the functions round the run bind.
     """
 
-    def __init__(self, outer: Mode) -> None:
+    def __init__(self, *contexts: Mode) -> None:
         self.rules = local.current()
         self.draws = Draws()
         self.cells: dict[int, tuple[CellType, Any]] = {}
-        self.globals = [
-            (scope, name, value_at(scope, name))
-            for ctx in (outer, *outer.outers)
+        self.limit = FEW
+        self.globals: list[Name] = [
+            (read := partial(value_at, scope, name), partial(restore_key, scope, name), read())
+            for ctx in contexts
             for (_, name), scope in ctx.rebound.items()
         ]
 
@@ -56,23 +64,33 @@ class Setting:
 
     def note_cell(self, cell: CellType) -> None:
         """Note what a captured variable is bound to, before anything changes it."""
-        if id(cell) not in self.cells and (value := old_cell(cell)) is not MISSING:
-            self.cells[id(cell)] = cell, value
+        if id(cell) in self.cells:
+            return
+        self.cells[id(cell)] = cell, old_cell(cell)
+        if len(self.cells) > self.limit:
+            self.cells = {
+                key: kept for key, kept in self.cells.items() if not is_alone([kept[0]], 1)
+            }
+            self.limit = FEW + 2 * len(self.cells)
 
     @contextmanager
-    def again(self) -> Iterator[None]:
-        """Let a block find the setting of the first run."""
-        now = [(cell, old_cell(cell)) for cell, _ in self.cells.values()]
-        bound = [(scope, name, value_at(scope, name)) for scope, name, _ in self.globals]
+    def again(self, keeps_bindings: bool = False) -> Iterator[None]:
+        """Let a block find the setting of the first run.
+
+        What was bound before the block is bound afterwards, unless it keeps what it binds itself.
+        """
+        cells: list[Name] = [
+            (partial(old_cell, cell), partial(restore_cell, cell), value)
+            for cell, value in self.cells.values()
+        ]
+        names = [*cells, *self.globals]
+        now = [read() for read, _, _ in names]
         try:
-            for cell, value in self.cells.values():
-                cell.cell_contents = value
-            for variable in self.globals:
-                restore_key(*variable)
+            for _, bind, value in names:
+                bind(value)
             with self.draws.again(), local.using(self.rules):
                 yield
         finally:
-            for cell, value in now:
-                restore_cell(cell, value)
-            for variable in bound:
-                restore_key(*variable)
+            for (read, bind, then), value in zip(names, now, strict=True):
+                if not keeps_bindings or read() is then:
+                    bind(value)

@@ -64,8 +64,8 @@ class ReverseContext(InPlace):
 
     def entering(self, f: FunctionType) -> None:
         """Note a Python function that an inner derivative is about to run."""
-        if self.rehearsal is not None and f.__closure__:
-            self.rehearsal.captured(f.__closure__)
+        if self.rehearsal is not None:
+            self.rehearsal.setting.entering(f)
 
     def note_cell(self, cell: CellType) -> None:
         """Note a captured variable that is about to become active."""

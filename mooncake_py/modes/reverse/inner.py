@@ -63,7 +63,7 @@ class InnerContext(ReverseContext):
         self.registry.look_up = outer.registry.look_up
         self.captured: dict[int, tuple[Memory, Memory]] = {}
         self.numbers: dict[int, tuple[Active, Any]] = {}
-        self.setting = Setting(outer)
+        self.setting = Setting(*self.outers)
         self.known = self.registry.known = _Known(self)
         del self.record  # the method below, not that of the tape
 
