@@ -107,14 +107,7 @@ def container_written(rule: Rule, ctx: Reporting) -> MissingRuleError:
 def codual_of(ctx: Mode, value: Any, written: bool, active: bool) -> CoDual:
     """Pair an argument with its shadow; a constant that may be written becomes active.
 
-    Parameters
-    ----------
-    ctx : ReverseContext
-    value : object
-    written : bool
-        Whether the function may change it.
-    active : bool
-        Whether any argument of the call is active.
+    `active` says whether any argument of the call is.
     """
     t = type(value)
     if t is ndarray:

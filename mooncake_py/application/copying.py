@@ -38,36 +38,16 @@ def copy_jointly(
 ) -> T:
     """Copy nested values; parts shared within `value` are shared in the copy, views included.
 
-    Parameters
-    ----------
-    value : object
-        Usually a tuple of all the values to be copied.
-    convert : callable, optional
-        Replaces an owner of memory by an array of the same shape and axis order (of another
-        dtype, say), and a scalar by a scalar.
-    keep_views : bool
-        False hands each array to `convert` by itself, whatever memory it shares.
-    share_others : bool
-        Whether what has no tangent but may have state, such as a random generator, is shared
-        with `value`.
-
-    Returns
-    -------
-    object
-        Of the same structure.  Functions that have a rule or capture nothing that can change,
-        classes, modules and other values without state are shared with `value`.
+    Functions that have a rule or capture nothing that can change, classes, modules and other
+    values without state are shared with `value`, and with `share_others` also what may have state
+    but no tangent, such as a random generator.  Without `keep_views` each array goes to `convert`
+    by itself, whatever memory it shares.
     """
     return Copier(convert, keep_views, share_others).copy(value)
 
 
 class Copier:
-    """One joint copy: a memo that every part of it shares.
-
-    Attributes
-    ----------
-    memo : dict
-        By the id of what was copied: itself, and its copy.
-    """
+    """One joint copy: a memo that every part of it shares."""
 
     def __init__(
         self, convert: Convert | None, keep_views: bool = True, share_others: bool = False
@@ -75,7 +55,7 @@ class Copier:
         self.convert = convert
         self.keep_views = keep_views
         self.copy_other = _itself if share_others else _without_tangent
-        self.memo: dict[int, tuple[Any, Any]] = {}  # keeps the object beside its copy
+        self.memo: dict[int, tuple[Any, Any]] = {}  # by id, the object beside its copy
 
     def copy(self, value: Any) -> Any:
         """Return the copy of a value."""

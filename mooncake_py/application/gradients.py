@@ -30,20 +30,9 @@ class Known:
 def gradient_of(value: Any, tree: Any, memo: dict[int, Any]) -> Any:
     """Return the gradient of a value in its own structure, after the reverse pass.
 
-    Parameters
-    ----------
-    value : object
-        The argument, restored.
-    tree : node, TangentTree or None
-    memo : dict
-        Gradients of containers and arrays so far: what is met twice has one gradient.
-
-    Returns
-    -------
-    object
-        The same dataclass for a dataclass, a `MutableTangent` for any other object, that of a
-        closure with the captured variables by name; parts without a derivative give
-        ``NoTangent()``.  Arrays are new.
+    It is the same dataclass for a dataclass, a `MutableTangent` for any other object, that of a
+    closure with the captured variables by name; parts without a derivative give ``NoTangent()``.
+    Arrays are new.  What is met twice has one gradient, by the `memo`.
     """
     if tree is None:
         return NoTangent()

@@ -28,29 +28,15 @@ from mooncake_py.tangents.spec import TangentSpec
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = [
-    "Lifter",
-    "Settler",
-    "TangentTree",
-    "in_containers",
-    "is_differentiable",
-    "refuse_shared",
-]  # fmt: skip
+__all__ = ["Lifter", "Settler", "in_containers", "is_differentiable", "refuse_shared"]
 
 # Held by a call that has put active scalars into containers which other threads may see.
 in_containers = threading.RLock()
 
 
 class Lifter(Walker):
-    """Makes values active.
+    """Makes values active that enter a call.
 
-    Parameters
-    ----------
-    ctx : ReverseContext
-        The call that the values enter.
-
-    Notes
-    -----
     While floats in containers are replaced, other calls that would do so wait: it is a context
     manager, to be left when the containers are restored.
     """
@@ -120,16 +106,11 @@ class Lifter(Walker):
 
 
 class Settler(Walker):
-    """Brings values to plain numbers after a forward pass; every number gets a node.
-
-    Attributes
-    ----------
-    replaced : list of tuple
-        Containers and objects that held active numbers, their specs, and these numbers.
-    """
+    """Brings values to plain numbers after a forward pass; every number gets a node."""
 
     def __init__(self, ctx: Mode) -> None:
         super().__init__(ctx)
+        # Containers and objects that held active numbers, their specs, and these numbers.
         self.replaced: list[tuple[Any, TangentSpec, dict[Any, Any]]] = []
 
     def unsettle(self) -> None:

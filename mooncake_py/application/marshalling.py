@@ -33,25 +33,14 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Recording
 
 __all__ = [
-    "Contents",
-    "Inputs",
-    "Result",
-    "activated",
-    "leaves",
-    "note_results",
-    "plain",
-    "tree_of",
+    "Contents", "Inputs", "Result", "activated", "leaves", "note_results", "plain", "tree_of",
 ]  # fmt: skip
 
 
 class Reader(Walker):
     """Finds the nodes of a value, and leaves the value as it is.
 
-    Parameters
-    ----------
-    ctx : ReverseContext
-    whole : bool
-        Whether constant numbers and arrays get nodes too, for fdata that have a place for each.
+    With `whole`, constant numbers and arrays get nodes too, for fdata that have a place for each.
     """
 
     def __init__(self, ctx: Mode, whole: bool) -> None:
@@ -88,10 +77,7 @@ class Reader(Walker):
 def tree_of(ctx: Mode, value: Any, *, whole: bool = False) -> TangentTree | None:
     """Return the nodes in a container or an object, in its structure.
 
-    Raises
-    ------
-    InvalidTangentError, MissingRuleError
-        If something active is in a place that tangents do not know, such as an iterator or a set.
+    Raise if something active is in a place that tangents do not know: an iterator, a set.
     """
     reader = Reader(ctx, whole)
     try:
@@ -171,22 +157,7 @@ def differ(old: Mapping[Any, Any], new: Any) -> bool:
 
 
 class Inputs:
-    """What a rule was handed, to be recognised in what it returns.
-
-    Parameters
-    ----------
-    values : sequence
-        The arguments, as the user's code sees them.
-    handed : sequence
-        What the rule got in their place.
-
-    Attributes
-    ----------
-    memory : set of int
-        Ids of the arrays that own the memory of arguments.
-    originals : dict of int to tuple
-        For each copy its own id, the copy and what it is a copy of.
-    """
+    """The arguments of a rule, and what it was handed in their place: known if it returns them."""
 
     def __init__(self, values: Sequence[Any], handed: Sequence[Any]) -> None:
         self.values = values
@@ -221,14 +192,7 @@ def pair_copies(value: Any, copy: Any, found: dict[int, tuple[Any, Any, Any]]) -
 
 
 class Activator(Walker):
-    """Makes the numbers and arrays of what a rule returned active.
-
-    Parameters
-    ----------
-    ctx : ReverseContext
-    inputs : Inputs
-        What belongs to an argument stays that.
-    """
+    """Makes the numbers and arrays of what a rule returned active, but for those of arguments."""
 
     def __init__(self, ctx: Mode, inputs: Inputs) -> None:
         super().__init__(ctx)
@@ -266,14 +230,7 @@ class Activator(Walker):
 
 
 class Result:
-    """The node of a container or an object that a rule returned.
-
-    Attributes
-    ----------
-    value : object
-        As the user sees it.
-    tree : TangentTree
-    """
+    """The node of a container or an object that a rule returned, as the user sees it."""
 
     __slots__ = ("replaced", "tree", "value")
 
@@ -294,13 +251,7 @@ def activated(
 ) -> tuple[Any, Result | None]:
     """Make what is in a rule's output active; return it as the user sees it, and its node.
 
-    Parameters
-    ----------
-    ctx : ReverseContext
-    value : object
-        What the rule returned.
-    args, primals : sequence
-        The arguments, and what the rule was handed in their place.
+    The rule was handed the primals in place of the arguments.
     """
     if type(value) in INERT or isinstance(value, (FunctionType, MethodType)):
         return value, None

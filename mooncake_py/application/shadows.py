@@ -53,10 +53,7 @@ def put_parts(data: Any, parts: dict[Any, Any]) -> None:
 class Follower:
     """Brings fdata to the structure of trees; a container met twice is brought once.
 
-    Parameters
-    ----------
-    copied : list of ndarray
-        Fdata that are copied in and out and stay what they are.
+    Fdata that are copied in and out stay what they are.
     """
 
     def __init__(self, copied: list[ndarray]) -> None:

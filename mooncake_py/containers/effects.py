@@ -123,12 +123,7 @@ def writer(t: type, names: tuple[str, ...]) -> tuple[FunctionType, Location] | N
 class _Search:
     """Looks for an instruction that changes something, in functions and in those they name.
 
-    Parameters
-    ----------
-    t : type
-        The class whose methods and properties the functions use.
-    allowed : frozenset of str
-        Instructions that may store.
+    The functions use methods and properties of the class `t`.
     """
 
     def __init__(self, t: type, allowed: frozenset[str] = frozenset()) -> None:

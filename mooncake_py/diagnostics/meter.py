@@ -56,18 +56,11 @@ def part(done: int, total: int | None) -> str:
 
 
 class Reporter:
-    """Whom to tell, and how often; nobody once it is closed.
-
-    Attributes
-    ----------
-    callback : callable
-    every : float
-        The least number of seconds from one call to the next.
-    """
+    """Whom to tell, and how often; nobody once it is closed."""
 
     def __init__(self, callback: Callable[[Progress], object], every: float) -> None:
         self.callback = callback
-        self.every = every
+        self.every = every  # at least so many seconds pass from one call to the next
         self.closed = False
 
 
@@ -132,12 +125,7 @@ class Meter:
     ) -> Callable[[Any, int], Any]:
         """Return a step of a checkpointed loop that counts how often it runs.
 
-        Parameters
-        ----------
-        run_step : callable
-            Returned as it is where the loop is part of a step of another one.
-        total : int or None
-            How often it will run, at most; None if that is not known.
+        It will run `total` times at most; a loop within a step of another one does not count.
         """
         if self.within_step:
             return run_step

@@ -30,40 +30,13 @@ _VARIANTS_KEPT = 4
 class Derived:
     """A rewritten function before it is bound to globals and a closure.
 
-    Parameters
-    ----------
-    original, code : CodeType
-        Of the function, and of the rewritten one.
-    rewritten : Rewritten
-    parameters : tuple of str
-        Names that were free when the latter was compiled.
-
-    Attributes
-    ----------
-    code : CodeType
-        Of the new function; takes the context as keyword argument ``_mk_ctx``.
-    injected : dict
-        Name to constant, for the free variables that rewriting added.
-    stored_globals, stored_free : frozenset of str
-        Global names and free variables that the function itself binds or deletes; functions
-        nested in it do not count.
-    is_generator : bool
-    file, qualname, first_line
-        Of the original function.
-    node : FunctionDef or Lambda
-        The rewritten tree.
-    assumed : tuple
-        Pairs of a global name and the module that it must be bound to, or `MISSING`.
-    cells : tuple of CellType
-        The constants of `injected`; never rebound, so all functions share them.
-    closure : callable or None
-        Picks the closure of `code` from the original closure followed by `cells`.
+    The parameters are the names that were free when its code was compiled.
     """
 
     def __init__(
         self, original: CodeType, code: CodeType, rewritten: Rewritten, parameters: tuple[str, ...]
     ) -> None:
-        self.code = code
+        self.code = code  # takes the context as keyword argument ``_mk_ctx``
         self.injected = rewritten.injected
         self.stored_globals = rewritten.stored_globals
         self.stored_free = rewritten.stored_free
@@ -73,7 +46,9 @@ class Derived:
         self.first_line = original.co_firstlineno
         self.node = rewritten.node
         self.assumed = tuple(rewritten.assumed.items())
+        # The injected constants; never rebound, so all functions share them.
         self.cells = tuple(map(CellType, rewritten.injected.values()))
+        # Picks the closure of `code` from the original closure followed by `cells`.
         self.closure = _picker([parameters.index(name) for name in code.co_freevars])
 
 
@@ -94,24 +69,10 @@ _lock = threading.RLock()
 
 
 def derive(code: CodeType, globals_: dict[str, Any]) -> Derived:
-    """Return the rewritten form of a function's code.
+    """Return the rewritten form of a function's code, the same object as long as it fits.
 
-    Parameters
-    ----------
-    code : CodeType
-        ``function.__code__``.
-    globals_ : dict
-        ``function.__globals__``.  Only whether some names are modules or builtins is read; a
-        later call finds out if that changed, and derives anew.
-
-    Returns
-    -------
-    Derived
-        The same object for the same code, as long as it fits the globals.
-
-    Raises
-    ------
-    SourceUnavailableError, UnsupportedSyntaxError
+    Of the globals only whether some names are modules or builtins is read; a later call finds out
+    if that changed, and derives anew.
     """
     entry = _entries.get(id(code))
     if entry is not None and entry.code() is code:
@@ -173,19 +134,9 @@ def _generator_expression(source: SourceNode, code: CodeType) -> SourceUnavailab
 
 
 def instantiate(derived: Derived, function: FunctionType) -> FunctionType:
-    """Make the rewritten function that stands for `function`.
+    """Make the rewritten function that stands for `function`, and shares all but its code.
 
-    Parameters
-    ----------
-    derived : Derived
-        From the code of `function`.
-    function : FunctionType
-        Gives globals, closure, defaults and names, which the new function shares.
-
-    Returns
-    -------
-    FunctionType
-        To be called with the arguments of `function` and ``_mk_ctx=context``.
+    It is called with the arguments of `function` and ``_mk_ctx=context``.
     """
     pick = derived.closure
     new = FunctionType(

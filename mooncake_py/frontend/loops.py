@@ -55,13 +55,7 @@ def is_checkpointed(node: ast.For, names: Names) -> bool:
 class CheckpointedLoop:
     """One such loop, with its body as a function, not yet rewritten.
 
-    Parameters
-    ----------
-    node : For
-    number : int
-        Tells it from others in the same function.
-    found : Bindings
-        Of the function round it.
+    The number tells it from others in the same function, whose bindings were found.
     """
 
     def __init__(self, node: ast.For, number: int, found: Bindings) -> None:

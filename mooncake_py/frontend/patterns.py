@@ -13,14 +13,7 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any
 
-from mooncake_py.syntax.nodes import (
-    Place,
-    constant,
-    load,
-    located,
-    place_of,
-    store,
-)
+from mooncake_py.syntax.nodes import Place, constant, load, located, place_of, store
 
 __all__ = ["case_test", "chained", "conjunction"]
 
@@ -30,13 +23,8 @@ Visit = Callable[[ast.expr], ast.expr]
 def case_test(case: ast.match_case, matching: str, visit: Visit) -> ast.expr | None:
     """Return the test that matches a case and binds its names; None if it holds always.
 
-    Parameters
-    ----------
-    case : ast.match_case
-    matching : str
-        Name of the variable with the :class:`~mooncake_py.language.matching.Matching`.
-    visit : callable
-        Rewrites the expressions within patterns.
+    The variable `matching` holds the :class:`~mooncake_py.language.matching.Matching`; `visit`
+    rewrites the expressions within patterns.
     """
     compiler = _Compiler(matching, visit)
     tests, bound = compiler.pattern(case.pattern, 0)

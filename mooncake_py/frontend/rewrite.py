@@ -53,7 +53,7 @@ from __future__ import annotations
 
 import ast
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 from mooncake_py.frontend.loops import CheckpointedLoop, is_checkpointed
 from mooncake_py.frontend.patterns import case_test, chained, conjunction
@@ -80,55 +80,20 @@ from mooncake_py.syntax.unsupported import Unsupported
 __all__ = ["Rewritten", "rewrite"]
 
 
-class Rewritten:
-    """A rewritten function, not yet compiled.
+class Rewritten(NamedTuple):
+    """A rewritten function, not yet compiled."""
 
-    Parameters
-    ----------
-    node : FunctionDef or Lambda
-    injected : dict
-        Name to constant, for the free variables that rewriting added.
-    assumed : dict
-        Global name to the module it was bound to, or `names.MISSING` for a builtin.
-    stored_globals, stored_free : frozenset of str
-        Global names and free variables that the function itself binds or deletes.
-    """
-
-    def __init__(
-        self,
-        node: FunctionNode,
-        injected: dict[str, Any],
-        assumed: dict[str, object],
-        stored_globals: frozenset[str],
-        stored_free: frozenset[str],
-    ) -> None:
-        self.node = node
-        self.injected = injected
-        self.assumed = assumed
-        self.stored_globals = stored_globals
-        self.stored_free = stored_free
+    node: FunctionNode
+    injected: dict[str, Any]  # name to constant, for the free variables that rewriting added
+    assumed: dict[str, object]  # global name to its module, or `names.MISSING` for a builtin
+    stored_globals: frozenset[str]  # that the function itself binds or deletes
+    stored_free: frozenset[str]
 
 
 def rewrite(source: SourceNode, code: CodeType, globals_: dict[str, Any]) -> Rewritten:
-    """Rewrite one function.
+    """Rewrite one function; its globals are read to recognise modules and builtins.
 
-    Parameters
-    ----------
-    source : SourceNode
-        From :func:`mooncake_py.syntax.source.locate`; not changed.
-    code : CodeType
-        The function's.
-    globals_ : dict
-        The function's; read to recognise modules and builtins.
-
-    Returns
-    -------
-    Rewritten
-
-    Raises
-    ------
-    UnsupportedSyntaxError
-        Naming every place that cannot be rewritten.
+    Raise an `UnsupportedSyntaxError` that names every place that cannot be rewritten.
     """
     node = source.node
     assert not isinstance(node, ast.GeneratorExp)

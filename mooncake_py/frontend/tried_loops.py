@@ -45,15 +45,9 @@ __all__ = ["LoopRewriter"]
 
 
 class LoopRewriter(OutputRewriter):
-    """Loops as a whole.
+    """Loops as a whole."""
 
-    Attributes
-    ----------
-    root : FunctionDef or Lambda
-        The function that is rewritten.
-    """
-
-    root: FunctionNode
+    root: FunctionNode  # the function that is rewritten
 
     def tried_loop(self, node: ast.For | ast.While, plain: Any) -> Any:
         """Return what tries a loop and then runs it plainly, or `plain` if it cannot be one."""

@@ -25,22 +25,15 @@ INTS = frozenset({int, np.int64})
 
 
 class Attributes(Core):
-    """Reading, writing and deleting attributes of anything.
-
-    Attributes
-    ----------
-    readers, writers : dict
-        For a class and a name, the code in Python that runs; None where there is none.  They
-        hold until an attribute of a class is changed.
-    kept_by_instances : set of (type, str)
-        Classes and names of which nothing but the instance is asked on a write, nor on a read of
-        what is there: met before, and written quickly.
-    """
+    """Reading, writing and deleting attributes of anything."""
 
     def __init__(self) -> None:
         super().__init__()
+        # By class and name the code in Python that runs, None where there is none; they hold
+        # until an attribute of a class is changed.
         self.readers: dict[Any, attribute_lookup.Reader | None] = {}
         self.writers: dict[Any, Any] = {}
+        # Of which nothing but the instance is asked: met before, and written quickly.
         self.kept_by_instances: set[tuple[type, str]] = set()
         self.flags: array_attributes.Flags = {}
 
@@ -83,10 +76,7 @@ class Attributes(Core):
     def own_field(self, o: Any, name: str, *others: Any) -> Any:
         """Return ``o.name`` where nobody but `o` has to do with it; else what fits no region.
 
-        Parameters
-        ----------
-        others
-            Objects whose attribute of this name a region reads or writes too.
+        The others are objects whose attribute of this name the region reads or writes too.
         """
         if not attribute_lookup.is_own(o, name):
             return Ellipsis

@@ -26,13 +26,7 @@ NOTHING = object()
 
 
 class Cache:
-    """What one cached function has returned during a differentiated call.
-
-    Parameters
-    ----------
-    function : callable
-        As ``lru_cache`` made it.
-    """
+    """What a function that ``lru_cache`` made has returned during a differentiated call."""
 
     def __init__(self, function: Any) -> None:
         self.function = function  # kept: the cache is found by its id

@@ -53,21 +53,11 @@ __all__ = ["Handlers", "call_array_method", "call_opaque", "call_unregistered", 
 
 
 class Handlers(NamedTuple):
-    """How functions with a rule are called.
+    """How functions with a rule are called, by function."""
 
-    Attributes
-    ----------
-    version : tuple
-        Of the registry, and whether `scipy.optimize` is loaded.
-    general : dict
-        From a function to its handler.
-    unary : dict
-        From a function of one number or array to its quick handler ``(context, x)``.
-    """
-
-    version: tuple[int, bool]
+    version: tuple[int, bool]  # of the registry, and whether `scipy.optimize` is loaded
     general: dict[Any, Handler]
-    unary: dict[Any, Callable[[Any, Any], Any]]
+    unary: dict[Any, Callable[[Any, Any], Any]]  # ``(context, x)``, of one number or array
 
 
 _handlers = Handlers((-1, False), {}, {})
@@ -113,16 +103,10 @@ def make_handlers(version: tuple[int, bool], replaced: dict[Any, Any]) -> Handle
 def table_of(
     handler: Callable[[Any], Handler], replaced: dict[Any, Any], own: dict[Any, Handler]
 ) -> dict[Any, Handler]:
-    """Return a table of handlers, the same for each mode but for rules.
+    """Return a table of handlers, the same for each mode but for what it makes of a rule.
 
-    Parameters
-    ----------
-    handler : callable
-        What the mode makes of a rule.
-    replaced : dict
-        Rules that hold within a block.
-    own : dict
-        Handlers of the mode itself, for functions that the language has none for.
+    Rules that hold within a block replace others; handlers of the mode's own are for functions
+    that the language has none for.
     """
     within = domains.Within(handler, call_unregistered)
     table: dict[Any, Handler] = {f: noting(rule, within(rule)) for f, rule in registry.registered()}

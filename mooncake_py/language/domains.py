@@ -23,12 +23,7 @@ METHODS = (type(list.append), type(object.__init__), MethodWrapperType)
 class Within:
     """Makes the handlers of rules, of those too that are restricted.
 
-    Parameters
-    ----------
-    handler : callable
-        What a mode makes of a rule.
-    otherwise : callable
-        Calls a function that has no rule.
+    A mode says what it makes of a rule, and how it calls a function that has none.
     """
 
     def __init__(self, handler: Callable[[Any], Handler], otherwise: Handler) -> None:

@@ -25,15 +25,7 @@ _MISSING = object()
 
 
 class Matching:
-    """One execution of a ``match`` statement.
-
-    Parameters
-    ----------
-    ctx : Language
-        What reads attributes, items and lengths, and compares.
-    subject : object
-        Number 0.
-    """
+    """One execution of a ``match`` statement; the subject is number 0."""
 
     def __init__(self, ctx: Language, subject: Any) -> None:
         self.ctx = ctx

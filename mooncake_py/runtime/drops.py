@@ -44,13 +44,7 @@ NO_LIST = "use an array of dtype float, or a list"
 def output(ctx: Tracking, rule: Any, y: Any, operands: Any) -> Any:
     """Return an output of a rule on active data that holds no derivative; raise if it should.
 
-    Parameters
-    ----------
-    ctx : Mode
-    rule : Rule
-    y : Any
-    operands : sequence
-        Integers that are made of floats are steps, those that are read from their bytes are not.
+    Integers that are made of floats are steps, those that are read from their bytes are not.
     """
     for a in operands:
         if type(a) is ndarray and a.dtype.kind not in "fcVO" and ctx.find(a) is not None:
@@ -86,12 +80,7 @@ def element(ctx: Reporting, o: ndarray, y: Any) -> Any:
 def holds(ctx: Tracking, o: ndarray, v: Any = None) -> bool:
     """Return whether an array holds the derivative of an active value that is about to be written.
 
-    Parameters
-    ----------
-    ctx : Mode
-    o : ndarray
-    v : array or number, optional
-        What is written; None if that is known later only.
+    The value is None if it is known later only.
     """
     kind = o.dtype.kind
     if kind in "fc":
@@ -160,15 +149,7 @@ def reporter(ctx: Reporting) -> Reporter:
 
 
 def refuse_other_bytes(report: Reporter, dtype: np.dtype[Any], of_owner: np.dtype[Any]) -> None:
-    """Raise if an array reads the bytes of active floats as something else.
-
-    Parameters
-    ----------
-    report : callable
-        From :func:`reporter`.
-    dtype, of_owner : dtype
-        Of the array, and of the array that owns its memory.
-    """
+    """Raise if an array of a dtype reads the bytes of active floats of its owner otherwise."""
     if dtype.kind in "fc" and of_owner.kind in "fc":
         sizes = [d.itemsize // 2 if d.kind == "c" else d.itemsize for d in (dtype, of_owner)]
         allowed = sizes[0] == sizes[1]

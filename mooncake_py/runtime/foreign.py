@@ -38,16 +38,7 @@ def foreign_numbers(ctx: Mode, entry: tuple[Any, ...]) -> Iterator[Active]:
 
 
 def held_foreign(ctx: Mode | None, value: Any, seen: set[int]) -> Iterator[Any]:
-    """Yield the numbers of other calls, and the arrays, that a value is or holds.
-
-    Parameters
-    ----------
-    ctx : Mode
-        This call.
-    value : object
-    seen : set of int
-        Filled with the ids of what was looked at.
-    """
+    """Yield the numbers of other calls than this, and the arrays, that a value is or holds."""
     if type(value) is Active:
         if value.context is not ctx:
             yield value

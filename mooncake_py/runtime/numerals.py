@@ -33,18 +33,11 @@ NUMERAL = (  # a text, which `re` compiles when numbers are written
 
 
 class Numerals:
-    """Magnitudes of the numbers that a call has written as text.
-
-    Attributes
-    ----------
-    exact : set of float
-        As they read.
-    rounded : set of float
-        To six digits, by which a number is known that was cut or written in another format.
-    """
+    """Magnitudes of the numbers that a call has written as text."""
 
     def __init__(self) -> None:
         self.exact: set[float] = set()
+        # To six digits, by which a number is known that was cut or written in another format.
         self.rounded: set[float] = set()
 
     def add(self, text: str, whole: bool) -> None:

@@ -15,17 +15,7 @@ __all__ = ["BINARY", "UNARY", "BinaryOperator"]
 
 
 class BinaryOperator:
-    """A binary operator: how to run it on values, and which rules differentiate it.
-
-    Attributes
-    ----------
-    function, inplace : callable
-        The functions of the `operator` module, such as ``operator.add`` and ``operator.iadd``.
-    ufunc : numpy.ufunc
-        What NumPy runs for arrays.
-    method, reflected, inplace_method : str
-        Names of the special methods.
-    """
+    """A binary operator: how to run it on values, and which rules differentiate it."""
 
     __slots__ = (
         "_array_rule", "_scalar_rule", "function", "inplace", "inplace_method", "method",

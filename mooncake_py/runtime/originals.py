@@ -30,16 +30,7 @@ class LookUp:
 
 
 class Original:
-    """Stands for a block in the registry: unknown there, but to look it up is noted.
-
-    Parameters
-    ----------
-    block : ndarray
-        The owner of the memory.
-    noted_by : Reachable
-    ctx : Context
-        Whose registry it is.
-    """
+    """Stands for a block in the registry of a context: unknown there, but look-ups are noted."""
 
     __slots__ = ("block", "context", "noted_by")
 

@@ -21,25 +21,12 @@ __all__ = ["Registry"]
 
 
 class Registry:
-    """The blocks and views known to one differentiated call, by the id of the array.
-
-    Parameters
-    ----------
-    report : callable
-        Notes an error in the call, from :func:`drops.reporter`.
-
-    Attributes
-    ----------
-    known : dict of int to Memory or View
-        Nodes of active arrays.
-    constants : dict of int to Memory
-        Blocks without a derivative of which something must be remembered.
-    """
+    """The blocks and views known to one differentiated call, by the id of the array."""
 
     def __init__(self, report: Reporter) -> None:
-        self.report = report
-        self.known: dict[int, Memory | View] = {}
-        self.constants: dict[int, Memory] = {}
+        self.report = report  # notes an error in the call
+        self.known: dict[int, Memory | View] = {}  # nodes of active arrays
+        self.constants: dict[int, Memory] = {}  # of which something must be remembered
         self.foreign: dict[int, tuple[Any, ndarray]] = {}
         self.look_up = LookUp()
 

@@ -8,18 +8,11 @@ __all__ = ["TangentTree"]
 
 
 class TangentTree:
-    """Nodes in the structure of a container or an object.
-
-    Attributes
-    ----------
-    kind : type
-        Container of the tangent: tuple, list, dict, `Tangent` or `MutableTangent`.
-    parts : dict
-        A node, a `TangentTree` or None (no derivative) for each index, key or name.
-    """
+    """Nodes in the structure of a container or an object."""
 
     __slots__ = ("kind", "parts")
 
     def __init__(self, kind: type) -> None:
-        self.kind = kind
+        self.kind = kind  # of the tangent: tuple, list, dict, `Tangent` or `MutableTangent`
+        # By index, key or name: a node, a tree, or None where there is no derivative.
         self.parts: dict[Any, Any] = {}

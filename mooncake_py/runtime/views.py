@@ -18,13 +18,6 @@ class View:
     """An array that shares the memory of an active block, known by byte offset and strides.
 
     Its shadow is the same view of the block's shadow.
-
-    Attributes
-    ----------
-    geometry : tuple
-        Shape, dtype, byte offset in the block, strides.
-    overlaps : bool
-        Whether two elements may be the same memory (broadcast arrays, sliding windows).
     """
 
     __slots__ = ("geometry", "memory", "overlaps", "ref")
@@ -34,8 +27,8 @@ class View:
     ) -> None:
         self.ref = reference
         self.memory = memory
-        self.geometry = geometry
-        self.overlaps = overlaps
+        self.geometry = geometry  # shape, dtype, byte offset in the block, strides
+        self.overlaps = overlaps  # whether two elements may be the same memory
 
     @property
     def grad(self) -> ndarray | None:

@@ -40,18 +40,13 @@ def compile_function(
         Not changed. Decorators, defaults and annotations are left out: they are no part of the
         code object.
     original : CodeType
-        Gives file, qualified name and ``__future__`` flags.
+        Gives file, qualified names, also of nested functions, and ``__future__`` flags.
     parameters : tuple of str
         Names that are free variables of the function.
     class_name : str, optional
         The class round the function, by which private names are mangled.
     imports : iterable of str
         Names that the module imports: CPython calls their attributes by other instructions.
-
-    Returns
-    -------
-    CodeType
-        With the user's file name, line numbers and qualified names, also in nested functions.
     """
     bound = getattr(node, "name", "_") if class_name is None else "_"
     module = _template(bound, class_name, parameters, imports)

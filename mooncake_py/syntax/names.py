@@ -19,25 +19,12 @@ MISSING: Any = object()
 
 
 class Names:
-    """Resolve global names.
-
-    Parameters
-    ----------
-    globals_ : dict
-        Of the function; read only.
-    bound : container of str
-        Names that are, or in some scope of the function may be, anything but global.
-    """
+    """Resolve global names; `bound` ones are, or in some scope may be, anything but global."""
 
     def __init__(self, globals_: dict[str, Any], bound: Container[str]) -> None:
-        self._globals = globals_
+        self.globals = globals_
         self._bound = bound
         self.assumed: dict[str, object] = {}
-
-    @property
-    def globals(self) -> dict[str, Any]:
-        """The globals of the function."""
-        return self._globals
 
     def is_bound(self, name: str) -> bool:
         """Return True if a name is, or may be, anything but global."""
@@ -47,7 +34,7 @@ class Names:
         """Return the name of the builtin that an expression surely refers to, or None."""
         if not isinstance(node, ast.Name) or node.id in self._bound:
             return None
-        if node.id in self._globals or not hasattr(builtins, node.id):
+        if node.id in self.globals or not hasattr(builtins, node.id):
             return None
         self.assumed[node.id] = MISSING
         return node.id
@@ -64,7 +51,7 @@ class Names:
     def module(self, node: ast.AST) -> ModuleType | None:
         """Return the module that a name or a dotted name leads to, or None."""
         if isinstance(node, ast.Name):
-            value = None if node.id in self._bound else self._globals.get(node.id)
+            value = None if node.id in self._bound else self.globals.get(node.id)
             if isinstance(value, ModuleType):
                 self.assumed[node.id] = value
         elif isinstance(node, ast.Attribute):
@@ -82,13 +69,13 @@ class Names:
         """
         if not isinstance(node, ast.Name) or node.id in self._bound:
             return None
-        value = self._globals.get(node.id)
+        value = self.globals.get(node.id)
         return value if type(value) is FunctionType else None
 
     def refers_to(self, node: ast.AST, value: object) -> bool:
         """Whether a name or a dotted name surely refers to an object."""
         if isinstance(node, ast.Name):
-            found = node.id not in self._bound and self._globals.get(node.id) is value
+            found = node.id not in self._bound and self.globals.get(node.id) is value
             if found:
                 self.assumed[node.id] = value
             return found

@@ -41,21 +41,7 @@ _IMPORTED = time.time()
 class SourceNode:
     """Where a function stands in its file; the trees are shared and must not be changed.
 
-    Parameters
-    ----------
-    node : FunctionDef, AsyncFunctionDef, Lambda or GeneratorExp
-    file : str
-        As in ``code.co_filename``.
-    class_name : str or None
-        The innermost class round the function, by which its private names are mangled.
-    parsed : Parsed
-        The whole file.
-
-    Attributes
-    ----------
-    imports : frozenset of str
-        Names that the module imports at its top level.
-    module : ast.Module
+    By the innermost class round the function its private names are mangled.
     """
 
     def __init__(
@@ -91,22 +77,10 @@ _files: dict[str, Parsed] = {}
 
 
 def locate(code: CodeType) -> SourceNode:
-    """Find the syntax tree of the function that a code object belongs to.
+    """Find the syntax tree of the function, lambda or generator expression of a code object.
 
-    Parameters
-    ----------
-    code : CodeType
-        Of a function, a lambda or a generator expression.
-
-    Returns
-    -------
-    SourceNode
-
-    Raises
-    ------
-    SourceUnavailableError
-        If there is no text (C code, text run by ``exec``), or if the text is no longer the one
-        that the code object was compiled from.
+    Raise a `SourceUnavailableError` if there is no text (C code, text run by ``exec``), or if the
+    text is no longer the one that the code object was compiled from.
     """
     file = text_file(code)
     if not linecache.getlines(file):

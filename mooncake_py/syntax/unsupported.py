@@ -30,13 +30,7 @@ _NAMED = ("id", "arg", "name", "asname", "rest")
 
 
 class Unsupported:
-    """Places of one function that cannot be rewritten.
-
-    Parameters
-    ----------
-    code : CodeType
-        Of the function; names it in the error.
-    """
+    """Places of one function, by its code, that cannot be rewritten."""
 
     def __init__(self, code: CodeType) -> None:
         self._code = code

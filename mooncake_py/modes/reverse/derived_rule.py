@@ -18,7 +18,8 @@ from numpy import ndarray
 
 from mooncake_py.application import shadows
 from mooncake_py.application.codual_call import ArrayCoDual
-from mooncake_py.application.lift import SCALARS, Lifter, Settler, TangentTree, in_containers
+from mooncake_py.application.lift import Lifter, Settler, in_containers
+from mooncake_py.application.walker import SCALARS
 from mooncake_py.boundary.exceptions import end_by, guarded
 from mooncake_py.diagnostics.tracebacks import boundary, leave_by
 from mooncake_py.errors import InvalidTangentError, PullbackReuseError
@@ -28,6 +29,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.limits import limits_raised
 from mooncake_py.runtime.memory import Memory
+from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.runtime.views import View
 from mooncake_py.tangents import CoDual, NoFData
 from mooncake_py.tangents.containers import MUTABLE
