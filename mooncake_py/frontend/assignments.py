@@ -20,8 +20,8 @@ from mooncake_py.syntax.nodes import (
     attribute_place,
     constant,
     context_call,
+    forget,
     load,
-    located,
     place_of,
     replaced,
     statement,
@@ -50,10 +50,7 @@ class Temporaries:
 
     def delete(self, place: Place) -> list[ast.stmt]:
         """Return the statement that forgets them, so that they leak into no class body."""
-        if not self._names:
-            return []
-        names = [replaced(load(name, place), ctx=ast.Del()) for name in self._names]
-        return [located(ast.Delete(names), place)]
+        return [forget(self._names, place)] if self._names else []
 
 
 class AssignmentRewriter(ExpressionRewriter):

@@ -7,16 +7,14 @@ must run derived.  Only operands that are numbers or booleans for certain are le
 from __future__ import annotations
 
 import ast
-from typing import Any
 
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import (
-    CONTEXT,
     Place,
     Rebuilder,
     constant,
+    context_attribute,
     context_call,
-    load,
     located,
     place_of,
     replaced,
@@ -26,17 +24,10 @@ from mooncake_py.syntax.static_integers import StaticInts
 __all__ = ["COMPARE", "ConditionRewriter"]
 
 COMPARE: dict[type[ast.cmpop], str] = {
-    ast.Lt: "lt",
-    ast.LtE: "le",
-    ast.Eq: "eq",
-    ast.NotEq: "ne",
-    ast.Gt: "gt",
-    ast.GtE: "ge",
-    ast.In: "contained",
-    ast.NotIn: "not_contained",
-    ast.Is: "identical",
+    ast.Lt: "lt", ast.LtE: "le", ast.Eq: "eq", ast.NotEq: "ne", ast.Gt: "gt", ast.GtE: "ge",
+    ast.In: "contained", ast.NotIn: "not_contained", ast.Is: "identical",
     ast.IsNot: "not_identical",
-}
+}  # fmt: skip
 _IDENTITY = (ast.Is, ast.IsNot)
 _BOOLEAN_BUILTINS = ("isinstance", "issubclass", "hasattr", "callable", "any", "all", "bool", "len")
 
@@ -54,7 +45,7 @@ class ConditionRewriter(Rebuilder):
             return self.rebuild(node)
         place = place_of(node)
         links: list[ast.expr] = []
-        left = self.visit(node.left)
+        left: ast.expr = self.visit(node.left)
         for op, operand in zip(node.ops, node.comparators, strict=True):
             right = self.visit(operand)
             name = COMPARE[type(op)]
@@ -63,7 +54,7 @@ class ConditionRewriter(Rebuilder):
                 left = right
             else:
                 links.append(context_call("link", [constant(name, place), left, right], place))
-                left = _context_attribute("linked", place)
+                left = context_attribute("linked", place)
         return links[0] if len(links) == 1 else located(ast.BoolOp(ast.And(), links), place)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
@@ -75,7 +66,7 @@ class ConditionRewriter(Rebuilder):
             if self._is_boolean(operand):
                 last = located(ast.BoolOp(node.op, [value, last]), place_of(node))
                 continue
-            chosen = _context_attribute("chosen", place)
+            chosen = context_attribute("chosen", place)
             branches = (last, chosen) if isinstance(node.op, ast.And) else (chosen, last)
             test = context_call("choose", [value], place)
             last = located(ast.IfExp(test, *branches), place_of(node))
@@ -143,7 +134,3 @@ def _compared(op: ast.cmpop, left: ast.expr, right: ast.expr, place: Place) -> a
     if isinstance(op, _IDENTITY):
         return located(ast.Compare(left, [op], [right]), place)
     return context_call(COMPARE[type(op)], [left, right], place)
-
-
-def _context_attribute(name: str, place: Place) -> Any:
-    return located(ast.Attribute(load(CONTEXT, place), name, ast.Load()), place)

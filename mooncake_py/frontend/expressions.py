@@ -219,23 +219,8 @@ class ExpressionRewriter(FusingRewriter):
             kw_defaults=self.visit_all(node.kw_defaults),
         )
 
-    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
-        """Rewrite in place."""
-        return self._comprehension(node)
-
-    def visit_SetComp(self, node: ast.SetComp) -> ast.expr:
-        """Rewrite in place."""
-        return self._comprehension(node)
-
-    def visit_DictComp(self, node: ast.DictComp) -> ast.expr:
-        """Rewrite in place."""
-        return self._comprehension(node)
-
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
-        """Rewrite in place."""
-        return self._comprehension(node)
-
-    def _comprehension(self, node: Any) -> ast.expr:
+    def visit_ListComp(self, node: Any) -> ast.expr:
+        """Rewrite a comprehension of any kind in place."""
         outer = self.statics
         # Python evaluates the first iterable outside the comprehension.
         first = self.iterable(node.generators[0])
@@ -260,6 +245,8 @@ class ExpressionRewriter(FusingRewriter):
             if any(not isinstance(leaf, ast.Name) for leaf in leaves(generator.target)):
                 self.refused.add(generator.target, unsupported.TARGET)
         return replaced(node, **changes)
+
+    visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
 
     def iterable(self, loop: Any) -> ast.expr:
         """Rewrite what a loop or a comprehension runs over."""
@@ -287,7 +274,7 @@ class ExpressionRewriter(FusingRewriter):
         value = context_call("delegate", [self.visit(node.value)], place_of(node.value))
         return replaced(node, value=value)
 
-    def visit_Await(self, node: ast.Await) -> ast.expr:
+    def visit_Await(self, node: Any) -> Any:
         """Refuse."""
         self.refused.add(node, unsupported.ASYNCHRONOUS)
         return node

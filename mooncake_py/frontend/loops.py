@@ -36,14 +36,14 @@ from mooncake_py.syntax.nodes import (
     place_of,
     replaced,
     store,
+    when,
 )
-from mooncake_py.syntax.static_integers import Bindings
+from mooncake_py.syntax.static_integers import Bindings, bindings_of
 from mooncake_py.syntax.trees import children, walk
 
 __all__ = ["CheckpointedLoop", "is_checkpointed"]
 
 ITEM = f"{PREFIX}item"
-_NAMED = (ast.FunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -66,17 +66,18 @@ class CheckpointedLoop:
         self.name = f"{PREFIX}body{number}"
         self.exit = f"{PREFIX}exit{number}"
         self.found = found
-        bound = stored_names([node.target, *node.body]) | other_names(node.body)
+        bound = set(bindings_of([node.target, *node.body]).own)
         self.bound = sorted(bound - found.global_names)
         self.globals = sorted(bound & found.global_names)
 
     def reason_to_refuse(self) -> ast.AST | None:
         """Return a part of the body that cannot be in a function of its own, or None."""
         for item in in_scope(self.node.body):
-            if isinstance(item, (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor)):
-                return item
-            if isinstance(item, ast.Call) and not item.args and named(item.func) == "super":
-                return item  # it looks for the arguments of its function
+            match item:
+                case ast.Yield() | ast.YieldFrom() | ast.Await() | ast.AsyncFor():
+                    return item
+                case ast.Call(func=ast.Name(id="super"), args=[]):
+                    return item  # it looks for the arguments of its function
         return None
 
     def body(self) -> list[ast.stmt]:
@@ -108,17 +109,13 @@ class CheckpointedLoop:
             function,
             assign(store(self.exit, place), run, place),
         ]
-        if returns(self.node.body):
-            exit_value = located(
-                ast.Subscript(load(self.exit, place), constant(0, place), ast.Load()), place
-            )
-            leave = located(ast.Return(exit_value), place)
-            result.append(located(ast.If(load(self.exit, place), [leave], []), place))
+        left = load(self.exit, place)
+        if any(isinstance(item, ast.Return) for item in in_scope(self.node.body)):
+            value = located(ast.Subscript(left, constant(0, place), ast.Load()), place)
+            result.append(when(left, [located(ast.Return(value), place)], [], place))
         if orelse:
-            test = located(
-                ast.Compare(load(self.exit, place), [ast.Is()], [constant(None, place)]), place
-            )
-            result.append(located(ast.If(test, orelse, []), place))
+            test = located(ast.Compare(left, [ast.Is()], [constant(None, place)]), place)
+            result.append(when(test, orelse, [], place))
         return result
 
     def declarations(self, place: Place) -> list[ast.stmt]:
@@ -129,12 +126,7 @@ class CheckpointedLoop:
         bind = located(
             ast.Assign([store(name, place) for name in own], constant(None, place)), place
         )
-        return [located(ast.If(constant(False, place), [bind], []), place)]
-
-
-def named(node: ast.expr) -> str:
-    """Return the name that an expression is, or an empty text."""
-    return node.id if isinstance(node, ast.Name) else ""
+        return [when(constant(False, place), [bind], [], place)]
 
 
 def in_scope(nodes: list[Any]) -> list[ast.AST]:
@@ -151,35 +143,6 @@ def in_scope(nodes: list[Any]) -> list[ast.AST]:
             continue
         todo += children(item)
     return found
-
-
-def stored_names(nodes: list[Any]) -> set[str]:
-    """Return the names that are bound or deleted where they stand."""
-    return {
-        item.id
-        for item in in_scope(nodes)
-        if isinstance(item, ast.Name) and not isinstance(item.ctx, ast.Load)
-    }
-
-
-def other_names(body: list[Any]) -> set[str]:
-    """Return the names that statements bind without a node of their own for the name."""
-    names: set[str] = set()
-    for item in in_scope(body):
-        if isinstance(item, _NAMED):
-            names.add(item.name or "")
-        elif isinstance(item, ast.MatchMapping):
-            names.add(item.rest or "")
-        elif isinstance(item, ast.alias):
-            names.add(item.asname or item.name.partition(".")[0])
-        elif isinstance(item, ast.NamedExpr):
-            names.add(item.target.id)
-    return names - {""}
-
-
-def returns(body: list[Any]) -> bool:
-    """Tell whether the body returns from the function."""
-    return any(isinstance(item, ast.Return) for item in in_scope(body))
 
 
 class _Exits(Rebuilder):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any
 
-from mooncake_py.syntax.nodes import Place, constant, load, located, place_of, store
+from mooncake_py.syntax.nodes import Place, constant, load, located, place_of, store, when
 
 __all__ = ["case_test", "chained", "conjunction"]
 
@@ -145,5 +145,5 @@ def chained(cases: list[tuple[ast.expr | None, list[ast.stmt], Place]]) -> list[
     """Return the cases as one chain of ``if``."""
     rest: list[ast.stmt] = []
     for test, body, place in reversed(cases):
-        rest = body if test is None else [located(ast.If(test, body, rest), place)]
+        rest = body if test is None else [when(test, body, rest, place)]
     return rest

@@ -66,8 +66,9 @@ from mooncake_py.syntax.nodes import (
     PREFIX,
     Place,
     assign,
+    context_attribute,
     context_call,
-    load,
+    forget,
     located,
     place_of,
     replaced,
@@ -212,22 +213,19 @@ class FunctionRewriter(LoopRewriter):
                 test = conjunction(parts, where)
             cases.append((test, self.visit_all(case.body), where))
         self.depth -= 1
-        forget = located(ast.Delete([replaced(load(name, place), ctx=ast.Del())]), place)
-        return [assign(store(name, place), subject, place), *chained(cases), forget]
+        bound = assign(store(name, place), subject, place)
+        return [bound, *chained(cases), forget([name], place)]
 
-    def visit_If(self, node: ast.If) -> Any:
+    def visit_If(self, node: Any) -> Any:
         """``if a`` to ``if C.truth(a)``."""
-        return self._conditional(node)
-
-    def visit_While(self, node: ast.While) -> Any:
-        """``while a`` to ``while C.truth(a)``."""
-        plain = self._conditional(node)
-        return plain if self.in_class else self.tried_loop(node, plain)
-
-    def _conditional(self, node: Any) -> Any:
         test = self.test(node.test)
         body, orelse = self.visit_all(node.body), self.visit_all(node.orelse)
         return replaced(node, test=test, body=body, orelse=orelse)
+
+    def visit_While(self, node: ast.While) -> Any:
+        """``while a`` to ``while C.truth(a)``."""
+        plain = self.visit_If(node)
+        return plain if self.in_class else self.tried_loop(node, plain)
 
     def visit_Assert(self, node: ast.Assert) -> Any:
         """``assert a`` to ``assert C.truth(a)``."""
@@ -236,17 +234,12 @@ class FunctionRewriter(LoopRewriter):
 
     # definitions
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+    def visit_FunctionDef(self, node: Any) -> Any:
         """Decorators and defaults only."""
-        return self._definition(node)
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> Any:
-        """Decorators and defaults only."""
-        return self._definition(node)
-
-    def _definition(self, node: Any) -> Any:
         decorators = self._decorators(node.decorator_list)
         return replaced(node, decorator_list=decorators, args=self.defaults(node.args))
+
+    visit_AsyncFunctionDef = visit_FunctionDef
 
     def _decorators(self, nodes: list[ast.expr]) -> list[ast.expr]:
         return [context_call("decorator", [self.visit(node)], place_of(node)) for node in nodes]
@@ -254,7 +247,7 @@ class FunctionRewriter(LoopRewriter):
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
         """Rewrite the body in place."""
         place = place_of(node)
-        made = located(ast.Attribute(load(CONTEXT, place), "class_made", ast.Load()), place)
+        made = context_attribute("class_made", place)
         changes: dict[str, Any] = {
             "decorator_list": [*self._decorators(node.decorator_list), made],
             "bases": self.visit_all(node.bases),
@@ -266,17 +259,9 @@ class FunctionRewriter(LoopRewriter):
         self.class_name, self.statics, self.in_class = outer
         return replaced(node, **changes)
 
-    # refused
+    # refused, or left
 
-    def visit_AsyncFor(self, node: ast.AsyncFor) -> Any:
-        """Refuse."""
-        self.refused.add(node, unsupported.ASYNCHRONOUS)
-        return node
-
-    def visit_AsyncWith(self, node: ast.AsyncWith) -> Any:
-        """Refuse."""
-        self.refused.add(node, unsupported.ASYNCHRONOUS)
-        return node
+    visit_AsyncFor = visit_AsyncWith = LoopRewriter.visit_Await
 
     def visit_TypeAlias(self, node: Any) -> Any:
         """Leave."""

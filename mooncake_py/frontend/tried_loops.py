@@ -34,11 +34,13 @@ from mooncake_py.syntax.nodes import (
     assign,
     constant,
     context_call,
+    forget,
     load,
     located,
     place_of,
     replaced,
     store,
+    when,
 )
 
 __all__ = ["LoopRewriter"]
@@ -70,13 +72,8 @@ class LoopRewriter(OutputRewriter):
         return [
             assign(store(steps, place), given, place),
             self._trial(reading, loop, steps, store(result, place), place),
-            located(ast.If(test, [again], [assign(bound, tried, place), *stores]), place),
-            located(
-                ast.Delete(
-                    [replaced(load(name, place), ctx=ast.Del()) for name in (result, steps)]
-                ),
-                place,
-            ),
+            when(test, [again], [assign(bound, tried, place), *stores], place),
+            forget([result, steps], place),
         ]
 
     def _trial(

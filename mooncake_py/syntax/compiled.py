@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from operator import attrgetter
 from types import CodeType
 from typing import Any
 
@@ -22,6 +23,10 @@ _CO_OPTIMIZED = 0x1
 _CO_NESTED = 0x10
 # Every ``from __future__ import`` flag since ``division``; compile() knows no name for the set.
 _CO_FUTURE = 0x1FE0000
+_WHAT_IT_DOES = attrgetter(
+    "co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount",
+    "co_posonlyargcount", "co_kwonlyargcount", "co_exceptiontable",
+)  # fmt: skip
 
 
 def compile_function(
@@ -127,16 +132,8 @@ def _renamed(code: CodeType, old: str, new: str) -> CodeType:
 def same_code(a: CodeType, b: CodeType) -> bool:
     """Whether two code objects do the same, whatever their qualified names and positions."""
     return (
-        a.co_code == b.co_code
-        and a.co_names == b.co_names
-        and a.co_varnames == b.co_varnames
-        and a.co_freevars == b.co_freevars
-        and a.co_cellvars == b.co_cellvars
-        and a.co_argcount == b.co_argcount
-        and a.co_posonlyargcount == b.co_posonlyargcount
-        and a.co_kwonlyargcount == b.co_kwonlyargcount
+        _WHAT_IT_DOES(a) == _WHAT_IT_DOES(b)
         and a.co_flags | _CO_NESTED == b.co_flags | _CO_NESTED
-        and a.co_exceptiontable == b.co_exceptiontable
         and len(a.co_consts) == len(b.co_consts)
         and all(map(_same_constant, a.co_consts, b.co_consts))
     )

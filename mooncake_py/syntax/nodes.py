@@ -7,30 +7,14 @@ Trees of parsed files are cached and shared, so nothing here changes a node that
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 __all__ = [
-    "BINARY",
-    "CONTEXT",
-    "INPLACE",
-    "PREFIX",
-    "SLICE",
-    "STEADY_SLICE",
-    "UNARY",
-    "Place",
-    "Rebuilder",
-    "assign",
-    "attribute_place",
-    "constant",
-    "context_call",
-    "load",
-    "located",
-    "mangle",
-    "place_of",
-    "replaced",
-    "statement",
-    "store",
-]
+    "BINARY", "CONTEXT", "INPLACE", "PREFIX", "SLICE", "STEADY_SLICE", "UNARY", "Place",
+    "Rebuilder", "assign", "attribute_place", "constant", "context_attribute", "context_call",
+    "forget", "load", "located", "mangle", "place_of", "replaced", "statement", "store", "when",
+]  # fmt: skip
 
 PREFIX = "_mk_"
 CONTEXT = "_mk_ctx"
@@ -38,20 +22,10 @@ SLICE = "_mk_slice"
 STEADY_SLICE = "_mk_steady_slice"
 
 BINARY: dict[type[ast.operator], str] = {
-    ast.Add: "add",
-    ast.Sub: "sub",
-    ast.Mult: "mul",
-    ast.Div: "truediv",
-    ast.FloorDiv: "floordiv",
-    ast.Mod: "mod",
-    ast.Pow: "pow",
-    ast.MatMult: "matmul",
-    ast.LShift: "lshift",
-    ast.RShift: "rshift",
-    ast.BitAnd: "and_",
-    ast.BitOr: "or_",
-    ast.BitXor: "xor",
-}
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv",
+    ast.Mod: "mod", ast.Pow: "pow", ast.MatMult: "matmul", ast.LShift: "lshift",
+    ast.RShift: "rshift", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor",
+}  # fmt: skip
 INPLACE: dict[type[ast.operator], str] = {
     kind: "i" + name.rstrip("_") for kind, name in BINARY.items()
 }
@@ -59,6 +33,7 @@ UNARY: dict[type[ast.unaryop], str] = {ast.USub: "neg", ast.UAdd: "pos", ast.Inv
 
 _LOAD = ast.Load()
 _STORE = ast.Store()
+_DEL = ast.Del()
 
 _LEAVES: frozenset[type[ast.AST]] = frozenset(
     {ast.Name, ast.Constant, ast.Load, ast.Store, ast.Del, ast.alias, ast.Pass, ast.Break}
@@ -127,11 +102,23 @@ def statement(value: ast.expr, place: Place) -> ast.Expr:
     return located(ast.Expr(value), place)
 
 
+def forget(names: Iterable[str], place: Place) -> ast.Delete:
+    """Return the statement that deletes names."""
+    return located(ast.Delete([located(ast.Name(name, _DEL), place) for name in names]), place)
+
+
+def when(test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt], place: Place) -> ast.If:
+    """Return the statement that runs one of two bodies."""
+    return located(ast.If(test, body, orelse), place)
+
+
+def context_attribute(name: str, place: Place) -> ast.Attribute:
+    """Return ``_mk_ctx.name``."""
+    return located(ast.Attribute(load(CONTEXT, place), name, _LOAD), place)
+
+
 def context_call(
-    operation: str,
-    args: list[ast.expr],
-    place: Place,
-    keywords: list[ast.keyword] | None = None,
+    operation: str, args: list[ast.expr], place: Place, keywords: list[ast.keyword] | None = None
 ) -> ast.Call:
     """Return ``_mk_ctx.operation(*args)`` standing at `place`.
 
@@ -139,8 +126,7 @@ def context_call(
     another line than it starts, CPython would report the call there.
     """
     point = Place(place.line, place.column, place.line, place.column)
-    function = located(ast.Attribute(load(CONTEXT, point), operation, _LOAD), point)
-    return located(ast.Call(function, args, keywords or []), place)
+    return located(ast.Call(context_attribute(operation, point), args, keywords or []), place)
 
 
 def mangle(name: str, class_name: str | None) -> str:

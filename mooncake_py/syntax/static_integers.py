@@ -13,7 +13,7 @@ from mooncake_py.syntax.compiled import FunctionNode
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.trees import add_children, children, walk
 
-__all__ = ["Bindings", "StaticInts", "bindings", "is_literal"]
+__all__ = ["Bindings", "StaticInts", "bindings", "bindings_of", "is_literal"]
 
 _INT_OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 _NESTED = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
@@ -69,13 +69,17 @@ class Bindings:
 
 def bindings(node: FunctionNode) -> Bindings:
     """Collect the bindings of a function; bodies of nested functions are not entered."""
-    found = Bindings()
+    found = bindings_of([node.body] if isinstance(node, ast.Lambda) else node.body)
     arguments = node.args
-    for arg in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
+    named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    for arg in filter(None, [*named, arguments.vararg, arguments.kwarg]):
         found.add(arg.arg, None, False)
-    for arg in filter(None, [arguments.vararg, arguments.kwarg]):
-        found.add(arg.arg, None, False)
-    body = [node.body] if isinstance(node, ast.Lambda) else node.body
+    return found
+
+
+def bindings_of(body: list[Any]) -> Bindings:
+    """Collect the bindings of statements or expressions."""
+    found = Bindings()
     _collect([*body], False, found, {})
     return found
 
@@ -230,7 +234,7 @@ class StaticInts:
 
     def _binds_int(self, value: Any) -> bool:
         if isinstance(value, ast.For | ast.comprehension):
-            steps = value.iter
+            steps: Any = value.iter
             if self._names.calls_builtin(steps, "reversed") and len(steps.args) == 1:
                 steps = steps.args[0]
             return self._names.calls_builtin(steps, "range")
