@@ -16,10 +16,7 @@ from numpy import ndarray
 
 from mooncake_py.application import marshalling
 from mooncake_py.application.codual_call import apply_codual, container_written
-from mooncake_py.application.elementwise import (
-    apply_elementwise,
-    operands,
-)
+from mooncake_py.application.elementwise import apply_elementwise, operands
 from mooncake_py.application.out_argument import (
     named_out,
     run_into,

@@ -30,11 +30,7 @@ _SHARED = (str, bytes, type, types.ModuleType, io.IOBase)
 
 
 def copy_jointly(
-    value: T,
-    convert: Convert | None = None,
-    *,
-    keep_views: bool = True,
-    share_others: bool = False,
+    value: T, convert: Convert | None = None, *, keep_views: bool = True, share_others: bool = False
 ) -> T:
     """Copy nested values; parts shared within `value` are shared in the copy, views included.
 

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from numpy import ndarray
 
-from mooncake_py.application.walker import SCALARS, Walker, note_contents, replace_parts
+from mooncake_py.application.walker import Walker, note_contents, replace_parts
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active, active_number, shared_number
 from mooncake_py.runtime.foreign import foreign_number
 from mooncake_py.runtime.tangent_tree import TangentTree
+from mooncake_py.runtime.values import INEXACT_SCALARS
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.spec import TangentSpec
@@ -153,7 +154,7 @@ def stays_as_it_is(part: Any) -> bool:
     """Tell whether a part of a container is never replaced, being an array or without numbers."""
     if type(part) is ndarray or part is None or type(part) in (int, str, bool):
         return True
-    return type(part) is not Active and type(part) not in SCALARS and spec_of(part).mutable
+    return type(part) is not Active and type(part) not in INEXACT_SCALARS and spec_of(part).mutable
 
 
 def is_differentiable(tree: Any, seen: set[int] | None = None) -> bool:

@@ -6,13 +6,13 @@ from collections import deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy import ndarray
 
 from mooncake_py.containers.undo import note
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.tangent_tree import TangentTree
+from mooncake_py.runtime.values import INEXACT_SCALARS
 from mooncake_py.runtime.watched import watch
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.sequences import ListSpec
@@ -21,12 +21,7 @@ from mooncake_py.tangents.spec import ObjectSpec, TangentSpec
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Recording
 
-__all__ = ["SCALARS", "Walker", "note_contents", "parts_apart", "replace_parts"]
-
-SCALARS = frozenset({
-    float, complex, np.float16, np.float32, np.float64, np.longdouble, np.complex64,
-    np.complex128, np.clongdouble,
-})  # fmt: skip
+__all__ = ["Walker", "note_contents", "parts_apart", "replace_parts"]
 
 
 class Walker:
@@ -39,7 +34,7 @@ class Walker:
     def visit(self, value: Any) -> tuple[Any, Any]:
         """Return what stands for a value, and its tree: a node, a `TangentTree` or None."""
         t = type(value)
-        if t is Active or t in SCALARS:
+        if t is Active or t in INEXACT_SCALARS:
             return self.visit_scalar(value)
         if isinstance(value, ndarray):
             return self.visit_array(value)

@@ -9,11 +9,11 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application.copying import same_view
-from mooncake_py.application.walker import SCALARS
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, holds_inert
+from mooncake_py.runtime.values import INEXACT_SCALARS
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import address, cells, owner
 from mooncake_py.tangents.spec import ObjectSpec
@@ -57,7 +57,7 @@ class Survey:
     def holds_numbers(self) -> bool:
         """Whether anything here has a derivative."""
         return any(a.dtype.kind in "fc" for a in self.arrays) or any(
-            type(part) in SCALARS or type(part) is Active
+            type(part) in INEXACT_SCALARS or type(part) is Active
             for _, parts in self.holders.values()
             for part in parts
         )

@@ -136,9 +136,7 @@ class FunctionRewriter(LoopRewriter):
         args = node.args
         context = located(ast.arg(CONTEXT), place_of(node))
         args = replaced(
-            args,
-            kwonlyargs=[*args.kwonlyargs, context],
-            kw_defaults=[*args.kw_defaults, None],
+            args, kwonlyargs=[*args.kwonlyargs, context], kw_defaults=[*args.kw_defaults, None]
         )
         if isinstance(node, ast.Lambda):
             return replaced(node, args=args, body=self.visit(node.body))

@@ -167,7 +167,4 @@ def run_cache_clear(ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
     cache.clear()
 
 
-HANDLERS = {
-    LRU_WRAPPER.cache_info: run_cache_info,
-    LRU_WRAPPER.cache_clear: run_cache_clear,
-}
+HANDLERS = {LRU_WRAPPER.cache_info: run_cache_info, LRU_WRAPPER.cache_clear: run_cache_clear}

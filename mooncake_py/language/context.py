@@ -8,7 +8,6 @@ iterators, context managers) is derived as well, and that changes to objects are
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from types import MethodType
 from typing import Any
 
 from numpy import ndarray
@@ -129,7 +128,3 @@ class Context(Comparisons, Objects):
     def scalar_attribute(self, value: Active, name: str) -> Any:
         """Return an attribute of an active scalar."""
         return scalars.scalar_attribute(self, value, name)
-
-    def bound(self, f: Any) -> Any:
-        """Return the function and receiver of a bound Python method."""
-        return (f.__func__, f.__self__) if type(f) is MethodType else (f, None)

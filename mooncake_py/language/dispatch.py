@@ -24,7 +24,6 @@ from mooncake_py.diagnostics.refusals import missing_rule
 from mooncake_py.language import (
     array_protocols,
     array_subclasses,
-    blocks,
     caches,
     callbacks,
     checkpoints,
@@ -119,7 +118,7 @@ def table_of(
 def language_handlers() -> dict[Any, Handler]:
     """Return the handlers that are no rules, the same for each mode; they precede rules."""
     table = dict(intrinsics.HANDLERS)
-    for module in (callbacks, caches, blocks, checkpoints, stored_files):
+    for module in (callbacks, caches, checkpoints, stored_files):
         table.update(module.HANDLERS)
     return table | scipy_functions.handlers()
 

@@ -25,12 +25,14 @@ from mooncake_py.language.comparisons import COMPARISONS
 from mooncake_py.rules.bisection import WITH_KEY
 from mooncake_py.rules.complex_parts import complex_number
 from mooncake_py.rules.declare import not_implemented
+from mooncake_py.rules.local import local_rules
 from mooncake_py.rules.python_builtins import about_to_compare
 from mooncake_py.runtime import frames, numerals
 from mooncake_py.runtime.active import Active, primal_of
 from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.runtime.methods import derivable
 from mooncake_py.runtime.operators import BINARY, UNARY
+from mooncake_py.runtime.values import INEXACT_SCALARS
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Handler, Mode
@@ -63,6 +65,13 @@ def run_setting(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return f(*args, **kwargs)
     finally:
         ctx.heed_settings()
+
+
+def run_block(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run the beginning or the end of a block of rules, and go by the rules that hold then."""
+    result = f(*args, **kwargs)
+    ctx.load_handlers()
+    return result
 
 
 def run_converting(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -248,10 +257,6 @@ ITERATING_FIRST = (
     itertools.combinations_with_replacement, itertools.tee, itertools.compress,
     collections.deque, dict.fromkeys, operator.countOf, operator.indexOf,
 )  # fmt: skip
-NUMBERS = (
-    float, complex, np.float16, np.float32, np.float64, np.longdouble, np.complex64, np.complex128,
-    np.clongdouble,
-)  # fmt: skip
 SETTINGS = (
     np.seterr, np.errstate.__enter__, np.errstate.__exit__, ContextVar.set, ContextVar.reset,
 )  # fmt: skip
@@ -276,6 +281,7 @@ HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys((int, operator.index, chr, bin, hex, oct), run_converting),
     **dict.fromkeys((bytes, bytearray), run_on_inactive),
     **dict.fromkeys(SETTINGS, run_setting),
+    **dict.fromkeys((local_rules.__enter__, local_rules.__exit__), run_block),
     **dict.fromkeys(ON_PRIMALS, run_on_primals),
     **dict.fromkeys(ITERATING, run_iterating),
     **dict.fromkeys(ITERATING_FIRST, run_iterating_first),
@@ -305,7 +311,7 @@ HANDLERS: dict[Any, Handler] = {
     reversed: iteration.run_reversed,
     next: iteration.run_next,
     iter: iteration.run_iter,
-    **dict.fromkeys(NUMBERS, run_number),
+    **dict.fromkeys(INEXACT_SCALARS, run_number),
     **frames.HANDLERS,
     ndarray.setflags: array_attributes.run_setflags,
     **warned.HANDLERS,

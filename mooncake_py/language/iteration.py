@@ -29,10 +29,8 @@ __all__ = ["assign_flat", "iterate_object", "read_flat", "run_generator_method",
 def iterate_object(ctx: Mode, iterable: Any) -> Any:
     """Return what a loop over an object of any type but the common ones runs over."""
     t = type(iterable)
-    if t is np.flatiter:
-        return iterate_flat(ctx, iterable)
-    if t is np.broadcast:
-        return iterate_broadcast(ctx, iterable)
+    if t in NEXT:
+        return iterate_remaining(ctx, iterable)
     method = getattr(t, "__iter__", None)
     if type(method) is FunctionType:
         return iterate_derived(ctx, ctx.call(method, iterable))
@@ -110,9 +108,7 @@ OPERATIONS = frozenset({
 def iterate_derived(ctx: Language, iterator: Any) -> Any:
     """Return an iterator whose Python ``__next__``, if it has one, is derived."""
     step = getattr(type(iterator), "__next__", None)
-    if type(step) is not FunctionType:
-        return iterator
-    return call_until_stop(ctx, step, iterator)
+    return call_until_stop(ctx, step, iterator) if type(step) is FunctionType else iterator
 
 
 def call_until_stop(ctx: Language, step: Any, iterator: Any) -> Iterator[Any]:
@@ -138,25 +134,13 @@ def iterate_by_index(ctx: Language, sequence: Any) -> Iterator[Any]:
 # array.flat and np.broadcast
 
 
-def iterate_broadcast(ctx: Language, broadcast: np.broadcast) -> Iterator[Any]:
-    """Yield the remaining tuples of elements of arrays that are broadcast together."""
-    while broadcast.index < broadcast.size:
-        yield next_broadcast(ctx, broadcast)
-
-
 def next_broadcast(ctx: Language, broadcast: np.broadcast) -> Any:
     """Run ``next(np.broadcast(...))``."""
-    shape = broadcast.shape
-    index = np.unravel_index(broadcast.index, shape)
+    shape, i = broadcast.shape, broadcast.index
     next(broadcast)
+    index = np.unravel_index(i, shape)
     arrays = [np.broadcast_to(it.base, shape) for it in broadcast.iters]
     return tuple(ctx.getitem(a, index) for a in arrays)
-
-
-def iterate_flat(ctx: Language, flat: np.flatiter[Any]) -> Iterator[Any]:
-    """Yield the remaining elements of an array in C order."""
-    while flat.index < len(flat):
-        yield next_flat(ctx, flat)
 
 
 def next_flat(ctx: Language, flat: np.flatiter[Any]) -> Any:
@@ -164,6 +148,17 @@ def next_flat(ctx: Language, flat: np.flatiter[Any]) -> Any:
     i = flat.index
     next(flat)
     return read_flat(ctx, flat, i)
+
+
+NEXT: dict[type, Any] = {np.flatiter: next_flat, np.broadcast: next_broadcast}
+
+
+def iterate_remaining(ctx: Language, iterator: Any) -> Iterator[Any]:
+    """Yield what is left of ``array.flat`` or of arrays that are broadcast together."""
+    step = NEXT[type(iterator)]
+    size = len(iterator) if type(iterator) is np.flatiter else iterator.size
+    while iterator.index < size:
+        yield step(ctx, iterator)
 
 
 def flat_index(base: ndarray, i: Any) -> Any:
@@ -215,10 +210,8 @@ def run_next(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     try:
         if type(step) is FunctionType:
             return ctx.call(step, iterator)
-        if type(iterator) is np.flatiter:
-            return next_flat(ctx, iterator)
-        if type(iterator) is np.broadcast and iterator.index < iterator.size:
-            return next_broadcast(ctx, iterator)
+        if type(iterator) in NEXT:
+            return NEXT[type(iterator)](ctx, iterator)
     except StopIteration:
         if len(args) > 1:
             return args[1]

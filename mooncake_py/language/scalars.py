@@ -6,7 +6,6 @@ has its rule or is refused.
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -88,7 +87,7 @@ def scalar_attribute(ctx: Mode, value: Active, name: str) -> Any:
         return value
     attribute = getattr(primal, name)
     if callable(attribute):
-        return functools.partial(call_scalar_method_by_name, ctx, value, name)
+        return lambda *args, **kwargs: call_scalar_method(ctx, value, name, args, kwargs)
     if holds_number(attribute) and is_of_arrays(primal, name):
         return ctx.getattr(ctx.call(np.asarray, value), name)
     return attribute
@@ -98,10 +97,3 @@ def part(ctx: Language, function: Any, value: Active) -> Any:
     """Return the real or imaginary part of an active complex number, a float of Python's type."""
     y = ctx.call(function, value)
     return ctx.call(float, y) if value.__class__ is complex else y
-
-
-def call_scalar_method_by_name(
-    ctx: Mode, value: Active, name: str, /, *args: Any, **kw: Any
-) -> Any:
-    """Call a method of an active scalar that was fetched as an attribute."""
-    return call_scalar_method(ctx, value, name, args, kw)

@@ -5,7 +5,8 @@ Only float and complex arrays and numbers hold derivatives.  Each operation asks
 - when active data went in and something else came out (:func:`output`, :func:`element`),
 - before active data is written into an array (:func:`holds`),
 - before a constant is written, or returned by compiled code, that may have been made of active
-  data before: from text, or by methods of objects (:func:`constant_written`, :func:`constant`),
+  data before: from text (:func:`numerals.refuse_assigned`), or by methods of objects
+  (:func:`constant`),
 - where an array reads the bytes of another one (:func:`refuse_other_bytes`).
 
 Integers and booleans are steps, whose derivative is zero.  Text is remembered: it is for people,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Tracking
 
 __all__ = [
-    "computed", "constant", "constant_written", "element", "holds", "output",
+    "computed", "constant", "element", "holds", "output",
     "read_as_bytes", "refuse_other_bytes", "reporter",
 ]  # fmt: skip
 
@@ -95,14 +96,6 @@ def holds(ctx: Tracking, o: ndarray, v: Any = None) -> bool:
             fix="write to one field at a time: a['field'][i] = v" if o.dtype.names else NO_LIST,
         )
     return False
-
-
-def constant_written(ctx: Tracking, o: ndarray, v: Any) -> None:
-    """Raise if a constant that is written into an array is text that was made of active data.
-
-    Callers need not ask while `ctx.numerals` is None.
-    """
-    numerals.refuse_assigned(ctx, o, v)
 
 
 def constant(ctx: Tracking, f: Any, args: Any, y: Any) -> Any:

@@ -21,27 +21,21 @@ if TYPE_CHECKING:
 
 __all__ = ["call_derivative", "enclosed", "enclosing", "is_derivative", "nested_derivative"]
 
+
+def paths(*names: str) -> tuple[str, ...]:
+    """Return the paths of files and folders of this package."""
+    return tuple(PACKAGE + name.replace("/", os.sep) for name in names)
+
+
 # Ordinary Python that is derived where it is called: replacements of built-in functions, how
 # tangents go through rules, the Duals that forward rules take, derivatives in terms of others,
 # what the tester differentiates twice.
-ORDINARY = (
-    os.path.join(PACKAGE, "rules"),
-    os.path.join(PACKAGE, "modes", "forward", "pushforward.py"),
-    os.path.join(PACKAGE, "modes", "forward", "transposed.py"),
-    os.path.join(PACKAGE, "recomputation", "structures.py"),
-    os.path.join(PACKAGE, "higher_order.py"),
-    os.path.join(PACKAGE, "jacobians.py"),
-    os.path.join(PACKAGE, "checkpointing.py"),
-    os.path.join(PACKAGE, "tangents", "pairs.py"),
-    os.path.join(PACKAGE, "testing", "program.py"),
-    os.path.join(PACKAGE, "utilities", "holomorphic.py"),
-)
-RUNS = (
-    os.path.join(PACKAGE, "interface.py"),
-    os.path.join(PACKAGE, "utilities"),
-    os.path.join(PACKAGE, "tangents", "kinds.py"),
-    *ENGINE,
-)
+ORDINARY = paths(
+    "rules", "modes/forward/pushforward.py", "modes/forward/transposed.py",
+    "recomputation/structures.py", "higher_order.py", "jacobians.py", "checkpointing.py",
+    "tangents/pairs.py", "testing/program.py", "utilities/holomorphic.py",
+)  # fmt: skip
+RUNS = (*paths("interface.py", "utilities", "tangents/kinds.py"), *ENGINE)
 
 
 class _Thread(threading.local):

@@ -17,7 +17,7 @@ from numpy import ndarray
 from mooncake_py.runtime.dense import zeros
 from mooncake_py.tangents.memory import address
 
-__all__ = ["Memory", "undo_assign"]
+__all__ = ["Memory", "objects_overwritten", "undo_assign"]
 
 Place = tuple[int, tuple[int, ...], tuple[int, ...], int]
 """Address, shape, strides and bytes of an element."""
@@ -193,6 +193,17 @@ def undo_assign(entry: tuple[Any, ...]) -> None:
         target.flags.writeable = True
         target[index] = old
         target.flags.writeable = False
+
+
+def objects_overwritten(o: ndarray, index: Any) -> tuple[Any, ...]:
+    """Save the objects or the fields of records that a write to ``o[index]`` will overwrite.
+
+    One object is kept as it is, whatever it is; one record would be a view of the array.
+    """
+    parts = index if type(index) is tuple else (index,)
+    single = len(parts) == o.ndim and all(isinstance(i, (int, np.integer)) for i in parts)
+    old = o[index]
+    return undo_assign, o, index, old if single and o.dtype.kind == "O" else old.copy()
 
 
 def place_of(a: ndarray) -> Place:

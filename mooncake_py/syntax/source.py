@@ -19,13 +19,7 @@ from types import CodeType
 from typing import Any
 
 from mooncake_py.errors import Location, SourceUnavailableError
-from mooncake_py.syntax.compiled import (
-    FunctionNode,
-    compile_function,
-    extent,
-    same_code,
-    walk_code,
-)
+from mooncake_py.syntax.compiled import FunctionNode, compile_function, extent, same_code, walk_code
 from mooncake_py.syntax.nodes import place_of
 from mooncake_py.syntax.providers import provided_texts
 from mooncake_py.syntax.trees import children

@@ -19,7 +19,6 @@ from numpy import ndarray
 from mooncake_py.application import shadows
 from mooncake_py.application.codual_call import ArrayCoDual
 from mooncake_py.application.lift import Lifter, Settler, in_containers
-from mooncake_py.application.walker import SCALARS
 from mooncake_py.boundary.exceptions import end_by, guarded
 from mooncake_py.diagnostics.tracebacks import boundary, leave_by
 from mooncake_py.errors import InvalidTangentError, PullbackReuseError
@@ -30,6 +29,7 @@ from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.limits import limits_raised
 from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.tangent_tree import TangentTree
+from mooncake_py.runtime.values import INEXACT_SCALARS
 from mooncake_py.runtime.views import View
 from mooncake_py.tangents import CoDual, NoFData
 from mooncake_py.tangents.containers import MUTABLE
@@ -239,6 +239,6 @@ class _Call:
 
 def has_address(value: Any) -> bool:
     """Tell whether a value, if it has a derivative, has fdata."""
-    if type(value) in SCALARS:
+    if type(value) in INEXACT_SCALARS:
         return False
     return isinstance(value, ndarray) or spec_of(value).container in MUTABLE

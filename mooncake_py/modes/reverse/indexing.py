@@ -13,7 +13,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.modes.reverse.tape import Node, Tape
-from mooncake_py.runtime import drops, overlapping, pulls
+from mooncake_py.runtime import drops, numerals, overlapping, pulls
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.values import INEXACT_SCALARS, NUMBERS
@@ -76,12 +76,12 @@ class Indexing(Tape):
         if tv is ndarray:
             value = self.find(v)
             if self.numerals is not None:
-                drops.constant_written(self, o, v)
+                numerals.refuse_assigned(self, o, v)
         elif tv is Active:
             value, v = v, v.primal
         elif tv is list or tv is tuple:
             if self.numerals is not None:
-                drops.constant_written(self, o, v)
+                numerals.refuse_assigned(self, o, v)
             if overlapping.holds_part_of(o, v) and overlapping.assign_parts(self, o, i, v):
                 return
             v = self.sequence_for(o, v)
@@ -90,7 +90,7 @@ class Indexing(Tape):
             value = None
         else:
             if self.numerals is not None:
-                drops.constant_written(self, o, v)
+                numerals.refuse_assigned(self, o, v)
             v = self.as_value(v)
             value = self.find(v) if type(v) is ndarray else None
         node = self.find(o)

@@ -25,8 +25,7 @@ from mooncake_py.rules.precision import WIDE, at_precision_of
 from mooncake_py.runtime import drops, pulls, rule_pulls
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import INERT, parts
-from mooncake_py.runtime.memory import Memory, undo_assign
-from mooncake_py.runtime.overwritten_objects import objects_overwritten
+from mooncake_py.runtime.memory import Memory, objects_overwritten, undo_assign
 from mooncake_py.runtime.quiet import loud_again, quiet
 from mooncake_py.runtime.registry import Registry
 from mooncake_py.runtime.values import (
