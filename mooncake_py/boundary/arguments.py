@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.application.lift import Lifter, is_differentiable
+from mooncake_py.application.gradients import gradient_of
+from mooncake_py.application.lift import is_differentiable
+from mooncake_py.application.walker import Walker
 from mooncake_py.boundary.foreign_arrays import (
     foreign_array,
     held_foreign_array,
@@ -20,8 +22,7 @@ from mooncake_py.errors import InvalidTangentError, NonDifferentiableArgumentErr
 from mooncake_py.tangents import CoDual, Dual
 
 __all__ = [
-    "ArgNums", "choose_arguments", "lift_chosen", "name_of", "not_differentiable",
-    "require_callable", "require_plain",
+    "ArgNums", "Call", "choose_arguments", "name_of", "require_callable", "require_plain",
 ]  # fmt: skip
 
 ArgNums = int | str | tuple[int | str, ...]
@@ -53,6 +54,56 @@ def require_plain(
 
 
 PAIRS = frozenset({CoDual, Dual})
+
+
+class Call(NamedTuple):
+    """A call of a function.
+
+    Attributes
+    ----------
+    chosen : sequence of int and str
+        The arguments that are differentiated, by position or keyword.
+    has_aux : bool
+        Whether the function returns an auxiliary output beside its value.
+    """
+
+    f: Callable[..., Any]
+    chosen: Sequence[int | str]
+    has_aux: bool
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    def argument(self, key: int | str) -> Any:
+        """Return an argument, by position or keyword."""
+        return self.args[key] if isinstance(key, int) else self.kwargs[key]
+
+    def lift(self, walker: Walker) -> tuple[tuple[Any, ...], dict[str, Any], list[Any]]:
+        """Return the arguments with what a walker makes of the chosen ones, and their trees.
+
+        The chosen ones must have a derivative.
+        """
+        args, kwargs = list(self.args), self.kwargs
+        trees: list[Any] = []
+        for key in self.chosen:
+            original = self.argument(key)
+            try:
+                value, tree = walker.visit(original)
+            except InvalidTangentError as error:
+                raise refused(self.f, key, error) from error
+            if not is_differentiable(tree):
+                raise not_differentiable(self.f, key, original)
+            trees.append(tree)
+            if isinstance(key, int):
+                args[key] = value
+            else:
+                kwargs = {**kwargs, key: value}
+        return tuple(args), kwargs, trees
+
+    def gradients(self, trees: Iterable[Any]) -> tuple[Any, ...]:
+        """Return the gradients of the chosen arguments, from their trees."""
+        memo: dict[int, Any] = {}
+        pairs = zip(self.chosen, trees, strict=True)
+        return tuple([gradient_of(self.argument(key), tree, memo) for key, tree in pairs])
 
 
 def choose_arguments(
@@ -120,32 +171,6 @@ def parameter_names(f: Callable[..., Any]) -> list[str]:
     except (TypeError, ValueError):
         return []
     return [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-
-
-def lift_chosen(
-    lifter: Lifter,
-    f: Callable[..., Any],
-    chosen: list[int | str],
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-) -> tuple[tuple[Any, ...], dict[str, Any], list[tuple[Any, Any]]]:
-    """Make the chosen arguments active; return all arguments, and originals with trees."""
-    positional, keywords = list(args), dict(kwargs)
-    trees: list[tuple[Any, Any]] = []
-    for key in chosen:
-        original = args[key] if isinstance(key, int) else kwargs[key]
-        try:
-            lifted, tree = lifter.visit(original)
-        except InvalidTangentError as error:
-            raise refused(f, key, error) from error
-        if not is_differentiable(tree):
-            raise not_differentiable(f, key, original)
-        if isinstance(key, int):
-            positional[key] = lifted
-        else:
-            keywords[key] = lifted
-        trees.append((original, tree))
-    return tuple(positional), keywords, trees
 
 
 def not_differentiable(

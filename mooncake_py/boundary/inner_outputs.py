@@ -263,13 +263,14 @@ class Replacer(Lifter):
 
     @override
     def visit_scalar(self, value: Any) -> tuple[Any, Any]:
-        return next(self.rest), None
+        return next(self.rest), value
 
     @override
     def visit_array(self, value: ndarray) -> tuple[Any, Any]:
-        if differentiable_array(value):
-            next(self.rest)
-        return value, None
+        if not differentiable_array(value):
+            return value, None
+        next(self.rest)
+        return value, value
 
 
 def with_tangent(ctx: ForwardMode, value: Any) -> tuple[Any, Any]:

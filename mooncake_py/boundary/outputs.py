@@ -10,7 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.boundary.apart import begin, ended
-from mooncake_py.boundary.arguments import name_of
+from mooncake_py.boundary.arguments import Call, name_of
 from mooncake_py.boundary.outgoing import independent
 from mooncake_py.diagnostics.notes import locate
 from mooncake_py.diagnostics.places import definition_of
@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "auxiliary", "described", "is_numeric", "member", "paired", "run", "scalar_value", "seed",
+    "value_and_auxiliary", "value_and_copy",
 ]  # fmt: skip
 
 
-def run(ctx: Mode, f: Callable[..., Any], args: Any, kwargs: Any, has_aux: bool) -> tuple[Any, Any]:
+def run(ctx: Mode, f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """Run `f` forward; an error that user code has swallowed is raised here."""
     begin()
     output = ctx.call(f, *args, **kwargs)
@@ -38,13 +39,21 @@ def run(ctx: Mode, f: Callable[..., Any], args: Any, kwargs: Any, has_aux: bool)
         raise ctx.failure
     ended(ctx)
     ctx.leave(output)
-    if not has_aux:
-        return output, None
-    value, aux = auxiliary(f, output)
+    return output
+
+
+def value_and_auxiliary(call: Call, output: Any) -> tuple[Any, Any]:
+    """Return the value and the auxiliary output, None if there is none."""
+    return auxiliary(call.f, output) if call.has_aux else (output, None)
+
+
+def value_and_copy(ctx: Mode, call: Call, output: Any) -> tuple[Any, Any]:
+    """Return the value, and a copy of the auxiliary output that may leave the call."""
+    value, aux = value_and_auxiliary(call, output)
     try:
-        return value, independent(ctx, aux)
+        return value, None if aux is None else independent(ctx, aux)
     except MooncakeError as error:
-        locate(error, definition_of(f))
+        locate(error, definition_of(call.f))
         raise
 
 

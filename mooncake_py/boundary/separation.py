@@ -50,6 +50,7 @@ __all__ = ["Separation", "separation"]
 
 CAPTURED = -1  # in place of an argument: what captured and global names are bound to
 MANY_PARTS = 64  # of a captured value, more than which are not searched
+ALONE = PLAIN | {ndarray}
 Pairs = list[tuple[Key, ndarray]]
 
 
@@ -69,6 +70,8 @@ def separation(
     whole : bool
         Whether to copy all of the arguments, not just what they share.
     """
+    if len(args) == 1 and not kwargs and type(args[0]) in ALONE:
+        return None  # in most calls
     values: dict[Key, Any] = {**dict(enumerate(args)), **kwargs}
     found = shared_surveys(args, kwargs) if len(values) > 1 else None
     captured = captured_survey(f, [values[key] for key in chosen])
@@ -91,7 +94,7 @@ def captured_survey(f: Callable[..., Any], values: list[Any]) -> Survey | None:
 
     Arrays by themselves are copied in any case.
     """
-    holders = [value for value in values if type(value) not in PLAIN and type(value) is not ndarray]
+    holders = [value for value in values if type(value) not in ALONE]
     if not holders or getattr(type(f), "reaches_arguments", False):
         return None
     survey = Survey(*holders)

@@ -28,7 +28,7 @@ from numpy import ndarray
 from mooncake_py.application.gradients import gradient_of
 from mooncake_py.application.lift import Lifter, is_differentiable
 from mooncake_py.boundary.apart import ArgumentsApart, begin, ended, guard
-from mooncake_py.boundary.arguments import name_of, not_differentiable
+from mooncake_py.boundary.arguments import Call, name_of
 from mooncake_py.boundary.exceptions import guarded
 from mooncake_py.boundary.inner_outputs import (
     Leaves,
@@ -40,7 +40,7 @@ from mooncake_py.boundary.inner_outputs import (
     zero_like,
 )
 from mooncake_py.boundary.outgoing import independent
-from mooncake_py.boundary.outputs import auxiliary, run, scalar_value, seed
+from mooncake_py.boundary.outputs import run, scalar_value, seed, value_and_auxiliary
 from mooncake_py.diagnostics.notes import locate
 from mooncake_py.diagnostics.places import definition_of
 from mooncake_py.diagnostics.tracebacks import related
@@ -72,35 +72,28 @@ Seeds = list[tuple[Any, Any]]
 RunAgain = Callable[[InnerContext, Any], tuple[Any, Any, Seeds]]
 
 
-def gradient_inside(
-    outer: Mode,
-    debug: bool,
-    f: Callable[..., Any],
-    chosen: Any,
-    has_aux: bool,
-    args: Any,
-    kwargs: Any,
-) -> tuple[Any, tuple[Any, ...]]:
+def gradient_inside(outer: Mode, debug: bool, call: Call) -> tuple[Any, tuple[Any, ...]]:
     """Return the result of a function and the gradients for the chosen arguments."""
     if isinstance(outer, ForwardContext):
         with told(outer):
-            return gradient_in_forward_mode(outer, debug, f, chosen, has_aux, args, kwargs)
+            return gradient_in_forward_mode(outer, debug, call)
     with enclosed(outer):
-        inner: Any = new_context(settings(debug), f, args, kwargs, follows=True)
+        inner: Any = new_context(settings(debug), call.f, call.args, call.kwargs, follows=True)
     try:
         with inner.setting.draws:
-            result, gradients = run_both_ways(inner, f, chosen, has_aux, args, kwargs)
+            result, gradients = run_both_ways(inner, call)
     finally:
         inner.forget_cotangents()
     if not inner.depends:
         return result, gradients
 
     def run_again(ctx: InnerContext, cotangent: Any) -> tuple[Any, Any, Seeds]:
-        return along(ctx, f, chosen, has_aux, args, kwargs, *cotangent)
+        return along(ctx, call, *cotangent)
 
-    value, aux = result if has_aux else (result, None)
-    (value, gradients), aux = recorded(outer, inner, (value, gradients), aux, name_of(f), run_again)
-    return (value, aux) if has_aux else value, gradients
+    value, aux = result if call.has_aux else (result, None)
+    computed, name = (value, gradients), name_of(call.f)
+    (value, gradients), aux = recorded(outer, inner, computed, aux, name, run_again)
+    return (value, aux) if call.has_aux else value, gradients
 
 
 @contextmanager
@@ -113,33 +106,22 @@ def told(ctx: Reporting) -> Iterator[None]:
         raise ctx.failed(error) from None
 
 
-def along(
-    ctx: InnerContext,
-    f: Callable[..., Any],
-    chosen: Any,
-    has_aux: bool,
-    args: Any,
-    kwargs: Any,
-    value: Any,
-    gradients: Any,
-) -> tuple[Any, Any, Seeds]:
+def along(ctx: InnerContext, call: Call, value: Any, gradients: Any) -> tuple[Any, Any, Seeds]:
     """Run a function forward along the cotangents of its gradients; return value, aux, seeds.
 
     The seeds are the cotangent of the value for the value, and one for its tangent.
     """
     forward = ForwardContext(ctx, plain=False)
-    args, kwargs = list(args), dict(kwargs)
     cotangents: dict[int, Any] = {}
     with TangentLifter(forward) as lifter:
-        for key, v in zip(chosen, gradients, strict=True):
-            place: Any = args if isinstance(key, int) else kwargs
-            place[key], tree = lifter.visit(place[key])
+        args, kwargs, trees = call.lift(lifter)
+        for key, tree, v in zip(call.chosen, trees, gradients, strict=True):
             give_tangent(forward, tree, v, f"argument {key}", cotangents=cotangents)
         with enclosed(None):
-            output = forward.call(f, *args, **kwargs)
+            output = forward.call(call.f, *args, **kwargs)
         if forward.failure is not None:
             raise forward.failure
-    output, aux = output if has_aux else (output, None)
+    output, aux = value_and_auxiliary(call, output)
     primal, tangent = forward.split(output)
     seeds = [(primal, value)]
     if tangent is not None:
@@ -286,7 +268,9 @@ def pull_back(
     """Return the gradient of <f(*args), cotangent> for each argument, inside what runs outside."""
     chosen = [i for i, a in enumerate(args) if has_derivative(outer, a)]
     (_, y), gradients = gradients_of(
-        outer, False, pushforward.weighed, [i + 2 for i in chosen], True, (f, cotangent, *args), {}
+        outer,
+        False,
+        Call(pushforward.weighed, [i + 2 for i in chosen], True, (f, cotangent, *args), {}),
     )
     if not Fingerprint(y).matches(expected):
         if outer is None:
@@ -305,21 +289,12 @@ def has_derivative(ctx: Mode | None, value: Any) -> bool:
 
 
 def gradient_in_forward_mode(
-    outer: ForwardContext,
-    debug: bool,
-    f: Callable[..., Any],
-    chosen: Any,
-    has_aux: bool,
-    args: Any,
-    kwargs: Any,
+    outer: ForwardContext, debug: bool, call: Call
 ) -> tuple[Any, tuple[Any, ...]]:
     """Return the result of a function and its gradients, with their tangents."""
-    wanted = [args[key] if isinstance(key, int) else kwargs[key] for key in chosen]
+    f = call.f
     leaves = Leaves(outer)
-    trees = [leaves.visit(value)[1] for value in wanted]
-    for key, value, tree in zip(chosen, wanted, trees, strict=True):
-        if not is_differentiable(tree):
-            raise not_differentiable(f, key, value)
+    _, _, trees = call.lift(leaves)
     pairs = [outer.split(part) for part, _ in leaves.found]
     shells: list[Shell] = []
 
@@ -334,13 +309,9 @@ def gradient_in_forward_mode(
             outer.fresh_number(p, t) if type(p) is not ndarray else p
             for p, (_, t) in zip(z, pairs, strict=True)
         ]
-        new_args, new_kwargs = list(args), dict(kwargs)
         with computing_on(outer, ctx), Replacer(ctx, active) as replacer:
-            for key, value in zip(chosen, wanted, strict=True):
-                (new_args if isinstance(key, int) else new_kwargs)[key] = replacer.visit(value)[0]
-            output, aux = run(outer, f, tuple(new_args), new_kwargs, False)[0], None
-            if has_aux:
-                output, aux = auxiliary(f, output)
+            args, kwargs, _ = call.lift(replacer)
+            output, aux = value_and_auxiliary(call, run(outer, f, args, kwargs))
             scalar_value(f, unwrapped(output))
             if not shells:
                 shells.append(Shell(outer, aux))
@@ -357,16 +328,15 @@ def gradient_in_forward_mode(
     primal_part.__qualname__ = tangent_part.__qualname__ = name_of(f)  # in messages
     z = [p for p, _ in pairs]
     below = outer.base
+    primals = Call(primal_part, [0], True, (z,), {})
     with Draws() as draws:
-        (value, aux), (g,) = gradient_inside(below, debug, primal_part, [0], True, (z,), {})
+        (value, aux), (g,) = gradient_inside(below, debug, primals)
     with draws.again():
-        (dvalue, daux), (dg,) = gradient_inside(below, debug, tangent_part, [0], True, (z,), {})
+        (dvalue, daux), (dg,) = gradient_inside(below, debug, primals._replace(f=tangent_part))
     for (_, known), p, t in zip(leaves.found, g, dg, strict=True):
         known.gradient = outer.fresh(p, t)
-    memo: dict[int, Any] = {}
-    gradients = tuple(gradient_of(v, m, memo) for v, m in zip(wanted, trees, strict=True))
     value = outer.fresh(value, dvalue)
-    return (value, shells[0].filled(aux, daux)) if has_aux else value, gradients
+    return (value, shells[0].filled(aux, daux)) if call.has_aux else value, call.gradients(trees)
 
 
 def run_inside_forward_mode(

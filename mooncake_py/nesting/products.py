@@ -77,7 +77,7 @@ def value_gradient_and_product(
         with InputLifter(forward) as inputs, enclosed(None):
             moved = lifted(forward, inputs, (active,), (tangents,))
             directions = [active_tangent(ctx, forward, node) for node in inputs.nodes]
-            output, _ = run(forward, function, moved, {}, False)
+            output = run(forward, function, moved, {})
         value = run_back(f, ctx, forward, output)
     leaves = Leaves(None)
     _, gradient = leaves.visit(values)

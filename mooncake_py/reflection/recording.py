@@ -108,7 +108,7 @@ def running(ctx: WatchedContext, f: Callable[..., Any], args: Any, kwargs: Any) 
         ctx.hold((list(args), kwargs))
         args = [lifter.visit(a)[0] for a in args]
         kwargs = {name: lifter.visit(a)[0] for name, a in kwargs.items()}
-        output, _ = run(ctx, f, args, kwargs, False)
+        output = run(ctx, f, args, kwargs)
         lifter.settle(ctx.tape)
         try:
             yield output

@@ -66,7 +66,7 @@ class PullbackToParameters:
         ctx = new_context(self.settings, self.f, (*self.args, *values), {})
         with limits_raised(), Lifter(ctx) as lifter, guarded(ctx):
             trees = [lifter.visit(value)[1] for value in values]
-            output, _ = run(ctx, self.f, self.args, {}, False)
+            output = run(ctx, self.f, self.args, {})
             lifter.settle(ctx.tape)
             result = finish(ctx, output)
             ctx.roll_back()

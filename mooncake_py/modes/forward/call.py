@@ -57,7 +57,7 @@ def pushed(
     ctx = forward_context(settings(), f, primals, {})
     with TangentLifter(ctx) as lifter, guarded(ctx):
         values = lifted(ctx, lifter, primals, tangents)
-        output, _ = run(ctx, f, values, {}, False)
+        output = run(ctx, f, values, {})
         y = independent(ctx, output)
         _, tree = TangentReader(ctx).visit(output)
         dy = gradient_of(output, tree, {})
@@ -89,7 +89,7 @@ def run_over(base: Mode, f: Callable[..., Any], primals: Any, tangents: Any) -> 
     guard(ctx)
     with TangentLifter(ctx) as lifter, enclosed(None):
         values = lifted(ctx, lifter, primals, tangents)
-        return ctx, run(ctx, f, values, {}, False)[0]
+        return ctx, run(ctx, f, values, {})
 
 
 def push_state_forward(
@@ -103,7 +103,7 @@ def push_state_forward(
     ctx = ForwardContext(ReverseContext(), plain=True)
     with TangentLifter(ctx) as lifter, guarded(ctx):
         f, *args = lifted(ctx, lifter, values, tangents)
-        output, _ = run(ctx, f, args, kwargs, False)
+        output = run(ctx, f, args, kwargs)
         end = output, (f, *args)
         copied = independent(ctx, end)
         _, tree = TangentReader(ctx).visit(end)

@@ -6,21 +6,18 @@ the function, however long it runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.application.gradients import gradient_of
-from mooncake_py.application.lift import is_differentiable
 from mooncake_py.boundary.apart import guard
-from mooncake_py.boundary.arguments import name_of, not_differentiable, refused
+from mooncake_py.boundary.arguments import Call, name_of
 from mooncake_py.boundary.exceptions import guarded
 from mooncake_py.boundary.inner_outputs import Leaves
-from mooncake_py.boundary.outputs import auxiliary, scalar_value
 from mooncake_py.boundary.outputs import run as run_forward
-from mooncake_py.errors import InvalidTangentError
+from mooncake_py.boundary.outputs import scalar_value, value_and_auxiliary, value_and_copy
 from mooncake_py.language.draws import Draws
 from mooncake_py.modes.forward.call import forward_context
 from mooncake_py.modes.forward.context import ForwardContext
@@ -38,16 +35,6 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 
-class Call(NamedTuple):
-    """A call of a function, and which of its arguments a gradient is wanted for."""
-
-    f: Callable[..., Any]
-    chosen: list[int | str]
-    has_aux: bool
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-
-
 class Direction(NamedTuple):
     """A unit vector: the number of a leaf of the arguments, an element of it, and 1 or i."""
 
@@ -56,21 +43,12 @@ class Direction(NamedTuple):
     one: float | complex
 
 
-def run(
-    outer: Mode | None,
-    debug: bool,
-    f: Callable[..., Any],
-    chosen: Any,
-    has_aux: bool,
-    args: Any,
-    kwargs: Any,
-) -> tuple[Any, tuple[Any, ...]]:
+def run(outer: Mode | None, debug: bool, call: Call) -> tuple[Any, tuple[Any, ...]]:
     """Return the result, and the gradients for the chosen arguments, inside what runs outside."""
-    call = Call(f, chosen, has_aux, args, kwargs)
     leaves = Leaves(outer)
-    found = [(argument(call, key), tree_of(call, leaves, key)) for key in chosen]
+    _, _, trees = call.lift(leaves)
     checked = settings(debug)
-    draws, runs = Draws(), Runs(f)  # with the same random numbers
+    draws, runs = Draws(), Runs(call.f)  # with the same random numbers
     result: Any = None
     first = True
     for number, (leaf, known) in enumerate(leaves.found):
@@ -91,26 +69,7 @@ def run(
         known.gradient = gathered(*how) if outer is None else outer.call(gathered, *how)
     if first:  # empty arrays only
         result, _ = along(outer, checked, call, None, True)
-    memo: dict[int, Any] = {}
-    gradients = tuple([gradient_of(value, tree, memo) for value, tree in found])
-    return result if has_aux else result[0], gradients
-
-
-def argument(call: Call, key: int | str) -> Any:
-    """Return an argument of a call, by position or keyword."""
-    return call.args[key] if isinstance(key, int) else call.kwargs[key]
-
-
-def tree_of(call: Call, leaves: Leaves, key: int | str) -> Any:
-    """Return the tree of an argument, which must have a derivative."""
-    value = argument(call, key)
-    try:
-        _, tree = leaves.visit(value)
-    except InvalidTangentError as error:
-        raise refused(call.f, key, error) from error
-    if not is_differentiable(tree):
-        raise not_differentiable(call.f, key, value)
-    return tree
+    return result if call.has_aux else result[0], call.gradients(trees)
 
 
 def directions(number: int, leaf: Any) -> Iterator[Direction]:
@@ -132,16 +91,16 @@ def along(
 
     Unless the `whole` result is wanted, `aux` is not copied.
     """
-    f, _, has_aux, *_ = call
     if outer is not None:
         return along_inside(outer, call, direction, whole)
-    ctx = forward_context(checked, f, call.args, call.kwargs)
+    ctx = forward_context(checked, call.f, call.args, call.kwargs)
     with InputLifter(ctx) as lifter, guarded(ctx):
-        args, kwargs = moved(ctx, lifter, call, direction)
-        output, aux = run_forward(ctx, f, args, kwargs, has_aux and whole)
-        if has_aux and not whole:
-            output, _ = auxiliary(f, output)
-        value = scalar_value(f, output)
+        output = run_moved(ctx, lifter, call, direction)
+        if whole:
+            output, aux = value_and_copy(ctx, call, output)
+        else:
+            output, aux = value_and_auxiliary(call, output)
+        value = scalar_value(call.f, output)
         _, slope = ctx.split(output)
         slope = 0.0 if slope is None else np.array(slope)[()]
         ctx.roll_back()
@@ -155,31 +114,24 @@ def along_inside(
     # Only where derivatives nest.
     from mooncake_py.nesting.inside import run_inside
 
-    f, _, has_aux, *_ = call
-
     def forward(below: Mode) -> Any:
         ctx = ForwardContext(below, plain=False)
         guard(ctx)
         with InputLifter(ctx) as lifter, enclosed(None):
-            args, kwargs = moved(ctx, lifter, call, direction)
-            output, aux = run_forward(ctx, f, args, kwargs, False)[0], None
-            if has_aux:
-                output, aux = auxiliary(f, output)
-        scalar_value(f, unwrapped(output))
+            output = run_moved(ctx, lifter, call, direction)
+            output, aux = value_and_auxiliary(call, output)
+        scalar_value(call.f, unwrapped(output))
         _, slope = ctx.split(output)
         return (output, aux if whole else None), 0.0 if slope is None else slope
 
-    return run_inside(outer, name_of(f), forward)
+    return run_inside(outer, name_of(call.f), forward)
 
 
-def moved(
+def run_moved(
     ctx: ForwardContext, lifter: InputLifter, call: Call, direction: Direction | None
-) -> tuple[Any, Any]:
-    """Return the arguments with the chosen ones active, and a unit tangent in a direction."""
-    args, kwargs = list(call.args), dict(call.kwargs)
-    for key in call.chosen:
-        place: Any = args if isinstance(key, int) else kwargs
-        place[key], _ = lifter.visit(place[key])
+) -> Any:
+    """Run a function with the chosen arguments active, and a unit tangent in a direction."""
+    args, kwargs, _ = call.lift(lifter)
     if direction is not None:
         node = lifter.nodes[direction.leaf]
         if type(node) is Active:
@@ -189,4 +141,4 @@ def moved(
             tangent = ctx.blocks.activate(node)
             index = np.unravel_index(direction.element, node.shape)
             ctx.write(tangent, tuple(map(int, index)), direction.one)
-    return tuple(args), kwargs
+    return run_forward(ctx, call.f, args, kwargs)

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.application.gradients import gradient_of
 from mooncake_py.application.lift import Lifter
 from mooncake_py.boundary.apart import ArgumentsApart
-from mooncake_py.boundary.arguments import ArgNums, choose_arguments, lift_chosen
+from mooncake_py.boundary.arguments import ArgNums, Call, choose_arguments
 from mooncake_py.boundary.exceptions import guarded
 from mooncake_py.boundary.outputs import run as run_forward
-from mooncake_py.boundary.outputs import scalar_value
+from mooncake_py.boundary.outputs import scalar_value, value_and_copy
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.settings import new_context, settings
 from mooncake_py.runtime.active import Active
@@ -41,31 +40,22 @@ def value_and_gradient(
     by = by or run
     with limits_raised():  # also for the gradients, whose structure may be deep
         chosen = choose_arguments(f, argnums, args, kwargs)
-        unique = list(dict.fromkeys(chosen))
+        unique = list(dict.fromkeys(chosen)) if len(chosen) > 1 else chosen
         with ArgumentsApart(f, unique, args, kwargs) as apart:
-            result, gradients = by(outer, debug, f, unique, has_aux, apart.args, apart.kwargs)
+            result, gradients = by(outer, debug, Call(f, unique, has_aux, apart.args, apart.kwargs))
     if len(unique) < len(chosen):
         gradients = tuple([gradients[unique.index(key)] for key in chosen])
     return result, gradients if isinstance(argnums, tuple) else gradients[0]
 
 
-def run(
-    outer: Mode | None,
-    debug: bool,
-    f: Callable[..., Any],
-    chosen: Any,
-    has_aux: bool,
-    args: Any,
-    kwargs: Any,
-) -> tuple[Any, tuple[Any, ...]]:
+def run(outer: Mode | None, debug: bool, call: Call) -> tuple[Any, tuple[Any, ...]]:
     """Return the result, and the gradients for the chosen arguments, inside what runs outside."""
     if outer is None:
-        ctx = new_context(settings(debug), f, args, kwargs)
-        return run_both_ways(ctx, f, chosen, has_aux, args, kwargs)
+        return run_both_ways(new_context(settings(debug), call.f, call.args, call.kwargs), call)
     # Only where derivatives nest.
     from mooncake_py.nesting.inside import gradient_inside
 
-    return gradient_inside(outer, debug, f, chosen, has_aux, args, kwargs)
+    return gradient_inside(outer, debug, call)
 
 
 def gradient_of_first(f: Callable[..., Any], *args: Any) -> Any:
@@ -73,20 +63,17 @@ def gradient_of_first(f: Callable[..., Any], *args: Any) -> Any:
     return value_and_gradient(f, 0, False, False, args, {})[1]
 
 
-def run_both_ways(
-    ctx: ReverseContext, f: Callable[..., Any], chosen: Any, has_aux: bool, args: Any, kwargs: Any
-) -> tuple[Any, tuple[Any, ...]]:
+def run_both_ways(ctx: ReverseContext, call: Call) -> tuple[Any, tuple[Any, ...]]:
     """Return the result, and the gradient for each of the chosen arguments."""
     with Lifter(ctx) as lifter, guarded(ctx):
-        args, kwargs, trees = lift_chosen(lifter, f, chosen, args, kwargs)
-        output, aux = run_forward(ctx, f, args, kwargs, has_aux)
+        args, kwargs, trees = call.lift(lifter)
+        output = run_forward(ctx, call.f, args, kwargs)
+        output, aux = value_and_copy(ctx, call, output)
         lifter.settle(ctx.tape)
-        value = scalar_value(f, output)
+        value = scalar_value(call.f, output)
         if type(output) is Active:
             output.add(1.0)
         elif type(output) is ndarray and (node := ctx.find(output)) is not None:
             node.add_shared(np.ones(output.shape, output.dtype))
         ctx.run_backwards()
-    memo: dict[int, Any] = {}
-    gradients = tuple(gradient_of(v, m, memo) for v, m in trees)
-    return (value, aux) if has_aux else value, gradients
+    return (value, aux) if call.has_aux else value, call.gradients(trees)

@@ -104,7 +104,7 @@ class Vjp:
                 for i, value in enumerate(self.args):
                     refuse_foreign(self.f, i, value)
             start, own = len(ctx.tape), set(ctx.known)
-            self.output, _ = run(ctx, self.f, tuple(v for v, _ in lifted), {}, False)
+            self.output = run(ctx, self.f, tuple(v for v, _ in lifted), {})
             lifter.settle(ctx.tape)
         return ctx, start, own
 
