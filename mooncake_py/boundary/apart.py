@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from numpy import memmap, ndarray
 
 from mooncake_py.boundary.arguments import ArgNums, choose_arguments, refuse_foreign
 from mooncake_py.boundary.captured import is_closed
 from mooncake_py.boundary.followed import FollowedCopier
-from mooncake_py.boundary.own_memory import Copies, Key, OwnMemory
+from mooncake_py.boundary.own_memory import Key, OwnMemory
 from mooncake_py.boundary.separation import Separation, separation
+from mooncake_py.boundary.writes import Copies, Watcher
 from mooncake_py.runtime.enclosing import enclosing
 
 if TYPE_CHECKING:
@@ -25,28 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["ArgumentsApart", "arguments_apart", "begin", "ended", "guard"]
 
 LARGE = 1 << 15  # bytes from which on it pays to find out whether an array need not be copied
-
-
-class Watcher(Protocol):
-    """What looks out for writes of a call."""
-
-    def watch(self, ctx: Mode) -> None:
-        """Look out in a new context of the call."""
-
-    def note_further_copies(self, copies: Copies) -> None:
-        """Note what was copied, and the copies: they may be of what must not be written."""
-
-    def forget_copies(self, copies: Copies) -> None:
-        """Forget copies, when the call that they are for has ended."""
-
-    def begin(self) -> None:
-        """Note that the function of the call is about to run."""
-
-    def ended(self, ctx: Mode) -> None:
-        """Check what was not watched, when a function has run."""
-
-    def leave(self) -> None:
-        """Look out no longer: the call has ended."""
 
 
 class _Thread(threading.local):

@@ -16,11 +16,12 @@ from weakref import ref
 
 from numpy import memmap, ndarray
 
-from mooncake_py.boundary.arguments import describe, name_of
+from mooncake_py.boundary.arguments import describe
 from mooncake_py.boundary.followed import FollowedCopier
 from mooncake_py.boundary.survey import overlap
-from mooncake_py.boundary.writes import keep_logging, nodes_of, unwatch_writes, watch_writes
+from mooncake_py.boundary.writes import Copies, Watcher, keep_logging, nodes_of
 from mooncake_py.errors import SharedArgumentsError
+from mooncake_py.overriding import override
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.mode_of import is_reverse
 from mooncake_py.runtime.originals import Original
@@ -31,11 +32,9 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Tracking
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["Copies", "Key", "OwnMemory"]
+__all__ = ["Key", "OwnMemory"]
 
 Key = int | str
-Copies = Iterable[tuple[Any, Any]]
-"""What was copied, and the copies."""
 
 
 @dataclass(slots=True, eq=False)
@@ -54,7 +53,7 @@ class Pair:
     reached: bool = False
 
 
-class OwnMemory:
+class OwnMemory(Watcher):
     """What arguments are copies of, during the call that they are for.
 
     Attributes
@@ -66,12 +65,18 @@ class OwnMemory:
         Whether the function runs.
     """
 
+    why = (
+        "an argument is a variable of its own for a derivative, and what other names reach "
+        "is constant:\nthe function runs on a copy, in which this write would not show as it "
+        "does in the plain call"
+    )
+    fix = "read and write it by the name of the argument alone, or pass a copy: grad(f)(x.copy())"
+
     def __init__(self, f: Callable[..., Any]) -> None:
-        self.f = f
+        super().__init__(f)
         self.pairs: list[Pair] = []
         self.further: dict[int, tuple[ndarray, Pair]] = {}
         self.running = False
-        self.contexts: list[ref[Any]] = []
 
     def copy(self, key: Key, value: ndarray) -> ndarray:
         """Return a copy of an array, which derivatives round the call follow."""
@@ -96,21 +101,21 @@ class OwnMemory:
         """Note arrays within arguments, and their copies."""
         self.pairs += [Pair(old, new, None) for old, new in copies]
 
+    @override
     def note_further_copies(self, copies: Copies) -> None:
-        """Note copies of the copies."""
         for pair in self.pairs:
             block = owner(pair.copy)
             for old, new in copies:
                 if old is block and new is not old:
                     self.further[id(new)] = new, pair
 
+    @override
     def forget_copies(self, copies: Copies) -> None:
-        """Forget copies of copies: the call that they were for has ended, and may undo them."""
         for _, new in copies:
             self.further.pop(id(new), None)
 
+    @override
     def watch(self, ctx: Mode) -> None:
-        """Let a context note when it looks up an original."""
         for pair in self.pairs:
             block = owner(pair.original)
             nodes_of(ctx)[id(block)] = Original(block, self, ctx)
@@ -119,9 +124,9 @@ class OwnMemory:
             if self.is_reached():
                 self.watch_writes(ctx)
 
+    @override
     def begin(self) -> None:
-        """Note that the function runs: what was looked up before, tangents, does not matter."""
-        self.running = True
+        self.running = True  # what was looked up before, tangents, does not matter
 
     def reach(self, ctx: Tracking, view: ndarray | None) -> None:
         """Note that originals were looked up, as a view or a whole: nobody must write any more."""
@@ -151,26 +156,21 @@ class OwnMemory:
         found += [(owner(pair.copy), new, pair) for new, pair in self.further.values()]
         for old, new, pair in found:
             if pair.reached and old.tobytes() != new.tobytes():
-                raise ctx.failed(self.written(ctx, pair))
+                raise self.of_pair(ctx, pair)
 
+    @override
     def ended(self, ctx: Tracking) -> None:
-        """Raise if a function has written, in a way that was not watched."""
         if self.is_reached():
             self.require_unchanged(ctx)
 
-    def leave(self) -> None:
-        """Look out no longer: the call has ended."""
-        if self.is_reached():
-            unwatch_writes(self.contexts, self)
-
+    @override
     def watch_writes(self, ctx: ReverseMode) -> None:
-        """Let a context raise where it writes into a copy or an original."""
         for block in self.blocks():
             keep_logging(ctx, block)
-        watch_writes(ctx, self)
+        super().watch_writes(ctx)
 
+    @override
     def is_watched(self, o: ndarray) -> bool:
-        """Whether an array is memory of a copy or an original."""
         block = owner(o)
         return any(block is known for known in self.blocks())
 
@@ -182,31 +182,23 @@ class OwnMemory:
         for new, _ in self.further.values():
             yield new
 
+    @override
     def check(self, ctx: Tracking, o: ndarray, i: Any) -> None:
-        """Raise if ``o[i]``, which is about to be written, is a copy or an original."""
         block = owner(o)
         known = self.further.get(id(block))
         if known is not None and known[1].reached:
-            raise ctx.failed(self.written(ctx, known[1]))
+            raise self.of_pair(ctx, known[1])
         for pair in self.pairs:
             if pair.reached and (
                 owner(pair.copy) is block
                 or (owner(pair.original) is block and may_meet(o, i, pair.original))
             ):
-                raise ctx.failed(self.written(ctx, pair))
+                raise self.of_pair(ctx, pair)
 
-    def written(self, ctx: Reporting, pair: Pair) -> SharedArgumentsError:
+    def of_pair(self, ctx: Reporting, pair: Pair) -> SharedArgumentsError:
         """Return the error for a write into what an argument and another name share."""
         name = "an argument" if pair.key is None else describe(self.f, pair.key)
-        return SharedArgumentsError(
-            f"{name_of(self.f)} writes into memory that {name} and a captured or global name share",
-            where=ctx.user_location(),
-            why="an argument is a variable of its own for a derivative, and what other names reach "
-            "is constant:\nthe function runs on a copy, in which this write would not show as it "
-            "does in the plain call",
-            fix="read and write it by the name of the argument alone, or pass a copy: "
-            "grad(f)(x.copy())",
-        )
+        return self.written(ctx, f"{name} and a captured or global name")
 
 
 def may_meet(o: ndarray, i: Any, a: ndarray) -> bool:

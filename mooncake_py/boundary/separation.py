@@ -17,13 +17,10 @@ from numpy import ndarray
 from mooncake_py.application.codual_call import pull_codual
 from mooncake_py.application.copying import Copier, same_view
 from mooncake_py.application.walker import replace_parts
-from mooncake_py.boundary.arguments import (
-    describe,
-    name_of,
-)
+from mooncake_py.boundary.arguments import describe
 from mooncake_py.boundary.captured import captured_values
 from mooncake_py.boundary.followed import FollowedCopier, PartCopier
-from mooncake_py.boundary.own_memory import Copies, Key
+from mooncake_py.boundary.own_memory import Key
 from mooncake_py.boundary.survey import (
     PLAIN,
     Part,
@@ -33,8 +30,8 @@ from mooncake_py.boundary.survey import (
     parts_of,
     shared_surveys,
 )
-from mooncake_py.boundary.writes import unwatch_writes, watch_writes
-from mooncake_py.errors import Location, SharedArgumentsError
+from mooncake_py.boundary.writes import Copies, Watcher
+from mooncake_py.overriding import override
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.runtime.enclosing import enclosing
@@ -43,7 +40,6 @@ from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import cells, owner
 
 if TYPE_CHECKING:
-    from mooncake_py.diagnostics.reporting import Reporting
     from mooncake_py.runtime.mode import Mode, Tracking
 
 __all__ = ["Separation", "separation"]
@@ -112,7 +108,7 @@ def captured_survey(f: Callable[..., Any], values: list[Any]) -> Survey | None:
     return Survey(*shared) if shared else None
 
 
-class Separation:
+class Separation(Watcher):
     """Arguments that shared memory, and what must not be written during their call.
 
     Attributes
@@ -123,18 +119,26 @@ class Separation:
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
+    why = (
+        "arguments are separate variables for a derivative: each that is differentiated "
+        "has\nmemory of its own here, in which this write would not show as it does in the "
+        "plain call"
+    )
+    fix = (
+        "for the total derivative pass what is shared once: grad(lambda x: f(x, x))(x);\n"
+        "for separate arguments pass a copy: grad(f)(x, x.copy())"
+    )
 
     def __init__(
         self, f: Callable[..., Any], chosen: Collection[Key], surveys: dict[Key, Survey]
     ) -> None:
-        self.f = f
+        super().__init__(f)
         self.surveys = surveys
         # What is not differentiated stays together: it may share what it shares.
         self.group: dict[Key, Key | None] = {
             key: key if key in chosen or key == CAPTURED else None for key in surveys
         }
         self.copied: dict[Key | None, set[int]] = {}  # ids of arrays and holders, by group
-        self.contexts: list[ref[Any]] = []
         self.copies: list[tuple[Any, Any]] = []  # what was copied for arguments, and the copy
         self.arrays: list[tuple[ndarray, ndarray]] = []  # the arrays among them, views as such
         self.blocks = self.shared_blocks()
@@ -250,8 +254,8 @@ class Separation:
             self.memory[id(owner(new))] = owner(new), owner(old)
             self.of_group[id(owner(new))] = group
 
+    @override
     def note_further_copies(self, copies: Copies) -> None:
-        """Note copies of what is a copy or an original here."""
         for old, new in copies:
             if isinstance(old, ndarray):
                 if id(old) in self.memory and new is not old:
@@ -263,11 +267,12 @@ class Separation:
 
     # Writes.
 
+    @override
     def watch(self, ctx: Mode) -> None:
-        """Let a context raise where something is written that arguments share."""
         if not is_reverse(ctx):
             return  # of forward mode: the context below it logs
-        self.contexts.append(watch_writes(ctx, self))
+        self.contexts.append(ref(ctx))
+        self.watch_writes(ctx)
         record = ctx.record
 
         def watched_record(entry: tuple[Any, ...]) -> None:
@@ -276,25 +281,12 @@ class Separation:
 
         ctx.record = watched_record
 
-    def forget_copies(self, copies: Copies) -> None:
-        """Do nothing: writes into copies that nobody has do not occur."""
-
-    def begin(self) -> None:
-        """Do nothing: all writes are watched."""
-
-    def ended(self, ctx: Mode) -> None:
-        """Do nothing: all writes are watched."""
-
-    def leave(self) -> None:
-        """Look out no longer: the call has ended."""
-        unwatch_writes(self.contexts, self)
-
+    @override
     def is_watched(self, o: ndarray) -> bool:
-        """Whether an array is memory that arguments shared."""
         return id(owner(o)) in self.memory
 
+    @override
     def check(self, ctx: Tracking, o: ndarray, i: Any) -> None:
-        """Raise if ``o[i]``, which is about to be written, is memory that arguments share."""
         own, original = self.memory.get(id(owner(o)), (None, None))
         if own is None or original is None:
             return
@@ -306,7 +298,7 @@ class Separation:
         else:
             writers = {self.group[key] for key in met} - self.groups_with_copies(original)
         if any(self.group[key] not in writers for key in met):
-            raise ctx.failed(self.written(ctx, self.named(met)))
+            raise self.written(ctx, self.named(met))
 
     def groups_with_copies(self, original: ndarray) -> set[Key | None]:
         """Return the groups of arguments that have a copy of a block."""
@@ -320,11 +312,11 @@ class Separation:
         """Raise if an entry of the tape is about a change of what arguments share."""
         if entry[0] is pulls.pull_state:
             if entry[1] is not replace_parts and id(entry[2]) in self.holders:
-                raise ctx.failed(self.written(ctx, self.holders[id(entry[2])][1]))
+                raise self.written(ctx, self.holders[id(entry[2])][1])
         elif entry[0] is pull_codual:
             for pairs in self.blocks.values():
                 if not self.agree(pairs):
-                    raise ctx.failed(self.written(ctx, self.named([key for key, _ in pairs])))
+                    raise self.written(ctx, self.named([key for key, _ in pairs]))
 
     def agree(self, pairs: Pairs) -> bool:
         """Whether arguments still find the same in what they share: a rule has run unseen."""
@@ -351,17 +343,4 @@ class Separation:
         return " and ".join(
             "a captured or global name" if key == CAPTURED else describe(self.f, key)
             for key in dict.fromkeys(keys)
-        )
-
-    def written(self, ctx: Reporting, names: str) -> SharedArgumentsError:
-        """Return the error for a write into what arguments share."""
-        where: Location | None = ctx.user_location()
-        return SharedArgumentsError(
-            f"{name_of(self.f)} writes into memory that {names} share",
-            where=where,
-            why="arguments are separate variables for a derivative: each that is differentiated "
-            "has\nmemory of its own here, in which this write would not show as it does in the "
-            "plain call",
-            fix="for the total derivative pass what is shared once: grad(lambda x: f(x, x))(x);\n"
-            "for separate arguments pass a copy: grad(f)(x, x.copy())",
         )

@@ -2,32 +2,94 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from numpy import ndarray
 
-from mooncake_py.runtime.attribute_lookup import MISSING
+from mooncake_py.boundary.arguments import name_of
+from mooncake_py.errors import SharedArgumentsError
 from mooncake_py.runtime.mode_of import is_forward
 
 if TYPE_CHECKING:
+    from mooncake_py.diagnostics.reporting import Reporting
     from mooncake_py.runtime.mode import Mode, Tracking
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["Checks", "keep_logging", "nodes_of", "unwatch_writes", "watch_writes"]
+__all__ = ["Copies", "Watcher", "keep_logging", "nodes_of"]
 
-PATCHED = "overwritten", "log_element", "log_whole", "tries_loops"
+Copies = Iterable[tuple[Any, Any]]
+"""What was copied, and the copies."""
 
 
-class Checks(Protocol):
-    """Who looks out for writes."""
+class Watcher:
+    """What looks out for writes of a call, in all contexts that run it.
+
+    Attributes
+    ----------
+    why, fix : str
+        Of the error for a write.
+    """
+
+    why: str
+    fix: str
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        self.f = f
+        self.contexts: list[ref[ReverseMode]] = []
+
+    def watch(self, ctx: Mode) -> None:
+        """Look out in a new context of the call."""
+        raise NotImplementedError
+
+    def note_further_copies(self, copies: Copies) -> None:
+        """Note what was copied, and the copies: they may be of what must not be written."""
+        raise NotImplementedError
+
+    def forget_copies(self, copies: Copies) -> None:
+        """Forget copies, when the call that they are for has ended and may undo them."""
+
+    def begin(self) -> None:
+        """Note that the function of the call is about to run."""
+
+    def ended(self, ctx: Mode) -> None:
+        """Check what was not watched, when a function has run."""
 
     def is_watched(self, o: ndarray) -> bool:
         """Whether an array is memory of which every write must be seen."""
-        ...
+        raise NotImplementedError
 
     def check(self, ctx: Mode, o: ndarray, i: Any) -> None:
-        """Raise if ``o[i]`` must not be written."""
+        """Raise if ``o[i]``, which is about to be written, must not be."""
+        raise NotImplementedError
+
+    def watch_writes(self, ctx: ReverseMode) -> None:
+        """Let a context check what it is about to write."""
+        watch = ctx.__dict__.get("write_watch") or Watch(ctx)
+        if self not in watch.watchers:
+            watch.watchers.append(self)
+
+    def leave(self) -> None:
+        """Look out no longer, the call has ended; without this contexts would be in a cycle."""
+        for reference in self.contexts:
+            ctx = reference()
+            watch = None if ctx is None else ctx.__dict__.get("write_watch")
+            if watch is not None and self in watch.watchers:
+                watch.watchers.remove(self)
+                if not watch.watchers:
+                    watch.leave()
+
+    def written(self, ctx: Reporting, names: str) -> SharedArgumentsError:
+        """Return the error for a write into what some names share."""
+        return ctx.failed(
+            SharedArgumentsError(
+                f"{name_of(self.f)} writes into memory that {names} share",
+                where=ctx.user_location(),
+                why=self.why,
+                fix=self.fix,
+            )
+        )
 
 
 class Watch:
@@ -35,22 +97,21 @@ class Watch:
 
     def __init__(self, ctx: ReverseMode) -> None:
         self.ctx = ctx
-        self.checks: list[Checks] = []
-        self.before = {name: ctx.__dict__.get(name, MISSING) for name in PATCHED}
+        self.watchers: list[Watcher] = []
         self.log = ctx.overwritten, ctx.log_element, ctx.log_whole
-        ctx.overwritten, ctx.log_element = self.overwritten, self.log_element
-        ctx.log_whole = self.log_whole
-        ctx.tries_loops = False  # which write unseen, and may wait for a write to show
-        ctx.__dict__["write_watch"] = self
+        self.patches = {
+            "overwritten": self.overwritten,
+            "log_element": self.log_element,
+            "log_whole": self.log_whole,
+            "tries_loops": False,  # which write unseen, and may wait for a write to show
+            "write_watch": self,
+        }
+        ctx.__dict__.update(self.patches)
 
     def leave(self) -> None:
         """Let the context log as before."""
-        state = self.ctx.__dict__
-        for name, value in self.before.items():
-            del state[name]
-            if value is not MISSING:
-                state[name] = value
-        del state["write_watch"]
+        for name in self.patches:
+            del self.ctx.__dict__[name]
 
     def overwritten(self, memory: Any, o: ndarray, i: Any) -> Any:
         """Check a write that is about to be logged."""
@@ -73,32 +134,13 @@ class Watch:
 
     def check(self, o: ndarray, i: Any) -> None:
         """Raise if ``o[i]`` must not be written."""
-        for found in self.checks:
-            found.check(self.ctx, o, i)
+        for watcher in self.watchers:
+            watcher.check(self.ctx, o, i)
 
     def keep_watching(self, memory: Any, o: ndarray) -> None:
         """Let the next write to a block be logged too: unlogged ones are not seen."""
-        if any(found.is_watched(o) for found in self.checks):
+        if any(watcher.is_watched(o) for watcher in self.watchers):
             memory.protected = True
-
-
-def watch_writes(ctx: ReverseMode, checks: Checks) -> ref[Any]:
-    """Let a context of reverse mode check what it is about to write; return a reference to it."""
-    watch = ctx.__dict__.get("write_watch") or Watch(ctx)
-    if checks not in watch.checks:
-        watch.checks.append(checks)
-    return ref(ctx)
-
-
-def unwatch_writes(contexts: list[ref[Any]], checks: Checks) -> None:
-    """Let contexts no longer check what they write; without this they would be in a cycle."""
-    for reference in contexts:
-        ctx = reference()
-        watch = None if ctx is None else ctx.__dict__.get("write_watch")
-        if watch is not None and checks in watch.checks:
-            watch.checks.remove(checks)
-            if not watch.checks:
-                watch.leave()
 
 
 def nodes_of(ctx: Mode) -> dict[int, Any]:
