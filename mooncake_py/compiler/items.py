@@ -80,9 +80,13 @@ class Items:
         """As that of an array."""
         return (len(self.cells),)
 
+    def written(self) -> list[int]:
+        """Return the positions of the items that the region wrote."""
+        return changes(self._before, self.cells)
+
     def store(self, ctx: ReverseMode, on: bool) -> None:
         """Put what the region wrote into the list, active if it is `on`, and log the old items."""
-        written = changes(self._before, self.cells)
+        written = self.written()
         new = [self.type(self.cells[k]) for k in written]
         if on:
             new = [active_number(v, ctx) for v in new]

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language, Tracking
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["Site", "bytes_kept", "pull_region"]
+__all__ = ["Site", "TangentSite", "bytes_kept", "cells_of", "pull_region", "typed"]
 
 UNUSUAL = ArithmeticError, LookupError, NameError, TypeError, ValueError, Warning
 """What numbers and elements raise; anything else comes from outside, such as from a signal."""
@@ -103,6 +103,8 @@ class Site:
     def run(self, ctx: Language, functions: Any, values: Any) -> Any:
         """Run the region and return what it binds, or `Elsewhere` if it must run as it is written.
 
+        Debug mode lets it run as it is written too, and returns what compares both.
+
         Parameters
         ----------
         functions : tuple
@@ -124,8 +126,8 @@ class Site:
         if not self.serves(inputs):
             return Elsewhere
         found = ctx.run_region(self, functions, steps, inputs)
-        if found is Elsewhere:
-            return Elsewhere
+        if type(found) is not dict:
+            return found
         return tuple([found[name] for name in self.region.bound])
 
     def serves(self, inputs: Mapping[str, Any]) -> bool:
@@ -170,23 +172,30 @@ class Site:
         self, ctx: ReverseMode, functions: Any, steps: Any, inputs: dict[str, Any]
     ) -> dict[str, Any] | Any:
         """Run the region forward and record it; return what it binds, or `Elsewhere`."""
-        steps = self.steps(steps, inputs)
-        if not self.is_worth(steps, inputs):
-            return Elsewhere
-        lists = dict(self.lists(inputs))
-        items = {key: Items.of(ctx, a) for key, a in {id(a): a for a in lists.values()}.items()}
-        inputs = inputs | {name: items[id(a)] for name, a in lists.items()}
-        form = self.form(ctx, functions, inputs)
-        if form is None:
+        prepared = self.prepared(ctx, functions, steps, inputs)
+        if prepared is None:
             return Elsewhere
         if self.callees is not None:
             self.callees.enter(ctx)
         self.misses += 1
-        found = self.attempt(ctx, form, steps, inputs)
+        found = self.attempt(ctx, *prepared)
         if found is not Elsewhere:
             self.misses = 0
             self.repeats |= ctx.rehearsal is not None
         return found
+
+    def prepared(
+        self, ctx: Tracking, functions: Any, steps: Any, inputs: dict[str, Any]
+    ) -> tuple[Form, range | None, dict[str, Any]] | None:
+        """Return what runs: a form, and its steps and inputs; None if no form serves."""
+        steps = self.steps(steps, inputs)
+        if not self.is_worth(steps, inputs):
+            return None
+        lists = dict(self.lists(inputs))
+        items = {key: Items.of(ctx, a) for key, a in {id(a): a for a in lists.values()}.items()}
+        inputs = inputs | {name: items[id(a)] for name, a in lists.items()}
+        form = self.form(ctx, functions, inputs)
+        return None if form is None else (form, steps, inputs)
 
     def form(self, ctx: Tracking, functions: Any, inputs: dict[str, Any]) -> Form | None:
         """Return the form for these inputs, made when such are first met."""
@@ -261,8 +270,7 @@ class Site:
         self, ctx: ReverseMode, form: Form, steps: range | None, inputs: dict[str, Any]
     ) -> Any:
         """Run the forward sweep, and record the region if all went well."""
-        given = {name: plain(inputs[name]) for name in self.numbers}
-        given |= {n.name: inputs[n.array].shape[n.axis] for n in form.lengths}
+        given = self.given(form, inputs)
         before = {
             name: ctx.before_whole(inputs[name])
             for name in self.written
@@ -303,6 +311,11 @@ class Site:
             if type(y.primal) is not int:  # else nothing was added to a sum, say
                 outputs[name] = y
         return outputs
+
+    def given(self, form: Form, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Return the numbers and lengths that the forward sweep takes."""
+        found = {name: plain(inputs[name]) for name in self.numbers}
+        return found | {n.name: inputs[n.array].shape[n.axis] for n in form.lengths}
 
     def log(
         self, ctx: ReverseMode, form: Form, inputs: dict[str, Any], before: dict[str, ndarray]

@@ -5,12 +5,15 @@
                                         _mk_result0 = _mk_loop0.run(C, (), (_mk_steps0, x, a))
                                     except NameError:
                                         _mk_result0 = _mk_else
-                                    if _mk_result0 is _mk_else:
+                                    if _mk_result0.__class__ is not _mk_bound:
                                         for i in _mk_steps0: ...    as it is written
+                                        if _mk_result0 is not _mk_else:
+                                            _mk_result0.compare(i)
                                     else:
                                         (i,) = _mk_result0
                                     del _mk_result0, _mk_steps0
 
+Debug mode runs a loop both ways, and compares what is bound then.
 A name that is not bound yet is no error of the trial: the loop itself may never read it.
 Attributes are read by ``C.field(o, "v")``, or ``C.own_field(o, "v", ...)`` where the loop stores in
 them, beside the other objects with such an attribute; they are stored as the user would do it.
@@ -45,6 +48,9 @@ from mooncake_py.syntax.nodes import (
 
 __all__ = ["LoopRewriter"]
 
+BOUND = f"{PREFIX}bound"
+"""Name of the type of what a loop that ran as one entry returns."""
+
 
 class LoopRewriter(OutputRewriter):
     """Loops as a whole."""
@@ -61,18 +67,20 @@ class LoopRewriter(OutputRewriter):
         place = place_of(node.iter if isinstance(node, ast.For) else node.test)
         number = sum(isinstance(v, Site) for v in self.injected.values())
         loop, steps, result = (f"{PREFIX}{part}{number}" for part in ("loop", "steps", "result"))
-        self.injected |= {loop: site, ELSE: Elsewhere}
+        self.injected |= {loop: site, ELSE: Elsewhere, BOUND: tuple}
         given = plain.iter if site.is_given else constant(None, place)
         again = replaced(plain, iter=load(steps, place)) if site.is_given else plain
         bound, stores = self.bind_loop(located(ast.Tuple(
             [target(user, place) for user in reading.region.bound.values()], ast.Store()
         ), place))  # fmt: skip
         tried = load(result, place)
-        test = located(ast.Compare(tried, [ast.Is()], [load(ELSE, place)]), place)
+        kind = located(ast.Attribute(tried, "__class__", ast.Load()), place)
+        test = located(ast.Compare(kind, [ast.IsNot()], [load(BOUND, place)]), place)
+        compared = self._compared(reading, tried, place)
         return [
             assign(store(steps, place), given, place),
             self._trial(reading, loop, steps, store(result, place), place),
-            when(test, [again], [assign(bound, tried, place), *stores], place),
+            when(test, [again, compared], [assign(bound, tried, place), *stores], place),
             forget([result, steps], place),
         ]
 
@@ -90,6 +98,18 @@ class LoopRewriter(OutputRewriter):
         handler = located(ast.ExceptHandler(load("NameError", place), None, otherwise), place)
         body: list[ast.stmt] = [assign(result, located(call, place), place)]
         return located(ast.Try(body, [handler], [], []), place)
+
+    def _compared(self, reading: Reading, tried: ast.expr, place: Place) -> ast.stmt:
+        """Return the statement that compares what a loop has bound with what was found beside."""
+        values: list[ast.expr] = []
+        for user in reading.region.bound.values():
+            base, _, attribute = user.partition(".")
+            args = [load(base, place), constant(self.mangled(attribute), place)]
+            values.append(context_call("field", args, place) if attribute else args[0])
+        compare = located(ast.Attribute(tried, "compare", ast.Load()), place)
+        call = located(ast.Expr(located(ast.Call(compare, values, []), place)), place)
+        test = located(ast.Compare(tried, [ast.IsNot()], [load(ELSE, place)]), place)
+        return when(test, [call], [], place)
 
     def _given(self, reading: Reading, name: str, node: ast.expr) -> ast.expr:
         """Return what reads an input, without effects."""

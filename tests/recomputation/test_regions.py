@@ -214,6 +214,7 @@ def test_a_loop_that_missed_in_between_is_run_again_as_it_was() -> None:
     assert_array_equal(g, [32, 0, 0, 0, 0])
 
 
+@pytest.mark.plain
 def test_undoing_a_long_run_takes_one_copy_of_a_list(monkeypatch: pytest.MonkeyPatch) -> None:
     kept: list[int] = []
     again = Replay.again
@@ -301,6 +302,7 @@ def test_captured_variables_of_such_functions_in_an_inner_derivative() -> None:
     assert_allclose(grad(f)(X), 3 * 2 * 16 * X, rtol=1e-14)
 
 
+@pytest.mark.plain
 def test_a_part_of_an_array_is_kept_once_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     kept: list[int] = []
     again = Replay.again

@@ -13,6 +13,7 @@ from mooncake_py.modes.debug.context import DebugContext, InnerDebugContext
 from mooncake_py.modes.forward.context import ForwardContext
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.inner import InnerContext
+from mooncake_py.modes.reverse.settings import Settings
 from mooncake_py.runtime.forward_mode import ForwardMode
 from mooncake_py.runtime.mode import Calling, Computing, Language, Mode, Recording, Tracking
 from mooncake_py.runtime.operators import BINARY, UNARY
@@ -23,8 +24,8 @@ MODES: dict[str, Callable[[], Any]] = {
     "inner": lambda: InnerContext(ReverseContext()),
     "forward": lambda: ForwardContext(ReverseContext(), plain=True),
     "forward over inner": lambda: ForwardContext(InnerContext(ReverseContext()), plain=False),
-    "debug": lambda: DebugContext(False, None, (), {}),
-    "inner debug": lambda: InnerDebugContext(False, None, (), {}, ReverseContext()),
+    "debug": lambda: DebugContext(Settings(), None, (), {}),
+    "inner debug": lambda: InnerDebugContext(Settings(), None, (), {}, ReverseContext()),
 }
 OPERATORS = {
     *BINARY, *(f"i{name.rstrip('_')}" for name in BINARY), *UNARY,

@@ -16,18 +16,23 @@ from mooncake_py.application.lift import in_containers
 from mooncake_py.diagnostics.notes import locate, note_adjoint
 from mooncake_py.diagnostics.places import Position, place_at, positions_running
 from mooncake_py.errors import InvalidRuleError, Location, MooncakeError, UntrackedWriteError
+from mooncake_py.forms.fusion import Elsewhere
 from mooncake_py.language.comparisons import COMPARISONS
 from mooncake_py.modes.debug.beside import Change, compare
 from mooncake_py.modes.debug.finite import Watch
 from mooncake_py.modes.debug.handlers import CheckedHandlers
 from mooncake_py.modes.debug.operands import Operand, changed, operands_of
+from mooncake_py.modes.debug.regions import beside
 from mooncake_py.modes.debug.snapshot import CAUSES, FIX, Snapshot, untracked_write
 from mooncake_py.modes.debug.summaries import summary
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.inner import InnerContext
 from mooncake_py.modes.reverse.inplace import BINARY_INPLACE
+from mooncake_py.modes.reverse.settings import Settings
 from mooncake_py.overriding import override
+from mooncake_py.rules import registry
 from mooncake_py.runtime.operators import BINARY, UNARY
+from mooncake_py.runtime.quiet import is_strict
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -65,8 +70,8 @@ class Checks(ReverseContext):
 
     Parameters
     ----------
-    check_finite : bool
-        Whether to raise where an adjoint turns finite cotangents into nan or infinity.
+    chosen : Settings
+        What is checked.
     function : callable or None
         What will be called; None if only the arguments are to be watched.
     args, kwargs
@@ -78,10 +83,11 @@ class Checks(ReverseContext):
     fuses = False
 
     def __init__(
-        self, check_finite: bool, function: Any, args: Any, kwargs: Any, *options: Any
+        self, chosen: Settings, function: Any, args: Any, kwargs: Any, *options: Any
     ) -> None:
         super().__init__(*options)
-        self.check_finite = check_finite
+        self.check_finite = chosen.check_finite
+        self.compare_loops = chosen.compare_loops
         self.function = function
         self.record_plainly = self.record
         self.record = self.record_with_place
@@ -111,6 +117,13 @@ class Checks(ReverseContext):
             return f(*args, **kwargs)
         finally:
             self.operation = outer
+
+    @override
+    def run_region(self, site: Any, functions: Any, steps: Any, inputs: Any) -> Any:
+        serve = registry.are_first() and not is_strict()
+        if not serve or not self.tries_loops or not self.compare_loops:
+            return Elsewhere
+        return beside(self, site, functions, steps, inputs)
 
     # The reverse pass.
 
@@ -283,7 +296,7 @@ def change_element(o: np.ndarray, name: str, i: Any, v: Any) -> None:
 _define_operations()
 
 if TYPE_CHECKING:  # that nothing which the mode promises is missing
-    _checked: ReverseMode = DebugContext(True, None, (), {})
+    _checked: ReverseMode = DebugContext(Settings(), None, (), {})
 
     def _checked_inside(outer: Mode) -> ReverseMode:
-        return InnerDebugContext(True, None, (), {}, outer)
+        return InnerDebugContext(Settings(), None, (), {}, outer)

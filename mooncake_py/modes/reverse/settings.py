@@ -23,16 +23,19 @@ class Settings(NamedTuple):
     ----------
     check_finite : bool
         Whether an adjoint that turns finite cotangents into nan or infinity is an error.
+    compare_loops : bool
+        Whether loops that run as one entry without debug mode do so beside, to be compared.
     """
 
     check_finite: bool = True
+    compare_loops: bool = True
 
 
 _current: ContextVar[Settings | None] = ContextVar("mooncake_py.debug_mode", default=None)
 
 
 @contextmanager
-def debug_mode(*, check_finite: bool = True) -> Iterator[None]:
+def debug_mode(*, check_finite: bool = True, compare_loops: bool = True) -> Iterator[None]:
     """Check everything about the derivatives that are taken within this block.
 
     The result is the same, or an error that says what is wrong; it takes many times as long.
@@ -41,11 +44,16 @@ def debug_mode(*, check_finite: bool = True) -> Iterator[None]:
     ----------
     check_finite : bool
         Whether it is an error if an adjoint turns finite cotangents into nan or infinity.
+    compare_loops : bool
+        Whether loops that run as one entry without debug mode do so beside their statements, to
+        be compared: values bit for bit, cotangents to rounding.
 
     Raises
     ------
     InvalidRuleError
         From derivatives within: a rule does not keep to the contract of rules.
+    DifferentResultError
+        An operation, or a loop that runs as one entry, gives something else than the plain one.
     UntrackedWriteError
         Memory was changed and the engine has not seen it.
     NonFiniteDerivativeError
@@ -64,7 +72,7 @@ def debug_mode(*, check_finite: bool = True) -> Iterator[None]:
     ...     grad(np.sum)(np.array([1.0, 2.0]))
     array([1., 1.])
     """
-    token = _current.set(Settings(check_finite))
+    token = _current.set(Settings(check_finite, compare_loops))
     try:
         yield
     finally:
@@ -101,5 +109,5 @@ def _context(
     # Here, as importing what only debug mode needs takes a tenth of the time of the package.
     from mooncake_py.modes.debug.context import DebugContext, InnerDebugContext
 
-    watched = chosen.check_finite, f, args, kwargs
+    watched = chosen, f, args, kwargs
     return DebugContext(*watched) if outer is None else InnerDebugContext(*watched, outer, follows)

@@ -1,0 +1,255 @@
+"""Loops that run as one entry without debug mode: here they do so beside, on copies.
+
+What the program sees is the loop statement by statement, with all checks.  Two entries of the tape
+enclose those of the loop::
+
+    tape                    forward                         on the way back
+    check_cotangents        the region runs on copies       its adjoint gives the same cotangents?
+    ...                     the loop runs
+    note_cotangents         the same values?                those that the loop is about to take
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.compiler.forms import Form
+from mooncake_py.compiler.items import Items
+from mooncake_py.compiler.site import Site, TangentSite, cells_of, typed
+from mooncake_py.errors import DifferentResultError
+from mooncake_py.forms.fusion import Elsewhere
+from mooncake_py.modes.debug.beside import Copies, NotPlainError, as_plain, difference
+from mooncake_py.modes.debug.loop_cotangents import (
+    Noted,
+    SizedBlocks,
+    cotangents,
+    sized_items,
+    sized_value,
+)
+from mooncake_py.modes.debug.sized import size_of
+from mooncake_py.tangents.memory import owner
+
+if TYPE_CHECKING:
+    from mooncake_py.modes.debug.context import Checks
+
+__all__ = ["LoopBeside", "beside"]
+
+CLOSE = 1e-12  # of the terms of a cotangent
+EPS = float(np.finfo(float).eps)
+TINY = 1e-300
+
+
+def beside(
+    ctx: Checks, site: Site, functions: Any, steps: Any, inputs: dict[str, Any]
+) -> LoopBeside | Any:
+    """Run a region on copies and return what compares the loop with it.
+
+    `Elsewhere` if it would not run as one entry without debug mode either, or its arrays are too
+    large to be copied.
+    """
+    if isinstance(site, TangentSite):
+        return Elsewhere
+    prepared = site.prepared(ctx, functions, steps, inputs)
+    if prepared is None:
+        return Elsewhere
+    run = LoopBeside(ctx, site, inputs, *prepared)
+    try:
+        if not run.forward():
+            return Elsewhere
+    except NotPlainError:
+        return Elsewhere
+    ctx.record((check_cotangents, run))
+    return run
+
+
+class LoopBeside:
+    """A loop that has run as one entry, beside the same loop statement by statement.
+
+    An array that is constant before the loop is handed cotangents by the region all the same, which
+    nobody takes: they are not compared.
+
+    Parameters
+    ----------
+    ctx : Checks
+    site : Site
+    given : dict
+        The inputs, as the user's code has them.
+    form, steps, inputs
+        See `Site.prepared`.
+    """
+
+    def __init__(
+        self,
+        ctx: Checks,
+        site: Site,
+        given: dict[str, Any],
+        form: Form,
+        steps: range | None,
+        inputs: dict[str, Any],
+    ) -> None:
+        self.ctx = ctx
+        self.site = site
+        self.source = given
+        self.form = form
+        self.steps = steps
+        self.inputs = inputs
+        self.where = ctx.user_location()
+        self.active = {
+            name
+            for name, a in inputs.items()
+            if type(a) is ndarray and name in form.shadows and ctx.find(a) is not None
+        }
+        self.floats: list[float] = []
+        self.ints: list[Any] = []
+        self.noted: Noted | None = None
+
+    def forward(self) -> bool:
+        """Run the forward sweep on copies; return False where something is unusual."""
+        copies = Copies()
+        if any(owner(a).base is not None for a in self.arrays()):
+            return False  # memory that no array owns
+        self.copies = {
+            name: copies(a) if type(a) is ndarray else a for name, a in self.inputs.items()
+        }
+        self.given = self.site.given(self.form, self.inputs)
+        kept = self.floats, self.ints, self.steps
+        results = self.site.swept(self.form, kept, self.copies, self.given)
+        if results is None:
+            return False
+        bound = dict(zip(self.form.results, results, strict=False))
+        self.given |= bound
+        self.expected = typed(self.form, bound, results[len(bound) :])
+        return True
+
+    def arrays(self) -> Iterator[ndarray]:
+        """Yield the arrays among the inputs."""
+        return (a for a in self.inputs.values() if type(a) is ndarray)
+
+    # Values.
+
+    def compare(self, *values: Any) -> None:
+        """Compare what the loop has bound and written, and note what it has made active.
+
+        Parameters
+        ----------
+        *values
+            What the names are bound to that the region binds, in their order.
+        """
+        self.bound = dict(zip(self.site.region.bound, values, strict=True))
+        for name, y in self.bound.items():
+            self.compare_value(name, y, self.expected[name])
+        for name in self.site.written:
+            self.compare_value(name, self.source[name], self.contents(name))
+        self.items = {
+            id(a): list(a) for name, a in self.source.items() if type(self.inputs[name]) is Items
+        }
+        self.ctx.record((note_cotangents, self))
+
+    def contents(self, name: str) -> Any:
+        """Return what an array or a list holds after the region has run."""
+        a = self.copies[name]
+        return [a.type(v) for v in a.cells] if type(a) is Items else a
+
+    def compare_value(self, name: str, y: Any, expected: Any) -> None:
+        """Raise if a value is another one than that of the region."""
+        try:
+            found = difference(expected, as_plain(y), True, flags=False)
+        except NotPlainError:
+            return
+        if found is not None:
+            what, got, plainly = found
+            raise self.ctx.failed(self.differs(f"another {what}", name, got, plainly))
+
+    # Cotangents.
+
+    def note(self) -> None:
+        """Note the cotangents of what there is after the loop."""
+        self.noted = Noted(self)
+
+    def check(self) -> None:
+        """Compare what the loop has made of the cotangents with what the region makes of them."""
+        noted, self.noted = self.noted, None
+        if noted is None or not noted.is_finite:
+            return
+        blocks = SizedBlocks(noted.blocks)
+        cells = {name: blocks.cells(a) for name, a in noted.arrays.items()}
+        items = {key: sized_items(found) for key, found in noted.items.items()}
+        lists = {name: items[id(self.source[name])] for name in self.lists()}
+        numbers: dict[int, Any] = {key: sized_value(g) for key, (_, g) in noted.leaves.items()}
+        form, given = self.form, self.given
+        found = form.reverse(
+            list(self.floats).pop,
+            list(self.ints).pop,
+            self.steps,
+            *(given[name] for name in (*form.steady, *form.counts)),
+            *(cells_of(self.copies[name]) for name in form.read),
+            *((cells | lists)[name] for name in form.shadows),
+            *(sized_value(g) for g in noted.grads),
+        )
+        names: dict[int, str] = {}
+        for name, g in zip(form.leaves, found, strict=True):
+            key = id(self.inputs[name])
+            names[key] = name
+            numbers[key] = numbers[key] + g
+        for name, a in self.each_list():
+            for k, leaf in a.leaves:
+                names[id(leaf)] = name
+                numbers[id(leaf)] = numbers[id(leaf)] + items[id(self.source[name])][k]
+        for key, name in names.items():
+            leaf = noted.leaves[key][0]
+            self.compare_cotangents(name, leaf.grad, numbers[key], size_of(numbers[key]))
+        for name in self.active:
+            a = noted.arrays[name]
+            self.compare_cotangents(name, self.cotangent(a), *blocks.views(a))
+
+    def lists(self) -> list[str]:
+        """Return the names of the lists to whose items cotangents may flow."""
+        return [name for name in self.form.shadows if type(self.inputs[name]) is Items]
+
+    def each_list(self) -> Iterator[tuple[str, Items]]:
+        """Yield each of these lists once."""
+        found = {id(self.source[name]): name for name in self.lists()}
+        for name in found.values():
+            yield name, self.inputs[name]
+
+    def cotangent(self, a: ndarray) -> ndarray:
+        """Return the cotangent of an array."""
+        return cotangents(self.ctx).view(a)
+
+    def compare_cotangents(self, name: str, found: Any, expected: Any, sizes: Any) -> None:
+        """Raise if cotangents differ by more than rounding does."""
+        found, expected = np.asarray(found, float), np.asarray(expected, float)
+        close = max(CLOSE, EPS * len(self.floats))
+        far = np.abs(found - expected) > close * np.asarray(sizes) + TINY
+        if np.any(far & np.isfinite(found)):
+            k = np.unravel_index(np.argmax(far), far.shape)
+            raise self.ctx.failed(
+                self.differs("another cotangent", name, str(expected[k]), str(found[k]), k)
+            )
+
+    def differs(
+        self, what: str, name: str, got: str, expected: str, index: Any = ()
+    ) -> DifferentResultError:
+        """Return the error for a region that does something else than its statements."""
+        name = self.site.region.bound.get(name, name.removeprefix("u_"))
+        place = f"[{', '.join(map(str, index))}]" if index else ""
+        return DifferentResultError(
+            f"a loop that runs as one entry gives {name}{place} {what} than its statements do",
+            where=self.where,
+            why=f"expected: {expected}\ngot:      {got}",
+            fix="it is a fault of mooncake_py: please report it with this message",
+        )
+
+
+def note_cotangents(entry: tuple[Any, ...]) -> None:
+    """Reverse of the end of a loop."""
+    entry[1].note()
+
+
+def check_cotangents(entry: tuple[Any, ...]) -> None:
+    """Reverse of the beginning of a loop."""
+    entry[1].check()
