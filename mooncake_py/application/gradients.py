@@ -52,7 +52,6 @@ def gradient_of(value: Any, tree: Any, memo: dict[int, Any]) -> Any:
 
 
 def container_gradient(value: Any, tree: TangentTree, memo: dict[int, Any]) -> Any:
-    """Return the gradient of a container or an object."""
     spec = spec_of(value)
     fields = spec.fields(value)
     assert fields is not None

@@ -32,9 +32,7 @@ from mooncake_py.tangents.spec import TangentSpec
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Recording
 
-__all__ = [
-    "Contents", "Inputs", "Result", "activated", "leaves", "note_results", "plain", "tree_of",
-]  # fmt: skip
+__all__ = ["Contents", "Result", "activated", "leaves", "note_results", "plain", "tree_of"]
 
 
 class Reader(Walker):
@@ -156,29 +154,8 @@ def differ(old: Mapping[Any, Any], new: Any) -> bool:
     return old.keys() != new.keys() or any(new[name] is not part for name, part in old.items())
 
 
-class Inputs:
-    """The arguments of a rule, and what it was handed in their place: known if it returns them."""
-
-    def __init__(self, values: Sequence[Any], handed: Sequence[Any]) -> None:
-        self.values = values
-        self.handed = handed
-
-    def memory(self) -> set[int]:
-        """Return the ids of the arrays that own the memory of arguments."""
-        seen: set[int] = set()
-        found = (leaf for value in self.values for leaf in leaves(value, seen))
-        return {id(owner(leaf)) for leaf in found if isinstance(leaf, ndarray)}
-
-    def originals(self) -> dict[int, tuple[Any, Any, Any]]:
-        """Return, by the id of each copy, the copy itself and what it is a copy of."""
-        found: dict[int, tuple[Any, Any, Any]] = {}
-        for value, copy in zip(self.values, self.handed, strict=True):
-            pair_copies(value, copy, found)
-        return found
-
-
 def pair_copies(value: Any, copy: Any, found: dict[int, tuple[Any, Any, Any]]) -> None:
-    """Find which objects were copied, at any depth."""
+    """Find which objects were copied, at any depth: by the id of the copy, it and its original."""
     if copy is value or type(value) is Active or id(copy) in found:
         return
     spec = spec_of(value)
@@ -192,12 +169,18 @@ def pair_copies(value: Any, copy: Any, found: dict[int, tuple[Any, Any, Any]]) -
 
 
 class Activator(Walker):
-    """Makes the numbers and arrays of what a rule returned active, but for those of arguments."""
+    """Makes the numbers and arrays of what a rule returned active, but for those of arguments.
 
-    def __init__(self, ctx: Mode, inputs: Inputs) -> None:
+    The rule was handed the primals in place of the arguments.
+    """
+
+    def __init__(self, ctx: Mode, args: Sequence[Any], primals: Sequence[Any]) -> None:
         super().__init__(ctx)
-        self.memory = inputs.memory()
-        self.memo.update(inputs.originals())
+        seen: set[int] = set()
+        found = (leaf for value in args for leaf in leaves(value, seen))
+        self.memory = {id(owner(leaf)) for leaf in found if isinstance(leaf, ndarray)}
+        for value, copy in zip(args, primals, strict=True):
+            pair_copies(value, copy, self.memo)
         self.replaced: list[tuple[Any, TangentSpec, Mapping[Any, Any], dict[Any, Any]]] = []
 
     @override
@@ -255,7 +238,7 @@ def activated(
     """
     if type(value) in INERT or isinstance(value, (FunctionType, MethodType)):
         return value, None
-    activator = Activator(ctx, Inputs(args, primals))
+    activator = Activator(ctx, args, primals)
     result, tree = activator.visit(value)
     if tree is None:
         return result, None

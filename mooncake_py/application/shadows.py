@@ -6,6 +6,7 @@ tangents, and floats have their cotangents there; elsewhere the cotangent of a f
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from numpy import ndarray
@@ -17,17 +18,11 @@ from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.runtime.views import View
 from mooncake_py.tangents import FData, NoFData, NoRData, NoTangent, RData
 from mooncake_py.tangents.containers import EMPTY, MUTABLE, join_container
-from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import is_same_view
 
 __all__ = [
-    "Follower", "collect", "fields_of", "parts_of", "pour", "rdata_of", "restore", "seed",
+    "Follower", "collect", "parts_of", "pour", "rdata_of", "restore", "seed",
 ]  # fmt: skip
-
-
-def fields_of(value: Any) -> Any:
-    """Return what a container or an object holds, by index, key or name."""
-    return spec_of(value).fields(value)
 
 
 def parts_of(data: Any) -> dict[Any, Any]:
@@ -65,9 +60,7 @@ class Follower:
         if type(tree) is Active or tree is None:
             return NoFData()
         if type(tree) is TangentTree and tree.kind not in MUTABLE:
-            parts = {
-                name: self.fdata(part, part_of(present, name)) for name, part in tree.parts.items()
-            }
+            parts = followed(self.fdata, tree, present)
             if all(type(part) is NoFData for part in parts.values()):
                 return NoFData()
             return join_container(tuple if tree.kind is tuple else FData, parts)
@@ -84,9 +77,7 @@ class Follower:
             return self.shadow(tree, present)
         if tree.kind in MUTABLE:
             return self.mutable(tree, present)
-        parts = {
-            name: self.tangent(part, part_of(present, name)) for name, part in tree.parts.items()
-        }
+        parts = followed(self.tangent, tree, present)
         if all(type(part) in EMPTY for part in parts.values()):
             return NoTangent()
         return join_container(tree.kind, parts)
@@ -98,10 +89,7 @@ class Follower:
             return known
         data = present if type(present) is tree.kind else tree.kind()
         self.memo[id(tree)] = data
-        parts = {
-            name: self.tangent(part, part_of(present, name)) for name, part in tree.parts.items()
-        }
-        put_parts(data, parts)
+        put_parts(data, followed(self.tangent, tree, present))
         return data
 
     def shadow(self, node: Any, present: Any) -> ndarray:
@@ -110,6 +98,11 @@ class Follower:
             return present
         shadow = node.pin()
         return present if type(present) is ndarray and is_same_view(present, shadow) else shadow
+
+
+def followed(follow: Callable[[Any, Any], Any], tree: TangentTree, data: Any) -> dict[Any, Any]:
+    """Return what stands for the parts of a tree, beside which there may be parts of fdata."""
+    return {name: follow(part, part_of(data, name)) for name, part in tree.parts.items()}
 
 
 def part_of(data: Any, name: Any) -> Any:

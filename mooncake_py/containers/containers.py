@@ -19,14 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["CONTAINERS", "call_method", "delete_item", "inplace_operator", "module_of",
            "set_item", "snapshot"]  # fmt: skip
 
-CONTAINERS: dict[type, dict[str, Callable[..., Any]]] = {
-    list: lists.METHODS,
-    dict: dicts.METHODS,
-    set: sets.METHODS,
-    deque: deques.METHODS,
-    bytearray: lists.METHODS,
-}
-"""For each class the methods that change its instances: ``(context, container, ...)``."""
+CONTAINERS: dict[type, Any] = {list: lists, dict: dicts, set: sets, deque: deques, bytearray: lists}
+"""For each class the module with the methods that change its instances: ``(context, o, ...)``."""
 
 COMPARES = frozenset({"index", "count", "remove", "__contains__", "__eq__", "__lt__"})
 READING = frozenset({"get", "pop", "setdefault", "__getitem__"})
@@ -34,10 +28,10 @@ READING = frozenset({"get", "pop", "setdefault", "__getitem__"})
 
 def changes_of(o: Any) -> dict[str, Callable[..., Any]]:
     """Return the methods that change a container, none for what is no container."""
-    table = CONTAINERS.get(type(o))
-    if table is not None:
-        return table
-    return next((table for base, table in CONTAINERS.items() if isinstance(o, base)), {})
+    module = CONTAINERS.get(type(o))
+    if module is None:
+        module = next((m for base, m in CONTAINERS.items() if isinstance(o, base)), None)
+    return {} if module is None else module.METHODS
 
 
 def call_method(ctx: Mode, o: Any, name: str, args: Any, kwargs: Any, method: Any = None) -> Any:
@@ -102,10 +96,7 @@ def inplace_operator(ctx: Mode, op: Any, x: Any, v: Any) -> Any:
 
 # The contents as a whole.
 
-MODULES: dict[type, Any] = {
-    list: lists, dict: dicts, set: sets, deque: deques, bytearray: lists,
-    array: lists,
-}  # fmt: skip
+MODULES: dict[type, Any] = {**CONTAINERS, array: lists}
 
 
 def module_of(o: Any) -> Any:

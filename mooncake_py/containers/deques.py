@@ -36,7 +36,6 @@ def is_full(d: deque[Any]) -> bool:
 
 
 def set_item(ctx: Recording, d: deque[Any], i: Any, v: Any) -> None:
-    """Run ``d[i] = v``."""
     i = operator.index(primal_of(i))
     old = deque.__getitem__(d, i)
     deque.__setitem__(d, i, v)
@@ -44,7 +43,6 @@ def set_item(ctx: Recording, d: deque[Any], i: Any, v: Any) -> None:
 
 
 def delete_item(ctx: Recording, d: deque[Any], i: Any) -> None:
-    """Run ``del d[i]``."""
     i = operator.index(primal_of(i))
     old = deque.__getitem__(d, i)
     deque.__delitem__(d, i)
@@ -104,13 +102,11 @@ def extendleft(ctx: Mode, d: deque[Any], values: Any) -> None:
 
 
 def add(ctx: Mode, d: deque[Any], values: Any) -> Any:
-    """Run ``d += values``."""
     extend(ctx, d, values)
     return d
 
 
 def repeat(ctx: Recording, d: deque[Any], times: Any) -> Any:
-    """Run ``d *= times``."""
     snapshot(ctx, d)
     return deque.__imul__(d, times)
 

@@ -31,7 +31,6 @@ def methods_of(d: Any) -> Any:
 
 
 def set_key(ctx: Recording, d: dict[Any, Any], key: Any, v: Any) -> None:
-    """Run ``d[key] = v``."""
     old = value_at(d, key)
     methods_of(d).__setitem__(d, key, v)
     note(ctx, restore_key, d, key, old)
@@ -52,7 +51,6 @@ def restore_key(d: dict[Any, Any], key: Any, old: Any) -> None:
 
 
 def delete_key(ctx: Recording, d: dict[Any, Any], key: Any) -> None:
-    """Run ``del d[key]``."""
     old = value_at(d, key)
     if old is not MISSING:
         note_order(ctx, d)
@@ -170,7 +168,6 @@ def move_to_end(ctx: Recording, d: OrderedDict[Any, Any], key: Any, last: bool =
 
 
 def merge(ctx: Mode, d: dict[Any, Any], other: Any) -> Any:
-    """Run ``d |= other``."""
     update(ctx, d, other)
     return d
 

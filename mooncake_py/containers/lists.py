@@ -34,7 +34,6 @@ def position(o: Any, i: Any) -> int:
 
 
 def set_item(ctx: Mode, o: Any, i: Any, v: Any) -> None:
-    """Run ``o[i] = v``."""
     if type(i) is slice:
         set_slice(ctx, o, i, v)
         return
@@ -63,7 +62,6 @@ def set_slice(ctx: Mode, o: Any, i: slice, v: Any) -> None:
 
 
 def delete_item(ctx: Recording, o: Any, i: Any) -> None:
-    """Run ``del o[i]``."""
     base = methods_of(o)
     if not isinstance(i, slice):
         i = position(o, i)
@@ -145,13 +143,11 @@ def truncate(o: Any, size: int) -> None:
 
 
 def add(ctx: Mode, o: Any, values: Any) -> Any:
-    """Run ``o += values``."""
     extend(ctx, o, values)
     return o
 
 
 def repeat(ctx: Recording, o: Any, times: Any) -> Any:
-    """Run ``o *= times``."""
     if times > 0:
         note(ctx, truncate, o, len(o))
     else:

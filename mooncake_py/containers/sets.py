@@ -104,7 +104,6 @@ def update(ctx: Mode, s: set[Any], *others: Any) -> None:
 
 
 def union(ctx: Mode, s: set[Any], other: Any) -> Any:
-    """Run ``s |= other``."""
     if not isinstance(other, (set, frozenset)):
         return set.__ior__(s, other)  # raises, or leaves it to the other operand
     update(ctx, s, other)

@@ -7,12 +7,12 @@ checkpointed loops count the runs of their steps.  All others have none, and pay
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextvars import ContextVar
 from time import perf_counter
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
-__all__ = ["Meter", "Progress", "Reporter", "attach_meter", "reporter"]
+__all__ = ["Meter", "Progress", "Reporter", "reporter"]
 
 
 class Progress(NamedTuple):
@@ -145,31 +145,3 @@ class Meter:
             return state
 
         return run_and_count
-
-
-class Metered(Protocol):
-    """A new reverse-mode call, as far as its meter is concerned."""
-
-    meter: Any
-
-    @property
-    def outers(self) -> Sequence[Any]:
-        """The calls round this one."""
-        ...
-
-    @property
-    def tape(self) -> list[Any]:
-        """What is recorded."""
-        ...
-
-    def record(self, entry: tuple[Any, ...], /) -> None:
-        """Record an entry."""
-        ...
-
-
-def attach_meter(ctx: Metered) -> None:
-    """Give a new context a meter, if somebody wants to know; derivatives inside have none."""
-    to = reporter.get()
-    if to is not None and not ctx.outers:
-        ctx.meter = meter = Meter(to, ctx.tape)
-        ctx.record = meter.recording(ctx.record)

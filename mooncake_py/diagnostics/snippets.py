@@ -42,7 +42,6 @@ def by_replacement(name: str, count: int, has_options: bool) -> str:
 
 
 def operand_names(count: int) -> list[str]:
-    """Return short names for some positional arguments."""
     return list(NAMES[:count]) if count <= len(NAMES) else [f"x{i}" for i in range(count)]
 
 
@@ -61,5 +60,4 @@ def imports(name: str, *declarations: str) -> list[str]:
 
 
 def indented(*lines: str) -> str:
-    """Return lines as a block of a message."""
     return "\n".join(f"    {line}" for line in lines)

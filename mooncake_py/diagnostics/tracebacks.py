@@ -44,7 +44,6 @@ def leave_by(error: BaseException) -> None:
 
 
 def is_full() -> bool:
-    """Tell whether tracebacks keep all frames."""
     return os.environ.get(VARIABLE, "0") not in ("", "0")
 
 

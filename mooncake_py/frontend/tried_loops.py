@@ -87,7 +87,6 @@ class LoopRewriter(OutputRewriter):
     def _trial(
         self, reading: Reading, loop: str, steps: str, result: ast.expr, place: Place
     ) -> ast.stmt:
-        """Return the statement that tries a loop."""
         inputs = zip(reading.region.inputs, reading.inputs, strict=True)
         values = [load(steps, place), *(self._given(reading, *pair) for pair in inputs)]
         run = ast.Attribute(load(loop, place), "run", ast.Load())

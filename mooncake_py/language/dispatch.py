@@ -107,7 +107,7 @@ def table_of(
     Rules that hold within a block replace others; handlers of the mode's own are for functions
     that the language has none for.
     """
-    within = domains.Within(handler, call_unregistered)
+    within = domains.within(handler, call_unregistered)
     table: dict[Any, Handler] = {f: noting(rule, within(rule)) for f, rule in registry.registered()}
     table.update(own)
     table.update(language_handlers())

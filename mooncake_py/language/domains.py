@@ -15,26 +15,23 @@ from mooncake_py.runtime.active import Active, primal_of
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Handler, Mode
 
-__all__ = ["Within", "limited"]
+__all__ = ["limited", "within"]
 
 METHODS = (type(list.append), type(object.__init__), MethodWrapperType)
 
 
-class Within:
-    """Makes the handlers of rules, of those too that are restricted.
+def within(handler: Callable[[Any], Handler], otherwise: Handler) -> Callable[[Rule], Handler]:
+    """Return what makes the handler of a rule, also of one that is restricted.
 
     A mode says what it makes of a rule, and how it calls a function that has none.
     """
 
-    def __init__(self, handler: Callable[[Any], Handler], otherwise: Handler) -> None:
-        self.handler = handler
-        self.otherwise = otherwise
-
-    def __call__(self, rule: Rule) -> Handler:
-        """Return the handler of a rule."""
+    def handler_of(rule: Rule) -> Handler:
         if type(rule) is not RestrictedRule:
-            return self.handler(rule)
-        return limited(rule, self.handler(rule.rule), self.otherwise)
+            return handler(rule)
+        return limited(rule, handler(rule.rule), otherwise)
+
+    return handler_of
 
 
 def limited(rule: RestrictedRule, apply: Handler, otherwise: Handler) -> Handler:

@@ -107,14 +107,12 @@ def source_of(generator: Any) -> Any:
 
 
 def state_of(source: Any) -> Any:
-    """Return the state of a source of random numbers."""
     if hasattr(source, "getstate"):
         return source.getstate()
     return source.get_state() if hasattr(source, "get_state") else source.state
 
 
 def set_state(source: Any, state: Any) -> None:
-    """Put a source of random numbers into a former state."""
     if hasattr(source, "setstate"):
         source.setstate(state)
     elif hasattr(source, "set_state"):

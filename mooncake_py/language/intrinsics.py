@@ -112,7 +112,6 @@ def run_broadcasting(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def run_new(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    """Run ``tuple.__new__(cls, iterable)``."""
     return f(args[0], *map(ctx.iter, args[1:]), **kwargs)
 
 
@@ -167,7 +166,6 @@ def run_bool(ctx: Mode, f: Any, args: Any, kwargs: Any) -> bool:
 
 
 def run_testing(ctx: Mode, f: Any, args: Any, kwargs: Any) -> bool:
-    """Run ``any`` or ``all``."""
     return f(map(ctx.truth, ctx.iter(*args)))
 
 

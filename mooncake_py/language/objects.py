@@ -103,10 +103,8 @@ class Objects(Core):
         ta, tb = type(a), type(b)
         left = getattr(ta, op.method, None) if ta is not Active else None
         right = getattr(tb, op.reflected, None) if tb is not Active else None
-        left_python = type(left) is FunctionType
-        right_python = type(right) is FunctionType
-        if left_python or right_python:
-            return self.special_methods(op, a, b, left, right, left_python, right_python)
+        if type(left) is FunctionType or type(right) is FunctionType:
+            return self.special_methods(op, a, b, left, right)
         if op.name == "mod" and isinstance(a, (str, bytes)):
             effects.refuse_writers(self, (b,), effects.PRINTING)
             return numerals.remembered(self, op.function(a, activity.unwrapped(b)), b)
@@ -128,35 +126,33 @@ class Objects(Core):
             self.refuse_if_active(op.function, (a, b))  # a number of an unknown type
         return y
 
-    def special_methods(
-        self, op: Any, a: Any, b: Any, left: Any, right: Any, left_python: bool, right_python: bool
-    ) -> Any:
-        """Try ``a.__op__(b)`` and ``b.__rop__(a)`` in Python's order, deriving each."""
+    def special_methods(self, op: Any, a: Any, b: Any, left: Any, right: Any) -> Any:
+        """Try ``a.__op__(b)`` and ``b.__rop__(a)`` in Python's order, deriving those in Python."""
         ta, tb = type(a), type(b)
-        attempts = [(left, a, b, left_python), (right, b, a, right_python)]
+        attempts = [(left, a, b), (right, b, a)]
         if ta is tb:
             attempts.pop()
         elif concatenates(op, a) or (
             issubclass(tb, ta) and right is not getattr(ta, op.reflected, None)
         ):
             attempts.reverse()
-        for function, first, second, python in attempts:
+        for function, first, second in attempts:
             if function is None:
                 continue
             if type(first) is ndarray and getattr(type(second), "__array_ufunc__", 0) is None:
                 continue
-            result = (
-                self.call(function, first, second) if python else function(primal_of(first), second)
-            )
+            if type(function) is FunctionType:
+                result = self.call(function, first, second)
+            else:
+                result = function(primal_of(first), second)
             if result is NotImplemented:
                 continue
             if type(first) is ndarray:  # NumPy has asked the other operand, once for each element
                 self.refuse_if_active(op.function, (a, b))
             return result
-        return (
-            op.function(primal_of(a), primal_of(b))
-            if not (left_python or right_python)
-            else unsupported_operands(op, ta, tb)
+        raise TypeError(
+            f"unsupported operand type(s) for {op.method.strip('_')}: "
+            f"{ta.__name__!r} and {tb.__name__!r}"
         )
 
     def unary_of_objects(self, function: Any, method: str, a: Any) -> Any:
@@ -211,11 +207,3 @@ def plain_number(value: Any, other: Any) -> Any:
     if type(other) is ndarray or isinstance(other, np.generic):
         return np.asarray(kind(value))[()]
     return kind(value)
-
-
-def unsupported_operands(op: Any, ta: type, tb: type) -> Any:
-    """Raise the error that Python raises when neither operand knows the operator."""
-    raise TypeError(
-        f"unsupported operand type(s) for {op.method.strip('_')}: "
-        f"{ta.__name__!r} and {tb.__name__!r}"
-    )

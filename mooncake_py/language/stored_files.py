@@ -101,7 +101,6 @@ def only_writes(f: Any, values: Any) -> bool:
 
 
 def run_reader(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    """Open or read a file."""
     if ctx.stored is not None:
         refuse_reading(ctx, f, (*args, *kwargs.values()))
     return f(*args, **kwargs)

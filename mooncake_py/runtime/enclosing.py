@@ -23,7 +23,6 @@ __all__ = ["call_derivative", "enclosed", "enclosing", "is_derivative", "nested_
 
 
 def paths(*names: str) -> tuple[str, ...]:
-    """Return the paths of files and folders of this package."""
     return tuple(PACKAGE + name.replace("/", os.sep) for name in names)
 
 

@@ -18,6 +18,7 @@ from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.runtime.active import primal_of
 from mooncake_py.runtime.dense import dense
+from mooncake_py.runtime.pulls import survivors
 from mooncake_py.tangents.memory import address
 
 if TYPE_CHECKING:
@@ -51,13 +52,10 @@ def write(ctx: Mode, o: ndarray, node: Any, index: Any, v: Any, native: Native) 
     """Write what survives of ``o[index] = v``; NumPy's own way is `native`."""
     owner = ctx.registry.owner(o)
     flat = dense(owner).reshape(-1).view(o.dtype)
-    offset = address(o) - address(owner)
     expected = flat.copy()
-    view = ndarray(o.shape, o.dtype, expected, offset, o.strides)
-    view.flags.writeable = o.flags.writeable  # what may not be written raises
-    native(view)
+    native(twin(o, owner, expected))
     places = node.positions()[index]
-    last = survivors(o, offset, flat.size, index)
+    last = np.asarray(survivors(twin(o, owner, np.empty(flat.size, np.intp)), index))
     if np.ndim(v):
         extra = (0,) * max(np.ndim(v) - last.ndim, 0)
         v = ctx.getitem(ctx.call(np.broadcast_to, ctx.getitem(v, extra), last.shape), last)
@@ -70,18 +68,6 @@ def write(ctx: Mode, o: ndarray, node: Any, index: Any, v: Any, native: Native) 
             "NumPy leaves there could not be told",
             fix="write to the array that the view was made of",
         )
-
-
-def survivors(o: ndarray, offset: int, size: int, index: Any) -> ndarray:
-    """Return which of the elements that ``o[index] = v`` writes are not overwritten by others."""
-    unit, wide = o.itemsize, np.dtype(np.intp).itemsize
-    marks = np.full(size, -1, dtype=np.intp)
-    strides = [stride // unit * wide for stride in o.strides]
-    view = ndarray(o.shape, np.intp, marks, offset // unit * wide, strides)
-    shape = np.shape(view[index])
-    order = np.arange(int(np.prod(shape))).reshape(shape)
-    view[index] = order
-    return np.asarray(view[index] == order)
 
 
 def crosses(slot: Any, v: ndarray) -> bool:
@@ -131,7 +117,7 @@ def twin(a: ndarray, owner: ndarray, elements: ndarray) -> ndarray:
     offset = address(a) - address(owner)
     strides = [stride // unit * wide for stride in a.strides]
     view = ndarray(a.shape, elements.dtype, elements, offset // unit * wide, strides)
-    view.flags.writeable = a.flags.writeable
+    view.flags.writeable = a.flags.writeable  # what may not be written raises
     return view
 
 

@@ -20,7 +20,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.memory import Memory, undo_assign
 from mooncake_py.runtime.values import FLOAT64
 
-__all__ = ["ADJOINTS", "READS", "UNDOES", "deliver", "product", "reads", "undoes"]
+__all__ = ["ADJOINTS", "READS", "UNDOES", "deliver", "product", "reads", "survivors", "undoes"]
 
 Entry = tuple[Any, ...]
 Pull = Callable[[Entry], None]
@@ -383,12 +383,18 @@ def is_basic(index: Any) -> bool:
 
 def last_writes(shape: tuple[int, ...], index: Any) -> ndarray | None:
     """Return which writes of ``x[index] = v`` survive, or None if no element repeats."""
-    marks = np.full(shape, -1, dtype=np.intp)
-    count = marks[index].size
-    order = np.arange(count).reshape(marks[index].shape)
-    marks[index] = order
-    survives = marks[index] == order
+    survives = survivors(np.empty(shape, np.intp), index)
     return None if survives.all() else survives
+
+
+def survivors(marks: ndarray, index: Any) -> Any:
+    """Return which elements that ``a[index] = v`` writes are not overwritten by later ones.
+
+    An array of integers of the layout of `a` serves to find out.
+    """
+    order = np.arange(np.size(marks[index])).reshape(np.shape(marks[index]))
+    marks[index] = order
+    return marks[index] == order
 
 
 def pull_inplace_linear(entry: Entry) -> None:

@@ -16,12 +16,12 @@ import sys
 import time
 from collections.abc import Iterator
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 from mooncake_py.errors import Location, SourceUnavailableError
 from mooncake_py.syntax.compiled import FunctionNode, compile_function, extent, same_code, walk_code
 from mooncake_py.syntax.nodes import place_of
-from mooncake_py.syntax.providers import provided_texts
+from mooncake_py.syntax.providers import provided_text
 from mooncake_py.syntax.trees import children
 
 __all__ = ["SourceNode", "locate"]
@@ -32,24 +32,16 @@ _FILES_KEPT = 64
 _IMPORTED = time.time()
 
 
-class SourceNode:
+class SourceNode(NamedTuple):
     """Where a function stands in its file; the trees are shared and must not be changed.
 
     By the innermost class round the function its private names are mangled.
     """
 
-    def __init__(
-        self,
-        node: FunctionNode | ast.GeneratorExp,
-        file: str,
-        class_name: str | None,
-        parsed: Parsed,
-    ) -> None:
-        self.node = node
-        self.file = file
-        self.class_name = class_name
-        self.imports = parsed.imports
-        self.module = parsed.module
+    node: FunctionNode | ast.GeneratorExp
+    file: str
+    class_name: str | None
+    imports: frozenset[str]
 
     def compile(self, node: FunctionNode, code: CodeType, parameters: tuple[str, ...]) -> CodeType:
         """Compile a node as if it stood here; `code` is that of the function that does."""
@@ -111,17 +103,15 @@ def _search(code: CodeType) -> SourceNode | None:
 
 
 def _search_provided(code: CodeType) -> SourceNode | None:
-    """Find a function in the texts that a provider knows for it."""
-    for text in provided_texts(code):
-        found = _search_in(Parsed(text.splitlines(True), ast.parse(text)), code)
-        if found is not None:
-            return found
-    return None
+    text = provided_text(code)
+    if text is None:
+        return None
+    return _search_in(Parsed(text.splitlines(True), ast.parse(text)), code)
 
 
 def _search_in(parsed: Parsed, code: CodeType) -> SourceNode | None:
     candidates = [
-        SourceNode(node, text_file(code), class_name, parsed)
+        SourceNode(node, text_file(code), class_name, parsed.imports)
         for node, class_name in _functions_at(code.co_firstlineno, parsed.module)
         if _key(node) == (code.co_name, code.co_firstlineno) and _encloses(node, code)
     ]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from types import CodeType
 from typing import Any
 
 import pytest
 
 from mooncake_py import SourceUnavailableError, grad
-from mooncake_py.syntax import providers
+from mooncake_py.syntax import source
 
 TEXT = "def f(x):\n    return x * x\n"
 
@@ -26,10 +25,7 @@ def made_by_exec(text: str) -> Any:
 def test_only_the_text_that_runs_is_accepted(
     monkeypatch: pytest.MonkeyPatch, text: str, accepted: bool
 ) -> None:
-    def provider(code: CodeType) -> str:
-        return text
-
-    monkeypatch.setattr(providers, "PROVIDERS", [lambda code: None, provider])
+    monkeypatch.setattr(source, "provided_text", lambda code: text)
     f = made_by_exec(TEXT)
     if accepted:
         assert grad(f)(3.0) == 6.0

@@ -15,8 +15,8 @@ from mooncake_py.application.apply import handler
 from mooncake_py.application.out_argument import named_out
 from mooncake_py.diagnostics.notes import locate
 from mooncake_py.errors import MooncakeError, UntrackedWriteError
+from mooncake_py.language import domains
 from mooncake_py.language.dispatch import call_unregistered, language_handlers
-from mooncake_py.language.domains import Within
 from mooncake_py.language.draws import noting
 from mooncake_py.modes.debug.beside import compare
 from mooncake_py.modes.debug.checked import checked
@@ -75,7 +75,7 @@ class CheckedHandlers:
             return made
         if f not in self.plain or rule is None or f in self.no_rules:
             return self.plain.get(f, default)
-        within = Within(checked_handler, call_unregistered)
+        within = domains.within(checked_handler, call_unregistered)
         self.made[f] = made = noting(rule, within(rule))
         return made
 

@@ -47,7 +47,8 @@ def apply_dual(rule: DualRule, ctx: ForwardContext, f: Any, args: Any, kwargs: A
         raise ctx.failed(wrong_result(rule, ctx, out))
     if before.changed():
         raise container_written(rule, ctx)
-    return returned(rule, ctx, out, marshalling.Inputs(args, [d.primal for d in duals]))
+    activator = OutputActivator(ctx, args, [d.primal for d in duals])
+    return returned(rule, ctx, out, activator)
 
 
 def log_arrays(ctx: ForwardContext, value: Any) -> None:
@@ -88,9 +89,8 @@ class OutputActivator(marshalling.Activator):
         return value, value
 
 
-def returned(rule: DualRule, ctx: ForwardContext, out: Dual, inputs: marshalling.Inputs) -> Any:
+def returned(rule: DualRule, ctx: ForwardContext, out: Dual, activator: OutputActivator) -> Any:
     """Return the output of a rule as the user's code sees it, with its tangent."""
-    activator = OutputActivator(ctx, inputs)
     y, tree = activator.visit(out.primal)
     try:
         if tree is not None and (out.tangent is None or type(out.tangent) is NoTangent):

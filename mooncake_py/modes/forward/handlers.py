@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from mooncake_py.language import domains
 from mooncake_py.language.dispatch import call_unregistered, table_of
-from mooncake_py.language.domains import Within
 from mooncake_py.modes.forward.apply import handler
 from mooncake_py.modes.forward.dual_call import apply_dual
 from mooncake_py.modes.forward.sequences import with_sequences
@@ -38,6 +38,8 @@ def make_handlers(replaced: dict[Any, Any]) -> dict[Any, Handler]:
     """Return a new table of handlers, with some rules replaced within a block."""
     table = with_sequences(table_of(handler, replaced, {}))
     for f, rule in registry.registered_forward():
-        within = Within(lambda rule: partial(apply_dual, rule), table.get(f, call_unregistered))
+        within = domains.within(
+            lambda rule: partial(apply_dual, rule), table.get(f, call_unregistered)
+        )
         table[f] = within(rule)
     return table

@@ -132,7 +132,7 @@ class _Call:
             seen.add(id(tree))
             if tree.kind in MUTABLE:
                 self.entries.append((data, shadows.parts_of(data), tree))
-            fields = shadows.fields_of(primal)
+            fields: Any = spec_of(primal).fields(primal)
             for name, part in tree.parts.items():
                 if part is not None and type(data) is not NoFData:
                     self.attach(fields[name], part, data[name], seen)

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from mooncake_py.boundary.apart import guard
-from mooncake_py.diagnostics.meter import attach_meter
+from mooncake_py.diagnostics.meter import Meter, reporter
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.inner import InnerContext
 from mooncake_py.runtime.enclosing import enclosing
@@ -96,7 +96,10 @@ def new_context(
     """
     ctx = _context(chosen, f, args, kwargs, follows)
     guard(ctx)
-    attach_meter(ctx)
+    to = reporter.get()
+    if to is not None and not ctx.outers:  # derivatives inside are not reported
+        ctx.meter = meter = Meter(to, ctx.tape)
+        ctx.record = meter.recording(ctx.record)
     return ctx
 
 
