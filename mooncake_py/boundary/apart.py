@@ -73,24 +73,8 @@ def may_be_reached(value: Any) -> bool:
 class ArgumentsApart:
     """The arguments of a call, which share no memory with one another or with other names.
 
-    A context manager round the call.
-
-    Parameters
-    ----------
-    f : callable
-        For messages.
-    chosen : collection of int and str
-        The arguments that are differentiated.
-    args, kwargs
-        All arguments.
-    whole : bool
-        Whether to copy all of the arguments, not just arrays and what they share.
-
-    Attributes
-    ----------
-    chosen : collection of int and str
-    args, kwargs
-        The arguments that `f` is passed.
+    A context manager round the call, with the arguments to pass.  With `whole`, all of them are
+    copied, not just arrays and what they share.
     """
 
     __slots__ = ("args", "chosen", "copies", "kwargs", "outside", "watchers")

@@ -57,15 +57,7 @@ PAIRS = frozenset({CoDual, Dual})
 
 
 class Call(NamedTuple):
-    """A call of a function.
-
-    Attributes
-    ----------
-    chosen : sequence of int and str
-        The arguments that are differentiated, by position or keyword.
-    has_aux : bool
-        Whether the function returns an auxiliary output beside its value.
-    """
+    """A call of a function; `chosen` are the positions and keywords that are differentiated."""
 
     f: Callable[..., Any]
     chosen: Sequence[int | str]

@@ -18,23 +18,12 @@ __all__ = ["FollowedCopier", "PartCopier"]
 
 
 class FollowedCopier(Copier):
-    """Copies values such that a derivative round the call follows the copying.
-
-    Parameters
-    ----------
-    outer : Mode or None
-        Of that derivative.
-
-    Attributes
-    ----------
-    arrays : list of tuple
-        The arrays that were copied, and their copies: views too.
-    """
+    """Copies values such that a derivative round the call follows the copying."""
 
     def __init__(self, outer: Mode | None, share_others: bool = False) -> None:
         super().__init__(None, share_others=share_others)
         self.outer = outer
-        self.arrays: list[tuple[ndarray, ndarray]] = []
+        self.arrays: list[tuple[ndarray, ndarray]] = []  # with their copies, views too
 
     @override
     def copy(self, value: Any) -> Any:
@@ -64,13 +53,7 @@ class FollowedCopier(Copier):
 
 
 class PartCopier(FollowedCopier):
-    """Copies what leads to some arrays and containers; all else is shared.
-
-    Parameters
-    ----------
-    leads : set of int
-        The ids of what is copied.
-    """
+    """Copies what leads to some arrays and containers, known by their ids; all else is shared."""
 
     def __init__(self, leads: set[int], outer: Mode | None) -> None:
         super().__init__(outer, share_others=True)

@@ -36,17 +36,9 @@ Treatment = Callable[[Any], Any]
 def hooked(ctx: Mode, rule: Rule | None, treat: Treatment, x: Any) -> Any:
     """Return a copy of a value and record that its cotangent passes through a function.
 
-    Parameters
-    ----------
-    ctx : ReverseContext
-    rule : Rule
-        Named in exceptions that the function raises.
-    treat : callable
-        Called with the cotangent in the structure of the value, as `grad` would return it; all
-        of it is a copy.
-    x : object
-        Numbers, arrays, containers and objects at any depth.  If all of it is constant, the
-        function is never called.
+    The function is called with the cotangent in the structure of the value, as `grad` would return
+    it; all of it is a copy.  If all of the value is constant, it is never called.  Exceptions that
+    it raises name the rule.
     """
     sources: list[Any] = []
     copies: list[Any] = []

@@ -40,16 +40,7 @@ Path = tuple[int, ...]
 def active_parts(
     ctx: Reporting, value: Any, is_active: Callable[[ndarray], bool]
 ) -> list[tuple[Path, Any]]:
-    """Return the active numbers and arrays in a value, each with a path to it.
-
-    Parameters
-    ----------
-    ctx : Mode
-        Of the inner call, for errors.
-    value : object
-    is_active : callable
-        Whether an array is.
-    """
+    """Return the active numbers and arrays in a value, each with a path to it."""
     found: list[tuple[Path, Any]] = []
     find_active(ctx, value, is_active, (), found, set())
     return found
@@ -131,10 +122,7 @@ def lowered(ctx: Tracking, value: Any) -> Any:
 class Shell(Copier):
     """A copy of a value of a forward-mode call, into which numbers and arrays are put later.
 
-    Attributes
-    ----------
-    paths : list of Path
-        To what is active in the value.
+    It knows the paths to what is active in the value.
     """
 
     ctx: ForwardMode  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -184,12 +172,7 @@ def zero_like(primal: Any) -> Any:
 
 
 class Apart(Copier):
-    """A copy whose arrays are copied by the call that the value belongs to, or natively.
-
-    Parameters
-    ----------
-    ctx : Mode or None
-    """
+    """A copy whose arrays are copied by the call that the value belongs to, or natively."""
 
     ctx: Mode | None  # pyright: ignore[reportIncompatibleVariableOverride]
 
@@ -214,17 +197,11 @@ class Apart(Copier):
 
 
 class Leaves(Walker):
-    """Finds the differentiable numbers and arrays of a value, in order, and changes nothing.
-
-    Attributes
-    ----------
-    found : list of tuple
-        A number or an array, and what takes its gradient.
-    """
+    """Finds the differentiable numbers and arrays of a value, in order, and changes nothing."""
 
     def __init__(self, ctx: Mode | None) -> None:
         super().__init__(ctx)  # pyright: ignore[reportArgumentType] - only told what was met
-        self.found: list[tuple[Any, Known]] = []
+        self.found: list[tuple[Any, Known]] = []  # with what takes the gradient
 
     @override
     def visit_scalar(self, value: Any) -> tuple[Any, Any]:
@@ -249,12 +226,7 @@ class Leaves(Walker):
 class Replacer(Lifter):
     """Puts other numbers in the places of those of a value, in the order of `Leaves`.
 
-    Parameters
-    ----------
-    ctx : Mode
-        That runs: it puts the old ones back.
-    replacements : list
-        A number, or what is ignored for an array.
+    The call that runs puts the old ones back.  The replacement of an array is ignored.
     """
 
     def __init__(self, ctx: Mode, replacements: list[Any]) -> None:

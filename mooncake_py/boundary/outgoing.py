@@ -48,23 +48,11 @@ COPIED_LIBRARIES = ("builtins", "argparse")
 def independent(ctx: Mode, value: Any) -> Any:
     """Return a copy of a value of any structure, with plain numbers for active scalars.
 
-    Parameters
-    ----------
-    ctx : Mode
-        The call that the value leaves.
-    value : object
-        Arrays, containers, instances of classes, functions with captured variables, at any depth.
+    What is one object in the value is one object in the copy, cycles included.  Each array is
+    copied by itself: views become arrays of their own.  Classes, modules, functions that captured
+    nothing active, objects of the standard library and whatever cannot be copied stay the same
+    objects; where these hold something active, there is an error.
 
-    Returns
-    -------
-    object
-        What is one object in `value` is one object in the copy, cycles included.  Each array is
-        copied by itself: views become arrays of their own.  Classes, modules, functions that
-        captured nothing active, objects of the standard library and whatever cannot be copied
-        stay the same objects; where these hold something active, there is an error.
-
-    Notes
-    -----
     If the derivative outside follows the call (`ctx.receiver`), what is active in the call is
     active there in the copy.
     """

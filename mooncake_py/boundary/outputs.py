@@ -124,16 +124,8 @@ def paired(
 ) -> Iterator[tuple[Any, Any]]:
     """Yield the numbers and arrays of an output of any structure, with their cotangents.
 
-    Parameters
-    ----------
-    output, cotangent : object
-        The cotangent has the structure of a gradient or of a tangent.
-    path : str
-        How messages name the cotangent.
-    is_active : callable
-        Whether a part of an object needs a cotangent.
-    above : frozenset of int
-        Ids of the containers that this value is in: what contains itself is entered once.
+    The cotangent has the structure of a gradient or of a tangent.  What contains itself is entered
+    once: `above` are the ids of the containers that this value is in.
     """
     if type(cotangent) is NoTangent:
         return

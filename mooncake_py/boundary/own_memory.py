@@ -39,31 +39,16 @@ Key = int | str
 
 @dataclass(slots=True, eq=False)
 class Pair:
-    """An array of an argument, its copy, and the argument if it is the array itself.
-
-    Attributes
-    ----------
-    reached : bool
-        Whether the function looked the original up.
-    """
+    """An array of an argument, its copy, and the argument if it is the array itself."""
 
     original: ndarray
     copy: ndarray
     key: Key | None
-    reached: bool = False
+    reached: bool = False  # the function looked the original up
 
 
 class OwnMemory(Watcher):
-    """What arguments are copies of, during the call that they are for.
-
-    Attributes
-    ----------
-    pairs : list of Pair
-    further : dict
-        By the id of a copy of such a copy: itself, and the original.
-    running : bool
-        Whether the function runs.
-    """
+    """What arguments are copies of, during the call that they are for."""
 
     why = (
         "an argument is a variable of its own for a derivative, and what other names reach "
@@ -75,7 +60,7 @@ class OwnMemory(Watcher):
     def __init__(self, f: Callable[..., Any]) -> None:
         super().__init__(f)
         self.pairs: list[Pair] = []
-        self.further: dict[int, tuple[ndarray, Pair]] = {}
+        self.further: dict[int, tuple[ndarray, Pair]] = {}  # copies of copies, by id
         self.running = False
 
     def copy(self, key: Key, value: ndarray) -> ndarray:

@@ -55,16 +55,7 @@ def separation(
 ) -> Separation | None:
     """Return the arguments of a call as memory of their own, None if they share nothing.
 
-    Parameters
-    ----------
-    f : callable
-        For messages.
-    chosen : collection of int and str
-        The arguments that are differentiated.
-    args, kwargs
-        All arguments.
-    whole : bool
-        Whether to copy all of the arguments, not just what they share.
+    With `whole`, all of the arguments are copied, not just what they share.
     """
     if len(args) == 1 and not kwargs and type(args[0]) in ALONE:
         return None  # in most calls
@@ -109,13 +100,7 @@ def captured_survey(f: Callable[..., Any], values: list[Any]) -> Survey | None:
 
 
 class Separation(Watcher):
-    """Arguments that shared memory, and what must not be written during their call.
-
-    Attributes
-    ----------
-    args, kwargs
-        The arguments, as memory of their own.
-    """
+    """Arguments as memory of their own, and what must not be written during their call."""
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]

@@ -26,20 +26,13 @@ MAX_WORK = 10_000  # of the exact test whether two arrays overlap: microseconds
 
 
 class Survey:
-    """The arrays, containers and objects within reach of some values.
-
-    Attributes
-    ----------
-    arrays : list of ndarray
-    holders : dict
-        By id: a container or an object, and its parts.
-    """
+    """The arrays, containers and objects within reach of some values."""
 
     __slots__ = ("arrays", "holders")
 
     def __init__(self, *values: Any) -> None:
         self.arrays: list[ndarray] = []
-        self.holders: dict[int, tuple[Any, Any]] = {}
+        self.holders: dict[int, tuple[Any, Any]] = {}  # by id, with their parts
         rest = list(values)
         while rest:
             value = rest.pop()

@@ -24,15 +24,9 @@ Copies = Iterable[tuple[Any, Any]]
 
 
 class Watcher:
-    """What looks out for writes of a call, in all contexts that run it.
+    """What looks out for writes of a call, in all contexts that run it."""
 
-    Attributes
-    ----------
-    why, fix : str
-        Of the error for a write.
-    """
-
-    why: str
+    why: str  # a write is an error
     fix: str
 
     def __init__(self, f: Callable[..., Any]) -> None:

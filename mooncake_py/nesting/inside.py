@@ -134,16 +134,8 @@ def run_inside(
 ) -> Any:
     """Run something in a context of its own, inside a derivative, and leave the state as it was.
 
-    Parameters
-    ----------
-    outer : Mode
-        Of the derivative.
-    name : str
-        Of the function, for messages.
-    call : callable
-        From a context to the output, values of that context: it may run again on the way back.
-    setting : Setting, optional
-        Filled with what else the output depends on.
+    What is called returns values of the context that it is given; it may run again on the way back.
+    A setting that is given is filled with what else the output depends on.
     """
     if isinstance(outer, ForwardContext):
         with told(outer):
@@ -172,22 +164,9 @@ def recorded(
 ) -> tuple[Any, Any]:
     """Make what an inner call leaves active in the outer one, and record how to reverse it.
 
-    Parameters
-    ----------
-    outer, inner : Mode
-    computed : object
-        Plain values that the inner call has computed; all of it becomes active.
-    handed : object
-        What its function hands out, in which what is active is so in the outer call already.
-    name : str
-        Of the function, for messages.
-    again : callable
-        Runs it again, from the cotangent of `computed`: returns the first value in it, and what
-        is handed out.
-
-    Returns
-    -------
-    computed, handed
+    All of the plain values `computed` becomes active.  In what is `handed` out, what is active is
+    so in the outer call already.  A run `again`, from the cotangent of `computed`, returns the
+    first value in it, what is handed out, and further cotangents.
     """
     for number, _ in inner.numbers.values():
         if number.context is not outer:

@@ -35,19 +35,7 @@ def hessian_product(
 ) -> Any:
     """Return ``function(values)``, and the gradient of its derivative along tangents.
 
-    Parameters
-    ----------
-    f : callable
-        What the user calls it.
-    function : callable
-        Of one argument.
-    values, tangents : tuple
-
-    Returns
-    -------
-    tuple or None
-        The value, and the product in the structure of `values`; None inside another derivative,
-        where this way is not open.
+    `f` is what the user calls it.  None inside another derivative, where this way is not open.
     """
     if enclosing() is not None:
         return None

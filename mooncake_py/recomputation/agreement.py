@@ -38,13 +38,7 @@ class Fingerprint:
 
 
 class Runs:
-    """The runs that one derivative takes of a function, which must have one result.
-
-    Parameters
-    ----------
-    f : callable
-        What the user calls it, for messages.
-    """
+    """The runs that one derivative takes of a function, which must have one result."""
 
     def __init__(self, f: Any) -> None:
         self.f = f

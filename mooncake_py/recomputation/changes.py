@@ -132,30 +132,16 @@ class Changes:
 
 
 class Group:
-    """The entries about one container, object or variable.
-
-    Attributes
-    ----------
-    positions : list of int
-        In the list of all entries.
-    parts : set
-        The parts whose changes are kept; a further change of one need not be.
-    has_order : bool
-        Whether the order of the keys of a dict is among them.
-    size : int
-        Of the container when it was changed first.
-    is_whole : bool
-        Whether the entries bring back everything.
-    """
+    """The entries about one container, object or variable."""
 
     __slots__ = ("has_order", "is_whole", "parts", "positions", "size")
 
     def __init__(self, size: int) -> None:
-        self.size = size
-        self.positions: list[int] = []
-        self.parts: set[Any] = set()
-        self.has_order = False
-        self.is_whole = False
+        self.size = size  # when it was changed first
+        self.positions: list[int] = []  # in the list of all entries
+        self.parts: set[Any] = set()  # whose changes are kept: a further one need not be
+        self.has_order = False  # of the keys of a dict
+        self.is_whole = False  # they bring back everything
 
 
 def part_of(entry: Entry) -> Any:

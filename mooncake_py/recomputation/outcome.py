@@ -35,26 +35,9 @@ COLUMNS = 61
 
 
 class Outcome:
-    """What a value leads to.
+    """What some values lead to: the nodes of numbers and arrays in the order in which they are met.
 
-    Parameters
-    ----------
-    ctx : ReverseMode
-    roots : sequence
-        Where to begin.
-    unchanged : dict of int to weakref
-        Owners of arrays that are the same in both runs, by id.
-    known : set of int, optional
-        The ids of what was visited before, and is left out.
-
-    Attributes
-    ----------
-    nodes : list of (Active, Memory or None)
-        Of numbers and arrays, in the order in which they are met.
-    tokens : list
-        What else is met: two runs are equal if these are.
-    seen : set of int
-        The ids of what was visited.
+    Two runs are equal if the tokens are, which tell what else is met.
     """
 
     def __init__(
@@ -65,10 +48,10 @@ class Outcome:
         known: frozenset[int] = frozenset(),
     ) -> None:
         self.ctx = ctx
-        self.unchanged = unchanged
+        self.unchanged = unchanged  # owners of arrays that are the same in both runs, by id
         self.nodes: list[Active | Memory | None] = []
         self.tokens: list[Any] = []
-        self.known = known
+        self.known = known  # the ids of what was visited before, and is left out
         self.seen: set[int] = set()
         self.todo: list[Any] = list(reversed(roots))
         while self.todo:

@@ -37,24 +37,11 @@ FEW = 32
 
 
 class Rehearsal:
-    """The mode of a context during a first run; a context manager.
-
-    Parameters
-    ----------
-    ctx : ReverseMode
-
-    Attributes
-    ----------
-    existing : set of Memory
-        Blocks that were known before; all of them are protected.
-    setting : Setting
-    errors, caches : dict
-        What else the second run must find.
-    """
+    """The mode of a context during a first run; a context manager."""
 
     def __init__(self, ctx: ReverseMode) -> None:
         self.ctx = ctx
-        self.existing: set[Memory] = ctx.registry.protect_all()
+        self.existing: set[Memory] = ctx.registry.protect_all()  # blocks that were known before
         self.whole: set[Memory] = set()
         self.logged: dict[Memory, int] = {}
         self.arrays: list[Entry] = []

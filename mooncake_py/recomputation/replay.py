@@ -38,14 +38,7 @@ FIX = "take what changes as an argument, or leave the checkpoint out"
 
 
 def run_unrecorded(ctx: ReverseMode, run: Run) -> Any:
-    """Run a part of a program, to be run again on the reverse pass.
-
-    Parameters
-    ----------
-    ctx : ReverseMode
-    run : callable
-        The part; what it returns is returned.
-    """
+    """Run a part of a program, to be run again on the reverse pass, and return what it returns."""
     start = len(ctx.tape)
     rehearsal = Rehearsal(ctx)
     error: Exception | None = None
@@ -93,20 +86,7 @@ def undo(ctx: ReverseMode, count: int) -> None:
 
 
 class Replay:
-    """A part that was run without record.
-
-    Parameters
-    ----------
-    ctx : ReverseMode
-    run : callable
-        The part.
-    rehearsal : Rehearsal
-        The first run.
-    undoing : int
-        Number of entries, before that of this replay, that undo it.
-    value : object
-        What it returned.
-    """
+    """A part that was run without record; so many entries before that of this replay undo it."""
 
     def __init__(
         self,

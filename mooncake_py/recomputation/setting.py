@@ -26,29 +26,13 @@ Name = tuple[Callable[[], Any], Callable[[Any], None], Any]
 
 
 class Setting:
-    """The setting of a first run, for a second one.
-
-    Parameters
-    ----------
-    *contexts : Mode
-        The calls that the run is a part of.
-
-    Attributes
-    ----------
-    rules : LocalRules or None
-        That hold in the block.
-    draws : Draws
-        Generators of random numbers.
-    cells : dict
-        By id: a captured variable of a function that ran, and what it was bound to.  The function
-        that it is local to binds it anew without anybody being told.
-    globals : list of Name
-        Global variables that the functions round the run bind.
-    """
+    """The setting of a first run, a part of some calls, for a second one."""
 
     def __init__(self, *contexts: Mode) -> None:
         self.rules = local.current()
         self.draws = Draws()
+        # By id, captured variables of functions that ran: those that they are local to bind them
+        # anew without anybody being told.
         self.cells: dict[int, tuple[CellType, Any]] = {}
         self.limit = FEW
         self.globals: list[Name] = [

@@ -62,14 +62,8 @@ def mapped(f: Callable[[Any], Any], value: Any) -> Any:
 def gathered(slopes: list[Any], kind: type, shape: Any, dtype: Any) -> Any:
     """Return the gradient of a number or an array from derivatives along its real numbers.
 
-    Parameters
-    ----------
-    slopes : list
-        Numbers, or arrays of one element; for a complex number that along 1, then that along i.
-    kind : type
-        Of the number.
-    shape, dtype
-        Of the array; None for a number.
+    These are numbers, or arrays of one element; for a complex number that along 1, then that along
+    i.
     """
     numbers = np.array([np.sum(slope) for slope in slopes])
     if issubclass(kind if shape is None else dtype.type, (complex, np.complexfloating)):

@@ -34,14 +34,8 @@ __all__ = ["Suspended"]
 class Suspended:
     """A forward pass that waits for its pullback, with all changes undone that others could see.
 
-    Parameters
-    ----------
-    ctx : ReverseContext
-        At the end of the forward pass.
-    start : int
-        Entries of the tape before this one do not count: they are about the arguments.
-    own : container of int
-        The ids of arrays whose memory nobody else can see.
+    Entries of the tape before `start` are about the arguments.  Nobody else can see the memory of
+    `own` arrays, known by id.
     """
 
     def __init__(self, ctx: ReverseMode, start: int, own: Iterable[int]) -> None:

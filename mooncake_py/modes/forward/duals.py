@@ -58,11 +58,7 @@ class TangentFinder(TangentSettler):
 class Tangents(shadows.Follower):
     """Builds tangents of the tangent type from nodes, in place where there are some already.
 
-    Parameters
-    ----------
-    ctx : ForwardContext
-    written : bool
-        Whether arrays without a tangent get one, as it may be written to.
+    With `written`, arrays without a tangent get one, as it may be written to.
     """
 
     def __init__(self, ctx: ForwardContext, written: bool = True) -> None:

@@ -42,13 +42,7 @@ class TangentLifter(Lifter):
 
 
 class InputLifter(TangentLifter):
-    """Makes values active, and keeps their numbers and arrays in the order of `Leaves`.
-
-    Attributes
-    ----------
-    nodes : list
-        Active numbers, and arrays.
-    """
+    """Makes values active, and keeps their numbers and arrays in the order of `Leaves`."""
 
     def __init__(self, ctx: ForwardContext) -> None:
         super().__init__(ctx)
@@ -106,20 +100,11 @@ def give_tangent(
     above: frozenset[int] = frozenset(),
     cotangents: dict[int, Any] | None = None,
 ) -> None:
-    """Give a tangent, in the structure of a gradient, to what was lifted.
+    """Give a tangent, in the structure of a gradient, to the nodes of what was lifted.
 
-    Parameters
-    ----------
-    ctx : ForwardContext
-    tree, tangent : object
-        The nodes, and the tangent.
-    path : str
-        How messages name the tangent.
-    above : frozenset of int
-        Ids of the trees that this one is in: what contains itself is entered once.
-    cotangents : dict, optional
-        That were given so far, by id, where the tangents are cotangents of gradients: those of
-        arrays that share memory add up.
+    What contains itself is entered once: `above` are the ids of the trees that this one is
+    in.  Where the tangents are cotangents of gradients, `cotangents` has those given so far by id:
+    those of arrays that share memory add up.
     """
     if tangent is None or type(tangent) is NoTangent:
         return

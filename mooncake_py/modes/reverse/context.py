@@ -25,25 +25,9 @@ __all__ = ["ReverseContext"]
 
 
 class ReverseContext(InPlace):
-    """One reverse-mode call.
+    """One reverse-mode call; see `runtime.mode` and `runtime.reverse_mode` for attributes."""
 
-    Attributes
-    ----------
-    fuses : bool
-        Whether expressions may be recorded as one entry; tests compare with the general way.
-    tries_loops : bool
-        Whether loops may be tried as one entry.
-    level : int
-        How many derivatives this one is inside of.
-    nesting : int
-        How many derivatives the user takes of the code that runs here, one in another.
-    outers : sequence of Mode
-        The calls round this one, the nearest first: see `inner`.
-    receiver : Mode or None
-        The call round this one in which what this one hands out is active.
-    """
-
-    fuses = True
+    fuses = True  # expressions; tests compare with the general way
     tries_loops = True
     level = 0
     nesting = 1

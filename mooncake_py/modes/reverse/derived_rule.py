@@ -43,21 +43,10 @@ Pullback = Callable[[Any], tuple[Any, ...]]
 
 
 def derived_rule(f: CoDual, *args: CoDual, **kwargs: Any) -> tuple[CoDual, Pullback]:
-    """Run a function forward on CoDuals, by rules and derived code.
+    """Run a function forward on CoDuals, by rules and derived code; keyword arguments are constant.
 
-    Parameters
-    ----------
-    f, *args : CoDual
-        The function and its arguments with their fdata.
-    **kwargs
-        Keyword arguments, constant.
-
-    Returns
-    -------
-    output : CoDual
-    pullback : callable
-        From the rdata of the output to those of `f` and of each argument.  It can be called
-        once; a second call raises `PullbackReuseError`.
+    The pullback maps the rdata of the output to those of `f` and of each argument.  It can be
+    called once; a second call raises `PullbackReuseError`.
     """
     with boundary:
         if not all(isinstance(value, CoDual) for value in (f, *args)):

@@ -34,22 +34,8 @@ __all__ = ["InnerContext", "refuse_to_catch"]
 class InnerContext(ReverseContext):
     """One reverse-mode call inside another.
 
-    Parameters
-    ----------
-    outer : Mode
-        The context whose code called for the derivative.
-    follows : bool
-        Whether the outer derivative follows this one, as it does `grad`, `vjp` and `jvp`.  If
-        not, to meet what is active outside is an error.
-
-    Attributes
-    ----------
-    captured : dict
-        By the id of the owner: the block here, and the block outside.
-    numbers : dict
-        By id: an active number of outside that was met, and the cotangent that it had.
-    setting : Setting
-        What else a second run must find.
+    The outer derivative follows it if it is `grad`, `vjp` or `jvp`.  If not, to meet what is active
+    outside is an error.
     """
 
     def __init__(self, outer: Mode, follows: bool = False) -> None:
@@ -61,6 +47,7 @@ class InnerContext(ReverseContext):
         self.share_traces(outer)
         self.registry.foreign = outer.registry.foreign
         self.registry.look_up = outer.registry.look_up
+        # By the id of the owner the blocks here and outside; numbers and the cotangents they had.
         self.captured: dict[int, tuple[Memory, Memory]] = {}
         self.numbers: dict[int, tuple[Active, Any]] = {}
         self.setting = Setting(*self.outers)

@@ -17,15 +17,7 @@ __all__ = ["Settings", "debug_mode", "new_context", "settings"]
 
 
 class Settings(NamedTuple):
-    """What debug mode checks besides rules and memory.
-
-    Attributes
-    ----------
-    check_finite : bool
-        Whether an adjoint that turns finite cotangents into nan or infinity is an error.
-    compare_loops : bool
-        Whether loops that run as one entry without debug mode do so beside, to be compared.
-    """
+    """What debug mode checks besides rules and memory; see :func:`debug_mode`."""
 
     check_finite: bool = True
     compare_loops: bool = True

@@ -51,21 +51,7 @@ LARGE = 1 << 16  # bytes of a part of a block of which it pays to note that it w
 
 
 class Tape(ArrayLanguage, ReverseMode):
-    """One reverse-mode call: its tape, and the memory it knows.
-
-    Attributes
-    ----------
-    tape : list of tuple
-        Entries ``(pull, ...)`` in the order of execution.
-    record : callable
-        ``tape.append``.
-    registry : Registry
-        Blocks of memory and their shadows.
-    thread : int
-        Of the thread that runs it forward.
-    repeats : bool
-        Whether parts of the program are to be run again on the reverse pass.
-    """
+    """One reverse-mode call: its tape of entries ``(pull, ...)``, and the memory it knows."""
 
     repeats = False
 
@@ -159,18 +145,8 @@ class Tape(ArrayLanguage, ReverseMode):
     ) -> Any:
         """Record ``y = f(*args)`` for an elementwise rule; return `y`, active.
 
-        Parameters
-        ----------
-        rule : ElementwiseRule
-            With the partial derivatives.
-        y : array or number
-            The output.
-        args : tuple of arrays and numbers
-            The primal inputs.
-        nodes : tuple of node or None
-            One for each input; None where it is constant.
-        where : array of bool, optional
-            The elements that were computed; all by default.
+        There is a node for each input, None where it is constant.  `where` are the elements that
+        were computed, all by default.
         """
         if not is_inexact(y):
             return drops.output(self, rule, y, args)
