@@ -296,7 +296,9 @@ def vjp(
 
 
 def jvp(
-    f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]
+    f: Callable[..., Any],
+    primals: tuple[Any, ...],
+    tangents: tuple[Any, ...] | list[tuple[Any, ...]],
 ) -> tuple[Any, Any]:
     """Return the output of `f` and its derivative along `tangents`, in forward mode.
 
@@ -309,24 +311,31 @@ def jvp(
     tangents : tuple
         A tangent for each argument, in the structure of a gradient: array for array (same shape),
         number for float, list, dict, tuple or dataclass of tangents.  None stands for zero, and
-        for arguments without a derivative.
+        for arguments without a derivative.  Or a list of such tuples, for several directions.
 
     Returns
     -------
     y, dy : object
         The output and its tangent, which looks like a gradient of the output: new memory,
-        ``NoTangent()`` for parts without a derivative.
+        ``NoTangent()`` for parts without a derivative.  For a list of directions `dy` is a list
+        with a tangent for each.
 
     Raises
     ------
     InvalidTangentError
         If a tangent does not have the structure or the shape of its argument.
+    NestedDerivativeError
+        If `f` runs more than once for several directions, and its outputs differ.
 
     Notes
     -----
-    The cost is two to three times that of `f` whatever the number of inputs, and no memory is
-    kept for a reverse pass.  The arguments are afterwards as they were.  Arguments that share
-    memory are separate variables, each with a tangent of its own.
+    No memory is kept for a reverse pass.  The arguments are afterwards as they were.  Arguments
+    that share memory are separate variables, each with a tangent of its own.
+
+    Along several directions `f` runs once for up to 16 of them, which takes the memory of as many
+    tangents.  It runs once for each direction, with the same random numbers, if it does what only
+    one tangent goes through (loops that are one entry, derivatives of its own, forward rules in
+    Duals), in debug mode, and inside another derivative.
 
     Examples
     --------
@@ -336,24 +345,54 @@ def jvp(
     ...     return u
     >>> jvp(smooth, (np.array([0.0, 1.0, 0.0]),), (np.array([1.0, 0.0, 0.0]),))
     (array([0. , 0.5, 0. ]), array([1.  , 0.25, 0.  ]))
+    >>> jvp(lambda x, y: x * y, (2.0, 3.0), [(1.0, 0.0), (0.0, 1.0)])
+    (6.0, [3.0, 2.0])
     """
     with boundary, limits_raised():
         require_callable(f)
-        if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
-            raise InvalidTangentError(
-                "jvp takes a tuple of primals and a tuple of tangents",
-                fix="jvp(f, (x,), (dx,)) for a function of one argument",
-            )
-        if len(primals) != len(tangents):
-            raise InvalidTangentError(
-                f"{len(primals)} primals but {len(tangents)} tangents",
-                fix="give one tangent for each argument, None for zero",
-            )
+        if isinstance(tangents, list):
+            return jvp_along(f, primals, tangents)
+        require_direction(primals, tangents)
         require_plain(f, primals)
         # Only for those who use it.
         from mooncake_py.modes.forward.call import push_forward
 
         return push_forward(f, primals, tangents)
+
+
+def jvp_along(
+    f: Callable[..., Any],
+    primals: tuple[Any, ...],
+    directions: list[tuple[Any, ...]],
+    compared: Callable[[Any], Any] | None = None,
+) -> tuple[Any, list[Any]]:
+    """Return the output of `f` and a list of its derivatives along several directions.
+
+    If `f` runs more than once, what is `compared` of its outputs must be the same each time.
+    """
+    with boundary, limits_raised():
+        for tangents in directions:
+            require_direction(primals, tangents)
+        require_plain(f, primals)
+        # Only for those who use it.
+        from mooncake_py.modes.forward.several import push_forward_along
+
+        return push_forward_along(f, primals, directions, compared)
+
+
+def require_direction(primals: Any, tangents: Any) -> None:
+    """Raise if there is not one tangent for each argument."""
+    if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
+        raise InvalidTangentError(
+            "jvp takes a tuple of primals and a tuple of tangents",
+            fix="jvp(f, (x,), (dx,)) for a function of one argument, or a list of such tuples\n"
+            "of tangents for several directions",
+        )
+    if len(primals) != len(tangents):
+        raise InvalidTangentError(
+            f"{len(primals)} primals but {len(tangents)} tangents",
+            fix="give one tangent for each argument, None for zero",
+        )
 
 
 def forwarddiff(f: Callable[[Any], Any], x: Any) -> Any:

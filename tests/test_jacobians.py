@@ -8,22 +8,28 @@ import numpy as np
 import pytest
 
 from mooncake_py import (
+    CoDual,
+    NoFData,
+    NoRData,
     forwarddiff,
     grad,
     hessian,
     hessian_diagonal,
     hvp,
     jacobian,
+    rrule,
     value_and_jacobian,
     value_grad_and_hessian,
 )
 from mooncake_py.errors import (
     InvalidModeError,
     InvalidTangentError,
+    MissingRuleError,
     NestedDerivativeError,
     NonDifferentiableArgumentError,
     NonScalarOutputError,
 )
+from mooncake_py.modes.forward.several import AT_ONCE
 from tests.support.directions import sixth_order
 
 X = np.array([0.3, -1.2, 0.7])
@@ -156,6 +162,59 @@ def test_value_and_jacobian_are_both_differentiated(mode):
         return np.sum(in_place(x) ** 2) + np.sum(np.sin(jacobian(in_place)(x))) + np.sum(x**3)
 
     np.testing.assert_allclose(grad(total)(X), columns(plain, X), rtol=1e-7)
+
+
+@pytest.mark.parametrize("count", [2, 5, 12])
+@pytest.mark.parametrize("size", [1, 4, 5, 20])
+def test_auto_is_right_for_few_and_many_inputs_and_outputs(size, count):
+    x = np.linspace(0.2, 1.0, size)
+    weights = np.sin(np.arange(count * size)).reshape(count, size)
+    f = lambda x: np.sin(weights @ (x * x))  # noqa: E731
+    np.testing.assert_allclose(jacobian(f)(x), columns(f, x), atol=1e-9)
+
+
+@pytest.mark.parametrize("size", [1, 4, 5, 20])
+def test_columns_run_the_function_once_for_many_of_them(size):
+    runs = iter(range(100))  # a list would be restored
+
+    def f(x):
+        next(runs)
+        return np.cumsum(x * x)
+
+    x = np.linspace(0.2, 1.0, size)
+    np.testing.assert_allclose(
+        jacobian(f, mode="forward")(x), np.tril(np.ones((size, size))) * 2 * x
+    )
+    assert next(runs) == (1 if size <= AT_ONCE else 2)
+
+
+def test_auto_takes_rows_if_there_are_rules_for_reverse_mode_only():
+    def half(x):
+        return x * 0.5
+
+    @rrule.register(half)
+    def half_rrule(_, x):
+        def pullback(dy):
+            return NoRData(), 0.5 * dy
+
+        return CoDual(half(x.primal), NoFData()), pullback
+
+    np.testing.assert_array_equal(jacobian(lambda s: [half(s), half(s * s)])(3.0), [0.5, 3.0])
+    with pytest.raises(MissingRuleError, match="reverse mode only"):
+        jacobian(lambda s: half(s) * X, mode="forward")(3.0)
+
+
+def test_what_stands_beside_the_value_may_differ_from_run_to_run():
+    items = iter(range(100))
+
+    def f(x):
+        for i in range(len(x)):
+            x[i] = x[i] * x[i]
+        return x, next(items)
+
+    found, aux = jacobian(f, mode="forward", has_aux=True)(X.copy())
+    np.testing.assert_allclose(found, np.diag(2 * X))
+    assert aux in range(len(X))
 
 
 def test_hessian_and_its_products():

@@ -220,8 +220,8 @@ def test_one_array_given_twice_to_vjp_inside_is_one_memory():
     "derivative",
     [
         lambda f: grad(f, mode="forward"),
-        lambda f: jacobian(f, mode="forward"),
-        lambda f: jacobian(lambda x: f(x) * np.ones(4)),
+        lambda f: lambda x: jacobian(f, mode="forward")(np.tile(x, 6)),
+        lambda f: lambda x: jacobian(lambda x: f(x) * np.ones(40))(np.tile(x, 6)),
         hessian_diagonal,
         lambda f: lambda x: sum(map(np.sum, value_grad_and_hessian(f)(x[:1]))),
         lambda f: grad(lambda x: forwarddiff(f, x)),

@@ -21,7 +21,10 @@ def sixth_order(f: Any) -> Any:
 
 
 def check_jvp(f: Any, x: np.ndarray, seed: int = 0, rtol: float = 1e-7) -> None:
-    """Check value, tangent, the restored argument and a second call; all outputs are arrays."""
+    """Check value, tangent, the restored argument and a second call; all outputs are arrays.
+
+    Along two directions at once the tangents are the same.
+    """
     v = direction(x, seed)
     before = x.copy(order="K")
     expected = sixth_order(lambda t: np.asarray(f(copy.deepcopy(x) + t * v)))
@@ -31,6 +34,10 @@ def check_jvp(f: Any, x: np.ndarray, seed: int = 0, rtol: float = 1e-7) -> None:
         np.testing.assert_allclose(dy, expected, rtol=rtol, atol=1e-8)
         assert np.shape(dy) == np.shape(y)
         np.testing.assert_array_equal(x, before)
+    _, (still, along) = jvp(f, (x,), [(np.zeros_like(x),), (v,)])
+    np.testing.assert_array_equal(along, dy)
+    np.testing.assert_array_equal(still, np.zeros_like(dy))
+    np.testing.assert_array_equal(x, before)
 
 
 def check_second(f: Any, x: np.ndarray, seed: int = 0, rtol: float = 1e-6) -> None:

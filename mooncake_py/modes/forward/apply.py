@@ -58,7 +58,7 @@ GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 def operands(ctx: ForwardContext, f: Any, args: Any) -> tuple[Any, Any, bool]:
     """Return primals and tangents of operands, and whether one has a tangent."""
     pairs = [
-        ctx.split(
+        ctx.pair(
             a
             if type(a) in activity.INERT or type(a) in ARITHMETIC
             else ctx.as_operand(readable(ctx, f, a))
@@ -89,7 +89,7 @@ def apply_elementwise(
         out = single_output(out)
         where = kwargs.get("where")
     primals, tangents, active = operands(ctx, f, args)
-    if not active and (out is None or ctx.blocks.tangent_of(out) is None):
+    if not active and (out is None or ctx.pair(out)[1] is None):
         method = derivable(args[0], ANSWERED[f]) if f in ANSWERED else None
         if method is not None:
             return ctx.call(method, *args)

@@ -116,11 +116,15 @@ def push_state_forward(
 def lifted(ctx: ForwardContext, lifter: TangentLifter, values: Any, tangents: Any) -> Any:
     """Return values made active, with their tangents."""
     pairs = [lifter.visit(a) for a in values]
-    for i, ((_, tree), t) in enumerate(zip(pairs, tangents, strict=True)):
-        give_tangent(ctx, tree, t, f"tangents[{i}]")
-    for i, ((_, tree), t) in enumerate(zip(pairs, tangents, strict=True)):
-        require_one_tangent(ctx, tree, t, f"tangents[{i}]")
+    give_all(ctx, [tree for _, tree in pairs], tangents, "tangents")
     return tuple(v for v, _ in pairs)
+
+
+def give_all(ctx: ForwardContext, trees: list[Any], tangents: Any, name: str) -> None:
+    """Give its tangent to each of the values that were lifted; messages use the `name`."""
+    for give in (give_tangent, require_one_tangent):
+        for i, (tree, t) in enumerate(zip(trees, tangents, strict=True)):
+            give(ctx, tree, t, f"{name}[{i}]")
 
 
 def split(tangents: Any, count: int) -> tuple[Any, ...]:

@@ -35,6 +35,7 @@ def apply_dual(rule: DualRule, ctx: ForwardContext, f: Any, args: Any, kwargs: A
         raise keyword_active(rule, ctx, kwargs)
     if rule.mutates == () and not any(map(ctx.contains_active, args)):
         return f(*args, **kwargs)
+    ctx.keep_first()
     written = [rule.mutates is None or i in rule.mutates for i in range(len(args))]
     for value, may_change in zip(args, written, strict=True):
         if may_change and ctx.plain:

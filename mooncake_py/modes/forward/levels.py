@@ -194,6 +194,12 @@ class Levels(ArrayLanguage, ForwardMode):
             return value.primal, value.grad
         return value, None
 
+    # The same for what handles tangents along several directions too: see `StackedContext`.
+    pair = split
+
+    def keep_first(self) -> None:
+        """Go on with one direction only: what follows handles no more."""
+
     def primal(self, value: Any) -> Any:
         """Return the primal of a value, of the parts of lists, tuples and dicts too."""
         t = type(value)
@@ -210,7 +216,7 @@ class Levels(ArrayLanguage, ForwardMode):
         if type(value) is list or type(value) is tuple:
             parts = [self.tangent(v) for v in value]
             return parts if any(part is not None for part in parts) else None
-        return self.split(value)[1]
+        return self.pair(value)[1]
 
     # Computing below.
 
@@ -303,4 +309,8 @@ class Levels(ArrayLanguage, ForwardMode):
         if x.context is not self:
             return self.base.call(f, x)
         y = self.base.call(f, x.primal)
-        return self.fresh(y, self.lower(pushforward.fitted, x.grad, y)) if is_inexact(y) else y
+        return (
+            self.fresh(y, self.lower(pushforward.fitted, self.pair(x)[1], y))
+            if is_inexact(y)
+            else y
+        )

@@ -87,7 +87,7 @@ class Operations(Levels):
         self, rule: Any, function: Callable[..., Any], args: tuple[Any, ...]
     ) -> Any:
         """Run a function of numbers of which at least one is active."""
-        pairs = [self.split(a) for a in args]
+        pairs = [self.pair(a) for a in args]
         primals = tuple(p for p, _ in pairs)
         y = self.lower(function, *primals)
         if rule is None:
@@ -110,14 +110,16 @@ class Operations(Levels):
         if type(y) is ndarray and (y.base is not None or any(y is p for p in primals)):
             y = self.base.call(np.copy, y)  # not a ufunc, but a function declared elementwise
         partials = at_precision_of(y, rule.partials, primals)
+        return self.fresh(y, self.by_partials(partials, primals, tangents, y))
+
+    def by_partials(self, partials: Any, primals: Any, tangents: Any, y: Any) -> Any:
+        """Return the sum of partial * tangent."""
         if type(y) is ndarray and y.dtype is FLOAT64:
             with Quiet():
                 t = quick.of_partials(self.operators, self.caller, partials, primals, tangents, y)
-                serves = quick.fits(t, y)
-            if serves:
-                return self.fresh(y, t)
-        t = self.lower(pushforward.of_elementwise, partials, primals, tangents, y)
-        return self.fresh(y, t)
+                if quick.fits(t, y):
+                    return t
+        return self.lower(pushforward.of_elementwise, partials, primals, tangents, y)
 
     # Elements.
 
@@ -151,6 +153,10 @@ class Operations(Levels):
             v = self.sequence_for(o, v)
         elif type(v) is not ndarray and type(v) is not Active and type(v) not in NUMBERS:
             v = self.as_value(v)
+        self.store(o, i, v)
+
+    def store(self, o: ndarray, i: Any, v: Any) -> None:
+        """Run ``o[i] = v`` for a number or an array."""
         p, tv = self.split(v)
         t = self.blocks.tangent_of(o)
         if t is None and tv is not None:
@@ -184,6 +190,10 @@ class Operations(Levels):
                 v = np.asarray(v)
         elif type(v) is not ndarray and type(v) is not Active and type(v) not in NUMBERS:
             v = self.as_value(v)
+        self.update(op, x, v)
+
+    def update(self, op: BinaryOperator, x: ndarray, v: Any) -> None:
+        """Run ``x op= v`` for a number or an array."""
         p, tv = self.split(v)
         t = self.blocks.tangent_of(x)
         if t is None and tv is None:

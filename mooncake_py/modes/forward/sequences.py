@@ -79,14 +79,14 @@ def moves(ctx: ForwardContext, part: Any) -> bool:
     """Whether a part of a sequence has a tangent."""
     if type(part) is list or type(part) is tuple:
         return any(moves(ctx, inner) for inner in part)
-    return ctx.split(part)[1] is not None
+    return ctx.pair(part)[1] is not None
 
 
 def tangents_of(ctx: ForwardContext, value: Any) -> Any:
     """Return the tangents of the parts of a sequence, zeros where they have none."""
     if type(value) is list or type(value) is tuple:
         return [tangents_of(ctx, part) for part in value]
-    t = ctx.split(value)[1]
+    t = ctx.pair(value)[1]
     if t is not None:
         return t
     return np.zeros(value.shape) if type(value) is ndarray else 0.0

@@ -1,0 +1,125 @@
+"""The output of a function and its tangents along several directions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.application.gradients import gradient_of
+from mooncake_py.boundary.apart import ArgumentsApart, guard
+from mooncake_py.boundary.arguments import refuse_foreign
+from mooncake_py.boundary.exceptions import guarded
+from mooncake_py.boundary.outgoing import independent
+from mooncake_py.boundary.outputs import run
+from mooncake_py.language.draws import Draws
+from mooncake_py.modes.forward.call import give_all, push_forward
+from mooncake_py.modes.forward.lift import InputLifter, TangentReader
+from mooncake_py.modes.forward.stacked import StackedContext
+from mooncake_py.modes.reverse.context import ReverseContext
+from mooncake_py.modes.reverse.settings import settings
+from mooncake_py.recomputation.agreement import Runs
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.enclosing import enclosing
+from mooncake_py.tangents import NoTangent
+
+__all__ = ["push_forward_along"]
+
+AT_ONCE = 16
+"""Directions of one run: the arrays of a function have as many tangents, which take memory."""
+
+
+def push_forward_along(
+    f: Callable[..., Any],
+    primals: tuple[Any, ...],
+    directions: Sequence[tuple[Any, ...]],
+    compared: Callable[[Any], Any] | None = None,
+) -> tuple[Any, list[Any]]:
+    """Return the output and a tangent for each direction; everything is then as it was before.
+
+    The function runs once for some directions together, unless it does what only one tangent goes
+    through, a derivative is taken inside another one, or all is checked.  Then it runs once for
+    each direction, with the same random numbers.
+    """
+    draws, runs = Draws(), Runs(f)
+    together = enclosing() is None and settings() is None
+    y: Any = None
+    tangents: list[Any] = []
+    while len(tangents) < len(directions) or not runs.first:
+        rest = directions[len(tangents) :][: AT_ONCE if together else 1]
+        with draws.run():
+            if len(rest) > 1:
+                y, found = along_each(f, primals, rest)
+                together = len(found) == len(rest)
+            else:
+                y, dy = push_forward(f, primals, rest[0] if rest else (None,) * len(primals))
+                found = [dy] if rest else []
+        runs.agree(y if compared is None else compared(y))
+        tangents += found
+    return y, tangents
+
+
+def along_each(
+    f: Callable[..., Any], primals: tuple[Any, ...], directions: Sequence[tuple[Any, ...]]
+) -> tuple[Any, list[Any]]:
+    """Run a function along several directions; return its output and the tangents.
+
+    There is one, along the first direction, if that was all the function could be run along.
+    """
+    chosen = [i for i in range(len(primals)) if any(moves(t[i]) for t in directions)]
+    for i in chosen:
+        refuse_foreign(f, i, primals[i])
+    with ArgumentsApart(f, chosen, primals, {}) as apart:
+        return pushed_along(f, apart.args, directions)
+
+
+def moves(tangent: Any) -> bool:
+    """Whether an argument has a tangent."""
+    return tangent is not None and type(tangent) is not NoTangent
+
+
+def pushed_along(
+    f: Callable[..., Any], args: tuple[Any, ...], directions: Sequence[tuple[Any, ...]]
+) -> tuple[Any, list[Any]]:
+    """Do so for arguments that are memory of their own."""
+    base = ReverseContext()
+    guard(base)
+    ctx = StackedContext(base, len(directions))
+    ctx.is_last = True
+    guard(ctx)
+    with InputLifter(ctx) as lifter, guarded(ctx):
+        values = lifted(ctx, lifter, args, directions)
+        output = run(ctx, f, values, {})
+        y = independent(ctx, output)
+        tangents = [tangent_of(ctx, output, k) for k in ctx.range if ctx.blocks.several or k == 0]
+        ctx.roll_back()
+    return y, tangents
+
+
+def lifted(
+    ctx: StackedContext, lifter: InputLifter, args: Any, directions: Sequence[Any]
+) -> tuple[Any, ...]:
+    """Return arguments made active, with their tangents along each direction."""
+    pairs = [lifter.visit(a) for a in args]
+    trees = [tree for _, tree in pairs]
+    numbers = [node for node in lifter.nodes if type(node) is Active]
+    given: list[list[Any]] = [[] for _ in numbers]
+    if not all(type(node) is Active or ctx.blocks.can_hold(node) for node in lifter.nodes):
+        ctx.keep_first()
+    for k, tangents in enumerate(directions if ctx.blocks.several else directions[:1]):
+        with ctx.blocks.along(k):
+            give_all(ctx, trees, tangents, "tangents")
+        for node, found in zip(numbers, given, strict=True):
+            found.append(node.grad)
+            node.grad = 0.0
+    for node, found in zip(numbers, given, strict=True):
+        node.grad = np.array(found)
+    return tuple([value for value, _ in pairs])
+
+
+def tangent_of(ctx: StackedContext, output: Any, k: int) -> Any:
+    """Return the tangent of an output along one direction."""
+    with ctx.blocks.along(k):
+        _, tree = TangentReader(ctx).visit(output)
+        return gradient_of(output, tree, {})

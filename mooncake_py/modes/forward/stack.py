@@ -1,0 +1,110 @@
+"""Tangents along several directions: rows, one for each, laid out like what they belong to.
+
+Along k directions those of an array of shape (*s) are an array of shape (k, *s), those of a number
+one of shape (k,).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.tangents.memory import address
+
+__all__ = [
+    "Stack", "aligned", "each", "holds_stack", "rows_at", "rows_like", "rows_view", "stacked",
+]  # fmt: skip
+
+
+class Stack:
+    """Tangents of one value on their way through a rule: what is unaware of them cannot use them.
+
+    Parameters
+    ----------
+    rows : ndarray
+    of_number : bool
+    """
+
+    __slots__ = ("of_number", "rows")
+
+    def __init__(self, rows: ndarray, of_number: bool) -> None:
+        self.rows = rows
+        self.of_number = of_number
+
+    def along(self, k: int) -> Any:
+        """Return the tangent along one direction."""
+        return self.rows[k] if self.of_number else self.rows[k, ...]
+
+
+def holds_stack(value: Any) -> bool:
+    """Whether there is a stack among arguments."""
+    t = type(value)
+    return t is Stack or ((t is tuple or t is list) and any(map(holds_stack, value)))
+
+
+def each(value: Any, k: int) -> Any:
+    """Return arguments with the tangents along one direction in place of stacks."""
+    t = type(value)
+    if t is Stack:
+        return value.along(k)
+    if (t is tuple or t is list) and holds_stack(value):
+        return t([each(part, k) for part in value])
+    return value
+
+
+def stacked(results: list[Any]) -> Any:
+    """Return a stack of numbers or arrays, or one for each part of tuples and lists of them."""
+    first = results[0]
+    if isinstance(first, (tuple, list)):
+        return [stacked(list(parts)) for parts in zip(*results, strict=True)]
+    if isinstance(first, (ndarray, np.number, float, complex)):
+        return Stack(np.array(results), type(first) is not ndarray)
+    return first  # nothing has a derivative
+
+
+def aligned(rows: ndarray, ndim: int) -> ndarray:
+    """Return rows that broadcast beside values of so many axes; they have no more but of one."""
+    missing = ndim + 1 - rows.ndim
+    if missing == 0:
+        return rows
+    shape = rows.shape
+    return rows.reshape(shape[:1] + (1,) * missing + shape[1 + max(-missing, 0) :])
+
+
+# Rows of an array laid out like it.
+
+
+def rows_like(owner: ndarray, directions: int) -> ndarray:
+    """Return rows of zeros for a dense array of numbers."""
+    if owner.flags.c_contiguous:
+        return np.zeros((directions, *owner.shape), owner.dtype)
+    store = np.zeros((directions, *owner.shape[::-1]), owner.dtype)
+    return store.transpose(0, *range(owner.ndim, 0, -1))
+
+
+def rows_view(rows: ndarray, owner: ndarray, view: ndarray) -> ndarray:
+    """Return the view of rows that `view` is of `owner`, in each row."""
+    strides = view.strides
+    if strides == owner.strides and view.shape == owner.shape and view.dtype == owner.dtype:
+        return rows
+    shape = (len(rows), *view.shape)
+    if not view.size:
+        return np.zeros(shape, view.dtype)
+    store = rows if rows.flags.c_contiguous else rows.base
+    start = address(view) - address(owner)
+    return ndarray(shape, view.dtype, store, start, (rows.strides[0], *strides))
+
+
+BASIC = frozenset({int, np.int64, slice, type(Ellipsis), type(None)})
+
+
+def rows_at(i: Any) -> Any:
+    """Return the index of the rows of ``a[i]`` in those of `a`; None if each row must be read."""
+    t = type(i)
+    if t in BASIC or (t is ndarray and i.ndim and i.dtype.kind in "iub"):
+        return (slice(None), i)
+    if t is tuple and BASIC.issuperset(map(type, i)):
+        return (slice(None), *i)
+    return None

@@ -1,0 +1,376 @@
+"""Forward mode along several directions at once: the function runs once for all of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.forms.fusion import Elsewhere
+from mooncake_py.language.array_language import ArrayLanguage
+from mooncake_py.modes.forward import pushforward, quick
+from mooncake_py.modes.forward.apply import GENERATORS
+from mooncake_py.modes.forward.context import ForwardContext
+from mooncake_py.modes.forward.operations import LINEAR, MATMUL, overlapping, shares
+from mooncake_py.modes.forward.stack import (
+    Stack,
+    aligned,
+    each,
+    holds_stack,
+    rows_at,
+    stacked,
+)
+from mooncake_py.modes.forward.stacked_blocks import StackedBlocks
+from mooncake_py.overriding import override
+from mooncake_py.runtime import drops
+from mooncake_py.runtime.active import REAL_SCALARS, Active, active_number
+from mooncake_py.runtime.memory import Memory
+from mooncake_py.runtime.operators import BinaryOperator
+from mooncake_py.runtime.quiet import Quiet, loud_again, quiet
+from mooncake_py.runtime.values import FLOAT64, is_inexact
+from mooncake_py.tangents.memory import has_overlaps
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
+__all__ = ["StackedContext"]
+
+QUICK = frozenset({ndarray, Active, float, int, np.float64})
+INFINITY = float("inf")
+
+
+class StackedContext(ForwardContext):
+    """Primals with tangents along several directions, and nothing active below.
+
+    Operators, elements and most rules compute all tangents: arithmetic on floats in one operation
+    of NumPy, the rest along each direction.  Whatever handles one tangent only asks for it by
+    `split` or by `blocks`: from then on there is one direction, the first, and this is a
+    `ForwardContext` like others.  So no function runs half, and none is refused.
+
+    Parameters
+    ----------
+    directions : int
+    """
+
+    blocks: StackedBlocks
+
+    def __init__(self, base: Mode, directions: int) -> None:
+        super().__init__(base, plain=True)
+        self.directions = directions
+        self.blocks = StackedBlocks(base.registry, drops.reporter(self), directions)
+
+    # One direction.
+
+    @override
+    def keep_first(self) -> None:
+        self.blocks.keep_first()
+
+    @override
+    def split(self, value: Any) -> tuple[Any, Any]:
+        if type(value) is Active and value.context is self and type(value.grad) is ndarray:
+            direction = self.blocks.direction
+            if direction is None:
+                self.keep_first()
+            kind: Any = value.primal.__class__
+            return value.primal, kind(value.grad[direction or 0])
+        return super().split(value)
+
+    @override
+    def based_on(self, base: Mode) -> Any:
+        self.keep_first()
+        return super().based_on(base)
+
+    @override
+    def run_region(self, site: Any, functions: Any, steps: Any, inputs: Any) -> Any:
+        lists = [a for _, a in site.lists(inputs)]
+        if lists and not site.is_worth(site.steps(steps, inputs), inputs):
+            return Elsewhere
+        for items in lists:
+            self.settle(items)
+        return super().run_region(site, functions, steps, inputs)
+
+    def settle(self, items: Any) -> None:
+        """Let the numbers in a list have one tangent: regions read them there."""
+        for value in items:
+            if type(value) is Active and value.context is self:
+                _, value.grad = self.split(value)
+
+    # All directions.
+
+    def rows_of(self, value: Any) -> ndarray | None:
+        """Return the tangents of a number or an array; None for zero."""
+        if type(value) is ndarray:
+            return self.blocks.rows_of(value)
+        if type(value) is Active and value.context is self:
+            rows = value.grad
+            return rows if type(rows) is ndarray else np.zeros(self.directions)
+        return None
+
+    @override
+    def pair(self, value: Any) -> tuple[Any, Any]:
+        if not self.blocks.several:
+            return self.split(value)
+        rows = self.rows_of(value)
+        if rows is None:
+            return value, None
+        if type(value) is Active:
+            return value.primal, Stack(rows, True)
+        return value, Stack(rows, False)
+
+    @override
+    def find(self, a: ndarray) -> Any:
+        rows = self.blocks.rows_of(a)
+        return self.base.find(a) if rows is None else rows
+
+    @override
+    def lower(self, f: Any, *args: Any) -> Any:
+        if not holds_stack(args):
+            return super().lower(f, *args)
+        if f is pushforward.of_vjp:
+            rule, primals = args[:2]
+            if rule.by_user or any(isinstance(p, GENERATORS) for p in primals):
+                self.keep_first()  # it may do something else each time
+        if not self.blocks.several:
+            return super().lower(f, *each(args, 0))
+        if f is pushforward.of_sequence and is_vector(args[0], args[1]):
+            return Stack(vector_of(args[0], self.directions), False)
+        below = super().lower
+        results = [below(f, *each(args, k)) for k in self.range]
+        if f is pushforward.of_vjp:
+            return results[0][0], stacked([t for _, t in results])
+        return stacked(results)
+
+    @property
+    def range(self) -> range:
+        """The numbers of the directions."""
+        return range(self.directions)
+
+    @override
+    def fresh(self, y: Any, t: Any) -> Any:
+        if t is None or not is_inexact(y):
+            return y
+        if type(t) is not Stack:
+            self.keep_first()
+            return super().fresh(y, t)
+        return self.with_rows(y, t.rows) if self.blocks.several else super().fresh(y, t.along(0))
+
+    @override
+    def fresh_number(self, y: Any, t: Any) -> Any:
+        if t is not None:
+            self.keep_first()
+        return super().fresh_number(y, t)
+
+    def with_rows(self, y: Any, rows: ndarray) -> Any:
+        """Return a new value with its tangents."""
+        if type(y) is not ndarray:
+            active = active_number(y, self)
+            active.grad = rows
+            return active
+        owner = y if y.base is None else self.registry.owner(y)
+        if (
+            owner is y
+            and rows.base is None
+            and rows.shape[1:] == y.shape
+            and rows.dtype is y.dtype
+            and rows.flags.c_contiguous
+            and y.flags.c_contiguous
+        ):
+            self.blocks.put(y, rows)
+        else:
+            self.write_rows(y, Ellipsis, rows)
+        if id(owner) not in self.registry.constants:
+            # Nobody else has seen it yet: writes need no log.
+            self.registry.constants[id(owner)] = Memory.of(owner)
+        return y
+
+    def write_rows(self, o: ndarray, i: Any, rows: ndarray | None) -> None:
+        """Write the tangents of ``o[i]``; None stands for zero."""
+        whole = self.blocks.rows_to_write(o)
+        if whole is None:
+            self.keep_first()
+            t = 0.0 if rows is None else rows[0]
+            super().write(self.blocks.activate(o), i, t)
+            return
+        if rows is not None and whole.dtype.kind != "c" and rows.dtype.kind == "c":
+            rows = np.real(rows)
+        at = rows_at(i)
+        if at is None or (rows is not None and in_turn(o, i, rows, whole)):
+            for k in self.range:
+                whole[k, ...][i] = 0.0 if rows is None else rows[k]
+        elif rows is None:
+            whole[at] = 0.0
+        else:
+            target = whole[at]
+            target[...] = aligned(rows, target.ndim - 1)
+
+    # Operators.
+
+    @override
+    def binary(self, op: BinaryOperator, a: Any, b: Any) -> Any:
+        if not self.blocks.several:
+            return super().binary(op, a, b)
+        tangent = quick.ARITHMETIC.get(op.name)
+        if tangent is not None and type(a) in QUICK and type(b) in QUICK:
+            t, u = self.rows_of(a), self.rows_of(b)
+            if t is None and u is None:
+                return getattr(self.base, op.name)(a, b)
+            p = a.primal if type(a) is Active else a
+            q = b.primal if type(b) is Active else b
+            y = op.function(p, q)
+            rows = self.arithmetic(tangent, p, q, t, u, y)
+            if rows is not None:
+                return self.with_rows(y, rows)
+        return ArrayLanguage.binary(self, op, a, b)
+
+    def arithmetic(self, tangent: Any, p: Any, q: Any, t: Any, u: Any, y: Any) -> Any:
+        """Return the tangents of a result of arithmetic, or None for the general way."""
+        if type(y) is ndarray:
+            ndim = y.ndim
+            if y.dtype is not FLOAT64:
+                return None
+            t = None if t is None else aligned(t, ndim)
+            u = None if u is None else aligned(u, ndim)
+        elif type(y) not in REAL_SCALARS:
+            return None
+        before = quiet()
+        try:
+            return checked(tangent(self.operators, p, q, t, u, y))
+        finally:
+            loud_again(before)
+
+    @override
+    def array_operator(self, op: BinaryOperator, a: Any, b: Any) -> Any:
+        if not self.blocks.several:
+            return super().array_operator(op, a, b)
+        (p, t), (q, u) = self.pair(a), self.pair(b)
+        if t is None and u is None:
+            return getattr(self.base, op.name)(p, q)
+        y = op.function(p, q)
+        if op is MATMUL:
+            rows = self.lower(pushforward.of_bilinear, op.ufunc, p, q, t, u, (), {}, y)
+            return self.fresh(y, rows)
+        return self.push_elementwise(op.array_rule, y, (p, q), (t, u))
+
+    @override
+    def by_partials(self, partials: Any, primals: Any, tangents: Any, y: Any) -> Any:
+        if not self.blocks.several:
+            return super().by_partials(partials, primals, tangents, y)
+        if y.dtype is FLOAT64 if type(y) is ndarray else type(y) in REAL_SCALARS:
+            with Quiet():
+                rows = weighted_sum(partials, primals, tangents, y)
+            if rows is not None:
+                return Stack(rows, type(y) is not ndarray)
+        return self.lower(pushforward.of_elementwise, partials, primals, tangents, y)
+
+    # Elements.
+
+    @override
+    def getitem(self, o: Any, i: Any) -> Any:
+        rows = self.blocks.rows_of(o) if type(o) is ndarray and self.blocks.several else None
+        if rows is None:
+            return super().getitem(o, i)
+        y = o[i]
+        at = rows_at(i)
+        if type(y) is ndarray and shares(y, o):
+            if at is None:
+                self.keep_first()
+                return super().getitem(o, i)
+            if y is not o:
+                self.blocks.put(y, rows[at])
+            return y
+        if not is_inexact(y):
+            return drops.element(self, o, y)
+        if at is None:
+            return self.with_rows(y, np.array([rows[k, ...][i] for k in self.range]))
+        found = rows[at]
+        return self.with_rows(y, found if found.base is None else found.copy())
+
+    @override
+    def store(self, o: ndarray, i: Any, v: Any) -> None:
+        if not self.blocks.several or type(i) is str:
+            super().store(o, i, v)
+            return
+        rows = self.rows_of(v)
+        p = v.primal if type(v) is Active and rows is not None else v
+        moves = self.blocks.rows_of(o) is not None or (rows is not None and drops.holds(self, o, p))
+        if moves and self.blocks.rows_to_write(o) is None:
+            super().store(o, i, v)
+            return
+        self.base.assign(o, i, p)
+        if moves:
+            self.write_rows(o, i, rows)
+
+    # In place.
+
+    @override
+    def update(self, op: BinaryOperator, x: ndarray, v: Any) -> None:
+        t = self.blocks.rows_of(x) if self.blocks.several else None
+        u = self.rows_of(v) if self.blocks.several else None
+        if (t is None and u is None) or self.blocks.rows_to_write(x) is None:
+            super().update(op, x, v)
+            return
+        if has_overlaps(x):
+            raise self.failed(overlapping(self))
+        p = v.primal if type(v) is Active and u is not None else v
+        if op in LINEAR:
+            self.base.inplace(op, x, p)
+            if u is not None:
+                whole = self.blocks.rows_of(x)
+                with Quiet():
+                    op.inplace(whole, aligned(u, x.ndim))
+            return
+        with Quiet():  # what NumPy has to say it says below
+            rows = self.rows_of(self.binary(op, x, v))
+        self.base.inplace(op, x, p)
+        self.write_rows(x, Ellipsis, rows)
+
+
+def in_turn(o: ndarray, i: Any, rows: ndarray, whole: ndarray) -> bool:
+    """Whether which of some writes survives depends on the order in which NumPy goes through."""
+    if type(i) is ndarray or has_overlaps(o):
+        return True
+    return rows.base is not None and np.may_share_memory(rows, whole)
+
+
+def is_vector(tangents: list[Any], y: Any) -> bool:
+    """Whether a sequence of numbers became a vector of floats."""
+    return y.dtype is FLOAT64 and y.ndim == 1 and ndarray not in map(type, tangents)
+
+
+def vector_of(tangents: list[Any], directions: int) -> ndarray:
+    """Return the tangents of a vector that was made of numbers."""
+    rows = np.empty((directions, len(tangents)))
+    for j, t in enumerate(tangents):
+        rows[:, j] = t.rows if type(t) is Stack else t
+    return rows
+
+
+def checked(rows: Any) -> ndarray | None:
+    """Return rows of floats if they are finite: a zero may be in them as nan."""
+    if type(rows) is not ndarray or rows.dtype is not FLOAT64:
+        return None
+    flat = rows if rows.ndim == 1 else rows.ravel("K")
+    return rows if flat.dot(flat) < INFINITY else None
+
+
+def weighted_sum(partials: Any, primals: Any, tangents: Any, y: Any) -> ndarray | None:
+    """Return the sum of partial * tangent, or None if a partial is not a number or an array."""
+    ndim = y.ndim if type(y) is ndarray else 0
+    total: Any = None
+    for partial, t in zip(partials, tangents, strict=False):
+        if t is None or partial is None:
+            continue
+        if callable(partial):
+            try:
+                partial = partial(*primals, y)
+            except (ZeroDivisionError, OverflowError, ValueError):
+                return None
+        if type(partial) is ndarray:
+            if partial.dtype is not FLOAT64:
+                return None
+        elif type(partial) not in quick.NUMBERS:
+            return None
+        c = aligned(t.rows, ndim) * partial
+        total = c if total is None else total + c
+    return checked(total)
