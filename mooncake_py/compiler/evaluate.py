@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
-from mooncake_py.compiler.ir import Const, Expr, Length, Name, Op
+from mooncake_py.compiler.ir import Const, Expr, For, Length, Name, Op
 
-__all__ = ["evaluated"]
+__all__ = ["evaluated", "passes"]
 
 FUNCTIONS: dict[str, Any] = {
     "range": range, "int": int, "abs": abs, "backwards": lambda steps: steps[::-1],
@@ -35,3 +36,19 @@ def evaluated(e: Expr, scope: Mapping[str, Any]) -> Any:
             f = FUNCTIONS.get(op) or getattr(operator, op)
             return f(*[evaluated(a, scope) for a in args])
     raise LookupError(e)
+
+
+def passes(loop: For, found: range, scope: dict[str, Any]) -> int:
+    """Estimate how often the innermost loop runs, from the middle of each range.
+
+    `scope` has the values of names, and is written.
+    """
+    if not found:
+        return 0
+    scope[loop.name] = found[len(found) // 2]
+    each = 1
+    for s in loop.body:
+        if isinstance(s, For):
+            with suppress(Exception):  # where it depends on what is computed within
+                each += passes(s, evaluated(s.range, scope), scope)
+    return len(found) * each

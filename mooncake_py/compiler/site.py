@@ -23,7 +23,7 @@ from numpy import ndarray
 
 from mooncake_py.compiler.activity import active_parts
 from mooncake_py.compiler.callees import Callees
-from mooncake_py.compiler.evaluate import evaluated
+from mooncake_py.compiler.evaluate import evaluated, passes
 from mooncake_py.compiler.forms import Form, Pattern, bound_to, is_served, specialise
 from mooncake_py.compiler.infer import FLAGS, FLOAT, FLOAT64, INT
 from mooncake_py.compiler.ir import STEPS, For, Name, Region, While
@@ -246,25 +246,10 @@ class Site:
         )
         if steps is None:
             return nbytes <= SMALL
-        return nbytes <= BYTES * len(steps) or nbytes <= BYTES * self.passes(steps, inputs)
-
-    def passes(self, steps: range, inputs: dict[str, Any]) -> int:
-        """Estimate how often the innermost loop runs, from the middle of each range."""
-        scope = dict(inputs)
-
-        def count(loop: For, found: range) -> int:
-            if not found:
-                return 0
-            scope[loop.name] = found[len(found) // 2]
-            each = 1
-            for s in loop.body:
-                if isinstance(s, For):
-                    with suppress(Exception):  # where it depends on what is computed within
-                        each += count(s, evaluated(s.range, scope))
-            return len(found) * each
-
+        if nbytes <= BYTES * len(steps):
+            return True
         assert isinstance(self.region.loop, For)
-        return count(self.region.loop, steps)
+        return nbytes <= BYTES * passes(self.region.loop, steps, dict(inputs))
 
     def attempt(
         self, ctx: ReverseMode, form: Form, steps: range | None, inputs: dict[str, Any]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import threading
 
@@ -387,3 +388,23 @@ def test_functions_of_math_and_of_numpy():
         return s * np.sum(x)
 
     agrees(f, X)
+
+
+@pytest.mark.plain
+def test_nothing_is_left_to_the_cyclic_collector(taken, only_new_objects):
+    def f(x):
+        y = x * 2.0
+        for i in range(1, 40):
+            for j in range(40):
+                y[i, j] *= y[i - 1, j]
+        return y[39, 0]
+
+    grad(f)(np.ones((40, 40)))  # derives what is called
+    gc.collect()
+    gc.disable()
+    try:
+        grad(f)(np.ones((40, 40)))
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
+    assert taken == [True, True]

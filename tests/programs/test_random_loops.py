@@ -8,7 +8,7 @@ from warnings import catch_warnings, simplefilter
 
 import pytest
 
-from mooncake_py import grad
+from mooncake_py import checkpointed, grad
 from mooncake_py.compiler.site import Site
 from mooncake_py.forms.fusion import Elsewhere
 from tests.programs.comparing import assert_as_unfused, assert_forward_as_unfused, function_of
@@ -19,6 +19,7 @@ def compare(seed: int) -> None:
     compare_gradients(seed)
     compare_forward(seed)
     compare_after_a_change(seed)
+    compare_checkpointed(seed)
 
 
 def compare_gradients(seed: int) -> None:
@@ -41,6 +42,19 @@ def compare_after_a_change(seed: int) -> None:
     assert_as_unfused(f, args, ((0, 1, 2, 3),))
 
 
+def compare_checkpointed(seed: int) -> None:
+    """A second step finds what the first one has written, and runs again more often."""
+    f = function_of(random_loop(seed), f"<checkpointed loop {seed}>")
+
+    def steps(*args: Any) -> Any:
+        s = 0.0
+        for _ in checkpointed(range(3), 1):
+            s = f(*args)
+        return s
+
+    assert_as_unfused(steps, loop_arguments(seed), ((0, 1, 2, 3), (2,)))
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_few(seed):
     compare_gradients(seed)
@@ -54,6 +68,11 @@ def test_few_forward_and_to_second_order(seed):
 @pytest.mark.parametrize("seed", range(40, 58))
 def test_few_after_a_change_of_the_functions_that_they_call(seed):
     compare_after_a_change(seed)
+
+
+@pytest.mark.parametrize("seed", [66, 143, 275, *range(310, 320)])
+def test_few_in_steps_that_run_again(seed):
+    compare_checkpointed(seed)
 
 
 @pytest.mark.plain
