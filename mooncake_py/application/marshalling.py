@@ -15,7 +15,7 @@ from numpy import ndarray
 
 from mooncake_py.application.copying import copy_jointly
 from mooncake_py.application.gradients import gradient_of
-from mooncake_py.application.walker import Walker, note_contents, replace_parts
+from mooncake_py.application.walker import Finder, Walker, note_contents, replace_parts
 from mooncake_py.diagnostics.notes import locate
 from mooncake_py.diagnostics.reporting import unsupported
 from mooncake_py.errors import InvalidTangentError
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["Contents", "Result", "activated", "leaves", "note_results", "plain", "tree_of"]
 
 
-class Reader(Walker):
-    """Finds the nodes of a value, and leaves the value as it is.
+class Reader(Finder):
+    """Finds the nodes of what is active in a value.
 
     With `whole`, constant numbers and arrays get nodes too, for fdata that have a place for each.
     """
@@ -61,15 +61,6 @@ class Reader(Walker):
         if not self.whole and self.ctx.find(value) is None:
             return value, None
         return value, self.ctx.registry.activate(value)  # with its layout
-
-    @override
-    def visit_immutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> Any:
-        self.visit_parts(fields, tree)
-        return value
-
-    @override
-    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> None:
-        self.visit_parts(fields, tree)
 
 
 def tree_of(ctx: Mode, value: Any, *, whole: bool = False) -> TangentTree | None:

@@ -10,6 +10,7 @@ from numpy import ndarray
 
 from mooncake_py.containers.undo import note
 from mooncake_py.diagnostics.native_modules import is_native_module
+from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.runtime.values import INEXACT_SCALARS
@@ -21,7 +22,7 @@ from mooncake_py.tangents.spec import ObjectSpec, TangentSpec
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Recording
 
-__all__ = ["Walker", "note_contents", "parts_apart", "replace_parts"]
+__all__ = ["Finder", "Walker", "note_contents", "parts_apart", "replace_parts"]
 
 
 class Walker:
@@ -87,6 +88,19 @@ class Walker:
     def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> None:
         """Map the parts of a container or an object in place and fill in its tree."""
         raise NotImplementedError
+
+
+class Finder(Walker):
+    """Finds the nodes of values, and leaves the values as they are."""
+
+    @override
+    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> None:
+        self.visit_parts(fields, tree)
+
+    @override
+    def visit_immutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> Any:
+        self.visit_parts(fields, tree)
+        return value
 
 
 def replace_parts(value: Any, spec: TangentSpec, parts: Mapping[Any, Any]) -> None:

@@ -10,7 +10,7 @@ from numpy import ndarray
 
 from mooncake_py.application.copying import copy_jointly
 from mooncake_py.application.gradients import gradient_of
-from mooncake_py.application.walker import Walker
+from mooncake_py.application.walker import Finder
 from mooncake_py.boundary.detached import Bare
 from mooncake_py.boundary.outputs import member
 from mooncake_py.diagnostics.notes import locate
@@ -22,7 +22,6 @@ from mooncake_py.rules.kinds import Rule
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.tangents.builtin_specs import differentiable_array
-from mooncake_py.tangents.spec import TangentSpec
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -80,8 +79,8 @@ def pull_hook(entry: tuple[Any, ...]) -> None:
     passage.pull(sources)
 
 
-class _Reader(Walker):
-    """Finds the nodes of a value and changes nothing."""
+class _Reader(Finder):
+    """Finds the nodes of a copy, which may hold arrays of objects."""
 
     @override
     def visit_scalar(self, value: Any) -> tuple[Any, Any]:
@@ -90,10 +89,6 @@ class _Reader(Walker):
     @override
     def visit_array(self, value: ndarray) -> tuple[Any, Any]:
         return value, self.ctx.find(value) if type(value) is ndarray else None
-
-    @override
-    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> None:
-        self.visit_parts(fields, tree)
 
 
 class _Protector(Bare):

@@ -15,14 +15,13 @@ from numpy import ndarray
 
 from mooncake_py.application.gradients import Known, gradient_of
 from mooncake_py.application.lift import Lifter
-from mooncake_py.application.walker import Walker
+from mooncake_py.application.walker import Finder
 from mooncake_py.boundary.outgoing import Copier
 from mooncake_py.errors import NestedDerivativeError
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import INERT, parts, unwrapped
 from mooncake_py.tangents.builtin_specs import differentiable_array
-from mooncake_py.tangents.spec import TangentSpec
 
 if TYPE_CHECKING:
     from mooncake_py.diagnostics.reporting import Reporting
@@ -196,8 +195,8 @@ class Apart(Copier):
         return f if self.ctx is None else super().copy_function(f)
 
 
-class Leaves(Walker):
-    """Finds the differentiable numbers and arrays of a value, in order, and changes nothing."""
+class Leaves(Finder):
+    """Finds the differentiable numbers and arrays of a value, in order."""
 
     def __init__(self, ctx: Mode | None) -> None:
         super().__init__(ctx)  # pyright: ignore[reportArgumentType] - only told what was met
@@ -212,15 +211,6 @@ class Leaves(Walker):
     @override
     def visit_array(self, value: ndarray) -> tuple[Any, Any]:
         return self.visit_scalar(value) if differentiable_array(value) else (value, None)
-
-    @override
-    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, tree: Any) -> None:
-        self.visit_parts(dict(fields), tree)
-
-    @override
-    def visit_immutable(self, value: Any, spec: TangentSpec, fields: Any, tree: Any) -> Any:
-        self.visit_parts(fields, tree)
-        return value
 
 
 class Replacer(Lifter):

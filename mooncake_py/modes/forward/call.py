@@ -12,9 +12,9 @@ from mooncake_py.boundary.exceptions import guarded
 from mooncake_py.boundary.outgoing import independent
 from mooncake_py.boundary.outputs import run
 from mooncake_py.modes.forward.context import ForwardContext
+from mooncake_py.modes.forward.duals import TangentReader
 from mooncake_py.modes.forward.lift import (
     TangentLifter,
-    TangentReader,
     give_tangent,
     require_one_tangent,
     tangent_from,

@@ -9,17 +9,17 @@ from numpy import ndarray
 
 from mooncake_py.application import shadows
 from mooncake_py.application.lift import Settler
+from mooncake_py.application.walker import Finder
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active, active_number
-from mooncake_py.runtime.tangent_tree import TangentTree
+from mooncake_py.runtime.memory import Memory
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.memory import owner, shadow_view
-from mooncake_py.tangents.spec import TangentSpec
 
 if TYPE_CHECKING:
     from mooncake_py.modes.forward.context import ForwardContext
 
-__all__ = ["TangentFinder", "TangentSettler", "Tangents"]
+__all__ = ["TangentFinder", "TangentReader", "TangentSettler", "Tangents"]
 
 
 class TangentSettler(Settler):
@@ -42,17 +42,22 @@ class TangentSettler(Settler):
         return value, value if type(value) is ndarray and differentiable_array(value) else None
 
 
-class TangentFinder(TangentSettler):
+class TangentFinder(Finder, TangentSettler):
     """Finds the same nodes, and leaves the values as they are."""
 
-    @override
-    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> None:
-        self.visit_parts(dict(fields), tree)
+
+class TangentReader(TangentFinder):
+    """Finds nodes that have the tangents now: those of arrays are copies."""
 
     @override
-    def visit_immutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> Any:
-        self.visit_parts(fields, tree)
-        return value
+    def visit_array(self, value: ndarray) -> tuple[Any, Any]:
+        _, found = super().visit_array(value)
+        if found is None:
+            return value, None
+        node = Memory.of(value)
+        tangent = self.ctx.blocks.tangent_of(value)
+        node.grad = None if tangent is None else np.array(tangent, order="C")
+        return value, node
 
 
 class Tangents(shadows.Follower):

@@ -8,22 +8,19 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application.lift import Lifter
-from mooncake_py.application.walker import Walker
 from mooncake_py.boundary.outputs import described, is_numeric, member
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.memory import Memory
-from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.tangents import NoTangent
-from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.containers import MUTABLE, fill_container, join_container, parts_of
 
 if TYPE_CHECKING:
     from mooncake_py.modes.forward.context import ForwardContext
 
 __all__ = [
-    "InputLifter", "TangentLifter", "TangentReader", "give_tangent", "require_one_tangent",
+    "InputLifter", "TangentLifter", "give_tangent", "require_one_tangent",
     "tangent_from",
 ]  # fmt: skip
 
@@ -58,38 +55,6 @@ class InputLifter(TangentLifter):
     def activate(self, value: ndarray) -> Any:
         self.nodes.append(value)
         return super().activate(value)
-
-
-class TangentReader(Walker):
-    """Finds the tangents of what a forward-mode call returns, as nodes in its structure."""
-
-    ctx: ForwardContext  # pyright: ignore[reportIncompatibleVariableOverride]
-
-    @override
-    def visit_scalar(self, value: Any) -> tuple[Any, Any]:
-        node = active_number(value, self.ctx)
-        if type(value) is Active:
-            node.primal = value.primal
-            node.grad = self.ctx.split(value)[1] or 0.0
-        return value, node
-
-    @override
-    def visit_array(self, value: ndarray) -> tuple[Any, Any]:
-        if type(value) is not ndarray or not differentiable_array(value):
-            return value, None
-        node = Memory.of(value)
-        tangent = self.ctx.blocks.tangent_of(value)
-        node.grad = None if tangent is None else np.array(tangent, order="C")
-        return value, node
-
-    @override
-    def visit_mutable(self, value: Any, spec: Any, fields: Any, tree: TangentTree) -> None:
-        self.visit_parts(dict(fields), tree)
-
-    @override
-    def visit_immutable(self, value: Any, spec: Any, fields: Any, tree: TangentTree) -> Any:
-        self.visit_parts(fields, tree)
-        return value
 
 
 def give_tangent(

@@ -15,7 +15,8 @@ from mooncake_py.boundary.outgoing import independent
 from mooncake_py.boundary.outputs import run
 from mooncake_py.language.draws import Draws
 from mooncake_py.modes.forward.call import give_all, push_forward
-from mooncake_py.modes.forward.lift import InputLifter, TangentReader
+from mooncake_py.modes.forward.duals import TangentReader
+from mooncake_py.modes.forward.lift import InputLifter
 from mooncake_py.modes.forward.stacked import StackedContext
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.settings import settings
