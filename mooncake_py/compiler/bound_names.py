@@ -33,6 +33,9 @@ def _bound_on_the_way(body: list[Any], loop: ast.For | ast.While) -> set[str] | 
             within = _bound_on_the_way(getattr(node, field, []), loop)
             if within is not None:
                 return found | within
+        if isinstance(node, ast.FunctionDef):
+            found.add(node.name)
+            continue
         if isinstance(node, ast.Assign):
             targets = node.targets
         elif isinstance(node, ast.AugAssign) or (isinstance(node, ast.AnnAssign) and node.value):

@@ -73,7 +73,7 @@ class Form(NamedTuple):
     lengths : tuple of Length
         What `forward` takes after the inputs.
     results : tuple of str
-        What `forward` returns after ``z``: the names that the region binds.
+        What `forward` returns after ``z``: the names that the region binds, and all its ints.
     types : tuple of str
         Their types; `MIXED` where a flag is returned behind them that tells.
     flags : tuple of str
@@ -163,7 +163,7 @@ def written(
     """Return the form of a region whose sweeps are known."""
     numbers = [name for name in region.inputs if name not in region.arrays]
     lengths = lengths_of(sweeps.forward)
-    results = tuple(sorted(region.bound))
+    results = tuple(sorted(region.bound.keys() | region.counts))
     outputs = tuple(name for name in results if name in active)
     leaves = tuple(name for name in numbers if name in given)
     shadows = tuple(array for array in arrays_of(region) if array in active)
@@ -171,7 +171,7 @@ def written(
     emitter = Emitter()
     forward = (
         Assign(Name("z"), Const(0.0)),
-        *(Count(name, Const(None)) for name in loose),
+        *(Count(name, Const(None if name in region.bound else 0)) for name in loose),
         *sweeps.forward,
     )
     inputs = [*region.inputs, *(length.name for length in lengths)]

@@ -217,7 +217,7 @@ class Region:
     bound : dict of str to str
         What the region binds: its names here, and the user's.
     counts : frozenset of str
-        Which of these are ints for certain.
+        Which of these are ints for certain, and the ints of functions that it calls.
     like : dict of str to str
         For each tangent that is bound or written the name of its value, whose type it has.
     shaped : frozenset of str

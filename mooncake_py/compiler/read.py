@@ -10,7 +10,7 @@ from mooncake_py.compiler.ir import Region
 from mooncake_py.compiler.read_expressions import Unfit
 from mooncake_py.compiler.read_loops import LoopReader
 from mooncake_py.syntax.names import Names
-from mooncake_py.syntax.static_integers import StaticInts
+from mooncake_py.syntax.static_integers import Bindings, StaticInts
 
 __all__ = ["Reading", "read_loop"]
 
@@ -38,7 +38,7 @@ class Reading(NamedTuple):
 def read_loop(
     names: Names,
     statics: StaticInts,
-    steady: frozenset[str],
+    found: Bindings,
     function: Any,
     node: ast.For | ast.While,
 ) -> Reading | None:
@@ -48,13 +48,13 @@ def read_loop(
     ----------
     names : Names
     statics : StaticInts
-    steady : frozenset of str
-        Names of the function that only its own statements bind.
+    found : Bindings
+        Of the function.
     function : FunctionDef
         The function that the loop is in.
     node : For or While
     """
-    reader = LoopReader(names, statics, steady, function, node)
+    reader = LoopReader(names, statics, found, function, node)
     try:
         region = reader.read()
     except Unfit:

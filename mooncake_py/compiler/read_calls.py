@@ -18,17 +18,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.callees import Callee, Callees, held, is_own
+from mooncake_py.compiler.callees import Callees, held, is_own
+from mooncake_py.compiler.definitions import Definition, definition_of
 from mooncake_py.compiler.forms import can_be_called
 from mooncake_py.compiler.ir import (
     Assign,
     Block,
     Const,
+    Count,
     Expr,
     Load,
     Name,
@@ -36,15 +37,13 @@ from mooncake_py.compiler.ir import (
     statements,
 )
 from mooncake_py.compiler.read_expressions import ExpressionReader, Unfit, named
-from mooncake_py.errors import MooncakeError
 from mooncake_py.syntax.names import MISSING, Names
-from mooncake_py.syntax.nodes import PREFIX, Place, constant, located, place_of, replaced
-from mooncake_py.syntax.source import locate
-from mooncake_py.syntax.static_integers import StaticInts, bindings
+from mooncake_py.syntax.nodes import Place, constant, load, located, place_of, replaced
+from mooncake_py.syntax.static_integers import StaticInts
 
 __all__ = ["CallReader"]
 
-SCOPE = "names", "statics", "stored", "counters", "fields", "defined", "frame"
+SCOPE = "names", "statics", "stored", "counters", "fields", "within", "defined", "frame"
 """The attributes of a reader that belong to one function."""
 
 
@@ -53,21 +52,26 @@ class Frame:
 
     Attributes
     ----------
-    callee : Callee
+    definition : Definition
     number : int
         Of the call, by which its names are told from others.
     passed : dict of str to expr
         The parameters that stand for an expression of the caller.
     outer : dict
         The scope of the caller.
+    home : dict or None
+        The scope in which the function stands, if that is the function round the region.
     count : int
         How many values are wanted.
     """
 
-    def __init__(self, callee: Callee, number: int, outer: dict[str, Any], count: int) -> None:
-        self.callee = callee
+    def __init__(
+        self, definition: Definition, number: int, outer: dict[str, Any], count: int
+    ) -> None:
+        self.definition = definition
         self.number = number
         self.outer = outer
+        self.home = home_of(outer) if definition.callee is None else None
         self.count = count
         self.passed: dict[str, ast.expr] = {}
 
@@ -89,6 +93,8 @@ class CallReader(ExpressionReader):
         What the statement that is read computes first.
     calls : list of expr
         The functions that the region names.
+    counts : set of str
+        The names that are ints for certain, here and in functions that are called.
     frame : Frame or None
         Of the function whose body is read, None for the region itself.
     """
@@ -101,6 +107,7 @@ class CallReader(ExpressionReader):
         self.calls: list[ast.expr] = []
         self.frame: Frame | None = None
         self.is_whole = False
+        self.counts: set[str] = set()
         self.temporaries = 0
 
     def block(self, body: list[ast.stmt]) -> Block:
@@ -115,16 +122,12 @@ class CallReader(ExpressionReader):
         if frame is None:
             return super().number(name, place)
         if name in frame.passed:
-            node = frame.passed[name]
-            with self.scope(frame.outer):
-                if self.is_whole:
-                    return self.whole(node)
-                return self.native(node) if self.statics.holds(node) else self.value(node)
-        if name in self.stored:
-            if name not in self.defined or self.is_whole:
-                raise Unfit
-            return Name(frame.named(name), place=place)
-        if self.is_seen(name):
+            return self.read_in(frame.outer, frame.passed[name])
+        if name in self.stored | self.counters:
+            return Name(self.own_local(name), place=place)
+        if frame.home is not None:
+            return self.read_in(frame.home, load(name, place))
+        if self.is_seen(name, (int, float, np.float64)):
             self.numbers.add(named(name))
             return Name(self.given_name(name), place=place)
         value = self.constant(name)
@@ -132,21 +135,57 @@ class CallReader(ExpressionReader):
             raise Unfit
         return Const(value, place=place)
 
-    def is_seen(self, name: str) -> bool:
-        """Return True if the region can name a global number that a function reads."""
+    def read_in(self, scope: dict[str, Any], node: ast.expr) -> Expr:
+        """Read a number in the scope of another function."""
+        with self.scope(scope):
+            if self.is_whole:
+                return self.whole(node)
+            return self.native(node) if self.statics.holds(node) else self.value(node)
+
+    def is_free(self, node: ast.expr) -> bool:
+        """Return True if a name, or what an attribute is one of, is of the function round it."""
+        frame = self.frame
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        return (
+            frame is not None
+            and frame.home is not None
+            and isinstance(node, ast.Name)
+            and node.id not in {*frame.passed, *self.stored, *self.counters}
+        )
+
+    def own_local(self, name: str) -> str:
+        """Return how a local name of the function is called, which must be bound.
+
+        On the way back a counter has another value after its loop, and so may all but ints.
+        """
+        assert self.frame is not None
+        is_bound = name in (self.within if name in self.counters else self.defined)
+        is_int = name in self.counters or self.statics.holds(load(name, self.place))
+        if not is_bound or (self.is_whole and not is_int):
+            raise Unfit
+        return self.frame.named(name)
+
+    def own_name(self, name: str) -> str:
+        """Return how a name that is bound here is called."""
+        return named(name) if self.frame is None else self.frame.named(name)
+
+    def is_seen(self, name: str, types: tuple[type, ...]) -> bool:
+        """Return True if the region can name a global that a function reads, of such a type."""
         outermost = self.outermost
         return (
             self.names.globals is outermost.globals
             and not self.names.is_bound(name)
             and not outermost.is_bound(name)
-            and type(outermost.globals.get(name)) in (int, float, np.float64)
+            and type(outermost.globals.get(name)) in types
         )
 
     def constant(self, name: str) -> Any:
         """Return the value of a global or captured variable, which is assumed from now on."""
         assert self.frame is not None
-        callee = self.frame.callee
-        f = callee.function()
+        callee = self.frame.definition.callee
+        f = None if callee is None else callee.function()
+        assert callee is not None
         assert f is not None
         if name in callee.code.co_freevars:
             position = callee.code.co_freevars.index(name)
@@ -164,6 +203,8 @@ class CallReader(ExpressionReader):
         """Read an attribute of a module, or one of the caller's."""
         if self.frame is None:
             return super().attribute(node)
+        if self.frame.home is not None and self.is_free(node):
+            return self.read_in(self.frame.home, node)
         value = self.of_module(node)
         if value is not MISSING:
             if type(value) is not int and type(value) is not float:
@@ -177,15 +218,26 @@ class CallReader(ExpressionReader):
         """Return the name of an array of the caller's."""
         if self.frame is None:
             return super().array(node)
+        if self.frame.home is not None and self.is_free(node):
+            with self.scope(self.frame.home):
+                return self.array(node)
         passed = self.frame.passed
         if isinstance(node, ast.Name) and node.id in passed:
             given = passed[node.id]
         elif isinstance(node, ast.Attribute):
             given = self.passed_on(node)
+        elif isinstance(node, ast.Name) and self.is_seen_array(node.id):
+            return self.given_name(node.id)
         else:
             raise Unfit
         with self.scope(self.frame.outer):
             return self.array(given)
+
+    def is_seen_array(self, name: str) -> bool:
+        """Return True if the region can name a global array that a function reads."""
+        if name in self.stored or name in self.counters:
+            return False
+        return self.is_seen(name, (np.ndarray, list, tuple))
 
     def passed_on(self, node: ast.Attribute) -> ast.Attribute:
         """Return an attribute of a parameter as the caller would write it."""
@@ -200,6 +252,11 @@ class CallReader(ExpressionReader):
         """Return a function of a module: itself where the region cannot name it."""
         if self.frame is None:
             return super().function(node, count)
+        if self.frame.home is not None:
+            if not self.is_free(node) or self.names.module(node.value) is None:
+                raise Unfit
+            with self.scope(self.frame.home):
+                return self.function(node, count)
         f = self.of_module(node)
         if f is MISSING or not 1 <= count <= 2 or not can_be_called(f, count):
             raise Unfit
@@ -208,11 +265,12 @@ class CallReader(ExpressionReader):
     def of_module(self, node: ast.Attribute) -> Any:
         """Return what a module has under a name, `MISSING` if it is no module."""
         assert self.frame is not None
+        callee = self.frame.definition.callee
         module = self.names.module(node.value)
-        if module is None:
+        if module is None or callee is None:
             return MISSING
         value = module.__dict__.get(node.attr, MISSING)
-        self.frame.callee.attributes.append((module, node.attr, value))
+        callee.attributes.append((module, node.attr, value))
         return value
 
     # Calls.
@@ -259,75 +317,73 @@ class CallReader(ExpressionReader):
         """Read a call of which `count` values are wanted; return them."""
         if self.is_whole:
             raise Unfit
-        f = self.own_function(node.func)
+        definition = self.definition_of(node.func)
         outer = {name: getattr(self, name) for name in SCOPE}
-        callee = self.callees.met(f)
-        frame = Frame(callee, self.temporaries, outer, count)
+        frame = Frame(definition, self.temporaries, outer, count)
         self.temporaries += 1
-        definition, names, statics, stored = self.entered(frame, f)
-        arguments = self.arguments(f, definition.args, node)
+        caller = outer["frame"]
+        while caller is not None:
+            if caller.definition.key == definition.key:
+                raise Unfit  # recursion
+            caller = caller.outer["frame"]
+        arguments = self.arguments(definition, node)
+        found = definition.found
+        found.own |= {
+            name: [constant(0, self.place) if v is None else v for v in found.own[name]]
+            for name, value in arguments.items()
+            if self.statics.holds(value)
+        }
+        statics = StaticInts.of(found, definition.names)
         defined = {
-            name for name, value in arguments.items() if self.passes(frame, name, value, stored)
+            name for name, value in arguments.items() if self.passes(frame, statics, name, value)
         }
         scope = {
-            "names": names, "statics": statics, "stored": stored | defined, "counters": set(),
-            "fields": set(), "defined": set(defined), "frame": frame,
+            "names": definition.names, "statics": statics, "stored": definition.stored | defined,
+            "counters": definition.counters, "fields": set(), "within": [],
+            "defined": set(defined), "frame": frame,
         }  # fmt: skip
         with self.scope(scope):
-            found = self.body(frame, definition.body)
-        callee.names.update(names.assumed)
-        return found
+            values = self.body(frame, definition.body)
+        callee = definition.callee
+        known = self.outermost.assumed if callee is None else callee.names
+        known.update(definition.names.assumed)
+        return values
 
-    def own_function(self, node: ast.expr) -> FunctionType:
-        """Return the function that a name is bound to; it is assumed from now on."""
+    def definition_of(self, node: ast.expr) -> Definition:
+        """Return what is read of the function that a name is bound to, assumed from now on."""
         if not isinstance(node, ast.Name):
             raise Unfit
-        if self.frame is not None:
-            if node.id in self.stored or node.id in self.frame.passed:
-                raise Unfit
-            f = self.constant(node.id)
-        else:
+        frame = self.frame
+        if frame is None:
+            found = self.nested_definition(node.id)
+            if found is not None:
+                return found
             f = self.names.function(node)
+        elif node.id in self.stored or node.id in self.counters:
+            raise Unfit
+        elif node.id in frame.passed:
+            with self.scope(frame.outer):
+                return self.definition_of(frame.passed[node.id])
+        elif frame.home is not None:
+            with self.scope(frame.home):
+                return self.definition_of(node)
+        else:
+            f = self.constant(node.id)
         if f is None or not is_own(f):
             raise Unfit
-        if self.frame is None:
+        callee = self.callees.met(f)
+        if frame is None:
             self.calls.append(node)
-            self.callees.direct.append(self.callees.met(f))
-        return f
+            self.callees.direct.append(callee)
+        return definition_of(callee)
 
-    def entered(self, frame: Frame, f: FunctionType) -> Any:
-        """Return the definition of a function, its names, its ints, and what it binds."""
-        outer = frame.outer["frame"]
-        while outer is not None:
-            if outer.callee.code is f.__code__:
-                raise Unfit  # recursion
-            outer = outer.outer["frame"]
-        try:
-            source = locate(f.__code__)
-        except MooncakeError:
-            raise Unfit from None
-        definition = source.node
-        names_used = (*f.__code__.co_names, *f.__code__.co_varnames)
-        if source.class_name is not None or any(n.startswith(PREFIX) for n in names_used):
-            raise Unfit
-        if isinstance(definition, ast.Lambda):
-            result = located(ast.Return(definition.body), place_of(definition.body))
-            definition = ast.FunctionDef("_", definition.args, [result], [])
-        if not isinstance(definition, ast.FunctionDef):
-            raise Unfit
-        found = bindings(definition)
-        names = Names(f.__globals__, found.bound().union(f.__code__.co_freevars))
-        parameters = set(f.__code__.co_varnames[: parameter_count(f)])
-        stored = {name for name, values in found.own.items() if values != [None]}
-        stored |= found.own.keys() - parameters
-        if not stored <= found.steady():
-            raise Unfit
-        return definition, names, StaticInts.of(found, names), stored
+    def nested_definition(self, name: str) -> Definition | None:
+        """Return what is read of a function that stands in the one round the region, or None."""
+        raise NotImplementedError
 
-    def arguments(
-        self, f: FunctionType, args: ast.arguments, node: ast.Call
-    ) -> dict[str, ast.expr]:
+    def arguments(self, definition: Definition, node: ast.Call) -> dict[str, ast.expr]:
         """Return for each parameter what is passed, or its default if that is a number."""
+        args = definition.args
         positional = [arg.arg for arg in (*args.posonlyargs, *args.args)]
         named = [arg.arg for arg in (*args.args, *args.kwonlyargs)]
         if len(node.args) > len(positional) or any(isinstance(a, ast.Starred) for a in node.args):
@@ -337,29 +393,43 @@ class CallReader(ExpressionReader):
             if keyword.arg not in named or keyword.arg in given:
                 raise Unfit
             given[keyword.arg] = keyword.value
-        defaults = f.__defaults__ or ()
-        known = dict(zip(positional[len(positional) - len(defaults) :], defaults, strict=True))
-        known |= f.__kwdefaults__ or {}
         for name in (*positional, *(arg.arg for arg in args.kwonlyargs)):
             if name not in given:
-                value = known.get(name)
-                if type(value) is not int and type(value) is not float:
+                if name not in definition.defaults:
                     raise Unfit
-                given[name] = constant(value, place_of(node))
+                given[name] = constant(definition.defaults[name], place_of(node))
         return given
 
-    def passes(self, frame: Frame, name: str, value: ast.expr, stored: set[str]) -> bool:
+    def passes(self, frame: Frame, statics: StaticInts, name: str, value: ast.expr) -> bool:
         """Pass an argument; return True if a name of the function is bound to it."""
+        own = frame.definition
         simple = isinstance(value, ast.Name | ast.Attribute | ast.Constant)
-        if name not in stored and (simple or self.statics.holds(value)):
-            if isinstance(value, ast.Name):
+        is_steady = name not in own.stored and name not in own.counters
+        if is_steady and (simple or self.statics.holds(value)):
+            if isinstance(value, ast.Name) and not self.is_function(value):
                 self.meet(value.id)
             frame.passed[name] = value
             return False
         place = place_of(value)
+        target = frame.named(name)
+        if statics.holds(load(name, place)):
+            self.before.append(Count(target, self.whole(value), place=place))
+            self.counts.add(target)
+            return True
         found = self.value(value)
-        self.before.append(Assign(Name(frame.named(name), place=place), found, place=place))
+        self.before.append(Assign(Name(target, place=place), found, place=place))
         return True
+
+    def is_function(self, node: ast.Name) -> bool:
+        """Return True if a function is passed, which the region need not be given."""
+        frame = self.frame
+        if frame is None:
+            return self.names.function(node) is not None
+        given = frame.passed.get(node.id)
+        if isinstance(given, ast.Name):
+            with self.scope(frame.outer):
+                return self.is_function(given)
+        return False
 
     def meet(self, name: str) -> None:
         """Note that a name is read, whether it is for a number or an array."""
@@ -421,6 +491,8 @@ class CallReader(ExpressionReader):
         self.__dict__.update(before)
 
 
-def parameter_count(f: FunctionType) -> int:
-    """Return how many parameters a function has."""
-    return f.__code__.co_argcount + f.__code__.co_kwonlyargcount
+def home_of(scope: dict[str, Any]) -> dict[str, Any]:
+    """Return the scope of the region itself, from that of a function that it calls."""
+    while scope["frame"] is not None:
+        scope = scope["frame"].outer
+    return scope

@@ -22,6 +22,7 @@ import ast
 from typing import Any
 
 from mooncake_py.compiler.bound_names import bound_before
+from mooncake_py.compiler.definitions import Definition, nested_definition
 from mooncake_py.compiler.ir import (
     STEPS,
     Assign,
@@ -58,7 +59,7 @@ from mooncake_py.forms.fusion import dotted
 from mooncake_py.overriding import override
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import load, place_of
-from mooncake_py.syntax.static_integers import StaticInts
+from mooncake_py.syntax.static_integers import Bindings, StaticInts
 from mooncake_py.syntax.trees import walk as walk_tree
 
 __all__ = ["LoopReader"]
@@ -79,8 +80,8 @@ class LoopReader(CallReader):
     ----------
     names : Names
     statics : StaticInts
-    steady : frozenset of str
-        Names of the function that only its own statements bind.
+    found : Bindings
+        Of the function.
     function : FunctionDef
         The function that the loop is in.
     node : For or While
@@ -90,18 +91,18 @@ class LoopReader(CallReader):
         self,
         names: Names,
         statics: StaticInts,
-        steady: frozenset[str],
+        found: Bindings,
         function: Any,
         node: ast.For | ast.While,
     ) -> None:
         place = place_of(node.iter if isinstance(node, ast.For) else node.test)
         super().__init__(names, statics, place)
-        self.steady = steady
+        self.found = found
+        self.steady = found.steady()
         self.definition = function
         self.node = node
         self.size = 0
         self.choices = 0
-        self.counts: set[str] = set()
         self.checks: list[Statement] = []
 
     def read(self) -> Region:
@@ -132,8 +133,6 @@ class LoopReader(CallReader):
             if type(item) not in STATEMENTS:
                 raise Unfit
             if isinstance(item, ast.For | ast.While):
-                if item.orelse:
-                    raise Unfit
                 todo += item.body
                 if isinstance(item, ast.For):
                     head = head_of(self.names, item)
@@ -156,6 +155,12 @@ class LoopReader(CallReader):
         if not isinstance(node.value, ast.Name) or self.names.module(node.value) is not None:
             raise Unfit
         return dotted(node)
+
+    @override
+    def nested_definition(self, name: str) -> Definition | None:
+        if name not in bound_before(self.definition, self.node):
+            return None
+        return nested_definition(self.outermost, self.found, self.definition, name)
 
     def finish(self) -> dict[str, str]:
         """Return what is bound; raise if an array was, or was read as a number."""
@@ -180,13 +185,13 @@ class LoopReader(CallReader):
         head = head_of(self.names, node)
         place = place_of(node)
         user = f"{len(self.within)} counter" if head.counter is None else head.counter
-        if user in self.within:
+        if user in self.within or node.orelse:
             raise Unfit
         steps = self.steps(node, head)
         before = set(self.defined)
         self.defined.add(user)
         self.within.append(user)
-        counter = f"h{len(self.within)}" if head.counter is None else named(user)
+        counter = self.hidden_counter() if head.counter is None else self.own_name(user)
         reads: list[Statement] = []
         for target, array in zip(head.targets, head.arrays, strict=True):
             item = self.element(self.array(array), (Name(counter, place=place),), place)
@@ -195,6 +200,11 @@ class LoopReader(CallReader):
         self.within.pop()
         self.after, self.defined = self.defined, before
         return For(counter, steps, (*reads, *body), place=place)
+
+    def hidden_counter(self) -> str:
+        """Return how the counter of a loop over arrays is called."""
+        own = f"h{len(self.within)}"
+        return own if self.frame is None else f"i{self.frame.number}{own}"
 
     def steps(self, node: ast.For, head: Head) -> Expr:
         """Read the range of a loop, which must be the same on the way back."""
@@ -231,7 +241,7 @@ class LoopReader(CallReader):
     def as_long_as(self, node: ast.While) -> While:
         """Read ``while``."""
         test = self.native(node.test)
-        if self.before:
+        if self.before or node.orelse:
             raise Unfit  # each pass would need it
         before = set(self.defined)
         body = self.block(node.body)
@@ -260,11 +270,11 @@ class LoopReader(CallReader):
         """Read a statement; what follows a branch that may leave is part of it."""
         place = place_of(node)
         match node:
-            case ast.For() if self.frame is None:
+            case ast.For():
                 return [self.loop(node)]
             case ast.If():
                 return [self.branch(node, rest)]
-            case ast.While() if self.frame is None:
+            case ast.While():
                 return [self.as_long_as(node)]
             case ast.Break():
                 return [Break(place=place)]
@@ -382,7 +392,7 @@ class LoopReader(CallReader):
         if isinstance(target, ast.Name) and self.is_count(target):
             if type(op) not in OPERATORS:
                 raise Unfit
-            old = Name(self.name(target.id), place=place)
+            old = self.number(target.id, place)
             found = Op(OPERATORS[type(op)], (old, self.whole(value)), place=place)
             return self.counted(target, found)
         if type(op) not in VALUES:
@@ -395,8 +405,7 @@ class LoopReader(CallReader):
         """Read what is assigned to: a name, bound from now on, an attribute, or an element."""
         if isinstance(node, ast.Name):
             self.defined.add(node.id)
-            own = named(node.id) if self.frame is None else self.frame.named(node.id)
-            return Name(own, place=place_of(node))
+            return Name(self.own_name(node.id), place=place_of(node))
         if isinstance(node, ast.Attribute):
             found = self.attribute(node)
             if self.frame is not None or not isinstance(found, Name):
@@ -410,11 +419,10 @@ class LoopReader(CallReader):
 
     def counted(self, target: ast.Name, value: Expr) -> Count:
         """Note that a name is an int."""
-        if self.frame is not None:
-            raise Unfit
         self.defined.add(target.id)
-        self.counts.add(named(target.id))
-        return Count(named(target.id), value, place=place_of(target))
+        own = self.own_name(target.id)
+        self.counts.add(own)
+        return Count(own, value, place=place_of(target))
 
 
 def may_jump(node: ast.stmt) -> bool:

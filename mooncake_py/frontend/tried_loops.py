@@ -59,8 +59,7 @@ class LoopRewriter(OutputRewriter):
 
     def tried_loop(self, node: ast.For | ast.While, plain: Any) -> Any:
         """Return what tries a loop and then runs it plainly, or `plain` if it cannot be one."""
-        steady = self.found.steady()
-        reading = read_loop(self.names, self.statics, steady, self.root, node)
+        reading = read_loop(self.names, self.statics, self.found, self.root, node)
         if reading is None:
             return plain
         site = Site(reading.region, reading.callees)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Container
+from collections.abc import Collection
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -21,10 +21,14 @@ MISSING: Any = object()
 class Names:
     """Resolve global names; `bound` ones are, or in some scope may be, anything but global."""
 
-    def __init__(self, globals_: dict[str, Any], bound: Container[str]) -> None:
+    def __init__(self, globals_: dict[str, Any], bound: Collection[str]) -> None:
         self.globals = globals_
         self._bound = bound
         self.assumed: dict[str, object] = {}
+
+    def within(self, bound: Collection[str]) -> Names:
+        """Return what global names mean in a nested function that binds some names."""
+        return Names(self.globals, {*bound, *self._bound})
 
     def is_bound(self, name: str) -> bool:
         """Return True if a name is, or may be, anything but global."""

@@ -36,7 +36,7 @@ def reading_of(text: str, **given: Any) -> Reading | None:
     names = Names(scope, found.bound())
     statics = StaticInts.of(found, names)
     loop = next(node for node in ast.walk(function) if isinstance(node, ast.For | ast.While))
-    return read_loop(names, statics, found.steady(), function, loop)
+    return read_loop(names, statics, found, function, loop)
 
 
 def read(text: str, **given: Any) -> Region | None:

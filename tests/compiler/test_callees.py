@@ -75,6 +75,11 @@ def test_the_body_stands_in_the_region():
         ("def g(a): return a * s\ns = 3.0", "g(x[i])"),
         ("def g(i, s):\n    s, i = i, s\n    return s - i * i", "g(x[i], a)"),
         ("def g(u):\n    if 0.0 < u < 1.0 and not u == STEP: return 1\n    return u", "g(x[i])"),
+        ("def g(u): return TABLE[1] * u", "g(x[i])"),
+        ("def g(u, k): return TABLE[k - 1] * u", "g(x[i], i + 1)"),
+        ("def g(u):\n    for k in range(3): u = u * STEP + k\n    return u", "g(x[i])"),
+        ("def g(u, n):\n    for k in range(n): u *= 1.5\n    return u", "g(x[i], i)"),
+        ("def g(z):\n    s = 0.0\n    for u, v in zip(z, TABLE): s += u * v\n    return s", "g(x)"),
     ],
 )  # fmt: skip
 def test_functions_that_are_part_of_the_loop(functions, call, taken):
@@ -94,23 +99,26 @@ def test_functions_that_are_part_of_the_loop(functions, call, taken):
         ("def g(u):\n    if u > 0.0: return u", "g(abs(x[i]))", "None may come out, and abs"),
         ("def g(u):\n    if u > 9.0: return u\n    w = u", "(g(x[i]) or 1.0)", "a truth"),
         ("def g(*u): return u[0]", "g(x[i])", "any number of arguments"),
-        ("def g(u): return TABLE[0] * u", "g(x[i])", "an array of outside"),
-        ("def g(u):\n    for k in range(2): u *= 2.0\n    return u", "g(x[i])", "a loop"),
+        ("def g(u):\n    for k in range(2):\n        if u > 0: return u\n    return -u", "g(x[i])",
+         "a return within a loop"),
+        ("def g(u):\n    for k in range(2): u *= 2.0\n    return u * k", "g(x[i])", "a counter"),
+        ("def g(u):\n    for k in range(2):\n        k = 1\n    return u", "g(x[i])", "a counter"),
+        ("def g(u):\n    for k in 1, 2: pass\n    else: u = 1.0\n    return u", "g(x[i])", "else"),
+        ("def g(u):\n    while u > 9: pass\n    else: u *= 2.0\n    return u", "g(x[i])", "else"),
+        ("def g(u, k): return TABLE[k] * u", "g(x[i], i % 2 if x[i] else 0)", "no int"),
+        ("def g(u): return OTHER[0] * u\nOTHER = {0: 2.0}", "g(x[i])", "a dict of outside"),
         ("def g(u):\n    print(end='')\n    return u", "g(x[i])", "a call with an effect"),
         ("def g(u):\n    global STEP\n    STEP = 0.5\n    return u", "g(x[i])", "a global"),
         ("def g(u): return u if u < 0 else g(u - 1.0) * 0.5", "g(x[i])", "a choice"),
         ("def g(u):\n    if u < 0.0: return u\n    return g(u - 1.0)", "g(x[i])", "recursion"),
         ("def g(u):\n    yield u", "next(g(x[i]))", "a generator"),
         ("class G:\n    def __call__(self, u): return u\ng = G()", "g(x[i])", "an object"),
-        (
-            "def g(u):\n    if u > 0.0:\n        w = u\n    return w if False else u",
-            "g(x[i])",
-            "a name that may not be bound",
-        ),
+        ("def g(u):\n    if u > 0.0:\n        w = u\n    return w if False else u", "g(x[i])",
+         "a name that may not be bound"),
         ("def g(u): return u.real", "g(x[i])", "an attribute"),
         ("def g(u): return m.sin(u)\nimport cmath as m", "g(m[0]) if False else 1.0 * x[i]", "m"),
     ],
-)
+)  # fmt: skip
 def test_functions_that_are_not(functions, call, why, taken):
     f = program(functions, call)
     x = np.abs(X) + 0.1

@@ -276,6 +276,7 @@ LOOP = "for i in range(q): pass"
         (f"def f():\n    try:\n        b = 1\n        {LOOP}\n    finally: pass", "b"),
         (f"def f():\n    try: b = 1\n    except Z:\n        {LOOP}", ""),
         (f"def f(x):\n    a = 1\n    del x\n    {LOOP}", "a"),
+        (f"def f():\n    def g(u): v = u\n    {LOOP}\n    def h(): pass", "g"),
     ],
 )
 def test_bound_before(text, names):

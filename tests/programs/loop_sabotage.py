@@ -100,13 +100,13 @@ def slopes_are_popped_in_the_order_in_which_they_were_pushed(patch: Patch) -> No
 
 @breaks
 def ints_are_not_put_back(patch: Patch) -> None:
-    rewrite(patch, lambda text: re.sub(r"u_\w+ = pop_int\(\)", "pop_int()", text))
+    rewrite(patch, lambda text: re.sub(r"\w+ = pop_int\(\)", "pop_int()", text))
 
 
 @breaks
 def ints_are_not_what_they_are_in_the_end(patch: Patch) -> None:
     def forgotten(text: str) -> str:
-        names = set(re.findall(r"(u_\w+) = pop_int\(\)", text))
+        names = set(re.findall(r"(\w+) = pop_int\(\)", text))
         head, _, body = text.partition("\n")
         return "\n".join([head, *(f"    {name} = 1" for name in sorted(names)), body])
 
@@ -353,6 +353,26 @@ def one_of_several_targets_is_bound(patch: Patch) -> None:
 @breaks
 def calls_share_their_names(patch: Patch) -> None:
     patch.setattr(read_calls.Frame, "named", lambda self, name: f"i_{name}")
+
+
+@breaks
+def ints_of_functions_are_not_put_back(patch: Patch) -> None:
+    rewrite(patch, lambda text: re.sub(r"i\d+_\w+ = pop_int\(\)", "pop_int()", text))
+
+
+@breaks
+def ints_of_functions_begin_anew_on_the_way_back(patch: Patch) -> None:
+    def forgotten(text: str) -> str:
+        names = set(re.findall(r"(i\d+_\w+) = pop_int\(\)", text))
+        head, _, body = text.partition("\n")
+        return "\n".join([head, *(f"    {name} = 0" for name in sorted(names)), body])
+
+    rewrite(patch, forgotten)
+
+
+@breaks
+def nested_functions_read_the_variables_of_their_caller(patch: Patch) -> None:
+    patch.setattr(read_calls, "home_of", lambda scope: scope)
 
 
 @breaks

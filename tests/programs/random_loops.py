@@ -25,7 +25,7 @@ PAIRS = (
     "math.copysign", "np.minimum",
 )  # fmt: skip
 HEAD = (
-    "import math\nimport numpy as np\nSTEP = 0.5\n"
+    "import math\nimport numpy as np\nSTEP = 0.5\nTABLE = [0.5, 1.5, 0.75]\n"
     "TYPES = {'int': 1, 'float': 2, 'float64': 3}\n\n"
     "class Plain:\n    step = 0.25\n    q = 1.0\n\n"
     "    def __init__(self, p, q):\n        self.p = p\n        self.q = q\n\n"
@@ -48,11 +48,32 @@ HEAD = (
     "def bent(u, v, /):\n    w = u - v\n    if w > 0.0:\n        w *= STEP\n    elif v > 0.5:\n"
     "        return ramp(w) + 1\n    else:\n        pass\n    w = math.sin(w) * np.tanh(v)\n"
     "    return w\n\n"
-    "def f(x, y, m, a):\n"
+    "def powers(u, z, k):\n    r = 0.25\n    for e in range(k % 4):\n"
+    "        if z[e] > 0.7:\n            continue\n        r = r * u + z[e - k]\n"
+    "        if r > 2.0:\n            break\n    return r\n\n"
+    "def near(z, u):\n    m = 0\n    for q in range(1, len(z)):\n"
+    "        if abs(z[q] - u) < abs(z[m] - u):\n            m = q\n    return z[m] * u\n\n"
+    "def settled(u, z):\n    c = 0\n    while abs(u) > 0.1 and c < 3:\n"
+    "        u = 0.5 * u * TABLE[c] - 0.3 * z[c] * z[c + 1]\n        c += 1\n"
+    "    return u + 0.1 * z[c]\n\n"
+    "def twice(g, u):\n    return g(0.5 * g(u))\n\n"
+    "def f(x, y, m, a):\n    NESTED\n"
     "    n = len(x)\n    v = x[::-1]\n    b = np.zeros(n)\n    s = S0\n    t = a * 0.5\n    k = 1\n"
     "    c = m.T\n    w = W0\n    o = O0(a * 1.5, S0)\n    r = R0\n"
     "    q = Q0\n    p = P0\n"
 )
+NESTED = """
+    def local(u, share=0.25):
+        if u > t:
+            t_ = u - t
+            return share * t_ + a
+        return np.tanh(u) * w + 0.1 * t
+
+    def picked(z, k, t):
+        u = STEP * t
+        return local(u, 0.5) + z[k]
+
+"""
 TAIL = (
     "    ends = s, t, w, i, o.p, o.q, r.p\n"
     "    types = sum([TYPES[type(end).__name__] * 4 ** e for e, end in enumerate(ends)])\n"
@@ -86,6 +107,10 @@ def random_loop(seed: int) -> str:
         for _ in range(2)
     ]
     other = "o" if random.random() < 0.25 else f"{kinds[1]}({starts[0]}, a)"
+    nested = random.random() < 0.3
+    head = head.replace("NESTED", NESTED if nested else "")
+    if not nested:
+        lines = [line.replace("local(", "ramp(").replace("picked(", "at(") for line in lines]
     head = head.replace("O0", kinds[0]).replace("R0", other)
     head = head.replace("Q0", random.choice(LISTS[typed]))
     head = head.replace("P0", random.choice((*LISTS[typed], "q")))
@@ -101,7 +126,7 @@ def loop_arguments(seed: int) -> list[Any]:
 
 def change_functions(scope: dict[str, Any], seed: int) -> None:
     """Change one thing that the functions which loops call are made of; all stay alive."""
-    kind = seed % 6
+    kind = seed % 7
     scope["before"] = dict(scope)
     if kind == 0:
         scope["STEP"] = 0.7
@@ -114,6 +139,8 @@ def change_functions(scope: dict[str, Any], seed: int) -> None:
         scope["limited"].__code__ = (lambda u, top=0.9: 0.5 * u * top).__code__
     elif kind == 4:
         scope["limited"] = lambda u: 0.25 * u
+    elif kind == 5:
+        scope["TABLE"] = [0.25, 0.5, 2.0]
     else:
         scope["turned"], scope["at"] = (lambda u, v: (v, u)), (lambda z, k, u: z[k] + u)
 
@@ -164,12 +191,13 @@ def _statement(random: Random, counters: list[str]) -> list[str]:
         body = _block(random, counters, random.randint(1, 2))
         other = ["else:", *_block(random, counters, 1)] if random.random() < 0.5 else []
         return [f"if {test}:", *body, *other]
-    if kind < 0.28:
+    if kind < 0.29:
         left, right = random.choice((("s", "t"), ("t", "w"), ("w", "s"), ("x[i]", "y[i]")))
         u, v = _number(random, counters), _number(random, counters)
         return [random.choice((
             f"{left}, {right} = turned({u}, 0.5 * {v})", f"relax({random.choice('xyv')}, i, {u})",
-            f"{left} = blend(v={v}, u={u})",
+            f"{left} = blend(v={v}, u={u})", f"{left} = picked({random.choice('xyv')}, i, {u})",
+            f"{left} = settled({u}, {random.choice('xyv')})",
         ))]  # fmt: skip
     if kind < 0.34:
         return [random.choice((
@@ -218,8 +246,15 @@ def _expression(random: Random, counters: list[str], depth: int) -> str:
         return f"({inner} / (2.0 + {_number(random, counters)} ** 2))"
     if kind < 0.44:
         return f"(-{inner})"
-    if kind < 0.47:
+    if kind < 0.46:
         return f"{random.choice(('limited', 'abs'))}({inner})"
+    if kind < 0.475:
+        vector = random.choice(VECTORS)
+        return random.choice((
+            f"powers({inner}, {vector}, {random.choice(counters)})", f"near({vector}, {inner})",
+            f"settled({inner}, {vector})", f"local({inner})",
+            f"picked({vector}, {random.choice(counters)}, {inner})", f"twice(ramp, {inner})",
+        ))  # fmt: skip
     other = _expression(random, counters, depth - 1)
     if kind < 0.50:
         left, right = _number(random, counters), _number(random, counters)
