@@ -28,6 +28,7 @@ from mooncake_py.compiler import (
 )
 from mooncake_py.compiler.ir import Assign, Const, Name
 from mooncake_py.modes.forward.levels import Levels
+from mooncake_py.modes.reverse.inplace import InPlace
 from mooncake_py.modes.reverse.tape import Tape
 from mooncake_py.runtime import attribute_lookup
 from mooncake_py.runtime.active import active_number
@@ -429,7 +430,7 @@ def arrays_are_not_put_back(patch: Patch) -> None:
 
 @breaks
 def writes_are_not_logged(patch: Patch) -> None:
-    patch.setattr(Tape, "log_whole", lambda ctx, o, old: None)
+    patch.setattr(InPlace, "log_whole", lambda ctx, o, old: None)
 
 
 @breaks
