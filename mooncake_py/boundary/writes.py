@@ -93,18 +93,19 @@ class Watch:
         self.ctx = ctx
         self.watchers: list[Watcher] = []
         self.log = ctx.overwritten, ctx.log_element, ctx.log_whole
-        self.patches = {
+        patches = {
             "overwritten": self.overwritten,
             "log_element": self.log_element,
             "log_whole": self.log_whole,
             "tries_loops": False,  # which write unseen, and may wait for a write to show
             "write_watch": self,
         }
-        ctx.__dict__.update(self.patches)
+        self.patched = tuple(patches)  # without what refers to this object
+        ctx.__dict__.update(patches)
 
     def leave(self) -> None:
         """Let the context log as before."""
-        for name in self.patches:
+        for name in self.patched:
             del self.ctx.__dict__[name]
 
     def overwritten(self, memory: Any, o: ndarray, i: Any) -> Any:
