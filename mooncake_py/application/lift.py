@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from numpy import ndarray
 
-from mooncake_py.application.walker import Walker, note_contents, replace_parts
+from mooncake_py.application.walker import Mapper, replace_parts
+from mooncake_py.containers.undo import note
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active, active_number, shared_number
 from mooncake_py.runtime.foreign import foreign_number
@@ -35,7 +36,7 @@ __all__ = ["Lifter", "Settler", "in_containers", "is_differentiable", "refuse_sh
 in_containers = threading.RLock()
 
 
-class Lifter(Walker):
+class Lifter(Mapper):
     """Makes values active that enter a call.
 
     While floats in containers are replaced, other calls that would do so wait: it is a context
@@ -81,13 +82,13 @@ class Lifter(Walker):
             Lifter.holder = get_ident()
             fields = spec.fields(value)  # another thread may have changed it until now
             assert fields is not None
-        old = dict(fields)
         if type(value) is CellType:
             self.ctx.note_cell(value)
-        changed = self.changed_parts(old, tree)
-        if changed:
-            note_contents(self.ctx, value, spec, old, changed)
-            replace_parts(value, spec, changed)
+        super().visit_mutable(value, spec, fields, tree)
+
+    @override
+    def replacing(self, value: Any, spec: TangentSpec, old: Any, new: Any) -> None:
+        note(self.ctx, replace_parts, value, spec, old)
 
     def __enter__(self) -> Self:
         return self
@@ -106,13 +107,8 @@ class Lifter(Walker):
             refuse_shared(self.ctx, tape)
 
 
-class Settler(Walker):
+class Settler(Mapper):
     """Brings values to plain numbers after a forward pass; every number gets a node."""
-
-    def __init__(self, ctx: Mode) -> None:
-        super().__init__(ctx)
-        # Containers and objects that held active numbers, their specs, and these numbers.
-        self.replaced: list[tuple[Any, TangentSpec, dict[Any, Any]]] = []
 
     def unsettle(self) -> None:
         """Put the active numbers back, for parts of the program that run again."""
@@ -130,14 +126,6 @@ class Settler(Walker):
         if type(value) is not ndarray or not differentiable_array(value):
             return value, None
         return value, self.ctx.registry.activate(value)
-
-    @override
-    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> None:
-        old = dict(fields)
-        changed = self.changed_parts(old, tree)
-        if changed:
-            self.replaced.append((value, spec, {name: old[name] for name in changed}))
-            replace_parts(value, spec, changed)
 
 
 def refuse_shared(ctx: Mode, entries: Iterable[tuple[Any, ...]]) -> None:

@@ -15,7 +15,8 @@ from numpy import ndarray
 
 from mooncake_py.application.copying import copy_jointly
 from mooncake_py.application.gradients import gradient_of
-from mooncake_py.application.walker import Finder, Walker, note_contents, replace_parts
+from mooncake_py.application.walker import Finder, Mapper, replace_parts
+from mooncake_py.containers.undo import note
 from mooncake_py.diagnostics.notes import locate
 from mooncake_py.diagnostics.reporting import unsupported
 from mooncake_py.errors import InvalidTangentError
@@ -27,7 +28,6 @@ from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import owner
-from mooncake_py.tangents.spec import TangentSpec
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Recording
@@ -159,7 +159,7 @@ def pair_copies(value: Any, copy: Any, found: dict[int, tuple[Any, Any, Any]]) -
         pair_copies(part, new[name], found)
 
 
-class Activator(Walker):
+class Activator(Mapper):
     """Makes the numbers and arrays of what a rule returned active, but for those of arguments.
 
     The rule was handed the primals in place of the arguments.
@@ -172,7 +172,6 @@ class Activator(Walker):
         self.memory = {id(owner(leaf)) for leaf in found if isinstance(leaf, ndarray)}
         for value, copy in zip(args, primals, strict=True):
             pair_copies(value, copy, self.memo)
-        self.replaced: list[tuple[Any, TangentSpec, Mapping[Any, Any], dict[Any, Any]]] = []
 
     @override
     def visit_scalar(self, value: Any) -> tuple[Any, Any]:
@@ -193,14 +192,6 @@ class Activator(Walker):
         node = registry.activate(value)
         node.protect()  # the rule may have kept it
         return value, node
-
-    @override
-    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> None:
-        old = dict(fields)
-        changed = self.changed_parts(old, tree)
-        if changed:
-            replace_parts(value, spec, changed)
-            self.replaced.append((value, spec, old, changed))
 
 
 class Result:
@@ -242,8 +233,8 @@ def note_results(ctx: Recording, outputs: Any) -> None:
         for node in outputs:
             note_results(ctx, node)
     elif type(outputs) is Result:
-        for value, spec, old, changed in outputs.replaced:
-            note_contents(ctx, value, spec, old, changed)
+        for entry in outputs.replaced:
+            note(ctx, replace_parts, *entry)
 
 
 def has_cotangent(tree: Any, seen: set[int]) -> bool:

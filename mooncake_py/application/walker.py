@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
-from mooncake_py.containers.undo import note
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active
@@ -20,13 +19,13 @@ from mooncake_py.tangents.sequences import ListSpec
 from mooncake_py.tangents.spec import ObjectSpec, TangentSpec
 
 if TYPE_CHECKING:
-    from mooncake_py.runtime.mode import Mode, Recording
+    from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Finder", "Walker", "note_contents", "parts_apart", "replace_parts"]
+__all__ = ["Finder", "Mapper", "Walker", "parts_apart", "replace_parts"]
 
 
 class Walker:
-    """Maps values to other values and their trees; a container met twice is mapped once."""
+    """Visits values of any structure, and their parts; a container met twice is visited once."""
 
     def __init__(self, ctx: Mode) -> None:
         self.ctx = ctx
@@ -58,36 +57,61 @@ class Walker:
         self.memo[id(value)] = value, new, tree
         return new, tree
 
-    def visit_immutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> Any:
-        """Return a tuple, a frozen dataclass or a method with its parts mapped."""
-        parts = self.visit_parts(fields, tree)
-        changed = any(parts[name] is not part for name, part in fields.items())
-        return spec.build(value, parts) if changed else value
-
     def visit_parts(self, fields: Mapping[Any, Any], tree: TangentTree) -> dict[Any, Any]:
-        """Map the parts of a container, fill in its tree and return the new parts."""
+        """Visit the parts of a container, fill in its tree and return what stands for them."""
         parts: dict[Any, Any] = {}
         for name, part in list(fields.items()):
             parts[name], tree.parts[name] = self.visit(part)
         return parts
 
-    def changed_parts(self, fields: Mapping[Any, Any], tree: TangentTree) -> dict[Any, Any]:
-        """Map the parts of a container and fill in its tree; return those that are others."""
-        old = dict(fields)
-        new = self.visit_parts(old, tree)
-        return {name: part for name, part in new.items() if part is not old[name]}
-
     def visit_scalar(self, value: Any) -> tuple[Any, Any]:
-        """Map a number."""
+        """Return what stands for a number, and its node."""
         raise NotImplementedError
 
     def visit_array(self, value: ndarray) -> tuple[Any, Any]:
-        """Map an array."""
+        """Return what stands for an array, and its node."""
         raise NotImplementedError
 
     def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> None:
-        """Map the parts of a container or an object in place and fill in its tree."""
+        """Fill in the tree of a container or an object."""
         raise NotImplementedError
+
+    def visit_immutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> Any:
+        """Return what stands for a tuple, a frozen dataclass or a method; fill in its tree."""
+        raise NotImplementedError
+
+
+class Mapper(Walker):
+    """Puts what stands for the parts of values in their places; of tuples and the like in copies.
+
+    Attributes
+    ----------
+    replaced : list of tuple
+        Containers and objects of which parts were replaced, their specs, and these parts.
+    """
+
+    def __init__(self, ctx: Mode) -> None:
+        super().__init__(ctx)
+        self.replaced: list[tuple[Any, TangentSpec, dict[Any, Any]]] = []
+
+    @override
+    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> None:
+        old = dict(fields)
+        parts = self.visit_parts(old, tree)
+        new = {name: part for name, part in parts.items() if part is not old[name]}
+        if new:
+            self.replacing(value, spec, {name: old[name] for name in new}, new)
+            replace_parts(value, spec, new)
+
+    def replacing(self, value: Any, spec: TangentSpec, old: Any, new: Any) -> None:
+        """Note that parts of a container or an object are about to be replaced."""
+        self.replaced.append((value, spec, old))
+
+    @override
+    def visit_immutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> Any:
+        parts = self.visit_parts(fields, tree)
+        changed = any(parts[name] is not part for name, part in fields.items())
+        return spec.build(value, parts) if changed else value
 
 
 class Finder(Walker):
@@ -104,7 +128,10 @@ class Finder(Walker):
 
 
 def replace_parts(value: Any, spec: TangentSpec, parts: Mapping[Any, Any]) -> None:
-    """Replace parts of a container or an object in place, past its own methods."""
+    """Replace parts of a container or an object in place, past its own methods.
+
+    Other threads, which look on, do not find the container empty meanwhile.
+    """
     if type(spec) is ListSpec:
         setter: Any = list.__setitem__ if isinstance(value, list) else deque.__setitem__
         for i, part in parts.items():
@@ -119,9 +146,3 @@ def parts_apart(value: Any, spec: TangentSpec) -> dict[Any, Any] | None:
     The dict is another one than the object's own, so that it does not change with it.
     """
     return None if isinstance(spec, ObjectSpec) else dict(spec.fields(value) or {})
-
-
-def note_contents(ctx: Recording, value: Any, spec: TangentSpec, old: Any, changed: Any) -> None:
-    """Record how to bring back what a container or an object held."""
-    # Part by part: other threads, which look on, must not find the container empty meanwhile.
-    note(ctx, replace_parts, value, spec, {name: old[name] for name in changed})

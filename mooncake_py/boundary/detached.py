@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
-from mooncake_py.application.walker import Walker, replace_parts
+from mooncake_py.application.walker import Mapper, replace_parts
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import holds_inert
-from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.tangents.spec import TangentSpec
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Bare"]
 
 
-class Bare(Walker):
+class Bare(Mapper):
     """Replaces active numbers by plain ones, in containers and objects in place.
 
     A context manager: in the end the active ones are put back where nothing else was put.
@@ -30,13 +29,13 @@ class Bare(Walker):
 
     def __init__(self, ctx: Mode) -> None:
         super().__init__(ctx)
-        self.replaced: list[Callable[[], None]] = []
+        self.put_back: list[Callable[[], None]] = []
 
     def __enter__(self) -> Bare:
         return self
 
     def __exit__(self, *details: object) -> None:
-        for put_back in reversed(self.replaced):
+        for put_back in reversed(self.put_back):
             put_back()
 
     @override
@@ -55,7 +54,7 @@ class Bare(Walker):
         old = f.__defaults__, f.__kwdefaults__
         new = tuple(self.visit(part)[0] for part in old)
         if any(a is not b for a, b in zip(old, new, strict=True)):
-            self.replaced.append(lambda: set_defaults(f, *old))
+            self.put_back.append(lambda: set_defaults(f, *old))
             set_defaults(f, *new)
 
     @override
@@ -69,19 +68,13 @@ class Bare(Walker):
         return value, None
 
     @override
-    def visit_mutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> None:
-        old = dict(fields)
-        bare = self.changed_parts(old, tree)
-        if not bare:
-            return
-
+    def replacing(self, value: Any, spec: TangentSpec, old: Any, new: Any) -> None:
         def put_back() -> None:
             now = spec.fields(value) or {}
-            kept = {name: old[name] for name, part in bare.items() if now.get(name) is part}
+            kept = {name: old[name] for name, part in new.items() if now.get(name) is part}
             replace_parts(value, spec, kept)
 
-        self.replaced.append(put_back)
-        replace_parts(value, spec, bare)
+        self.put_back.append(put_back)
 
 
 def set_defaults(f: FunctionType, defaults: Any, keyword_defaults: Any) -> None:

@@ -10,7 +10,8 @@ from numpy import ndarray
 from mooncake_py.application import marshalling
 from mooncake_py.application.codual_call import container_written, keyword_active
 from mooncake_py.application.copying import copy_jointly
-from mooncake_py.application.walker import note_contents
+from mooncake_py.application.walker import replace_parts
+from mooncake_py.containers.undo import note
 from mooncake_py.diagnostics.notes import locate
 from mooncake_py.errors import InvalidRuleError, InvalidTangentError
 from mooncake_py.modes.forward.duals import TangentFinder, Tangents
@@ -101,8 +102,8 @@ def returned(rule: DualRule, ctx: ForwardContext, out: Dual, activator: OutputAc
         locate(error, ctx.user_location())
         ctx.failed(error)
         raise
-    for value, spec, old, changed in activator.replaced:
-        note_contents(ctx, value, spec, old, changed)
+    for entry in activator.replaced:
+        note(ctx, replace_parts, *entry)
     return y
 
 
