@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language, Tracking
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["Site", "TangentSite", "bytes_kept", "cells_of", "pull_region", "typed"]
+__all__ = ["Site", "bytes_kept", "cells_of", "pull_region", "typed"]
 
 UNUSUAL = ArithmeticError, LookupError, NameError, TypeError, ValueError, Warning
 """What numbers and elements raise; anything else comes from outside, such as from a signal."""
@@ -373,6 +373,8 @@ class Site:
         if found is Elsewhere:
             return Elsewhere
         names = site.tangent.names
+        if type(found) is not dict:  # the loop runs as it is written, to be compared
+            return found.above(ctx, self.region.bound, names, list(pairs.values()))
         for name, a in self.lists(inputs):
             if id(a) in pairs and name in self.written:
                 pairs.pop(id(a)).store(ctx, name in names)
@@ -445,7 +447,8 @@ def cells_of(a: Any) -> Any:
     """
     if type(a) is Items:
         return a.cells
-    return a if type(a) is list or not a.flags.aligned else memoryview(a)
+    viewed = type(a) is ndarray and a.flags.aligned
+    return memoryview(a) if viewed else a
 
 
 def split(ctx: ForwardMode, value: Any) -> tuple[Any, Any]:

@@ -34,7 +34,7 @@ from mooncake_py.compiler.partials import partials
 from mooncake_py.compiler.simplify import added, inlined, product
 from mooncake_py.compiler.steps import Names, Steps
 
-__all__ = ["Tangent", "tangent"]
+__all__ = ["Tangent", "is_tangent", "tangent"]
 
 ZERO = Const(0.0)
 
@@ -146,8 +146,13 @@ def tangent(region: Region, active: set[str]) -> Tangent:
     return Tangent(region, active)
 
 
+def is_tangent(name: str) -> bool:
+    """Return True for the name of a tangent."""
+    return name[0] == "t"
+
+
 def depth_of(region: Region) -> int:
     """Return how many tangents a region has already."""
     return 1 + max(
-        (int(name[1 : name.index("_")]) for name in region.inputs if name[0] == "t"), default=0
+        (int(name[1 : name.index("_")]) for name in region.inputs if is_tangent(name)), default=0
     )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mooncake_py.modes.debug.context import Checks
     from mooncake_py.modes.debug.regions import LoopBeside
 
-__all__ = ["Noted", "SizedBlocks", "cotangents", "sized_items", "sized_value"]
+__all__ = ["Noted", "SizedBlocks", "cotangents", "sized_items", "sized_value", "sizes_of"]
 
 REALS = float, np.float64
 

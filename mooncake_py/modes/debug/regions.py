@@ -11,15 +11,16 @@ enclose those of the loop::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
 
 from mooncake_py.compiler.forms import Form
-from mooncake_py.compiler.items import Items
-from mooncake_py.compiler.site import Site, TangentSite, cells_of, typed
+from mooncake_py.compiler.items import Items, Pairs
+from mooncake_py.compiler.site import Site, cells_of, typed
+from mooncake_py.compiler.tangent import is_tangent
 from mooncake_py.errors import DifferentResultError
 from mooncake_py.forms.fusion import Elsewhere
 from mooncake_py.modes.debug.beside import Copies, NotPlainError, as_plain, difference
@@ -29,12 +30,14 @@ from mooncake_py.modes.debug.loop_cotangents import (
     cotangents,
     sized_items,
     sized_value,
+    sizes_of,
 )
-from mooncake_py.modes.debug.sized import size_of
-from mooncake_py.tangents.memory import owner
+from mooncake_py.modes.debug.sized import SizedCells, size_of
+from mooncake_py.tangents.memory import Shadows, owner
 
 if TYPE_CHECKING:
     from mooncake_py.modes.debug.context import Checks
+    from mooncake_py.runtime.forward_mode import ForwardMode
 
 __all__ = ["LoopBeside", "beside"]
 
@@ -51,8 +54,6 @@ def beside(
     `Elsewhere` if it would not run as one entry without debug mode either, or its arrays are too
     large to be copied.
     """
-    if isinstance(site, TangentSite):
-        return Elsewhere
     prepared = site.prepared(ctx, functions, steps, inputs)
     if prepared is None:
         return Elsewhere
@@ -62,7 +63,8 @@ def beside(
             return Elsewhere
     except NotPlainError:
         return Elsewhere
-    ctx.record((check_cotangents, run))
+    if run.is_active:
+        ctx.record((check_cotangents, run))
     return run
 
 
@@ -117,13 +119,35 @@ class LoopBeside:
         }
         self.given = self.site.given(self.form, self.inputs)
         kept = self.floats, self.ints, self.steps
-        results = self.site.swept(self.form, kept, self.copies, self.given)
+        self.tangents = self.with_sizes()
+        results = self.site.swept(self.form, kept, self.copies | self.tangents, self.given)
         if results is None:
             return False
         bound = dict(zip(self.form.results, results, strict=False))
         self.given |= bound
         self.expected = typed(self.form, bound, results[len(bound) :])
         return True
+
+    @property
+    def is_active(self) -> bool:
+        """Whether cotangents may flow through the region."""
+        return bool(self.form.outputs or self.form.shadows)
+
+    def with_sizes(self) -> dict[str, SizedCells]:
+        """Return what is read and written of tangents, each number with the size of its terms."""
+        sizes = Shadows(sizes_of)
+        cells: dict[str, SizedCells] = {}
+        lists: dict[int, SizedCells] = {}
+        for name in filter(is_tangent, self.inputs):
+            a = self.copies[name]
+            if type(a) is ndarray:
+                cells[name] = SizedCells(cells_of(a), cells_of(sizes.view(a)))
+            elif type(a) is Items:
+                found = SizedCells(a.cells, list(map(abs, a.cells)))
+                cells[name] = lists.setdefault(id(a), found)
+            else:
+                self.given[name] = sized_value(self.given[name])
+        return cells
 
     def arrays(self) -> Iterator[ndarray]:
         """Yield the arrays among the inputs."""
@@ -141,13 +165,30 @@ class LoopBeside:
         """
         self.bound = dict(zip(self.site.region.bound, values, strict=True))
         for name, y in self.bound.items():
-            self.compare_value(name, y, self.expected[name])
+            if is_tangent(name):
+                g = self.given[name]
+                self.compare_rounded("tangent", name, as_plain(y), g, size_of(g))
+            else:
+                self.compare_value(name, y, self.expected[name])
         for name in self.site.written:
-            self.compare_value(name, self.source[name], self.contents(name))
+            if is_tangent(name):
+                cells = self.tangents[name]
+                y = as_plain(self.source[name])
+                self.compare_rounded("tangent", name, y, cells.values, cells.sizes)
+            else:
+                self.compare_value(name, self.source[name], self.contents(name))
+        if not self.is_active:
+            return
         self.items = {
             id(a): list(a) for name, a in self.source.items() if type(self.inputs[name]) is Items
         }
         self.ctx.record((note_cotangents, self))
+
+    def above(
+        self, ctx: ForwardMode, names: Iterable[str], tangents: dict[str, str], pairs: list[Pairs]
+    ) -> LoopAbove:
+        """Return what compares the same loop under forward mode: see `LoopAbove`."""
+        return LoopAbove(self, ctx, names, tangents, pairs)
 
     def contents(self, name: str) -> Any:
         """Return what an array or a list holds after the region has run."""
@@ -201,10 +242,10 @@ class LoopBeside:
                 numbers[id(leaf)] = numbers[id(leaf)] + items[id(self.source[name])][k]
         for key, name in names.items():
             leaf = noted.leaves[key][0]
-            self.compare_cotangents(name, leaf.grad, numbers[key], size_of(numbers[key]))
+            self.compare_rounded("cotangent", name, leaf.grad, numbers[key], size_of(numbers[key]))
         for name in self.active:
             a = noted.arrays[name]
-            self.compare_cotangents(name, self.cotangent(a), *blocks.views(a))
+            self.compare_rounded("cotangent", name, self.cotangent(a), *blocks.views(a))
 
     def lists(self) -> list[str]:
         """Return the names of the lists to whose items cotangents may flow."""
@@ -220,21 +261,23 @@ class LoopBeside:
         """Return the cotangent of an array."""
         return cotangents(self.ctx).view(a)
 
-    def compare_cotangents(self, name: str, found: Any, expected: Any, sizes: Any) -> None:
-        """Raise if cotangents differ by more than rounding does."""
+    def compare_rounded(self, what: str, name: str, found: Any, expected: Any, sizes: Any) -> None:
+        """Raise if cotangents or tangents differ by more than rounding does."""
         found, expected = np.asarray(found, float), np.asarray(expected, float)
-        close = max(CLOSE, EPS * len(self.floats))
+        close = max(CLOSE, EPS * (len(self.floats) + len(self.steps or ())))
         far = np.abs(found - expected) > close * np.asarray(sizes) + TINY
         if np.any(far & np.isfinite(found)):
             k = np.unravel_index(np.argmax(far), far.shape)
             raise self.ctx.failed(
-                self.differs("another cotangent", name, str(expected[k]), str(found[k]), k)
+                self.differs(f"another {what}", name, str(expected[k]), str(found[k]), k)
             )
 
     def differs(
         self, what: str, name: str, got: str, expected: str, index: Any = ()
     ) -> DifferentResultError:
         """Return the error for a region that does something else than its statements."""
+        while is_tangent(name):
+            name = name.partition("_")[2]
         name = self.site.region.bound.get(name, name.removeprefix("u_"))
         place = f"[{', '.join(map(str, index))}]" if index else ""
         return DifferentResultError(
@@ -243,6 +286,56 @@ class LoopBeside:
             why=f"expected: {expected}\ngot:      {got}",
             fix="it is a fault of mooncake_py: please report it with this message",
         )
+
+
+class LoopAbove:
+    """A loop under forward mode: below, its tangent runs beside.
+
+    Parameters
+    ----------
+    below : LoopBeside or LoopAbove
+    ctx : ForwardMode
+    names : iterable of str
+        What the region binds.
+    tangents : dict of str to str
+        For each active name what its tangent is called below.
+    pairs : list of Pairs
+        The lists among the inputs, as they were.
+    """
+
+    def __init__(
+        self,
+        below: LoopBeside | LoopAbove,
+        ctx: ForwardMode,
+        names: Iterable[str],
+        tangents: dict[str, str],
+        pairs: list[Pairs],
+    ) -> None:
+        self.below = below
+        self.ctx = ctx
+        self.names = tuple(names)
+        self.tangents = tangents
+        self.pairs = pairs
+
+    def above(
+        self, ctx: ForwardMode, names: Iterable[str], tangents: dict[str, str], pairs: list[Pairs]
+    ) -> LoopAbove:
+        """Return what compares the same loop one level higher."""
+        return LoopAbove(self, ctx, names, tangents, pairs)
+
+    def compare(self, *values: Any) -> None:
+        """Compare primals and tangents of what the loop has bound and written."""
+        for pair in self.pairs:
+            now = Pairs(self.ctx, pair.source)
+            pair.primals[:], pair.tangents[:] = now.primals, now.tangents
+        primals: list[Any] = []
+        tangents: list[Any] = []
+        for name, y in zip(self.names, values, strict=True):
+            p, t = self.ctx.split(y)
+            primals.append(p)
+            if name in self.tangents:
+                tangents.append(0.0 if t is None else t)
+        self.below.compare(*primals, *tangents)
 
 
 def note_cotangents(entry: tuple[Any, ...]) -> None:

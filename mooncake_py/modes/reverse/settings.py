@@ -38,7 +38,7 @@ def debug_mode(*, check_finite: bool = True, compare_loops: bool = True) -> Iter
         Whether it is an error if an adjoint turns finite cotangents into nan or infinity.
     compare_loops : bool
         Whether loops that run as one entry without debug mode do so beside their statements, to
-        be compared: values bit for bit, cotangents to rounding.
+        be compared: values bit for bit, cotangents and tangents to rounding.
 
     Raises
     ------

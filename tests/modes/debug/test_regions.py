@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from typing import Any
@@ -10,10 +11,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mooncake_py import checkpoint, debug_mode, grad, hvp, value_and_grad
+from mooncake_py import checkpoint, debug_mode, grad, hvp, jvp, value_and_grad
 from mooncake_py.compiler import site
 from mooncake_py.errors import DifferentResultError
 from mooncake_py.modes.debug.regions import LoopBeside
+from mooncake_py.modes.debug.sized import Sized, SizedCells
 from tests.support.gradients import Program, Programs
 
 pytestmark = pytest.mark.plain
@@ -325,7 +327,78 @@ def test_loops_with_warnings_and_exceptions_are_not_compared(compared: list[str]
     assert compared == []
 
 
-def test_second_order() -> None:
-    expected = hvp(a_number, (X,), X)
+# Forward mode.
+
+
+@pytest.mark.parametrize("program", programs, ids=str)
+def test_tangents_agree(program: Program, compared: list[str]) -> None:
+    args = copy.deepcopy(program.args)
+    expected = jvp(program.f, args, args)
     with debug_mode():
-        assert_allclose(hvp(a_number, (X,), X), expected, rtol=1e-12)
+        value, tangent = jvp(program.f, args, args)
+    assert value == expected[0]
+    assert_allclose(tangent, expected[1], rtol=1e-12)
+    assert "compare" in compared
+
+
+@pytest.mark.parametrize("program", programs, ids=str)
+def test_products_with_the_hessian_agree(program: Program, compared: list[str]) -> None:
+    x, *others = copy.deepcopy(program.args)
+    expected = hvp(program.f, (x, *others), np.ones(5))
+    with debug_mode():
+        found = hvp(program.f, (x, *others), np.ones(5))
+    assert_allclose(found, expected, rtol=1e-11)
+    assert {"compare", "check"} <= set(compared)
+
+
+def tangents_times(factor: float) -> Callable[..., Any]:
+    """Return what lets a forward sweep bind other tangents."""
+    return lambda f: lambda *args: [v * factor if type(v) is Sized else v for v in f(*args)]
+
+
+def test_a_wrong_tangent(powers: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    sabotage(monkeypatch, forward=tangents_times(1.0 + 1e-9))
+    with debug_mode(), pytest.raises(DifferentResultError, match="gives s another tangent") as e:
+        jvp(powers, (X, 0.5), (X, 1.0))
+    assert f"{powers.__code__.co_filename}:4:" in str(e.value)
+
+
+def test_rounding_of_a_tangent_is_no_difference(
+    powers: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sabotage(monkeypatch, forward=tangents_times(1.0 + 1e-14))
+    with debug_mode():
+        jvp(powers, (X, 0.5), (X, 1.0))
+
+
+@pytest.mark.parametrize("kind", [lambda x: x * 1.0, list])
+def test_a_wrong_tangent_of_an_element(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def f(x):
+        y = kind(x)
+        for i in range(1, 5):
+            y[i] *= y[i - 1]
+        return y[4]
+
+    def wrong(forward: Any) -> Any:
+        def run(*args: Any) -> Any:
+            found = forward(*args)
+            next(a for a in args if isinstance(a, SizedCells))[2] = 7.0
+            return found
+
+        return run
+
+    sabotage(monkeypatch, forward=wrong)
+    with debug_mode(), pytest.raises(DifferentResultError, match=r"gives y\[2\] another tangent"):
+        jvp(f, (X,), (X,))
+
+
+def test_a_wrong_value_under_forward_mode(powers: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    sabotage(monkeypatch, forward=last_bit)
+    with debug_mode(), pytest.raises(DifferentResultError, match="gives s another value"):
+        jvp(powers, (X, 0.5), (X, 1.0))
+
+
+def test_a_wrong_cotangent_at_second_order(powers: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    sabotage(monkeypatch, reverse=numbers_times(1.0 + 1e-9))
+    with debug_mode(), pytest.raises(DifferentResultError, match="another cotangent"):
+        hvp(powers, (X, 0.5), 1.0, argnums=1)
