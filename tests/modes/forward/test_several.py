@@ -245,6 +245,7 @@ TOGETHER = [
 ]  # fmt: skip
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("program", TOGETHER, ids=lambda f: f.__name__)
 def test_one_run_has_the_tangents_of_all_directions(program: Any, runs: list[str]) -> None:
     check(program, (A.copy(), S), DIRECTIONS)
@@ -289,12 +290,14 @@ def late_loop(a, s):
 ONE_BY_ONE = [loops, loops_over_lists, inner_gradient, late_loop, shapes_in_place]
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("program", ONE_BY_ONE, ids=lambda f: f.__name__)
 def test_what_takes_one_tangent_runs_once_for_each(program: Any, runs: list[str]) -> None:
     check(program, (A.copy(), S), DIRECTIONS)
     assert runs == ["along_each", "push_forward", "push_forward"]
 
 
+@pytest.mark.plain
 def test_more_directions_than_one_run_takes(runs: list[str]) -> None:
     x = np.linspace(0.1, 1.0, 2 * several.AT_ONCE + 1)
     check(lambda x: np.cumsum(x * x), (x,), [(e,) for e in np.eye(len(x))])
@@ -343,6 +346,7 @@ def test_numbers_of_every_kind() -> None:
         check(lambda s: (s * s, s / 3, 2 - s, s**2, [s]), (kind,), [(1.0,), (-2.5,)])
 
 
+@pytest.mark.plain
 def test_rules_of_users(runs: list[str]) -> None:
     def doubled(x):
         raise NotImplementedError
