@@ -177,17 +177,10 @@ def output_of(ctx: Mode, out: CoDual, inputs: tuple[Any, Any]) -> tuple[Any, Any
         node = active_number(y, ctx)
         return node, node
     if type(y) is tuple:
-        pairs = [
-            output_of(ctx, CoDual(p, d), inputs) for p, d in zip(y, parts_of(out), strict=True)
-        ]
+        data = out.fdata if type(out.fdata) is tuple else (NoFData(),) * len(y)
+        pairs = [output_of(ctx, CoDual(p, d), inputs) for p, d in zip(y, data, strict=True)]
         return tuple(value for value, _ in pairs), tuple(node for _, node in pairs)
     return marshalling.activated(ctx, y, *inputs)
-
-
-def parts_of(out: CoDual) -> Any:
-    """Return the fdata of each element of a tuple."""
-    data = out.fdata
-    return data if type(data) is tuple else (NoFData(),) * len(out.primal)
 
 
 @pulls.undoes

@@ -50,7 +50,7 @@ class Copier:
     ) -> None:
         self.convert = convert
         self.keep_views = keep_views
-        self.copy_other = _itself if share_others else _without_tangent
+        self.copy_other = (lambda v: v) if share_others else _without_tangent
         self.memo: dict[int, tuple[Any, Any]] = {}  # by id, the object beside its copy
 
     def copy(self, value: Any) -> Any:
@@ -137,10 +137,6 @@ def _shareable(cell: types.CellType, parts: dict[str, Any]) -> bool:
     """
     contents = parts.get("cell_contents")
     return not parts or (contents is cell.cell_contents and not isinstance(contents, _NUMBERS))
-
-
-def _itself(value: Any) -> Any:
-    return value
 
 
 def _without_tangent(value: Any) -> Any:

@@ -58,18 +58,17 @@ def unary_handler(rule: Rule, f: Any) -> Callable[[ReverseMode, Any], Any] | Non
         return None
     if is_of_math(f):
         slope = partial_for_one(rule)
-        return slope and number_handler(rule, f, slope, float, general_handler(rule, f))
+        if slope is None:
+            return None
+        return number_handler(
+            rule, f, slope, float, lambda ctx, x: apply_elementwise(rule, ctx, f, (x,), {})
+        )
     if len(rule.partials) != 1:
         return None
     quick = array_handler(rule, f)
     if f in NUMPY_FUNCTIONS and registry.are_first():
         return number_handler(rule, f, slope_of(f), np.float64, quick)
     return quick
-
-
-def general_handler(rule: ElementwiseRule, f: Any) -> Callable[[ReverseMode, Any], Any]:
-    """Return the way that always serves."""
-    return lambda ctx, x: apply_elementwise(rule, ctx, f, (x,), {})
 
 
 def array_handler(rule: ElementwiseRule, f: Any) -> Callable[[ReverseMode, Any], Any]:

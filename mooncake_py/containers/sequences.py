@@ -42,7 +42,8 @@ def readable(ctx: Mode, f: Any, value: Any) -> Any:
     if t is np.flatiter:
         return ctx.call(ndarray.reshape, value.base, -1)  # like NumPy's, a view where it can be
     if t is list or t is tuple:
-        return value if all_known(value) else t(readable(ctx, f, v) for v in value)
+        known = all(type(v) in KNOWN for v in value)
+        return value if known else t(readable(ctx, f, v) for v in value)
     if is_sequence(value) and belongs_to_numpy(f) and ctx.contains_active(value):
         return [readable(ctx, f, v) for v in elements(ctx, value)]
     return value
@@ -53,11 +54,6 @@ def belongs_to_numpy(f: Any) -> bool:
     """Tell whether a function is NumPy's, or one in terms of which a replacement is written."""
     module = getattr(getattr(f, "__objclass__", f), "__module__", None) or ""
     return isinstance(f, np.ufunc) or module.partition(".")[0] in ("numpy", "mooncake_py")
-
-
-def all_known(values: Any) -> bool:
-    """Tell whether no element can be a sequence."""
-    return all(type(v) in KNOWN for v in values)
 
 
 def is_sequence(value: Any) -> bool:

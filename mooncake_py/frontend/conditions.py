@@ -10,7 +10,6 @@ import ast
 
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import (
-    Place,
     Rebuilder,
     constant,
     context_attribute,
@@ -50,7 +49,10 @@ class ConditionRewriter(Rebuilder):
             right = self.visit(operand)
             name = COMPARE[type(op)]
             if operand is node.comparators[-1] or isinstance(operand, ast.Constant | ast.Name):
-                links.append(_compared(op, left, right, place))
+                if isinstance(op, _IDENTITY):
+                    links.append(located(ast.Compare(left, [op], [right]), place))
+                else:
+                    links.append(context_call(name, [left, right], place))
                 left = right
             else:
                 links.append(context_call("link", [constant(name, place), left, right], place))
@@ -128,9 +130,3 @@ class ConditionRewriter(Rebuilder):
         return isinstance(node, ast.Call) and any(
             self.names.calls_builtin(node, name) for name in _BOOLEAN_BUILTINS
         )
-
-
-def _compared(op: ast.cmpop, left: ast.expr, right: ast.expr, place: Place) -> ast.expr:
-    if isinstance(op, _IDENTITY):
-        return located(ast.Compare(left, [op], [right]), place)
-    return context_call(COMPARE[type(op)], [left, right], place)

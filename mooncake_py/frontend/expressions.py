@@ -117,7 +117,8 @@ class ExpressionRewriter(FusingRewriter):
 
     def index(self, node: ast.expr) -> ast.expr:
         """Rewrite what stands between brackets; constant slices are built once, beforehand."""
-        if isinstance(node, ast.Slice) or (isinstance(node, ast.Tuple) and _has_slice(node)):
+        parts = node.elts if isinstance(node, ast.Tuple) else [node]
+        if any(isinstance(part, ast.Slice) for part in parts):
             value = _constant_value(node)
             if value is not _NOT_CONSTANT:
                 return self._inject(value, node)
@@ -308,10 +309,6 @@ def steady_slice(start: Any, stop: Any, step: Any = None) -> slice:
         bounds = (b.__index__() if type(b) is ndarray else b for b in (start, stop, step))
         return slice(*bounds)
     return slice(start, stop, step)
-
-
-def _has_slice(node: ast.Tuple) -> bool:
-    return any(isinstance(item, ast.Slice) for item in node.elts)
 
 
 def _constant_value(node: Any) -> Any:

@@ -29,27 +29,20 @@ def run_elsewhere(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return f(items if type(items) is range else ctx.iter(items), *rest, **kwargs)
 
 
-def run_loop(ctx: Mode, _: Any, args: Any, kwargs: Any) -> Any:
-    """Run ``checkpointed_loop(step, state, items, slots)``."""
-    from mooncake_py.recomputation.loop import run_counted  # what few programs need
+def run_loop(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``checkpointed_loop(step, state, items, slots)`` or the same with a condition."""
+    from mooncake_py.recomputation import loop  # what few programs need
 
-    return run_counted(ctx, *_loop_arguments(*args, **kwargs))
+    def run(step: Any, state: Any, items: Any, /, slots: int = 10) -> Any:
+        run_steps = loop.run_counted if f is checkpointed_loop else loop.run_while
+        return run_steps(ctx, step, state, items, slots)
 
-
-def run_while(ctx: Mode, _: Any, args: Any, kwargs: Any) -> Any:
-    """Run ``checkpointed_while(step, state, more, slots)``."""
-    from mooncake_py.recomputation import loop
-
-    return loop.run_while(ctx, *_loop_arguments(*args, **kwargs))
-
-
-def _loop_arguments(step: Any, state: Any, items: Any, /, slots: int = 10) -> Any:
-    return step, state, items, slots
+    return run(*args, **kwargs)
 
 
 HANDLERS = {
     checkpoint: run_checkpoint,
     checkpointed: run_elsewhere,
     checkpointed_loop: run_loop,
-    checkpointed_while: run_while,
+    checkpointed_while: run_loop,
 }

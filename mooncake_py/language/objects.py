@@ -49,7 +49,7 @@ class Objects(Core):
         method = getattr(t, "__getitem__", None)
         if type(method) is FunctionType or is_other(method, "__getitem__"):
             return self.call(method, o, i)
-        by_class = class_getitem(o)
+        by_class = getattr(o, "__class_getitem__", None) if issubclass(t, type) else None
         if type(by_class) is MethodType:
             return self.call(by_class, i)
         if isinstance(o, dict):
@@ -179,11 +179,6 @@ class Objects(Core):
             if result is not NotImplemented:
                 return result
         return containers.inplace_operator(self, op, x, v)
-
-
-def class_getitem(value: Any) -> Any:
-    """Return what ``value[...]`` calls where the value is a class, None otherwise."""
-    return getattr(value, "__class_getitem__", None) if isinstance(value, type) else None
 
 
 SEQUENCES = (list, tuple, str, bytes, bytearray, deque)

@@ -24,23 +24,13 @@ __all__ = ["Active", "active_number", "primal_of", "shared_number"]
 
 
 class Active:
-    """A scalar on the tape, made by `active_number`.
-
-    Attributes
-    ----------
-    primal : float, complex or numpy inexact scalar
-        The value, of the type that the user's code would see.
-    grad : number
-        Cotangent accumulated on the reverse pass.
-    context : Mode
-        The differentiated call that it belongs to.
-    """
+    """A scalar on the tape, made by `active_number`."""
 
     __slots__ = ("context", "grad", "primal")
 
-    primal: Any
-    grad: Any
-    context: Mode
+    primal: Any  # the value, of the type that the user's code would see
+    grad: Any  # the cotangent accumulated on the reverse pass
+    context: Mode  # the differentiated call that it belongs to
 
     active = True
 

@@ -59,7 +59,9 @@ def contains_active(ctx: Tracking, value: Any, seen: set[int]) -> bool:
     if t is Active:
         return True
     if isinstance(value, ndarray) and value.dtype.kind != "O":
-        return ctx.find(value) is not None if t is ndarray else owner_active(ctx, value)
+        if t is not ndarray and value.dtype.kind not in "fc":
+            return False
+        return ctx.find(value if t is ndarray else value.view(ndarray)) is not None
     if isinstance(value, buffers.BUFFERS) and buffers.is_active(ctx, value):
         return True
     if id(value) in seen:
@@ -72,11 +74,6 @@ def holds_inert(container: Any) -> bool:
     """Tell whether all parts of a list, a deque or a dict are inert: quick for many of them."""
     parts = container.values() if isinstance(container, dict) else container
     return INERT.issuperset(map(type, parts))
-
-
-def owner_active(ctx: Tracking, value: ndarray) -> bool:
-    """Tell whether an instance of a subclass of ndarray shares active memory."""
-    return value.dtype.kind in "fc" and ctx.find(value.view(ndarray)) is not None
 
 
 def parts(value: Any) -> Iterable[Any]:

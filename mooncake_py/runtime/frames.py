@@ -102,10 +102,6 @@ def run_traceback(f: Any, args: Any, kwargs: Any) -> Any:
 # Handlers: (context, function, args, kwargs) -> result.
 
 
-def run_getframe(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    return user_frame(*args)
-
-
 def run_stack(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     found = inspect.getouterframes(user_frame(), *args, **kwargs)
     return [info for info in found if is_visible(info.frame)]
@@ -133,7 +129,7 @@ def run_namedtuple(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 HANDLERS = {
-    sys._getframe: run_getframe,
+    sys._getframe: lambda ctx, f, args, kwargs: user_frame(*args),
     sys.exc_info: run_exc_info,
     inspect.currentframe: lambda ctx, f, args, kwargs: user_frame(),
     inspect.stack: run_stack,

@@ -53,8 +53,8 @@ def initialize_dataclass(
             value = values[name]
         elif field.default_factory is not MISSING:
             value = ctx.call(field.default_factory)
-        elif field.default is not MISSING and has_slots(cls):
-            value = field.default
+        elif field.default is not MISSING and "__slots__" in cls.__dict__:
+            value = field.default  # which `dataclass(slots=True)` took away from the class
         else:
             continue  # the default stays in the class, or __post_init__ sets it
         if kind == "_FIELD_INITVAR":
@@ -65,8 +65,3 @@ def initialize_dataclass(
             ctx.setattr(made, name, value)
     if hasattr(cls, "__post_init__"):
         ctx.method(made, "__post_init__", *init_only)
-
-
-def has_slots(cls: Any) -> bool:
-    """Tell whether ``dataclass(slots=True)`` took the defaults away from the class."""
-    return "__slots__" in cls.__dict__

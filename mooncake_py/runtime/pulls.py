@@ -174,8 +174,8 @@ def contribute(g: Any, node: Any, partial: Any, spec: Any, saved: Any, last: boo
         c = product(g, partial)
     if spec is not None or type(c) is not ndarray:
         deliver(node, c, spec)
-    elif narrower(g, c):
-        deliver(node, c, (c.shape, g.dtype))
+    elif type(g) is ndarray and g.dtype is not c.dtype and g.dtype != c.dtype:
+        deliver(node, c, (c.shape, g.dtype))  # the partial was of a higher precision
     else:
         node.add(c)
 
@@ -195,11 +195,6 @@ def quick_product(g: ndarray, partial: Any, saved: Any) -> ndarray | None:
         return None
     flat = c if c.ndim == 1 else c.ravel("K")
     return c if flat.dot(flat) < INFINITY else None
-
-
-def narrower(g: Any, c: ndarray) -> bool:
-    """Tell whether a partial of a higher precision made of a cotangent one that does not fit."""
-    return type(g) is ndarray and g.dtype is not c.dtype and g.dtype != c.dtype
 
 
 def product_sum(g: Any, p: ndarray, spec: Any) -> Any:

@@ -24,30 +24,17 @@ _BINDING = frozenset({
 
 
 class Bindings:
-    """Every way in which a function binds names.
-
-    Attributes
-    ----------
-    own : dict
-        Name of the function's scope to what it is bound to: an expression whose value it gets,
-        a ``For`` whose items it gets, or None for anything else.
-    inner : set of str
-        Names bound in comprehensions and class bodies within the function.
-    global_names, nonlocal_names : set of str
-        Names so declared, also in class bodies.
-    rebound : set of str
-        Names that a nested function or class may rebind by ``nonlocal``.
-    attribute_lines : set of int
-        Lines on which attributes stand: for whoever looks for them, a walk the less.
-    """
+    """Every way in which a function binds names."""
 
     def __init__(self) -> None:
+        # By name what it is bound to in the function's scope: an expression whose value it gets,
+        # a `For` whose items it gets, or None for anything else.
         self.own: dict[str, list[Any]] = {}
-        self.inner: set[str] = set()
-        self.global_names: set[str] = set()
+        self.inner: set[str] = set()  # in comprehensions and class bodies within the function
+        self.global_names: set[str] = set()  # so declared, also in class bodies
         self.nonlocal_names: set[str] = set()
-        self.rebound: set[str] = set()
-        self.attribute_lines: set[int] = set()
+        self.rebound: set[str] = set()  # which a nested function or class may rebind
+        self.attribute_lines: set[int] = set()  # on which attributes stand: a walk the less
 
     def bound(self) -> set[str]:
         """Return every name bound in the function's scope or one that is not a function."""
