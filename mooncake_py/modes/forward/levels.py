@@ -291,10 +291,21 @@ class Levels(ArrayLanguage, ForwardMode):
             self.write(whole, Ellipsis, t)
         else:
             self.blocks.put(y, t)
-        if self.plain and id(owner) not in self.registry.constants:
-            # Nobody else has seen it yet: writes need no log.
-            self.registry.constants[id(owner)] = Memory.of(owner)
+        self.note_new(owner)
         return y
+
+    def fresh_array(self, y: ndarray, t: ndarray) -> ndarray:
+        """Return a new array that owns its memory, with a tangent laid out like it."""
+        self.blocks.put(y, t)
+        self.note_new(y)
+        return y
+
+    def note_new(self, owner: ndarray) -> None:
+        """Note that nobody else has seen an array yet: writes need no log."""
+        if self.plain:
+            constants = self.base.registry.constants
+            if id(owner) not in constants:
+                constants[id(owner)] = Memory.of(owner)
 
     def fresh_number(self, y: Any, t: Any) -> Any:
         """Return a number with its tangent; itself if that is None."""

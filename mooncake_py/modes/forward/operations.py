@@ -18,7 +18,7 @@ from mooncake_py.runtime import drops
 from mooncake_py.runtime import overlapping as overlapping_writes
 from mooncake_py.runtime.active import REAL_SCALARS, Active
 from mooncake_py.runtime.operators import BINARY, BinaryOperator
-from mooncake_py.runtime.quiet import Quiet
+from mooncake_py.runtime.quiet import Quiet, loud_again, quiet
 from mooncake_py.runtime.values import FLOAT64, NUMBERS, is_inexact
 from mooncake_py.tangents.memory import has_overlaps, is_same_view
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Operations"]
 
-FLOATS = frozenset({Active, float, int, np.float64})
+QUICK = frozenset({ndarray, Active, float, int, np.float64})
 MATMUL = BINARY["matmul"]
 LINEAR = BINARY["add"], BINARY["sub"]
 
@@ -41,12 +41,14 @@ class Operations(Levels):
     def binary(self, op: BinaryOperator, a: Any, b: Any) -> Any:
         """Run a binary operator on values of any type."""
         tangent = quick.ARITHMETIC.get(op.name)
-        if tangent is not None and type(a) in FLOATS and type(b) in FLOATS:
+        if tangent is not None and type(a) in QUICK and type(b) in QUICK:
             p, t = self.split(a)
             q, u = self.split(b)
             if t is None and u is None:
                 return getattr(self.base, op.name)(a, b)
             y = op.function(p, q) if self.plain else getattr(self.base, op.name)(p, q)
+            if type(a) is ndarray or type(b) is ndarray:
+                return self.array_result(op, tangent, y, (p, q), (t, u))
             c = self.tangent_of_numbers(tangent, p, q, t, u, y)
             if quick.fits(c, y):
                 return self.fresh_number(y, c)
@@ -71,17 +73,27 @@ class Operations(Levels):
         if ta is None and tb is None:
             return getattr(self.base, op.name)(p, q)
         y = op.function(p, q) if self.plain else getattr(self.base, op.name)(p, q)
-        tangent = quick.ARITHMETIC.get(op.name)
-        if tangent is not None:
-            with Quiet():
-                t = tangent(self.operators, p, q, ta, tb, y)
-                serves = quick.fits(t, y)
-            if serves:
-                return self.fresh(y, t)
         if op is MATMUL:
             t = self.lower(pushforward.of_bilinear, op.ufunc, p, q, ta, tb, (), {}, y)
             return self.fresh(y, t)
-        return self.push_elementwise(op.array_rule, y, (p, q), (ta, tb))
+        tangent = quick.ARITHMETIC.get(op.name)
+        return self.array_result(op, tangent, y, (p, q), (ta, tb))
+
+    def array_result(
+        self, op: BinaryOperator, tangent: Any, y: Any, primals: Any, tangents: Any
+    ) -> Any:
+        """Return the result of an operator of which an operand is an array, with its tangent."""
+        if tangent is not None:
+            before = quiet()
+            try:
+                t = tangent(self.operators, *primals, *tangents, y)
+                serves = quick.fits(t, y)
+            finally:
+                loud_again(before)
+            if serves:
+                whole = type(y) is ndarray and y.base is None
+                return self.fresh_array(y, t) if whole else self.fresh(y, t)
+        return self.push_elementwise(op.array_rule, y, primals, tangents)
 
     def scalar_operation(
         self, rule: Any, function: Callable[..., Any], args: tuple[Any, ...]

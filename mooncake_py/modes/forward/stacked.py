@@ -12,7 +12,7 @@ from mooncake_py.language.array_language import ArrayLanguage
 from mooncake_py.modes.forward import pushforward, quick
 from mooncake_py.modes.forward.apply import GENERATORS
 from mooncake_py.modes.forward.context import ForwardContext
-from mooncake_py.modes.forward.operations import LINEAR, MATMUL, overlapping, shares
+from mooncake_py.modes.forward.operations import LINEAR, MATMUL, QUICK, overlapping, shares
 from mooncake_py.modes.forward.stack import (
     Stack,
     aligned,
@@ -24,8 +24,7 @@ from mooncake_py.modes.forward.stack import (
 from mooncake_py.modes.forward.stacked_blocks import StackedBlocks
 from mooncake_py.overriding import override
 from mooncake_py.runtime import drops
-from mooncake_py.runtime.active import REAL_SCALARS, Active, active_number
-from mooncake_py.runtime.memory import Memory
+from mooncake_py.runtime.active import REAL_SCALARS, Active, active_number, primal_of
 from mooncake_py.runtime.operators import BinaryOperator
 from mooncake_py.runtime.quiet import Quiet, loud_again, quiet
 from mooncake_py.runtime.values import FLOAT64, is_inexact
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["StackedContext"]
 
-QUICK = frozenset({ndarray, Active, float, int, np.float64})
+ONE_TANGENT = REAL_SCALARS | {int}  # numbers of which loops are one entry
 INFINITY = float("inf")
 
 
@@ -83,10 +82,9 @@ class StackedContext(ForwardContext):
 
     @override
     def run_region(self, site: Any, functions: Any, steps: Any, inputs: Any) -> Any:
-        lists = [a for _, a in site.lists(inputs)]
-        if lists and not site.is_worth(site.steps(steps, inputs), inputs):
+        if not may_run(site, steps, inputs):  # it would ask for tangents before it says so
             return Elsewhere
-        for items in lists:
+        for _, items in site.lists(inputs):
             self.settle(items)
         return super().run_region(site, functions, steps, inputs)
 
@@ -179,9 +177,7 @@ class StackedContext(ForwardContext):
             self.blocks.put(y, rows)
         else:
             self.write_rows(y, Ellipsis, rows)
-        if id(owner) not in self.registry.constants:
-            # Nobody else has seen it yet: writes need no log.
-            self.registry.constants[id(owner)] = Memory.of(owner)
+        self.note_new(owner)
         return y
 
     def write_rows(self, o: ndarray, i: Any, rows: ndarray | None) -> None:
@@ -324,6 +320,14 @@ class StackedContext(ForwardContext):
             rows = self.rows_of(self.binary(op, x, v))
         self.base.inplace(op, x, p)
         self.write_rows(x, Ellipsis, rows)
+
+
+def may_run(site: Any, steps: Any, inputs: dict[str, Any]) -> bool:
+    """Whether the numbers and arrays that a region takes are such that it could run as a whole."""
+    primals = {name: primal_of(value) for name, value in inputs.items()}
+    return all(type(primals[name]) in ONE_TANGENT for name in site.numbers) and (
+        site.is_worth(site.steps(steps, primals), primals)
+    )
 
 
 def in_turn(o: ndarray, i: Any, rows: ndarray, whole: ndarray) -> bool:

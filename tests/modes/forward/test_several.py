@@ -174,6 +174,13 @@ def masked_output(a, s):
     return b
 
 
+def repeated(a, s):
+    b = a
+    for _ in range(4):
+        b = b * s + a
+    return b
+
+
 def precision(a, s):
     b = a.astype(np.float32)
     c = b * np.float32(2) + b[0]
@@ -242,6 +249,7 @@ TOGETHER = [
     arithmetic, broadcasting, broadcasting_of_constants, layouts, views, elements, index_arrays,
     repeated_index, in_place, functions, output_arguments, precision, complex_numbers,
     whole_numbers, without_axes, containers, not_finite, calls, own_memory, masked_output,
+    repeated,
 ]  # fmt: skip
 
 
