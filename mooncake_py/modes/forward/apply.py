@@ -52,6 +52,7 @@ __all__ = ["handler"]
 
 ARITHMETIC = frozenset({ndarray, Active, *NUMBERS})
 SPLIT = (*ARITHMETIC, list, tuple)
+AXES = frozenset({"axis", "keepdims"})
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 
 
@@ -99,7 +100,7 @@ def apply_elementwise(
     scratch = {} if out is None or not masked else {"out": ctx.base.call(np.copy, out)}
 
     def compute() -> Any:
-        y = ctx.base.call(f, *primals, **kwargs, **scratch)
+        y = ctx.on_primals(f, *primals, **kwargs, **scratch)
         y = ctx.push_elementwise(rule, y, primals, tangents)
         if masked and type(y) is ndarray:
             mask = np.broadcast_to(np.asarray(where, bool), y.shape)
@@ -130,14 +131,18 @@ def apply_linear(rule: LinearRule, ctx: ForwardContext, f: Any, args: Any, kwarg
             if i in rule.wrt:
                 tangents[i] = t
     refuse_other_active(rule, ctx, args, kwargs, (*rule.wrt, *rule.stepwise))
-    y = ctx.base.call(f, *primals, **kwargs)
     if all(t is None for t in tangents.values()):
-        return drops.computed(ctx, f, args, y)
+        return drops.computed(ctx, f, args, ctx.base.call(f, *primals, **kwargs))
+    y = ctx.on_primals(f, *primals, **kwargs)
     ctx.refuse_subclasses(primals)
     if not is_inexact(y):
         return drops.output(ctx, rule, y, primals)
     if is_view(y, primals, tangents):
         return y
+    if rule.built_in and len(tangents) == len(args) and AXES.issuperset(kwargs):
+        only = tuple([tangents[i] for i in range(len(args))])
+        if all(t is not None for t in only):  # nothing is added that does not move
+            return ctx.fresh(y, ctx.lower(pushforward.of_linear_only, f, only, kwargs, y))
     moved, fixed = list(primals), list(primals)
     for i, t in tangents.items():
         fixed[i] = np.zeros_like(primals[i]) if type(primals[i]) is ndarray else zero_of(primals[i])
@@ -172,9 +177,9 @@ def apply_bilinear(rule: BilinearRule, ctx: ForwardContext, f: Any, args: Any, k
         refuse_other_active(rule, ctx, args, kwargs, (0, 1))
     primals, (ta, tb), active = operands(ctx, f, args[:2])
     a, b = (x if type(x) in ARITHMETIC else np.asarray(x) for x in primals)  # lists, poly1d
-    y = ctx.base.call(f, a, b, *args[2:], **kwargs)
     if not active:
-        return drops.computed(ctx, f, (a, b), y)
+        return drops.computed(ctx, f, (a, b), ctx.base.call(f, a, b, *args[2:], **kwargs))
+    y = ctx.on_primals(f, a, b, *args[2:], **kwargs)
     if not is_inexact(y):
         return drops.output(ctx, rule, y, (a, b))
     t = ctx.lower(pushforward.of_bilinear, f, a, b, ta, tb, args[2:], kwargs, y)

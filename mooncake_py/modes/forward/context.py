@@ -21,8 +21,7 @@ class ForwardContext(Operations):
     def load_handlers(self) -> None:
         """Take the tables of handlers for the rules that are registered now."""
         self.rules_version = dispatch.handlers().version
-        self.handlers = forward_handlers(self.rules_version)
-        self.unary_handlers = {}
+        self.handlers, self.unary_handlers = forward_handlers(self.rules_version)
 
 
 if TYPE_CHECKING:  # that nothing which the mode promises is missing

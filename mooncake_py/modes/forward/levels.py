@@ -237,6 +237,15 @@ class Levels(ArrayLanguage, ForwardMode):
                 return f(*args)
             return self.base.call(f, *args)
 
+    def on_primals(self, f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Run a function that has a rule on primals, of which one has a tangent.
+
+        Where nothing is active below there is nothing to record, unless numbers are read from text.
+        """
+        if self.plain and self.numerals is None:
+            return f(*args, **kwargs)
+        return self.base.call(f, *args, **kwargs)
+
     def write(self, t: ndarray, i: Any, v: Any) -> None:
         """Run ``t[i] = v`` for a tangent."""
         if self.plain:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from mooncake_py.modes.forward.context import ForwardContext
 
 __all__ = [
-    "fitted", "inner", "of_bilinear", "of_elementwise", "of_linear", "of_sequence", "of_vjp",
-    "weighed", "weighted",
+    "fitted", "inner", "of_bilinear", "of_elementwise", "of_linear", "of_linear_only",
+    "of_sequence", "of_vjp", "weighed", "weighted",
 ]  # fmt: skip
 
 
@@ -90,6 +90,11 @@ def of_linear(f: Callable[..., Any], moved: Any, fixed: Any, kwargs: Any, y: Any
         The output.
     """
     return fitted(f(*moved, **kwargs) - f(*fixed, **kwargs), y)
+
+
+def of_linear_only(f: Callable[..., Any], tangents: Any, kwargs: Any, y: Any) -> Any:
+    """Return the tangent of a function that is linear in all arguments but axes."""
+    return fitted(+f(*tangents, **kwargs), y)
 
 
 def of_bilinear(
