@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import ref
 
 from numpy import ndarray
@@ -16,11 +16,24 @@ __all__ = ["Blocks"]
 ROOM, SPARE = 16, 1 << 16  # tangents, and bytes of them, that may be of dead arrays in any case
 
 
-class Block(NamedTuple):
-    """A tangent, and a reference to the owner of the memory that it belongs to."""
+class Block:
+    """A tangent, and a reference to the owner of the memory that it belongs to.
+
+    A class without a constructor makes objects quicker: each result has one.
+    """
+
+    __slots__ = ("ref", "tangent")
 
     ref: ref[ndarray]
     tangent: ndarray
+
+    @classmethod
+    def of(cls, owner: ndarray, tangent: ndarray) -> Block:
+        """Return the block of an owner."""
+        block = cls()
+        block.ref = ref(owner)
+        block.tangent = tangent
+        return block
 
 
 class Blocks:
@@ -77,7 +90,7 @@ class Blocks:
         self.spare -= tangent.nbytes
         if len(self.known) >= self.room or self.spare < 0:
             self.drop_dead()
-        self.known[id(owner)] = Block(ref(owner), tangent)
+        self.known[id(owner)] = Block.of(owner, tangent)
 
     def drop_dead(self) -> None:
         """Drop the tangents of arrays that are gone, and say when to look again.

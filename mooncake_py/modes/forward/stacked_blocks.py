@@ -83,9 +83,9 @@ class StackedBlocks(Blocks):
             return
         self.several = False
         self.view = shadow_view
-        for key, block in self.known.items():
+        for block in self.known.values():
             if type(block) is Block:
-                self.known[key] = Block(block.ref, block.tangent[0, ...])
+                block.tangent = block.tangent[0, ...]
 
     @contextmanager
     def along(self, direction: int) -> Iterator[None]:
