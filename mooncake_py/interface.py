@@ -52,9 +52,9 @@ def value_and_grad(
     debug : bool, optional
         If true, run in :func:`debug_mode`: slowly, with checks of rules, memory and cotangents.
     mode : {"reverse", "forward"}, optional
-        One pass forward and one back, whatever the number of inputs; or one pass in forward mode
-        for each real number in the chosen arguments, two for a complex one, with no memory kept
-        for a way back: for few inputs.
+        One pass forward and one back, whatever the number of inputs; or a tangent in forward mode
+        along each real number in the chosen arguments, two along a complex one, up to 16 in one
+        pass as for :func:`jvp`, with no memory kept for a way back: for few inputs.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Gradients by forward mode: one pass along each real number of the chosen arguments.
+"""Gradients by forward mode: along each real number of the chosen arguments, several in a pass.
 
 For functions of a few numbers: nothing is kept for a reverse pass, so that the memory is that of
 the function, however long it runs.
@@ -7,6 +7,7 @@ the function, however long it runs.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from mooncake_py.language.draws import Draws
 from mooncake_py.modes.forward.call import forward_context
 from mooncake_py.modes.forward.context import ForwardContext
 from mooncake_py.modes.forward.lift import InputLifter
+from mooncake_py.modes.forward.several import AT_ONCE, give_along, read_along, stacked_context
 from mooncake_py.modes.reverse.settings import Settings, settings
 from mooncake_py.recomputation.agreement import Runs
 from mooncake_py.recomputation.structures import gathered
@@ -47,29 +49,41 @@ def run(outer: Mode | None, debug: bool, call: Call) -> tuple[Any, tuple[Any, ..
     """Return the result, and the gradients for the chosen arguments, inside what runs outside."""
     leaves = Leaves(outer)
     _, _, trees = call.lift(leaves)
-    checked = settings(debug)
-    draws, runs = Draws(), Runs(call.f)  # with the same random numbers
-    result: Any = None
-    first = True
-    for number, (leaf, known) in enumerate(leaves.found):
-        slopes: list[Any] = []
-        for direction in directions(number, leaf):
-            with draws.run():
-                here, slope = along(outer, checked, call, direction, first)
-            runs.agree(here[0])
-            slopes.append(slope)
-            if first:
-                result, first = here, False
-        kind = leaf.__class__
-        how = (
-            (slopes, kind, leaf.shape, leaf.dtype)
-            if isinstance(leaf, ndarray)
-            else (slopes, kind, None, None)
-        )
+    todo = [list(directions(k, leaf)) for k, (leaf, _) in enumerate(leaves.found)]
+    result, found = along_all(outer, settings(debug), call, list(chain(*todo)))
+    rest = iter(found)
+    for own, (leaf, known) in zip(todo, leaves.found, strict=True):
+        layout = (leaf.shape, leaf.dtype) if isinstance(leaf, ndarray) else (None, None)
+        how = (list(islice(rest, len(own))), leaf.__class__, *layout)
         known.gradient = gathered(*how) if outer is None else outer.call(gathered, *how)
-    if first:  # empty arrays only
-        result, _ = along(outer, checked, call, None, True)
     return result if call.has_aux else result[0], call.gradients(trees)
+
+
+def along_all(
+    outer: Mode | None, checked: Settings | None, call: Call, todo: list[Direction]
+) -> tuple[Any, list[Any]]:
+    """Return the result of a function, and its slopes along all directions.
+
+    Several share a run if nothing is outside, nothing is checked, and the function lets them.
+    """
+    draws, runs = Draws(), Runs(call.f)  # with the same random numbers
+    together = outer is None and checked is None
+    result: Any = None
+    slopes: list[Any] = []
+    while len(slopes) < len(todo) or runs.first is None:
+        rest = todo[len(slopes) :][: AT_ONCE if together else 1]
+        whole = runs.first is None
+        with draws.run():
+            if len(rest) > 1:
+                here, found = along_several(call, rest, whole)
+                together = len(found) == len(rest)
+            else:
+                here, slope = along(outer, checked, call, rest[0] if rest else None, whole)
+                found = [slope] if rest else []
+        runs.agree(here[0])
+        result = here if whole else result
+        slopes += found
+    return result, slopes
 
 
 def directions(number: int, leaf: Any) -> Iterator[Direction]:
@@ -96,15 +110,35 @@ def along(
     ctx = forward_context(checked, call.f, call.args, call.kwargs)
     with InputLifter(ctx) as lifter, guarded(ctx):
         output = run_moved(ctx, lifter, call, direction)
-        if whole:
-            output, aux = value_and_copy(ctx, call, output)
-        else:
-            output, aux = value_and_auxiliary(call, output)
-        value = scalar_value(call.f, output)
-        _, slope = ctx.split(output)
-        slope = 0.0 if slope is None else np.array(slope)[()]
+        value, aux = value_of(ctx, call, output, whole)
+        slope = slope_of(ctx, value_and_auxiliary(call, output)[0])
         ctx.roll_back()
     return (value, aux), slope
+
+
+def along_several(call: Call, todo: list[Direction], whole: bool) -> tuple[Any, list[Any]]:
+    """Run a function along several directions, or along the first if it lets no more through."""
+    ctx = stacked_context(len(todo))
+    with InputLifter(ctx) as lifter, guarded(ctx):
+        args, kwargs, _ = call.lift(lifter)
+        give_along(ctx, lifter, lambda k: give_unit(ctx, lifter, todo[k]))
+        output = run_forward(ctx, call.f, args, kwargs)
+        value, aux = value_of(ctx, call, output, whole)
+        slopes = read_along(ctx, lambda: slope_of(ctx, value_and_auxiliary(call, output)[0]))
+        ctx.roll_back()
+    return (value, aux), slopes
+
+
+def value_of(ctx: ForwardContext, call: Call, output: Any, whole: bool) -> tuple[Any, Any]:
+    """Return the value of a function, and what it returned beside it."""
+    output, aux = value_and_copy(ctx, call, output) if whole else value_and_auxiliary(call, output)
+    return scalar_value(call.f, output), aux
+
+
+def slope_of(ctx: ForwardContext, value: Any) -> Any:
+    """Return the tangent of a number that may stand in an array."""
+    _, slope = ctx.split(value)
+    return 0.0 if slope is None else np.array(slope)[()]
 
 
 def along_inside(
@@ -133,12 +167,17 @@ def run_moved(
     """Run a function with the chosen arguments active, and a unit tangent in a direction."""
     args, kwargs, _ = call.lift(lifter)
     if direction is not None:
-        node = lifter.nodes[direction.leaf]
-        if type(node) is Active:
-            kind = node.__class__
-            node.grad = kind(direction.one)
-        else:
-            tangent = ctx.blocks.activate(node)
-            index = np.unravel_index(direction.element, node.shape)
-            ctx.write(tangent, tuple(map(int, index)), direction.one)
+        give_unit(ctx, lifter, direction)
     return run_forward(ctx, call.f, args, kwargs)
+
+
+def give_unit(ctx: ForwardContext, lifter: InputLifter, direction: Direction) -> None:
+    """Give a unit tangent in a direction to what was lifted."""
+    node = lifter.nodes[direction.leaf]
+    if type(node) is Active:
+        kind = node.__class__
+        node.grad = kind(direction.one)
+    else:
+        tangent = ctx.blocks.activate(node)
+        index = np.unravel_index(direction.element, node.shape)
+        ctx.write(tangent, tuple(map(int, index)), direction.one)

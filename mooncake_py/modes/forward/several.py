@@ -25,7 +25,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.tangents import NoTangent
 
-__all__ = ["push_forward_along"]
+__all__ = ["AT_ONCE", "give_along", "push_forward_along", "read_along", "stacked_context"]
 
 AT_ONCE = 16
 """Directions of one run: the arrays of a function have as many tangents, which take memory."""
@@ -84,43 +84,54 @@ def pushed_along(
     f: Callable[..., Any], args: tuple[Any, ...], directions: Sequence[tuple[Any, ...]]
 ) -> tuple[Any, list[Any]]:
     """Do so for arguments that are memory of their own."""
-    base = ReverseContext()
-    guard(base)
-    ctx = StackedContext(base, len(directions))
-    ctx.is_last = True
-    guard(ctx)
+    ctx = stacked_context(len(directions))
     with InputLifter(ctx) as lifter, guarded(ctx):
-        values = lifted(ctx, lifter, args, directions)
-        output = run(ctx, f, values, {})
+        pairs = [lifter.visit(a) for a in args]
+        trees = [tree for _, tree in pairs]
+        give_along(ctx, lifter, lambda k: give_all(ctx, trees, directions[k], "tangents"))
+        output = run(ctx, f, tuple([value for value, _ in pairs]), {})
         y = independent(ctx, output)
-        tangents = [tangent_of(ctx, output, k) for k in ctx.range if ctx.blocks.several or k == 0]
+        tangents = read_along(ctx, lambda: tangent_of(ctx, output))
         ctx.roll_back()
     return y, tangents
 
 
-def lifted(
-    ctx: StackedContext, lifter: InputLifter, args: Any, directions: Sequence[Any]
-) -> tuple[Any, ...]:
-    """Return arguments made active, with their tangents along each direction."""
-    pairs = [lifter.visit(a) for a in args]
-    trees = [tree for _, tree in pairs]
+def stacked_context(directions: int) -> StackedContext:
+    """Return a context of forward mode along several directions."""
+    base = ReverseContext()
+    guard(base)
+    ctx = StackedContext(base, directions)
+    ctx.is_last = True
+    guard(ctx)
+    return ctx
+
+
+def give_along(ctx: StackedContext, lifter: InputLifter, give: Callable[[int], None]) -> None:
+    """Give what was lifted its tangents: ``give(k)`` gives those along one direction."""
     numbers = [node for node in lifter.nodes if type(node) is Active]
     given: list[list[Any]] = [[] for _ in numbers]
     if not all(type(node) is Active or ctx.blocks.can_hold(node) for node in lifter.nodes):
         ctx.keep_first()
-    for k, tangents in enumerate(directions if ctx.blocks.several else directions[:1]):
+    for k in ctx.range if ctx.blocks.several else (0,):
         with ctx.blocks.along(k):
-            give_all(ctx, trees, tangents, "tangents")
+            give(k)
         for node, found in zip(numbers, given, strict=True):
             found.append(node.grad)
             node.grad = 0.0
     for node, found in zip(numbers, given, strict=True):
         node.grad = np.array(found)
-    return tuple([value for value, _ in pairs])
 
 
-def tangent_of(ctx: StackedContext, output: Any, k: int) -> Any:
-    """Return the tangent of an output along one direction."""
-    with ctx.blocks.along(k):
-        _, tree = TangentReader(ctx).visit(output)
-        return gradient_of(output, tree, {})
+def read_along(ctx: StackedContext, read: Callable[[], Any]) -> list[Any]:
+    """Return what is read along each direction that is left."""
+    found: list[Any] = []
+    for k in ctx.range if ctx.blocks.several else (0,):
+        with ctx.blocks.along(k):
+            found.append(read())
+    return found
+
+
+def tangent_of(ctx: StackedContext, output: Any) -> Any:
+    """Return the tangent of an output along the present direction."""
+    _, tree = TangentReader(ctx).visit(output)
+    return gradient_of(output, tree, {})

@@ -242,6 +242,36 @@ def test_hessian_of_a_function_of_forward_gradients():
 # Memory and errors.
 
 
+@pytest.mark.parametrize(("size", "passes"), [(1, 1), (3, 1), (16, 1), (17, 2), (40, 3)])
+def test_many_numbers_share_a_pass(size, passes):
+    ran = iter(range(100))  # a list would be restored
+
+    def f(x):
+        next(ran)
+        return in_place(x)
+
+    x = np.linspace(0.1, 1.0, size)
+    assert_allclose(grad(f, mode="forward")(x), grad(in_place)(x), rtol=1e-12)
+    assert next(ran) == passes
+
+
+def test_a_loop_takes_a_pass_for_each_number():
+    ran = iter(range(100))
+
+    def f(x, s):
+        next(ran)
+        for i in range(1, len(x)):
+            x[i] = x[i] * x[i - 1] + s
+        return x[-1]
+
+    x = np.tile(X, 3)
+    found = grad(f, argnums=(0, 1), mode="forward")(x, 0.5)
+    assert next(ran) == 10
+    expected = grad(f, argnums=(0, 1))(x, 0.5)
+    assert_allclose(found[0], expected[0], rtol=1e-13)
+    assert_allclose(found[1], expected[1], rtol=1e-13)
+
+
 def test_nothing_is_kept_for_a_way_back():
     def decay(rate, steps):
         y = np.ones(1000)
