@@ -185,11 +185,7 @@ def shares_memory(ctx: Mode, y: Any, nodes: Any, primals: Any, wrt: Any) -> bool
 @without_out
 def apply_vjp(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -> Any:
     """Apply a rule given by output and pullback."""
-    if rule.permits:
-        args, kwargs = without_permissions(rule, f, args, kwargs)
-    if kwargs and ctx.contains_active(kwargs):
-        args, kwargs = all_by_position(rule, args, kwargs)
-    args = [readable(ctx, f, a) for a in args]
+    args, kwargs = arguments_of_vjp(rule, ctx, f, args, kwargs)
     nodes = [ctx.node_of(a) for a in args]
     while nodes and nodes[-1] is None:
         nodes.pop()
@@ -225,6 +221,19 @@ def holds_tree(node: Any) -> bool:
     return type(node) is TangentTree or (type(node) is list and any(map(holds_tree, node)))
 
 
+def arguments_of_vjp(
+    rule: VjpRule, ctx: Mode, f: Any, args: Any, kwargs: Any
+) -> tuple[list[Any], dict[str, Any]]:
+    """Return the arguments of a function as its rule takes them: active ones by position."""
+    if rule.permits:
+        args, kwargs = without_permissions(rule, f, args, kwargs)
+    if kwargs and ctx.contains_active(kwargs):  # as far as the signature of the rule allows
+        bound = inspect.signature(rule.rule).bind(*args, **kwargs)
+        bound.apply_defaults()
+        args, kwargs = bound.args, bound.kwargs
+    return [readable(ctx, f, a) for a in args], kwargs
+
+
 def without_permissions(rule: VjpRule, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """Return the arguments without those that allow a function to overwrite the others.
 
@@ -237,13 +246,6 @@ def without_permissions(rule: VjpRule, f: Any, args: Any, kwargs: Any) -> tuple[
     kwargs = {**dict(zip(names[count:], kept[count:], strict=False)), **kwargs}
     kwargs = {name: v for name, v in kwargs.items() if name not in rule.permits}
     return (*kept[:count], *args[len(kept) :]), kwargs
-
-
-def all_by_position(rule: VjpRule, args: Any, kwargs: Any) -> tuple[Any, Any]:
-    """Move keyword arguments of a rule to positions, as far as its signature allows."""
-    bound = inspect.signature(rule.rule).bind(*args, **kwargs)
-    bound.apply_defaults()
-    return bound.args, bound.kwargs
 
 
 def specs(primal: Any, node: Any) -> Any:

@@ -235,11 +235,7 @@ class AssignmentRewriter(ExpressionRewriter):
 
     def visit_Delete(self, node: ast.Delete) -> Any:
         """``del o[i]`` to ``C.delitem(o, i)``."""
-        result: list[ast.stmt] = []
-        for target in node.targets:
-            for leaf in leaves(target):
-                result.append(self._delete(leaf, node))
-        return result
+        return [self._delete(leaf, node) for target in node.targets for leaf in leaves(target)]
 
     def _delete(self, target: Any, node: ast.Delete) -> ast.stmt:
         where = place_of(target)

@@ -18,19 +18,20 @@ from typing import Any
 
 from numpy import ndarray
 
+from mooncake_py.containers.state import old_cell
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.rooms import ROOMS
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
+from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.runtime.fields import own_attributes
 
-__all__ = ["MISSING", "Part", "cell_contents", "is_opaque", "parts_of"]
+__all__ = ["Part", "is_opaque", "parts_of"]
 
 Part = tuple[str, Any]
 """How something is reached from its holder, and what it is."""
 
-MISSING = object()
 # Whose objects change as they work.
 ENGINE = ("mooncake_py.interface", *(f"mooncake_py.{room}" for room in ROOMS))
 HEAP_TYPE = 1 << 9  # made by a class statement, or by compiled code that allows changes
@@ -134,7 +135,7 @@ def parts_of_function(f: FunctionType) -> Iterator[Part]:
     for name, part in f.__dict__.items():
         yield f".{name}", part
     for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
-        yield f" captured variable {name!r}", cell_contents(cell)
+        yield f" captured variable {name!r}", old_cell(cell)
     yield from globals_of(f)
 
 
@@ -159,14 +160,6 @@ def attributes_of_module(module: ModuleType, names: list[str], seen: set[int]) -
         if isinstance(part, ModuleType) and id(part) not in seen:
             seen.add(id(part))
             yield from attributes_of_module(part, names, seen)
-
-
-def cell_contents(cell: Any) -> Any:
-    """Return what a captured variable is bound to, or `MISSING`."""
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return MISSING
 
 
 def names_read(code: CodeType) -> list[str]:

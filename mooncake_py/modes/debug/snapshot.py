@@ -17,8 +17,9 @@ from numpy import ndarray
 
 from mooncake_py.boundary.arguments import describe, name_of
 from mooncake_py.errors import UntrackedWriteError
-from mooncake_py.modes.debug.reach import MISSING, is_opaque, parts_of
+from mooncake_py.modes.debug.reach import is_opaque, parts_of
 from mooncake_py.runtime.activity import holds_inert
+from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.tangents.memory import owner
 
 __all__ = ["CONTAINERS", "Snapshot", "difference_between", "first_difference", "holds_the_same",

@@ -12,10 +12,9 @@ from numpy import ndarray
 
 from mooncake_py.application import apply, marshalling
 from mooncake_py.application.apply import (
-    all_by_position,
+    arguments_of_vjp,
     by_position,
     refuse_other_active,
-    without_permissions,
 )
 from mooncake_py.application.codual_call import container_written
 from mooncake_py.application.elementwise import as_arrays, bound_arguments
@@ -189,11 +188,7 @@ def apply_bilinear(rule: BilinearRule, ctx: ForwardContext, f: Any, args: Any, k
 @without_out
 def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any) -> Any:
     """Apply a rule given by output and pullback, by the transpose of the pullback."""
-    if rule.permits:
-        args, kwargs = without_permissions(rule, f, args, kwargs)
-    if kwargs and ctx.contains_active(kwargs):
-        args, kwargs = all_by_position(rule, args, kwargs)
-    args = [readable(ctx, f, a) for a in args]
+    args, kwargs = arguments_of_vjp(rule, ctx, f, args, kwargs)
     if rule.built_in and rule.jvp is not None:  # these take arrays, and so do their tangents
         args = [ctx.as_operand(a) for a in args]
     tangents = [ctx.tangent(a) for a in args]
