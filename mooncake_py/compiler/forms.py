@@ -268,4 +268,5 @@ def bound_to(region: Region, functions: Sequence[Any]) -> Region:
     return Region(
         bind(region.body), region.inputs, region.arrays, region.bound, region.counts, region.like,
         region.shaped,
+        region.data,
     ) if functions else region  # fmt: skip

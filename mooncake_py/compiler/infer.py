@@ -39,9 +39,22 @@ from mooncake_py.compiler.ir import (
 from mooncake_py.forms.number_functions import PAIRS
 from mooncake_py.forms.partials import SMALL
 
-__all__ = ["FLAGS", "FLOAT", "FLOAT64", "INT", "MIXED", "Types", "flag_of", "infer"]
+__all__ = [
+    "FLAGS",
+    "FLOAT",
+    "FLOAT64",
+    "INT",
+    "INT32",
+    "INT64",
+    "MIXED",
+    "Types",
+    "flag_of",
+    "infer",
+]
 
 INT, FLOAT, FLOAT64 = "int", "float", "float64"
+INT64, INT32 = "int64", "int32"
+OF_NUMPY = frozenset({INT64, INT32})  # ints, as elements of arrays are
 MIXED = "mixed"  # it depends on how often a loop runs, or on the branch that was taken
 FLAGS = {INT: 0, FLOAT: 1, FLOAT64: 2}
 Kinds = frozenset[str]
@@ -89,7 +102,10 @@ def infer(region: Region, kinds: Mapping[str, str]) -> Types | None:
         for array, s in stores(region)
         if array in kinds
     )
-    if found.makes_ints or mixes:
+    unclear = any(after[name] == MIXED for name in region.counts) or any(
+        map(is_unclear, found.after.values())
+    )
+    if found.is_unclear or unclear or mixes:
         return None
     first = tuple(
         Count(flag_of(name), Const(FLAGS[kinds[name]])) for name in sorted(flagged) if name in kinds
@@ -115,11 +131,11 @@ class _Inference:
         The types of the items of lists.
     after : dict of str to Kinds
         By name, after the region.
-    makes_ints : bool
-        Whether a function of NumPy, or a power, may be one of ints alone, and make one.
+    is_unclear : bool
+        Whether an operation may be one of ints alone of which another type comes out than here.
     """
 
-    makes_ints = False
+    is_unclear = False
 
     def __init__(self, region: Region, kinds: Mapping[str, str]) -> None:
         self.like = region.like
@@ -152,12 +168,18 @@ class _Inference:
                     elif isinstance(s.target, Name):
                         env[s.target.name] = result
                 case Count():
-                    env[s.name] = ONE_INT
+                    env[s.name] = self.type_of_count(s.value, env)
                 case If():
                     env = joined(self.run(s.body, dict(env)), self.run(s.orelse, dict(env)))
                 case For() | While():
                     env = joined(env, self.repeated(s, env))
         return env
+
+    def type_of_count(self, e: Expr, env: Env) -> Kinds:
+        """Return the type of an int: an element may be one of NumPy."""
+        if isinstance(e, Load):
+            return self.items.get(e.array, ONE_INT)
+        return env[e.name] if isinstance(e, Name) else ONE_INT
 
     def repeated(self, loop: For | While, env: Env) -> Env:
         """Return the types after a loop that runs at least once."""
@@ -173,7 +195,9 @@ class _Inference:
         """Return the types that the value of a statement may have; for tangents see `Region`."""
         if isinstance(s, Assign) and isinstance(s.target, Name) and s.target.name in self.like:
             return ONE_FLOAT
-        return self.types_of(s.value, env)
+        found = self.types_of(s.value, env)
+        self.is_unclear |= is_unclear(found)
+        return found
 
     def types_of(self, e: Expr, env: Env) -> Kinds:
         """Return the types that the value of an expression may have."""
@@ -181,26 +205,30 @@ class _Inference:
             case Const(value=value):
                 return ONE_FLOAT if type(value) is float else ONE_INT
             case Name(name=name):
+                self.is_unclear |= is_unclear(env[name])
                 return env[name]
             case Load(array=array):
                 return self.items.get(array, ONE_FLOAT64)
             case Select(a=a, b=b):
                 return self.types_of(a, env) | self.types_of(b, env)
             case Call(function=f, args=args):
+                kinds = [self.types_of(a, env) for a in args]
                 if any(f is flat for flat in TO_INTS):
+                    self.is_unclear |= not OF_NUMPY.isdisjoint(kinds[0])
                     return ONE_INT
-                if makes_ints(f) and all(INT in self.types_of(a, env) for a in args):
-                    self.makes_ints = True
+                self.is_unclear |= makes_ints(f) and may_be_ints(kinds)
                 return ONE_FLOAT64 if type(f) is np.ufunc else ONE_FLOAT
-            case Op(op="int" | "round"):
+            case Op(op="int"):
                 return ONE_INT
             case Op(op="float"):
                 return ONE_FLOAT
             case Op(op=op, args=args):
                 kinds = [self.types_of(a, env) for a in args]
-                if op == "pow" and all(INT in kind for kind in kinds):
-                    self.makes_ints |= not is_small(args[1])
-                return combined(op, kinds)
+                if op == "pow" and may_be_ints(kinds):
+                    self.is_unclear |= not is_small(args[1])
+                found = combined(op, kinds)
+                self.is_unclear |= not OF_NUMPY.isdisjoint(found)
+                return ONE_INT if op == "round" else found
         return ONE_INT
 
     def sources(self, body: Block, flagged: set[str]) -> set[str]:
@@ -252,6 +280,16 @@ class _Inference:
         return flags[0] if len(flags) == 1 else Op("max", flags, place=s.place)
 
 
+def is_unclear(kinds: Kinds) -> bool:
+    """Return True if a value may be an int of NumPy, or something else."""
+    return len(kinds) > 1 and not OF_NUMPY.isdisjoint(kinds)
+
+
+def may_be_ints(kinds: list[Kinds]) -> bool:
+    """Return True if all operands may be ints."""
+    return not any({INT, INT64, INT32}.isdisjoint(kind) for kind in kinds)
+
+
 def makes_ints(f: Any) -> bool:
     """Return True if a function of NumPy makes ints of ints."""
     return f in PAIRS or any(f is flat for flat in TO_FLOATS)
@@ -280,8 +318,11 @@ def combined(op: str, kinds: list[Kinds]) -> Kinds:
     """Return the types that the result of an operator may have."""
     found = set()
     for choice in product(*kinds):
-        if FLOAT64 in choice:
+        of_numpy = not OF_NUMPY.isdisjoint(choice)
+        if FLOAT64 in choice or (of_numpy and (op == "truediv" or FLOAT in choice)):
             found.add(FLOAT64)
+        elif of_numpy:
+            found.add(INT64)
         else:
             found.add(FLOAT if op == "truediv" or FLOAT in choice else INT)
     return frozenset(found)

@@ -222,6 +222,8 @@ class Region:
         For each tangent that is bound or written the name of its value, whose type it has.
     shaped : frozenset of str
         The arrays that can be no lists: their shapes are read, or they have a tuple as an index.
+    data : frozenset of str
+        The arrays and lists of which elements are read as ints.
     """
 
     body: Block
@@ -231,6 +233,7 @@ class Region:
     counts: frozenset[str] = frozenset()
     like: dict[str, str] = field(default_factory=dict)
     shaped: frozenset[str] = frozenset()
+    data: frozenset[str] = frozenset()
 
     @property
     def loop(self) -> For | While:

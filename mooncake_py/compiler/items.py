@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.infer import FLOAT, FLOAT64
+from mooncake_py.compiler.infer import FLOAT, FLOAT64, INT
 from mooncake_py.containers import lists
 from mooncake_py.containers.undo import note
 from mooncake_py.runtime.active import Active, active_number
@@ -30,6 +30,10 @@ __all__ = ["Items", "Pairs", "bytes_copied"]
 ITEM_BYTES = 64  # what an item costs on entry and exit, in bytes of an array that are copied
 
 
+KINDS: dict[type, str] = {float: FLOAT, np.float64: FLOAT64, int: INT}
+AS_CELLS: dict[type, Any] = {np.float64: float, int: int}
+
+
 class Items:
     """The items of a list or a tuple, within a region.
 
@@ -37,9 +41,9 @@ class Items:
     ----------
     source : list or tuple
     type : type
-        Of all numbers in it, `float` or `numpy.float64`.
+        Of all numbers in it, `float`, `numpy.float64` or `int`.
     cells : list of float
-        What the region reads and writes.
+        What the region reads and writes; ints are read only.
     leaves : list of (int, Active)
         The items that were active on entry, by position.
     outputs : list of (int, Active)
@@ -51,7 +55,9 @@ class Items:
     ) -> None:
         self.source = source
         self.type = kind
-        self.cells = [v * 1.0 for v in numbers] if kind is float else list(map(float, numbers))
+        self.cells = (
+            [v * 1.0 for v in numbers] if kind is float else list(map(AS_CELLS[kind], numbers))
+        )
         self.leaves = leaves
         self.outputs: list[tuple[int, Active]] = []
         self._before = tuple(self.cells)
@@ -66,14 +72,14 @@ class Items:
         numbers = [v.primal if type(v) is Active else v for v in source] if leaves else source
         types = set(map(type, numbers)) or {float}
         kind = types.pop()
-        if types or kind not in (float, np.float64):
+        if types or kind not in KINDS or (kind is int and leaves):
             return None
         return cls(source, kind, numbers, leaves)
 
     @property
     def kind(self) -> str:
         """The type of the numbers, as `infer` calls it."""
-        return FLOAT if self.type is float else FLOAT64
+        return KINDS[self.type]
 
     @property
     def shape(self) -> tuple[int]:

@@ -25,6 +25,8 @@ import numpy as np
 from mooncake_py.compiler.callees import Callees, held, is_own
 from mooncake_py.compiler.definitions import Definition, definition_of
 from mooncake_py.compiler.forms import can_be_called
+from mooncake_py.compiler.frames import SCOPE, Frame
+from mooncake_py.compiler.index_names import index_names
 from mooncake_py.compiler.ir import (
     Assign,
     Block,
@@ -42,46 +44,6 @@ from mooncake_py.syntax.nodes import Place, constant, load, located, place_of, r
 from mooncake_py.syntax.static_integers import StaticInts
 
 __all__ = ["CallReader"]
-
-SCOPE = "names", "statics", "stored", "counters", "fields", "within", "defined", "frame"
-"""The attributes of a reader that belong to one function."""
-
-
-class Frame:
-    """A function while its body is read.
-
-    Attributes
-    ----------
-    definition : Definition
-    number : int
-        Of the call, by which its names are told from others.
-    passed : dict of str to expr
-        The parameters that stand for an expression of the caller.
-    outer : dict
-        The scope of the caller.
-    home : dict or None
-        The scope in which the function stands, if that is the function round the region.
-    count : int
-        How many values are wanted.
-    """
-
-    def __init__(
-        self, definition: Definition, number: int, outer: dict[str, Any], count: int
-    ) -> None:
-        self.definition = definition
-        self.number = number
-        self.outer = outer
-        self.home = home_of(outer) if definition.callee is None else None
-        self.count = count
-        self.passed: dict[str, ast.expr] = {}
-
-    def named(self, name: str) -> str:
-        """Return how a local name of the function is called in IR."""
-        return f"i{self.number}_{name}"
-
-    def results(self) -> list[str]:
-        """Return the names of what is returned in several places."""
-        return [f"i{self.number}r{k}" for k in range(self.count)]
 
 
 class CallReader(ExpressionReader):
@@ -161,7 +123,11 @@ class CallReader(ExpressionReader):
         """
         assert self.frame is not None
         is_bound = name in (self.within if name in self.counters else self.defined)
-        is_int = name in self.counters or self.statics.holds(load(name, self.place))
+        is_int = (
+            name in self.counters
+            or name in self.indices
+            or self.statics.holds(load(name, self.place))
+        )
         if not is_bound or (self.is_whole and not is_int):
             raise Unfit
         return self.frame.named(name)
@@ -340,6 +306,7 @@ class CallReader(ExpressionReader):
         scope = {
             "names": definition.names, "statics": statics, "stored": definition.stored | defined,
             "counters": definition.counters, "fields": set(), "within": [],
+            "indices": index_names(definition.names, definition.body) & definition.stored,
             "defined": set(defined), "frame": frame,
         }  # fmt: skip
         with self.scope(scope):
@@ -489,10 +456,3 @@ class CallReader(ExpressionReader):
         self.__dict__.update(scope)
         yield
         self.__dict__.update(before)
-
-
-def home_of(scope: dict[str, Any]) -> dict[str, Any]:
-    """Return the scope of the region itself, from that of a function that it calls."""
-    while scope["frame"] is not None:
-        scope = scope["frame"].outer
-    return scope

@@ -15,7 +15,8 @@ from typing import Any
 
 from mooncake_py.compiler.flat import is_flat_function
 from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Length, Load, Name, Op, Select
-from mooncake_py.forms.fusion import dotted, is_plain_index
+from mooncake_py.compiler.ir import walk as walk_expression
+from mooncake_py.forms.fusion import dotted
 from mooncake_py.forms.partials import partials_of
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import Place, load, place_of
@@ -39,6 +40,12 @@ VALUES = ARITHMETIC | {
     ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.Pow: "pow", ast.UAdd: "pos",
 }  # fmt: skip
 CONVERSIONS = "int", "abs", "float", "round"
+
+
+INDEX = frozenset({
+    ast.Name, ast.Constant, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.Attribute, ast.Subscript,
+    ast.Call,
+})  # fmt: skip
 
 
 class Unfit(Exception):
@@ -71,9 +78,11 @@ class ExpressionReader:
         The counters of the loops round a statement.
     defined : set of str
         The names that are bound before a statement for certain.
-    numbers, measured, shaped : set of str
-        What is read as a number, the arrays of which a length is read, and those that can be no
-        lists, by their names in IR.
+    numbers, measured, shaped, data : set of str
+        What is read as a number, the arrays of which a length is read, those that can be no
+        lists, and those of which elements are read as ints, by their names in IR.
+    indices : set of str
+        The names that are bound to such elements.
     """
 
     def __init__(self, names: Names, statics: StaticInts, place: Place) -> None:
@@ -91,6 +100,8 @@ class ExpressionReader:
         self.numbers: set[str] = set()
         self.measured: set[str] = set()
         self.shaped: set[str] = set()
+        self.data: set[str] = set()
+        self.indices: set[str] = set()
         self._numbers_of: dict[tuple[str, int], int] = {}
 
     # Values.
@@ -212,9 +223,9 @@ class ExpressionReader:
         if not isinstance(node, ast.Subscript):
             raise Unfit
         base, index = node.value, node.slice
-        if not isinstance(base, ast.Name | ast.Attribute) or not is_plain_index(index):
+        if not isinstance(base, ast.Name | ast.Attribute):
             raise Unfit
-        if any(is_truth(part) for part in walk(index)):
+        if not all(type(part) in INDEX and not is_truth(part) for part in walk(index)):
             raise Unfit  # a mask, to NumPy
         parts = index.elts if isinstance(index, ast.Tuple) else [index]
         if not parts:
@@ -222,7 +233,13 @@ class ExpressionReader:
         array = self.array(base)
         if isinstance(index, ast.Tuple):
             self.shaped.add(array)
-        return self.element(array, tuple(map(self.whole, parts)), place_of(node))
+        return self.element(array, tuple(map(self.steady_int, parts)), place_of(node))
+
+    def steady_int(self, node: ast.expr) -> Expr:
+        """Read an int that is computed again on the way back, from elements that are data."""
+        found = self.whole(node)
+        self.data |= {part.array for part in walk_expression(found) if isinstance(part, Load)}
+        return found
 
     def element(self, array: str, index: tuple[Expr, ...], place: Place) -> Load:
         """Return an element of an array, which always has as many indices."""
@@ -248,7 +265,8 @@ class ExpressionReader:
             if (
                 isinstance(part, ast.Name)
                 and part.id in self.stored
-                and (not self.statics.holds(part))
+                and part.id not in self.indices
+                and not self.statics.holds(part)
             ):
                 raise Unfit
             if isinstance(part, ast.Attribute) and dotted(part) in self.fields:

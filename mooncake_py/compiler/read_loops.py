@@ -23,6 +23,7 @@ from typing import Any
 
 from mooncake_py.compiler.bound_names import bound_before
 from mooncake_py.compiler.definitions import Definition, nested_definition
+from mooncake_py.compiler.index_names import index_names
 from mooncake_py.compiler.ir import (
     STEPS,
     Assign,
@@ -102,6 +103,7 @@ class LoopReader(CallReader):
         self.definition = function
         self.node = node
         self.size = 0
+        self.stores: set[str] = set()
         self.choices = 0
         self.checks: list[Statement] = []
 
@@ -120,7 +122,7 @@ class LoopReader(CallReader):
         body = (*self.checks, loop)
         return Region(
             body, tuple(self.inputs), self.arrays, bound, frozenset(self.counts),
-            shaped=frozenset(self.shaped),
+            shaped=frozenset(self.shaped), data=frozenset(self.data),
         )  # fmt: skip
 
     def survey(self) -> None:
@@ -149,6 +151,11 @@ class LoopReader(CallReader):
         if self.stored & counters or not (self.stored | counters) <= self.steady:
             raise Unfit
         self.counters = counters
+        self.indices = {
+            name
+            for name in index_names(self.names, [self.node]) & self.stored
+            if not self.statics.holds(load(name, self.place))
+        }
 
     def field(self, node: ast.Attribute) -> str:
         """Return an attribute that is stored in as text; only those of names are."""
@@ -174,7 +181,7 @@ class LoopReader(CallReader):
         bound |= {field_named(path): path for path in sorted(self.fields)}
         if self.arrays.keys() & (bound.keys() | self.numbers):
             raise Unfit
-        if not self.measured <= self.arrays.keys():
+        if not self.measured <= self.arrays.keys() or self.data & self.stores:
             raise Unfit
         return bound
 
@@ -195,7 +202,11 @@ class LoopReader(CallReader):
         reads: list[Statement] = []
         for target, array in zip(head.targets, head.arrays, strict=True):
             item = self.element(self.array(array), (Name(counter, place=place),), place)
-            reads.append(Assign(self.target(target), item, place=place))
+            if self.is_count(target):
+                self.data.add(item.array)
+                reads.append(self.counted(target, item))
+            else:
+                reads.append(Assign(self.target(target), item, place=place))
         body = self.block(node.body)
         self.within.pop()
         self.after, self.defined = self.defined, before
@@ -223,11 +234,11 @@ class LoopReader(CallReader):
         call = forward or node.iter
         if node.iter.keywords or call.keywords or not 1 <= len(call.args) <= 3:
             raise Unfit
-        steps = Op("range", tuple(map(self.whole, call.args)), place=place)
+        steps = Op("range", tuple(map(self.steady_int, call.args)), place=place)
         if forward is not None:
             steps = Op("backwards", (steps,), place=place)
-        if any(isinstance(part, Load) for part in walk(steps)):
-            raise Unfit  # elements may have other values then
+        if node is self.node and any(isinstance(part, Load) for part in walk(steps)):
+            raise Unfit
         bound = {
             part.id
             for item in node.body
@@ -341,7 +352,7 @@ class LoopReader(CallReader):
         then: list[Statement] = []
         for k, (target, node) in enumerate(zip(targets, values, strict=True)):
             whole = self.is_count(target)
-            value = self.whole(node) if whole else self.value(node)
+            value = self.int_for(target, node) if whole else self.value(node)
             kind = Count if whole else Let
             first.append(kind(f"w{k}", value, place=place_of(node)))
         for k, target in enumerate(targets):
@@ -380,7 +391,7 @@ class LoopReader(CallReader):
     def assigned(self, node: ast.stmt, target: ast.expr, value: ast.expr) -> Statement:
         """Read ``target = value``."""
         if isinstance(target, ast.Name) and self.is_count(target):
-            return self.counted(target, self.whole(value))
+            return self.counted(target, self.int_for(target, value))
         found = self.all_of(value)
         return Assign(self.target(target), found, place=place_of(node))
 
@@ -411,11 +422,21 @@ class LoopReader(CallReader):
             if self.frame is not None or not isinstance(found, Name):
                 raise Unfit
             return found
-        return self.item(node)
+        element = self.item(node)
+        self.stores.add(element.array)
+        return element
 
     def is_count(self, target: ast.expr) -> bool:
-        """Return True if a target is a name that is an int for certain."""
-        return isinstance(target, ast.Name) and self.statics.holds(target)
+        """Return True if a target is a name that is an int for certain, or must be one."""
+        return isinstance(target, ast.Name) and (
+            target.id in self.indices or self.statics.holds(target)
+        )
+
+    def int_for(self, target: ast.expr, node: ast.expr) -> Expr:
+        """Read the int that a name is bound to; an element that it is bound to is data."""
+        if isinstance(target, ast.Name) and target.id in self.indices:
+            return self.steady_int(node)
+        return self.whole(node)
 
     def counted(self, target: ast.Name, value: Expr) -> Count:
         """Note that a name is an int."""

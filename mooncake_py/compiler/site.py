@@ -18,16 +18,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy import ndarray
 
 from mooncake_py.compiler.activity import active_parts
 from mooncake_py.compiler.callees import Callees
 from mooncake_py.compiler.evaluate import evaluated, passes
 from mooncake_py.compiler.forms import Form, Pattern, bound_to, is_served, specialise
-from mooncake_py.compiler.infer import FLAGS, FLOAT, FLOAT64, INT
+from mooncake_py.compiler.infer import INT, INT32, INT64
 from mooncake_py.compiler.ir import STEPS, For, Name, Region, While
 from mooncake_py.compiler.items import Items, Pairs, bytes_copied
+from mooncake_py.compiler.number_types import INTEGERS, TYPES, plain, typed
 from mooncake_py.compiler.partials import NoPartial
 from mooncake_py.compiler.tangent import Tangent, tangent
 from mooncake_py.forms.fusion import Elsewhere
@@ -48,11 +48,8 @@ UNUSUAL = ArithmeticError, LookupError, NameError, TypeError, ValueError, Warnin
 MISSES = 3  # in a row, after which a region is not tried any more
 FEW = 3  # passes, for which the way in and out costs more than it saves
 BYTES = 256  # to be copied for each pass, at most: what the log of an element takes
-TYPES: dict[type, str] = {float: FLOAT, np.float64: FLOAT64, int: INT}
-MAKE: dict[str, Any] = {INT: lambda v: v, FLOAT: lambda v: v, FLOAT64: np.float64}
 SMALL = 1 << 14  # bytes that may be copied where nothing tells how often a loop runs
 FLOAT_BYTES = sys.getsizeof(1.0)
-FLAGGED = {flag: MAKE[kind] for kind, flag in FLAGS.items()}
 
 
 class Site:
@@ -138,7 +135,11 @@ class Site:
                 if self.region.arrays[name] != 1 or name in self.region.shaped:
                     return False
                 continue
-            if type(a) is not ndarray or a.dtype is not DOUBLE:
+            if type(a) is not ndarray:
+                return False
+            if (a.dtype is not DOUBLE or name in self.region.data) and (
+                a.dtype not in INTEGERS or name in self.written
+            ):
                 return False
             if a.ndim != self.region.arrays[name] or not a.flags.aligned:
                 return False  # of which there are no memory views
@@ -215,8 +216,11 @@ class Site:
                 return None
             is_list = type(a) is Items
             moving.append(bool(a.leaves) if is_list else ctx.find(a) is not None)
-            items.append(a.kind if is_list else "")
-        pattern = Pattern(functions, tuple(kinds), tuple(moving), self.owners(inputs), tuple(items))
+            items.append(a.kind if is_list else INTEGERS.get(a.dtype, ""))
+        owners = self.owners(inputs)
+        if not self.are_data(items, owners):
+            return None
+        pattern = Pattern(functions, tuple(kinds), tuple(moving), owners, tuple(items))
         try:
             return self._forms[pattern]
         except KeyError:
@@ -225,6 +229,15 @@ class Site:
             return None
         form = self._forms[pattern] = specialise(self.region, pattern)
         return form
+
+    def are_data(self, items: list[str], owners: tuple[int, ...]) -> bool:
+        """Return True if ints are where they must be, and nothing writes them."""
+        given = list(zip(self.arrays, items, owners, strict=True))
+        written = {owner for name, _, owner in given if name in self.written}
+        return all(
+            owner not in written if kind in (INT, INT32, INT64) else name not in self.region.data
+            for name, kind, owner in given
+        )
 
     def steps(self, given: range | None, inputs: Mapping[str, Any]) -> range | None:
         """Return the range of the outermost loop, None where nothing tells how often it runs."""
@@ -416,22 +429,6 @@ def put_back(arrays: dict[str, Any], before: dict[str, ndarray]) -> None:
     """Put back what arrays held before a trial."""
     for name, old in before.items():
         arrays[name][...] = old
-
-
-def typed(form: Form, bound: dict[str, Any], flags: list[int]) -> dict[str, Any]:
-    """Return what a region binds, of the types that the user's code would see."""
-    known = dict(zip(form.flagged, flags, strict=True))
-    return {
-        name: (FLAGGED[known[own]] if own in known else MAKE[kind])(bound[name])
-        for name, own, kind in zip(form.results, form.flags, form.types, strict=True)
-    }
-
-
-def plain(value: Any) -> Any:
-    """Return a number as Python's: quicker, and it never warns."""
-    if type(value) is Active:
-        value = value.primal
-    return float(value) if type(value) is np.float64 else value
 
 
 def bytes_kept(entry: tuple[Any, ...]) -> int:

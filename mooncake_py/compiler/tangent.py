@@ -70,6 +70,7 @@ class Tangent:
                 if name in active
             },
             region.shaped,
+            region.data,
         )
 
     def block(self, block: Block) -> Block:

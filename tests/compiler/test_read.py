@@ -180,7 +180,7 @@ def test_taken(body):
         ("x[True] *= 2.0", "a mask"),
         ("x[not i] *= 2.0", "a mask"),
         ("x[i < 2] *= 2.0", "a mask"),
-        ("x[y[i]] *= 2.0", "an element as an index"),
+        ("x[x[i]] *= 2.0", "an index that the loop writes"),
         ("x[i][0] *= 2.0", "an element of an element"),
         ("o.p.x[i] *= 2.0", "an attribute of an attribute"),
         ("x[i] += x[i, 0]", "two numbers of indices"),

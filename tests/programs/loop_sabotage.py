@@ -329,6 +329,19 @@ def values_of_several_types_are_of_the_first(patch: Patch) -> None:
     patch.setattr(infer._Inference, "flag", lambda self, s, e: Const(1))
 
 
+# Indices that are data.
+
+
+@breaks
+def ints_of_arrays_are_those_of_python(patch: Patch) -> None:
+    patch.setattr(site, "INTEGERS", dict.fromkeys(site.INTEGERS, "int"))
+
+
+@breaks
+def indices_on_the_way_back_are_those_of_another_pass(patch: Patch) -> None:
+    rewrite(patch, lambda text: re.sub(r"u_order\[u_\w+\]", "u_order[0]", text))
+
+
 # Heads and statements.
 
 

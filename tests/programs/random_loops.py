@@ -18,6 +18,10 @@ LISTS = {  # and what makes a number of the type of the items
     "abs": ("[a, y[1], 0.25, 1, s, t]", "[x[0], 0.25] * 3"),
 }
 WHOLE = ("i", "k", "j")
+ORDERS = (
+    "np.array([3, 0, 5, -1, 2, 4])", "[3, 0, 5, -1, 2, 4]", "(2, 2, 1, 0, 4, 5)",
+    "np.array([1, 3, 5, 0, 2, 4], np.int32)", "np.arange(12)[::-2] // 2",
+)  # fmt: skip
 CONDITIONS = ("<", ">", "<=", ">=", "!=")
 FUNCTIONS = ("np.sin", "math.cos", "np.tanh", "math.atan", "np.exp")
 PAIRS = (
@@ -26,7 +30,7 @@ PAIRS = (
 )  # fmt: skip
 HEAD = (
     "import math\nimport numpy as np\nSTEP = 0.5\nTABLE = [0.5, 1.5, 0.75]\n"
-    "TYPES = {'int': 1, 'float': 2, 'float64': 3}\n\n"
+    "TYPES = {'int': 1, 'float': 2, 'float64': 3, 'int64': 4, 'int32': 5}\n\n"
     "class Plain:\n    step = 0.25\n    q = 1.0\n\n"
     "    def __init__(self, p, q):\n        self.p = p\n        self.q = q\n\n"
     "class Slotted:\n    __slots__ = ('p', 'q')\n    step = 0.25\n    __init__ = Plain.__init__\n\n"
@@ -60,7 +64,7 @@ HEAD = (
     "def f(x, y, m, a):\n    NESTED\n"
     "    n = len(x)\n    v = x[::-1]\n    b = np.zeros(n)\n    s = S0\n    t = a * 0.5\n    k = 1\n"
     "    c = m.T\n    w = W0\n    o = O0(a * 1.5, S0)\n    r = R0\n"
-    "    q = Q0\n    p = P0\n"
+    "    q = Q0\n    p = P0\n    order = INDICES\n    e = order[1]\n"
 )
 NESTED = """
     def local(u, share=0.25):
@@ -76,11 +80,12 @@ NESTED = """
 """
 TAIL = (
     "    ends = s, t, w, i, o.p, o.q, r.p\n"
-    "    types = sum([TYPES[type(end).__name__] * 4 ** e for e, end in enumerate(ends)])\n"
-    "    types += sum([TYPES[type(item).__name__] * e for e, item in enumerate([*q, *p])])\n"
+    "    types = sum([TYPES[type(end).__name__] * 4 ** k_ for k_, end in enumerate(ends)])\n"
+    "    types += 7 * TYPES[type(e).__name__]\n"
+    "    types += sum([TYPES[type(item).__name__] * k_ for k_, item in enumerate([*q, *p])])\n"
     "    w += np.tanh(o.p * o.q - r.p) + np.sin(q[1]) * q[2] + q[3] * p[4] + sum(q) + sum(p)\n"
     "    sums = np.sum(np.sin(x) * y) + np.sum(np.cos(m)) + np.sum(b * x)\n"
-    "    return sums + s * 0.3 + np.sin(t) + w + types + 0.1 * i + 0.01 * k\n"
+    "    return sums + s * 0.3 + np.sin(t) + w + types + 0.1 * i + 0.01 * k + e\n"
 )
 
 
@@ -113,6 +118,7 @@ def random_loop(seed: int) -> str:
         lines = [line.replace("local(", "ramp(").replace("picked(", "at(") for line in lines]
     head = head.replace("O0", kinds[0]).replace("R0", other)
     head = head.replace("Q0", random.choice(LISTS[typed]))
+    head = head.replace("INDICES", random.choice(ORDERS))
     head = head.replace("P0", random.choice((*LISTS[typed], "q")))
     return head + "".join(f"    {line}\n" for line in lines) + TAIL
 
@@ -167,19 +173,20 @@ def _statement(random: Random, counters: list[str]) -> list[str]:
     if kind < 0.15 and "j" not in counters:
         bounds = random.choice(("range(2)", "range(i)", "range(i, n)", "range(k)", "range(len(y))",
                                 "range(i - 1, -1, -1)", "range(int(abs(y[i]) * 3))",
-                                "reversed(range(i))"))  # fmt: skip
+                                "reversed(range(i))", "range(order[i] % 3)",
+                                "range(order[k], n)"))  # fmt: skip
         head = f"for j in {bounds}:"
         if random.random() < 0.25:
             head = random.choice((
                 "for j, s in enumerate(v):", "for j, t in enumerate(x):",
                 "for j, w in enumerate(b):", "for j, w in enumerate(q):",
-                "for j, (s, t) in enumerate(zip(x, q)):",
+                "for j, (s, t) in enumerate(zip(x, q)):", "for j, e in enumerate(order):",
             ))  # fmt: skip
         return [head, *_block(random, [*counters, "j"], random.randint(1, 3))]
     if kind < 0.19 and "z" not in counters:
         names = random.choice((
             ("t", "x"), ("t", "v"), ("s", "y"), ("w, s", "zip(x, v)"), ("t", "q"),
-            ("w, s", "zip(q, v, strict=True)"),
+            ("w, s", "zip(q, v, strict=True)"), ("e", "order"), ("e, s", "zip(order, x)"),
         ))  # fmt: skip
         body = _block(random, [*counters, "z"], random.randint(1, 2))
         return [f"for {names[0]} in {names[1]}:", *(re.sub(r"\bz\b", "i", line) for line in body)]
@@ -199,6 +206,10 @@ def _statement(random: Random, counters: list[str]) -> list[str]:
             f"{left} = blend(v={v}, u={u})", f"{left} = picked({random.choice('xyv')}, i, {u})",
             f"{left} = settled({u}, {random.choice('xyv')})",
         ))]  # fmt: skip
+    if kind < 0.30:
+        element = _element(random, counters)
+        value = f"{_bounded(random, counters)} * {random.choice('xyv')}[e]"
+        return [f"e = order[{random.choice(counters)}]", f"{element} = {value}"]
     if kind < 0.34:
         return [random.choice((
             "k = (k + i) % n", "k = i", f"k = int(abs({_number(random, counters)}) * 3) % n",
@@ -285,7 +296,8 @@ def _number(random: Random, counters: list[str]) -> str:
         return _element(random, counters)
     if random.random() < 0.2:
         return random.choice((*FIELDS, "o.step"))
-    names = ("s", "t", "w", "a", "STEP", "0.7", "2", "math.pi", random.choice(counters))
+    data = f"(0.5 * order[{random.choice(counters)}])"
+    names = ("s", "t", "w", "a", "STEP", "0.7", data, "2", "math.pi", random.choice(counters))
     return random.choice(names)
 
 
@@ -302,5 +314,6 @@ def _index(random: Random, counters: list[str]) -> str:
     counter = random.choice((*counters, *counters, "k"))
     return random.choice((
         counter, counter, f"{counter} - 1", f"n - 1 - {counter}" if counter != "k" else "k % n",
-        "0", "-1", f"({counter} + 1) % n",
+        "0", "-1", f"({counter} + 1) % n", f"order[{counter}]",
+        random.choice(("e", f"order[{counter} - 1] - 1", "order[k]")),
     ))  # fmt: skip

@@ -1,0 +1,62 @@
+"""Names that are bound to ints which are data: ``j = columns[k]``, ``for j in columns``.
+
+Nothing but their use tells that they are ints, in an index or a range.  So it is assumed, and what
+they are elements of must be arrays or lists of ints when the loop runs.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from mooncake_py.compiler.read_heads import head_of
+from mooncake_py.syntax.names import Names
+from mooncake_py.syntax.trees import walk
+
+__all__ = ["index_names"]
+
+
+def index_names(names: Names, body: list[Any]) -> set[str]:
+    """Return the names that are bound to elements only, and read in an index or a range."""
+    nodes = [part for s in body for part in walk(s)]
+    places = [part.slice for part in nodes if isinstance(part, ast.Subscript)]
+    for part in nodes:
+        if names.calls_builtin(part, "range"):
+            places += part.args
+    used = {part.id for place in places for part in walk(place) if isinstance(part, ast.Name)}
+    if not used:
+        return used
+    values: dict[str, list[Any]] = {}
+    for node in nodes:
+        for target, value in bound(names, node):
+            if isinstance(target, ast.Name):
+                values.setdefault(target.id, []).append(value)
+    return {
+        name
+        for name in used & values.keys()
+        if all(isinstance(value, ast.Subscript) for value in values[name])
+    }
+
+
+def bound(names: Names, node: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the targets of a statement, each with the element that it is bound to, if it is one."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                if not isinstance(target, ast.Tuple):
+                    yield target, value
+                elif isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+                    yield from zip(target.elts, value.elts, strict=True)
+                else:
+                    yield from ((part, None) for part in target.elts)
+        case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
+            yield target, None
+        case ast.NamedExpr(target=target):
+            yield target, None
+        case ast.For():
+            head = head_of(names, node)
+            for target, array in zip(head.targets, head.arrays, strict=True):
+                yield target, ast.Subscript(array, ast.Constant(0), ast.Load())
+            if head.counter is not None:
+                yield ast.Name(head.counter, ast.Store()), None
