@@ -27,6 +27,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.diagnostics.native_modules import is_native_module
+from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active, active_number
@@ -34,7 +35,6 @@ from mooncake_py.runtime.activity import INERT, VIEWS, is_iterator, unwrapped
 from mooncake_py.runtime.fields import own_attributes, set_own_attributes
 
 if TYPE_CHECKING:
-    from mooncake_py.diagnostics.reporting import Reporting
     from mooncake_py.runtime.mode import Mode
 
 __all__ = ["Copier", "independent"]
@@ -234,25 +234,21 @@ class _Handover(Copier):
 
 def not_copied(ctx: Reporting, value: Any) -> DerivativeDropError:
     """Return the error for an object that is handed out, holds active data and is not copied."""
-    return ctx.failed(
-        DerivativeDropError(
-            f"a {type(value).__qualname__} that holds active values leaves the differentiated call",
-            where=ctx.user_location(),
-            why="it cannot be copied, and what it holds ends with the call",
-            fix="hand out the values themselves: numbers, arrays, containers, objects of your own",
-        )
+    return dropped(
+        ctx,
+        f"a {type(value).__qualname__} that holds active values leaves the differentiated call",
+        why="it cannot be copied, and what it holds ends with the call",
+        fix="hand out the values themselves: numbers, arrays, containers, objects of your own",
     )
 
 
 def unfinished(ctx: Reporting, value: Any) -> DerivativeDropError:
     """Return the error for an iterator over active values that is handed out."""
-    return ctx.failed(
-        DerivativeDropError(
-            f"a {type(value).__name__} over active values leaves the differentiated call",
-            where=ctx.user_location(),
-            why="what it yields would be computed when the call and its record have ended",
-            fix="hand out a list: list(...)",
-        )
+    return dropped(
+        ctx,
+        f"a {type(value).__name__} over active values leaves the differentiated call",
+        why="what it yields would be computed when the call and its record have ended",
+        fix="hand out a list: list(...)",
     )
 
 

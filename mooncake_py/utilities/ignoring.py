@@ -14,7 +14,8 @@ from mooncake_py.boundary.detached import Bare
 from mooncake_py.boundary.writes import nodes_of
 from mooncake_py.containers.containers import module_of
 from mooncake_py.containers.state import old_cell, restore_cell
-from mooncake_py.errors import DerivativeDropError, UntrackedWriteError
+from mooncake_py.diagnostics.reporting import dropped
+from mooncake_py.errors import UntrackedWriteError
 from mooncake_py.modes.debug.reach import parts_of
 from mooncake_py.modes.debug.snapshot import (
     CONTAINERS,
@@ -106,13 +107,11 @@ def ignore_inside(ctx: Mode, x: Any, /, *args: Any, **kwargs: Any) -> Any:
         f, args, kwargs = (bare.visit(part)[0] for part in (x, args, kwargs))
         y = f(*args, **kwargs)
     if is_iterator(type(y)):
-        raise ctx.failed(
-            DerivativeDropError(
-                f"{name_of(x)} returned a {type(y).__name__} inside ignore_derivatives",
-                where=ctx.user_location(),
-                why="what it yields would be computed later, in the derivative's sight",
-                fix="return a list",
-            )
+        raise dropped(
+            ctx,
+            f"{name_of(x)} returned a {type(y).__name__} inside ignore_derivatives",
+            why="what it yields would be computed later, in the derivative's sight",
+            fix="return a list",
         )
     return ctx.call(stop_gradient, y) if ctx.contains_active(y) else y
 

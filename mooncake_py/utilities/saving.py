@@ -7,12 +7,11 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from mooncake_py.errors import MissingRuleError
+from mooncake_py.diagnostics.reporting import Reporting, unsupported
 from mooncake_py.language import stored_files
 from mooncake_py.utilities.ignoring import ignore_inside
 
 if TYPE_CHECKING:
-    from mooncake_py.diagnostics.reporting import Reporting
     from mooncake_py.runtime.mode import Mode
 
 __all__ = ["store_inside"]
@@ -34,11 +33,9 @@ def refuse_own_file(ctx: Reporting, store: Any, file: Any) -> None:
         return
     if type(file).__module__.partition(".")[0] in sys.stdlib_module_names:  # of `tempfile`, say
         return
-    raise ctx.failed(
-        MissingRuleError(
-            f"{store.__name__} of active data calls methods of {type(file).__name__}",
-            where=ctx.user_location(),
-            why="compiled code calls them, so that what they do is not seen",
-            fix="pass a path, or a file that open() returned",
-        )
+    raise unsupported(
+        ctx,
+        f"{store.__name__} of active data calls methods of {type(file).__name__}",
+        why="compiled code calls them, so that what they do is not seen",
+        fix="pass a path, or a file that open() returned",
     )

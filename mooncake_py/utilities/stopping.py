@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from mooncake_py.errors import DerivativeDropError
+from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.rules.declare import contextual
 from mooncake_py.utilities.copies import plain_copy
-
-if TYPE_CHECKING:
-    from mooncake_py.diagnostics.reporting import Reporting
 
 __all__ = ["stop_gradient"]
 
@@ -50,13 +47,10 @@ def stop_gradient_inside(ctx: Reporting, x: T) -> T:
     """Copy inside a derivative, and see that nothing active is left."""
     y = plain_copy(x)
     if ctx.contains_active(y):
-        raise ctx.failed(
-            DerivativeDropError(
-                f"stop_gradient cannot reach all numbers in a {type(x).__name__}",
-                where=ctx.user_location(),
-                why="it holds active numbers in a set, an iterator, an array of objects or the "
-                "like",
-                fix="pass the numbers themselves, in a list or an array",
-            )
+        raise dropped(
+            ctx,
+            f"stop_gradient cannot reach all numbers in a {type(x).__name__}",
+            why="it holds active numbers in a set, an iterator, an array of objects or the like",
+            fix="pass the numbers themselves, in a list or an array",
         )
     return y

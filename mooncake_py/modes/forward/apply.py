@@ -25,6 +25,7 @@ from mooncake_py.application.out_argument import (
     write_into,
 )
 from mooncake_py.containers.sequences import readable
+from mooncake_py.diagnostics.reporting import unsupported
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.modes.forward import pushforward
 from mooncake_py.modes.forward.transposed import tangent_below
@@ -246,15 +247,13 @@ def active_object(ctx: ForwardContext, value: Any, known: bool) -> Any:
 
 def takes_no_objects(ctx: ForwardContext, rule: Rule, what: str) -> MissingRuleError:
     """Return the error for a container or an object that a rule by pullback takes or returns."""
-    return ctx.failed(
-        MissingRuleError(
-            f"the rule of {rule.name} {what}",
-            where=ctx.user_location(),
-            why="forward mode takes numbers, arrays and sequences of rules by pullback; this "
-            f"one is declared at {rule.origin}",
-            fix="do without the rule, by `with local_rules(without=...)`, if the function has "
-            "Python source;\nor let the rule work on numbers and arrays",
-        )
+    return unsupported(
+        ctx,
+        f"the rule of {rule.name} {what}",
+        why="forward mode takes numbers, arrays and sequences of rules by pullback; this "
+        f"one is declared at {rule.origin}",
+        fix="do without the rule, by `with local_rules(without=...)`, if the function has "
+        "Python source;\nor let the rule work on numbers and arrays",
     )
 
 
@@ -269,14 +268,12 @@ def apply_codual(rule: CoDualRule, ctx: ForwardContext, f: Any, args: Any, kwarg
     """Raise where a hand-written rule in the interface of CoDuals would be applied."""
     if not any(map(ctx.contains_active, args)) and rule.mutates == ():
         return ctx.base.call(f, *args, **kwargs)
-    raise ctx.failed(
-        MissingRuleError(
-            f"the rule of {rule.name} is for reverse mode only",
-            where=ctx.user_location(),
-            why=f"it is written by hand in CoDuals, at {rule.origin}",
-            fix="add a forward rule by frule.register, or declare it by elementwise, linear, "
-            "bilinear\nor from_vjp, which serve both modes",
-        )
+    raise unsupported(
+        ctx,
+        f"the rule of {rule.name} is for reverse mode only",
+        why=f"it is written by hand in CoDuals, at {rule.origin}",
+        fix="add a forward rule by frule.register, or declare it by elementwise, linear, "
+        "bilinear\nor from_vjp, which serve both modes",
     )
 
 
