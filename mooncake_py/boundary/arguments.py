@@ -13,11 +13,7 @@ from numpy import ndarray
 from mooncake_py.application.gradients import gradient_of
 from mooncake_py.application.lift import is_differentiable
 from mooncake_py.application.walker import Walker
-from mooncake_py.boundary.foreign_arrays import (
-    foreign_array,
-    held_foreign_array,
-    to_numpy,
-)
+from mooncake_py.boundary.foreign_arrays import foreign_array, held_foreign_array, to_numpy
 from mooncake_py.errors import InvalidTangentError, NonDifferentiableArgumentError
 from mooncake_py.tangents import CoDual, Dual
 

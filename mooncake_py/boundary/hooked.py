@@ -12,7 +12,7 @@ from mooncake_py.application.copying import copy_jointly
 from mooncake_py.application.gradients import gradient_of
 from mooncake_py.application.walker import Finder
 from mooncake_py.boundary.detached import Bare
-from mooncake_py.boundary.outputs import member
+from mooncake_py.boundary.outputs import part_of
 from mooncake_py.diagnostics.notes import locate
 from mooncake_py.diagnostics.places import positions_running
 from mooncake_py.errors import InvalidTangentError
@@ -138,7 +138,7 @@ def assign(tree: Any, g: Any, path: str, seen: set[int]) -> None:
     if type(tree) is TangentTree:
         for name, part in tree.parts.items():
             if part is not None:
-                assign(part, part_of(g, name, path), f"{path}[{name!r}]", seen)
+                assign(part, part_of(g, name, path, unfit), f"{path}[{name!r}]", seen)
     elif type(tree) is Active:
         if np.shape(g) != () or not fits_dtype(g, np.asarray(tree.primal).dtype):
             raise unfit(path, f"a {type(tree.primal).__name__}", g)
@@ -153,14 +153,6 @@ def assign(tree: Any, g: Any, path: str, seen: set[int]) -> None:
 def fits_dtype(g: Any, dtype: np.dtype[Any]) -> bool:
     """Tell whether a cotangent consists of numbers, real ones for a real value."""
     return np.asarray(g).dtype.kind in ("fcbiu" if dtype.kind == "c" else "fbiu")
-
-
-def part_of(g: Any, name: Any, path: str) -> Any:
-    """Return a part of a cotangent, by index, key or name."""
-    try:
-        return member(g, name)
-    except (LookupError, AttributeError, TypeError):
-        raise unfit(path, f"something with a part {name!r}", g) from None
 
 
 def unfit(path: str, expected: str, got: Any) -> InvalidTangentError:

@@ -37,7 +37,7 @@ from mooncake_py.runtime.fields import own_attributes, set_own_attributes
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Copier", "independent"]
+__all__ = ["Copier", "independent", "unfinished"]
 
 BASES = frozenset({
     object, list, dict, OrderedDict, defaultdict, set, deque, SimpleNamespace,
@@ -242,12 +242,17 @@ def not_copied(ctx: Reporting, value: Any) -> DerivativeDropError:
     )
 
 
-def unfinished(ctx: Reporting, value: Any) -> DerivativeDropError:
+def unfinished(
+    ctx: Reporting,
+    value: Any,
+    leaves: str = "the differentiated call",
+    why: str = "what it yields would be computed when the call and its record have ended",
+) -> DerivativeDropError:
     """Return the error for an iterator over active values that is handed out."""
     return dropped(
         ctx,
-        f"a {type(value).__name__} over active values leaves the differentiated call",
-        why="what it yields would be computed when the call and its record have ended",
+        f"a {type(value).__name__} over active values leaves {leaves}",
+        why=why,
         fix="hand out a list: list(...)",
     )
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Tracking
 
 __all__ = [
-    "auxiliary", "described", "is_numeric", "member", "paired", "run", "scalar_value", "seed",
-    "value_and_auxiliary", "value_and_copy",
+    "auxiliary", "described", "is_numeric", "member", "paired", "part_of", "run",
+    "scalar_value", "seed", "value_and_auxiliary", "value_and_copy",
 ]  # fmt: skip
 
 
@@ -164,15 +164,12 @@ def parts_with_cotangents(
     elif cotangent is not None and is_active(output):
         for name, part in (spec_of(output).fields(output) or {}).items():
             if is_active(part):
-                try:
-                    g = member(cotangent, name)
-                except (LookupError, AttributeError, TypeError):
-                    expected = f"something with a part {name!r}"
-                    raise wrong_cotangent(path, expected, cotangent) from None
-                yield f".{name}", part, g
+                yield f".{name}", part, part_of(cotangent, name, path, wrong_cotangent)
 
 
 SEQUENCES = (tuple, list, deque)
+Misfit = Callable[[str, str, Any], InvalidTangentError]
+"""From a path, what is expected there, and what was given."""
 
 
 def member(cotangent: Any, name: Any) -> Any:
@@ -183,6 +180,14 @@ def member(cotangent: Any, name: Any) -> Any:
     if isinstance(name, str) and not isinstance(cotangent, (dict, Fields)):
         return getattr(cotangent, name)
     return cotangent[name]
+
+
+def part_of(cotangent: Any, name: Any, path: str, misfit: Misfit) -> Any:
+    """Return a part, if there is one."""
+    try:
+        return member(cotangent, name)
+    except (LookupError, AttributeError, TypeError):
+        raise misfit(path, f"something with a part {name!r}", cotangent) from None
 
 
 def is_numeric(cotangent: Any) -> bool:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.boundary.outgoing import unfinished
 from mooncake_py.containers import containers
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.recomputation.places import Place
@@ -32,6 +33,7 @@ __all__ = ["Outcome", "same_state", "state_at"]
 CONSTANTS = frozenset({int, bool, str, bytes, type(None)})
 NUMBERS = frozenset({float, complex, np.float64, np.float32, np.complex128})
 COLUMNS = 61
+PART = "a part that is checkpointed"  # and so is run again
 
 
 class Outcome:
@@ -125,7 +127,7 @@ class Outcome:
         """Note a container, an object or a function."""
         t = type(value)
         if (t is GeneratorType or is_iterator(t)) and contains_active(self.ctx, value, set()):
-            raise unfinished(self.ctx, value)
+            raise unfinished(self.ctx, value, PART, "how far it has run cannot be restored")
         held = list(parts(value))
         if t in (set, frozenset) and not all(type(v) in INERT or type(v) is Active for v in held):
             # Their order is that of addresses, another one in each run.
@@ -173,23 +175,11 @@ def checksum(a: ndarray) -> Any:
     return sums.tobytes(), bits[rows * COLUMNS :].tobytes()
 
 
-def unfinished(ctx: Reporting, value: Any) -> DerivativeDropError:
-    """Return the error for an iterator over active values that leaves a checkpoint."""
-    return ctx.failed(
-        DerivativeDropError(
-            f"a {type(value).__name__} over active values leaves a part that is checkpointed",
-            where=ctx.user_location(),
-            why="how far it has run cannot be restored when the part is run again",
-            fix="return a list: list(...)",
-        )
-    )
-
-
 def unordered(ctx: Reporting, value: Any) -> DerivativeDropError:
     """Return the error for a set of objects with active parts that leaves a checkpoint."""
     return ctx.failed(
         DerivativeDropError(
-            f"a {type(value).__name__} of active objects leaves a part that is checkpointed",
+            f"a {type(value).__name__} of active objects leaves {PART}",
             where=ctx.user_location(),
             why="its order is another one when the part is run again, so that the objects of the "
             "two runs\ncannot be told apart",

@@ -89,12 +89,7 @@ class Replay:
     """A part that was run without record; so many entries before that of this replay undo it."""
 
     def __init__(
-        self,
-        ctx: ReverseMode,
-        run: Run,
-        rehearsal: Rehearsal,
-        undoing: int,
-        value: Any,
+        self, ctx: ReverseMode, run: Run, rehearsal: Rehearsal, undoing: int, value: Any
     ) -> None:
         self.ctx = ctx
         self.run = run

@@ -18,12 +18,7 @@ from mooncake_py.application.apply import (
 )
 from mooncake_py.application.codual_call import container_written
 from mooncake_py.application.elementwise import as_arrays, bound_arguments
-from mooncake_py.application.out_argument import (
-    named_out,
-    single_output,
-    without_out,
-    write_into,
-)
+from mooncake_py.application.out_argument import named_out, single_output, without_out, write_into
 from mooncake_py.containers.sequences import readable
 from mooncake_py.diagnostics.reporting import unsupported
 from mooncake_py.errors import MissingRuleError

@@ -8,7 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application.lift import Lifter
-from mooncake_py.boundary.outputs import described, is_numeric, member
+from mooncake_py.boundary.outputs import described, is_numeric, part_of
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active, active_number
@@ -102,9 +102,8 @@ def give_tangent(
     elif id(tree) not in above:
         above = above | {id(tree)}
         for name, part in tree.parts.items():
-            give_tangent(
-                ctx, part, part_of(tangent, name, path), f"{path}[{name!r}]", above, cotangents
-            )
+            given = part_of(tangent, name, path, misfit)
+            give_tangent(ctx, part, given, f"{path}[{name!r}]", above, cotangents)
 
 
 def require_one_tangent(
@@ -118,7 +117,7 @@ def require_one_tangent(
             above = above | {id(tree)}
             for name, part in tree.parts.items():
                 at = f"{path}[{name!r}]"
-                require_one_tangent(ctx, part, part_of(tangent, name, path), at, above)
+                require_one_tangent(ctx, part, part_of(tangent, name, path, misfit), at, above)
         return
     known: Any = ctx.blocks.tangent_of(tree)
     if not np.array_equal(known, np.asarray(tangent).astype(tree.dtype), equal_nan=True):
@@ -149,14 +148,6 @@ def tangent_from(tree: Any, zero: Any, above: frozenset[int] = frozenset()) -> A
         fill_container(zero, parts)
         return zero
     return join_container(type(zero), parts)
-
-
-def part_of(tangent: Any, name: Any, path: str) -> Any:
-    """Return a part of the tangent of a container or an object."""
-    try:
-        return member(tangent, name)
-    except (LookupError, AttributeError, TypeError):
-        raise misfit(path, f"a part {name!r}", tangent) from None
 
 
 def misfit(path: str, expected: str, got: Any) -> InvalidTangentError:

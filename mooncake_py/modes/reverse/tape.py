@@ -28,13 +28,7 @@ from mooncake_py.runtime.activity import INERT, parts
 from mooncake_py.runtime.memory import Memory, objects_overwritten, undo_assign
 from mooncake_py.runtime.quiet import loud_again, quiet
 from mooncake_py.runtime.registry import Registry
-from mooncake_py.runtime.values import (
-    FLOAT64,
-    fit_to,
-    is_inexact,
-    like,
-    spec_of,
-)
+from mooncake_py.runtime.values import FLOAT64, fit_to, is_inexact, like, spec_of
 from mooncake_py.runtime.views import View
 
 if TYPE_CHECKING:
@@ -177,17 +171,7 @@ class Tape(ArrayLanguage, ReverseMode):
         else:
             where = np.asarray(where, bool)
             self.registry.protect(where)
-            self.record(
-                (
-                    pulls.pull_elementwise_out,
-                    node,
-                    where,
-                    partials,
-                    targets,
-                    fits,
-                    saved,
-                )
-            )
+            self.record((pulls.pull_elementwise_out, node, where, partials, targets, fits, saved))
         return result
 
     def record_one(self, rule: Any, y: Any, x: Any, node: Any) -> Any:
