@@ -121,12 +121,10 @@ class ArgumentsApart:
         """Copy the arrays among the arguments."""
         for key in dict.fromkeys(self.chosen):
             value = self.args[key] if isinstance(key, int) else self.kwargs[key]
-            if may_be_reached(value) and (value.nbytes < LARGE or not self.is_closed(own.f)):
+            if may_be_reached(value) and (
+                value.nbytes < LARGE or not is_closed(own.f, (*self.args, *self.kwargs.values()))
+            ):
                 self.pass_instead(key, own.copy(key, value))
-
-    def is_closed(self, f: Callable[..., Any]) -> bool:
-        """Whether the function can reach none of the arguments by another name."""
-        return is_closed(f, (*self.args, *self.kwargs.values()))
 
     def copy_blocks(self, own: OwnMemory, separated: Separation | None) -> None:
         """Copy the memory of arrays among the arguments, with all that shares it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -104,19 +105,15 @@ class _Protector(Bare):
         return value, None
 
 
+@dataclass(slots=True, eq=False)
 class _Passage:
     """What the tape keeps of a hook; nothing in it is an operand that must stay as it is."""
 
-    __slots__ = ("copies", "ctx", "treat", "tree", "value")
-
-    def __init__(
-        self, ctx: Mode, treat: Treatment, value: Any, tree: Any, copies: list[Any]
-    ) -> None:
-        self.ctx = ctx
-        self.treat = treat
-        self.value = value
-        self.tree = tree
-        self.copies = copies
+    ctx: Mode
+    treat: Treatment
+    value: Any
+    tree: Any
+    copies: list[Any]
 
     def pull(self, sources: list[Any]) -> None:
         """Give the cotangents of the copies, as the function leaves them, to their sources."""

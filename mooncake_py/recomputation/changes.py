@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
+from dataclasses import dataclass, field
 from typing import Any
 
 from mooncake_py.application.walker import replace_parts
@@ -29,7 +30,7 @@ class Changes:
     """Entries that undo changes, each with the inverse, what was changed, and details."""
 
     def __init__(self) -> None:
-        self.kept: list[Entry | None] = []
+        self.kept: list[Any] = []  # entries; None where one was dropped
         self.groups: dict[int, Group] = {}
         self.count = 0
         self.limit = FEW
@@ -90,7 +91,6 @@ class Changes:
         before = deque(o, o.maxlen) if type(o) is deque else type(o)(o)
         for position in reversed(group.positions):
             entry = self.kept[position]
-            assert entry is not None
             entry[1](before, *entry[3:])
             self.kept[position] = None
         last = group.positions[-1]  # undone before the attributes of what is taken out again
@@ -105,21 +105,15 @@ class Changes:
         while before != len(self.groups):  # one object may be all that refers to another
             before = len(self.groups)
             for key, group in list(self.groups.items()):
-                if is_alone([self.object_of(group)], len(group.positions)):
+                if is_alone([self.kept[group.positions[0]][2]], len(group.positions)):
                     del self.groups[key]
                     for position in group.positions:
                         self.kept[position] = None
         self.close_ranks()
 
-    def object_of(self, group: Group) -> Any:
-        """Return what the entries of a group are about."""
-        entry = self.kept[group.positions[0]]
-        assert entry is not None
-        return entry[2]
-
     def close_ranks(self) -> None:
         """Take out the positions of entries that were dropped."""
-        new: list[Entry | None] = []
+        new: list[Entry] = []
         moved: dict[int, int] = {}
         for position, entry in enumerate(self.kept):
             if entry is not None:
@@ -131,17 +125,15 @@ class Changes:
         self.count = len(new)
 
 
+@dataclass(slots=True, eq=False)
 class Group:
     """The entries about one container, object or variable."""
 
-    __slots__ = ("has_order", "is_whole", "parts", "positions", "size")
-
-    def __init__(self, size: int) -> None:
-        self.size = size  # when it was changed first
-        self.positions: list[int] = []  # in the list of all entries
-        self.parts: set[Any] = set()  # whose changes are kept: a further one need not be
-        self.has_order = False  # of the keys of a dict
-        self.is_whole = False  # they bring back everything
+    size: int  # when it was changed first
+    positions: list[int] = field(default_factory=list)  # in the list of all entries
+    parts: set[Any] = field(default_factory=set)  # whose changes are kept, once
+    has_order: bool = False  # of the keys of a dict
+    is_whole: bool = False  # they bring back everything
 
 
 def part_of(entry: Entry) -> Any:

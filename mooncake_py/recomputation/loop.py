@@ -84,7 +84,7 @@ def run_body(ctx: Mode, body: Any, names: Any, items: Any, slots: int) -> Any:
         return body(items[k])
 
     one = counted(ctx, run_step, len(items), slots)
-    return advance(ctx, one, None, 0, len(items), slots, ends=is_exit)
+    return advance(ctx, one, None, 0, len(items), slots, lambda value: value is not None)
 
 
 def counted(ctx: Recording, run_step: Step, count: int, slots: int) -> Step:
@@ -94,16 +94,6 @@ def counted(ctx: Recording, run_step: Step, count: int, slots: int) -> Step:
     return ctx.meter.counting(run_step, count if ctx.rehearsal is not None else runs(count, slots))
 
 
-def is_exit(exit_value: Any) -> bool:
-    """Tell whether the body of a loop has left it."""
-    return exit_value is not None
-
-
-def never(state: Any) -> bool:
-    """Tell that no state ends a loop."""
-    return False
-
-
 def advance(
     ctx: Mode,
     run_step: Step,
@@ -111,7 +101,7 @@ def advance(
     start: int,
     stop: int,
     slots: int,
-    ends: Callable[[Any], bool] = never,
+    ends: Callable[[Any], bool] = lambda state: False,
 ) -> Any:
     """Run some of the steps; all but the last run again on the reverse pass.
 

@@ -31,19 +31,15 @@ def derived_frule(*duals: Dual, **kwargs: Any) -> Dual:
             raise nested_derivative((outer,))
         ctx = ForwardContext(ReverseContext(), plain=True)
         with TangentLifter(ctx) as lifter, guarded(ctx):
-            values = [admitted(ctx, lifter, i, dual) for i, dual in enumerate(duals)]
+            pairs = [lifter.visit(dual.primal) for dual in duals]
+            for i, ((_, tree), dual) in enumerate(zip(pairs, duals, strict=True)):
+                give_tangent(ctx, tree, dual.tangent, f"of {name_of(i)}")
+            values = [value for value, _ in pairs]
             y = ctx.call(*values, **kwargs)
             if ctx.failure is not None:
                 raise ctx.failure
             ctx.leave(y)
             return left(ctx, values, duals, y)
-
-
-def admitted(ctx: ForwardContext, lifter: TangentLifter, index: int, dual: Dual) -> Any:
-    """Make an argument active, with its tangent."""
-    value, tree = lifter.visit(dual.primal)
-    give_tangent(ctx, tree, dual.tangent, f"of {name_of(index)}")
-    return value
 
 
 def name_of(index: int) -> str:
