@@ -16,7 +16,7 @@ from mooncake_py.boundary.arguments import ArgNums, choose_arguments, refuse_for
 from mooncake_py.boundary.captured import is_closed
 from mooncake_py.boundary.followed import FollowedCopier
 from mooncake_py.boundary.own_memory import Key, OwnMemory
-from mooncake_py.boundary.separation import Separation, separation
+from mooncake_py.boundary.separation import separation
 from mooncake_py.boundary.writes import Copies, Watcher
 from mooncake_py.runtime.enclosing import enclosing
 
@@ -92,30 +92,35 @@ class ArgumentsApart:
         self.outside = _thread.watchers
         self.copies: Copies = ()
         self.watchers: tuple[Watcher, ...] = ()
+        own = OwnMemory(f)
         separated = separation(f, chosen, args, kwargs, whole)
         if separated is not None:
             self.args, self.kwargs = separated.args, separated.kwargs
             self.watchers = (separated,)
-        own = OwnMemory(f)
-        if whole:
-            self.copy_all(own, separated)
-        elif separated is None and not self.outside:
-            self.copy_arrays(own)
+            self.note_copies(own, separated.copies, separated.arrays, args, kwargs)
+            if not whole:
+                self.copy_blocks(own)
+        elif whole:
+            copier = FollowedCopier(enclosing())
+            self.args = copier.copy(args)
+            self.note_copies(own, copier.memo.values(), copier.arrays, args, kwargs)
+        elif self.outside:
+            self.copy_blocks(own)
         else:
-            self.copy_blocks(own, separated)
+            self.copy_arrays(own)
         if own.pairs:
             self.watchers = (*self.watchers, own)
 
-    def copy_all(self, own: OwnMemory, separated: Separation | None) -> None:
-        """Copy all of the arguments, unless that is done."""
-        if separated is None:
-            copier = FollowedCopier(enclosing())
-            self.args = copier.copy(self.args)
-            copies, arrays = list(copier.memo.values()), copier.arrays
-        else:
-            copies, arrays = separated.copies, separated.arrays
-        own.add_all(arrays)
-        self.note_further_copies(copies)
+    def note_copies(
+        self, own: OwnMemory, copies: Copies, arrays: Any, args: Any, kwargs: Any
+    ) -> None:
+        """Note what was copied of some arguments, and the arrays among it."""
+        names: dict[int, Key] = {id(v): key for key, v in (*enumerate(args), *kwargs.items())}
+        for old, new in arrays:
+            own.add(names.get(id(old)), old, new)
+        self.copies = [*self.copies, *copies]
+        for found in self.outside:
+            found.note_further_copies(self.copies)
 
     def copy_arrays(self, own: OwnMemory) -> None:
         """Copy the arrays among the arguments."""
@@ -126,26 +131,18 @@ class ArgumentsApart:
             ):
                 self.pass_instead(key, own.copy(key, value))
 
-    def copy_blocks(self, own: OwnMemory, separated: Separation | None) -> None:
+    def copy_blocks(self, own: OwnMemory) -> None:
         """Copy the memory of arrays among the arguments, with all that shares it.
 
         Who looks out for writes takes blocks and their copies for alike.
         """
-        arrays = [] if separated is None else separated.arrays
-        own.add_all(arrays)
-        done = {id(new) for _, new in arrays}
+        done = {id(pair.copy) for pair in own.pairs}
         for key in dict.fromkeys(self.chosen):
             value = self.args[key] if isinstance(key, int) else self.kwargs[key]
-            if not may_be_reached(value) or id(value) in done:
-                continue
-            copier = FollowedCopier(enclosing())
-            new = copier.copy(value)
-            self.pass_instead(key, new)
-            copies = list(copier.memo.values())
-            own.add(key, value, new)
-            self.note_further_copies(copies)
-            if separated is not None:
-                separated.note_own_copy(copies, key)
+            if may_be_reached(value) and id(value) not in done:
+                copier = FollowedCopier(enclosing())
+                self.pass_instead(key, copier.copy(value))
+                self.note_copies(own, copier.memo.values(), copier.arrays, (), {key: value})
 
     def pass_instead(self, key: Key, value: Any) -> None:
         """Replace an argument."""
@@ -153,12 +150,6 @@ class ArgumentsApart:
             self.args = (*self.args[:key], value, *self.args[key + 1 :])
         else:
             self.kwargs = {**self.kwargs, key: value}
-
-    def note_further_copies(self, copies: Copies) -> None:
-        """Let who looks out for writes round this call know of copies of what they watch."""
-        self.copies = [*self.copies, *copies]
-        for found in self.outside:
-            found.note_further_copies(copies)
 
     def __enter__(self) -> ArgumentsApart:
         if self.watchers:

@@ -9,7 +9,7 @@ such a write is an error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import ref
@@ -78,13 +78,9 @@ class OwnMemory(Watcher):
         self.add(key, value, new)
         return new
 
-    def add(self, key: Key, original: ndarray, new: ndarray) -> None:
-        """Note that an array stands for one that is an argument."""
+    def add(self, key: Key | None, original: ndarray, new: ndarray) -> None:
+        """Note that an array stands for one that is, or is part of, an argument."""
         self.pairs.append(Pair(original, new, key))
-
-    def add_all(self, copies: Iterable[tuple[ndarray, ndarray]]) -> None:
-        """Note arrays within arguments, and their copies."""
-        self.pairs += [Pair(old, new, None) for old, new in copies]
 
     @override
     def note_further_copies(self, copies: Copies) -> None:

@@ -142,12 +142,8 @@ class Separation(Watcher):
                 blocks.setdefault(block_of(a), []).append((key, a))
         blocks = {block: pairs for block, pairs in blocks.items() if self.meet(pairs)}
         for pairs in blocks.values():
-            groups = {self.group[key] for key, _ in pairs}
-            keepers = groups - {None}
-            if len(keepers) > 1:
-                keepers = set()
             for key, a in pairs:
-                if self.group[key] not in keepers:
+                if key != CAPTURED:
                     self.copied.setdefault(self.group[key], set()).add(id(a))
         return blocks
 
@@ -176,7 +172,7 @@ class Separation(Watcher):
             value = self.surveys[held_by[0]].holders[holder][0]
             if len(groups) < 2 or not spec_of(value).mutable or not Survey(value).holds_numbers():
                 continue
-            for group in groups if len(groups - {None}) > 1 else {None}:
+            for group in groups - {CAPTURED}:
                 self.copied.setdefault(group, set()).add(holder)
             self.note_holder(value, self.named(held_by))
 
@@ -227,12 +223,6 @@ class Separation(Watcher):
                 self.note_holder(old, names)
                 self.note_holder(new, names)
 
-    def note_own_copy(self, copies: Copies, key: Key) -> None:
-        """Note the copy of the memory of the one argument that had kept the original."""
-        for old, new in copies:
-            if isinstance(old, ndarray) and new is not old and old is owner(old):
-                self.stands_for(new, old, self.group[key])
-
     def stands_for(self, new: ndarray, old: ndarray, group: Key | None) -> None:
         """Note that the memory of one array is a copy of that of another, for some arguments."""
         if id(owner(old)) in self.memory:
@@ -281,17 +271,9 @@ class Separation(Watcher):
         if id(own) in self.of_group:
             writers = {self.of_group[id(own)]}
         else:
-            writers = {self.group[key] for key in met} - self.groups_with_copies(original)
+            writers = {CAPTURED}
         if any(self.group[key] not in writers for key in met):
             raise self.written(ctx, self.named(met))
-
-    def groups_with_copies(self, original: ndarray) -> set[Key | None]:
-        """Return the groups of arguments that have a copy of a block."""
-        return {
-            self.of_group[id(own)]
-            for own, of in self.memory.values()
-            if of is original and id(own) in self.of_group
-        }
 
     def check_entry(self, ctx: Tracking, entry: tuple[Any, ...]) -> None:
         """Raise if an entry of the tape is about a change of what arguments share."""

@@ -433,3 +433,17 @@ def test_the_argument_that_the_function_sees_is_a_copy() -> None:
 
     for take in WAYS.values():
         take(f)
+
+
+def test_arguments_of_an_inner_derivative_that_share_memory_with_a_captured_array() -> None:
+    def f(u, v):
+        u[0] = 5.0
+        return np.sum(u) * np.sum(v) * W[0]
+
+    def inner(x):
+        return np.sum(grad(f, (0, 1))(x[:2], x[1:])[0])
+
+    for take in (inner, grad(inner), lambda x: jvp(inner, (x,), (V,))):
+        with pytest.raises(SharedArgumentsError, match="a captured or global name share"):
+            take(W)
+    np.testing.assert_array_equal(W, X)
