@@ -10,9 +10,11 @@ from numpy import ndarray
 
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.memory import Memory
+from mooncake_py.runtime.pulls import scalar_cotangent
 from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.runtime.views import View
-from mooncake_py.tangents import MutableTangent, NoTangent
+from mooncake_py.tangents import NoTangent
+from mooncake_py.tangents.containers import MUTABLE, fill_container, join_container
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.spec import TangentSpec
 
@@ -63,29 +65,21 @@ def container_gradient(value: Any, tree: TangentTree, memo: dict[int, Any]) -> A
         memo[id(tree)] = mutable  # before its parts, which may lead back to it
     parts = {name: gradient_of(fields[name], m, memo) for name, m in tree.parts.items()}
     if mutable is None:
-        return immutable_gradient(value, tree, parts)
+        is_namedtuple = hasattr(value, "_fields")
+        return type(value)(*parts.values()) if is_namedtuple else join_container(tree.kind, parts)
     if is_dataclass(value):
         for name, part in parts.items():
             object.__setattr__(mutable, name, part)
-    elif tree.kind is list:
-        mutable.extend(parts.values())
     else:
-        (mutable if tree.kind is dict else mutable._fields).update(parts)
+        fill_container(mutable, parts)
     return mutable
-
-
-def immutable_gradient(value: Any, tree: TangentTree, parts: dict[Any, Any]) -> Any:
-    """Return the gradient of a tuple, a namedtuple or what a user registered as immutable."""
-    if hasattr(value, "_fields"):
-        return type(value)(*parts.values())
-    return tuple(parts.values()) if tree.kind is tuple else tree.kind(**parts)
 
 
 def mutable_gradient(value: Any, tree: TangentTree) -> Any:
     """Return an empty gradient that is filled in place, or None if it is made whole."""
     if is_dataclass(value):
         return object.__new__(type(value))
-    return tree.kind() if tree.kind in (list, dict, MutableTangent) else None
+    return tree.kind() if tree.kind in MUTABLE else None
 
 
 def is_dataclass(value: Any) -> bool:
@@ -95,13 +89,7 @@ def is_dataclass(value: Any) -> bool:
 
 def scalar_gradient(node: Active) -> Any:
     """Return the cotangent of an active scalar in the type of the scalar."""
-    t = type(node.primal)
-    g = node.grad
-    if isinstance(g, (complex, np.complexfloating)) and not issubclass(
-        t, (complex, np.complexfloating)
-    ):
-        g = g.real
-    return t(g)
+    return type(node.primal)(scalar_cotangent(node, node.grad))
 
 
 def array_gradient(value: ndarray, node: Any) -> ndarray:

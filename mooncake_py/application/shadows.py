@@ -17,29 +17,23 @@ from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.runtime.views import View
 from mooncake_py.tangents import FData, NoFData, NoRData, NoTangent, RData
-from mooncake_py.tangents.containers import EMPTY, MUTABLE, join_container
+from mooncake_py.tangents.containers import (
+    EMPTY,
+    MUTABLE,
+    fill_container,
+    join_container,
+    join_or_collapse,
+)
 from mooncake_py.tangents.memory import is_same_view
 
-__all__ = [
-    "Follower", "collect", "parts_of", "pour", "rdata_of", "restore", "seed",
-]  # fmt: skip
-
-
-def parts_of(data: Any) -> dict[Any, Any]:
-    """Return the parts of mutable fdata, as they are now."""
-    if type(data) is list:
-        return dict(enumerate(data))
-    return dict(data if type(data) is dict else data._fields)
+__all__ = ["Follower", "collect", "pour", "rdata_of", "restore", "seed"]
 
 
 def put_parts(data: Any, parts: dict[Any, Any]) -> None:
     """Replace all parts of mutable fdata."""
-    if type(data) is list:
-        data[:] = parts.values()
-        return
-    target = data if type(data) is dict else data._fields
-    target.clear()
-    target.update(parts)
+    if type(data) is not list:
+        (data if type(data) is dict else data._fields).clear()
+    fill_container(data, parts)
 
 
 # After the forward pass: fdata follow the structure of the values.
@@ -60,10 +54,8 @@ class Follower:
         if type(tree) is Active or tree is None:
             return NoFData()
         if type(tree) is TangentTree and tree.kind not in MUTABLE:
-            parts = followed(self.fdata, tree, present)
-            if all(type(part) is NoFData for part in parts.values()):
-                return NoFData()
-            return join_container(tuple if tree.kind is tuple else FData, parts)
+            kind = tuple if tree.kind is tuple else FData
+            return join_or_collapse(kind, followed(self.fdata, tree, present), NoFData())
         return self.tangent(tree, present)
 
     def tangent(self, tree: Any, present: Any) -> Any:
@@ -190,6 +182,4 @@ def rdata_of(tree: Any) -> Any:
     if type(tree) is not TangentTree or tree.kind in MUTABLE:
         return NoRData()
     parts = {name: rdata_of(part) for name, part in tree.parts.items()}
-    if all(type(part) is NoRData for part in parts.values()):
-        return NoRData()
-    return join_container(tuple if tree.kind is tuple else RData, parts)
+    return join_or_collapse(tuple if tree.kind is tuple else RData, parts, NoRData())

@@ -20,7 +20,10 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.memory import Memory, undo_assign
 from mooncake_py.runtime.values import FLOAT64
 
-__all__ = ["ADJOINTS", "READS", "UNDOES", "deliver", "product", "reads", "survivors", "undoes"]
+__all__ = [
+    "ADJOINTS", "READS", "UNDOES", "deliver", "product", "reads", "scalar_cotangent", "survivors",
+    "undoes",
+]  # fmt: skip
 
 Entry = tuple[Any, ...]
 Pull = Callable[[Entry], None]

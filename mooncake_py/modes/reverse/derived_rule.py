@@ -32,7 +32,7 @@ from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.runtime.values import INEXACT_SCALARS
 from mooncake_py.runtime.views import View
 from mooncake_py.tangents import CoDual, NoFData
-from mooncake_py.tangents.containers import MUTABLE
+from mooncake_py.tangents.containers import MUTABLE, parts_of
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import address
 from mooncake_py.tangents.memory import owner as owner_of
@@ -120,7 +120,7 @@ class _Call:
         elif type(tree) is TangentTree and id(tree) not in seen:
             seen.add(id(tree))
             if tree.kind in MUTABLE:
-                self.entries.append((data, shadows.parts_of(data), tree))
+                self.entries.append((data, dict(parts_of(data)), tree))
             fields: Any = spec_of(primal).fields(primal)
             for name, part in tree.parts.items():
                 if part is not None and type(data) is not NoFData:
