@@ -94,7 +94,7 @@ def of_linear(f: Callable[..., Any], moved: Any, fixed: Any, kwargs: Any, y: Any
 
 def of_linear_only(f: Callable[..., Any], tangents: Any, kwargs: Any, y: Any) -> Any:
     """Return the tangent of a function that is linear in all arguments but axes."""
-    return fitted(+f(*tangents, **kwargs), y)
+    return fitted(f(*tangents, **kwargs), y)
 
 
 def of_bilinear(

@@ -347,3 +347,29 @@ def test_a_list_that_contains_itself() -> None:
     assert (out.primal, out.tangent) == (36.0, 36.0)
     assert (s[0], ds[0]) == (6.0, 3.0)
     assert ds[1] is ds
+
+
+def test_a_forward_rule_goes_before_the_rule_of_a_function_of_one_array():
+    with local_rules():
+
+        @frule.register(np.sin)
+        def doubled_frule(_, x):
+            return Dual(np.sin(x.primal), 2.0 * np.cos(x.primal) * x.tangent)
+
+        _, dy = jvp(lambda x: np.sin(x), (np.ones(2),), (np.ones(2),))
+        np.testing.assert_allclose(dy, 2.0 * np.cos(np.ones(2)))
+    _, dy = jvp(lambda x: np.sin(x), (np.ones(2),), (np.ones(2),))
+    np.testing.assert_allclose(dy, np.cos(np.ones(2)))
+
+
+def test_a_rule_that_moves_a_constant_moves_it_in_one_direction():
+    def moving(box):
+        return float(box[0])
+
+    @frule.register(moving, mutates=(0,))
+    def moving_frule(_, box):
+        return Dual(box.primal[0], 1.0)
+
+    f = lambda s: s * moving([3.0])  # noqa: E731
+    expected = [jvp(f, (2.0,), (t,))[1] for t in (1.0, -1.0)]
+    assert jvp(f, (2.0,), [(1.0,), (-1.0,)])[1] == expected == [5.0, -1.0]

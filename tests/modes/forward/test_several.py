@@ -114,8 +114,10 @@ def elements(a, s):
     b[0] += a[1]
     b[1, -1] *= a[0, 0]
     b[0, 1:] -= 1.0
+    before, part = b[0, 2] * 1.0, b[0, 2]
     b[1, 0] = 2.0
-    return b, b[0, 0], b[np.int64(1), 0]
+    b[0, 2] = 7.0
+    return b, b[0, 0], b[np.int64(1), 0], before, part
 
 
 def index_arrays(a, s):
@@ -346,6 +348,29 @@ def test_arguments_that_are_not_dense() -> None:
     for a in (wide, strange, A.T, np.asfortranarray(A)):
         directions = [(k * a + 1.0, k) for k in (1.0, -2.0)]
         check(lambda a, s: (a * s, a[:, 0] * a[:, 1]), (a, S), directions)
+
+
+def test_arrays_in_no_order_take_one_direction(runs: list[str]) -> None:
+    a = np.linspace(0.0, 1.0, 24).reshape(2, 3, 4).transpose(0, 2, 1).copy("K")
+    assert not a.flags.forc
+    directions = [(np.sin(k * a), k) for k in (1.0, -2.0)]
+    check(lambda a, s: (a * s, a[:, 0] * a[:, 1]), (a, S), directions)
+    check(lambda a, s: [s * a, np.ones(2)], (a, S), [(None, 1.0), (a, 2.0)])
+    assert runs == ["along_each", "push_forward"] * 2
+
+
+def orders_within(a, s):
+    b = np.ones((2, 2, 3)).transpose(0, 2, 1).copy("K")
+    b *= s
+    b[0] += a[:, :1].T
+    c = np.empty_like(b)
+    c[...] = s
+    return b, c
+
+
+def test_results_in_no_order_end_the_other_directions(runs: list[str]) -> None:
+    check(orders_within, (A.copy(), S), DIRECTIONS)
+    assert len(runs) == 3
 
 
 def test_numbers_of_every_kind() -> None:

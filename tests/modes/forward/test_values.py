@@ -149,6 +149,13 @@ def test_tangents_of_complex_arrays():
     assert (y, dy) == ((1 + 2j) ** 2, 2j * (1 + 2j))
 
 
+def test_what_linear_functions_add_does_not_move():
+    check_jvp(lambda x: np.sum(x, initial=3.0), X.copy())
+    check_jvp(lambda x: np.pad(x, 1, constant_values=2.0) * x[0], X.copy())
+    check_jvp(lambda x: np.concatenate([x, [1.0]], axis=0), X.copy())
+    check_jvp(lambda x: np.mean(np.outer(x, x), axis=0, keepdims=True), X.copy())
+
+
 def test_dtype_and_order_are_those_of_the_values():
     x = np.asfortranarray(np.arange(6.0).reshape(2, 3))
     check_jvp(lambda a: a.T @ a, x)
