@@ -22,7 +22,7 @@ from mooncake_py.modes.debug.beside import Change, compare
 from mooncake_py.modes.debug.finite import Watch
 from mooncake_py.modes.debug.handlers import CheckedHandlers
 from mooncake_py.modes.debug.operands import Operand, changed, operands_of
-from mooncake_py.modes.debug.regions import beside
+from mooncake_py.modes.debug.regions import LoopBeside, beside
 from mooncake_py.modes.debug.snapshot import CAUSES, FIX, Snapshot, untracked_write
 from mooncake_py.modes.debug.summaries import summary
 from mooncake_py.modes.reverse.context import ReverseContext
@@ -96,6 +96,7 @@ class Checks(ReverseContext):
         with in_containers:  # no other call's active scalars are in them
             self.before: Snapshot | None = Snapshot(function, args, kwargs)
         self.reverses = False
+        self.loops_beside: list[LoopBeside] = []  # that have run, and the loops have not ended yet
 
     def load_handlers(self) -> None:
         """Take the tables of handlers, with checks round each rule."""
@@ -123,12 +124,21 @@ class Checks(ReverseContext):
         serve = registry.are_first() and not is_strict()
         if not serve or not self.tries_loops or not self.compare_loops:
             return Elsewhere
-        return beside(self, site, functions, steps, inputs)
+        run = beside(self, site, functions, steps, inputs)
+        if run is not Elsewhere:
+            self.loops_beside.append(run)
+        return run
+
+    def check_all_ended(self) -> None:
+        """Raise if the statements of a loop have raised that ran to its end as one entry."""
+        if self.loops_beside:
+            raise self.failed(self.loops_beside[0].ends_otherwise())
 
     # The reverse pass.
 
     @override
     def run_backwards(self) -> None:
+        self.check_all_ended()
         self.reverses = True
         del self.records[len(self.tape) :]
         if self.meter is None:
@@ -189,6 +199,10 @@ class Checks(ReverseContext):
     def roll_back(self) -> None:
         super().roll_back()
         cause = sys.exception()
+        if cause is None:
+            self.check_all_ended()
+        elif self.loops_beside and not isinstance(cause, MooncakeError):
+            cause.add_note(f"mooncake_py: {self.loops_beside[-1].ends_otherwise()}")
         found = self.difference()
         if found is None:
             return

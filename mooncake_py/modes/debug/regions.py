@@ -44,6 +44,7 @@ __all__ = ["LoopBeside", "beside"]
 CLOSE = 1e-12  # of the terms of a cotangent
 EPS = float(np.finfo(float).eps)
 TINY = 1e-300
+FIX = "it is a fault of mooncake_py: please report it with this message"
 
 
 def beside(
@@ -163,6 +164,7 @@ class LoopBeside:
         *values
             What the names are bound to that the region binds, in their order.
         """
+        self.ctx.loops_beside.remove(self)
         self.bound = dict(zip(self.site.region.bound, values, strict=True))
         for name, y in self.bound.items():
             if is_tangent(name):
@@ -272,6 +274,15 @@ class LoopBeside:
                 self.differs(f"another {what}", name, str(expected[k]), str(found[k]), k)
             )
 
+    def ends_otherwise(self) -> DifferentResultError:
+        """Return the error for statements that raise where the region runs to its end."""
+        return DifferentResultError(
+            "a loop that runs as one entry comes to its end, and its statements raise",
+            where=self.where,
+            why="without debug mode the program goes on after the loop",
+            fix=FIX,
+        )
+
     def differs(
         self, what: str, name: str, got: str, expected: str, index: Any = ()
     ) -> DifferentResultError:
@@ -284,7 +295,7 @@ class LoopBeside:
             f"a loop that runs as one entry gives {name}{place} {what} than its statements do",
             where=self.where,
             why=f"expected: {expected}\ngot:      {got}",
-            fix="it is a fault of mooncake_py: please report it with this message",
+            fix=FIX,
         )
 
 

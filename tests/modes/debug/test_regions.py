@@ -327,6 +327,54 @@ def test_loops_with_warnings_and_exceptions_are_not_compared(compared: list[str]
     assert compared == []
 
 
+def to_its_end(forward: Any) -> Any:
+    """Return a forward sweep that finds no zeros."""
+    return lambda *args: forward(*([v or 1.0 for v in a] if type(a) is list else a for a in args))
+
+
+@pytest.fixture
+def quotients(define: Callable[[str], Any]) -> Any:
+    """A program that divides by zero if it is told so."""
+    return define("""
+def f(x, catches=False):
+    s = 1.0
+    d = [1.0, 2.0, 0.0, 1.0, 2.0]
+    try:
+        for i in range(5):
+            s = s * x[i] / d[i]
+    except ZeroDivisionError:
+        if not catches:
+            raise
+    return s
+""")
+
+
+def test_statements_that_raise_alone(quotients: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    sabotage(monkeypatch, forward=to_its_end)
+    with pytest.raises(ZeroDivisionError) as caught:
+        grad(quotients, debug=True)(X.tolist())
+    assert "comes to its end, and its statements raise" in caught.value.__notes__[0]
+    assert f"{quotients.__code__.co_filename}:6:" in caught.value.__notes__[0]
+
+
+def test_statements_that_raise_alone_and_are_caught(
+    quotients: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sabotage(monkeypatch, forward=to_its_end)
+    with pytest.raises(DifferentResultError, match="its statements raise"):
+        grad(quotients, debug=True)(X.tolist(), True)
+    with debug_mode(), pytest.raises(DifferentResultError, match="its statements raise"):
+        jvp(lambda x: quotients(x, True), (X.tolist(),), (X.tolist(),))
+
+
+def test_loops_that_raise_both_ways(quotients: Any) -> None:
+    with pytest.raises(ZeroDivisionError) as caught:
+        grad(quotients, debug=True)(X.tolist())
+    assert not any("its statements" in note for note in getattr(caught.value, "__notes__", ()))
+    expected = grad(quotients)(X.tolist(), True)
+    assert_allclose(grad(quotients, debug=True)(X.tolist(), True), expected)
+
+
 # Forward mode.
 
 

@@ -242,6 +242,7 @@ def test_hessian_of_a_function_of_forward_gradients():
 # Memory and errors.
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize(("size", "passes"), [(1, 1), (3, 1), (16, 1), (17, 2), (40, 3)])
 def test_many_numbers_share_a_pass(size, passes):
     ran = iter(range(100))  # a list would be restored
