@@ -16,8 +16,8 @@ from typing import Any
 from mooncake_py.compiler.flat import is_flat_function
 from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Length, Load, Name, Op, Select
 from mooncake_py.compiler.ir import walk as walk_expression
+from mooncake_py.compiler.partials import declared
 from mooncake_py.forms.fusion import dotted
-from mooncake_py.forms.partials import partials_of
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import Place, load, place_of
 from mooncake_py.syntax.static_integers import StaticInts
@@ -179,7 +179,7 @@ class ExpressionReader:
         f = None if module is None else module.__dict__.get(node.attr)
         if f is None or not 1 <= count <= 2:
             raise Unfit
-        if not is_flat_function(f, count) and partials_of(f, count) is None:
+        if not is_flat_function(f, count) and declared(f, count) is None:
             raise Unfit
         key = ast.unparse(node), count  # with another number of arguments it is another one
         if key not in self._numbers_of:

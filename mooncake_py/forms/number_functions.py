@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.forms.partials import partials_of
+from mooncake_py.rules.math_functions import hypotenuse
 from mooncake_py.runtime.values import is_of_math
 
 __all__ = ["DOMAINS", "NUMPY_FUNCTIONS", "PAIRS", "slope_of", "slopes_of"]
@@ -66,6 +67,8 @@ PAIRS: dict[Any, tuple[Any, str]] = {
     np.divide: (operator.truediv, f"{BOTH_MODERATE} and abs({{1}}) > 1e-150"),
     np.power: (operator.pow, "0 < {0} < 1e15 and -20 < {1} < 20"),
     np.arctan2: (math.atan2, BOTH_MODERATE),
+    np.hypot: (hypotenuse, BOTH_MODERATE),
+    math.hypot: (hypotenuse, BOTH_FINITE),
     np.maximum: ((above, below), BOTH_FINITE),
     np.minimum: ((below, above), BOTH_FINITE),
 }

@@ -18,7 +18,7 @@ import numpy as np
 from mooncake_py.rules.declare import elementwise, from_vjp, overlay
 from mooncake_py.rules.special_functions import digamma, reciprocal
 
-__all__ = ["log_base_partial", "log_partial"]
+__all__ = ["hypotenuse", "log_base_partial", "log_partial"]
 
 LN_2 = math.log(2)
 LN_10 = math.log(10)
@@ -35,9 +35,19 @@ def log_base_partial(x: Any, base: Any, y: Any) -> Any:
     return -y / (base * math.log(base))
 
 
+def hypotenuse(x: Any, y: Any) -> Any:
+    """Return ``math.hypot(x, y)``, which takes any number of arguments and has no partials."""
+    return math.hypot(x, y)
+
+
+def share(a: Any, r: Any) -> Any:
+    """Return ``a / r``, 0 where r = 0."""
+    return a / r if r else 0.0
+
+
 def over_square(a: Any, x: Any, y: Any) -> Any:
     """Return ``a / (x**2 + y**2)``, 0 at the origin."""
-    r = math.hypot(x, y)
+    r = hypotenuse(x, y)
     return a / r / r if r else 0.0
 
 
@@ -59,6 +69,7 @@ elementwise(math.tan, lambda x, y: 1 + y * y)
 elementwise(math.asin, lambda x, y: reciprocal(math.sqrt((1 - x) * (1 + x))))
 elementwise(math.acos, lambda x, y: -reciprocal(math.sqrt((1 - x) * (1 + x))))
 elementwise(math.atan, lambda x, y: 1 / (1 + x * x))
+elementwise(hypotenuse, lambda x, y, r: share(x, r), lambda x, y, r: share(y, r))
 elementwise(math.atan2, lambda a, b, y: over_square(b, a, b), lambda a, b, y: over_square(-a, a, b))
 elementwise(math.degrees, 180 / math.pi)
 elementwise(math.radians, math.pi / 180)

@@ -26,7 +26,7 @@ CONDITIONS = ("<", ">", "<=", ">=", "!=")
 FUNCTIONS = ("np.sin", "math.cos", "np.tanh", "math.atan", "np.exp")
 PAIRS = (
     "np.minimum", "np.maximum", "math.atan2", "np.add", "np.multiply", "np.subtract",
-    "math.copysign", "np.minimum",
+    "math.copysign", "np.minimum", "math.hypot", "np.hypot", "np.arctan2",
 )  # fmt: skip
 HEAD = (
     "import math\nimport numpy as np\nSTEP = 0.5\nTABLE = [0.5, 1.5, 0.75]\n"
