@@ -17,7 +17,7 @@ from mooncake_py.application.copying import copy_jointly
 from mooncake_py.application.gradients import gradient_of
 from mooncake_py.application.walker import Finder, Mapper, replace_parts
 from mooncake_py.containers.undo import note
-from mooncake_py.diagnostics.notes import locate
+from mooncake_py.diagnostics.notes import located
 from mooncake_py.diagnostics.reporting import unsupported
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.overriding import override
@@ -72,8 +72,7 @@ def tree_of(ctx: Mode, value: Any, *, whole: bool = False) -> TangentTree | None
     try:
         _, tree = reader.visit(value)
     except InvalidTangentError as error:
-        locate(error, ctx.user_location())
-        ctx.failed(error)
+        located(ctx, error)
         raise
     for leaf in leaves(value, set()):
         if id(leaf) not in reader.met and contains_active(ctx, leaf, set()):

@@ -14,7 +14,7 @@ from mooncake_py.application.gradients import gradient_of
 from mooncake_py.application.walker import Finder
 from mooncake_py.boundary.detached import Bare
 from mooncake_py.boundary.outputs import part_of
-from mooncake_py.diagnostics.notes import locate
+from mooncake_py.diagnostics.notes import located
 from mooncake_py.diagnostics.places import positions_running
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.overriding import override
@@ -64,8 +64,7 @@ def hooked(ctx: Mode, rule: Rule | None, treat: Treatment, x: Any) -> Any:
         y = copy_jointly(x, fresh, keep_views=False)
         _, tree = _Reader(ctx).visit(y)
     except InvalidTangentError as error:
-        locate(error, ctx.user_location())
-        raise ctx.failed(error) from None
+        raise located(ctx, error) from None
     if not sources:
         return y
     _Protector(ctx).visit(treat)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from numpy import ndarray
 
 from mooncake_py.diagnostics.native_modules import is_native_module
+from mooncake_py.diagnostics.places import Position, place_at
 from mooncake_py.errors import DerivativeDropError, Location
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
@@ -144,7 +145,7 @@ class _Search:
         self.seen.add(code)
         for instruction in dis.get_instructions(code):
             if _changes(code, instruction, self.stores):
-                return _location(code, instruction)
+                return place_at(Position(code, instruction.offset))
             name: Any = instruction.argval
             change = None
             if instruction.opname in READS:
@@ -174,13 +175,6 @@ def _changes(code: CodeType, instruction: dis.Instruction, stores: frozenset[str
     if name == "LOAD_CONST" and isinstance(value, tuple):
         return "out" in value  # from 3.13 on: keywords of a call
     return name in stores
-
-
-def _location(code: CodeType, instruction: Any) -> Location:
-    line, _, column, end_column = instruction.positions
-    return Location(
-        code.co_filename, line or code.co_firstlineno, code.co_qualname, column, end_column
-    )
 
 
 def _unseen(ctx: Reporting, method: FunctionType, change: Location) -> DerivativeDropError:

@@ -6,12 +6,14 @@ import re
 from typing import Any
 
 from mooncake_py.diagnostics.places import Position, is_library, is_rewritten, place_at
+from mooncake_py.diagnostics.reporting import Error, Reporting
 from mooncake_py.diagnostics.tracebacks import hint
 from mooncake_py.errors import Location, MooncakeError, describe
 from mooncake_py.rules.kinds import Rule
 
 __all__ = [
-    "add_place", "in_plain_words", "locate", "name_adjoint", "note_adjoint", "without_context",
+    "add_place", "in_plain_words", "locate", "located", "name_adjoint", "note_adjoint",
+    "without_context",
 ]  # fmt: skip
 
 # Texts, which `re` compiles when there is an error.
@@ -60,6 +62,12 @@ def locate(error: MooncakeError, where: Location | None) -> None:
     if error.where is None and where is not None:
         error.where = where
         error.args = (describe(error.what, where=where, why=error.why, fix=error.fix),)
+
+
+def located(ctx: Reporting, error: Error) -> Error:
+    """Return an error that says where it arose, remembered by the call, to be raised."""
+    locate(error, ctx.user_location())
+    return ctx.failed(error)
 
 
 def without_context(error: TypeError) -> None:

@@ -16,6 +16,7 @@ from mooncake_py.rooms import PACKAGE, is_engine
 __all__ = [
     "GENERATED", "OWN", "Position", "current_place", "definition_of", "is_library",
     "is_rewritten", "name_library", "place_at", "position_for_rule", "positions_running",
+    "start_of",
 ]  # fmt: skip
 
 
@@ -107,6 +108,9 @@ def place_at(position: Position | None) -> Location | None:
 def definition_of(f: Any) -> Location | None:
     """Return where a Python function is defined, or None if that is not known."""
     code = getattr(f, "__code__", None)
-    if code is None:
-        return None
+    return None if code is None else start_of(code)
+
+
+def start_of(code: CodeType) -> Location:
+    """Return where code begins."""
     return Location(code.co_filename, code.co_firstlineno, code.co_qualname)

@@ -15,11 +15,12 @@ from operator import itemgetter
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-from mooncake_py.errors import Location, SourceUnavailableError
+from mooncake_py.diagnostics.places import start_of
+from mooncake_py.errors import SourceUnavailableError
 from mooncake_py.frontend.rewrite import Rewritten, rewrite
 from mooncake_py.syntax.names import MISSING
 from mooncake_py.syntax.nodes import replaced
-from mooncake_py.syntax.source import SourceNode, locate
+from mooncake_py.syntax.source import locate
 
 __all__ = ["Derived", "derive", "instantiate", "show_source"]
 
@@ -109,7 +110,7 @@ def _derive(code: CodeType, globals_: dict[str, Any]) -> Derived:
     linecache.lazycache(code.co_filename, globals_)  # the text may be known to a loader only
     source = locate(code)
     if isinstance(source.node, ast.GeneratorExp):
-        raise _generator_expression(source, code)
+        raise _generator_expression(code)
     rewritten = rewrite(source, code, globals_)
     parameters = (*code.co_freevars, *rewritten.injected)
     new = source.compile(rewritten.node, code, parameters)
@@ -123,10 +124,10 @@ def _picker(positions: list[int]) -> Any:
     return itemgetter(*positions) if positions else None
 
 
-def _generator_expression(source: SourceNode, code: CodeType) -> SourceUnavailableError:
+def _generator_expression(code: CodeType) -> SourceUnavailableError:
     return SourceUnavailableError(
         f"{code.co_qualname} cannot be derived by itself",
-        where=Location(source.file, code.co_firstlineno, code.co_qualname),
+        where=start_of(code),
         why="a generator expression is derived with the function it stands in, and this one was\n"
         "started outside of differentiated code",
         fix="write it within the differentiated function, or pass a list",

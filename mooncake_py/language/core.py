@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mooncake_py.checkpointing import checkpointed
 from mooncake_py.containers import state
-from mooncake_py.diagnostics.notes import locate, without_context
+from mooncake_py.diagnostics.notes import located, without_context
 from mooncake_py.diagnostics.places import current_place, name_library
 from mooncake_py.errors import Location, MooncakeError, SourceUnavailableError
 from mooncake_py.forms.fusion import Elsewhere
@@ -103,8 +103,7 @@ class Core(Mode):
         try:
             return instantiate(derived, f)(*args, **kwargs, _mk_ctx=self)
         except MooncakeError as error:  # raised by Python code that replaces a function
-            locate(error, self.user_location())
-            self.failed(error)
+            located(self, error)
             raise
         except TypeError as error:
             without_context(error)

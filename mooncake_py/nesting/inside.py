@@ -41,7 +41,7 @@ from mooncake_py.boundary.inner_outputs import (
 )
 from mooncake_py.boundary.outgoing import independent
 from mooncake_py.boundary.outputs import run, scalar_value, seed, value_and_auxiliary
-from mooncake_py.diagnostics.notes import locate
+from mooncake_py.diagnostics.notes import located
 from mooncake_py.diagnostics.places import definition_of
 from mooncake_py.diagnostics.tracebacks import related
 from mooncake_py.errors import MooncakeError, NestedDerivativeError
@@ -102,8 +102,7 @@ def told(ctx: Reporting) -> Iterator[None]:
     try:
         yield
     except NestedDerivativeError as error:
-        locate(error, ctx.user_location())
-        raise ctx.failed(error) from None
+        raise located(ctx, error) from None
 
 
 def along(ctx: InnerContext, call: Call, value: Any, gradients: Any) -> tuple[Any, Any, Seeds]:

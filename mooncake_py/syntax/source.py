@@ -18,7 +18,8 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import Any, NamedTuple
 
-from mooncake_py.errors import Location, SourceUnavailableError
+from mooncake_py.diagnostics.places import start_of
+from mooncake_py.errors import SourceUnavailableError
 from mooncake_py.syntax.compiled import FunctionNode, compile_function, extent, same_code, walk_code
 from mooncake_py.syntax.nodes import place_of
 from mooncake_py.syntax.providers import provided_text
@@ -221,14 +222,10 @@ def _asserts_rewritten(code: CodeType) -> bool:
     )
 
 
-def _where(code: CodeType) -> Location:
-    return Location(code.co_filename, code.co_firstlineno, code.co_qualname)
-
-
 def _no_text(code: CodeType) -> SourceUnavailableError:
     return SourceUnavailableError(
         f"no Python source for {code.co_qualname}",
-        where=_where(code),
+        where=start_of(code),
         why=f"its code was compiled from {code.co_filename!r}, of which there is no text to read",
         fix="define the function in a file or a notebook cell, or register a rule for it",
     )
@@ -243,7 +240,7 @@ def _changed(code: CodeType) -> SourceUnavailableError:
         why, fix = made, "define the function in a file of its own, or register a rule for it"
     return SourceUnavailableError(
         f"the source of {code.co_qualname} does not match the function in memory",
-        where=_where(code),
+        where=start_of(code),
         why=why,
         fix=fix,
     )

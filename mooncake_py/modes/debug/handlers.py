@@ -13,7 +13,7 @@ from numpy import ndarray
 
 from mooncake_py.application.apply import handler
 from mooncake_py.application.out_argument import named_out
-from mooncake_py.diagnostics.notes import locate
+from mooncake_py.diagnostics.notes import located
 from mooncake_py.errors import MooncakeError, UntrackedWriteError
 from mooncake_py.language import domains
 from mooncake_py.language.dispatch import call_unregistered, language_handlers
@@ -116,8 +116,7 @@ def checked_handler(rule: Rule) -> Handler:
         try:
             y = ctx.run_as(function_name(f), apply, ctx, f, args, kwargs)
         except MooncakeError as error:
-            locate(error, ctx.user_location())
-            ctx.failed(error)
+            located(ctx, error)
             raise
         if comparable:
             exact = is_exact(rule)

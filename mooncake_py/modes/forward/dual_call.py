@@ -12,7 +12,7 @@ from mooncake_py.application.codual_call import container_written, keyword_activ
 from mooncake_py.application.copying import copy_jointly
 from mooncake_py.application.walker import replace_parts
 from mooncake_py.containers.undo import note
-from mooncake_py.diagnostics.notes import locate
+from mooncake_py.diagnostics.notes import located
 from mooncake_py.errors import InvalidRuleError, InvalidTangentError
 from mooncake_py.modes.forward.duals import TangentFinder, Tangents
 from mooncake_py.modes.forward.lift import give_tangent
@@ -99,8 +99,7 @@ def returned(rule: DualRule, ctx: ForwardContext, out: Dual, activator: OutputAc
             raise no_tangent(rule)
         give_tangent(ctx, tree, out.tangent, f"that the forward rule of {rule.name} returned")
     except InvalidTangentError as error:
-        locate(error, ctx.user_location())
-        ctx.failed(error)
+        located(ctx, error)
         raise
     for entry in activator.replaced:
         note(ctx, replace_parts, *entry)
