@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable
 from types import FunctionType, MethodDescriptorType, MethodType
 from typing import TYPE_CHECKING, Any
 
+from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.errors import SourceUnavailableError
-from mooncake_py.forms.fusion import Elsewhere
 from mooncake_py.frontend.load import derive, instantiate
 from mooncake_py.language.matching import Matching
 from mooncake_py.rooms import PACKAGE
@@ -145,6 +145,10 @@ class Context:
     def peek(self, o: Any, name: str) -> Any:
         """Return something other than ``o.name``: nothing is tried here, but only run."""
         return Ellipsis
+
+    def run_statement(self, site: Any, functions: Any, values: Any) -> Any:
+        """Run a statement operation by operation."""
+        return site.otherwise(self, functions, values)
 
     def run_region(self, site: Any, functions: Any, steps: Any, inputs: Any) -> Any:
         """Leave a loop to its statements."""

@@ -14,7 +14,6 @@ ROOMS = (
     "syntax",
     "runtime",
     "containers",
-    "forms",
     "compiler",
     "frontend",
     "application",

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import elementwise, grad, ignore_derivatives, jvp, value_and_grad, vjp
-from mooncake_py.forms.array_code import ArrayWriter
+from mooncake_py.compiler.statements.array_forms import ArrayForm
 from tests.support.folders import engine_folders
 from tests.support.modes import checks, nested, variants
 from tests.support.modes.checks import MODES, ModeError, Skipped, check_record
@@ -121,7 +121,7 @@ def test_a_quick_form_that_serves_other_shapes_is_found(monkeypatch: pytest.Monk
         y = w * x + b
         return np.sum(y * y)
 
-    monkeypatch.setattr(ArrayWriter, "misshapen", lambda self, full: [])
+    monkeypatch.setattr(ArrayForm, "misshapen", lambda self, full: [])
     record = recorded(lambda: grad(affine, (0, 1, 2))(X, 2 * X, np.array([0.5])))
     with pytest.raises(ModeError, match="other_shapes: argument"):
         check(record, [variants.other_shapes])

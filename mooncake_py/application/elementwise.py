@@ -10,9 +10,9 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.application.out_argument import named_out, signature_of, single_output, write_into
+from mooncake_py.compiler.declared import partial_for_one
+from mooncake_py.compiler.number_functions import NUMPY_FUNCTIONS, slope_of
 from mooncake_py.containers.sequences import readable
-from mooncake_py.forms.number_functions import NUMPY_FUNCTIONS, slope_of
-from mooncake_py.forms.partials import partial_for_one
 from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import AtOnce, ElementwiseRule, Rule
 from mooncake_py.rules.precision import at_precision_of

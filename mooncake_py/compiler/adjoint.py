@@ -18,9 +18,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from mooncake_py.compiler.activity import is_active, part_of, target_of
+from mooncake_py.compiler.activity import part_of, target_of
+from mooncake_py.compiler.cotangents import slopes as slopes_of
 from mooncake_py.compiler.domains import domain_check, on_floats
 from mooncake_py.compiler.ir import (
     FLOATS,
@@ -48,8 +49,7 @@ from mooncake_py.compiler.ir import (
     statements,
     walk,
 )
-from mooncake_py.compiler.partials import partials
-from mooncake_py.compiler.simplify import ONE, added, expressions_of, inlined, negated, product
+from mooncake_py.compiler.simplify import ONE, expressions_of, inlined, negated, product
 from mooncake_py.compiler.steps import Names, Steps
 from mooncake_py.syntax.nodes import Place
 
@@ -220,7 +220,7 @@ class _Adjoint:
         """Return the sweeps of an assignment."""
         steps = Steps(Names("v"), s.place)
         root = steps.of(s.value)
-        slopes = self.slopes(steps, root) if part_of(target) in self.active else {}
+        slopes = slopes_of(steps, root, self.active) if part_of(target) in self.active else {}
         saved, slopes = self.saved(steps, slopes)
         ahead: list[Statement] = []
         for let in steps.lets:
@@ -257,44 +257,6 @@ class _Adjoint:
         (self.computed.add if is_new else self.computed.discard)(s.name)
         bound = Assign(Name(s.name, place=s.place), root, place=s.place)
         return [*finite, bound] if reads_again else [bound]
-
-    def slopes(self, steps: Steps, root: Expr) -> dict[Target, Expr]:
-        """Return the slope of a value with respect to each active operand."""
-        found: dict[Target, Expr] = {}
-        bars: dict[Expr, Expr] = {root: ONE}
-        flows = self.flows(steps)
-
-        def give(e: Expr, d: Expr, into: dict[Any, Expr]) -> None:
-            into[e] = atom(steps, added(into[e], d) if e in into else d)
-
-        if isinstance(root, Name) and root.name in self.active:
-            found[root] = ONE
-        for let in reversed(list(steps.lets)):
-            d = bars.get(Name(let.name))
-            if d is None or not flows[let.name]:
-                continue
-            e = let.value
-            if isinstance(e, Load):
-                give(e, d, found)
-                continue
-            for a, p in partials(e, Name(let.name)):
-                if p is None or not isinstance(a, Name):
-                    continue
-                if flows.get(a.name):
-                    give(a, product(d, p), bars)
-                elif a.name in self.active:
-                    give(a, product(d, p), found)
-        return found
-
-    def flows(self, steps: Steps) -> dict[str, bool]:
-        """Return for each operation whether a derivative flows through it."""
-        found: dict[str, bool] = {}
-        on = set(self.active)
-        for let in steps.lets:
-            found[let.name] = is_active(let.value, on)
-            if found[let.name]:
-                on.add(let.name)
-        return found
 
     def saved(
         self, steps: Steps, slopes: dict[Target, Expr]
@@ -352,13 +314,6 @@ class _Adjoint:
             if leaf != target
         ]
         return back if len(back) > 1 else []
-
-
-def atom(steps: Steps, e: Expr) -> Expr:
-    """Return an expression as a name or a number, or the negative of one."""
-    if isinstance(e, Op) and e.op == "neg":
-        return negated(steps.of(e.args[0]))
-    return steps.of(e)
 
 
 def read(slope: Expr, values: dict[str, Expr]) -> Expr:

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.compiler.ir import Call, Check, Compare, Const, Expr, Name, Op, substituted
+from mooncake_py.compiler.number_functions import DOMAINS, EVERYWHERE
 from mooncake_py.compiler.read_expressions import COMPARISONS
-from mooncake_py.forms.number_functions import DOMAINS, EVERYWHERE
 
 __all__ = ["domain_check", "on_floats"]
 

@@ -35,7 +35,7 @@ from mooncake_py.compiler.ir import (
 )
 from mooncake_py.compiler.partials import NoPartial, serves
 from mooncake_py.compiler.simplify import expressions_of
-from mooncake_py.forms.fusion import define
+from mooncake_py.compiler.text import define
 
 __all__ = ["Form", "Pattern", "bound_to", "can_be_called", "is_served", "lengths_of", "specialise"]
 

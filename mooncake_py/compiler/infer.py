@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mooncake_py.compiler.declared import SMALL
 from mooncake_py.compiler.flat import TO_FLOATS, TO_INTS
 from mooncake_py.compiler.ir import (
     Assign,
@@ -36,8 +37,7 @@ from mooncake_py.compiler.ir import (
     walk,
     with_blocks,
 )
-from mooncake_py.forms.number_functions import PAIRS
-from mooncake_py.forms.partials import SMALL
+from mooncake_py.compiler.number_functions import PAIRS
 
 __all__ = [
     "FLAGS",

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+from mooncake_py.compiler.declared import partials_of, reads_of
 from mooncake_py.compiler.ir import Call, Const, Expr, Name, Op, Select, parts_of, substituted
+from mooncake_py.compiler.number_functions import NUMPY_FUNCTIONS, PAIRS
 from mooncake_py.compiler.simplify import simplified
 from mooncake_py.compiler.trace import Untraceable, trace
-from mooncake_py.forms.number_functions import NUMPY_FUNCTIONS, PAIRS
-from mooncake_py.forms.partials import partials_of, reads_of
 from mooncake_py.rules.kinds import AtOnce
 from mooncake_py.runtime.values import is_of_math
 

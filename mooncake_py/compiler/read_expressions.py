@@ -17,9 +17,8 @@ from mooncake_py.compiler.flat import is_flat_function
 from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Length, Load, Name, Op, Select
 from mooncake_py.compiler.ir import walk as walk_expression
 from mooncake_py.compiler.partials import declared
-from mooncake_py.forms.fusion import dotted
 from mooncake_py.syntax.names import Names
-from mooncake_py.syntax.nodes import Place, load, place_of
+from mooncake_py.syntax.nodes import Place, dotted, load, place_of
 from mooncake_py.syntax.static_integers import StaticInts
 from mooncake_py.syntax.trees import walk
 

@@ -56,10 +56,9 @@ from mooncake_py.compiler.read_expressions import (
     named,
 )
 from mooncake_py.compiler.read_heads import Head, head_of, reversed_range
-from mooncake_py.forms.fusion import dotted
 from mooncake_py.overriding import override
 from mooncake_py.syntax.names import Names
-from mooncake_py.syntax.nodes import load, place_of
+from mooncake_py.syntax.nodes import dotted, load, place_of
 from mooncake_py.syntax.static_integers import Bindings, StaticInts
 from mooncake_py.syntax.trees import walk as walk_tree
 

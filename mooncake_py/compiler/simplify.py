@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
+from typing import TypeGuard
 
 from mooncake_py.compiler.ir import (
     Assign,
@@ -68,9 +69,14 @@ def added(a: Expr, b: Expr) -> Expr:
         return b
     if is_number(b, 0):
         return a
-    if isinstance(b, Op) and b.op == "neg":
-        return Op("sub", (a, *b.args))
-    return Op("add", (a, b))
+    if is_negative(b):
+        return negated(Op("add", (*a.args, *b.args))) if is_negative(a) else Op("sub", (a, *b.args))
+    return Op("sub", (b, *a.args)) if is_negative(a) else Op("add", (a, b))
+
+
+def is_negative(e: Expr) -> TypeGuard[Op]:
+    """Return True for the negative of an expression."""
+    return isinstance(e, Op) and e.op == "neg"
 
 
 def folded(op: str, a: Const, b: Const) -> Expr:

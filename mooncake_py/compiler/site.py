@@ -22,6 +22,7 @@ from numpy import ndarray
 
 from mooncake_py.compiler.activity import active_parts
 from mooncake_py.compiler.callees import Callees
+from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.evaluate import evaluated, passes
 from mooncake_py.compiler.forms import Form, Pattern, bound_to, is_served, specialise
 from mooncake_py.compiler.infer import INT, INT32, INT64
@@ -30,7 +31,6 @@ from mooncake_py.compiler.items import Items, Pairs, bytes_copied
 from mooncake_py.compiler.number_types import INTEGERS, TYPES, plain, typed
 from mooncake_py.compiler.partials import NoPartial
 from mooncake_py.compiler.tangent import Tangent, tangent
-from mooncake_py.forms.fusion import Elsewhere
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.values import FLOAT64 as DOUBLE
 from mooncake_py.tangents.memory import has_overlaps

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Op, Select
-from mooncake_py.forms.number_functions import NUMPY_FUNCTIONS
+from mooncake_py.compiler.number_functions import NUMPY_FUNCTIONS
 from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import ElementwiseRule
 

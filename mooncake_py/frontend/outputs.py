@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.forms.fusion import Fused, Parts, collect, is_plain_index, swapped
-from mooncake_py.frontend.fusing import elsewhere, expression
+from mooncake_py.compiler.ir import Call, Name, substituted
+from mooncake_py.compiler.statements.general import elsewhere
+from mooncake_py.compiler.statements.read import StatementReader, read_expression
+from mooncake_py.compiler.statements.statement import Part, operand, position_of
 from mooncake_py.frontend.spanning import SpanningRewriter
-from mooncake_py.syntax.nodes import place_of, replaced
+from mooncake_py.syntax.nodes import is_plain_index, place_of, replaced
 
 __all__ = ["OutputRewriter"]
 
@@ -39,39 +41,40 @@ class OutputRewriter(SpanningRewriter):
 
     def _output(self, call: ast.Call, target: ast.expr) -> ast.expr | None:
         """Return the call that tries such a statement, or None if it cannot be one entry."""
-        parts = collect(replaced(call, keywords=[]), self.names, self.spans)
-        if parts is None or parts.steps[-1][0] != "call" or not self._calls_ufunc(call):
+        found = read_expression(replaced(call, keywords=[]), self.names, self.spans)
+        if found is None or not self._calls_ufunc(call):
+            return None
+        reader, value = found
+        if not isinstance(value, Call):
             return None
         texts = list(map(ast.dump, call.args))
         own = texts.index(ast.dump(target)) if ast.dump(target) in texts else None
-        steps = tuple(parts.steps)
+        place: Part | None
         if own is not None:
-            _, first = steps[-1][2 + own]
-            steps = swapped(steps, first)
-            parts.layout[0], parts.layout[first] = parts.layout[first], parts.layout[0]
-            place = parts.layout[0]
+            first = position_of(value.args[own])
+            value = substituted(value, {"v0": operand(first), f"v{first}": Name("v0")})
+            layout = reader.layout
+            layout[0], layout[first] = layout[first], layout[0]
+            place = layout[0]
         else:
-            place = self._place(target, parts)
+            place = self._place(target, reader)
         if place is None:
             return None
-        core = Fused(steps, len(parts.layout))
-        elements = self._elements(
-            core, parts, place, own is not None, elsewhere, expression(parts), into=True
-        )
-        return self._run_fused(elements, parts, call)
+        statement = self.whole(reader, value, target=place, augments=own is not None, into=True)
+        return self.run_statement(statement, elsewhere, reader, call)
 
     def _calls_ufunc(self, call: ast.Call) -> bool:
         function: Any = call.func
         module = self.names.module(function.value)
         return module is not None and type(module.__dict__.get(function.attr)) is np.ufunc
 
-    def _place(self, target: Any, parts: Parts) -> Any:
+    def _place(self, target: Any, reader: StatementReader) -> Part | None:
         """Pass what is written; return its position, or those of the array and the index."""
         base: Any = target.value if isinstance(target, ast.Subscript) else target
         if not (isinstance(base, ast.Name) or self.can_peek(base)):
             return None
         if base is target:
-            return parts.add_value(base)
+            return reader.add_value(base)
         if not is_plain_index(target.slice):
             return None
-        return parts.add_base(base), parts.add_index(target.slice)
+        return reader.add_base(base), reader.add_index(target.slice)

@@ -24,9 +24,9 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.read import Reading, read_loop
 from mooncake_py.compiler.site import Site
-from mooncake_py.forms.fusion import Elsewhere, dotted
 from mooncake_py.frontend.outputs import OutputRewriter
 from mooncake_py.frontend.spanning import ELSE
 from mooncake_py.syntax.compiled import FunctionNode
@@ -37,6 +37,7 @@ from mooncake_py.syntax.nodes import (
     assign,
     constant,
     context_call,
+    dotted,
     forget,
     load,
     located,

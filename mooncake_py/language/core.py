@@ -7,11 +7,11 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.checkpointing import checkpointed
+from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.containers import state
 from mooncake_py.diagnostics.notes import located, without_context
 from mooncake_py.diagnostics.places import current_place, name_library
 from mooncake_py.errors import Location, MooncakeError, SourceUnavailableError
-from mooncake_py.forms.fusion import Elsewhere
 from mooncake_py.frontend.load import derive, instantiate
 from mooncake_py.language import array_protocols, array_subclasses, dispatch
 from mooncake_py.language.stored_files import StoredFiles
@@ -149,6 +149,10 @@ class Core(Mode):
     def refuse_subclasses(self, values: Any) -> None:
         """Raise if an instance of a subclass of ndarray is among operands that are active."""
         array_subclasses.refuse(self, values)
+
+    def run_statement(self, site: Any, functions: Any, values: Any) -> Any:
+        """Run a statement operation by operation."""
+        return site.otherwise(self, functions, values)
 
     def run_region(self, site: Any, functions: Any, steps: Any, inputs: Any) -> Any:
         """Run a region as one entry and return what it binds; `Elsewhere` says that it must not."""

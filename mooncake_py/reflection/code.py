@@ -7,11 +7,11 @@ import linecache
 from collections.abc import Iterator
 from typing import Any
 
+from mooncake_py.compiler.ir import Call, Const, Expr, Name, Op
 from mooncake_py.compiler.show import heading
 from mooncake_py.compiler.site import Site
-from mooncake_py.forms.contractions import CALLS
-from mooncake_py.forms.elements import Elements
-from mooncake_py.forms.fusion import Fused
+from mooncake_py.compiler.statements.site import StatementSite
+from mooncake_py.compiler.statements.statement import Part, position_of
 from mooncake_py.frontend.load import Derived
 from mooncake_py.syntax.nodes import BINARY, CONTEXT, PREFIX
 
@@ -49,22 +49,14 @@ def quick_forms(derived: Derived) -> list[str]:
         if isinstance(value, Site):
             for text in value.forms():
                 lines += ["", f"# {heading(value.region)}, as a whole", *text.splitlines()]
-        for fused in fused_parts(value):
-            steps = fused.steps if isinstance(fused, Fused) else fused.core.steps
-            for (functions, kinds), form in fused.forms():
+        if isinstance(value, StatementSite):
+            for functions, kinds, form in value.forms():
                 operands: list[ast.expr] = [ast.Name(f"v{i}") for i in range(len(kinds))]
                 names: list[ast.expr] = [ast.Name(f.__name__) for f in functions]
-                text = ast.unparse(expression_of(steps, names, operands))
+                text = ast.unparse(expression_of(value.statement.value, names, operands))
                 described = ", ".join(f"v{i}: {kind}" for i, kind in enumerate(kinds))
                 lines += ["", f"# {text}   for {described}", *form.splitlines()]
     return lines
-
-
-def fused_parts(value: Any) -> list[Fused | Elements]:
-    """Return what forms are made for in an injected constant."""
-    if isinstance(value, Elements):
-        return [value, *fused_parts(value.expression)]
-    return [value] if isinstance(value, Fused) else []
 
 
 def copied(node: ast.AST) -> ast.AST:
@@ -137,61 +129,54 @@ class _Readable(ast.NodeTransformer):
         return node
 
     def visit_Call(self, node: ast.Call) -> Any:
-        fused = None
+        site = None
         if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
-            fused = self.injected.get(node.func.value.id)
+            site = self.injected.get(node.func.value.id)
         self.generic_visit(node)
-        if not isinstance(fused, (Fused, Elements)):
+        if not isinstance(site, StatementSite):
             return node
-        steps = fused.steps if isinstance(fused, Fused) else fused.order
         functions, values = node.args[1:3]
         assert isinstance(functions, ast.Tuple)
         assert isinstance(values, ast.Tuple)
-        expression = expression_of(steps, functions.elts, values.elts)
-        if isinstance(fused, Elements) and fused.arrays.into:
+        statement = site.statement
+        operands = [operand_of(part, values.elts) for part in statement.layout]
+        expression = expression_of(statement.value, functions.elts, operands)
+        target = statement.target
+        if statement.into:
             assert isinstance(expression, ast.Call)
-            output = operand_of(fused.arrays.target, values.elts)
-            expression.keywords.append(ast.keyword("out", output))
-        if isinstance(fused, Elements) and fused.target is not None:
-            target = operand_of(fused.target, values.elts)
-            return ast.Call(ast.Attribute(ast.Name("C"), "fused_store"), [target, expression], [])
+            assert target is not None
+            expression.keywords.append(ast.keyword("out", operand_of(target, values.elts)))
+        elif isinstance(target, tuple):
+            element = operand_of(target, values.elts)
+            return ast.Call(ast.Attribute(ast.Name("C"), "fused_store"), [element, expression], [])
         return ast.Call(ast.Attribute(ast.Name("C"), "fused"), [expression], [])
 
 
-def expression_of(
-    steps: tuple[Any, ...], functions: list[ast.expr], values: list[ast.expr]
-) -> ast.expr:
-    """Return the expression that the steps of a fused one spell out."""
-    results: list[ast.expr] = []
+def expression_of(e: Expr, functions: list[ast.expr], operands: list[ast.expr]) -> ast.expr:
+    """Return the syntax tree of an expression over operands."""
 
-    def operand(reference: Any) -> ast.expr:
-        kind, which = reference
-        if kind == "c":
-            return ast.Constant(which)
-        return values[which] if kind == "v" else results[which]
+    def of(e: Expr) -> ast.expr:
+        match e:
+            case Name():
+                return operands[position_of(e)]
+            case Const(value=value):
+                return ast.Constant(value)
+            case Call(function=f, args=args):
+                return ast.Call(functions[f], list(map(of, args)), [])
+            case Op(op="int", args=(a,)):
+                return ast.Call(ast.Name("int"), [of(a)], [])
+            case Op(op="neg", args=(a,)):
+                return ast.UnaryOp(ast.USub(), of(a))
+            case Op(op=op, args=(a, b)):
+                return ast.BinOp(of(a), SYMBOLS[op], of(b))
+        raise TypeError(e)
 
-    for name, *references in steps:
-        if name in CALLS:
-            which, *arguments = references
-            results.append(ast.Call(functions[which], list(map(operand, arguments)), []))
-            continue
-        operands = [operand(reference) for reference in references]
-        if name == "item":
-            results.append(ast.Subscript(operands[0], as_index(operands[1])))
-        elif name == "pos":
-            results.append(operands[0])
-        elif name == "int":
-            results.append(ast.Call(ast.Name("int"), operands, []))
-        elif name == "neg":
-            results.append(ast.UnaryOp(ast.USub(), operands[0]))
-        else:
-            results.append(ast.BinOp(operands[0], SYMBOLS[name], operands[1]))
-    return results[-1]
+    return of(e)
 
 
-def operand_of(part: Any, values: list[ast.expr]) -> ast.expr:
+def operand_of(part: Part, values: list[ast.expr]) -> ast.expr:
     """Return the expression for a value that is passed, or for what is indexed among them."""
-    if type(part) is int:
+    if isinstance(part, int):
         return values[part]
     base, index = part
     return ast.Subscript(values[base], as_index(values[index]))

@@ -10,10 +10,13 @@ import ast
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from mooncake_py.syntax.trees import walk
+
 __all__ = [
     "BINARY", "CONTEXT", "INPLACE", "PREFIX", "SLICE", "STEADY_SLICE", "UNARY", "Place",
     "Rebuilder", "assign", "attribute_place", "constant", "context_attribute", "context_call",
-    "forget", "load", "located", "mangle", "place_of", "replaced", "statement", "store", "when",
+    "dotted", "forget", "is_plain_index", "load", "located", "mangle", "place_of", "replaced",
+    "statement", "store", "when",
 ]  # fmt: skip
 
 PREFIX = "_mk_"
@@ -186,3 +189,16 @@ class Rebuilder:
             if new is not old:
                 changes[field] = new
         return replaced(node, **changes) if changes else node
+
+
+def dotted(node: Any) -> str:
+    """Return the text of a name or of an attribute of names."""
+    return f"{dotted(node.value)}.{node.attr}" if isinstance(node, ast.Attribute) else node.id
+
+
+def is_plain_index(node: ast.expr) -> bool:
+    """Tell whether an index is made of names, numbers and arithmetic on them, and slices."""
+    return _PLAIN.issuperset([part.__class__ for part in walk(node)])
+
+
+_PLAIN = frozenset({ast.Name, ast.Constant, ast.Slice, ast.Tuple, ast.BinOp, ast.UnaryOp})

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.site import Site
-from mooncake_py.forms.fusion import Elsewhere
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import grad, hessian, hvp, jvp, value_and_grad
 from mooncake_py.compiler.activity import active_parts
+from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.ir import Assign, Const, Name, statements
 from mooncake_py.compiler.show import shown
 from mooncake_py.compiler.site import Site, TangentSite
 from mooncake_py.compiler.tangent import tangent
-from mooncake_py.forms.fusion import Elsewhere
 from mooncake_py.modes.forward.call import forward_context
 from mooncake_py.modes.reverse.context import ReverseContext
 from tests.compiler.reading import region_of

@@ -290,7 +290,7 @@ def test_shown_source_is_deterministic_and_complete(define):
     shown = show_source(derived_of(function))
     assert shown == (
         f"# f, rewritten from {function.__code__.co_filename}:1\n"
-        "# _mk_f0 = Elements(Fused((('add', ('v', 0), ('v', 1)),)), ((1, 2), 0), (1, 2))\n"
+        "# _mk_f0 = StatementSite(C.add(C.getitem(V[1], V[2]), V[0]), (1, 2))\n"
         "# _mk_k0 = slice(1, -1, None)\n"
         "# _mk_steady_slice = steady_slice\n"
         "def f(u, *, k, _mk_ctx):\n"

@@ -11,8 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import checkpoint, rewritten, value_and_grad
 from mooncake_py.modes.reverse.context import ReverseContext
-from tests.forms.test_elements import ARGS, entries
-from tests.forms.test_fusion import differences, gradient
+from tests.compiler.statements.test_elements import ARGS, entries
+from tests.compiler.statements.test_expressions import differences, gradient
 
 # The layout of the programs is the point of them.
 # ruff: noqa: F821, F841, RET504

@@ -18,8 +18,8 @@ import pytest
 from mooncake_py.application import apply, out_argument
 from mooncake_py.application import elementwise as elementwise_rules
 from mooncake_py.boundary import inner_outputs
-from mooncake_py.forms import fused_code
-from mooncake_py.forms.array_code import ArrayWriter
+from mooncake_py.compiler.statements import array_forms
+from mooncake_py.compiler.statements.array_forms import ArrayForm
 from mooncake_py.frontend import expressions
 from mooncake_py.language import construct, dispatch
 from mooncake_py.language.comparisons import Comparisons
@@ -115,13 +115,13 @@ def constant_operands_are_not_protected(patch: Patch) -> None:
 
 @breaks
 def fused_operands_are_not_protected(patch: Patch) -> None:
-    original = fused_code.define
+    original = array_forms.define
 
     def define(text: str, scope: Any) -> Any:
         kept = (line for line in text.split("\n") if ".keep(" not in line and "protect" not in line)
         return original("\n".join(kept), scope)
 
-    patch.setattr(fused_code, "define", define)
+    patch.setattr(array_forms, "define", define)
 
 
 @breaks
@@ -253,8 +253,8 @@ def cotangents_are_not_summed_over_broadcast_axes(patch: Patch) -> None:
 
 @breaks
 def numbers_receive_the_mean(patch: Patch) -> None:
-    patch.setattr(fused_code, "summed", lambda d: float(np.mean(d)))
-    patch.setattr(fused_code, "inner", lambda d, factor: float(np.mean(d * factor)))
+    patch.setitem(array_forms.SCOPE, "summed", lambda d: float(np.mean(d)))
+    patch.setitem(array_forms.SCOPE, "inner", lambda d, factor: float(np.mean(d * factor)))
 
 
 @breaks
@@ -379,18 +379,18 @@ def the_base_initializes_what_new_made(patch: Patch) -> None:
 
 @breaks
 def shapes_of_operands_are_not_compared(patch: Patch) -> None:
-    patch.setattr(ArrayWriter, "misshapen", lambda self, full: [])
+    patch.setattr(ArrayForm, "misshapen", lambda self, full: [])
 
 
 @breaks
 @shown_by("define_for_any_shape", "call_in_a_row", "define_layer")
 def dtypes_of_operands_are_not_compared(patch: Patch) -> None:
-    original = fused_code.define
+    original = array_forms.define
 
     def define(text: str, scope: Any) -> Any:
         return original(re.sub(r"(a[0-9]+)\.dtype is FLOAT64", "True", text), scope)
 
-    patch.setattr(fused_code, "define", define)
+    patch.setattr(array_forms, "define", define)
 
 
 # Inner derivatives.

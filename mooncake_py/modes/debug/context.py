@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mooncake_py.application.lift import in_containers
+from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.diagnostics.notes import locate, note_adjoint
 from mooncake_py.diagnostics.places import Position, place_at, positions_running
 from mooncake_py.errors import InvalidRuleError, Location, MooncakeError, UntrackedWriteError
-from mooncake_py.forms.fusion import Elsewhere
 from mooncake_py.language.comparisons import COMPARISONS
 from mooncake_py.modes.debug.beside import Change, compare
 from mooncake_py.modes.debug.finite import Watch

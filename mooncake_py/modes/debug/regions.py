@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.forms import Form
 from mooncake_py.compiler.items import Items, Pairs
 from mooncake_py.compiler.site import Site, cells_of, typed
 from mooncake_py.compiler.tangent import is_tangent
 from mooncake_py.errors import DifferentResultError
-from mooncake_py.forms.fusion import Elsewhere
 from mooncake_py.modes.debug.beside import Copies, NotPlainError, as_plain, difference
 from mooncake_py.modes.debug.loop_cotangents import (
     Noted,

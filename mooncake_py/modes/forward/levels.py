@@ -283,6 +283,10 @@ class Levels(ArrayLanguage, ForwardMode):
         """Run a region as its tangent, by the context below."""
         return site.push(self, functions, steps, inputs)
 
+    def run_statement(self, site: Any, functions: Any, values: Any) -> Any:
+        """Run a statement with its tangent, both by the context below."""
+        return site.push(self, functions, values)
+
     def fresh(self, y: Any, t: Any) -> Any:
         """Return a new value with its tangent."""
         if t is None or not is_inexact(y):

@@ -11,8 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from types import CellType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from mooncake_py.forms.array_forms import specialise
-from mooncake_py.forms.fusion import Elsewhere
+from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.modes.reverse.inplace import InPlace
 from mooncake_py.runtime.active import Active, shared_number
 from mooncake_py.runtime.values import NUMBERS
@@ -33,7 +32,6 @@ class ReverseContext(InPlace):
     nesting = 1
     outers: Sequence[Mode] = ()
     receiver: Mode | None = None
-    specialise = staticmethod(specialise)
     numbers = NUMBERS | {Active}
 
     def run_region(self, site: Any, functions: Any, steps: Any, inputs: Any) -> Any:
@@ -41,6 +39,11 @@ class ReverseContext(InPlace):
         if not self.fuses or not self.tries_loops:
             return Elsewhere
         return site.record(self, functions, steps, inputs)
+
+    def run_statement(self, site: Any, functions: Any, values: Any) -> Any:
+        """Run a statement by a form that records one entry, where there is one."""
+        run = site.record if self.fuses else site.otherwise
+        return run(self, functions, values)
 
     def node_at(self, key: int) -> Any:
         """Return the node of the array with this id, if it is active."""

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import checkpoint, grad, jvp, value_and_grad
 from mooncake_py.modes.reverse.context import ReverseContext
-from tests.forms.test_fusion import differences, gradient
+from tests.compiler.statements.test_expressions import differences, gradient
 
 
 def recurrence(x, w):

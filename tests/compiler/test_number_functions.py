@@ -11,10 +11,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import grad, value_and_grad
-from mooncake_py.forms.number_functions import NUMPY_FUNCTIONS, slope_of
+from mooncake_py.compiler.number_functions import NUMPY_FUNCTIONS, slope_of
 from mooncake_py.modes.reverse.context import ReverseContext
-from tests.forms.test_elements import entries
-from tests.forms.test_fusion import differences, gradient
+from tests.compiler.statements.test_elements import entries
+from tests.compiler.statements.test_expressions import differences, gradient
 
 
 def numpy_of_floats(a, b):

@@ -1,4 +1,4 @@
-"""Cotangents fitted to operands that were broadcast, by BLAS where it is one call."""
+"""Cotangents fitted to operands that were broadcast or summed, by BLAS where it is one call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mooncake_py.rules.broadcasting import fit
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.values import FLOAT64
 
-__all__ = ["fitted", "reduced"]
+__all__ = ["fitted", "inner", "reduced", "spread", "summed"]
 
 SHORT = 1024  # length up to which vectors of ones are kept
 
@@ -45,3 +45,20 @@ def ones(n: int) -> ndarray:
 @lru_cache(maxsize=64)
 def few_ones(n: int) -> ndarray:
     return np.ones(n)
+
+
+def summed(d: Any) -> Any:
+    """Return the sum of a cotangent, for a number that was combined with an array."""
+    return float(np.add.reduce(d, axis=None))
+
+
+def inner(d: Any, factor: Any) -> Any:
+    """Return ``summed(d * factor)`` as one BLAS call where it is one."""
+    if type(factor) is ndarray and d.shape == factor.shape:
+        return float(d.dot(factor) if d.ndim == 1 else d.ravel().dot(factor.ravel()))
+    return summed(d * factor)
+
+
+def spread(d: Any, shape: tuple[int, ...]) -> ndarray:
+    """Return the cotangent of what was summed as an array."""
+    return d if type(d) is ndarray else np.full(shape, d)

@@ -12,7 +12,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import checkpoint, value_and_grad
-from mooncake_py.forms.adjoint_text import without_implied, without_signs
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.runtime import pulls
 from tests.support.gradients import differences
@@ -530,25 +529,3 @@ def test_views_that_overlap_themselves_go_the_general_way():
     _, found = gradient(f, (X, W), (0, 1))
     for k in range(2):
         assert_allclose(found[k], differences(f, (X, W), k), rtol=1e-6, atol=1e-8)
-
-
-def test_what_is_finite_if_something_made_of_it_is_needs_no_check():
-    lines = ["d0 = g / v1", "d1 = d0 * v2", "s2 = d1 + d0", "d3 = left0(d1, v3)"]
-    lines.append("d4 = inner(d1, v3)")
-    assert without_implied({"d0", "d1"}, lines) == ["d1"]
-    assert without_implied({"d0", "s2"}, lines) == ["s2"]
-    assert without_implied({"d1", "d3", "d4"}, lines) == ["d1", "d3", "d4"]
-
-
-def test_signs_are_taken_out_of_an_adjoint():
-    lines = ["d0 = -g", "d1 = d0 * v1", "d2 = -d1", "s3 = d2 + d0", "d4 = f(d1)", "d5 = d4 * v0"]
-    found, totals = without_signs(lines, {0: "d2", 1: "s3", 2: "d5", 3: "d0"})
-    assert found == ["d1 = g * v1", "s3 = d1 - g", "d4 = f((-d1))", "d5 = d4 * v0"]
-    assert totals == {0: "d1", 1: "s3", 2: "d5", 3: "-g"}
-
-
-def test_a_name_that_holds_the_other_sign_is_bound_once():
-    lines = ["d0 = -g", "d1 = d0 * v1", "d2 = -d1", "d3 = f(d1, d2)"]
-    found, totals = without_signs(lines, {0: "d1", 1: "d2", 2: "d3"})
-    assert found == ["d1 = g * v1", "d3 = f((-d1), (d1))"]
-    assert totals == {0: "-d1", 1: "d1", 2: "d3"}

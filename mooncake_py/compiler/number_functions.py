@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.forms.partials import partials_of
+from mooncake_py.compiler.declared import partials_of
 from mooncake_py.rules.math_functions import hypotenuse
 from mooncake_py.runtime.values import is_of_math
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from inspect import CO_VARARGS
 from types import FunctionType, NoneType
@@ -10,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from mooncake_py.compiler.ir import Call, Const, Op
 from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import AtOnce, ElementwiseRule, read_arguments
 
-__all__ = ["SMALL", "application", "as_operator", "partial_for_one", "partials_of"]
+__all__ = ["SMALL", "as_operator", "partial_for_one", "partials_of"]
 
 SERVED = (FunctionType, AtOnce, int, float, NoneType)
 SMALL = range(2, 9)  # exponents
@@ -51,24 +51,15 @@ def partial_for_one(rule: ElementwiseRule) -> Any:
     return partial if serves else None
 
 
-def application(name: str, partial: Any, operands: Sequence[str]) -> str:
-    """Return the text of a partial derivative, with None for what it does not read.
-
-    What is not read need not be kept.
-    """
-    read = reads_of(partial)
-    given = [text if i in read else "None" for i, text in enumerate(operands)]
-    return f"{name}({', '.join(given)})"
-
-
 @lru_cache(maxsize=512)
 def reads_of(partial: Any) -> frozenset[int]:
     return read_arguments(partial)
 
 
-def as_operator(f: Any, operands: Sequence[Any]) -> str | None:
-    """Return the operator whose adjoint a call of a function has, or None."""
-    if f is np.power and operands[1][0] == "c":
-        n = operands[1][1]
-        return "pow" if type(n) is int and n in SMALL else None
-    return OPERATORS.get(f)
+def as_operator(e: Call) -> Op | None:
+    """Return the operator whose derivatives a call of a function has, applied to the same."""
+    if e.function is np.power and isinstance(e.args[1], Const):
+        n = e.args[1].value
+        return Op("pow", e.args) if type(n) is int and n in SMALL else None
+    op = OPERATORS.get(e.function)
+    return None if op is None else Op(op, e.args)

@@ -1,0 +1,238 @@
+"""The adjoints of statements on arrays that are recorded as one entry.
+
+An adjoint adds to slices of the shadows.  Where its result is not finite, a careful one runs, in
+which a zero cotangent stays zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from mooncake_py.compiler.cotangents import Contribution, cotangents
+from mooncake_py.compiler.ir import Call, Const, Expr, Finite, Let, Name, Op, parts_of, walk
+from mooncake_py.compiler.simplify import ONE, inlined, negated, product
+from mooncake_py.compiler.statements.array_text import is_share
+from mooncake_py.compiler.statements.contractions import adjoints_of, is_contraction, is_sum
+from mooncake_py.compiler.statements.finiteness import is_finite, to_check
+from mooncake_py.compiler.statements.plan import Plan
+from mooncake_py.compiler.steps import Names, Steps
+from mooncake_py.runtime import pulls, rule_pulls
+
+__all__ = ["Adjoint", "Received", "adjoint_of", "names_in"]
+
+G, SHAPE = Name("g"), Name("shape")
+VALUE = attrgetter("value")
+
+
+class Received(NamedTuple):
+    """What the active operands of a statement receive.
+
+    Attributes
+    ----------
+    lets : list of Let
+        How it is computed.
+    totals : dict of int to Expr
+        For each operand a name, or the negative of one; for the target of an augmented assignment
+        that is multiplied by a share, the product.
+    steps : list of Let
+        How it is computed operation by operation.
+    """
+
+    lets: list[Let]
+    totals: dict[int, Expr]
+    steps: list[Let]
+
+
+class Adjoint:
+    """Works out what the operands of a statement receive.
+
+    Parameters
+    ----------
+    plan : Plan
+    careful : bool
+        Whether a zero cotangent stays zero beside what is not finite.
+    """
+
+    def __init__(self, plan: Plan, careful: bool = False) -> None:
+        self.plan = plan
+        self.careful = careful
+        self.spreads = True  # the cotangent of a sum
+
+    def received(self) -> Received:
+        """Return what the active operands receive for the cotangent g of the value."""
+        plan = self.plan
+        seed: Expr = G
+        if plan.whole is not None and not plan.is_array(plan.core.root):
+            seed = Op("summed", (G,))  # a number that is written to all elements
+        steps = Steps(Names("d"), None)
+        totals = self.totals(steps, steps.of(seed))
+        for k in plan.broadcast:
+            if k in totals:
+                totals[k] = along(
+                    lambda d, k=k: steps.of(Op("fitted", (d, Name(f"shape{k}")))), totals[k]
+                )
+        return finished(steps, totals, plan.augments)
+
+    def slope_first(self) -> Received:
+        """Return the same for one active array: its slope, a sum of products, times g in the end.
+
+        For an array that is used several times it saves a product or more.
+        """
+        steps = Steps(Names("d"), None)
+        self.spreads = False
+        ((k, slope),) = self.totals(steps, ONE).items()
+        self.spreads = True
+        total = product(G, slope)
+        if self.plan.core.sums:
+            total = along(lambda d: Op("spread", (d, SHAPE)), total)
+        return finished(steps, {k: along(steps.of, total)}, False)
+
+    def totals(self, steps: Steps, seed: Expr) -> dict[int, Expr]:
+        """Return what each active operand receives, not yet fitted to its shape."""
+        active = {f"v{k}" for k in self.plan.active}
+        core = self.plan.core
+        found = cotangents(core.lets, core.root, active, seed, self.contributions, steps)
+        return {int(part_name(leaf)[1:]): d for leaf, d in found.items()}
+
+    def contributions(self, let: Let, d: Expr) -> Iterable[Contribution]:
+        """Return what the operands of an operation receive: a number beside an array a sum."""
+        e = let.value
+        if is_sum(e):
+            (a,) = parts_of(e)
+            return [(a, along(lambda d: Op("spread", (d, SHAPE)), d) if self.spreads else d)]
+        if is_contraction(e):
+            return self.of_product(e, d)
+        found = [(a, self.times(d, p)) for a, p in self.plan.partials(let) if p is not None]
+        if let.name not in self.plan.arrays:
+            return found
+        return [
+            (a, c if self.plan.is_array(a) else along(lambda c: Op("summed", (c,)), c))
+            for a, c in found
+        ]
+
+    def of_product(self, e: Expr, d: Expr) -> Iterable[Contribution]:
+        """Return what the factors of a product of vectors or matrices receive."""
+        a, b = parts_of(e)
+        left, right = adjoints_of(e)
+        if self.careful:
+            left, right = carefully(left, 0), carefully(right, 1)
+        return [
+            (a, along(lambda d: Call(left, (d, like(a), b)), d)),
+            (b, along(lambda d: Call(right, (d, a, like(b))), d)),
+        ]
+
+    def times(self, d: Expr, p: Expr) -> Expr:
+        """Return a cotangent times a partial derivative."""
+        if not self.careful or (isinstance(p, Const) and is_finite(p)):
+            return quotient_first(d, p)
+        return along(lambda d: Call(pulls.product, (d, p)), d)
+
+
+def adjoint_of(plan: Plan) -> Received:
+    """Return the adjoint of a statement, the one of fewer operations where there are two."""
+    adjoint = Adjoint(plan)
+    found = [adjoint.received()]
+    if is_of_one_array(plan):
+        found.append(adjoint.slope_first())
+    return min(found, key=cost)
+
+
+def cost(received: Received) -> int:
+    """Return how many passes over memory an adjoint takes; an array that is spread takes none."""
+    is_spread = [isinstance(e, Op) and e.op == "spread" for e in map(VALUE, received.steps)]
+    return len(is_spread) - is_spread[-1] if is_spread else 0
+
+
+def is_of_one_array(plan: Plan) -> bool:
+    """Return True for one active operand, of the shape of the result or of what is summed.
+
+    Not where a derivative may be a mask, which is no number to add to others.
+    """
+    sums = len(plan.core.sums)
+    if plan.whole is None:
+        if sums != 1:
+            return False
+    elif plan.target is not None:
+        return False
+    kinds = [plan.kinds[k] for k in plan.active]
+    return (
+        not plan.broadcast and not plan.core.contractions and not plan.masked and kinds == ["array"]
+    )
+
+
+def finished(steps: Steps, totals: dict[int, Expr], augments: bool) -> Received:
+    """Return what was computed, operations in one expression where a result is read once."""
+    lets = list(steps.lets)
+    values = {let.name: let.value for let in lets}
+    own = totals.get(0)
+    if augments and isinstance(own, Name) and own.name in values:
+        value = values[own.name]
+        others = [e for k, e in totals.items() if k] + [let.value for let in lets]
+        if is_masked_g(value) and not any(own in walk(e) for e in others):
+            totals = {**totals, 0: value}  # to be computed in place when all else is
+    kept = set(names_in(totals.values()))
+    if is_masked_g(totals.get(0, G)):  # the rest of the other share is a difference
+        kept |= {let.name for let in lets if is_masked_g(let.value)}
+    block = inlined(
+        (*lets, *(Finite(e) for e in totals.values())), {let.name for let in lets} - kept
+    )
+    return Received([s for s in block if isinstance(s, Let)], totals, lets)
+
+
+def is_masked_g(e: Expr) -> bool:
+    """Return True for the product of g and a share, which is finite if g is."""
+    return isinstance(e, Op) and e.op == "mul" and e.args[0] == G and is_share(e.args[1])
+
+
+def checks(received: Received) -> list[str]:
+    """Return the names that must be finite, or the careful adjoint runs."""
+    bounded = {"g", "shape", *(part.name for part in shares_in(received.steps))}
+    bounded |= {f"shape{k}" for k in received.totals}
+    found = to_check(received.totals.values(), received.steps, bounded)
+    own = received.totals.get(0)
+    return [*found, "g"] if own is not None and is_masked_g(own) else found
+
+
+def shares_in(lets: Iterable[Let]) -> list[Name]:
+    """Return the shares that are read."""
+    return [e for let in lets for e in walk(let.value) if isinstance(e, Name) and is_share(e)]
+
+
+def quotient_first(d: Expr, p: Expr) -> Expr:
+    """Return ``d * p``, or ``(d / b) * a`` for a quotient: both operands receive ``d / b``."""
+    if isinstance(p, Op) and p.op == "truediv" and not isinstance(p.args[0], Const):
+        a, b = p.args
+        return along(lambda q: product(q, a), along(lambda d: Op("truediv", (d, b)), d))
+    return product(d, p)
+
+
+def along(linear: Callable[[Expr], Expr], d: Expr) -> Expr:
+    """Return a linear function of a cotangent, whose sign goes before it: none is computed."""
+    return negated(linear(d.args[0])) if isinstance(d, Op) and d.op == "neg" else linear(d)
+
+
+def like(a: Expr) -> Name:
+    """Return what tells the shape of an operand."""
+    assert isinstance(a, Name)
+    return Name(f"like_{a.name}")
+
+
+def carefully(adjoint: Any, position: int) -> Callable[..., Any]:
+    """Return the adjoint of a product with respect to a factor, with exact zeros."""
+
+    def careful(d: Any, a: Any, b: Any) -> Any:
+        return rule_pulls.careful_cotangent(adjoint, position, d, (a, b), {})
+
+    return careful
+
+
+def part_name(leaf: Expr) -> str:
+    assert isinstance(leaf, Name)
+    return leaf.name
+
+
+def names_in(expressions: Iterable[Expr]) -> list[str]:
+    """Return the names that are read, one for each time."""
+    return [part.name for e in expressions for part in walk(e) if isinstance(part, Name)]

@@ -1,0 +1,416 @@
+"""Statements and expressions on float64 arrays as one entry: ``u[1:-1] = a * u[2:] + v``.
+
+Done operation by operation, each slice costs a view that the engine must know, and each operation
+an entry with its temporaries.  Here one generated function reads the slices, computes natively,
+keeps what the adjoint reads, and records one entry.  A form is made for each pattern of kinds, of
+shapes that are broadcast, and of activity.
+
+Measured, gradient over primal: alternating directions 5.4 -> 3.3, LU 6.2 -> 4.7, symmetric
+products 8.2 -> 4.6, shortest paths 7.8 -> 3.2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+from weakref import ref
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.compiler.ir import Call, Expr, Let, Name, Op, parts_of
+from mooncake_py.compiler.simplify import inlined
+from mooncake_py.compiler.statements import fitting, masks
+from mooncake_py.compiler.statements.array_pull import PullWriter, function
+from mooncake_py.compiler.statements.array_text import ArrayText
+from mooncake_py.compiler.statements.kinds import ARRAYS, ELEMENT, NDIMS, PART
+from mooncake_py.compiler.statements.plan import Plan
+from mooncake_py.compiler.statements.statement import Statement, is_operand
+from mooncake_py.compiler.text import define
+from mooncake_py.rules.exact_zeros import surely_finite
+from mooncake_py.runtime import pulls
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.memory import Memory
+from mooncake_py.runtime.overlapping import crosses
+from mooncake_py.runtime.values import FLOAT64, like
+
+__all__ = ["ArrayForm", "Way", "bases_of", "node_lines"]
+
+Way = Callable[[Any, Any, Any], Any]
+SCOPE: dict[str, Any] = {
+    "Active": Active, "Ellipsis": Ellipsis, "FLOAT64": FLOAT64, "Memory": Memory,
+    "crosses": crosses, "finite": surely_finite, "fitted": fitting.fitted, "float64": np.float64,
+    "inner": fitting.inner, "is_basic": pulls.is_basic,
+    "isfinite": math.isfinite, "like": like, "multiply": np.multiply, "ndarray": ndarray,
+    "reduced": fitting.reduced, "ref": ref, "selected": masks.selected, "shares": masks.shares,
+    "spread": fitting.spread, "summed": fitting.summed, "take_rest": masks.take_rest,
+}  # fmt: skip
+OTHER_KINDS = {
+    ELEMENT: "type({0}) is not float64",
+    PART: "type({0}) is not ndarray or not {0}.ndim",
+    **{kind: f"type({{0}}) is not ndarray or {{0}}.ndim != {n}" for kind, n in NDIMS.items()},
+}
+"""For the kinds that may be read from an array the test whether something else was."""
+SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/"}
+
+
+class ArrayForm:
+    """Prints the form of a statement for one pattern.
+
+    Parameters
+    ----------
+    plan : Plan
+    choose, otherwise : callable
+        The way that finds the form for other kinds, and the one that always serves.
+    """
+
+    def __init__(self, plan: Plan, choose: Way, otherwise: Way) -> None:
+        self.plan = plan
+        self.statement = plan.statement
+        self.bases = bases_of(plan.statement)
+        self.indices = tuple(dict.fromkeys(index for _, index in plan.statement.pairs))
+        self.scope = {**SCOPE, "choose": choose, "otherwise": otherwise}
+        self.scope |= {f"f{i}": f for i, f in enumerate(plan.core.functions)}
+        self.pull = PullWriter(plan, self.scope) if plan.records else None
+        self.text = ArrayText(self.scope)
+
+    def made(self) -> Way:
+        """Return the form."""
+        lines = [*self.guards(), *self.nodes(), *self.active_numbers()]
+        lines += [*self.reads(), *self.computation(), "return otherwise(C, F, V)"]
+        text = ("" if self.pull is None else self.pull.text) + function("run", "C, F, V", lines)
+        scope = define(text, {**self.scope, **self.text.scope})
+        form = scope["run"]
+        form.text = text  # for those who want to see it
+        if self.plan.target is None and self.plan.records and self.plan.whole is not None:
+            pulls.reads(scope["pull"])
+        return form
+
+    # Before the computation.
+
+    def guards(self) -> list[str]:
+        """Return the lines that name the values a0, a1, ... and see that they fit."""
+        plan = self.plan
+        names = plan.statement.names
+        count = 1 + max([*names.values(), *self.bases, *self.indices])
+        fits = ["C.fuses"]
+        fits += [f"type(a{p}) is ndarray and a{p}.dtype is FLOAT64" for p in plan.on]
+        fits += [f"is_basic(a{p})" for p in self.indices if p not in plan.statement.certain]
+        for k, p in names.items():
+            if p not in plan.on:
+                kind = plan.kinds[k]
+                fits.append(f"type(a{p}) is {'Active' if kind is Active else kind.__name__}")
+        fits += [f"F[{i}] is f{i}" for i in range(len(plan.core.functions))]
+        return [
+            f"{', '.join(f'a{p}' for p in range(count))}, = V",
+            f"if not ({' and '.join(fits)}):",
+            "    return choose(C, F, V)",
+        ]
+
+    def nodes(self) -> list[str]:
+        """Return the lines that look up the nodes n0, n1, ... of the arrays."""
+        lines = ["known = C.known"]
+        for p, active in self.plan.on.items():
+            lines += node_lines(p, active)
+            if active and (p in self.bases or p == self.plan.owner):
+                lines += [
+                    f"if n{p}.overlaps:",
+                    "    return otherwise(C, F, V)",
+                    f"m{p} = n{p} if type(n{p}) is Memory else n{p}.memory",
+                    f"if m{p}.shape is None:",
+                    f"    C.registry.activate(a{p})",
+                ]
+        return lines
+
+    def active_numbers(self) -> list[str]:
+        """Return the lines that see that active numbers are floats, and read them."""
+        lines = []
+        for k, p in self.statement.names.items():
+            if self.plan.kinds[k] is Active:
+                lines += [
+                    f"v{k} = a{p}.primal",
+                    f"if type(v{k}) is not float and type(v{k}) is not float64:",
+                    "    return otherwise(C, F, V)",
+                ]
+        return lines
+
+    def reads(self) -> list[str]:
+        """Return the lines that read elements and slices, without the handling of errors."""
+        plan = self.plan
+        lines = []
+        for k, part in enumerate(plan.layout):
+            if isinstance(part, tuple):
+                lines.append(f"v{k} = a{part[0]}[a{part[1]}]")
+            elif plan.kinds[k] is not Active:
+                lines.append(f"v{k} = a{part}")
+        if isinstance(plan.target, tuple) and not plan.augments:
+            lines.append(f"slot = a{plan.target[0]}[a{plan.target[1]}]")
+        elif plan.target is not None and not plan.augments:
+            lines.append(f"slot = a{plan.target}")
+        return [*attempt(lines), *("    " + line for line in self.checks_of_shapes())]
+
+    def checks_of_shapes(self) -> list[str]:
+        """Return the lines that see that what was read has the kinds of the form."""
+        plan = self.plan
+        wrong = self.other_kinds()
+        if plan.whole is None:
+            wrong += [] if plan.target is None else ["type(slot) is not float64"]
+            return choosing(wrong) or ["pass"]
+        full = plan.full
+        lines = []
+        if plan.target is not None:
+            lines.append("shape = v0.shape" if plan.augments else "shape = slot.shape")
+            wrong.insert(0, "not shape")
+            full = full[1:] if plan.augments else full
+        elif full and not plan.broadcast:
+            lines.append(f"shape = v{full[0]}.shape")
+            wrong.insert(0, "not shape")
+            full = full[1:]
+        if lines:
+            wrong += self.misshapen(full)
+        return [*lines, *choosing(wrong)]
+
+    def other_kinds(self) -> list[str]:
+        """Return the tests whether an operand is of another kind than expected."""
+        kinds = enumerate(self.plan.kinds)
+        return [OTHER_KINDS[kind].format(f"v{k}") for k, kind in kinds if kind in OTHER_KINDS]
+
+    def misshapen(self, full: list[int]) -> list[str]:
+        """Return the tests whether an operand is not of the shape of the result as expected."""
+        return [
+            *(f"v{k}.shape != shape" for k in full),
+            *(f"v{k}.shape == shape" for k in self.plan.broadcast),
+        ]
+
+    # The computation, and what follows it.
+
+    def computation(self) -> list[str]:
+        """Return the lines that compute, store and record, within the handling of errors."""
+        lines, value = self.value_lines()
+        after = self.checks_of_value(value)
+        if self.plan.target is not None:
+            after += self.store(value)
+        elif self.plan.whole is None:
+            after += self.give_number(value)
+        else:
+            after += self.give(value)
+        body = [*attempt(lines), *("    " + line for line in after)] if lines else after
+        return ["    " + line for line in body]
+
+    def value_lines(self) -> tuple[list[str], Expr]:
+        """Return the lines of the value, and what it is called.
+
+        What an augmented assignment does to its target is left out: it is done in place.  So is
+        what writes by ``out=`` itself.
+        """
+        plan = self.plan
+        lets = plan.core.lets
+        count = len(lets) - (plan.by_operator or plan.statement.into)
+        root = plan.value
+        named = {name.removeprefix("like_") for name in self.saved} | set(plan.consumed)
+        if plan.whole is None:
+            named |= {part.name for let in plan.core.sums for part in names_of(let)}
+        if plan.statement.into:
+            named |= {part.name for part in names_of(lets[-1])}
+        elif isinstance(root, Name):
+            named.add(root.name)
+        block: list[Let] = []
+        for let in lets:
+            block += self.masks.get(let.name, [])
+            block += [let] if let in lets[:count] else []
+        kept = inlined(tuple(block), {let.name for let in lets} - named)
+        return [line for s in kept for line in self.text.lines(s)], root
+
+    @property
+    def saved(self) -> list[str]:
+        """What the adjoint reads."""
+        return [] if self.pull is None else self.pull.saved
+
+    @property
+    def masks(self) -> dict[str, list[Let]]:
+        """What works out shares, by the operation that it comes before."""
+        return {} if self.pull is None else self.pull.masks
+
+    def checks_of_value(self, value: Expr) -> list[str]:
+        """Return the lines that see that the value has the shape that was expected."""
+        plan = self.plan
+        products = [f"{name}.shape != shape" for name in plan.consumed]
+        if plan.whole is None:
+            return self.checks_of_number(self.text.operand(value))
+        if plan.statement.into:
+            return choosing(products)
+        if not plan.is_array(value):
+            return []
+        text = self.text.operand(value)
+        if plan.target is None:
+            # The shape is that of the value: what else has it was compared with others at most.
+            wrong = products + (self.misshapen(plan.full) if products or plan.broadcast else [])
+            return [f"shape = {text}.shape", *choosing(wrong)] if wrong else []
+        if plan.whole:
+            own = plan.broadcast or plan.core.contractions
+            wrong = [f"{text}.shape != shape"] if own else []
+            return choosing(list(dict.fromkeys([*wrong, *products])))
+        return [
+            f"if {text}.shape == shape:", "    return choose(C, F, V)",
+            f"if {text}.ndim > len(shape):", "    return otherwise(C, F, V)",
+        ]  # fmt: skip
+
+    def checks_of_number(self, value: str) -> list[str]:
+        """Return the lines that see that what was summed has one shape, and the value's type."""
+        lines = [
+            f"if type({value}) is not float64 and type({value}) is not float:",
+            "    return otherwise(C, F, V)",
+        ]
+        sums = [part.name for let in self.plan.core.sums for part in names_of(let)]
+        if not sums:
+            return lines
+        first, *others = sums
+        wrong = ["not shape", *(f"{name}.shape != shape" for name in others if name != first)]
+        wrong += [f"{name}.shape != shape" for name in self.plan.consumed if name != first]
+        wrong += self.misshapen([k for k in self.plan.full if f"v{k}" != first])
+        return [*lines, f"shape = {first}.shape", *choosing(wrong)]
+
+    # What is given back.
+
+    def give(self, value: Expr) -> list[str]:
+        """Return the lines that register and return the value of an expression."""
+        text = self.text.operand(value)
+        if self.pull is None:
+            return [f"return {text}"]
+        return [
+            *self.keep(), "out = Memory()", f"out.ref = ref({text})",
+            "out.grad = out.shape = None", f"out.protected = {text in self.saved}",
+            "out.pinned = False", f"known[id({text})] = out",
+            f"C.record(({', '.join(self.pull.entry())}))", f"return {text}",
+        ]  # fmt: skip
+
+    def give_number(self, value: Expr) -> list[str]:
+        """Return the lines that make the active number: see `active_number`."""
+        text = self.text.operand(value)
+        if self.pull is None:
+            return [f"return {text}"]
+        return [
+            *self.keep(), "y = Active()", f"y.primal = {text}", "y.grad = 0.0", "y.context = C",
+            f"C.record(({', '.join(self.pull.entry())}))", "return y",
+        ]  # fmt: skip
+
+    # What is written.
+
+    def store(self, value: Expr) -> list[str]:
+        """Return the lines that write, and record what is undone and the adjoint.
+
+        The old contents are put back before the adjoint runs: it may read them.  As a write can
+        raise, its adjoint is recorded after it, below what undoes it.
+        """
+        target, o = self.plan.target, self.plan.owner
+        assert o is not None
+        where = f"a{o}, a{target[1]}" if isinstance(target, tuple) else f"a{o}, Ellipsis"
+        log = [f"if m{o}.protected:", f"    C.log_write(m{o}, {where})"]
+        result = f"return a{o}" if type(target) is int else "return None"
+        write = self.write(self.text.operand(value))
+        if self.pull is None:
+            return [f"m{o} = C.registry.memory_of(a{o})", *log, *write, result]
+        lines = self.unless_crossing(value)
+        if not self.plan.on[o]:
+            lines += [
+                f"n{o} = C.registry.activate(a{o})", f"m{o} = n{o}.memory",
+                f"if n{o}.overlaps:", "    return otherwise(C, F, V)",
+            ]  # fmt: skip
+        lines += self.keep()
+        if not self.pull.delivers:
+            return [*lines, *log, *write, result]
+        return [
+            *lines,
+            f"logged = m{o}.protected and C.log_write(m{o}, {where})",
+            *write,
+            f"(C.record_below if logged else C.record)(({', '.join(self.pull.entry())}))",
+            result,
+        ]
+
+    def unless_crossing(self, value: Expr) -> list[str]:
+        """Return the lines that see that what is copied is not written in another order."""
+        plan = self.plan
+        if plan.augments or plan.statement.into or not is_operand(value):
+            return []
+        if not plan.is_array(value):
+            return []
+        name = self.text.operand(value)
+        return [
+            f"if {name}.strides != slot.strides and crosses(slot, {name}):",
+            "    return otherwise(C, F, V)",
+        ]
+
+    def write(self, value: str) -> list[str]:
+        """Return the lines that write the value; what the adjoint reads of a result is copied."""
+        plan = self.plan
+        if plan.statement.into:
+            slot = "v0" if plan.augments else "slot"
+            last = plan.core.lets[-1]
+            assert isinstance(last.value, Call)
+            args = [*map(self.text.text, last.value.args), f"out={slot}"]
+            call = f"{self.text.name_of(last.value.function)}({', '.join(args)})"
+            copy = [f"{last.name} = {slot}.copy()"] if last.name in self.saved else []
+            return [call, *copy]
+        if plan.augments:
+            assert isinstance(plan.statement.value, Op)
+            return [f"v0 {SYMBOLS[plan.statement.value.op]}= {value}"]
+        assert isinstance(plan.target, tuple)
+        return [f"a{plan.target[0]}[a{plan.target[1]}] = {value}"]
+
+    def keep(self) -> list[str]:
+        """Return the lines that keep the operands that the adjoint reads, as k0, k1, ..."""
+        plan = self.plan
+        lines: list[str] = []
+        for k, part in enumerate(plan.layout):
+            if f"v{k}" not in self.saved:
+                continue
+            lines.append(f"k{k} = v{k}")
+            if plan.kinds[k] not in ARRAYS:
+                continue  # numbers cannot be overwritten
+            p = part[0] if isinstance(part, tuple) else part
+            if not plan.on[p] and p != plan.owner:
+                lines.append(f"C.registry.protect(a{p})")
+            elif isinstance(part, tuple):
+                lines[-1] = f"k{k} = m{p}.keep_part(v{k})"
+            else:
+                lines += [
+                    f"if type(n{p}) is Memory:",
+                    f"    n{p}.protected = True",
+                    "else:",
+                    f"    k{k} = n{p}.keep(v{k})",
+                ]
+        return lines
+
+
+def bases_of(statement: Statement) -> tuple[int, ...]:
+    """Return the positions of what is indexed, and of what is written as a whole."""
+    target = statement.target
+    outputs = [target] if statement.into and isinstance(target, int) else []
+    return tuple(dict.fromkeys([*(base for base, _ in statement.pairs), *outputs]))
+
+
+def node_lines(p: int, active: bool) -> list[str]:
+    """Return the lines that look up the node of an array and see whether it is active."""
+    return [
+        f"n{p} = known.get(id(a{p}))",
+        f"if n{p} is None or n{p}.ref() is not a{p}:",
+        f"    n{p} = None if a{p}.base is None else C.find(a{p})",
+        f"if n{p} is {'None' if active else 'not None'}:",
+        "    return choose(C, F, V)",
+    ]
+
+
+def names_of(let: Let) -> list[Name]:
+    """Return the operands of an operation that are no numbers which are written down."""
+    return [part for part in parts_of(let.value) if isinstance(part, Name)]
+
+
+def choosing(wrong: list[str]) -> list[str]:
+    """Return the lines that look for another form if one of some tests holds."""
+    return [f"if {' or '.join(wrong)}:", "    return choose(C, F, V)"] if wrong else []
+
+
+def attempt(lines: list[str]) -> list[str]:
+    """Return lines whose errors are left to the reference; what follows is in the ``else``."""
+    return ["try:", *("    " + line for line in lines), "except Exception:", "    pass", "else:"]

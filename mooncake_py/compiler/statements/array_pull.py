@@ -1,0 +1,339 @@
+"""Print the reverse of statements on arrays: what reads the cotangent, and what is added where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, Op, parts_of, walk
+from mooncake_py.compiler.statements.array_adjoint import (
+    Adjoint,
+    Received,
+    adjoint_of,
+    checks,
+    is_masked_g,
+    names_in,
+)
+from mooncake_py.compiler.statements.array_text import ArrayText, is_share
+from mooncake_py.compiler.statements.kinds import ELEMENT, FULL, PART
+from mooncake_py.compiler.statements.masks import kept
+from mooncake_py.compiler.statements.plan import Plan
+from mooncake_py.compiler.text import define
+from mooncake_py.rules.kinds import AtOnce
+
+__all__ = ["PullWriter", "function"]
+
+
+class PullWriter:
+    """Prints the function ``pull(entry)`` of a form.
+
+    Parameters
+    ----------
+    plan : Plan
+    scope : dict
+        Of the generated functions.
+
+    Attributes
+    ----------
+    saved : list of str
+        Operands, results and shares that the entry holds, and ``like_v0`` for the shape of one.
+    masks : dict of str to list of Let
+        What works out shares on the way forward, by the operation that it comes before.
+    text : str
+    delivers : bool
+        Whether there is anything to do on the way back.
+    """
+
+    def __init__(self, plan: Plan, scope: dict[str, Any]) -> None:
+        self.plan = plan
+        self.scope = scope
+        self.received = received = adjoint_of(plan)
+        words = set(names_in([*(let.value for let in received.lets), *received.totals.values()]))
+        names = [f"v{k}" for k in range(len(plan.layout))]
+        names += [let.name for let in plan.core.lets]
+        self.saved = [name for name in names if name in words]
+        self.masks: dict[str, list[Let]] = {}
+        self.together: dict[str, Any] = {}
+        self.shares(words)
+        self.likes = [name for name in names if f"like_{name}" in words]
+        self.saved += [f"like_{name}" for name in self.likes if name not in self.saved]
+        self.text = self.pull()
+
+    def shares(self, words: set[str]) -> None:
+        """Note which shares are worked out on the way forward, and which of them together."""
+        for let in self.plan.core.lets:
+            partials = self.plan.masked.get(let.name)
+            assert isinstance(let.value, Call) or partials is None
+            if partials is None:
+                continue
+            wanted = [k for k in range(len(partials)) if f"w_{let.name}_{k}" in words]
+            args = let.value.args  # type: ignore[union-attr]
+            both = partials[0].both if type(partials[0]) is AtOnce else None
+            if len(wanted) == 2 and both is not None:
+                name = f"w_{let.name}"
+                self.together[let.name] = name
+                self.masks[let.name] = [Let(name, Call(kept, (Call(both, args),)))]
+                self.saved.append(name)
+                continue
+            for k in wanted:
+                value = Call(partials[k].partial, (*args, Const(None)))
+                self.masks.setdefault(let.name, []).append(Let(f"w_{let.name}_{k}", value))
+                self.saved.append(f"w_{let.name}_{k}")
+
+    # The entry.
+
+    def held(self) -> list[str]:
+        """Return the names of nodes, numbers and indices that the adjoint needs."""
+        plan = self.plan
+        parts = [plan.layout[k] for k in sorted(plan.active)]
+        if plan.target is not None:
+            parts.insert(0, plan.target)
+        names: list[str] = []
+        for part in parts:
+            if isinstance(part, tuple):
+                names += [f"n{part[0]}", f"a{part[1]}"]
+            else:
+                names.append(f"n{part}" if part in plan.on else f"a{part}")
+        return list(dict.fromkeys(names))
+
+    def fits(self) -> list[int]:
+        """Return the active operands that are broadcast."""
+        return [k for k in sorted(self.plan.active) if self.plan.kinds[k] is PART]
+
+    @property
+    def spread(self) -> list[str]:
+        """The shape of what was summed, if there is such."""
+        return ["shape"] if self.plan.whole is None and self.plan.core.sums else []
+
+    def entry(self) -> list[str]:
+        """Return what the entry holds, after the function that reverses it."""
+        is_output = self.plan.target is None
+        out = [] if not is_output else ["y" if self.plan.whole is None else "out"]
+        values = [
+            f"k{name[1:]}"
+            if name[0] == "v"
+            else f"like({name.removeprefix('like_')})"
+            if name.startswith("like_")
+            else name
+            for name in self.saved
+        ]
+        shapes = [f"v{k}.shape" for k in self.fits()]
+        return ["pull", *out, *self.held(), *values, *shapes, *self.spread]
+
+    def unpacked(self) -> str:
+        """Return the line that names what the entry holds."""
+        out = ["out"] if self.plan.target is None else []
+        shapes = [f"shape{k}" for k in self.fits()]
+        names = ["_", *out, *self.held(), *self.saved, *shapes, *self.spread]
+        return f"{', '.join(names)}, = entry"
+
+    # The function.
+
+    def pull(self) -> str:
+        """Return the text of ``pull``, and put the careful one in the scope."""
+        found = self.received
+        slot = "slot, " if self.plan.target is not None else ""
+        delivered = self.deliveries(found, self.together)
+        self.delivers = bool(delivered)
+        self.scope["careful"] = self.careful(slot)
+        text = ArrayText(self.scope, self.together)
+        lines = [self.unpacked(), *self.seed(found), *self.likes_again(), *self.apart(found)]
+        lines += self.computed(found.lets, text)
+        self.scope.update(text.scope)
+        names = checks(found)
+        if names:
+            test = " and ".join(map(self.is_finite, names))
+            lines += [f"if not ({test}):", f"    return careful(entry, {slot}g)"]
+        return function("pull", "entry", [*lines, *delivered])
+
+    def careful(self, slot: str) -> Any:
+        """Return the adjoint in which a zero cotangent stays zero, made when it first runs."""
+
+        def careful(*args: Any) -> None:
+            received = Adjoint(self.plan, careful=True).received()
+            text = ArrayText(self.scope)
+            lines = [self.unpacked(), *self.likes_again()]
+            lines += [f"w_{name}_0, w_{name}_1 = shares({w})" for name, w in self.together.items()]
+            lines += [*self.computed(received.lets, text), *self.deliveries(received, {})]
+            made = function("careful_pull", f"entry, {slot}g", lines)
+            define(made, text.scope)["careful_pull"](*args)
+
+        return careful
+
+    def likes_again(self) -> list[str]:
+        """Return the lines for what tells a shape and is there for itself."""
+        return [f"like_{name} = {name}" for name in self.likes if name in self.saved]
+
+    def apart(self, received: Received) -> list[str]:
+        """Return the lines that take apart what was kept together, where it stands alone."""
+        products = [e for let in received.lets for e in products_with_shares(let.value)]
+        products += [e for e in received.totals.values() if is_masked_g(e)]
+        words = names_in([*(let.value for let in received.lets), *received.totals.values()])
+        lines = []
+        for w in self.together.values():
+            shares = [f"{w}_0", f"{w}_1"]
+            within = [e.args[1].name for e in products if e.args[1].name in shares]  # type: ignore[union-attr]
+            if sum(map(words.count, shares)) > len(within):
+                lines.append(f"{', '.join(shares)} = shares({w})")
+        return lines
+
+    def computed(self, lets: Iterable[Let], text: ArrayText) -> list[str]:
+        """Return the lines of operations."""
+        return [line for let in lets for line in text.lines(let)]
+
+    def is_finite(self, name: str) -> str:
+        """Return the test whether a cotangent is finite, quicker for one that is an array."""
+        totals = self.received.totals
+        full = [names_in([totals[k]]) for k in totals if self.plan.kinds[k] is FULL]
+        if [name] in full and not any(is_masked_g(e) for e in totals.values()):
+            return f"(isfinite({name}.dot({name})) if {name}.ndim == 1 else finite({name}))"
+        return f"finite({name})"
+
+    # The cotangent that comes in.
+
+    def seed(self, received: Received) -> list[str]:
+        """Return the lines that find the cotangent of the value, or of the target afterwards."""
+        plan = self.plan
+        if plan.whole is None:
+            return self.number_seed()
+        if plan.target is None:
+            found = ["g = out.grad", "if g is None:", "    return"]
+            found += ["if out.pinned:", "    g = out.take()", "else:", "    out.grad = None"]
+            if list(received.totals.values()).count(Name("g")) == 1:  # handed on, but maybe lent
+                found.append("g = g if g.flags.writeable else g.copy()")
+            return found
+        o = plan.owner
+        found = [f"d = n{o}.grad", "if d is None:", "    return"]
+        part = plan.target
+        found.append(f"slot = d[a{part[1]}]" if isinstance(part, tuple) else "slot = d")
+        return [*found, "g = slot.copy()" if self.copies(received) else "g = slot"]
+
+    def number_seed(self) -> list[str]:
+        """Return the lines that find the cotangent of a number."""
+        if self.plan.target is None:
+            return ["g = out.grad", "if not g:", "    return"]
+        assert isinstance(self.plan.target, tuple)
+        o, i = self.plan.target
+        return [
+            f"slot = n{o}.grad", "if slot is None:", "    return", f"g = slot[a{i}]",
+            "if not g:", "    return",
+        ]  # fmt: skip
+
+    def copies(self, received: Received) -> bool:
+        """Return True if the target's cotangent g is added somewhere, and may have changed before.
+
+        What g was fitted to may be a view of it.  An augmented assignment leaves g as it is, unless
+        what is added to is the same memory: one addition is safe, as NumPy looks after operands
+        that overlap, if it comes first.
+        """
+        if self.plan.whole is None:
+            return False
+        fitted = {
+            let.name
+            for let in received.lets
+            if is_fitted(let.value) and parts_of(let.value)[0] == Name("g")
+        }
+        totals, augments = received.totals, self.plan.augments
+        others = [unsigned(e) for k, e in totals.items() if k or not augments]
+        raw = [e for e in others if e == Name("g") or (isinstance(e, Name) and e.name in fitted)]
+        if not augments or totals.get(0) != Name("g"):
+            return bool(raw)
+        return len(raw) > 1 or (len(others) > 1 and raw not in ([], [Name("g")]))
+
+    # What is added where.
+
+    def deliveries(self, received: Received, together: dict[str, Any]) -> list[str]:
+        """Return the lines that add the cotangents; one that serves two operands is copied."""
+        plan, totals = self.plan, received.totals
+        text = ArrayText(self.scope, together)
+        result: list[str] = []
+        if plan.target is not None:
+            own = totals.get(0) if plan.augments else None
+            if own is None:
+                result.append(self.cleared())
+            elif is_masked_g(own):
+                result.append(self.masked_in_place(own, received, together))
+            elif own != Name("g"):
+                result.append(f"slot[...] = {text.text(own)}")
+        active = sorted(plan.active - ({0} if plan.augments else set()))
+        active.sort(key=lambda k: unsigned(totals[k]) != Name("g"))  # before it may change
+        values = list(totals.values())
+        fresh = plan.target is None or self.copies(received)
+        fits = {let.name for let in received.lets if is_fitted(let.value)}
+        for k in active:
+            total = totals[k]
+            is_view = isinstance(total, Name) and total.name in fits
+            own = values.count(total) == 1 and (total != Name("g") or fresh) and not is_view
+            result += self.delivery(k, total, own)
+        return result
+
+    def delivery(self, k: int, total: Expr, owned: bool) -> list[str]:
+        """Return the lines that add what an operand receives; if it is owned it may be kept."""
+        plan = self.plan
+        part = plan.layout[k]
+        text = ArrayText(self.scope)
+        amount = text.operand(unsigned(total))
+        sign = "+" if unsigned(total) is total else "-"
+        if isinstance(part, tuple):
+            p, i = part
+            shadow = [f"d = n{p}.grad", "if d is None:", f"    d = n{p}.shadow()"]
+            if plan.kinds[k] is ELEMENT:
+                return [*shadow, f"d[a{i}] {sign}= {amount}"]
+            return [*shadow, f"d = d[a{i}]", f"d {sign}= {amount}"]
+        if part not in plan.on:
+            return [f"a{part}.grad {sign}= {amount}"]
+        if sign == "-":
+            return [f"n{part}.add(-{amount})"]
+        if owned and plan.kinds[k] is FULL:
+            return [
+                f"if n{part}.grad is None and type(n{part}) is Memory:",
+                f"    n{part}.grad = {amount}",
+                "else:",
+                f"    n{part}.add({amount})",
+            ]
+        return [f"n{part}.{'add' if owned else 'add_shared'}({amount})"]
+
+    def cleared(self) -> str:
+        """Return the line that takes the cotangent of what is overwritten."""
+        if self.plan.whole is None:
+            assert isinstance(self.plan.target, tuple)
+            return f"slot[a{self.plan.target[1]}] = 0.0"
+        return "slot.fill(0.0)"
+
+    def masked_in_place(self, own: Expr, received: Received, together: dict[str, Any]) -> str:
+        """Return the line that multiplies the target's cotangent by a share."""
+        assert isinstance(own, Op)
+        share = own.args[1]
+        assert isinstance(share, Name)
+        name, _, k = share.name.rpartition("_")
+        if name.removeprefix("w_") not in together:
+            return f"multiply(g, {share.name}, out=slot)"
+        other = Op("mul", (Name("g"), Name(f"{name}_{1 - int(k)}")))
+        for let in received.lets:
+            if let.value == other:
+                return f"take_rest(g, {let.name}, {name}, {k}, slot)"
+        return f"slot[...] = selected(g, {name}, {k})"
+
+
+def unsigned(e: Expr) -> Expr:
+    """Return an expression without its sign."""
+    return e.args[0] if isinstance(e, Op) and e.op == "neg" else e
+
+
+def is_fitted(e: Expr) -> bool:
+    """Return True for a cotangent that was summed over broadcast axes."""
+    return isinstance(e, Op) and e.op == "fitted"
+
+
+def products_with_shares(e: Expr) -> list[Op]:
+    """Return the products with shares in an expression."""
+    return [
+        part
+        for part in walk(e)
+        if isinstance(part, Op) and part.op == "mul" and is_share(part.args[1])
+    ]
+
+
+def function(name: str, parameters: str, lines: Iterable[str]) -> str:
+    """Return the text of a function."""
+    return "\n    ".join([f"def {name}({parameters}):", *lines]) + "\n"

@@ -1,0 +1,128 @@
+"""The operations of a statement whose functions are known, and which of them are on arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from mooncake_py.compiler.ir import Call, Expr, Name, Op, parts_of, rebuilt
+from mooncake_py.compiler.statements.contractions import (
+    is_contraction,
+    is_sum,
+    ndim_of,
+    shape_of,
+)
+from mooncake_py.compiler.statements.statement import Statement
+from mooncake_py.compiler.steps import Names, Steps
+
+__all__ = ["Core"]
+
+Shape = tuple[int, ...]
+
+
+class Core:
+    """The value of a statement as a sequence of operations.
+
+    Parameters
+    ----------
+    statement : Statement
+    functions : sequence of callable
+
+    Attributes
+    ----------
+    value : Expr
+    lets : list of Let
+        The operations t0, t1, ... over the operands v0, v1, ...
+    root : Expr
+        The value: mostly the name of the last one.
+    contractions, sums : list of Let
+        Those that are products of vectors or matrices, or sums.
+    """
+
+    def __init__(self, statement: Statement, functions: Sequence[Any]) -> None:
+        self.statement = statement
+        self.functions = functions
+        steps = Steps(Names("t"), None)
+        self.value = bound(statement.value, functions)
+        self.root = steps.of(self.value)
+        self.lets = steps.lets
+        self.contractions = [let for let in self.lets if is_contraction(let.value)]
+        self.sums = [let for let in self.lets if is_sum(let.value)]
+
+    @property
+    def by_operator(self) -> bool:
+        """Whether the target is changed by an operator, if it is an array."""
+        return self.statement.augments and not self.statement.into
+
+    @property
+    def change(self) -> Expr:
+        """Of an augmented assignment by an operator, the right operand."""
+        assert isinstance(self.lets[-1].value, Op)
+        return self.lets[-1].value.args[1]
+
+    @cached_property
+    def roles(self) -> tuple[set[str], set[str]]:
+        """What is contracted, and what other operations read: names."""
+        contracted: set[str] = set()
+        elementwise: set[str] = set()
+        for let in self.lets:
+            role = contracted if is_contraction(let.value) else elementwise
+            role.update(part.name for part in parts_of(let.value) if isinstance(part, Name))
+        return contracted, elementwise
+
+    def shapes(self, operands: Mapping[str, Shape], count: int) -> dict[str, Shape]:
+        """Return the shapes of the results of the first operations, and those of the operands.
+
+        Raises
+        ------
+        ValueError
+            If shapes do not fit.
+        """
+        found = dict(operands)
+        for let in self.lets[:count]:
+            shapes = [found[e.name] if isinstance(e, Name) else () for e in parts_of(let.value)]
+            found[let.name] = shape_of(let.value, shapes)
+        return found
+
+    def arrays(self, ndims: Mapping[str, int]) -> set[str]:
+        """Return the names of what is an array: inner products are numbers.
+
+        Parameters
+        ----------
+        ndims : dict of str to int
+            Of the operands that are arrays, how many axes they have; 0 if nobody knows.
+        """
+        found = set(ndims)
+        known = dict(ndims)
+        for let in self.lets:
+            e = let.value
+            if is_contraction(e):
+                left, right = [known[part.name] for part in parts_of(e) if isinstance(part, Name)]
+                known[let.name] = ndim_of(e, left, right)
+                if known[let.name]:
+                    found.add(let.name)
+            elif not is_sum(e) and not is_int(e) and any(on_array(a, found) for a in parts_of(e)):
+                found.add(let.name)
+        return found
+
+
+def is_int(e: Expr) -> bool:
+    """Return True for a conversion to an int, which has no derivative."""
+    return isinstance(e, Op) and e.op == "int"
+
+
+def on_array(e: Expr, arrays: set[str]) -> bool:
+    """Return True if an operand is an array."""
+    return isinstance(e, Name) and e.name in arrays
+
+
+def bound(e: Expr, functions: Sequence[Any]) -> Expr:
+    """Return an expression with functions in the place of their positions."""
+    parts = parts_of(e)
+    if not parts:
+        return e
+    given = tuple([bound(part, functions) for part in parts])
+    if isinstance(e, Call):
+        return Call(functions[e.function], given, place=e.place)
+    return rebuilt(e, given)

@@ -1,0 +1,113 @@
+"""The ways that always serve: each operation is a call of the context.
+
+    a * x[i] + b      C.add(C.mul(V[0], C.getitem(V[1], V[2])), V[3])
+
+They are the reference for all quick forms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from numpy import ndarray
+
+from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.ir import Call, Const, Expr, Name, Op
+from mooncake_py.compiler.statements.statement import Part, Statement, position_of
+from mooncake_py.compiler.text import define
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Language
+
+__all__ = ["Way", "elsewhere", "one_by_one", "text_of", "writing"]
+
+Way = Callable[[Any, Any, Any], Any]
+"""``way(C, F, V)`` with context, functions and values."""
+
+
+def elsewhere(ctx: Language, functions: Any, values: Any) -> Any:
+    """Do nothing, and say so."""
+    return Elsewhere
+
+
+def one_by_one(statement: Statement) -> Way:
+    """Return what computes an expression operation by operation, generated when it first runs."""
+    known: list[Way] = []
+
+    def way(ctx: Language, functions: Any, values: Any) -> Any:
+        if not known:
+            text = f"def run(C, F, V):\n    return {text_of(statement.value, statement.layout)}\n"
+            known.append(define(text, {"inf": math.inf})["run"])
+        return known[0](ctx, functions, values)
+
+    return way
+
+
+def text_of(e: Expr, layout: tuple[Part, ...]) -> str:
+    """Return the text of calls of the context that compute a value."""
+    match e:
+        case Const(value=value):
+            return repr(value)
+        case Name():
+            part = layout[position_of(e)]
+            if isinstance(part, int):
+                return f"V[{part}]"
+            return f"C.getitem(V[{part[0]}], V[{part[1]}])"
+        case Call(function=f, args=args):
+            method = "call_one" if len(args) == 1 else "call"
+            return f"C.{method}(F[{f}], {', '.join(text_of(a, layout) for a in args)})"
+        case Op(op="int", args=(a,)):
+            return f"C.call_one(int, {text_of(a, layout)})"
+        case Op(op=op, args=args):
+            return f"C.{op}({', '.join(text_of(a, layout) for a in args)})"
+    raise TypeError(e)
+
+
+def writing(target: Part, method: str | None, value: Way) -> Way:
+    """Return what computes a value and writes it to a target, in place by a method if it is given.
+
+    Parameters
+    ----------
+    target : Part
+        Positions of what is written to and of the index; or of a name, which is changed in place
+        if it is bound to an array.
+    method : str or None
+        Of the context: ``iadd`` and the like.
+    value : callable
+    """
+    if isinstance(target, int):
+        return rebinding(target, method, value)
+    o, i = target
+
+    def store(ctx: Language, functions: Any, values: Any) -> None:
+        ctx.setitem(values[o], values[i], value(ctx, functions, values))
+
+    return store if method is None else changing(o, i, method, value)
+
+
+def changing(o: int, i: int, method: str, value: Way) -> Way:
+    """Return what changes elements in place."""
+
+    def change(ctx: Language, functions: Any, values: Any) -> None:
+        if type(values[o]) is ndarray:
+            ctx.augitem(method, values[o], values[i], value(ctx, functions, values))
+            return
+        old = ctx.getitem(values[o], values[i])  # first, as objects can tell
+        new = getattr(ctx, method)(old, value(ctx, functions, values))
+        ctx.setitem(values[o], values[i], new)
+
+    return change
+
+
+def rebinding(position: int, method: str | None, value: Way) -> Way:
+    """Return what changes a value in place, or computes a new one of a number."""
+    assert method is not None
+
+    def run(ctx: Language, functions: Any, values: Any) -> Any:
+        old = values[position]
+        name = method[1:] if type(old) in ctx.numbers else method
+        return getattr(ctx, name)(old, value(ctx, functions, values))
+
+    return run

@@ -1,0 +1,119 @@
+"""The kinds of the operands of a statement on arrays: what decides on its form."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.compiler.ir import Name
+from mooncake_py.compiler.statements.core import Core
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.values import FLOAT64
+
+__all__ = [
+    "ARRAYS", "ELEMENT", "FACTORS", "FULL", "FULL_NAMES", "NDIMS", "NUMBERS", "PART", "Kinds",
+    "kind_name", "kinds_of",
+]  # fmt: skip
+
+NUMBERS = (float, int, np.float64)
+ELEMENT, FULL, PART = "element", "array", "broadcast array"
+FACTORS = {1: "vector", 2: "matrix"}  # in products, of shapes of their own
+FULL_FACTORS = {1: "vector and array", 2: "matrix and array"}
+FULL_NAMES = frozenset({FULL, *FULL_FACTORS.values()})
+ARRAYS = frozenset({FULL, PART, *FACTORS.values(), *FULL_FACTORS.values()})
+NDIMS = {kind: ndim for kinds in (FACTORS, FULL_FACTORS) for ndim, kind in kinds.items()}
+
+
+class Kinds(NamedTuple):
+    """The kinds of the operands, and of the value.
+
+    Attributes
+    ----------
+    operands : tuple
+        For each `FULL` if it is an array of the shape of the result, `PART` if it is one that is
+        broadcast, one of `FACTORS` if it is in a product of matrices, one of `FULL_FACTORS` if it
+        is in such a product and beside it, `ELEMENT`, or the type of a number.
+    whole : bool or None
+        Whether the value has the shape of the result; else it is broadcast into the target.  None
+        if it is a number that is bound to a name or stored in an element: then the shape is that of
+        what was summed.
+    """
+
+    operands: tuple[Any, ...]
+    whole: bool | None
+
+
+def kinds_of(core: Core, operands: list[Any], values: Any) -> Kinds | None:
+    """Return the kinds of operands and value; None if no form can serve.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit.
+    """
+    if not all(map(is_served, operands)):
+        return None
+    statement = core.statement
+    in_place = statement.augments and type(operands[0]) is ndarray
+    by_operator = in_place and core.by_operator
+    given = {f"v{k}": v.shape if type(v) is ndarray else () for k, v in enumerate(operands)}
+    shapes = core.shapes(given, len(core.lets) - by_operator)
+    root = core.change if by_operator else core.root
+    value = shapes[root.name] if isinstance(root, Name) else ()
+    shape: Any = given["v0"] if in_place else value
+    if not in_place and isinstance(statement.target, tuple):
+        base, index = statement.target
+        shape = np.shape(values[base][values[index]])
+    elif statement.into and not in_place:
+        shape = values[statement.target].shape
+    if statement.into and not shape:
+        return None
+    whole: bool | None = value == shape
+    summed = {shapes[e.name] for let in core.sums for e in [let.value.args[0]]}  # type: ignore[union-attr]
+    if shape == () == value and any(given.values()):
+        whole = None
+        if len(summed) > 1 or () in summed:
+            return None
+        shape = summed.pop() if summed else None
+    elif summed or not shape or np.broadcast_shapes(shape, value) != shape:
+        return None
+    contracted, elementwise = core.roles
+    if contracted and whole is False and value != ():
+        return None
+    products = [shapes[let.name] for let in core.contractions if let.name in elementwise]
+    if any(product not in (shape, ()) for product in products):
+        return None
+    kinds = [kind_of(core, k, v, shape) for k, v in enumerate(operands)]
+    return None if None in kinds else Kinds(tuple(kinds), True if statement.into else whole)
+
+
+def is_served(value: Any) -> bool:
+    """Return True for a float64 array of at least one axis, and for a number."""
+    if type(value) is ndarray:
+        return value.dtype is FLOAT64 and value.ndim > 0
+    return type(value) is Active or type(value) in NUMBERS
+
+
+def kind_of(core: Core, k: int, value: Any, shape: Any) -> Any:
+    """Return the kind of an operand, None if it does not fit."""
+    if type(value) is not ndarray:
+        return ELEMENT if type(core.statement.layout[k]) is tuple else type(value)
+    contracted, elementwise = core.roles
+    name = f"v{k}"
+    if shape is None and name in elementwise:
+        return None
+    if name not in contracted:
+        return FULL if value.shape == shape else PART
+    if name not in elementwise:
+        return FACTORS[value.ndim]
+    return FULL_FACTORS[value.ndim] if value.shape == shape else None
+
+
+def kind_name(kind: Any) -> str:
+    """Return how the kind of an operand is named beside a form."""
+    if isinstance(kind, str):
+        return kind
+    active = kind is not float and kind.__name__ == "float"  # as `Active` calls itself
+    return "active float" if active else kind.__name__

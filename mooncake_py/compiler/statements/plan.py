@@ -1,0 +1,187 @@
+"""What is known of a form on arrays before anything is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.compiler.declared import as_operator, partials_of
+from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, Op, parts_of
+from mooncake_py.compiler.partials import called, partials
+from mooncake_py.compiler.statements.contractions import adjoints_of, is_contraction, is_sum
+from mooncake_py.compiler.statements.core import Core, is_int
+from mooncake_py.compiler.statements.kinds import ARRAYS, FULL_NAMES, NDIMS, PART, Kinds
+from mooncake_py.rules.kinds import AtOnce
+from mooncake_py.runtime.active import Active
+
+__all__ = ["Plan", "share"]
+
+
+class Plan:
+    """One pattern of a statement: kinds of operands, and which arrays are active.
+
+    Parameters
+    ----------
+    core : Core
+    kinds : Kinds
+    on : dict of int to bool
+        Which arrays are active, by their positions among the values.
+
+    Attributes
+    ----------
+    augments : bool
+        Whether an array is changed in place.
+    target : Part or None
+        Where the value is written; None if it is given back.
+    owner : int or None
+        The position of the array that is written.
+    arrays : set of str
+        Operands and results that are arrays.
+    active : set of int
+        The operands that receive a cotangent.
+    records : bool
+        Whether there is anything to record.
+    """
+
+    def __init__(self, core: Core, kinds: Kinds, on: Mapping[int, bool]) -> None:
+        statement = core.statement
+        self.core = core
+        self.statement = statement
+        self.layout = statement.layout
+        self.kinds, self.whole = kinds
+        self.on = on
+        self.augments = statement.augments and self.kinds[0] in ARRAYS
+        writes = self.augments or statement.into or isinstance(statement.target, tuple)
+        target = statement.target if writes else None
+        self.target = target
+        self.owner: int | None = target[0] if isinstance(target, tuple) else target
+        self.arrays = core.arrays(
+            {f"v{k}": NDIMS.get(kind, 0) for k, kind in enumerate(self.kinds) if kind in ARRAYS}
+        )
+        reached = self.reached()
+        self.active = {
+            k
+            for k, part in enumerate(self.layout)
+            if f"v{k}" in reached
+            and (self.kinds[k] is Active or on.get(part[0] if isinstance(part, tuple) else part))
+        }
+        self.records = bool(self.active) or (self.owner is not None and on[self.owner])
+        if self.augments and self.records and "v0" in reached:
+            self.active.add(0)
+
+    @property
+    def by_operator(self) -> bool:
+        """Whether an operator changes the target, and is no operation of its own."""
+        return self.augments and not self.statement.into
+
+    @property
+    def masked(self) -> dict[str, tuple[Any, ...]]:
+        """The operations whose derivatives are worked out on the way forward: their partials."""
+        found: dict[str, tuple[Any, ...]] = {}
+        for let in self.core.lets:
+            given = self.declared(let.value)
+            if given is not None and any(type(p) is AtOnce for p in given):
+                found[let.name] = given
+        return found
+
+    def can_be_written(self) -> bool:
+        """Return True if each operation has derivatives, and makes float64 arrays of such."""
+        for let in self.core.lets:
+            e = let.value
+            of_arrays = any(self.is_array(part) for part in parts_of(e))
+            if is_contraction(e):
+                if adjoints_of(e) is None:
+                    return False
+            elif isinstance(e, Call) and not is_sum(e):
+                if self.declared(e) is None or (of_arrays and not keeps_float64(e.function)):
+                    return False
+            elif is_int(e) and of_arrays:
+                return False
+        return not self.statement.into or self.is_array(self.core.root)
+
+    def is_array(self, e: Expr) -> bool:
+        """Return True if an operand or a result is an array."""
+        return isinstance(e, Name) and e.name in self.arrays
+
+    @cached_property
+    def full(self) -> list[int]:
+        """The operands of the shape of the result."""
+        return [k for k, kind in enumerate(self.kinds) if kind in FULL_NAMES]
+
+    @cached_property
+    def broadcast(self) -> list[int]:
+        """The operands that are broadcast."""
+        return [k for k, kind in enumerate(self.kinds) if kind is PART]
+
+    @cached_property
+    def consumed(self) -> list[str]:
+        """The products of matrices that are operands of other operations, if arrays."""
+        _, elementwise = self.core.roles
+        names = [let.name for let in self.core.contractions]
+        return [name for name in names if name in elementwise and name in self.arrays]
+
+    @property
+    def value(self) -> Expr:
+        """What is written or given back; of an augmented assignment the change."""
+        return self.core.change if self.by_operator else self.core.root
+
+    # Derivatives.
+
+    def declared(self, e: Expr) -> tuple[Any, ...] | None:
+        """Return the declared partial derivatives of an elementwise function, or None."""
+        if not isinstance(e, Call) or is_contraction(e) or is_sum(e):
+            return None
+        return partials_of(e.function, len(e.args))
+
+    def partials(self, let: Let) -> list[tuple[Expr, Expr | None]]:
+        """Return the operands of an operation with its partial derivatives; None for zero.
+
+        One that is worked out on the way forward is a `share`.
+        """
+        e, y = let.value, self.result(let)
+        if isinstance(e, Call):
+            e = as_operator(e) or e
+        if isinstance(e, Op):
+            return [] if is_int(e) else partials(e, y)
+        declared = self.declared(e)
+        assert declared is not None
+        args = list(parts_of(e))
+
+        def partial(k: int, p: Any) -> Expr | None:
+            if type(p) is AtOnce:
+                return share(let.name, k)
+            return called(p, [*args, y]) if callable(p) else p if p is None else Const(float(p))
+
+        return [(a, partial(k, p)) for k, (a, p) in enumerate(zip(args, declared, strict=True))]
+
+    def result(self, let: Let) -> Expr:
+        """Return the result of an operation; that of a quotient in place is not kept."""
+        if self.by_operator and let is self.core.lets[-1]:
+            return let.value
+        return Name(let.name)
+
+    def reached(self) -> set[str]:
+        """Return what a cotangent of the value comes to: no number within ``int(...)``."""
+        root = self.core.root
+        found = {root.name} if isinstance(root, Name) else set[str]()
+        for let in reversed(self.core.lets):
+            if let.name not in found or is_int(let.value):
+                continue
+            declared = self.declared(let.value)
+            for k, part in enumerate(parts_of(let.value)):
+                if isinstance(part, Name) and (declared is None or declared[k] is not None):
+                    found.add(part.name)
+        return found
+
+
+def share(name: str, k: int) -> Name:
+    """Return the partial derivative for operand `k`, which is worked out on the way forward."""
+    return Name(f"w_{name}_{k}")
+
+
+def keeps_float64(f: Any) -> bool:
+    """Return True if a function is a ufunc that makes float64 arrays of such."""
+    return type(f) is np.ufunc and f"{'d' * f.nin}->d" in f.types

@@ -1,0 +1,209 @@
+"""From the syntax tree of an expression to IR over the values that are passed to it.
+
+    a * x[i] + np.sin(x[i])     values   a, x, i
+                                operands v0 = a, v1 = x[i], v2 = x[i]
+                                value    v0 * v1 + f0(v2)
+
+Taken are arithmetic, small powers that are written down, products of vectors and matrices, sums
+of all elements, elementwise functions of modules, ``int``, elements and slices.  Nothing of that
+has effects, so that it may be done again.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.compiler.declared import SMALL, partials_of
+from mooncake_py.compiler.ir import Call, Const, Expr, Name, Op, substituted
+from mooncake_py.compiler.read_expressions import ARITHMETIC, Unfit
+from mooncake_py.compiler.statements.contractions import PRODUCTS
+from mooncake_py.compiler.statements.statement import Part, Statement, is_operand, operand
+from mooncake_py.syntax.names import Names
+from mooncake_py.syntax.nodes import dotted, is_plain_index, place_of
+from mooncake_py.syntax.trees import walk
+
+__all__ = ["StatementReader", "read_expression"]
+
+
+class StatementReader:
+    """Reads the expression of one statement.
+
+    Parameters
+    ----------
+    names : Names
+    peeks : bool
+        Whether attributes of names may be read before their turn: the statement is only tried.
+
+    Attributes
+    ----------
+    values : list of expr
+        What is passed: names, attributes and indices.
+    layout : list of Part
+    functions : list of expr
+    index_positions : list of int
+    ints : dict of int to int
+        See `Statement`.
+    """
+
+    def __init__(self, names: Names, peeks: bool) -> None:
+        self.names = names
+        self.peeks = peeks
+        self.values: list[ast.expr] = []
+        self.layout: list[Part] = []
+        self.functions: list[ast.expr] = []
+        self.index_positions: list[int] = []
+        self.ints: dict[int, int] = {}
+        self._bases: dict[str, int] = {}
+        self._known: dict[str, Name] = {}
+        self._products: list[Expr] = []
+
+    def statement(self, value: Expr, certain: frozenset[int], **rest: Any) -> Statement:
+        """Return the statement whose value was read."""
+        return Statement(
+            value,
+            tuple(self.layout),
+            len(self.values),
+            ints=dict(self.ints),
+            certain=certain,
+            **rest,
+        )
+
+    # What is passed.
+
+    def add_value(self, node: ast.expr) -> int:
+        """Pass one more value; return its position."""
+        self.values.append(node)
+        return len(self.values) - 1
+
+    def add_base(self, node: ast.Name | ast.Attribute) -> int:
+        """Pass what is indexed, once; return its position."""
+        text = dotted(node)
+        if text not in self._bases:
+            self._bases[text] = self.add_value(node)
+        return self._bases[text]
+
+    def add_index(self, node: ast.expr) -> int:
+        """Pass an index; return its position."""
+        position = self.add_value(node)
+        self.index_positions.append(position)
+        ints = len(node.elts) if isinstance(node, ast.Tuple) else 1
+        if not any(isinstance(part, ast.Slice) for part in walk(node)) and (
+            ints > 1 or not isinstance(node, ast.Tuple)
+        ):
+            self.ints[position] = ints
+        return position
+
+    def add_operand(self, part: Part) -> Name:
+        """Return a new operand."""
+        self.layout.append(part)
+        return operand(len(self.layout) - 1)
+
+    def changed(self, op: str, part: Part, value: Expr) -> Expr:
+        """Return the whole of an augmented assignment, whose target is operand 0 from now on."""
+        self.layout.insert(0, part)
+        moved: dict[str, Expr] = {f"v{k}": operand(k + 1) for k in range(len(self.layout) - 1)}
+        return Op(op, (operand(0), substituted(value, moved)), place=value.place)
+
+    # Expressions.
+
+    def value(self, node: ast.expr) -> Expr:
+        """Return an expression as IR, or raise `Unfit`."""
+        place = place_of(node)
+        match node:
+            case ast.Name():
+                return self.name(node)
+            case ast.Attribute() if self.is_steady(node):
+                return self.name(node)
+            case ast.Constant(value=int(number) | float(number)) if type(number) is not bool:
+                return Const(number, place=place)
+            case ast.BinOp(left=left, op=ast.MatMult(), right=right):
+                return self.contraction(node, None, left, right)
+            case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=n)) if (
+                type(n) is int and n in SMALL
+            ):
+                return Op("pow", (self.value(left), Const(n, place=place)), place=place)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
+                return Op(ARITHMETIC[type(op)], (self.value(left), self.value(right)), place=place)
+            case ast.UnaryOp(op=ast.USub(), operand=inner):
+                return Op("neg", (self.value(inner),), place=place)
+            case ast.Subscript():
+                return self.item(node)
+            case ast.Call(keywords=[]):
+                return self.call(node)
+        raise Unfit
+
+    def is_steady(self, node: ast.expr) -> bool:
+        """Return True if a name or an attribute may be read at any time."""
+        if not isinstance(node, ast.Attribute):
+            return isinstance(node, ast.Name)
+        of_module = self.names.module(node.value) is not None
+        return of_module or (self.peeks and isinstance(node.value, ast.Name))
+
+    def name(self, node: ast.Name | ast.Attribute) -> Name:
+        """Return the operand of a name, one wherever it is read."""
+        text = dotted(node)
+        if text not in self._known:
+            self._known[text] = self.add_operand(self.add_value(node))
+        return self._known[text]
+
+    def item(self, node: ast.Subscript) -> Name:
+        """Return the operand of an element or a slice, by an index without effects."""
+        if not self.is_steady(node.value) or not is_plain_index(node.slice):
+            raise Unfit
+        assert isinstance(node.value, ast.Name | ast.Attribute)
+        return self.add_operand((self.add_base(node.value), self.add_index(node.slice)))
+
+    def call(self, node: ast.Call) -> Expr:
+        """Return a call of a module's function, such as ``np.hypot(x, y)``, or of `int`."""
+        if self.names.calls_builtin(node, "int") and len(node.args) == 1:
+            return Op("int", (self.value(node.args[0]),), place=place_of(node))
+        if not isinstance(node.func, ast.Attribute):
+            raise Unfit
+        module, count = self.names.module(node.func.value), len(node.args)
+        f = None if module is None else module.__dict__.get(node.func.attr)
+        if count == 2 and any(f is product for product in PRODUCTS):
+            return self.contraction(node, node.func, *node.args)
+        is_sum = f is np.sum and count == 1
+        if not (is_sum or (1 <= count <= 2 and partials_of(f, count) is not None)):
+            raise Unfit
+        args = tuple(map(self.value, node.args))
+        return Call(self.function(node.func), args, place=place_of(node))
+
+    def function(self, node: ast.expr) -> int:
+        """Pass a function; return its position."""
+        self.functions.append(node)
+        return len(self.functions) - 1
+
+    def contraction(
+        self, node: ast.expr, function: ast.expr | None, a: ast.expr, b: ast.expr
+    ) -> Expr:
+        """Return a product of vectors and matrices: operands, or such products."""
+        args = self.value(a), self.value(b)
+        if not all(is_operand(e) or any(e is known for known in self._products) for e in args):
+            raise Unfit
+        place = place_of(node)
+        if function is None:
+            found: Expr = Op("matmul", args, place=place)
+        else:
+            found = Call(self.function(function), args, place=place)
+        self._products.append(found)
+        return found
+
+
+def read_expression(
+    node: ast.expr, names: Names, peeks: bool = False
+) -> tuple[StatementReader, Expr] | None:
+    """Return an expression as IR and its reader, or None if it cannot be one entry.
+
+    One on several lines may only be tried: a traceback could not tell the line of an operation.
+    """
+    if node.lineno != node.end_lineno and not peeks:
+        return None
+    reader = StatementReader(names, peeks)
+    try:
+        return reader, reader.value(node)
+    except Unfit:
+        return None

@@ -1,0 +1,205 @@
+"""The place in a function where a statement runs, as one entry where it can."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from numpy import ndarray
+
+from mooncake_py.compiler.statements.array_forms import ArrayForm, bases_of
+from mooncake_py.compiler.statements.core import Core
+from mooncake_py.compiler.statements.general import Way, text_of
+from mooncake_py.compiler.statements.kinds import ARRAYS, Kinds, kind_name, kinds_of
+from mooncake_py.compiler.statements.plan import Plan
+from mooncake_py.compiler.statements.scalars import INTS, scalar_form
+from mooncake_py.compiler.statements.statement import Statement
+from mooncake_py.runtime.pulls import is_basic
+from mooncake_py.runtime.values import FLOAT64
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.forward_mode import ForwardMode
+    from mooncake_py.runtime.mode import Language
+    from mooncake_py.runtime.reverse_mode import ReverseMode
+
+__all__ = ["StatementSite"]
+
+MISSES = 20  # in a row, after which nothing is tried any more
+
+
+class StatementSite:
+    """A statement, or an expression, and its quick forms.
+
+    Parameters
+    ----------
+    statement : Statement
+    otherwise : callable
+        The way that always serves, or `elsewhere`.
+
+    Attributes
+    ----------
+    run : callable
+        ``run(C, F, V)`` with context, functions and values: the way used last, which hands over
+        to `choose` where it does not fit.
+    """
+
+    __slots__ = (
+        "_cores", "_forms", "bases", "indices", "misses", "names", "otherwise", "run",
+        "single", "statement",
+    )  # fmt: skip
+
+    def __init__(self, statement: Statement, otherwise: Way) -> None:
+        self.statement = statement
+        self.otherwise = otherwise
+        self.run: Way = self.choose
+        self.names = statement.names
+        self.bases = bases_of(statement)
+        pairs = statement.pairs
+        self.indices = tuple(dict.fromkeys(index for _, index in pairs))
+        ints = {base: statement.ints.get(index, 0) for base, index in pairs}
+        self.single = not statement.into and all(
+            ints[base] == statement.ints.get(index) for base, index in pairs
+        )
+        self.misses = 0
+        self._cores: dict[Any, Core] = {}
+        self._forms: dict[Any, Way | None] = {}
+
+    def __repr__(self) -> str:
+        value = text_of(self.statement.value, self.statement.layout)
+        return f"StatementSite({value}, {self.statement.target})"
+
+    def start(self, ctx: Language, functions: Any, values: Any) -> Any:
+        """Run by the way used last."""
+        return self.run(ctx, functions, values[: self.statement.passed])
+
+    def choose(self, ctx: Language, functions: Any, values: Any) -> Any:
+        """Run by the form for what the values are, made when it is first met."""
+        return ctx.run_statement(self, functions, values)
+
+    def forms(self) -> Iterator[tuple[Any, list[str], str]]:
+        """Yield the forms made so far: functions, kinds of the operands, and text."""
+        for (functions, kinds, on), form in self._forms.items():
+            if form is not None:
+                yield functions, described(self.statement, kinds, dict(on)), form.text  # type: ignore[attr-defined]
+
+    def core(self, functions: Any) -> Core:
+        """Return the operations, with functions."""
+        try:
+            return self._cores[functions]
+        except KeyError:
+            core = self._cores[functions] = Core(self.statement, functions)
+            return core
+
+    # Reverse mode.
+
+    def record(self, ctx: ReverseMode, functions: Any, values: Any) -> Any:
+        """Run by a form that records one entry, or by the way that always serves."""
+        form = self.form(ctx, functions, values)
+        if form is None or form is self.run:  # which has handed over
+            self.run = self.choose
+            return self.otherwise(ctx, functions, values)
+        self.run = form
+        return form(ctx, functions, values)
+
+    def form(self, ctx: ReverseMode, functions: Any, values: Any) -> Way | None:
+        """Return the form for these values, None where there is none."""
+        try:
+            if self.is_single(values):
+                return self.form_on_numbers(ctx, functions, values)
+            form = self.form_on_arrays(ctx, functions, values) if self.serves(values) else None
+        except TypeError:  # a function that cannot be a key
+            return None
+        self.misses = self.misses + 1 if form is None else 0
+        return form
+
+    def is_single(self, values: Any) -> bool:
+        """Return True if everything is a number or a single element of a float64 array."""
+        if not self.single or any(type(values[p]) is ndarray for p in self.names.values()):
+            return False
+        ints = self.statement.ints
+        for base, index in self.statement.pairs:
+            a = values[base]
+            if type(a) is not ndarray or a.dtype is not FLOAT64 or a.ndim != ints[index]:
+                return False
+        for position, count in ints.items():
+            index = values[position]
+            if not all(type(i) in INTS for i in (index if count > 1 else (index,))):
+                return False
+        return True
+
+    def form_on_numbers(self, ctx: ReverseMode, functions: Any, values: Any) -> Way | None:
+        """Return the form for numbers and elements of such kinds."""
+        kinds = tuple([type(values[p]) for p in self.names.values()])
+        on = tuple([(base, ctx.find(values[base]) is not None) for base in self.bases])
+        key = functions, kinds, on
+        try:
+            return self._forms[key]
+        except KeyError:
+            named = dict(zip(self.names, kinds, strict=True))
+            form = scalar_form(self.core(functions), named, dict(on), self.choose, self.otherwise)
+            self._forms[key] = form
+            return form
+
+    def serves(self, values: Any) -> bool:
+        """Return True if all that is indexed are float64 arrays, and the indices ints and slices.
+
+        Where nothing fitted again and again, nothing is tried any more.
+        """
+        certain = self.statement.certain
+        return (
+            self.misses < MISSES
+            and all(type(values[p]) is ndarray and values[p].dtype is FLOAT64 for p in self.bases)
+            and all(p in certain or is_basic(values[p]) for p in self.indices)
+        )
+
+    def form_on_arrays(self, ctx: ReverseMode, functions: Any, values: Any) -> Way | None:
+        """Return the form for arrays of such kinds."""
+        core = self.core(functions)
+        try:
+            operands = [
+                values[part] if type(part) is int else values[part[0]][values[part[1]]]  # type: ignore[index]
+                for part in self.statement.layout
+            ]
+            kinds = kinds_of(core, operands, values)
+        except Exception:
+            return None  # the reference raises it again
+        if kinds is None:
+            return None
+        arrays = arrays_of(self.statement, self.bases, kinds.operands)
+        on = tuple([(p, ctx.find(values[p]) is not None) for p in arrays])
+        key = functions, kinds, on
+        try:
+            return self._forms[key]
+        except KeyError:
+            plan = Plan(core, kinds, dict(on))
+            form = None
+            if plan.can_be_written():
+                form = ArrayForm(plan, self.choose, self.otherwise).made()
+            self._forms[key] = form
+            return form
+
+    # Forward mode.
+
+    def push(self, ctx: ForwardMode, functions: Any, values: Any) -> Any:
+        """Run with tangents, or by the way that always serves."""
+        return self.otherwise(ctx, functions, values)
+
+
+def arrays_of(statement: Statement, bases: tuple[int, ...], kinds: tuple[Any, ...]) -> list[int]:
+    """Return the positions of all arrays among the values."""
+    named = [part for k, part in statement.names.items() if kinds[k] in ARRAYS]
+    return list(dict.fromkeys([*bases, *named]))
+
+
+def described(statement: Statement, kinds: Any, on: dict[int, bool]) -> list[str]:
+    """Return the kinds of the operands as text."""
+    if isinstance(kinds, Kinds):
+        operands = list(kinds.operands)
+    else:
+        named = dict(zip(statement.names, kinds, strict=True))
+        operands = [named.get(k, "element") for k in range(len(statement.layout))]
+    return [
+        ("active " if on.get(part[0] if isinstance(part, tuple) else part) else "")
+        + kind_name(kind)
+        for part, kind in zip(statement.layout, operands, strict=True)
+    ]

@@ -1,0 +1,87 @@
+"""A statement, or an expression, over values that are passed to it.
+
+    x[i] += a * y[j]      value    v0 + a * v2           over the operands v0, v1, v2
+                          layout   (1, 2), 0, (3, 4)     values: a, x, i, y, j
+                          target   (1, 2)
+
+An operand is a value, or what is read from one by an index that is another one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from mooncake_py.compiler.ir import Call, Expr, Name, Op, walk
+
+__all__ = ["Part", "Statement", "is_operand", "operand", "position_of"]
+
+Part = int | tuple[int, int]
+"""The position of a value, or those of what is indexed and of the index."""
+
+
+class Statement(NamedTuple):
+    """What is computed, from what, and where it goes.
+
+    Attributes
+    ----------
+    value : Expr
+        Over operands; of an augmented assignment the whole of it, whose operand 0 is what the
+        target held before.
+    layout : tuple of Part
+        Where each operand is.
+    passed : int
+        Number of values.
+    target : Part or None
+        Where the value goes; a position is that of a name which is changed in place if it is
+        bound to an array, or of what is written by ``out=``.
+    augments : bool
+        Whether the target is changed in place.
+    into : bool
+        Whether the last function of the value writes into the target, by ``out=``; if it augments,
+        the target is an operand of functions.
+    ints : dict of int to int
+        Number of ints in each index that may be of one element, by its position.
+    certain : frozenset of int
+        Positions of indices that are ints, or slices of ints, for certain.
+    """
+
+    value: Expr
+    layout: tuple[Part, ...]
+    passed: int
+    target: Part | None = None
+    augments: bool = False
+    into: bool = False
+    ints: dict[int, int] = {}
+    certain: frozenset[int] = frozenset()
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """What is indexed, and by what: the operands, and the target."""
+        return [part for part in (*self.layout, self.target) if isinstance(part, tuple)]
+
+    @property
+    def names(self) -> dict[int, int]:
+        """The operands that are values, by their positions."""
+        return {k: part for k, part in enumerate(self.layout) if isinstance(part, int)}
+
+    @property
+    def size(self) -> int:
+        """Number of operations, reads of elements included."""
+        operations = sum(isinstance(e, Op | Call) for e in walk(self.value))
+        return operations + sum(type(part) is tuple for part in self.layout)
+
+
+def operand(k: int) -> Name:
+    """Return an operand."""
+    return Name(f"v{k}")
+
+
+def is_operand(e: Expr) -> bool:
+    """Return True if an expression is an operand."""
+    return isinstance(e, Name) and e.name[0] == "v"
+
+
+def position_of(e: Expr) -> int:
+    """Return which operand it is."""
+    assert isinstance(e, Name)
+    return int(e.name[1:])

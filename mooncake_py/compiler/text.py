@@ -1,0 +1,22 @@
+"""From the text of generated functions to functions."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from types import CodeType
+from typing import Any
+
+from mooncake_py.diagnostics.places import GENERATED
+
+__all__ = ["define"]
+
+
+def define(text: str, scope: dict[str, Any]) -> dict[str, Any]:
+    """Run generated definitions in a scope; equal texts are compiled once."""
+    exec(_compiled(text), scope)
+    return scope
+
+
+@lru_cache(maxsize=2048)
+def _compiled(text: str) -> CodeType:
+    return compile(text, f"{GENERATED}fused expression>", "exec")
