@@ -35,10 +35,17 @@ class Untraceable(Exception):
     """A function that does more than arithmetic on its arguments."""
 
 
-def trace(f: Callable[..., Any], args: Sequence[Expr]) -> Expr:
-    """Return ``f(*args)`` as an expression, or raise `Untraceable`."""
+def trace(f: Callable[..., Any], args: Sequence[Expr], of_arrays: bool = False) -> Expr:
+    """Return ``f(*args)`` as an expression, or raise `Untraceable`.
+
+    Parameters
+    ----------
+    of_arrays : bool
+        Whether the arguments may be arrays: then nothing branches on them, and functions of NumPy
+        stay what they are.
+    """
     given = [a.value if isinstance(a, Const) else Symbol(a) for a in args]
-    paths = _Paths()
+    paths = _Paths(of_arrays)
     try:
         return paths.explored(
             lambda: visible(f, paths)(*[a.on(paths) if isinstance(a, Symbol) else a for a in given])
@@ -52,13 +59,16 @@ def trace(f: Callable[..., Any], args: Sequence[Expr]) -> Expr:
 class _Paths:
     """The branches that a function has taken, and which are still to be taken."""
 
-    def __init__(self) -> None:
+    def __init__(self, of_arrays: bool) -> None:
+        self.of_arrays = of_arrays
         self.sides: list[bool] = []
         self.tests: list[Expr] = []
         self.count = 0
 
     def branch(self, test: Expr) -> bool:
         """Take a side: the one that is due, or the first."""
+        if self.of_arrays:
+            raise Untraceable
         self.tests.append(test)
         if len(self.tests) > len(self.sides):
             self.sides.append(True)
@@ -132,7 +142,9 @@ class Symbol:
             return self.compared(COMPARISONS[ufunc], *args)
         if ufunc not in NUMPY_FUNCTIONS:
             raise Untraceable
-        return Symbol(Call(NUMPY_FUNCTIONS[ufunc][0], tuple(map(expression, args))), self.paths)
+        assert self.paths is not None
+        own = ufunc if self.paths.of_arrays else NUMPY_FUNCTIONS[ufunc][0]
+        return Symbol(Call(own, tuple(map(expression, args))), self.paths)
 
 
 def _define_operators() -> None:

@@ -39,6 +39,7 @@ class Core(Mode):
     numerals: Numerals | None = None
     meter: Any = None
     fuses = False
+    pushes = False
 
     def __init__(self) -> None:
         self.failure: MooncakeError | None = None

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from mooncake_py.compiler.ir import Call, Expr, Name, Op, parts_of, rebuilt
+from mooncake_py.compiler.statements.array_partials import is_int
 from mooncake_py.compiler.statements.contractions import (
     is_contraction,
     is_sum,
@@ -105,11 +106,6 @@ class Core:
             elif not is_sum(e) and not is_int(e) and any(on_array(a, found) for a in parts_of(e)):
                 found.add(let.name)
         return found
-
-
-def is_int(e: Expr) -> bool:
-    """Return True for a conversion to an int, which has no derivative."""
-    return isinstance(e, Op) and e.op == "int"
 
 
 def on_array(e: Expr, arrays: set[str]) -> bool:

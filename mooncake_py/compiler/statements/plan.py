@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.declared import as_operator, partials_of
-from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, Op, parts_of
-from mooncake_py.compiler.partials import called, partials
+from mooncake_py.compiler.ir import Call, Expr, Let, Name, parts_of
+from mooncake_py.compiler.statements.array_partials import declared, is_int, partials_on_arrays
 from mooncake_py.compiler.statements.contractions import adjoints_of, is_contraction, is_sum
-from mooncake_py.compiler.statements.core import Core, is_int
+from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.kinds import ARRAYS, FULL_NAMES, NDIMS, PART, Kinds
 from mooncake_py.rules.kinds import AtOnce
 from mooncake_py.runtime.active import Active
@@ -82,7 +81,7 @@ class Plan:
         """The operations whose derivatives are worked out on the way forward: their partials."""
         found: dict[str, tuple[Any, ...]] = {}
         for let in self.core.lets:
-            given = self.declared(let.value)
+            given = declared(let.value)
             if given is not None and any(type(p) is AtOnce for p in given):
                 found[let.name] = given
         return found
@@ -96,7 +95,7 @@ class Plan:
                 if adjoints_of(e) is None:
                     return False
             elif isinstance(e, Call) and not is_sum(e):
-                if self.declared(e) is None or (of_arrays and not keeps_float64(e.function)):
+                if declared(e) is None or (of_arrays and not keeps_float64(e.function)):
                     return False
             elif is_int(e) and of_arrays:
                 return False
@@ -130,32 +129,14 @@ class Plan:
 
     # Derivatives.
 
-    def declared(self, e: Expr) -> tuple[Any, ...] | None:
-        """Return the declared partial derivatives of an elementwise function, or None."""
-        if not isinstance(e, Call) or is_contraction(e) or is_sum(e):
-            return None
-        return partials_of(e.function, len(e.args))
-
     def partials(self, let: Let) -> list[tuple[Expr, Expr | None]]:
         """Return the operands of an operation with its partial derivatives; None for zero.
 
         One that is worked out on the way forward is a `share`.
         """
-        e, y = let.value, self.result(let)
-        if isinstance(e, Call):
-            e = as_operator(e) or e
-        if isinstance(e, Op):
-            return [] if is_int(e) else partials(e, y)
-        declared = self.declared(e)
-        assert declared is not None
-        args = list(parts_of(e))
-
-        def partial(k: int, p: Any) -> Expr | None:
-            if type(p) is AtOnce:
-                return share(let.name, k)
-            return called(p, [*args, y]) if callable(p) else p if p is None else Const(float(p))
-
-        return [(a, partial(k, p)) for k, (a, p) in enumerate(zip(args, declared, strict=True))]
+        return partials_on_arrays(
+            let.value, self.result(let), lambda p, k, args: share(let.name, k)
+        )
 
     def result(self, let: Let) -> Expr:
         """Return the result of an operation; that of a quotient in place is not kept."""
@@ -170,9 +151,9 @@ class Plan:
         for let in reversed(self.core.lets):
             if let.name not in found or is_int(let.value):
                 continue
-            declared = self.declared(let.value)
+            given = declared(let.value)
             for k, part in enumerate(parts_of(let.value)):
-                if isinstance(part, Name) and (declared is None or declared[k] is not None):
+                if isinstance(part, Name) and (given is None or given[k] is not None):
                     found.add(part.name)
         return found
 

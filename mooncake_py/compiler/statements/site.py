@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
@@ -12,6 +13,7 @@ from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.general import Way, text_of
 from mooncake_py.compiler.statements.kinds import ARRAYS, Kinds, kind_name, kinds_of
 from mooncake_py.compiler.statements.plan import Plan
+from mooncake_py.compiler.statements.push import Push, Unusual
 from mooncake_py.compiler.statements.scalars import INTS, scalar_form
 from mooncake_py.compiler.statements.statement import Statement
 from mooncake_py.runtime.pulls import is_basic
@@ -44,8 +46,8 @@ class StatementSite:
     """
 
     __slots__ = (
-        "_cores", "_forms", "bases", "indices", "misses", "names", "otherwise", "run",
-        "single", "statement",
+        "_cores", "_forms", "bases", "in_forward_mode", "indices", "misses", "names", "otherwise",
+        "run", "single", "statement",
     )  # fmt: skip
 
     def __init__(self, statement: Statement, otherwise: Way) -> None:
@@ -61,6 +63,7 @@ class StatementSite:
             ints[base] == statement.ints.get(index) for base, index in pairs
         )
         self.misses = 0
+        self.in_forward_mode: Push | None = None
         self._cores: dict[Any, Core] = {}
         self._forms: dict[Any, Way | None] = {}
 
@@ -182,6 +185,11 @@ class StatementSite:
 
     def push(self, ctx: ForwardMode, functions: Any, values: Any) -> Any:
         """Run with tangents, or by the way that always serves."""
+        if ctx.pushes:
+            if self.in_forward_mode is None:
+                self.in_forward_mode = Push(self)
+            with suppress(Unusual):
+                return self.in_forward_mode.run(ctx, functions, values)
         return self.otherwise(ctx, functions, values)
 
 

@@ -278,6 +278,7 @@ class Levels(ArrayLanguage, ForwardMode):
         """Note a change of settings, at all levels: regions run below."""
         super().heed_settings()
         self.base.heed_settings()
+        self.pushes = self.base.fuses or self.base.pushes
 
     def run_region(self, site: Any, functions: Any, steps: Any, inputs: Any) -> Any:
         """Run a region as its tangent, by the context below."""

@@ -1,0 +1,65 @@
+"""The declared partial derivatives of operations on arrays, as expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mooncake_py.compiler.declared import as_operator, partials_of
+from mooncake_py.compiler.ir import Call, Const, Expr, Op, parts_of
+from mooncake_py.compiler.partials import called, partials
+from mooncake_py.compiler.statements.contractions import is_contraction, is_sum
+from mooncake_py.rules.kinds import AtOnce
+
+__all__ = ["declared", "evaluated_at_once", "is_int", "partials_on_arrays"]
+
+
+def is_int(e: Expr) -> bool:
+    """Return True for a conversion to an int, which has no derivative."""
+    return isinstance(e, Op) and e.op == "int"
+
+
+def declared(e: Expr) -> tuple[Any, ...] | None:
+    """Return the declared partial derivatives of an elementwise function, or None."""
+    if not isinstance(e, Call) or is_contraction(e) or is_sum(e):
+        return None
+    return partials_of(e.function, len(e.args))
+
+
+def partials_on_arrays(
+    e: Expr,
+    y: Expr,
+    at_once: Callable[[AtOnce, int, list[Expr]], Expr],
+    call: Callable[[Any, list[Expr]], Expr] = called,
+) -> list[tuple[Expr, Expr | None]]:
+    """Return the operands of an operation with its partial derivatives; None for zero.
+
+    Parameters
+    ----------
+    e, y : Expr
+        An elementwise operation, and its value.
+    at_once : callable
+        What stands for a partial derivative that is kept in place of operands: given it, the
+        number of its operand, and the operands.
+    call : callable
+        What stands for a function of operands and value.
+    """
+    if isinstance(e, Call):
+        e = as_operator(e) or e
+    if isinstance(e, Op):
+        return [] if is_int(e) else partials(e, y)
+    found = declared(e)
+    assert found is not None
+    args = list(parts_of(e))
+
+    def partial(k: int, p: Any) -> Expr | None:
+        if type(p) is AtOnce:
+            return at_once(p, k, args)
+        return call(p, [*args, y]) if callable(p) else p if p is None else Const(float(p))
+
+    return [(a, partial(k, p)) for k, (a, p) in enumerate(zip(args, found, strict=True))]
+
+
+def evaluated_at_once(p: AtOnce, k: int, args: list[Expr]) -> Expr:
+    """Return the value of a partial derivative that does not read the result."""
+    return Call(p.partial, (*args, Const(None)))

@@ -1,0 +1,468 @@
+"""Statements in forward mode: the tangent of a statement runs beside it, in the mode below.
+
+Where nothing is active below, both are computed natively by generated functions::
+
+    y = a * np.sin(x[i])        def value(v0, v1):         def push(v0, v1, t0, t1, d1):
+                                    t0 = np_sin(v1)            return v0 * (d1 * np_cos(v1))
+                                    t1 = v0 * t0
+                                    return t1, (t0, t1)
+
+Else both are statements of the mode below, which knows quick forms for them.  What is unusual goes
+the general way, which is the reference.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.ir import (
+    Call,
+    Expr,
+    Finite,
+    Let,
+    Name,
+    Op,
+    parts_of,
+    rebuilt,
+    substituted,
+)
+from mooncake_py.compiler.partials import NoPartial
+from mooncake_py.compiler.simplify import inlined
+from mooncake_py.compiler.statements.array_partials import declared
+from mooncake_py.compiler.statements.array_pull import function, names_in
+from mooncake_py.compiler.statements.array_text import ArrayText
+from mooncake_py.compiler.statements.contractions import is_contraction, is_sum
+from mooncake_py.compiler.statements.core import Core
+from mooncake_py.compiler.statements.general import one_by_one
+from mooncake_py.compiler.statements.kinds import NUMBERS
+from mooncake_py.compiler.statements.pushforward import tangent_of
+from mooncake_py.compiler.statements.statement import Part, Statement, operand
+from mooncake_py.compiler.steps import Names, Steps
+from mooncake_py.compiler.text import define
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.pulls import is_basic
+from mooncake_py.runtime.quiet import Quiet, loud_again, quiet
+from mooncake_py.runtime.values import FLOAT64
+from mooncake_py.tangents.memory import has_overlaps
+
+if TYPE_CHECKING:
+    from mooncake_py.compiler.statements.site import StatementSite
+    from mooncake_py.runtime.forward_mode import ForwardMode
+    from mooncake_py.runtime.mode import Mode
+
+__all__ = ["Push", "Unusual"]
+
+INFINITY = float("inf")
+LINEAR = ("add", "sub")
+FLOATS = (float, np.float64, Active)
+Place = tuple[ndarray, Any, ndarray | None]
+"""An array that is written, the index, and its tangent."""
+
+
+class Unusual(Exception):
+    """Something that goes the general way."""
+
+
+class Values(NamedTuple):
+    """The values of a statement in the mode below, and their tangents.
+
+    Attributes
+    ----------
+    primals, tangents : list
+        By position; a tangent is None where it is zero.
+    moving : frozenset of int
+        The operands that have a tangent.
+    """
+
+    primals: list[Any]
+    tangents: list[Any]
+    moving: frozenset[int]
+
+
+class Reader:
+    """Reads the values of a statement.
+
+    Attributes
+    ----------
+    bases, names, indices : tuple of int
+        The positions of what is indexed, of values that are operands, and of indices that may
+        be arrays.
+    sources : list of int
+        For each operand the position of the value whose tangent decides whether it moves.
+    """
+
+    def __init__(self, statement: Statement) -> None:
+        pairs = statement.pairs
+        self.bases = tuple(dict.fromkeys(base for base, _ in pairs))
+        self.names = tuple(statement.names.values())
+        self.indices = tuple({i for _, i in pairs if i not in statement.certain})
+        self.sources = [part[0] if isinstance(part, tuple) else part for part in statement.layout]
+
+    def read(self, ctx: ForwardMode, values: Any) -> Values:
+        """Return the values in the mode below, and their tangents.
+
+        Raises
+        ------
+        Unusual
+            If a value is neither a number nor a float64 array, or an index is not basic.
+        """
+        primals, tangents = list(values), [None] * len(values)
+        tangent_of = ctx.blocks.tangent_of
+        for p in self.bases:
+            v = values[p]
+            if type(v) is not ndarray or v.dtype is not FLOAT64:
+                raise Unusual
+            tangents[p] = tangent_of(v)
+        for p in self.names:
+            v = values[p]
+            t = type(v)
+            if t is ndarray:
+                if v.dtype is not FLOAT64 or not v.ndim:
+                    raise Unusual
+                tangents[p] = tangent_of(v)
+            elif t is Active and v.context is ctx:
+                primals[p], tangents[p] = v.primal, v.grad
+                if type(v.primal) not in FLOATS:
+                    raise Unusual
+            elif t not in NUMBERS and (t is not Active or ctx.plain):
+                raise Unusual
+        for p in self.indices:
+            if not is_basic(values[p]):
+                raise Unusual
+        moving = frozenset([k for k, p in enumerate(self.sources) if tangents[p] is not None])
+        return Values(primals, tangents, moving)
+
+
+class Pushed:
+    """The tangent of the value of a statement, for given functions and operands that move.
+
+    Of an augmented assignment of an array by ``+=`` or ``-=`` it is that of what is added.
+
+    Parameters
+    ----------
+    core : Core
+    moving : frozenset of int
+
+    Raises
+    ------
+    NoPartial
+        If it cannot be worked out.
+    """
+
+    def __init__(self, core: Core, moving: frozenset[int]) -> None:
+        self.core = core
+        self.moving = sorted(moving)
+        self.steps = Steps(Names("e"), None)
+        root = tangent_of(core, moving, self.steps)
+        self.root = root
+        self._native: Any = None
+        self._below: Below | None = None
+
+    # Natively.
+
+    @property
+    def native(self) -> Any:
+        """What computes value and tangent on floats and arrays, given these and their tangents."""
+        if self._native is None:
+            self._native = self.made()
+        return self._native
+
+    def made(self) -> Any:
+        """Generate the function ``run(P, T)``."""
+        text = ArrayText({})
+        root = Const(0.0) if self.root is None else self.root
+        tangents = inlined((*self.steps.lets, Finite(root)), {let.name for let in self.steps.lets})
+        read = set(names_in([s.value for s in tangents if isinstance(s, Let | Finite)]))
+        read |= set(names_in([self.core.root]))
+        own = {let.name for let in self.core.lets} - read
+        values = inlined((*self.core.lets, Finite(self.core.root)), own)
+        lines = [*self.reads(), *(line for s in values[:-1] for line in text.lines(s))]
+        lines.append(f"y = {text.text(self.core.root)}")
+        if self.root is None:
+            lines.append("return y, None")
+        else:
+            assert isinstance(tangents[-1], Finite)
+            push = [line for s in tangents[:-1] for line in text.lines(s)]
+            push.append(f"t = {text.text(new_memory(tangents[-1].value))}")
+            lines += ["before = quiet()", "try:", *("    " + line for line in push)]
+            lines += ["    if not is_finite(t):", "        raise Unusual"]
+            lines += ["finally:", "    loud_again(before)", "return y, t"]
+        scope = {"Unusual": Unusual, "is_finite": is_finite, "loud_again": loud_again}
+        made = function("run", "P, T", lines)
+        run = define(made, {**text.scope, **scope, "quiet": quiet})["run"]
+        run.text = made  # for those who want to see it
+        return run
+
+    def reads(self) -> list[str]:
+        """Return the lines that read the operands, and the tangents of those that move."""
+        lines = []
+        for k, part in enumerate(self.core.statement.layout):
+            place = f"[{part}]" if isinstance(part, int) else f"[{part[0]}][P[{part[1]}]]"
+            lines.append(f"v{k} = P{place}")
+            if k in self.moving:
+                lines.append(f"d{k} = T{place}")
+        return lines
+
+    def run_natively(self, found: Values) -> tuple[Any, Any]:
+        """Return the value and its tangent.
+
+        Raises
+        ------
+        Unusual
+            If something is raised, which the general way raises again; or if the tangent is not
+            finite: a zero may be in it as nan.
+        """
+        try:
+            return self.native(found.primals, found.tangents)
+        except Unusual:
+            raise
+        except Exception as error:
+            raise Unusual from error
+
+    # In the mode below.
+
+    @property
+    def below(self) -> Below:
+        """The tangent as a statement of the mode below."""
+        if self._below is None:
+            self._below = Below(self.core, self.expression())
+        return self._below
+
+    def expression(self) -> Expr:
+        """Return the tangent as one expression over operands and their tangents."""
+        assert self.root is not None
+        values: dict[str, Expr] = {}
+        for let in (*self.core.lets, *self.steps.lets):
+            values[let.name] = substituted(let.value, values)
+        return new_memory(substituted(self.root, values))
+
+    def run_below(self, ctx: ForwardMode, found: Values) -> Any:
+        """Return the tangent, a value of the mode below."""
+        if self.root is None:
+            return None
+        with Quiet():
+            t = self.below.run(ctx.base, found)
+        if not is_finite(t):
+            raise Unusual
+        return t
+
+
+class Below:
+    """A tangent as a statement of the mode below.
+
+    Parameters
+    ----------
+    core : Core
+        The operations of the statement whose tangent it is.
+    tangent : Expr
+        Over operands v0, v1, ... and their tangents d0, d1, ...
+    """
+
+    def __init__(self, core: Core, tangent: Expr) -> None:
+        from mooncake_py.compiler.statements.site import StatementSite
+
+        self.own = core.statement
+        self.functions: list[Any] = []
+        self.sources: list[tuple[bool, int]] = []  # of each value: a tangent or not, its position
+        self.layout: list[Part] = []
+        self.operands: dict[str, Expr] = {}
+        value = self.of(tangent)
+        moved = {new: old for new, (on, old) in enumerate(self.sources) if not on}
+        ints, certain = self.own.ints, self.own.certain
+        statement = Statement(
+            value, tuple(self.layout), len(self.sources),
+            ints={new: ints[old] for new, old in moved.items() if old in ints},
+            certain=frozenset(new for new, old in moved.items() if old in certain),
+        )  # fmt: skip
+        self.site = StatementSite(statement, one_by_one(statement))
+
+    def of(self, e: Expr) -> Expr:
+        """Return an expression over the operands of the new statement."""
+        if isinstance(e, Name):
+            if e.name not in self.operands:
+                self.operands[e.name] = operand(len(self.layout))
+                self.layout.append(self.part(e.name))
+            return self.operands[e.name]
+        parts = tuple(map(self.of, parts_of(e)))
+        if not isinstance(e, Call):
+            return rebuilt(e, parts)
+        if not any(e.function is f for f in self.functions):
+            self.functions.append(e.function)
+        return Call(next(k for k, f in enumerate(self.functions) if f is e.function), parts)
+
+    def part(self, name: str) -> Part:
+        """Return where an operand, or its tangent, is among the values that are passed."""
+        is_tangent, old = name[0] == "d", self.own.layout[int(name[1:])]
+        if isinstance(old, tuple):
+            return self.position(is_tangent, old[0]), self.position(False, old[1])
+        return self.position(is_tangent, old)
+
+    def position(self, is_tangent: bool, position: int) -> int:
+        """Pass a value, once; return its position."""
+        source = is_tangent, position
+        if source not in self.sources:
+            self.sources.append(source)
+        return self.sources.index(source)
+
+    def run(self, ctx: Mode, found: Values) -> Any:
+        """Return the tangent."""
+        given = found.primals, found.tangents
+        values = tuple([given[on][position] for on, position in self.sources])
+        return self.site.run(ctx, tuple(self.functions), values)
+
+
+def new_memory(e: Expr) -> Expr:
+    """Return an expression whose value is in memory of its own."""
+    return Op("pos", (e,)) if isinstance(e, Name) and e.name[0] != "e" else e
+
+
+def change(a: ndarray, i: Any, v: Any, op: str) -> None:
+    """Run ``a[i] = v``, or ``a[i] += v`` and the like."""
+    if not op:
+        a[i] = v
+    elif op == "add":
+        a[i] += v
+    else:
+        a[i] -= v
+
+
+def is_finite(t: Any) -> bool:
+    """Return True for a float64 array or a float that is finite."""
+    if type(t) is ndarray:
+        if t.dtype is not FLOAT64:
+            return False
+        flat = t if t.ndim == 1 else t.ravel("K")
+        return bool(flat.dot(flat) < INFINITY)
+    while type(t) is Active:
+        t = t.primal
+    return type(t) in NUMBERS and bool(np.isfinite(t))
+
+
+class Push:
+    """How one statement runs in forward mode: its tangents, by functions and operands that move.
+
+    Parameters
+    ----------
+    site : StatementSite
+    """
+
+    def __init__(self, site: StatementSite) -> None:
+        self.site = site
+        self.statement = statement = site.statement
+        target = statement.target
+        self.base, self.index = target if isinstance(target, tuple) else (target, None)
+        changes = statement.augments and not statement.into
+        self.op = statement.value.op if changes and isinstance(statement.value, Op) else ""
+        self.reader = Reader(statement)
+        self._known: dict[Any, Pushed | None] = {}
+
+    def run(self, ctx: ForwardMode, functions: Any, values: Any) -> Any:
+        """Run the statement with tangents.
+
+        Raises
+        ------
+        Unusual
+            If it must go the general way; nothing has been done then.
+        """
+        found = self.reader.read(ctx, values)
+        written = None if self.base is None else values[self.base]
+        if type(written) is not ndarray:
+            if not found.moving:
+                return self.site.run(ctx.base, functions, tuple(found.primals))
+            return self.expression(ctx, functions, found)
+        t = ctx.blocks.tangent_of(written)
+        if t is None and not found.moving:
+            return self.site.run(ctx.base, functions, tuple(found.primals))
+        if written.dtype is not FLOAT64 or (written.base is not None and has_overlaps(written)):
+            raise Unusual
+        i = Ellipsis if self.index is None else values[self.index]
+        linear = self.op in LINEAR
+        part = self.pushed(functions, found.moving - {0} if linear else found.moving, linear)
+        store = self.store if ctx.plain else self.store_below
+        return store(ctx, part, functions, found, (written, i, t))
+
+    def expression(self, ctx: ForwardMode, functions: Any, found: Values) -> Any:
+        """Return the value of an expression, with its tangent."""
+        whole = self.pushed(functions, found.moving, False)
+        if ctx.plain:
+            return ctx.fresh(*whole.run_natively(found))
+        t = whole.run_below(ctx, found)
+        y = self.site.run(ctx.base, functions, tuple(found.primals))
+        return y if y is Elsewhere else ctx.fresh(y, t)
+
+    def store(
+        self, ctx: ForwardMode, part: Pushed, functions: Any, found: Values, place: Place
+    ) -> Any:
+        """Write a value and its tangent, where nothing is active below."""
+        o, i, t_o = place
+        linear = self.op in LINEAR
+        y, t = part.run_natively(found)
+        if self.op and np.shape(y) != np.shape(o[i]):
+            raise Unusual  # which NumPy says in other words where it writes in place
+        memory = ctx.registry.memory_of(o)
+        if memory.protected:
+            ctx.log_write(memory, o, i)
+        change(o, i, y, self.op if linear else "")
+        if t is not None and t_o is None:
+            t_o = ctx.blocks.activate(o)
+        if t_o is not None and (t is not None or not linear):
+            with Quiet():
+                change(t_o, i, 0.0 if t is None else t, self.op if linear else "")
+        return self.result(o)
+
+    def store_below(
+        self, ctx: ForwardMode, part: Pushed, functions: Any, found: Values, place: Place
+    ) -> Any:
+        """Write a value and its tangent by statements of the mode below."""
+        o, i, t_o = place
+        t = part.run_below(ctx, found)
+        result = self.site.run(ctx.base, functions, tuple(found.primals))
+        if result is Elsewhere:
+            return result
+        if t is not None and t_o is None:
+            t_o = ctx.blocks.activate(o)
+        if t_o is None:
+            return result
+        if self.op not in LINEAR:
+            ctx.write(t_o, i, 0.0 if t is None else t)
+        elif t is not None:
+            ctx.base.augitem(f"i{self.op}", t_o, i, t)
+        return result
+
+    def result(self, o: ndarray) -> Any:
+        """Return what the statement gives: what a name is bound to afterwards."""
+        return o if self.index is None else None
+
+    def pushed(self, functions: Any, moving: frozenset[int], linear: bool) -> Pushed:
+        """Return the tangent of the value, or of what is added to the target."""
+        key = functions, moving, linear
+        try:
+            known = self._known[key]
+        except KeyError:
+            known = self._known[key] = self.made(functions, moving, linear)
+        except TypeError:  # a function that cannot be a key
+            known = None
+        if known is None:
+            raise Unusual
+        return known
+
+    def made(self, functions: Any, moving: frozenset[int], linear: bool) -> Pushed | None:
+        """Work out a tangent; None if it cannot be."""
+        statement = self.statement._replace(target=None, augments=False, into=False)
+        if linear:
+            statement = statement._replace(value=parts_of(statement.value)[1])
+        core = Core(statement, functions)
+        for let in core.lets:
+            e = let.value
+            if isinstance(e, Call) and not is_sum(e) and not is_contraction(e):
+                given = declared(e)
+                if given is None:
+                    return None
+        try:
+            return Pushed(core, moving)
+        except NoPartial:
+            return None
