@@ -20,7 +20,10 @@ from mooncake_py.compiler.statements.plan import Plan
 from mooncake_py.compiler.steps import Names, Steps
 from mooncake_py.runtime import pulls, rule_pulls
 
-__all__ = ["Adjoint", "Received", "adjoint_of", "names_in"]
+__all__ = [
+    "Adjoint", "Received", "adjoint_of", "along", "carefully_times", "checks", "is_masked_g",
+    "names_in", "quotient_first",
+]  # fmt: skip
 
 G, SHAPE = Name("g"), Name("shape")
 VALUE = attrgetter("value")
@@ -125,9 +128,7 @@ class Adjoint:
 
     def times(self, d: Expr, p: Expr) -> Expr:
         """Return a cotangent times a partial derivative."""
-        if not self.careful or (isinstance(p, Const) and is_finite(p)):
-            return quotient_first(d, p)
-        return along(lambda d: Call(pulls.product, (d, p)), d)
+        return carefully_times(d, p) if self.careful else quotient_first(d, p)
 
 
 def adjoint_of(plan: Plan) -> Received:
@@ -206,6 +207,13 @@ def quotient_first(d: Expr, p: Expr) -> Expr:
         a, b = p.args
         return along(lambda q: product(q, a), along(lambda d: Op("truediv", (d, b)), d))
     return product(d, p)
+
+
+def carefully_times(d: Expr, p: Expr) -> Expr:
+    """Return ``d * p`` that is zero where d is, whatever p is."""
+    if isinstance(p, Const) and is_finite(p):
+        return product(d, p)
+    return along(lambda d: Call(pulls.product, (d, p)), d)
 
 
 def along(linear: Callable[[Expr], Expr], d: Expr) -> Expr:

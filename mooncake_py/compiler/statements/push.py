@@ -21,6 +21,7 @@ from numpy import ndarray
 from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.ir import (
     Call,
+    Const,
     Expr,
     Finite,
     Let,
@@ -44,6 +45,7 @@ from mooncake_py.compiler.statements.statement import Part, Statement, operand
 from mooncake_py.compiler.steps import Names, Steps
 from mooncake_py.compiler.text import define
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.overlapping import crosses
 from mooncake_py.runtime.pulls import is_basic
 from mooncake_py.runtime.quiet import Quiet, loud_again, quiet
 from mooncake_py.runtime.values import FLOAT64
@@ -159,41 +161,48 @@ class Pushed:
         self.steps = Steps(Names("e"), None)
         root = tangent_of(core, moving, self.steps)
         self.root = root
-        self._native: Any = None
+        self._native: dict[bool, Any] = {}
         self._below: Below | None = None
 
     # Natively.
 
-    @property
-    def native(self) -> Any:
-        """What computes value and tangent on floats and arrays, given these and their tangents."""
-        if self._native is None:
-            self._native = self.made()
-        return self._native
+    def natively(self, careful: bool) -> Any:
+        """Return what computes value and tangent on floats and arrays, given these and theirs.
 
-    def made(self) -> Any:
+        Parameters
+        ----------
+        careful : bool
+            Whether a zero tangent stays zero beside what is not finite.  Else None comes out for
+            a tangent that is not finite.
+        """
+        if careful not in self._native:
+            self._native[careful] = self.made(careful)
+        return self._native[careful]
+
+    def made(self, careful: bool) -> Any:
         """Generate the function ``run(P, T)``."""
         text = ArrayText({})
-        root = Const(0.0) if self.root is None else self.root
-        tangents = inlined((*self.steps.lets, Finite(root)), {let.name for let in self.steps.lets})
+        steps = Steps(Names("e"), None)
+        root = tangent_of(self.core, self.moving, steps, careful) or Const(0.0)
+        tangents = inlined((*steps.lets, Finite(root)), {let.name for let in steps.lets})
         read = set(names_in([s.value for s in tangents if isinstance(s, Let | Finite)]))
         read |= set(names_in([self.core.root]))
         own = {let.name for let in self.core.lets} - read
         values = inlined((*self.core.lets, Finite(self.core.root)), own)
-        lines = [*self.reads(), *(line for s in values[:-1] for line in text.lines(s))]
-        lines.append(f"y = {text.text(self.core.root)}")
-        if self.root is None:
-            lines.append("return y, None")
-        else:
-            assert isinstance(tangents[-1], Finite)
-            push = [line for s in tangents[:-1] for line in text.lines(s)]
-            push.append(f"t = {text.text(new_memory(tangents[-1].value))}")
-            lines += ["before = quiet()", "try:", *("    " + line for line in push)]
-            lines += ["    if not is_finite(t):", "        raise Unusual"]
-            lines += ["finally:", "    loud_again(before)", "return y, t"]
-        scope = {"Unusual": Unusual, "is_finite": is_finite, "loud_again": loud_again}
-        made = function("run", "P, T", lines)
-        run = define(made, {**text.scope, **scope, "quiet": quiet})["run"]
+        first = [line for s in values[:-1] for line in text.lines(s)]
+        first.append(f"y = {text.text(self.core.root)}")
+        then = [line for s in tangents[:-1] for line in text.lines(s)]
+        assert isinstance(tangents[-1], Finite)
+        then.append(f"t = {text.text(new_memory(tangents[-1].value))}")
+        if not careful:
+            then.append("t = t if is_finite(t) else None")
+        lines = [*first, "before = quiet()", "try:", *("    " + line for line in then)]
+        if careful:
+            lines = ["before = quiet()", "try:", *("    " + line for line in (*first, *then))]
+        lines += ["finally:", "    loud_again(before)", "return y, t"]
+        scope = {"is_finite": is_finite, "loud_again": loud_again, "quiet": quiet}
+        made = function("run", "P, T", [*self.reads(), *lines])
+        run = define(made, {**text.scope, **scope})["run"]
         run.text = made  # for those who want to see it
         return run
 
@@ -213,15 +222,15 @@ class Pushed:
         Raises
         ------
         Unusual
-            If something is raised, which the general way raises again; or if the tangent is not
-            finite: a zero may be in it as nan.
+            If something is raised, which the general way raises again.
         """
         try:
-            return self.native(found.primals, found.tangents)
-        except Unusual:
-            raise
+            y, t = self.natively(False)(found.primals, found.tangents)
+            if t is None:
+                _, t = self.natively(True)(found.primals, found.tangents)
         except Exception as error:
             raise Unusual from error
+        return y, None if self.root is None else t
 
     # In the mode below.
 
@@ -403,6 +412,8 @@ class Push:
         y, t = part.run_natively(found)
         if self.op and np.shape(y) != np.shape(o[i]):
             raise Unusual  # which NumPy says in other words where it writes in place
+        if type(y) is ndarray and y.base is not None and crosses(o[i], y):
+            raise Unusual  # read while it is written, in another order
         memory = ctx.registry.memory_of(o)
         if memory.protected:
             ctx.log_write(memory, o, i)

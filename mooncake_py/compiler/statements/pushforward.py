@@ -5,14 +5,16 @@ v0 * np.sin(v1)      d0 * np.sin(v1) + v0 * (d1 * np.cos(v1))
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
 from mooncake_py.compiler.cotangents import atom
-from mooncake_py.compiler.ir import Const, Expr, Let, Name, parts_of, rebuilt
+from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, parts_of, rebuilt
 from mooncake_py.compiler.partials import called
 from mooncake_py.compiler.simplify import added
-from mooncake_py.compiler.statements.array_adjoint import along, quotient_first
+from mooncake_py.compiler.statements.array_adjoint import along, carefully_times, quotient_first
 from mooncake_py.compiler.statements.array_partials import (
     evaluated_at_once,
     is_int,
@@ -22,20 +24,25 @@ from mooncake_py.compiler.statements.contractions import is_contraction, is_sum
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.steps import Steps
 from mooncake_py.compiler.trace import Untraceable, trace
+from mooncake_py.rules.exact_zeros import sum_of_products
 
 __all__ = ["tangent_of"]
 
 
-def tangent_of(core: Core, moving: frozenset[int], steps: Steps) -> Expr | None:
+def tangent_of(
+    core: Core, moving: Iterable[int], steps: Steps, careful: bool = False
+) -> Expr | None:
     """Return the tangent of the value of a statement, None where it is zero.
 
     Parameters
     ----------
     core : Core
-    moving : frozenset of int
+    moving : iterable of int
         The operands that have a tangent; that of operand k is called ``d{k}``.
     steps : Steps
         Takes what is computed; it may read the results of the operations.
+    careful : bool
+        Whether a zero tangent stays zero beside what is not finite.
     """
     tangents: dict[str, Expr | None] = {f"v{k}": Name(f"d{k}") for k in moving}
 
@@ -43,12 +50,12 @@ def tangent_of(core: Core, moving: frozenset[int], steps: Steps) -> Expr | None:
         return tangents.get(e.name) if isinstance(e, Name) else None
 
     for let in core.lets:
-        found = of_operation(let, of_operand)
+        found = of_operation(let, of_operand, careful)
         tangents[let.name] = None if found is None else atom(steps, found)
     return of_operand(core.root)
 
 
-def of_operation(let: Let, of_operand: Callable[[Expr], Expr | None]) -> Expr | None:
+def of_operation(let: Let, of_operand: Callable[[Expr], Expr | None], careful: bool) -> Expr | None:
     """Return the tangent of the result of one operation."""
     e = let.value
     parts = parts_of(e)
@@ -59,14 +66,16 @@ def of_operation(let: Let, of_operand: Callable[[Expr], Expr | None]) -> Expr | 
         total: Expr = Const(0.0)
         for k, t in enumerate(moving):
             if t is not None:
-                total = added(total, along(lambda t, k=k: with_part(e, k, t), t))
+                part = with_part_carefully if careful and is_contraction(e) else with_part
+                total = added(total, along(lambda t, k=k, part=part: part(e, k, t), t))
         return total
+    times = carefully_times if careful else quotient_first
     total = Const(0.0)
     pairs = partials_on_arrays(e, Name(let.name), evaluated_at_once, traced)
     for a, p in pairs:
         t = of_operand(a)
         if t is not None and p is not None:
-            total = added(total, quotient_first(t, p))
+            total = added(total, times(t, p))
     return None if total == Const(0.0) else total
 
 
@@ -74,6 +83,18 @@ def with_part(e: Expr, k: int, t: Expr) -> Expr:
     """Return an operation with another operand."""
     parts = parts_of(e)
     return rebuilt(e, (*parts[:k], t, *parts[k + 1 :]))
+
+
+def with_part_carefully(e: Expr, k: int, t: Expr) -> Expr:
+    """Return a product of vectors or matrices with a tangent, in which zeros are exact."""
+    f = e.function if isinstance(e, Call) else np.matmul
+    other = parts_of(e)[1 - k]
+
+    def product_of(t: Any, other: Any) -> Any:
+        ordered = (lambda t, other: f(t, other)) if k == 0 else (lambda t, other: f(other, t))
+        return sum_of_products(ordered, t, other)
+
+    return Call(product_of, (t, other))
 
 
 def traced(partial: Any, args: list[Expr]) -> Expr:
