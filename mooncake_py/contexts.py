@@ -57,7 +57,7 @@ class Context:
     """
 
     # Read by rewritten code and by what it calls: expressions are not fused, any number is plain.
-    fuses = False
+    fuses = pushes = False
     numbers = frozenset({int, float, complex, bool})
     chosen: Any = None
     linked: Any = None

@@ -100,7 +100,8 @@ class Language(Protocol):
     linked: Any  # the right operand of the last :meth:`link`
 
     numbers: frozenset[Any]  # the types of which operators make new values
-    fuses: bool  # whether quick forms may run
+    fuses: bool  # whether quick forms that record may run
+    pushes: bool  # whether those of forward mode may
 
     # Calls.
 

@@ -81,6 +81,10 @@ class StackedContext(ForwardContext):
         return super().based_on(base)
 
     @override
+    def run_statement(self, site: Any, functions: Any, values: Any) -> Any:
+        return site.otherwise(self, functions, values)
+
+    @override
     def run_region(self, site: Any, functions: Any, steps: Any, inputs: Any) -> Any:
         if not may_run(site, steps, inputs):  # it would ask for tangents before it says so
             return Elsewhere
