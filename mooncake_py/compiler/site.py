@@ -444,8 +444,7 @@ def cells_of(a: Any) -> Any:
     """
     if type(a) is Items:
         return a.cells
-    viewed = type(a) is ndarray and a.flags.aligned
-    return memoryview(a) if viewed else a
+    return memoryview(a) if type(a) is ndarray and a.flags.aligned else a
 
 
 def split(ctx: ForwardMode, value: Any) -> tuple[Any, Any]:

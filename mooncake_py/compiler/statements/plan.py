@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mooncake_py.compiler.flat import is_flat
 from mooncake_py.compiler.ir import Call, Expr, Let, Name, parts_of
 from mooncake_py.compiler.statements.array_partials import declared, is_int, partials_on_arrays
 from mooncake_py.compiler.statements.contractions import adjoints_of, is_contraction, is_sum
@@ -145,11 +146,11 @@ class Plan:
         return Name(let.name)
 
     def reached(self) -> set[str]:
-        """Return what a cotangent of the value comes to: no number within ``int(...)``."""
+        """Return what a cotangent of the value comes to: nothing within ``int(...)``."""
         root = self.core.root
         found = {root.name} if isinstance(root, Name) else set[str]()
         for let in reversed(self.core.lets):
-            if let.name not in found or is_int(let.value):
+            if let.name not in found or is_flat(let.value):
                 continue
             given = declared(let.value)
             for k, part in enumerate(parts_of(let.value)):

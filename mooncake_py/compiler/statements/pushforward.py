@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.compiler.cotangents import atom
+from mooncake_py.compiler.flat import is_flat
 from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, parts_of, rebuilt
 from mooncake_py.compiler.partials import called
 from mooncake_py.compiler.simplify import added
 from mooncake_py.compiler.statements.array_adjoint import along, carefully_times, quotient_first
 from mooncake_py.compiler.statements.array_partials import (
     evaluated_at_once,
-    is_int,
     partials_on_arrays,
 )
 from mooncake_py.compiler.statements.contractions import is_contraction, is_sum
@@ -60,7 +60,7 @@ def of_operation(let: Let, of_operand: Callable[[Expr], Expr | None], careful: b
     e = let.value
     parts = parts_of(e)
     moving = [of_operand(part) for part in parts]
-    if is_int(e) or all(t is None for t in moving):
+    if is_flat(e) or all(t is None for t in moving):
         return None
     if is_sum(e) or is_contraction(e):
         total: Expr = Const(0.0)
