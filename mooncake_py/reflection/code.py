@@ -104,9 +104,10 @@ class _Readable(ast.NodeTransformer):
 
     def visit_If(self, node: ast.If) -> Any:
         """Show a loop that is tried as a whole as it stands."""
-        if not isinstance(node.test, ast.Compare) or not self.is_of_loop(node.test.left, "result"):
+        left = node.test.left if isinstance(node.test, ast.Compare) else None
+        if not isinstance(left, ast.Attribute) or not self.is_of_loop(left.value, "result"):
             return self.generic_visit(node)
-        (loop,) = node.body
+        loop, _ = node.body  # and what compares both ways in debug mode
         tried = ast.Attribute(ast.Name("C", ast.Load()), "fused_loop")
         steps = self.steps.pop()
         if isinstance(loop, ast.For):
