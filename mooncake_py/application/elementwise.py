@@ -244,7 +244,7 @@ def elementwise_through(
     def run(w: ndarray) -> None:
         f(*[w if x is out else x for x in primals], out=w, **kwargs)
 
-    overlapping.compute_into(ctx, out, ctx.registry.activate(out), y, run)
+    overlapping.write(ctx, out, ctx.registry.activate(out), Ellipsis, y, run)
 
 
 def kept_at_once(partials: Any, primals: Any) -> Any:

@@ -24,9 +24,8 @@ from mooncake_py.runtime.operators import BINARY
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["DESCRIPTORS", "call_descriptor"]
+__all__ = ["call_descriptor"]
 
-DESCRIPTORS = (type(list.append), type(object.__init__), MethodWrapperType)
 CONTAINERS = tuple(containers.CONTAINERS)
 CALLABLES = (FunctionType, MethodType, BuiltinFunctionType, functools.partial)
 

@@ -42,6 +42,7 @@ from mooncake_py.language.draws import noting
 from mooncake_py.rules import local, registry
 from mooncake_py.runtime import activity, enclosing, frames, generated, numerals, scatter
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.methods import DESCRIPTORS
 
 if TYPE_CHECKING:
     from mooncake_py.diagnostics.reporting import Reporting
@@ -139,7 +140,7 @@ def call_unregistered(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return construct.instance(ctx, f, args, kwargs)
     if issubclass(t, BuiltinFunctionType):  # the types of some bound methods are subclasses
         return call_builtin(ctx, f, args, kwargs)
-    if t in descriptor_calls.DESCRIPTORS:
+    if t in DESCRIPTORS:
         return descriptor_calls.call_descriptor(ctx, f, args, kwargs)
     if t is functools.partial:
         return ctx.call(f.func, *f.args, *args, **{**f.keywords, **kwargs})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import MethodWrapperType
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.diagnostics.refusals import missing_rule
@@ -11,13 +10,12 @@ from mooncake_py.errors import MooncakeError, describe
 from mooncake_py.rules.domains import RestrictedRule, misfit
 from mooncake_py.rules.kinds import Rule
 from mooncake_py.runtime.active import Active, primal_of
+from mooncake_py.runtime.methods import DESCRIPTORS
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Handler, Mode
 
 __all__ = ["limited", "within"]
-
-METHODS = (type(list.append), type(object.__init__), MethodWrapperType)
 
 
 def within(handler: Callable[[Any], Handler], otherwise: Handler) -> Callable[[Rule], Handler]:
@@ -42,7 +40,7 @@ def limited(rule: RestrictedRule, apply: Handler, otherwise: Handler) -> Handler
         if found is None:
             return apply(ctx, f, args, kwargs)
         why = f"the rule of {rule.name}, declared at {rule.origin}, is for {rule.domain};\n{found}"
-        if type(f) in METHODS:  # by its name it would come back here
+        if type(f) in DESCRIPTORS:  # by its name it would come back here
             raise missing_rule(ctx, f, (*args, *kwargs.values()), why, kwargs)
         try:
             return otherwise(ctx, f, args, kwargs)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from types import FunctionType, MethodDescriptorType, WrapperDescriptorType
+from types import FunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType
 from typing import Any
 
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.generated import has_no_source
 
-__all__ = ["ANSWERED", "derivable", "is_generated", "is_other"]
+__all__ = ["ANSWERED", "DESCRIPTORS", "derivable", "is_generated", "is_other"]
 
 # Functions of one value that a class may answer with anything.
 ANSWERED: dict[Any, str] = {
@@ -21,6 +21,8 @@ ANSWERED: dict[Any, str] = {
 
 
 COMPILED = (WrapperDescriptorType, MethodDescriptorType)
+DESCRIPTORS = (*COMPILED, MethodWrapperType)
+"""The types of methods in C that are called by their names, bound or not."""
 
 
 def derivable(value: Any, name: str) -> FunctionType | None:

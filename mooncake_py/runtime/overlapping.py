@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 # fmt: off
-__all__ = ["JOINS", "assign", "assign_parts", "compute_into", "copy_in_turn",
-           "crosses", "crossing", "holds_part_of", "join_into", "refuse_shared_outputs"]
+__all__ = ["JOINS", "assign", "assign_parts", "copy_in_turn",
+           "crosses", "crossing", "holds_part_of", "join_into", "refuse_shared_outputs", "write"]
 # fmt: on
 
 JOINS = (np.concatenate, np.concatenate.__wrapped__, np.stack)  # type: ignore[attr-defined]
@@ -43,13 +43,8 @@ def assign(ctx: Mode, o: ndarray, node: Any, index: Any, v: Any) -> None:
     write(ctx, o, node, index, v, assign_natively)
 
 
-def compute_into(ctx: Mode, o: ndarray, node: Any, y: Any, run: Native) -> None:
-    """Write `y`, the result of a function that runs into `o`, as ``run(o)`` does."""
-    write(ctx, o, node, Ellipsis, y, run)
-
-
 def write(ctx: Mode, o: ndarray, node: Any, index: Any, v: Any, native: Native) -> None:
-    """Write what survives of ``o[index] = v``; NumPy's own way is `native`."""
+    """Write what survives of ``o[index] = v``; ``native(o)`` writes the same in NumPy's way."""
     owner = ctx.registry.owner(o)
     flat = dense(owner).reshape(-1).view(o.dtype)
     expected = flat.copy()

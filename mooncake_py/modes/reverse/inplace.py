@@ -61,9 +61,8 @@ class InPlace(Arithmetic, Indexing):
             node = self.registry.activate(x)
         if node is not None and node.overlaps:
             y = getattr(self, op.name)(x, v)
-            overlapping.compute_into(
-                self, x, node, y, lambda w: op.inplace(w, w if v is x else primal_of(v))
-            )
+            native = lambda w: op.inplace(w, w if v is x else primal_of(v))  # noqa: E731
+            overlapping.write(self, x, node, Ellipsis, y, native)
         elif node is None and value is None:
             if x.dtype.kind == "O":  # methods of its objects run unseen
                 self.refuse_if_active(op.inplace, (x, v))
