@@ -12,17 +12,12 @@ from mooncake_py.boundary.exceptions import guarded
 from mooncake_py.boundary.outgoing import independent
 from mooncake_py.boundary.outputs import run
 from mooncake_py.modes.forward.context import ForwardContext
-from mooncake_py.modes.forward.duals import TangentReader
-from mooncake_py.modes.forward.lift import (
-    TangentLifter,
-    give_tangent,
-    require_one_tangent,
-    tangent_from,
-)
+from mooncake_py.modes.forward.duals import TangentFinder, TangentReader, Tangents
+from mooncake_py.modes.forward.lift import TangentLifter, give_tangent, require_one_tangent
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.settings import Settings, new_context, settings
 from mooncake_py.runtime.enclosing import enclosed, enclosing
-from mooncake_py.tangents import NoTangent, zero_tangent
+from mooncake_py.tangents import NoTangent
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -94,7 +89,7 @@ def run_over(base: Mode, f: Callable[..., Any], primals: Any, tangents: Any) -> 
 
 def push_state_forward(
     values: tuple[Any, ...], kwargs: dict[str, Any], tangents: tuple[Any, ...]
-) -> tuple[Any, Any, Any]:
+) -> tuple[Any, Any, tuple[Any, ...]]:
     """Run ``values[0](*values[1:], **kwargs)``; return output, its tangent, those of the values.
 
     The tangents have their tangent type, and are those after the run.  The values are afterwards
@@ -104,13 +99,14 @@ def push_state_forward(
     with TangentLifter(ctx) as lifter, guarded(ctx):
         f, *args = lifted(ctx, lifter, values, tangents)
         output = run(ctx, f, args, kwargs)
-        end = output, (f, *args)
-        copied = independent(ctx, end)
-        _, tree = TangentReader(ctx).visit(end)
-        dy, dxs = split(tangent_from(tree, zero_tangent(copied)), 2)
+        y = independent(ctx, output)
+        finder, found = TangentFinder(ctx), Tangents(ctx, written=False)
+        dy, *dxs = [
+            t if type(t) is NoTangent else found.tangent(finder.visit(v)[1], None)
+            for v, t in zip((output, f, *args), (None, *tangents), strict=True)
+        ]
         ctx.roll_back()
-    y, _ = copied
-    return y, dy, split(dxs, len(values))
+    return y, dy, tuple(dxs)
 
 
 def lifted(ctx: ForwardContext, lifter: TangentLifter, values: Any, tangents: Any) -> Any:
@@ -125,8 +121,3 @@ def give_all(ctx: ForwardContext, trees: list[Any], tangents: Any, name: str) ->
     for give in (give_tangent, require_one_tangent):
         for i, (tree, t) in enumerate(zip(trees, tangents, strict=True)):
             give(ctx, tree, t, f"{name}[{i}]")
-
-
-def split(tangents: Any, count: int) -> tuple[Any, ...]:
-    """Return the parts of the tangent of a tuple, also if it is NoTangent as a whole."""
-    return (NoTangent(),) * count if type(tangents) is NoTangent else tuple(tangents)

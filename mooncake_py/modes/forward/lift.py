@@ -12,17 +12,12 @@ from mooncake_py.boundary.outputs import described, is_numeric, part_of
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active, active_number
-from mooncake_py.runtime.memory import Memory
 from mooncake_py.tangents import NoTangent
-from mooncake_py.tangents.containers import MUTABLE, fill_container, join_container, parts_of
 
 if TYPE_CHECKING:
     from mooncake_py.modes.forward.context import ForwardContext
 
-__all__ = [
-    "InputLifter", "TangentLifter", "give_tangent", "require_one_tangent",
-    "tangent_from",
-]  # fmt: skip
+__all__ = ["InputLifter", "TangentLifter", "give_tangent", "require_one_tangent"]
 
 
 class TangentLifter(Lifter):
@@ -126,28 +121,6 @@ def require_one_tangent(
             why="what one argument holds twice is one variable, which has one tangent",
             fix="pass the same tangent for both, or a copy of one of the parts",
         )
-
-
-def tangent_from(tree: Any, zero: Any, above: frozenset[int] = frozenset()) -> Any:
-    """Return a tangent of the tangent type, from nodes and a zero tangent, which is filled in."""
-    if id(zero) in above:
-        return zero  # it contains itself
-    if tree is None or type(zero) is NoTangent:
-        return zero
-    if type(tree) is Active:
-        return type(zero)(tree.grad)
-    if type(tree) is Memory:
-        zero[...] = 0 if tree.grad is None else tree.grad
-        return zero
-    above = above | {id(zero)}
-    parts = {
-        name: tangent_from(tree.parts.get(name), part, above)
-        for name, part in parts_of(zero).items()
-    }
-    if type(zero) in MUTABLE:
-        fill_container(zero, parts)
-        return zero
-    return join_container(type(zero), parts)
 
 
 def misfit(path: str, expected: str, got: Any) -> InvalidTangentError:
