@@ -199,15 +199,9 @@ def pull_inside(entry: tuple[Any, ...]) -> None:
             raise something_else(*where) from None
         for output, g in seeds:
             if g is not None and type(g) is not NoTangent:
-                give(inner, lowered(inner, output), g)
+                seed(inner, lowered(inner, output), g, "dy")
         inner.run_backwards()
     inner.deliver()
-
-
-def give(ctx: InnerContext, output: Any, cotangent: Any) -> None:
-    """Give a cotangent to a number or an array; a constant takes none."""
-    if type(output) is Active or type(output) is ndarray:
-        seed(ctx, output, cotangent, "dy")
 
 
 def vjp_inside(
@@ -244,7 +238,7 @@ def pull_back(
     expected: Fingerprint,
 ) -> tuple[Any, ...]:
     """Return the gradient of <f(*args), cotangent> for each argument, inside what runs outside."""
-    chosen = [i for i, a in enumerate(args) if has_derivative(outer, a)]
+    chosen = [i for i, a in enumerate(args) if is_differentiable(Leaves(outer).visit(a)[1])]
     (_, y), gradients = gradients_of(
         outer,
         False,
@@ -256,11 +250,6 @@ def pull_back(
         raise outer.failed(something_else(outer.user_location(), name_of(f)))
     found = dict(zip(chosen, gradients, strict=True))
     return tuple(found.get(i, NoTangent()) for i in range(len(args)))
-
-
-def has_derivative(ctx: Mode | None, value: Any) -> bool:
-    """Tell whether an argument holds numbers or arrays that have a derivative."""
-    return is_differentiable(Leaves(ctx).visit(value)[1])
 
 
 # Inside forward mode.
