@@ -11,6 +11,7 @@ from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.language.array_language import ArrayLanguage
 from mooncake_py.modes.forward import pushforward, quick
 from mooncake_py.modes.forward.apply import GENERATORS
+from mooncake_py.modes.forward.at_once import AT_ONCE
 from mooncake_py.modes.forward.context import ForwardContext
 from mooncake_py.modes.forward.operations import LINEAR, MATMUL, QUICK, overlapping, shares
 from mooncake_py.modes.forward.stack import (
@@ -135,8 +136,12 @@ class StackedContext(ForwardContext):
                 self.keep_first()  # it may do something else each time
         if not self.blocks.several:
             return super().lower(f, *each(args, 0))
-        if f is pushforward.of_sequence and is_vector(args[0], args[1]):
-            return Stack(vector_of(args[0], self.directions), False)
+        at_once = AT_ONCE.get(f)
+        if at_once is not None:
+            with Quiet():
+                found = at_once(self.directions, *args)
+            if found is not None:
+                return found
         below = super().lower
         results = [below(f, *each(args, k)) for k in self.range]
         if f is pushforward.of_vjp:
@@ -341,19 +346,6 @@ def in_turn(o: ndarray, i: Any, rows: ndarray, whole: ndarray) -> bool:
     return rows.base is not None and np.may_share_memory(rows, whole)
 
 
-def is_vector(tangents: list[Any], y: Any) -> bool:
-    """Whether a sequence of numbers became a vector of floats."""
-    return y.dtype is FLOAT64 and y.ndim == 1 and ndarray not in map(type, tangents)
-
-
-def vector_of(tangents: list[Any], directions: int) -> ndarray:
-    """Return the tangents of a vector that was made of numbers."""
-    rows = np.empty((directions, len(tangents)))
-    for j, t in enumerate(tangents):
-        rows[:, j] = t.rows if type(t) is Stack else t
-    return rows
-
-
 def checked(rows: Any) -> ndarray | None:
     """Return rows of floats if they are finite: a zero may be in them as nan."""
     if type(rows) is not ndarray or rows.dtype is not FLOAT64:
@@ -374,11 +366,17 @@ def weighted_sum(partials: Any, primals: Any, tangents: Any, y: Any) -> ndarray 
                 partial = partial(*primals, y)
             except (ZeroDivisionError, OverflowError, ValueError):
                 return None
-        if type(partial) is ndarray:
-            if partial.dtype is not FLOAT64:
-                return None
-        elif type(partial) not in quick.NUMBERS:
+        c = weighted(aligned(t.rows, ndim), partial)
+        if c is None:
             return None
-        c = aligned(t.rows, ndim) * partial
         total = c if total is None else total + c
     return checked(total)
+
+
+def weighted(rows: ndarray, partial: Any) -> ndarray | None:
+    """Return partial * rows, or None for an unusual partial."""
+    if type(partial) is ndarray:
+        if partial.dtype == bool:
+            return np.where(partial, rows, 0.0)  # a choice, not a product
+        return rows * partial if partial.dtype is FLOAT64 else None
+    return rows * partial if type(partial) in quick.NUMBERS else None

@@ -161,6 +161,45 @@ def functions(a, s):
     return b, d, e, np.sort(a, axis=1), np.linalg.norm(a), np.prod(a), math.hypot(s, s), a.max()
 
 
+def reductions(a, s):
+    b = a * s
+    c = b[:, :, None] * a[0]
+    return (
+        np.sum(b), b.sum(axis=1), np.mean(b, axis=0, keepdims=True), b.mean(keepdims=True),
+        c.sum(axis=(0, -1)), np.sum(c, axis=(-2, 0)), np.sum(c, -1), np.sum(b.T, axis=0),
+        np.sum(b, initial=2.0), np.sum(b, where=a > 0, axis=1), np.sum(s), np.sum(b[0, 0]),
+        np.mean(a[:1], axis=-2), np.sum(a.astype(np.float32), axis=0), np.sum(c, axis=()),
+    )  # fmt: skip
+
+
+def products(a, s):
+    b, v, w = a.T * s, a[0], a[:, 1] * s
+    ones = np.ones((3, 2))
+    return (
+        a @ b, a @ v, w @ a, v @ v, w @ w, np.dot(b, a), np.dot(v, b), a.dot(v), ones @ a,
+        a @ ones, np.ones(3) @ v, ones @ w, w @ np.ones((2, 3)), np.dot(a, s), np.matmul(b.T, b),
+        np.stack([a, a]) @ b, np.array([1, 2]) @ a, a @ np.array([1, 2, 3]), a.T[::-1] @ a,
+    )  # fmt: skip
+
+
+def sequences(a, s):
+    t = a[0, 0] * s
+    return (
+        np.array([s, 2.0, t]), np.array([[s, 1.0], [2.0, t]]), np.array([a[0], np.ones(3), a[1]]),
+        np.array([s, 1], dtype=np.float32), np.array([t * 1j, 2.0]),
+        np.array([[s], [t]], order="F"), np.array([np.array(s), t]), np.array([np.array(1.0), t]),
+        np.array([t, 3], ndmin=2), np.asarray([s, t]),
+    )  # fmt: skip
+
+
+def joined(a, s):
+    return np.concatenate([a, np.ones((1, 3)), a * s]), np.stack([a[0], [1.0, s, 2.0]], axis=1)
+
+
+def choices(a, s):
+    return np.where(a > 0, a, s), np.maximum(a, 0.2), np.clip(a, -0.5, s), np.abs(a), np.fmin(a, s)
+
+
 def output_arguments(a, s):
     b = np.empty((2, 3))
     np.multiply(a, s, out=b)
@@ -249,9 +288,9 @@ def own_memory(a, s):
 
 TOGETHER = [
     arithmetic, broadcasting, broadcasting_of_constants, layouts, views, elements, index_arrays,
-    repeated_index, in_place, functions, output_arguments, precision, complex_numbers,
-    whole_numbers, without_axes, containers, not_finite, calls, own_memory, masked_output,
-    repeated,
+    repeated_index, in_place, functions, reductions, products, sequences, joined, choices,
+    output_arguments, precision, complex_numbers, whole_numbers, without_axes, containers,
+    not_finite, calls, own_memory, masked_output, repeated,
 ]  # fmt: skip
 
 
