@@ -97,6 +97,12 @@ class Callees:
         self.direct: list[Callee] = []
         self.every: list[Callee] = []
 
+    def copy(self) -> Callees:
+        """Return the same functions, to which others may be added."""
+        found = Callees()
+        found.direct, found.every = [*self.direct], [*self.every]
+        return found
+
     def met(self, f: FunctionType) -> Callee:
         """Return what is known of a function."""
         known = next((callee for callee in self.every if callee.function() is f), None)

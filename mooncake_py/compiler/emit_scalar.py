@@ -45,6 +45,7 @@ __all__ = ["Emitter"]
 INFIX = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
     "and": "and", "or": "or", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
+    "is": "is", "is_not": "is not",
 }  # fmt: skip
 PREFIX = {"neg": "-", "pos": "+", "not": "not "}
 INDENT = "    "

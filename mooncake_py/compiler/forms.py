@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from mooncake_py.compiler.activity import active_parts
@@ -33,6 +34,7 @@ from mooncake_py.compiler.ir import (
     with_blocks,
     with_value,
 )
+from mooncake_py.compiler.known_tests import with_known_tests
 from mooncake_py.compiler.partials import NoPartial, serves
 from mooncake_py.compiler.simplify import expressions_of
 from mooncake_py.compiler.text import define
@@ -117,6 +119,8 @@ def specialise(region: Region, pattern: Pattern) -> Form | None:
     kinds = {name: kind for name, (kind, _) in zip(numbers, pattern.kinds, strict=True)}
     lists = zip(arrays_of(region), pattern.items, strict=False)
     kinds |= {name: kind for name, kind in lists if kind}
+    steady = {name: kind for name, kind in kinds.items() if name not in region.bound}
+    region = replace(region, body=with_known_tests(region.body, steady))
     types = infer(region, kinds)
     if types is None:
         return None

@@ -54,13 +54,19 @@ __all__ = [
 
 INT, FLOAT, FLOAT64 = "int", "float", "float64"
 INT64, INT32 = "int64", "int32"
+BOOL, NONE, TEXT = "bool", "None", "str"
 OF_NUMPY = frozenset({INT64, INT32})  # ints, as elements of arrays are
+TOLD = frozenset({BOOL, NONE, TEXT})  # what tests ask, and nothing computes with
+ALONE = OF_NUMPY | TOLD  # a name of such a type has no other one
 MIXED = "mixed"  # it depends on how often a loop runs, or on the branch that was taken
 FLAGS = {INT: 0, FLOAT: 1, FLOAT64: 2}
 Kinds = frozenset[str]
 Env = dict[str, Kinds]
-NONE: Kinds = frozenset()
+NO_KINDS: Kinds = frozenset()
 ONE_INT, ONE_FLOAT, ONE_FLOAT64 = (frozenset({kind}) for kind in (INT, FLOAT, FLOAT64))
+
+
+CONSTANTS: dict[type, Kinds] = {float: ONE_FLOAT, bool: frozenset({BOOL})}
 
 
 class Types(NamedTuple):
@@ -160,7 +166,7 @@ class _Inference:
             match s:
                 case Assign() | Let():
                     result = self.result(s, env)
-                    self.results[id(s)] = self.results.get(id(s), NONE) | result
+                    self.results[id(s)] = self.results.get(id(s), NO_KINDS) | result
                     names = {e.name: env[e.name] for e in walk(s.value) if isinstance(e, Name)}
                     self.read[id(s)] = joined(self.read.get(id(s), {}), names)
                     if isinstance(s, Let):
@@ -203,7 +209,7 @@ class _Inference:
         """Return the types that the value of an expression may have."""
         match e:
             case Const(value=value):
-                return ONE_FLOAT if type(value) is float else ONE_INT
+                return CONSTANTS.get(type(value), ONE_INT)
             case Name(name=name):
                 self.is_unclear |= is_unclear(env[name])
                 return env[name]
@@ -217,6 +223,7 @@ class _Inference:
                     self.is_unclear |= not OF_NUMPY.isdisjoint(kinds[0])
                     return ONE_INT
                 self.is_unclear |= makes_ints(f) and may_be_ints(kinds)
+                self.is_unclear |= not all(map(TOLD.isdisjoint, kinds))
                 return ONE_FLOAT64 if type(f) is np.ufunc else ONE_FLOAT
             case Op(op="int"):
                 return ONE_INT
@@ -227,7 +234,7 @@ class _Inference:
                 if op == "pow" and may_be_ints(kinds):
                     self.is_unclear |= not is_small(args[1])
                 found = combined(op, kinds)
-                self.is_unclear |= not OF_NUMPY.isdisjoint(found)
+                self.is_unclear |= not ALONE.isdisjoint(found)
                 return ONE_INT if op == "round" else found
         return ONE_INT
 
@@ -281,8 +288,8 @@ class _Inference:
 
 
 def is_unclear(kinds: Kinds) -> bool:
-    """Return True if a value may be an int of NumPy, or something else."""
-    return len(kinds) > 1 and not OF_NUMPY.isdisjoint(kinds)
+    """Return True if a value may be of a type that must be the only one, or of another one."""
+    return len(kinds) > 1 and not ALONE.isdisjoint(kinds)
 
 
 def may_be_ints(kinds: list[Kinds]) -> bool:
@@ -318,6 +325,9 @@ def combined(op: str, kinds: list[Kinds]) -> Kinds:
     """Return the types that the result of an operator may have."""
     found = set()
     for choice in product(*kinds):
+        if not TOLD.isdisjoint(choice):
+            found.add(BOOL)
+            continue
         of_numpy = not OF_NUMPY.isdisjoint(choice)
         if FLOAT64 in choice or (of_numpy and (op == "truediv" or FLOAT in choice)):
             found.add(FLOAT64)
@@ -330,7 +340,7 @@ def combined(op: str, kinds: list[Kinds]) -> Kinds:
 
 def joined(a: Env, b: Env) -> Env:
     """Return the types where either may be; a name that one side lacks is that of the other."""
-    return {name: a.get(name, NONE) | b.get(name, NONE) for name in {**a, **b}}
+    return {name: a.get(name, NO_KINDS) | b.get(name, NO_KINDS) for name in {**a, **b}}
 
 
 def only(kinds: Kinds) -> str:

@@ -44,7 +44,10 @@ FLOATS, INTS = "floats", "ints"
 
 
 class Const(Node):
-    """A number that is written down; None where a function does not read an argument."""
+    """A number that is written down; None where a function does not read an argument.
+
+    In comparisons it may be None or text too.
+    """
 
     value: float | None
 

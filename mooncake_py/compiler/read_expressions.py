@@ -33,6 +33,7 @@ INTS: dict[type[ast.AST], str] = {
 }  # fmt: skip
 COMPARISONS: dict[type[ast.AST], str] = {
     ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne",
+    ast.Is: "is", ast.IsNot: "is_not",
 }  # fmt: skip
 OPERATORS = ARITHMETIC | INTS
 VALUES = ARITHMETIC | {
@@ -111,7 +112,7 @@ class ExpressionReader:
         match node:
             case ast.Name(id=name):
                 return self.number(name, place)
-            case ast.Constant(value=int(value) | float(value)) if type(value) is not bool:
+            case ast.Constant(value=int(value) | float(value)):
                 return Const(value, place=place)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in VALUES:
                 return Op(VALUES[type(op)], (self.value(left), self.value(right)), place=place)
@@ -307,7 +308,16 @@ class ExpressionReader:
         if not all(type(op) in COMPARISONS for op in ops):
             raise Unfit
         names = tuple(COMPARISONS[type(op)] for op in ops)
-        return Compare(names, tuple(map(self.native, values)), place=place)
+        identity = {"is", "is_not"}.intersection(names)
+        if identity and not (len(ops) == 1 and is_none(values[1])):
+            raise Unfit  # numbers are other objects here
+        return Compare(names, tuple(map(self.compared_with, values)), place=place)
+
+    def compared_with(self, node: ast.expr) -> Expr:
+        """Read an operand of a comparison: also None and text, which flags may be."""
+        if is_none(node) or (isinstance(node, ast.Constant) and type(node.value) is str):
+            return Const(node.value, place=place_of(node))
+        return self.native(node)
 
     def builtin(self, node: ast.Call, argument: ast.expr) -> Expr:
         """Read a call of a builtin."""
@@ -323,6 +333,11 @@ class ExpressionReader:
         array = self.array(node)
         self.measured.add(array)
         return Length(array, axis, place=place_of(node))
+
+
+def is_none(node: ast.expr) -> bool:
+    """Return True for None as it is written down."""
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def is_truth(node: ast.AST) -> bool:

@@ -320,12 +320,27 @@ class LoopReader(CallReader):
         """
         test = self.native(node.test)
         before = set(self.defined)
-        body = self.block([*node.body, *rest])
+        body = self.told(node.body) if is_told(node) else self.block([*node.body, *rest])
         after = self.defined
         self.defined = set(before)
         orelse = self.block([*node.orelse, *rest])
         self.defined &= after
         return If(test, body, orelse, place=place_of(node))
+
+    def told(self, body: list[ast.stmt]) -> Block:
+        """Read calls that compute nothing for the loop, such as of `print`, or leave the region.
+
+        What was noted until something could not be read is forgotten.
+        """
+        known = {name: copied(value) for name, value in self.__dict__.items()}
+        callees = self.callees.copy()
+        try:
+            return self.block(body)
+        except Unfit:
+            self.__dict__.update(known)
+            self.callees = callees
+            place = place_of(body[0])
+            return (Check(Const(False, place=place), place=place),)
 
     @override
     def chosen(self, node: ast.IfExp) -> Expr:
@@ -443,6 +458,18 @@ class LoopReader(CallReader):
         own = self.own_name(target.id)
         self.counts.add(own)
         return Count(own, value, place=place_of(target))
+
+
+def is_told(node: ast.If) -> bool:
+    """Return True if a branch calls something, and binds nothing."""
+    return not node.orelse and all(
+        isinstance(part, ast.Expr) and isinstance(part.value, ast.Call) for part in node.body
+    )
+
+
+def copied(value: Any) -> Any:
+    """Return a copy of a container, and anything else as it is."""
+    return value.copy() if isinstance(value, set | dict | list) else value
 
 
 def may_jump(node: ast.stmt) -> bool:

@@ -19,6 +19,7 @@ from mooncake_py.compiler import (
     forms,
     infer,
     items,
+    known_tests,
     partials,
     read_calls,
     read_loops,
@@ -26,7 +27,7 @@ from mooncake_py.compiler import (
     site,
     tangent,
 )
-from mooncake_py.compiler.ir import Assign, Const, Name
+from mooncake_py.compiler.ir import Assign, Check, Const, Name
 from mooncake_py.modes.forward.levels import Levels
 from mooncake_py.modes.reverse.inplace import InPlace
 from mooncake_py.modes.reverse.tape import Tape
@@ -340,6 +341,19 @@ def ints_of_arrays_are_those_of_python(patch: Patch) -> None:
 @breaks
 def indices_on_the_way_back_are_those_of_another_pass(patch: Patch) -> None:
     rewrite(patch, lambda text: re.sub(r"u_order\[u_\w+\]", "u_order[0]", text))
+
+
+# Flags.
+
+
+@breaks
+def branches_on_none_take_the_other_side(patch: Patch) -> None:
+    patch.setattr(known_tests, "NONE", "float")
+
+
+@breaks
+def calls_that_cannot_be_read_are_left_out(patch: Patch) -> None:
+    patch.setattr(read_loops, "Check", lambda test, place: Check(Const(True), place=place))
 
 
 # Heads and statements.

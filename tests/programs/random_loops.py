@@ -65,6 +65,7 @@ HEAD = (
     "    n = len(x)\n    v = x[::-1]\n    b = np.zeros(n)\n    s = S0\n    t = a * 0.5\n    k = 1\n"
     "    c = m.T\n    w = W0\n    o = O0(a * 1.5, S0)\n    r = R0\n"
     "    q = Q0\n    p = P0\n    order = INDICES\n    e = order[1]\n"
+    "    flag, mode, none, done, told = FLAG, 'fast', None, False, []\n"
 )
 NESTED = """
     def local(u, share=0.25):
@@ -81,6 +82,7 @@ NESTED = """
 TAIL = (
     "    ends = s, t, w, i, o.p, o.q, r.p\n"
     "    types = sum([TYPES[type(end).__name__] * 4 ** k_ for k_, end in enumerate(ends)])\n"
+    "    types += len(told) + 3 * done\n"
     "    types += 7 * TYPES[type(e).__name__]\n"
     "    types += sum([TYPES[type(item).__name__] * k_ for k_, item in enumerate([*q, *p])])\n"
     "    w += np.tanh(o.p * o.q - r.p) + np.sin(q[1]) * q[2] + q[3] * p[4] + sum(q) + sum(p)\n"
@@ -118,6 +120,7 @@ def random_loop(seed: int) -> str:
         lines = [line.replace("local(", "ramp(").replace("picked(", "at(") for line in lines]
     head = head.replace("O0", kinds[0]).replace("R0", other)
     head = head.replace("Q0", random.choice(LISTS[typed]))
+    head = head.replace("FLAG", random.choice(("False", "False", "0", "None", "True")))
     head = head.replace("INDICES", random.choice(ORDERS))
     head = head.replace("P0", random.choice((*LISTS[typed], "q")))
     return head + "".join(f"    {line}\n" for line in lines) + TAIL
@@ -190,6 +193,13 @@ def _statement(random: Random, counters: list[str]) -> list[str]:
         ))  # fmt: skip
         body = _block(random, [*counters, "z"], random.randint(1, 2))
         return [f"for {names[0]} in {names[1]}:", *(re.sub(r"\bz\b", "i", line) for line in body)]
+    if kind < 0.21:
+        test = random.choice((
+            "flag", "mode == 'fast'", "none is None and s != 0.0", "not done", "none is not None",
+            "done or mode != 'fast'", "o.step is None",
+        ))  # fmt: skip
+        body = random.choice((["    told.append(i)"], ["    done = True"], None))
+        return [f"if {test}:", *(body or _block(random, counters, 1))]
     if kind < 0.24:
         left, right = _number(random, counters), _number(random, counters)
         test = f"{left} {random.choice(CONDITIONS)} {right}"

@@ -1,0 +1,188 @@
+"""Flags in loops: truths, None and text that tests ask, and calls that only some runs make."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from mooncake_py import grad, value_and_grad
+from mooncake_py.compiler.emit_scalar import Emitter
+from mooncake_py.compiler.known_tests import with_known_tests
+from tests.compiler.comparing import agrees, equals_reference
+from tests.compiler.reading import read_body, region_of
+
+X = np.array([0.7, -1.2, 0.8, 1.9, -0.4])
+
+
+class Options:
+    def __init__(self, clip=None, verbose=False, method="euler"):
+        self.clip = clip
+        self.verbose = verbose
+        self.method = method
+
+
+def stepped(x, options, told):
+    s, done = 0.5, False
+    for i in range(5):
+        if options.clip is not None and s > options.clip:
+            s = options.clip
+        if options.method == "euler":
+            s += 0.1 * x[i] * s
+        elif options.method != "none":
+            s += 0.2 * x[i]
+        if options.verbose:
+            told.append(i)
+        if not done and s > 0.55:
+            done = True
+            x[i] *= 2.0
+        if done is None:
+            s = 0.0
+    return s * np.sum(x), done
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize(
+    ("options", "serves"),
+    [((), True), ((0.52,), True), ((None, False, "midpoint"), True), ((0.5, False, "none"), True),
+     ((None, 0), True), ((None, None), True), ((None, 1), False)],
+    ids=repr,
+)  # fmt: skip
+def test_options(options, serves, taken):
+    def f(x):
+        return stepped(x, Options(*options), [])[0]
+
+    agrees(f, X)
+    assert taken == [serves, serves, False]
+
+
+@pytest.mark.plain
+def test_what_is_told_is_told_once(taken):
+    def f(x):
+        told = []
+        return stepped(x, Options(verbose=True), told)[0], told
+
+    (value, told), g = value_and_grad(f, has_aux=True)(X.copy())
+    assert told == [0, 1, 2, 3, 4]
+    assert value == stepped(X.copy(), Options(), [])[0]
+    assert_array_equal(g, grad(lambda x: stepped(x, Options(), [])[0])(X.copy()))
+    assert taken[0] is False
+
+
+@pytest.mark.plain
+def test_types_afterwards(taken):
+    def f(x, flag):
+        s = 0.0
+        for i in range(5):
+            s += x[i]
+            done = True
+            same = flag
+        return s, (done, same, type(done).__name__)
+
+    for flag in (False, "text"):
+        (value, others), _ = value_and_grad(f, has_aux=True)(X.copy(), flag)
+        assert (value, others) == f(X, flag)
+    assert taken == [True, True]
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("before", [None, False, 1.0])
+def test_a_name_that_is_a_flag_before_and_a_number_after(before, taken):
+    def f(x):
+        best = before
+        for i in range(5):
+            if best is None or best is False or x[i] > best:
+                best = x[i]
+        return best
+
+    def g(x):
+        best = before
+        for i in range(5):
+            if best is None or x[i] > best:
+                best = x[i]
+        return best
+
+    if before is not False:
+        equals_reference(g, X)
+        assert taken[0] is (before is not None)
+    assert value_and_grad(f)(X.copy())[0] == f(X)
+
+
+@pytest.mark.plain
+def test_arithmetic_with_truths_takes_the_general_way(taken):
+    def f(x, flag):
+        s = 0.0
+        for i in range(5):
+            s += x[i] * flag + (x[i] if flag else 2.0)
+        return s
+
+    agrees(lambda x: f(x, True), X)
+    assert not any(taken)
+
+
+@pytest.mark.plain
+def test_a_callback(taken):
+    def f(x, callback=None):
+        s = 0.0
+        for i in range(5):
+            s += x[i] * x[i]
+            if callback is not None:
+                callback(s)
+        return s
+
+    def seen(x):
+        found = []
+        return f(x, found.append), len(found)
+
+    agrees(f, X)
+    assert taken == [True, True, False]
+    assert value_and_grad(seen, has_aux=True)(X.copy())[0] == (f(X), 5)
+    assert taken[-1] is False
+
+
+@pytest.mark.plain
+def test_what_is_noted_of_calls_that_cannot_be_read_is_forgotten(taken):
+    def f(x, y, every):
+        s = 0.0
+        for i in range(5):
+            s += x[i] * x[i]
+            if every:
+                helper(s, y[0])
+                helper(s, y.missing[i], [])
+        return s
+
+    agrees(lambda x: f(x, None, 0), X)
+    assert taken[:2] == [True, True]
+
+
+def helper(u, v):
+    return u * v
+
+
+def test_branches_on_none_are_decided():
+    region = region_of(
+        "if o.c is not None and x[i] > o.c: x[i] = o.c\n"
+        "if not (o.c is None or a is None): x[i] += a\n"
+        "if (x[i] > 0.0 or o.c is None) and a is not None: x[i] -= a\n"
+        "if o.c is None and a is None or i: x[i] += 2.0"
+    )
+    texts = [
+        "\n".join(Emitter().block(with_known_tests(region.loop.body, {"au_o_of_c": c, "u_a": a})))
+        for c, a in (("None", "float"), ("float", "None"))
+    ]
+    last = "    if u_i:\n        u_x[u_i] = u_x[u_i] + 2.0"
+    first = "    if (u_x[u_i] > 0.0) or True:\n        u_x[u_i] = u_x[u_i] - u_a\n"
+    second = (
+        "    if u_x[u_i] > au_o_of_c:\n        u_x[u_i] = au_o_of_c\n"
+        "    if (u_x[u_i] > 0.0) and False:\n        pass\n"
+    )
+    assert texts == [first + last, second + last]
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["if x is x: x[i] = a", "if a is b: x[i] = a", "if a is None is None: x[i] = a",
+     "if a:\n    print(a)\n    x[0] = {}\nx[i] = a", "if a: print(i)\nelse: x[0] = {}\nx[i] = a"],
+)  # fmt: skip
+def test_what_is_refused(body):
+    assert read_body(body) is None
