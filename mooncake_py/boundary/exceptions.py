@@ -67,27 +67,21 @@ def end_by(error: BaseException, ctx: Mode) -> None:
 def undo(ctx: Mode, *errors: BaseException | None) -> None:
     """Roll a call back; exceptions keep what they carry."""
     try:
-        carried = [Carried(ctx, error) for error in related(*errors)]
+        carried = [(error, carried_by(ctx, error)) for error in related(*errors)]
     finally:
         ctx.roll_back()
-    for state in carried:
-        state.give_back()
+    for error, (args, fields) in carried:
+        if args:
+            error.args = args
+        set_own_attributes(error, fields)
 
 
-class Carried:
-    """Copies of what an exception carries, to be given back to it after the roll-back."""
-
-    def __init__(self, ctx: Mode, error: BaseException) -> None:
-        self.error = error
-        group = isinstance(error, BaseExceptionGroup)  # its members stay the same objects
-        held = (() if group else error.args), own_attributes(error)
-        ctx.carry_out(error, held)
-        try:
-            self.args, self.fields = Copier(ctx).copy(held)
-        except Exception:  # a class whose hash or equality fails: better bare than hidden
-            self.args, self.fields = held
-
-    def give_back(self) -> None:
-        if self.args:
-            self.error.args = self.args
-        set_own_attributes(self.error, self.fields)
+def carried_by(ctx: Mode, error: BaseException) -> tuple[Any, Any]:
+    """Return copies of what an exception carries: its arguments and its attributes."""
+    group = isinstance(error, BaseExceptionGroup)  # its members stay the same objects
+    held = (() if group else error.args), own_attributes(error)
+    ctx.carry_out(error, held)
+    try:
+        return Copier(ctx).copy(held)
+    except Exception:  # a class whose hash or equality fails: better bare than hidden
+        return held

@@ -16,10 +16,10 @@ from numpy import ndarray
 from mooncake_py.application.gradients import Known, gradient_of
 from mooncake_py.application.lift import Lifter
 from mooncake_py.application.walker import Finder
-from mooncake_py.boundary.outgoing import Copier
+from mooncake_py.boundary.outgoing import Copier, Handover
 from mooncake_py.errors import NestedDerivativeError
 from mooncake_py.overriding import override
-from mooncake_py.runtime.active import Active, active_number
+from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, parts, unwrapped
 from mooncake_py.tangents.builtin_specs import differentiable_array
 
@@ -118,7 +118,7 @@ def lowered(ctx: Tracking, value: Any) -> Any:
     return value
 
 
-class Shell(Copier):
+class Shell(Handover):
     """A copy of a value of a forward-mode call, into which numbers and arrays are put later.
 
     It knows the paths to what is active in the value.
@@ -127,7 +127,7 @@ class Shell(Copier):
     ctx: ForwardMode  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def __init__(self, ctx: ForwardMode, value: Any) -> None:
-        super().__init__(ctx)
+        super().__init__(ctx, ctx)
         self.arrays: dict[int, ndarray] = {}
         self.value = self.copy(value)
         self.leaves: list[Any] = []
@@ -137,14 +137,7 @@ class Shell(Copier):
             self.leaves.append(leaf)
 
     @override
-    def number(self, value: Active) -> Any:
-        return active_number(unwrapped(value), self.ctx)
-
-    @override
-    def array(self, value: ndarray) -> ndarray:
-        if value.dtype.kind not in "fc" or not self.ctx.contains_active(value):
-            return super().array(value)
-        new = np.array(value)
+    def activated(self, new: ndarray) -> ndarray:
         self.arrays[id(new)] = new
         return new
 

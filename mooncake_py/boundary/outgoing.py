@@ -37,7 +37,7 @@ from mooncake_py.runtime.fields import own_attributes, set_own_attributes
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Copier", "independent", "unfinished"]
+__all__ = ["Copier", "Handover", "independent", "unfinished"]
 
 BASES = frozenset({
     object, list, dict, OrderedDict, defaultdict, set, deque, SimpleNamespace,
@@ -57,7 +57,7 @@ def independent(ctx: Mode, value: Any) -> Any:
     active there in the copy.
     """
     receiver = ctx.receiver
-    return (Copier(ctx) if receiver is None else _Handover(ctx, receiver)).copy(value)
+    return (Copier(ctx) if receiver is None else Handover(ctx, receiver)).copy(value)
 
 
 class Copier:
@@ -212,7 +212,7 @@ class Copier:
             deque.__init__(new, map(self.copy, deque.__iter__(value)), value.maxlen)
 
 
-class _Handover(Copier):
+class Handover(Copier):
     """A copy in which what is active in the call is active in the one outside."""
 
     def __init__(self, ctx: Mode, receiver: Mode) -> None:
@@ -227,7 +227,10 @@ class _Handover(Copier):
     def array(self, value: ndarray) -> ndarray:
         if value.dtype.kind not in "fc" or not self.ctx.contains_active(value):
             return super().array(value)
-        new = np.array(value)  # of a memory map, too
+        return self.activated(np.array(value))  # of a memory map, too
+
+    def activated(self, new: ndarray) -> ndarray:
+        """Return the copy of an active array."""
         self.receiver.registry.activate(new)
         return new
 

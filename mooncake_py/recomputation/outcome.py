@@ -17,6 +17,7 @@ from numpy import ndarray
 
 from mooncake_py.boundary.outgoing import unfinished
 from mooncake_py.containers import containers
+from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.recomputation.places import Place
 from mooncake_py.runtime.active import Active
@@ -25,7 +26,6 @@ from mooncake_py.runtime.memory import Memory, undo_assign
 from mooncake_py.tangents.memory import owner as owner_of
 
 if TYPE_CHECKING:
-    from mooncake_py.diagnostics.reporting import Reporting
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
 __all__ = ["Outcome", "same_state", "state_at"]
@@ -177,12 +177,10 @@ def checksum(a: ndarray) -> Any:
 
 def unordered(ctx: Reporting, value: Any) -> DerivativeDropError:
     """Return the error for a set of objects with active parts that leaves a checkpoint."""
-    return ctx.failed(
-        DerivativeDropError(
-            f"a {type(value).__name__} of active objects leaves {PART}",
-            where=ctx.user_location(),
-            why="its order is another one when the part is run again, so that the objects of the "
-            "two runs\ncannot be told apart",
-            fix="keep the objects in a list or a dict",
-        )
+    return dropped(
+        ctx,
+        f"a {type(value).__name__} of active objects leaves {PART}",
+        why="its order is another one when the part is run again, so that the objects of the two "
+        "runs\ncannot be told apart",
+        fix="keep the objects in a list or a dict",
     )
