@@ -143,7 +143,7 @@ class Attributes(Core):
         try:
             write = self.writers[t, name]
         except KeyError:
-            write = self.writers[t, name] = attribute_lookup.writer(t, name)
+            write = self.writers[t, name] = attribute_lookup.changer(t, name, "__set__")
             if attribute_lookup.is_kept_by_instances(t, name):
                 self.kept_by_instances.add((t, name))
         if write is not None:
@@ -170,7 +170,7 @@ class Attributes(Core):
 
     def delete_own_attribute(self, native: Any, o: Any, name: str) -> None:
         """Run ``object.__delattr__(o, name)`` and the like."""
-        delete = attribute_lookup.deleter(type(o), name)
+        delete = attribute_lookup.changer(type(o), name, "__delete__")
         if delete is not None:
             delete(self, o)
             return

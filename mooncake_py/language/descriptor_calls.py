@@ -19,6 +19,7 @@ from numpy import ndarray
 from mooncake_py.containers import containers, state
 from mooncake_py.language import construct, dispatch, special
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.attribute_lookup import ACCESSORS
 from mooncake_py.runtime.operators import BINARY
 
 if TYPE_CHECKING:
@@ -101,7 +102,6 @@ def call_receiver(ctx: Mode, native: Any, receiver: Any, args: Any, kwargs: Any)
 
 OF_DESCRIPTORS = ("__get__", "__set__", "__delete__")
 STORED = (property, MemberDescriptorType, GetSetDescriptorType)
-ACCESSORS = {"__get__": "fget", "__set__": "fset", "__delete__": "fdel"}
 
 
 def use_descriptor(ctx: Mode, native: Any, descriptor: Any, name: str, args: Any) -> Any:

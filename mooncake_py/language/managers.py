@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -31,44 +32,33 @@ class DerivedManager:
         return self._ctx.call(type(self._manager).__exit__, self._manager, *details)
 
 
-class ErrorState:
-    """``np.errstate``, within which no quick form serves if it makes NumPy raise."""
+class Followed:
+    """A context manager after whose beginning, or end, something else is done."""
 
-    def __init__(self, ctx: Mode, manager: np.errstate) -> None:
-        self._ctx = ctx
+    def __init__(
+        self, manager: Any, begun: Callable[[], object], ended: Callable[[], object] = lambda: None
+    ) -> None:
         self._manager = manager
-
-    def __enter__(self) -> None:
-        self._manager.__enter__()
-        self._ctx.heed_settings()
-
-    def __exit__(self, *details: Any) -> None:
-        self._manager.__exit__(*details)
-        self._ctx.heed_settings()
-
-
-class Warnings:
-    """``warnings.catch_warnings``, within which warnings still name the user's line."""
-
-    def __init__(self, manager: warnings.catch_warnings[Any]) -> None:
-        self._manager = manager
+        self._begun = begun
+        self._ended = ended
 
     def __enter__(self) -> Any:
-        log = self._manager.__enter__()
-        redirect()
-        return log
+        entered = self._manager.__enter__()
+        self._begun()
+        return entered
 
     def __exit__(self, *details: Any) -> None:
         self._manager.__exit__(*details)
+        self._ended()
 
 
 def derived_manager(ctx: Mode, manager: Any) -> Any:
     """Return a manager that runs derived if it is written in Python, else the manager itself."""
     t = type(manager)
-    if t is np.errstate:
-        return ErrorState(ctx, manager)
-    if t is warnings.catch_warnings:
-        return Warnings(manager)
+    if t is np.errstate:  # no quick form serves if it makes NumPy raise
+        return Followed(manager, ctx.heed_settings, ctx.heed_settings)
+    if t is warnings.catch_warnings:  # within which warnings still name the user's line
+        return Followed(manager, redirect)
     if type(getattr(t, "__enter__", None)) is not FunctionType or is_native_module(t.__module__):
         return manager
     return DerivedManager(ctx, manager)

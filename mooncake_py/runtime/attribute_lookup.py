@@ -17,9 +17,9 @@ from mooncake_py.runtime import frames
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Calling
 
-__all__ = ["MISSING", "PROXIES", "Reader", "class_reader", "deleter", "have_one_state", "in_class",
+__all__ = ["MISSING", "PROXIES", "Reader", "changer", "class_reader", "have_one_state", "in_class",
            "in_python", "instance_reader", "is_kept_by_instances", "is_own", "is_read_plainly",
-           "own_reader", "referent", "super_reader", "writer"]  # fmt: skip
+           "own_reader", "referent", "super_reader"]  # fmt: skip
 
 MISSING: Any = object()
 PROXIES = (weakref.ProxyType, weakref.CallableProxyType)
@@ -157,17 +157,24 @@ def super_reader(o: Any, name: str) -> Reader | None:
 # Writing and deleting, past ``__setattr__`` and ``__delattr__``.
 
 
-def writer(t: type, name: str) -> Callable[[Calling, Any, Any], Any] | None:
-    """Return the code ``(context, object, value)`` that a write runs, None for Python's own."""
+ACCESSORS = {"__get__": "fget", "__set__": "fset", "__delete__": "fdel"}
+
+
+def changer(t: type, name: str, method: str) -> Callable[..., Any] | None:
+    """Return the code ``(context, object, *value)`` that a change runs, None for Python's own.
+
+    The method is ``__set__`` or ``__delete__``.
+    """
     if t in PROXIES:
-        return lambda ctx, o, v: ctx.setattr(referent(o), name, v)
-    found = in_class(t, name)
-    setter = in_python(type(found), "__set__")
-    if setter is not None:
-        return lambda ctx, o, v: ctx.call(setter, found, o, v)
-    if isinstance(found, property) and found.fset is not None:
-        return lambda ctx, o, v: ctx.call(found.fset, o, v)
-    return None
+        if method == "__set__":
+            return lambda ctx, o, v: ctx.setattr(referent(o), name, v)
+        return lambda ctx, o: ctx.delattr(referent(o), name)
+    found: Any = in_class(t, name)
+    code = in_python(type(found), method)
+    if code is not None:
+        return lambda ctx, o, *value: ctx.call(code, found, o, *value)
+    accessor = getattr(found, ACCESSORS[method]) if isinstance(found, property) else None
+    return None if accessor is None else lambda ctx, o, *value: ctx.call(accessor, o, *value)
 
 
 def is_kept_by_instances(t: type, name: str) -> bool:
@@ -213,16 +220,3 @@ def is_read_plainly(t: type, name: str) -> bool:
         and t.__getattribute__ is object.__getattribute__
         and in_class(t, "__getattr__") is MISSING
     )
-
-
-def deleter(t: type, name: str) -> Reader | None:
-    """Return the code ``(context, object)`` that a deletion runs, None for Python's own."""
-    if t in PROXIES:
-        return lambda ctx, o: ctx.delattr(referent(o), name)
-    found = in_class(t, name)
-    method = in_python(type(found), "__delete__")
-    if method is not None:
-        return lambda ctx, o: ctx.call(method, found, o)
-    if isinstance(found, property) and found.fdel is not None:
-        return lambda ctx, o: ctx.call(found.fdel, o)
-    return None
