@@ -37,37 +37,30 @@ Path = tuple[int, ...]
 
 
 def active_parts(
-    ctx: Reporting, value: Any, is_active: Callable[[ndarray], bool]
-) -> list[tuple[Path, Any]]:
-    """Return the active numbers and arrays in a value, each with a path to it."""
-    found: list[tuple[Path, Any]] = []
-    find_active(ctx, value, is_active, (), found, set())
-    return found
-
-
-def find_active(
     ctx: Reporting,
     value: Any,
     is_active: Callable[[ndarray], bool],
-    path: Path,
-    found: list[tuple[Path, Any]],
-    seen: set[int],
-) -> None:
-    """Append what is active in the part of a value at a path."""
+    path: Path = (),
+    seen: set[int] | None = None,
+) -> list[tuple[Path, Any]]:
+    """Return the active numbers and arrays in the part of a value at a path, each with its path."""
+    seen = set() if seen is None else seen
     if type(value) in INERT or id(value) in seen:
-        return
+        return []
     seen.add(id(value))
     if type(value) is Active:
-        found.append((path, value))
-    elif isinstance(value, ndarray) and value.dtype.kind != "O":
-        if type(value) is ndarray and is_active(value):
-            found.append((path, value))
-    else:
-        before, held = len(found), ordered(value)
-        for i, part in enumerate(held):
-            find_active(ctx, part, is_active, (*path, i), found, seen)
-        if len(found) > before and len(held) > 1 and is_unordered(value):
-            raise unordered(ctx, value)
+        return [(path, value)]
+    if isinstance(value, ndarray) and value.dtype.kind != "O":
+        return [(path, value)] if type(value) is ndarray and is_active(value) else []
+    held = ordered(value)
+    found = [
+        leaf
+        for i, part in enumerate(held)
+        for leaf in active_parts(ctx, part, is_active, (*path, i), seen)
+    ]
+    if found and len(held) > 1 and is_unordered(value):
+        raise unordered(ctx, value)
+    return found
 
 
 def part_at(value: Any, path: Path) -> Any:

@@ -123,7 +123,7 @@ class Separation(Watcher):
         self.group: dict[Key, Key | None] = {
             key: key if key in chosen or key == CAPTURED else None for key in surveys
         }
-        self.copied: dict[Key | None, set[int]] = {}  # ids of arrays and holders, by group
+        self.copied: set[int] = set()  # ids of arrays and holders
         self.copies: list[tuple[Any, Any]] = []  # what was copied for arguments, and the copy
         self.arrays: list[tuple[ndarray, ndarray]] = []  # the arrays among them, views as such
         self.blocks = self.shared_blocks()
@@ -135,16 +135,13 @@ class Separation(Watcher):
     # What is shared.
 
     def shared_blocks(self) -> dict[int, Pairs]:
-        """Return the arrays of the blocks that arguments share, and note who gets a copy."""
+        """Return the arrays of the blocks that arguments share, all of which are copied."""
         blocks: dict[int, Pairs] = {}
         for key, survey in self.surveys.items():
             for a in survey.arrays:
                 blocks.setdefault(block_of(a), []).append((key, a))
         blocks = {block: pairs for block, pairs in blocks.items() if self.meet(pairs)}
-        for pairs in blocks.values():
-            for key, a in pairs:
-                if key != CAPTURED:
-                    self.copied.setdefault(self.group[key], set()).add(id(a))
+        self.copied.update(id(a) for pairs in blocks.values() for _, a in pairs)
         return blocks
 
     def meet(self, pairs: Pairs) -> bool:
@@ -162,7 +159,7 @@ class Separation(Watcher):
         return self.group[key] is not None and a.dtype.kind in "fc"
 
     def find_holders(self) -> None:
-        """Note the containers and objects with numbers that arguments share, and who copies."""
+        """Note the containers and objects with numbers that arguments share: these are copied."""
         keys: dict[int, list[Key]] = {}
         for key, survey in self.surveys.items():
             for holder in survey.holders:
@@ -172,8 +169,7 @@ class Separation(Watcher):
             value = self.surveys[held_by[0]].holders[holder][0]
             if len(groups) < 2 or not spec_of(value).mutable or not Survey(value).holds_numbers():
                 continue
-            for group in groups - {CAPTURED}:
-                self.copied.setdefault(group, set()).add(holder)
+            self.copied.add(holder)
             self.note_holder(value, self.named(held_by))
 
     def note_holder(self, value: Any, names: str) -> None:
@@ -196,20 +192,15 @@ class Separation(Watcher):
         for group, keys in groups.items():
             if whole:
                 copier = FollowedCopier(enclosing())
-            elif group in self.copied:
-                copier = PartCopier(self.leading(keys, self.copied[group]), enclosing())
             else:
-                continue
+                leads = [self.surveys[key].leading_to(self.copied) for key in keys]
+                copier = PartCopier(set().union(*leads), enclosing())
             for key in keys:
                 values[key] = copier.copy(values[key])
             self.note_copies(copier, group, self.named(keys))
             if group is not None:
                 self.copies += copier.memo.values()
                 self.arrays += copier.arrays
-
-    def leading(self, keys: list[Key], found: set[int]) -> set[int]:
-        """Return the ids of what is copied in some arguments, and of what leads there."""
-        return set().union(*(self.surveys[key].leading_to(found) for key in keys))
 
     def note_copies(self, copier: Copier, group: Key | None, names: str) -> None:
         """Note which memory is a copy of which, and into which containers nobody must write."""

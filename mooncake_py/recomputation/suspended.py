@@ -82,13 +82,8 @@ def compares_keys(entry: tuple[Any, ...]) -> bool:
 
 def holds_active(contents: Any) -> bool:
     """Tell whether the contents of a place are or hold active numbers, in what cannot change."""
-    if type(contents) is Active:
-        return True
-    if isinstance(contents, dict):
-        return any(map(immutable_holds_active, contents.values()))
-    if isinstance(contents, (tuple, list)):
-        return any(map(immutable_holds_active, contents))
-    return immutable_holds_active(contents)
+    held = contents.values() if isinstance(contents, dict) else contents
+    return any(map(immutable_holds_active, held if isinstance(contents, (dict, list)) else (held,)))
 
 
 def immutable_holds_active(value: Any) -> bool:
