@@ -1,11 +1,16 @@
-"""Random statements on slices, elements, broadcast arrays and products, all over a few arrays."""
+"""Random statements on slices, elements, broadcast arrays and products, all over a few arrays.
+
+The odd ones have arrays of other types, of no or one element or of no axes, read-only ones and
+such whose elements share memory among their operands, and shapes that do not fit.
+"""
 
 from __future__ import annotations
 
+import re
 from random import Random
 from typing import Any
 
-__all__ = ["random_text"]
+__all__ = ["STATE", "TAIL", "arguments", "random_text", "special_arguments"]
 
 ROWS = (
     "x[1:4]", "x[:3]", "x[::-2]", "m[0]", "m[2, ::-1]", "m[:, 1]", "y[2:]", "w[1:4]", "z", "t[1]",
@@ -19,21 +24,70 @@ PAIRS = (
     "np.minimum", "np.maximum", "np.hypot", "np.arctan2", "np.add", "np.subtract", "np.multiply",
     "np.logaddexp", "np.copysign", "np.fmax", "np.minimum",
 )  # fmt: skip
+EMPTY = ("x[:0]", "w[5:]", "m[:0, 0]", "x[3:2]", "y[2:2]", "m[1, :0]")
+ONES = ("x[4:]", "w[:1]", "m[0, :1]", "m[1:2, 1]", "y[-1:]")
+OTHER_TYPES = ("SINGLE", "WHOLE", "COMPLEX", "BOOLS", "q", "ZERO_D")
+OF_SHARED_MEMORY = ("r", "r[1]", "b", "x[1:4][::-1]", "m.T[::-1]", "o[:, 1]", "o")
+UNFIT = ("x", "w[:4]", "u", "m[:2]", "m[0, 0, 0]", "x[9]", "None")
+DATA = (
+    "SINGLE = np.array([0.5, -1.25, 2.0], np.float32)\nWHOLE = np.array([1, -2, 3])\n"
+    "COMPLEX = np.array([1.0 + 0.5j, -0.25j, 2.0])\nBOOLS = WHOLE > 0\nZERO_D = np.array(0.75)\n\n"
+)
 HEAD = (
     "def f(x, w, m):\n    y = x * w\n    z = w[:3] * 1.0\n    t = m.T\n    v = np.ones((3, 3))\n"
-    "    u = np.zeros((2, 3, 3))\n    a = x[4]\n    for k in range(2):\n"
+    "    u = np.zeros((2, 3, 3))\n    a = x[4]\n"
 )
+ODD_HEAD = (
+    "    q = x[2, ...]\n    r = np.broadcast_to(w[:3], (3, 3))\n"
+    "    b = np.lib.stride_tricks.sliding_window_view(x, 3)\n"
+    "    o = np.lib.stride_tricks.as_strided(np.ones(5), (3, 3), (8, 8))\n"
+)
+LOOP = "    for k in range(2):\n"
 TAIL = (
     "    s = np.sum(np.sin(x) * w) + np.sum(np.sin(m) * t) + np.sum(np.cos(u) * np.sin(v))\n"
     "    return s + np.sum(np.sin(y)) + np.sum(np.cos(z)) + a\n"
 )
 
 
-def random_text(seed: int, size: int = 6) -> str:
+STATE = "    return x, w, m, y, z, v, u, a\n"
+
+
+def random_text(seed: int, size: int = 6, odd: bool = False, tail: str = TAIL) -> str:
     """Return the text of a function ``f(x, w, m)`` of arrays of 5, 5 and 3 by 3 elements."""
     random = Random(seed)
-    lines = [" " * 8 + _statement(random) + "\n" for _ in range(size)]
-    return "import numpy as np\n" + HEAD + "".join(lines) + TAIL
+    statement = _odd_statement if odd else _statement
+    lines = [" " * 8 + statement(random) + "\n" for _ in range(size)]
+    head = DATA + HEAD + ODD_HEAD if odd else HEAD
+    return "import numpy as np\n" + head + LOOP + "".join(lines) + tail
+
+
+def _odd_statement(random: Random) -> str:
+    text = _statement(random)
+    kind = random.random()
+    if kind < 0.1:
+        return _exchanged(random, text, ROWS, EMPTY, 1.0)
+    if kind < 0.2:
+        return _exchanged(random, text, ROWS, ONES, random.choice((1.0, 0.4)))
+    if kind < 0.4:
+        return _exchanged(random, text, ROWS + SQUARES, OF_SHARED_MEMORY, 0.3)
+    if kind < 0.5:
+        target, operator, value = re.split(r"( \S?= |, out=)", text)
+        value = _exchanged(random, value, ROWS, OTHER_TYPES, 0.5)
+        return target + operator + value
+    if kind < 0.53:
+        return _exchanged(random, text, ROWS + SQUARES + NUMBERS, UNFIT, 0.2)
+    return text
+
+
+def _exchanged(
+    random: Random, text: str, old: tuple[str, ...], new: tuple[str, ...], share: float
+) -> str:
+    """Return a text with other operands in the place of some."""
+    longest_first = sorted(old, key=len, reverse=True)
+    pattern = rf"(?<![\w.])({'|'.join(map(re.escape, longest_first))})(?![\w\[.])"
+    return re.sub(
+        pattern, lambda found: random.choice(new) if random.random() < share else found[0], text
+    )
 
 
 def _statement(random: Random) -> str:
@@ -150,3 +204,18 @@ def arguments(seed: int) -> tuple[Any, ...]:
 
     random = np.random.default_rng(seed)
     return random.normal(size=5), random.normal(size=5), random.normal(size=(3, 3))
+
+
+def special_arguments(seed: int, finite: bool = True) -> tuple[Any, ...]:
+    """Return arguments with zeros, ties and tiny numbers, infinities and NaN if they may be."""
+    import numpy as np
+
+    random = np.random.default_rng(seed)
+    values = [0.0, -0.0, 1e-310, 0.5, 0.5, 1.0]
+    if not finite:
+        values += [np.inf, -np.inf, np.nan, 1e200]
+    found = arguments(seed)
+    for a in found:
+        special = random.random(a.shape) < 0.15
+        a[special] = random.choice(values, size=a.shape)[special]
+    return found

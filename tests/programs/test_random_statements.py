@@ -5,17 +5,42 @@ from __future__ import annotations
 import pytest
 
 from tests.programs.comparing import assert_as_unfused, function_of
-from tests.programs.random_statements import arguments, random_text
+from tests.programs.outcomes import assert_agrees
+from tests.programs.random_statements import (
+    STATE,
+    arguments,
+    random_text,
+    special_arguments,
+)
 
 
 def compare(seed: int) -> None:
+    compare_gradients(seed)
+    compare_every_mode(seed)
+
+
+def compare_gradients(seed: int) -> None:
     f = function_of(random_text(seed), f"<random statements {seed}>")
     assert_as_unfused(f, arguments(seed), ((0, 1, 2), (0,), (2,)))
 
 
+def compare_every_mode(seed: int) -> None:
+    """Compare values, state, exceptions and derivatives; every second program is an odd one."""
+    odd = seed % 2 == 1
+    number = function_of(random_text(seed, odd=odd), f"<statements {seed}>")
+    state = function_of(random_text(seed, odd=odd, tail=STATE), f"<state of statements {seed}>")
+    given = special_arguments(seed, finite=seed % 8 < 4) if seed % 4 >= 2 else arguments(seed)
+    assert_agrees(number, state, given, seed)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_few(seed):
-    compare(seed)
+    compare_gradients(seed)
+
+
+@pytest.mark.parametrize("seed", range(20, 40))
+def test_few_in_every_mode(seed):
+    compare_every_mode(seed)
 
 
 @pytest.mark.slow
@@ -24,5 +49,5 @@ def test_many():
         try:
             compare(seed)
         except Exception as error:
-            error.add_note(f"seed {seed}:\n{random_text(seed)}")
+            error.add_note(f"seed {seed}:\n{random_text(seed, odd=seed % 2 == 1)}")
             raise

@@ -5,7 +5,7 @@ v0 * np.sin(v1)      d0 * np.sin(v1) + v0 * (d1 * np.cos(v1))
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from mooncake_py.compiler.cotangents import atom
 from mooncake_py.compiler.flat import is_flat
 from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, parts_of, rebuilt
-from mooncake_py.compiler.partials import called
+from mooncake_py.compiler.partials import NoPartial, called
 from mooncake_py.compiler.simplify import added
 from mooncake_py.compiler.statements.array_adjoint import along, carefully_times, quotient_first
 from mooncake_py.compiler.statements.array_partials import (
@@ -43,6 +43,11 @@ def tangent_of(
         Takes what is computed; it may read the results of the operations.
     careful : bool
         Whether a zero tangent stays zero beside what is not finite.
+
+    Raises
+    ------
+    NoPartial
+        If what is summed may have a tangent of another shape: ``np.sum(x - a)`` where a moves.
     """
     tangents: dict[str, Expr | None] = {f"v{k}": Name(f"d{k}") for k in moving}
 
@@ -50,9 +55,27 @@ def tangent_of(
         return tangents.get(e.name) if isinstance(e, Name) else None
 
     for let in core.lets:
+        if is_sum(let.value):
+            (summed,) = parts_of(let.value)
+            moving_part = of_operand(summed)
+            lets = (*core.lets, *steps.lets)
+            if moving_part is not None and shaped_by(summed, lets) - shaped_by(moving_part, lets):
+                raise NoPartial
         found = of_operation(let, of_operand, careful)
         tangents[let.name] = None if found is None else atom(steps, found)
     return of_operand(core.root)
+
+
+def shaped_by(e: Expr, lets: Sequence[Let]) -> set[str]:
+    """Return the operands whose shapes are broadcast to that of a value, or of a tangent."""
+    values = {let.name: let.value for let in lets}
+
+    def of(e: Expr) -> set[str]:
+        if isinstance(e, Name):
+            return of(values[e.name]) if e.name in values else {e.name[1:]}
+        return set() if is_sum(e) else set().union(*map(of, parts_of(e)))
+
+    return of(e)
 
 
 def of_operation(let: Let, of_operand: Callable[[Expr], Expr | None], careful: bool) -> Expr | None:
