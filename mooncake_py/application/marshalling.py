@@ -23,7 +23,7 @@ from mooncake_py.errors import InvalidTangentError
 from mooncake_py.overriding import override
 from mooncake_py.runtime import buffers
 from mooncake_py.runtime.active import Active, active_number
-from mooncake_py.runtime.activity import INERT, contains_active, parts
+from mooncake_py.runtime.activity import INERT, contains_active, within
 from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.lookup import spec_of
@@ -101,19 +101,13 @@ def plain(value: Any, *, copied: bool = False) -> Any:
 
 def leaves(value: Any, seen: set[int]) -> Iterator[Any]:
     """Yield the active numbers, the arrays and the buffers in a value, at any depth."""
-    t = type(value)
-    if t in INERT:
-        return
-    if (
-        t is Active
-        or isinstance(value, buffers.BUFFERS)
-        or (isinstance(value, ndarray) and value.dtype.kind != "O")
-    ):
-        yield value
-    elif id(value) not in seen:
-        seen.add(id(value))
-        for part in parts(value):
-            yield from leaves(part, seen)
+    return within(value, is_leaf, seen)
+
+
+def is_leaf(value: Any) -> bool:
+    if isinstance(value, ndarray):
+        return value.dtype.kind != "O"
+    return type(value) is Active or isinstance(value, buffers.BUFFERS)
 
 
 class Contents:

@@ -7,7 +7,6 @@ to have the same value: a derivative would be lost in silence.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy import ndarray
 
 from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.runtime.active import Active, primal_of
-from mooncake_py.runtime.activity import INERT, parts
+from mooncake_py.runtime.activity import INERT, within
 
 __all__ = ["refuse_other_key"]
 
@@ -48,7 +47,7 @@ def refuse_other_key(ctx: Reporting, d: dict[Any, Any], key: Any) -> None:
         return
     if all(p.met is number for number, p in probes):
         return
-    if not any(True for _ in numbers(dict.__getitem__(d, probing), set())):
+    if not any(map(can_vary, within(dict.__getitem__(d, probing), is_number, set()))):
         return
     raise dropped(
         ctx,
@@ -71,15 +70,10 @@ def probe(key: Any, probes: list[tuple[Active, Probe]]) -> Any:
     return key
 
 
-def numbers(value: Any, seen: set[int]) -> Iterator[Any]:
-    """Yield the numbers in a value that could have a derivative."""
-    t = type(value)
-    if t is Active or isinstance(value, (float, complex, np.inexact)):
-        yield value
-    elif isinstance(value, ndarray):
-        if value.dtype.kind in "fcO":
-            yield value
-    elif t not in INERT and id(value) not in seen:
-        seen.add(id(value))
-        for part in parts(value):
-            yield from numbers(part, seen)
+def is_number(value: Any) -> bool:
+    return type(value) is Active or isinstance(value, (float, complex, np.inexact, ndarray))
+
+
+def can_vary(number: Any) -> bool:
+    """Tell whether a number, or those of an array, could have a derivative."""
+    return not isinstance(number, ndarray) or number.dtype.kind in "fcO"

@@ -6,7 +6,7 @@ import collections
 import functools
 import gc
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -30,7 +30,7 @@ from mooncake_py.runtime.fields import own_attributes
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Tracking
 
-__all__ = ["INERT", "contains_active", "holds_inert", "parts", "unwrapped"]
+__all__ = ["INERT", "contains_active", "holds_inert", "parts", "unwrapped", "within"]
 
 INERT = frozenset({
     int, float, complex, bool, str, bytes, type(None), type, slice, range, type(Ellipsis),
@@ -68,6 +68,16 @@ def contains_active(ctx: Tracking, value: Any, seen: set[int]) -> bool:
         return False
     seen.add(id(value))
     return any(contains_active(ctx, part, seen) for part in parts(value))
+
+
+def within(value: Any, is_leaf: Callable[[Any], bool], seen: set[int]) -> Iterator[Any]:
+    """Yield the leaves in a value, at any depth; what was seen is not looked into again."""
+    if is_leaf(value):
+        yield value
+    elif type(value) not in INERT and id(value) not in seen:
+        seen.add(id(value))
+        for part in parts(value):
+            yield from within(part, is_leaf, seen)
 
 
 def holds_inert(container: Any) -> bool:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
-from mooncake_py.runtime import activity
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.activity import within
 from mooncake_py.runtime.memory import undo_assign
 from mooncake_py.runtime.pulls import pull_state
 
@@ -39,13 +39,10 @@ def foreign_numbers(ctx: Mode, entry: tuple[Any, ...]) -> Iterator[Active]:
 
 def held_foreign(ctx: Mode | None, value: Any, seen: set[int]) -> Iterator[Any]:
     """Yield the numbers of other calls than this, and the arrays, that a value is or holds."""
-    if type(value) is Active:
-        if value.context is not ctx:
-            yield value
-    elif type(value) not in activity.INERT and id(value) not in seen:
-        seen.add(id(value))
-        if isinstance(value, ndarray):
-            yield value
-        else:
-            for part in activity.parts(value):
-                yield from held_foreign(ctx, part, seen)
+    for leaf in within(value, is_leaf, seen):
+        if type(leaf) is not Active or leaf.context is not ctx:
+            yield leaf
+
+
+def is_leaf(value: Any) -> bool:
+    return type(value) is Active or isinstance(value, ndarray)
