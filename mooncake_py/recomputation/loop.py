@@ -130,51 +130,33 @@ def run_while(ctx: Mode, step: Any, state: Any, more: Any, slots: int) -> Any:
     def run_step(state: Any, _: int) -> Any:
         return ctx.call(step, state)
 
+    def goes_on(state: Any) -> bool:
+        return bool(ctx.truth(ctx.call(more, state)))
+
+    def asked(state: Any, k: int) -> Any:
+        goes_on(state)  # which may have effects
+        return run_step(state, k)
+
+    def block(count: list[int], length: int, state: Any) -> Any:
+        """Run some steps, the first time to find out how many there are."""
+        if count:
+            state = advance(ctx, asked, state, 0, count[0], slots)
+            if count[0] < length:
+                goes_on(state)
+            return state
+        steps = 0
+        while steps < length and goes_on(state):
+            state = run_step(state, steps)
+            steps += 1
+        count.append(steps)
+        return state
+
     if ctx.meter is not None:
         run_step = ctx.meter.counting(run_step, None)
     length = slots + 1
     while True:
-        block = Block(ctx, run_step, more, length, slots)
-        state = ctx.repeatable(partial(block.run, state))
-        if block.count < length:
+        count: list[int] = []
+        state = ctx.repeatable(partial(block, count, length, state))
+        if count[0] < length:
             return state
         length *= 2
-
-
-class Block:
-    """Some steps of a loop, of which it shows in the first run how many they are."""
-
-    def __init__(self, ctx: Mode, step: Step, more: Any, length: int, slots: int) -> None:
-        self.ctx = ctx
-        self.step = step
-        self.more = more
-        self.length = length
-        self.slots = slots
-        self.count = -1
-
-    def run(self, state: Any) -> Any:
-        """Run the block, the first time to find out how long it is."""
-        if self.count < 0:
-            return self.first_run(state)
-        state = advance(self.ctx, self.run_step, state, 0, self.count, self.slots)
-        if self.count < self.length:
-            self.goes_on(state)
-        return state
-
-    def first_run(self, state: Any) -> Any:
-        """Run the block and count its steps."""
-        count = 0
-        while count < self.length and self.goes_on(state):
-            state = self.step(state, count)
-            count += 1
-        self.count = count
-        return state
-
-    def run_step(self, state: Any, k: int) -> Any:
-        """Run a step, and the question before it, which may have effects."""
-        self.goes_on(state)
-        return self.step(state, k)
-
-    def goes_on(self, state: Any) -> bool:
-        """Tell whether there is another step."""
-        return bool(self.ctx.truth(self.ctx.call(self.more, state)))

@@ -76,7 +76,17 @@ class Vjp:
     def forward(self) -> tuple[ReverseContext, int, set[int]]:
         """Run the function; tell what the tape and the memory are that come from lifting."""
         with local.using(self.rules):
-            return self.forward_here()
+            ctx = new_context(self.settings, None, self.args, {})
+            with Lifter(ctx) as lifter, guarded(ctx):
+                lifted = [lifter.visit(a) for a in self.args]
+                self.trees = [tree for _, tree in lifted]
+                if not any(map(is_differentiable, self.trees)):
+                    for i, value in enumerate(self.args):
+                        refuse_foreign(self.f, i, value)
+                start, own = len(ctx.tape), set(ctx.known)
+                self.output = run(ctx, self.f, tuple(v for v, _ in lifted), {})
+                lifter.settle(ctx.tape)
+        return ctx, start, own
 
     def forward_again(self) -> ReverseContext:
         """Run the function once more, which must do what it has done before."""
@@ -93,20 +103,6 @@ class Vjp:
         if self.fingerprint is None:
             self.fingerprint = Fingerprint(self.output)
         return self.fingerprint
-
-    def forward_here(self) -> tuple[ReverseContext, int, set[int]]:
-        """Run the function by the rules that hold here."""
-        ctx = new_context(self.settings, None, self.args, {})
-        with Lifter(ctx) as lifter, guarded(ctx):
-            lifted = [lifter.visit(a) for a in self.args]
-            self.trees = [tree for _, tree in lifted]
-            if not any(map(is_differentiable, self.trees)):
-                for i, value in enumerate(self.args):
-                    refuse_foreign(self.f, i, value)
-            start, own = len(ctx.tape), set(ctx.known)
-            self.output = run(ctx, self.f, tuple(v for v, _ in lifted), {})
-            lifter.settle(ctx.tape)
-        return ctx, start, own
 
     def pullback(self, cotangent: Any) -> tuple[Any, ...]:
         """Return the gradients of the arguments for a cotangent of the output."""
