@@ -209,8 +209,11 @@ class CallReader(ExpressionReader):
         """Return an attribute of a parameter as the caller would write it."""
         assert self.frame is not None
         base = node.value
-        given = self.frame.passed.get(base.id) if isinstance(base, ast.Name) else None
-        if not isinstance(given, ast.Name) or node.attr.startswith("__"):
+        if isinstance(base, ast.Attribute):
+            given: Any = self.passed_on(base)
+        else:
+            given = self.frame.passed.get(base.id) if isinstance(base, ast.Name) else None
+        if not isinstance(given, ast.Name | ast.Attribute) or node.attr.startswith("__"):
             raise Unfit
         return replaced(node, value=given)
 

@@ -83,6 +83,8 @@ class ExpressionReader:
         lists, and those of which elements are read as ints, by their names in IR.
     indices : set of str
         The names that are bound to such elements.
+    ways : set of str
+        The attributes that lead to objects of which attributes are read: ``p`` of ``o.p.x``.
     """
 
     def __init__(self, names: Names, statics: StaticInts, place: Place) -> None:
@@ -102,6 +104,7 @@ class ExpressionReader:
         self.shaped: set[str] = set()
         self.data: set[str] = set()
         self.indices: set[str] = set()
+        self.ways: set[str] = set()
         self._numbers_of: dict[tuple[str, int], int] = {}
 
     # Values.
@@ -167,8 +170,6 @@ class ExpressionReader:
 
     def attribute(self, node: ast.Attribute) -> Expr:
         """Read an attribute of a module or of a name, which is a number."""
-        if self.names.module(node.value) is None and not isinstance(node.value, ast.Name):
-            raise Unfit
         name = self.given(node)
         self.numbers.add(name)
         return Name(name, place=place_of(node))
@@ -208,8 +209,9 @@ class ExpressionReader:
 
         The object is one all the time: no statement of the region binds the name that it has.
         """
-        if dotted(node).partition(".")[0] in self.stored | self.counters:
+        if not is_path(node) or dotted(node).partition(".")[0] in self.stored | self.counters:
             raise Unfit
+        self.ways |= set(dotted(node).split(".")[1:-1])
         name = field_named(dotted(node))
         known: Any = self.inputs.setdefault(name, node)
         if dotted(known) != dotted(node):
@@ -222,16 +224,18 @@ class ExpressionReader:
         """Read an element, which is read or written."""
         if not isinstance(node, ast.Subscript):
             raise Unfit
-        base, index = node.value, node.slice
-        if not isinstance(base, ast.Name | ast.Attribute):
-            raise Unfit
-        if not all(type(part) in INDEX and not is_truth(part) for part in walk(index)):
-            raise Unfit  # a mask, to NumPy
-        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        base: ast.expr = node
+        parts: list[ast.expr] = []
+        while isinstance(base, ast.Subscript):  # m[i][j] is m[i, j], as m is an array
+            index = base.slice
+            if not all(type(part) in INDEX and not is_truth(part) for part in walk(index)):
+                raise Unfit  # a mask, to NumPy
+            parts = [*(index.elts if isinstance(index, ast.Tuple) else [index]), *parts]
+            base = base.value
         if not parts:
             raise Unfit
         array = self.array(base)
-        if isinstance(index, ast.Tuple):
+        if node.value is not base or isinstance(node.slice, ast.Tuple):
             self.shaped.add(array)
         return self.element(array, tuple(map(self.steady_int, parts)), place_of(node))
 
@@ -253,8 +257,6 @@ class ExpressionReader:
             if node.id in self.stored or node.id in self.counters:
                 raise Unfit
             return self.given_name(node.id)
-        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
-            raise Unfit
         return self.given(node)
 
     # Ints and tests.
@@ -297,7 +299,7 @@ class ExpressionReader:
                 found = self.length(base, axis)
                 self.shaped.add(found.array)
                 return found
-            case ast.Subscript(value=ast.Name() | ast.Attribute()):
+            case ast.Subscript():
                 return self.item(node)
             case ast.Call(args=[argument], keywords=[]):
                 return self.builtin(node, argument)
@@ -315,8 +317,9 @@ class ExpressionReader:
 
     def compared_with(self, node: ast.expr) -> Expr:
         """Read an operand of a comparison: also None and text, which flags may be."""
-        if is_none(node) or (isinstance(node, ast.Constant) and type(node.value) is str):
-            return Const(node.value, place=place_of(node))
+        if isinstance(node, ast.Constant) and (is_none(node) or type(node.value) is str):
+            value: Any = node.value
+            return Const(value, place=place_of(node))
         return self.native(node)
 
     def builtin(self, node: ast.Call, argument: ast.expr) -> Expr:
@@ -333,6 +336,13 @@ class ExpressionReader:
         array = self.array(node)
         self.measured.add(array)
         return Length(array, axis, place=place_of(node))
+
+
+def is_path(node: ast.expr) -> bool:
+    """Return True for an attribute of a name, or of such an attribute."""
+    if not isinstance(node, ast.Attribute):
+        return False
+    return isinstance(node.value, ast.Name) or is_path(node.value)
 
 
 def is_none(node: ast.expr) -> bool:

@@ -182,7 +182,17 @@ class LoopReader(CallReader):
             raise Unfit
         if not self.measured <= self.arrays.keys() or self.data & self.stores:
             raise Unfit
+        for name in self.inputs.keys() - self.numbers - self.arrays.keys() - bound.keys():
+            if name in self.objects():
+                del self.inputs[name]  # passed to a function that reads attributes of it
+        if self.ways & {path.partition(".")[2] for path in self.fields}:
+            raise Unfit  # it may be another object afterwards
         return bound
+
+    def objects(self) -> set[str]:
+        """Return the names of which attributes are given."""
+        given = [node for node in self.inputs.values() if isinstance(node, ast.Attribute)]
+        return {named(dotted(node).partition(".")[0]) for node in given}
 
     # Loops.
 

@@ -115,11 +115,11 @@ class LoopRewriter(OutputRewriter):
         if not isinstance(node, ast.Attribute) or self.names.module(node.value) is not None:
             return self.operand(node)
         place = place_of(node)
-        args = [self.visit(node.value), constant(self.mangled(node.attr), place)]
+        args = [self._object(node.value), constant(self.mangled(node.attr), place)]
         if name not in reading.region.bound:
             return context_call("field", args, place)
         others = [
-            self.visit(other.value)
+            self._object(other.value)
             for other in reading.inputs
             if isinstance(other, ast.Attribute)
             and other.attr == node.attr
@@ -127,6 +127,14 @@ class LoopRewriter(OutputRewriter):
             and dotted(other) != dotted(node)
         ]
         return context_call("own_field", [*args, *others], place)
+
+    def _object(self, node: ast.expr) -> ast.expr:
+        """Return what reads an object that has an attribute, without effects."""
+        if not isinstance(node, ast.Attribute) or self.names.module(node) is not None:
+            return self.visit(node)
+        place = place_of(node)
+        name = constant(self.mangled(node.attr), place)
+        return context_call("field", [self._object(node.value), name], place)
 
 
 def target(path: str, place: Place) -> ast.expr:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import functools
 import weakref
+from collections import namedtuple
 from collections.abc import Callable
-from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
+from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.runtime import frames
@@ -177,13 +178,23 @@ def changer(t: type, name: str, method: str) -> Callable[..., Any] | None:
     return None if accessor is None else lambda ctx, o, *value: ctx.call(accessor, o, *value)
 
 
+PLAIN_READS = tuple([t.__getattribute__ for t in (object, tuple, SimpleNamespace)])
+PLAIN_WRITES = object.__setattr__, SimpleNamespace.__setattr__
+PLAIN_DESCRIPTORS = frozenset({MemberDescriptorType, type(namedtuple("_", "x").x)})
+
+
+def is_one_of(value: Any, known: tuple[Any, ...]) -> bool:
+    """Return True for the very object."""
+    return any(value is one for one in known)
+
+
 def is_kept_by_instances(t: type, name: str) -> bool:
     """Tell whether nobody but the instance, in its dict or a slot, takes part in an attribute."""
     found = in_class(t, name)
     return (
         (found is MISSING or type(found) is MemberDescriptorType)
-        and t.__setattr__ is object.__setattr__
-        and t.__getattribute__ is object.__getattribute__
+        and is_one_of(t.__setattr__, PLAIN_WRITES)
+        and is_one_of(t.__getattribute__, PLAIN_READS)
         and in_class(t, "__getattr__") is MISSING
     )
 
@@ -201,7 +212,7 @@ def is_own(o: Any, name: str) -> bool:
         is_read_plainly(t, name)
         and type(found) is not MemberDescriptorType
         and not overrides(found)
-        and t.__setattr__ is object.__setattr__
+        and is_one_of(t.__setattr__, PLAIN_WRITES)
         and name in getattr(o, "__dict__", ())
     )
 
@@ -216,7 +227,7 @@ def is_read_plainly(t: type, name: str) -> bool:
     """Tell whether a read runs no code of anybody's: it finds a value, or nothing."""
     found: Any = in_class(t, name)
     return (
-        (type(found) is MemberDescriptorType or not hasattr(type(found), "__get__"))
-        and t.__getattribute__ is object.__getattribute__
+        (type(found) in PLAIN_DESCRIPTORS or not hasattr(type(found), "__get__"))
+        and is_one_of(t.__getattribute__, PLAIN_READS)
         and in_class(t, "__getattr__") is MISSING
     )

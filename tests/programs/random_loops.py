@@ -29,7 +29,8 @@ PAIRS = (
     "math.copysign", "np.minimum", "math.hypot", "np.hypot", "np.arctan2",
 )  # fmt: skip
 HEAD = (
-    "import math\nimport numpy as np\nSTEP = 0.5\nTABLE = [0.5, 1.5, 0.75]\n"
+    "import math\nfrom types import SimpleNamespace\nimport numpy as np\n"
+    "STEP = 0.5\nTABLE = [0.5, 1.5, 0.75]\n"
     "TYPES = {'int': 1, 'float': 2, 'float64': 3, 'int64': 4, 'int32': 5}\n\n"
     "class Plain:\n    step = 0.25\n    q = 1.0\n\n"
     "    def __init__(self, p, q):\n        self.p = p\n        self.q = q\n\n"
@@ -65,6 +66,7 @@ HEAD = (
     "    n = len(x)\n    v = x[::-1]\n    b = np.zeros(n)\n    s = S0\n    t = a * 0.5\n    k = 1\n"
     "    c = m.T\n    w = W0\n    o = O0(a * 1.5, S0)\n    r = R0\n"
     "    q = Q0\n    p = P0\n    order = INDICES\n    e = order[1]\n"
+    "    g = SimpleNamespace(r=SimpleNamespace(c=a, d=S0), vec=v)\n"
     "    flag, mode, none, done, told = FLAG, 'fast', None, False, []\n"
 )
 NESTED = """
@@ -305,7 +307,7 @@ def _number(random: Random, counters: list[str]) -> str:
     if random.random() < 0.55:
         return _element(random, counters)
     if random.random() < 0.2:
-        return random.choice((*FIELDS, "o.step"))
+        return random.choice((*FIELDS, "o.step", random.choice(("g.r.c", "g.r.d"))))
     data = f"(0.5 * order[{random.choice(counters)}])"
     names = ("s", "t", "w", "a", "STEP", "0.7", data, "2", "math.pi", random.choice(counters))
     return random.choice(names)
@@ -316,7 +318,10 @@ def _element(random: Random, counters: list[str]) -> str:
     if random.random() < 0.22:
         return f"{random.choice('qp')}[{index}]"
     if random.random() < 0.3:
-        return f"{random.choice('mc')}[{index}, {_index(random, counters)}]"
+        comma = random.choice((", ", ", ", "]["))
+        return f"{random.choice('mc')}[{index}{comma}{_index(random, counters)}]"
+    if random.random() < 0.08:
+        return f"g.vec[{index}]"
     return f"{random.choice(VECTORS)}[{index}]"
 
 
