@@ -21,10 +21,7 @@ from numpy import ndarray
 from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.ir import (
     Call,
-    Const,
     Expr,
-    Finite,
-    Let,
     Name,
     Op,
     parts_of,
@@ -32,12 +29,18 @@ from mooncake_py.compiler.ir import (
     substituted,
 )
 from mooncake_py.compiler.partials import NoPartial
-from mooncake_py.compiler.simplify import inlined
 from mooncake_py.compiler.statements.array_partials import declared
-from mooncake_py.compiler.statements.array_pull import function, names_in
+from mooncake_py.compiler.statements.array_pull import function
 from mooncake_py.compiler.statements.array_text import ArrayText
 from mooncake_py.compiler.statements.contractions import is_contraction, is_sum
 from mooncake_py.compiler.statements.core import Core
+from mooncake_py.compiler.statements.forward_forms import (
+    ForwardForm,
+    Pattern,
+    computation,
+    is_finite,
+    new_memory,
+)
 from mooncake_py.compiler.statements.general import one_by_one
 from mooncake_py.compiler.statements.kinds import NUMBERS
 from mooncake_py.compiler.statements.pushforward import tangent_of
@@ -83,6 +86,10 @@ class Values(NamedTuple):
     primals: list[Any]
     tangents: list[Any]
     moving: frozenset[int]
+
+    def tangents_at(self) -> set[Any]:
+        """Return the positions of the values that have a tangent."""
+        return {p for p, t in enumerate(self.tangents) if t is not None}
 
 
 class Reader:
@@ -182,18 +189,7 @@ class Pushed:
     def made(self, careful: bool) -> Any:
         """Generate the function ``run(P, T)``."""
         text = ArrayText({})
-        steps = Steps(Names("e"), None)
-        root = tangent_of(self.core, self.moving, steps, careful) or Const(0.0)
-        tangents = inlined((*steps.lets, Finite(root)), {let.name for let in steps.lets})
-        read = set(names_in([s.value for s in tangents if isinstance(s, Let | Finite)]))
-        read |= set(names_in([self.core.root]))
-        own = {let.name for let in self.core.lets} - read
-        values = inlined((*self.core.lets, Finite(self.core.root)), own)
-        first = [line for s in values[:-1] for line in text.lines(s)]
-        first.append(f"y = {text.text(self.core.root)}")
-        then = [line for s in tangents[:-1] for line in text.lines(s)]
-        assert isinstance(tangents[-1], Finite)
-        then.append(f"t = {text.text(new_memory(tangents[-1].value))}")
+        first, then = computation(self.core, self.moving, text, careful)
         if not careful:
             then.append("t = t if is_finite(t) else None")
         lines = [*first, "before = quiet()", "try:", *("    " + line for line in then)]
@@ -324,11 +320,6 @@ class Below:
         return self.site.run(ctx, tuple(self.functions), values)
 
 
-def new_memory(e: Expr) -> Expr:
-    """Return an expression whose value is in memory of its own."""
-    return Op("pos", (e,)) if isinstance(e, Name) and e.name[0] != "e" else e
-
-
 def change(a: ndarray, i: Any, v: Any, op: str) -> None:
     """Run ``a[i] = v``, or ``a[i] += v`` and the like."""
     if not op:
@@ -337,18 +328,6 @@ def change(a: ndarray, i: Any, v: Any, op: str) -> None:
         a[i] += v
     else:
         a[i] -= v
-
-
-def is_finite(t: Any) -> bool:
-    """Return True for a float64 array or a float that is finite."""
-    if type(t) is ndarray:
-        if t.dtype is not FLOAT64:
-            return False
-        flat = t if t.ndim == 1 else t.ravel("K")
-        return bool(flat.dot(flat) < INFINITY)
-    while type(t) is Active:
-        t = t.primal
-    return type(t) in NUMBERS and bool(np.isfinite(t))
 
 
 class Push:
@@ -368,6 +347,7 @@ class Push:
         self.op = statement.value.op if changes and isinstance(statement.value, Op) else ""
         self.reader = Reader(statement)
         self._known: dict[Any, Pushed | None] = {}
+        self._forms: dict[Any, Any] = {}
 
     def run(self, ctx: ForwardMode, functions: Any, values: Any) -> Any:
         """Run the statement with tangents.
@@ -382,7 +362,7 @@ class Push:
         if type(written) is not ndarray:
             if not found.moving:
                 return self.site.run(ctx.base, functions, tuple(found.primals))
-            return self.expression(ctx, functions, found)
+            return self.expression(ctx, functions, values, found)
         t = ctx.blocks.tangent_of(written)
         if t is None and not found.moving:
             return self.site.run(ctx.base, functions, tuple(found.primals))
@@ -391,14 +371,20 @@ class Push:
         i = Ellipsis if self.index is None else values[self.index]
         linear = self.op in LINEAR
         part = self.pushed(functions, found.moving - {0} if linear else found.moving, linear)
-        store = self.store if ctx.plain else self.store_below
-        return store(ctx, part, functions, found, (written, i, t))
+        if not ctx.plain:
+            return self.store_below(ctx, part, functions, found, (written, i, t))
+        result = self.store(ctx, part, functions, found, (written, i, t))
+        moving = found.tangents_at() | ({self.base} if t is not None else set())
+        self.keep_form(part, functions, values, moving, self.op if linear else "")
+        return result
 
-    def expression(self, ctx: ForwardMode, functions: Any, found: Values) -> Any:
+    def expression(self, ctx: ForwardMode, functions: Any, values: Any, found: Values) -> Any:
         """Return the value of an expression, with its tangent."""
         whole = self.pushed(functions, found.moving, False)
         if ctx.plain:
-            return ctx.fresh(*whole.run_natively(found))
+            y, t = whole.run_natively(found)
+            self.keep_form(whole, functions, values, found.tangents_at(), "")
+            return ctx.fresh(y, t)
         t = whole.run_below(ctx, found)
         y = self.site.run(ctx.base, functions, tuple(found.primals))
         return y if y is Elsewhere else ctx.fresh(y, t)
@@ -410,7 +396,7 @@ class Push:
         o, i, t_o = place
         linear = self.op in LINEAR
         y, t = part.run_natively(found)
-        if self.op and np.shape(y) != np.shape(o[i]):
+        if self.op and not linear and np.shape(y) != np.shape(o[i]):
             raise Unusual  # which NumPy says in other words where it writes in place
         if type(y) is ndarray and y.base is not None and crosses(o[i], y):
             raise Unusual  # read while it is written, in another order
@@ -443,6 +429,24 @@ class Push:
         elif t is not None:
             ctx.base.augitem(f"i{self.op}", t_o, i, t)
         return result
+
+    def keep_form(
+        self, part: Pushed, functions: Any, values: Any, moving: set[Any], op: str
+    ) -> None:
+        """Let the next run of the statement try the form for these values first."""
+        named = self.statement.names.values()
+        kinds = tuple([type(values[p]) for p in named])
+        if any(type(values[p]) is Active and p not in moving for p in named):
+            return
+        pattern = Pattern(kinds, frozenset(moving))
+        form = self._forms.get((functions, pattern))
+        if form is None:
+            site = self.site
+            printer = ForwardForm(
+                self.statement, part.core, op, pattern, site.choose, site.push, part.natively(True)
+            )
+            form = self._forms[functions, pattern] = printer.made()
+        self.site.run = form
 
     def result(self, o: ndarray) -> Any:
         """Return what the statement gives: what a name is bound to afterwards."""

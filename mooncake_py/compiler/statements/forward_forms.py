@@ -1,0 +1,263 @@
+"""The forms of statements in forward mode where nothing is active below: one function a pattern.
+
+y[1:] = a * x[1:]       def run(C, F, V):
+...                     values and tangents, as the pattern has them
+y = v0 * v1
+t = v0 * d1             without warnings
+a1[a3] = y
+T1[a3] = t
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.compiler.ir import Const, Expr, Finite, Let, Name, Op
+from mooncake_py.compiler.simplify import inlined
+from mooncake_py.compiler.statements.array_forms import attempt
+from mooncake_py.compiler.statements.array_pull import function, names_in
+from mooncake_py.compiler.statements.array_text import ArrayText
+from mooncake_py.compiler.statements.core import Core
+from mooncake_py.compiler.statements.general import Way
+from mooncake_py.compiler.statements.kinds import NUMBERS
+from mooncake_py.compiler.statements.pushforward import tangent_of
+from mooncake_py.compiler.statements.statement import Statement
+from mooncake_py.compiler.steps import Names, Steps
+from mooncake_py.compiler.text import define
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.overlapping import crosses
+from mooncake_py.runtime.pulls import is_basic
+from mooncake_py.runtime.quiet import loud_again, quiet
+from mooncake_py.runtime.values import FLOAT64
+from mooncake_py.tangents.memory import has_overlaps
+
+__all__ = ["ForwardForm", "Pattern", "computation", "is_finite", "new_memory"]
+
+INFINITY = float("inf")
+SYMBOLS = {"add": "+=", "sub": "-=", "": "="}
+READ = """\
+b{p} = known.get(id(a{p}))
+if b{p} is not None and b{p}.ref() is a{p}:
+    T{p} = b{p}.tangent
+else:
+    T{p} = None if a{p}.base is None else B.tangent_of(a{p})
+if T{p} is {wrong}:
+    return choose(C, F, V)"""
+
+
+class Pattern(NamedTuple):
+    """What decides on a form.
+
+    Attributes
+    ----------
+    kinds : tuple of type
+        Of the values that are operands by themselves, in the order of `Statement.names`.
+    moving : frozenset of int
+        The positions of values that have a tangent, the target among them.
+    """
+
+    kinds: tuple[type, ...]
+    moving: frozenset[int]
+
+
+def is_finite(t: Any) -> bool:
+    """Return True for a float64 array or a float that is finite."""
+    if type(t) is ndarray:
+        if t.dtype is not FLOAT64:
+            return False
+        flat = t if t.ndim == 1 else t.ravel("K")
+        return bool(flat.dot(flat) < INFINITY)
+    while type(t) is Active:
+        t = t.primal
+    return type(t) in NUMBERS and bool(np.isfinite(t))
+
+
+def new_memory(e: Expr) -> Expr:
+    """Return an expression whose value is in memory of its own."""
+    return Op("pos", (e,)) if isinstance(e, Name) and e.name[0] != "e" else e
+
+
+def computation(core: Core, moving: list[int], text: ArrayText, careful: bool) -> tuple[Any, Any]:
+    """Return the lines that compute the value y, and those for its tangent t."""
+    steps = Steps(Names("e"), None)
+    root = tangent_of(core, moving, steps, careful) or Const(0.0)
+    tangents = inlined((*steps.lets, Finite(root)), {let.name for let in steps.lets})
+    read = set(names_in([s.value for s in tangents if isinstance(s, Let | Finite)]))
+    read |= set(names_in([core.root]))
+    own = {let.name for let in core.lets} - read
+    values = inlined((*core.lets, Finite(core.root)), own)
+    first = [line for s in values[:-1] for line in text.lines(s)]
+    first.append(f"y = {text.text(core.root)}")
+    then = [line for s in tangents[:-1] for line in text.lines(s)]
+    assert isinstance(tangents[-1], Finite)
+    then.append(f"t = {text.text(new_memory(tangents[-1].value))}")
+    return first, then
+
+
+class ForwardForm:
+    """Prints the form of a statement for one pattern.
+
+    Parameters
+    ----------
+    statement : Statement
+    core : Core
+        Of the value, or of what is added to the target.
+    op : str
+        The operator that changes an array in place, empty if nothing or all of it is written.
+    pattern : Pattern
+    choose, push, careful : callable
+        The way that finds the form for other patterns, the one that serves all, and the function
+        of primals and tangents that keeps zeros exact.
+    """
+
+    def __init__(
+        self, statement: Statement, core: Core, op: str, pattern: Pattern, choose: Way, push: Way,
+        careful: Callable[[Any, Any], Any],
+    ) -> None:  # fmt: skip
+        self.statement = statement
+        self.core = core
+        self.op = op
+        self.kinds = dict(zip(statement.names.values(), pattern.kinds, strict=True))
+        self.moving = pattern.moving
+        target = statement.target
+        self.base, self.index = target if isinstance(target, tuple) else (target, None)
+        if self.base is not None and self.kinds.get(self.base, ndarray) is not ndarray:
+            self.base = None  # a number, of which a new one is made
+        bases = {base for base, _ in statement.pairs}
+        arrays = {p for p, kind in self.kinds.items() if kind is ndarray}
+        self.arrays = sorted(bases | arrays | ({self.base} if self.base is not None else set()))
+        self.text = ArrayText({})
+        self.scope: dict[str, Any] = {
+            "Active": Active, "Ellipsis": Ellipsis, "FLOAT64": FLOAT64, "careful": careful,
+            "choose": choose, "crosses": crosses, "float64": np.float64,
+            "has_overlaps": has_overlaps, "is_basic": is_basic, "is_finite": is_finite,
+            "loud_again": loud_again, "ndarray": ndarray, "push": push, "quiet": quiet,
+            "shape_of": np.shape,
+        }  # fmt: skip
+        self.scope |= {f"f{i}": f for i, f in enumerate(core.functions)}
+
+    def made(self) -> Way:
+        """Return the form."""
+        operands = [k for k, p in enumerate(self.sources()) if p in self.moving]
+        if self.op:
+            operands = [k for k in operands if k]
+        first, then = computation(self.core, operands, self.text, careful=False)
+        after = self.given() if self.base is None else self.stored(bool(operands))
+        if operands:
+            tangent = ["before = quiet()", "try:", *indented(then), "    fine = is_finite(t)"]
+            tangent += ["finally:", "    loud_again(before)"]
+            after = ["if not fine:", f"    _, t = careful({self.lists()})", *after]
+        else:
+            tangent = []
+        lines = [*self.guards(), *self.tangents(), *self.numbers()]
+        lines += [*attempt([*self.reads(operands), *first, *tangent]), *indented(after)]
+        text = function("run", "C, F, V", [*lines, "return push(C, F, V)"])
+        form = define(text, {**self.text.scope, **self.scope})["run"]
+        form.text = text  # for those who want to see it
+        return form
+
+    def sources(self) -> list[int]:
+        """Return for each operand the position of the value whose tangent it has."""
+        return [part[0] if isinstance(part, tuple) else part for part in self.statement.layout]
+
+    # Before the computation.
+
+    def guards(self) -> list[str]:
+        """Return the lines that name the values, and see that they fit."""
+        statement = self.statement
+        fits = ["C.pushes", "C.plain"]
+        fits += [f"type(a{p}) is ndarray and a{p}.dtype is FLOAT64" for p in self.arrays]
+        indices = {i for _, i in statement.pairs if i not in statement.certain}
+        fits += [f"is_basic(a{i})" for i in sorted(indices)]
+        for p, kind in self.kinds.items():
+            if kind is Active:
+                fits.append(f"type(a{p}) is Active and a{p}.context is C")
+            elif kind is not ndarray:
+                fits.append(f"type(a{p}) is {kind.__name__}")
+            elif p != self.base:
+                fits.append(f"a{p}.ndim")
+        fits += [f"F[{i}] is f{i}" for i in range(len(self.core.functions))]
+        names = ", ".join(f"a{p}" for p in range(statement.passed))
+        return [f"{names}, = V", f"if not ({' and '.join(fits)}):", "    return choose(C, F, V)"]
+
+    def tangents(self) -> list[str]:
+        """Return the lines that look up the tangents T0, T1, ... of the arrays."""
+        lines = ["B = C.blocks", "known = B.known"]
+        for p in self.arrays:
+            wrong = "None" if p in self.moving else "not None"
+            lines += READ.format(p=p, wrong=wrong).split("\n")
+        return lines
+
+    def numbers(self) -> list[str]:
+        """Return the lines that read active numbers, which are floats."""
+        lines = []
+        for p, kind in self.kinds.items():
+            if kind is Active:
+                lines += [
+                    f"p{p} = a{p}.primal",
+                    f"if type(p{p}) is not float and type(p{p}) is not float64:",
+                    "    return push(C, F, V)",
+                ]
+        return lines
+
+    def reads(self, moving: list[int]) -> list[str]:
+        """Return the lines that read the operands, and the tangents of those that move."""
+        lines = []
+        for k, part in enumerate(self.statement.layout):
+            if isinstance(part, tuple):
+                lines.append(f"v{k} = a{part[0]}[a{part[1]}]")
+                lines += [f"d{k} = T{part[0]}[a{part[1]}]"] if k in moving else []
+                continue
+            active = self.kinds[part] is Active
+            lines.append(f"v{k} = {'p' if active else 'a'}{part}")
+            if k in moving:
+                lines.append(f"d{k} = a{part}.grad" if active else f"d{k} = T{part}")
+        return lines
+
+    def lists(self) -> str:
+        """Return the texts of the primals and of the tangents, by position."""
+        count = self.statement.passed
+        primals = [f"p{p}" if self.kinds.get(p) is Active else f"a{p}" for p in range(count)]
+        tangents = [
+            "None" if p not in self.moving
+            else f"a{p}.grad" if self.kinds.get(p) is Active
+            else f"T{p}"
+            for p in range(count)
+        ]  # fmt: skip
+        return f"[{', '.join(primals)}], [{', '.join(tangents)}]"
+
+    # What follows it.
+
+    def given(self) -> list[str]:
+        """Return the line that gives back a value with its tangent."""
+        return ["return C.fresh(y, t)"]
+
+    def stored(self, moves: bool) -> list[str]:
+        """Return the lines that write the value and its tangent."""
+        o, i = f"a{self.base}", "Ellipsis" if self.index is None else f"a{self.index}"
+        unusual = [f"{o}.base is not None and has_overlaps({o})"]
+        if self.statement.augments and not self.statement.into and not self.op:
+            # What is computed anew is written in place by NumPy, which says so where it cannot.
+            unusual.append(f"shape_of(y) != shape_of({o}[{i}])")
+        unusual.append(f"type(y) is ndarray and y.base is not None and crosses({o}[{i}], y)")
+        lines = [
+            f"if {' or '.join(unusual)}:", "    return push(C, F, V)",
+            f"m = C.registry.memory_of({o})", "if m.protected:", f"    C.log_write(m, {o}, {i})",
+            f"{o}[{i}] {SYMBOLS[self.op]} y",
+        ]  # fmt: skip
+        if moves and self.base not in self.moving:
+            lines.append(f"T{self.base} = B.activate({o})")
+        if moves:
+            lines.append(f"T{self.base}[{i}] {SYMBOLS[self.op]} t")
+        elif self.base in self.moving and not self.op:
+            lines.append(f"T{self.base}[{i}] = 0.0")
+        return [*lines, f"return {o if self.index is None else None}"]
+
+
+def indented(lines: list[str]) -> list[str]:
+    """Return lines within a block."""
+    return ["    " + line for line in lines]
