@@ -82,8 +82,9 @@ class StackedContext(ForwardContext):
         return super().based_on(base)
 
     @override
-    def run_statement(self, site: Any, functions: Any, values: Any) -> Any:
-        return site.otherwise(self, functions, values)
+    def heed_settings(self) -> None:
+        super().heed_settings()
+        self.pushes = False  # forms of statements are for one tangent
 
     @override
     def run_region(self, site: Any, functions: Any, steps: Any, inputs: Any) -> Any:
