@@ -26,6 +26,7 @@ __all__ = [
 ]  # fmt: skip
 
 G, SHAPE = Name("g"), Name("shape")
+ONE_OF_NUMPY = Name("one")  # np.float64(1.0)
 VALUE = attrgetter("value")
 
 
@@ -213,6 +214,8 @@ def carefully_times(d: Expr, p: Expr) -> Expr:
     """Return ``d * p`` that is zero where d is, whatever p is."""
     if isinstance(p, Const) and is_finite(p):
         return product(d, p)
+    if isinstance(p, Op) and p.op == "truediv" and isinstance(p.args[0], Const):
+        p = Op("truediv", (product(ONE_OF_NUMPY, p.args[0]), p.args[1]))  # never raises
     return along(lambda d: Call(pulls.product, (d, p)), d)
 
 

@@ -43,6 +43,7 @@ SCOPE: dict[str, Any] = {
     "crosses": crosses, "finite": surely_finite, "fitted": fitting.fitted, "float64": np.float64,
     "inner": fitting.inner, "is_basic": pulls.is_basic,
     "isfinite": math.isfinite, "like": like, "multiply": np.multiply, "ndarray": ndarray,
+    "one": np.float64(1.0),
     "reduced": fitting.reduced, "ref": ref, "selected": masks.selected, "shares": masks.shares,
     "spread": fitting.spread, "summed": fitting.summed, "take_rest": masks.take_rest,
 }  # fmt: skip

@@ -150,7 +150,9 @@ class ForwardForm:
         if operands:
             tangent = ["before = quiet()", "try:", *indented(then), "    fine = is_finite(t)"]
             tangent += ["finally:", "    loud_again(before)"]
-            after = ["if not fine:", f"    _, t = careful({self.lists()})", *after]
+            exactly = ["    try:", f"        _, t = careful({self.lists()})"]
+            exactly += ["    except Exception:", "        return push(C, F, V)"]
+            after = ["if not fine:", *exactly, *after]
         else:
             tangent = []
         lines = [*self.guards(), *self.tangents(), *self.numbers()]

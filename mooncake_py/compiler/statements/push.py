@@ -196,7 +196,8 @@ class Pushed:
         if careful:
             lines = ["before = quiet()", "try:", *("    " + line for line in (*first, *then))]
         lines += ["finally:", "    loud_again(before)", "return y, t"]
-        scope = {"is_finite": is_finite, "loud_again": loud_again, "quiet": quiet}
+        scope = {"is_finite": is_finite, "loud_again": loud_again, "one": np.float64(1.0),
+                 "quiet": quiet}  # fmt: skip
         made = function("run", "P, T", [*self.reads(), *lines])
         run = define(made, {**text.scope, **scope})["run"]
         run.text = made  # for those who want to see it
