@@ -304,3 +304,14 @@ def test_a_set_of_active_numbers_is_refused_as_an_output():
 
     with pytest.raises(InvalidTangentError, match="a set cannot have a tangent"):
         jvp(f, (np.ones(2),), (np.ones(2),))
+
+
+@pytest.mark.parametrize("size", [10, 20_001])
+def test_zero_times_infinity_is_zero_in_large_arrays_too(size):
+    x, v = np.ones(size), np.ones(size)
+    x[-1] = v[-1] = 0.0
+    with np.errstate(all="ignore"):
+        _, dy = jvp(lambda x: x * (1.0 / x) + 3.0 * x, (x,), (v,))
+        _, (_, again) = jvp(lambda x: x * (1.0 / x) + 3.0 * x, (x,), [(x,), (v,)])
+    assert_allclose(dy, 3.0 * v)
+    np.testing.assert_array_equal(again, dy)
