@@ -81,6 +81,14 @@ class ArrayLanguage(Context):
 
     # Elements.
 
+    def item_of_other(self, o: Any, i: Any) -> Any:
+        """Run ``o[i]`` for what is no plain array."""
+        if isinstance(o, np.memmap) and self.contains_active(o):
+            return self.getitem(o.view(ndarray), i)
+        if isinstance(o, ndarray):
+            self.refuse_subclass(o)
+        return self.item_of_object(o, i)
+
     def setitem(self, o: Any, i: Any, v: Any) -> None:
         """Run ``o[i] = v``."""
         if type(o) is ndarray:

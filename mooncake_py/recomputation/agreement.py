@@ -23,6 +23,17 @@ RTOL = {"e": 1e-1, "f": 1e-3, "F": 1e-3}  # of low precision, by the character o
 RTOL_DOUBLE = 1e-7
 
 
+AGAIN = (
+    "a derivative inside another one runs its function again, and here it does not find what\n"
+    "the first run has found: an iterator from outside that moved on, a file, the clock, or,\n"
+    "for a pullback, arrays, lists or attributes that were changed after the call of vjp"
+)
+SEVERAL = (
+    "this derivative takes a run for each number of the arguments, and a later run does not find "
+    "what\nthe first one has found: an iterator from outside that moved on, a file, the clock"
+)
+
+
 class Fingerprint:
     """Sums over the numbers in an output: enough to tell another run from rounding."""
 
@@ -50,7 +61,7 @@ class Runs:
         if self.first is None:
             self.first = found
         elif not found.matches(self.first):
-            error = runs_differ(definition_of(self.f), name_of(self.f))
+            error = something_else(definition_of(self.f), name_of(self.f), SEVERAL)
             outer = enclosing()
             raise error if outer is None else outer.failed(error)
 
@@ -76,25 +87,11 @@ def sums_of(leaf: Any) -> tuple[complex, float, float]:
     return complex(total), float(size), RTOL.get(flat.dtype.char, RTOL_DOUBLE)
 
 
-def something_else(where: Any, name: str) -> NestedDerivativeError:
-    """Return the error for a function of an inner derivative with another result."""
+def something_else(where: Any, name: str, why: str = AGAIN) -> NestedDerivativeError:
+    """Return the error for a function with another result when it was run again."""
     return NestedDerivativeError(
         f"{name} gave another result when it was run again",
         where=where,
-        why="a derivative inside another one runs its function again, and here it does not find "
-        "what\nthe first run has found: an iterator from outside that moved on, a file, the clock, "
-        "or,\nfor a pullback, arrays, lists or attributes that were changed after the call of vjp",
-        fix="take what changes as an argument, or a copy of it",
-    )
-
-
-def runs_differ(where: Any, name: str) -> NestedDerivativeError:
-    """Return the error for a function with another result in a later run of one derivative."""
-    return NestedDerivativeError(
-        f"{name} gave another result when it was run again",
-        where=where,
-        why="this derivative takes a run for each number of the arguments, and a later run does "
-        "not find what\nthe first one has found: an iterator from outside that moved on, a file, "
-        "the clock",
+        why=why,
         fix="take what changes as an argument, or a copy of it",
     )

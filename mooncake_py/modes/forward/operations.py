@@ -138,11 +138,7 @@ class Operations(Levels):
     def getitem(self, o: Any, i: Any) -> Any:
         """Run ``o[i]``."""
         if type(o) is not ndarray:
-            if isinstance(o, np.memmap) and self.contains_active(o):
-                return self.getitem(o.view(ndarray), i)
-            if isinstance(o, ndarray):
-                self.refuse_subclass(o)
-            return self.item_of_object(o, i)
+            return self.item_of_other(o, i)
         y = o[i] if self.plain else self.base.getitem(o, i)
         t = self.blocks.tangent_of(o)
         if t is None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 from weakref import ref
 
-import numpy as np
 from numpy import ndarray
 
 from mooncake_py.modes.reverse.tape import Node, Tape
@@ -31,11 +30,7 @@ class Indexing(Tape):
     def getitem(self, o: Any, i: Any) -> Any:
         """Run ``o[i]``."""
         if type(o) is not ndarray:
-            if isinstance(o, np.memmap) and self.contains_active(o):
-                return self.getitem(o.view(ndarray), i)
-            if isinstance(o, ndarray):
-                self.refuse_subclass(o)
-            return self.item_of_object(o, i)
+            return self.item_of_other(o, i)
         y = o[i]
         node = self.known.get(id(o))
         if node is None or node.ref() is not o:
