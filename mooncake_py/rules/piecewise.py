@@ -16,24 +16,27 @@ from mooncake_py.rules.kinds import AtOnce
 
 __all__ = ["weight_above"]
 
-# Of type float32, in which 1/2 is exact: it does not turn float32 into float64.
 HALF = np.float32(0.5)
+SINGLE = (np.float16, np.float32, np.complex64)
 
 
 def weight_above(a: Any, b: Any) -> Any:
     """Return the share of `a` in ``maximum(a, b)``, and so that of `b` in ``minimum(a, b)``."""
     # The ufunc, not the operator: NumPy, unlike Python, orders complex numbers.
-    return halved(np.equal(a, b), np.greater(a, b))
+    return halved(np.equal(a, b), np.greater(a, b), a, b)
 
 
-def halved(ties: Any, share: Any) -> Any:
-    """Return a share, one half where operands tie.
+def halved(ties: Any, share: Any, a: Any, b: Any) -> Any:
+    """Return a share, one half where the operands `a` and `b` tie.
 
-    For numbers it is a number of Python: an array of float32 would take the precision of float.
+    For numbers it is a number of Python.  Arrays are of the precision of the operands: float32
+    must not become float64, and would take the precision of Python's floats.
     """
     if type(ties) is not np.ndarray:
         return 0.5 if ties else share
-    return np.where(ties, HALF, share) if ties.any() else share
+    if not ties.any():
+        return share
+    return np.where(ties, HALF if np.result_type(a, b) in SINGLE else 0.5, share)
 
 
 def weights_above(a: Any, b: Any) -> tuple[Any, Any]:
@@ -45,7 +48,7 @@ def weights_above(a: Any, b: Any) -> tuple[Any, Any]:
     if np.count_nonzero(above) + np.count_nonzero(below) == above.size:
         return above, None
     ties = np.equal(a, b)
-    return halved(ties, above), halved(ties, below)
+    return halved(ties, above, a, b), halved(ties, below, a, b)
 
 
 def weights_below(a: Any, b: Any) -> tuple[Any, Any]:
@@ -55,12 +58,12 @@ def weights_below(a: Any, b: Any) -> tuple[Any, Any]:
 
 def weight_above_or_nan(a: Any, b: Any) -> Any:
     """Return the share of `a` in ``fmax(a, b)``, which passes over nan."""
-    return halved(np.equal(a, b), np.greater(a, b) | np.isnan(b))
+    return halved(np.equal(a, b), np.greater(a, b) | np.isnan(b), a, b)
 
 
 def weight_below_or_nan(a: Any, b: Any) -> Any:
     """Return the share of `a` in ``fmin(a, b)``, which passes over nan."""
-    return halved(np.equal(a, b), np.less(a, b) | np.isnan(b))
+    return halved(np.equal(a, b), np.less(a, b) | np.isnan(b), a, b)
 
 
 # Maxima and minima.

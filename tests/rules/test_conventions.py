@@ -137,3 +137,16 @@ def test_remainders_agree_with_their_quotient(a: float, b: float) -> None:
         _, db = cotangents(Case(function, (a, b)), 1.0)
         assert_allclose(a + db * b, y, rtol=1e-12)
         assert float(db).is_integer() or abs(db - round(float(db))) < 1e-12
+
+
+@pytest.mark.parametrize("function", [np.maximum, np.minimum, np.fmax, np.fmin])
+def test_ties_keep_the_precision_of_the_operands(function):
+    third = 1.0 / 3.0
+    shares = [p.partial(np.array([1.0, 2.0]), 1.0, None) for p in registry.find(function).partials]
+    assert [share.dtype for share in shares] == [np.float64, np.float64]
+    assert (third * shares[0])[0] == third * 0.5
+    single = np.array([1.0, 2.0], np.float32)
+    assert [p.partial(single, 1.0, None).dtype for p in registry.find(function).partials] == [
+        np.float32,
+        np.float32,
+    ]

@@ -15,7 +15,7 @@ from mooncake_py.compiler.ir import Call, Const, Expr, Finite, Let, Name, Op, pa
 from mooncake_py.compiler.simplify import ONE, inlined, negated, product
 from mooncake_py.compiler.statements.array_text import is_share
 from mooncake_py.compiler.statements.contractions import adjoints_of, is_contraction, is_sum
-from mooncake_py.compiler.statements.finiteness import is_finite, to_check
+from mooncake_py.compiler.statements.finiteness import is_finite, to_check, without_implied
 from mooncake_py.compiler.statements.plan import Plan
 from mooncake_py.compiler.steps import Names, Steps
 from mooncake_py.runtime import pulls, rule_pulls
@@ -189,12 +189,18 @@ def is_masked_g(e: Expr) -> bool:
 
 
 def checks(received: Received) -> list[str]:
-    """Return the names that must be finite, or the careful adjoint runs."""
-    bounded = {"g", "shape", *(part.name for part in shares_in(received.steps))}
+    """Return the names that must be finite, or the careful adjoint runs.
+
+    The cotangent that comes in must be so beside a choice: what was not chosen receives none of it.
+    """
+    shares = shares_in(received.steps)
+    bounded = {"g", "shape", *(part.name for part in shares)}
     bounded |= {f"shape{k}" for k in received.totals}
     found = to_check(received.totals.values(), received.steps, bounded)
     own = received.totals.get(0)
-    return [*found, "g"] if own is not None and is_masked_g(own) else found
+    if own is not None and is_masked_g(own):
+        return [*found, "g"]  # what the target keeps is not among the names
+    return without_implied([*found, "g"], received.steps) if shares else found
 
 
 def shares_in(lets: Iterable[Let]) -> list[Name]:

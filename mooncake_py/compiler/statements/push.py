@@ -247,11 +247,20 @@ class Pushed:
         return new_memory(substituted(self.root, values))
 
     def run_below(self, ctx: ForwardMode, found: Values) -> Any:
-        """Return the tangent, a value of the mode below."""
+        """Return the tangent, a value of the mode below.
+
+        Raises
+        ------
+        Unusual
+            If it is not finite, or something is raised, which the value raises in its own words.
+        """
         if self.root is None:
             return None
-        with Quiet():
-            t = self.below.run(ctx.base, found)
+        try:
+            with Quiet():
+                t = self.below.run(ctx.base, found)
+        except Exception as error:
+            raise Unusual from error
         if not is_finite(t):
             raise Unusual
         return t

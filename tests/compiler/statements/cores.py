@@ -10,9 +10,10 @@ import numpy as np
 from mooncake_py.compiler.ir import Expr, Let
 from mooncake_py.compiler.statements.array_text import ArrayText
 from mooncake_py.compiler.statements.core import Core
-from mooncake_py.compiler.statements.kinds import Kinds
+from mooncake_py.compiler.statements.kinds import ELEMENT, FULL, PART, Kinds
 from mooncake_py.compiler.statements.plan import Plan
 from mooncake_py.compiler.statements.read import StatementReader, read_expression
+from mooncake_py.runtime.active import Active
 from mooncake_py.syntax.names import Names
 
 __all__ = ["core_of", "plan_of", "read", "text_of", "texts"]
@@ -64,9 +65,8 @@ def plan_of(core: Core, kinds: str, active: str, whole: bool | None = True) -> P
     The kinds ``float`` and ``Active`` are types; active are the numbers of operands that are
     arrays, as all active floats are.
     """
-    from mooncake_py.runtime.active import Active
-
-    types = {"float": float, "Active": Active, "float64": np.float64, "int": int}
+    types: dict[str, Any] = {t.__name__: t for t in (float, np.float64, int)}
+    types |= {"Active": Active, PART: PART, ELEMENT: ELEMENT, FULL: FULL}  # found by identity
     operands = [types.get(kind.strip(), kind.strip()) for kind in kinds.split(",")]
     on = {int(k) for k in active.split(",") if k}
     positions: dict[int, bool] = {}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mooncake_py import jvp
+from mooncake_py import jvp, value_and_hvp
 from mooncake_py.compiler.ir import substituted
 from mooncake_py.compiler.partials import NoPartial
 from mooncake_py.compiler.statements.pushforward import tangent_of
@@ -71,3 +71,12 @@ def test_a_number_is_added_to_each_element_that_is_summed():
     value, t = jvp(f, (0.5,), (1.0,))
     assert value == f(0.5)
     assert_allclose(t, -3.0 + 3.0 * np.sum(x))
+
+
+def test_what_does_not_fit_is_said_of_the_value():
+    def f(x, y):
+        return np.sum(x * np.sin(y[:0]) - x)
+
+    x = np.ones(3)
+    with pytest.raises(ValueError, match=r"shapes \(3,\) \(0,\)"):
+        value_and_hvp(f, (x, x), x, 1)

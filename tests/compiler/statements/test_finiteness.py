@@ -1,0 +1,89 @@
+"""Which cotangents are looked at: what may not be finite, and is not told by others."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, Op
+from mooncake_py.compiler.statements.finiteness import is_finite, to_check, without_implied
+
+G, A = Name("g"), Name("a")
+
+
+def op(name: str, *args: Expr) -> Op:
+    return Op(name, args)
+
+
+def lets(*values: Expr) -> list[Let]:
+    """Return the operations d0, d1, ..."""
+    return [Let(f"d{k}", e) for k, e in enumerate(values)]
+
+
+def D(k: int) -> Name:
+    return Name(f"d{k}")
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        (op("add", G, G), []),
+        (op("neg", G), []),
+        (op("mul", G, Const(2.0)), []),
+        (op("mul", G, Const(math.inf)), ["d0"]),
+        (op("mul", G, A), ["d0"]),
+        (op("truediv", G, Const(2.0)), ["d0"]),
+        (Call(math.sin, (G,)), ["d0"]),
+        (op("fitted", G, Name("shape0")), []),
+    ],
+)
+def test_what_may_not_be_finite_is_looked_at(value, found):
+    assert to_check([D(0)], lets(value), {"g", "shape0"}) == found
+
+
+def test_what_comes_in_and_what_is_bounded_is_not_looked_at():
+    assert to_check([G, Const(1.0)], [], {"g"}) == []
+    assert to_check([D(0)], lets(op("mul", G, Name("w_t0_0"))), {"g", "w_t0_0"}) == []
+
+
+def test_what_is_made_of_it_is_looked_at_too():
+    assert to_check([D(1)], lets(op("mul", G, A), op("add", D(0), G)), {"g"}) == ["d1"]
+
+
+def test_signs_do_not_matter():
+    assert to_check([op("neg", D(0))], lets(op("mul", G, A)), {"g"}) == ["d0"]
+
+
+def test_what_is_finite_if_something_made_of_it_is_needs_no_check():
+    found = lets(op("mul", G, A), op("mul", D(0), A), op("sub", D(1), G))
+    assert without_implied(["d0", "d1", "d2"], found) == ["d2"]
+    assert to_check([D(0), D(1)], found, {"g"}) == ["d1"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Call(math.sin, (D(0),)),
+        op("summed", op("mul", D(0), A)),
+        op("fitted", op("mul", D(0), A), Name("shape0")),
+    ],
+)
+def test_what_may_leave_out_tells_nothing(value):
+    assert without_implied(["d0", "d1"], lets(op("mul", G, A), value)) == ["d0", "d1"]
+
+
+@pytest.mark.parametrize("value", [op("summed", D(0)), op("fitted", D(0), Name("shape0"))])
+def test_plain_sums_tell(value):
+    assert without_implied(["d0", "d1"], lets(op("mul", G, A), value)) == ["d1"]
+
+
+def test_what_does_not_read_the_other_tells_nothing():
+    assert without_implied(["d0", "d1"], lets(op("mul", G, A), op("mul", G, A))) == ["d0", "d1"]
+
+
+def test_numbers_that_are_written_down():
+    assert is_finite(Const(2.0))
+    assert is_finite(Const(None))
+    assert not is_finite(Const(-math.inf))
+    assert not is_finite(Const(math.nan))
