@@ -18,6 +18,7 @@ from mooncake_py.rules import registry
 from mooncake_py.syntax.names import MISSING
 
 if TYPE_CHECKING:
+    from mooncake_py.compiler.methods import Method
     from mooncake_py.runtime.mode import Tracking
 
 __all__ = ["Callee", "Callees", "is_own"]
@@ -63,6 +64,10 @@ class Callee:
         self.cells: dict[int, Any] = {}
         self.attributes: list[tuple[ModuleType, str, Any]] = []
 
+    def is_given(self, f: Any) -> bool:
+        """Return True for the function that was read."""
+        return self.function() is f
+
     def holds(self) -> bool:
         """Return True if the function is what it was."""
         f = self.function()
@@ -88,13 +93,14 @@ class Callees:
 
     Attributes
     ----------
-    direct : list of Callee
-        Those that the region itself names, in the order in which they are passed.
+    direct : list of Callee or Method
+        Those that the region itself names, in the order in which they are passed; for a method
+        the object is.
     every : list of Callee
     """
 
     def __init__(self) -> None:
-        self.direct: list[Callee] = []
+        self.direct: list[Callee | Method] = []
         self.every: list[Callee] = []
 
     def copy(self) -> Callees:
@@ -113,7 +119,7 @@ class Callees:
 
     def hold(self, given: Iterable[Any]) -> bool:
         """Return True if the functions are those that were read, and have no rule."""
-        if any(callee.function() is not f for callee, f in zip(self.direct, given, strict=True)):
+        if not all(callee.is_given(f) for callee, f in zip(self.direct, given, strict=True)):
             return False
         return all(callee.holds() and not has_rule(callee.function()) for callee in self.every)
 

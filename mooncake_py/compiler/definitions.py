@@ -65,15 +65,27 @@ def definition_of(callee: Callee) -> Definition:
     except MooncakeError:
         raise Unfit from None
     names_used = (*f.__code__.co_names, *f.__code__.co_varnames)
-    if source.class_name is not None or any(n.startswith(PREFIX) for n in names_used):
+    if any(n.startswith(PREFIX) for n in names_used):
         raise Unfit
     node = source.node
+    if source.class_name is not None and has_private_names(node):
+        raise Unfit
     if not isinstance(node, ast.FunctionDef | ast.Lambda):
         raise Unfit
     found = bindings(node)
     names = Names(f.__globals__, found.bound().union(f.__code__.co_freevars))
     known = defaults_of(node.args, f.__defaults__ or (), f.__kwdefaults__ or {})
     return made(f.__code__, node, names, found, known, callee)
+
+
+def has_private_names(node: Any) -> bool:
+    """Return True if a class gives names in a function another meaning."""
+    names = [
+        part.attr if isinstance(part, ast.Attribute) else part.id
+        for part in walk(node)
+        if isinstance(part, ast.Attribute | ast.Name)
+    ]
+    return any(name.startswith("__") for name in names)
 
 
 def nested_definition(names: Names, found: Bindings, function: Any, name: str) -> Definition | None:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from mooncake_py.compiler.callees import Callees
 from mooncake_py.compiler.ir import Region
+from mooncake_py.compiler.methods import Owner
 from mooncake_py.compiler.read_expressions import Unfit
 from mooncake_py.compiler.read_loops import LoopReader
 from mooncake_py.syntax.names import Names
@@ -41,6 +42,7 @@ def read_loop(
     found: Bindings,
     function: Any,
     node: ast.For | ast.While,
+    owner: Owner | None = None,
 ) -> Reading | None:
     """Return a loop as a region, or None if something cannot be part of one.
 
@@ -53,8 +55,10 @@ def read_loop(
     function : FunctionDef
         The function that the loop is in.
     node : For or While
+    owner : Owner, optional
+        The class of which the function is a method.
     """
-    reader = LoopReader(names, statics, found, function, node)
+    reader = LoopReader(names, statics, found, function, node, owner)
     try:
         region = reader.read()
     except Unfit:

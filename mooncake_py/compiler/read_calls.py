@@ -18,6 +18,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ from mooncake_py.compiler.ir import (
     Statement,
     statements,
 )
+from mooncake_py.compiler.methods import Method, Owner
 from mooncake_py.compiler.read_expressions import ExpressionReader, Unfit, named
 from mooncake_py.syntax.names import MISSING, Names
 from mooncake_py.syntax.nodes import Place, constant, load, located, place_of, replaced
@@ -53,16 +55,21 @@ class CallReader(ExpressionReader):
     ----------
     before : list of Statement
         What the statement that is read computes first.
+    owner : Owner or None
+        The class of which the function round the region is a method.
     calls : list of expr
-        The functions that the region names.
+        The functions that the region names, and the object for each method.
     counts : set of str
         The names that are ints for certain, here and in functions that are called.
     frame : Frame or None
         Of the function whose body is read, None for the region itself.
     """
 
-    def __init__(self, names: Names, statics: StaticInts, place: Place) -> None:
+    def __init__(
+        self, names: Names, statics: StaticInts, place: Place, owner: Owner | None
+    ) -> None:
         super().__init__(names, statics, place)
+        self.owner = owner
         self.outermost = names
         self.before: list[Statement] = []
         self.callees = Callees()
@@ -246,11 +253,7 @@ class CallReader(ExpressionReader):
 
     def native(self, node: ast.expr) -> Expr:
         """Read an expression that has no derivative; a function may be called in a test."""
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and (not self.names.builtin(node.func))
-        ):
+        if isinstance(node, ast.Call) and self.calls_own(node):
             return self.inlined(node)
         return super().native(node)
 
@@ -263,11 +266,7 @@ class CallReader(ExpressionReader):
 
     def all_of(self, node: ast.expr) -> Expr:
         """Read the value of a statement that is nothing else: what it calls may write."""
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and (not self.names.builtin(node.func))
-        ):
+        if isinstance(node, ast.Call) and self.calls_own(node):
             return self.called(node, 1)[0]
         return self.value(node)
 
@@ -321,6 +320,8 @@ class CallReader(ExpressionReader):
 
     def definition_of(self, node: ast.expr) -> Definition:
         """Return what is read of the function that a name is bound to, assumed from now on."""
+        if isinstance(node, ast.Attribute):
+            return self.method(node)
         if not isinstance(node, ast.Name):
             raise Unfit
         frame = self.frame
@@ -347,6 +348,35 @@ class CallReader(ExpressionReader):
             self.callees.direct.append(callee)
         return definition_of(callee)
 
+    def calls_own(self, node: ast.Call) -> bool:
+        """Return True if a function of the user may be called, or a method of ``self``."""
+        f = self.of_self(node.func)
+        return super().calls_own(node) or (f is not None and is_own(f))
+
+    def of_self(self, node: ast.expr) -> FunctionType | None:
+        """Return the function that an attribute of ``self`` is bound to, or None."""
+        if self.frame is not None and isinstance(node, ast.Attribute):
+            scope = self.frame.home if self.is_free(node) else self.frame.outer
+            try:
+                given = node if self.is_free(node) else self.passed_on(node)
+            except Unfit:
+                return None
+            with self.scope(scope or self.frame.outer):
+                return self.of_self(given)
+        known = self.owner is not None and self.owner.name not in self.stored
+        return self.owner.function(node) if self.owner is not None and known else None
+
+    def method(self, node: ast.Attribute) -> Definition:
+        """Return what is read of a method of ``self``, assumed from now on."""
+        f = self.of_self(node)
+        if f is None or self.owner is None or not is_own(f):
+            raise Unfit
+        callee = self.callees.met(f)
+        self.ways.add(node.attr)
+        self.calls.append(load(self.owner.name, self.place))
+        self.callees.direct.append(Method(self.owner.cls, node.attr, callee))
+        return definition_of(callee)
+
     def nested_definition(self, name: str) -> Definition | None:
         """Return what is read of a function that stands in the one round the region, or None."""
         raise NotImplementedError
@@ -356,9 +386,11 @@ class CallReader(ExpressionReader):
         args = definition.args
         positional = [arg.arg for arg in (*args.posonlyargs, *args.args)]
         named = [arg.arg for arg in (*args.args, *args.kwonlyargs)]
-        if len(node.args) > len(positional) or any(isinstance(a, ast.Starred) for a in node.args):
+        passed = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+        passed += node.args
+        if len(passed) > len(positional) or any(isinstance(a, ast.Starred) for a in passed):
             raise Unfit
-        given: dict[str, Any] = dict(zip(positional, node.args, strict=False))
+        given: dict[str, Any] = dict(zip(positional, passed, strict=False))
         for keyword in node.keywords:
             if keyword.arg not in named or keyword.arg in given:
                 raise Unfit

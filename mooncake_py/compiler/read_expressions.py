@@ -135,7 +135,7 @@ class ExpressionReader:
                 return self.chosen(node)
             case ast.Call(args=[argument], keywords=[]) if self.names.calls_builtin(node, "len"):
                 return self.length(argument, 0)
-            case ast.Call(func=ast.Name()):
+            case ast.Call() if self.calls_own(node):
                 return self.inlined(node)
             case ast.Call(func=ast.Attribute() as f, args=args, keywords=[]):
                 return Call(self.function(f, len(args)), tuple(map(self.value, args)), place=place)
@@ -159,6 +159,10 @@ class ExpressionReader:
     def chosen(self, node: ast.IfExp) -> Expr:
         """Read ``a if test else b``, of which one side is computed."""
         raise Unfit
+
+    def calls_own(self, node: ast.Call) -> bool:
+        """Return True if a function of the user may be called."""
+        return isinstance(node.func, ast.Name) and not self.names.builtin(node.func)
 
     def inlined(self, node: ast.Call) -> Expr:
         """Read a call of a function of the user."""

@@ -47,6 +47,7 @@ from mooncake_py.compiler.ir import (
     statements,
     walk,
 )
+from mooncake_py.compiler.methods import Owner
 from mooncake_py.compiler.read_calls import CallReader
 from mooncake_py.compiler.read_expressions import (
     OPERATORS,
@@ -85,6 +86,8 @@ class LoopReader(CallReader):
     function : FunctionDef
         The function that the loop is in.
     node : For or While
+    owner : Owner, optional
+        The class of which the function is a method.
     """
 
     def __init__(
@@ -94,9 +97,10 @@ class LoopReader(CallReader):
         found: Bindings,
         function: Any,
         node: ast.For | ast.While,
+        owner: Owner | None = None,
     ) -> None:
         place = place_of(node.iter if isinstance(node, ast.For) else node.test)
-        super().__init__(names, statics, place)
+        super().__init__(names, statics, place, owner)
         self.found = found
         self.steady = found.steady()
         self.definition = function
@@ -190,9 +194,9 @@ class LoopReader(CallReader):
         return bound
 
     def objects(self) -> set[str]:
-        """Return the names of which attributes are given."""
+        """Return the names of which attributes are given or methods called."""
         given = [node for node in self.inputs.values() if isinstance(node, ast.Attribute)]
-        return {named(dotted(node).partition(".")[0]) for node in given}
+        return {named(dotted(node).partition(".")[0]) for node in (*given, *self.calls)}
 
     # Loops.
 

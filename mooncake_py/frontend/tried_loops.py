@@ -25,6 +25,7 @@ import ast
 from typing import Any
 
 from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.methods import owner_of
 from mooncake_py.compiler.read import Reading, read_loop
 from mooncake_py.compiler.site import Site
 from mooncake_py.frontend.outputs import OutputRewriter
@@ -60,7 +61,8 @@ class LoopRewriter(OutputRewriter):
 
     def tried_loop(self, node: ast.For | ast.While, plain: Any) -> Any:
         """Return what tries a loop and then runs it plainly, or `plain` if it cannot be one."""
-        reading = read_loop(self.names, self.statics, self.found, self.root, node)
+        owner = owner_of(self.names, self.class_name, self.root)
+        reading = read_loop(self.names, self.statics, self.found, self.root, node, owner)
         if reading is None:
             return plain
         site = Site(reading.region, reading.callees)

@@ -1,0 +1,71 @@
+"""Methods that a method calls on its own object, in a region: ``self.force(x[i])``.
+
+Which function that is, the class says in which the method stands.  Each run begins by asking
+whether the object is of that very class, and the class still has that function.
+"""
+
+from __future__ import annotations
+
+import ast
+import weakref
+from types import FunctionType
+from typing import Any, NamedTuple
+
+from mooncake_py.compiler.callees import Callee
+from mooncake_py.runtime.attribute_lookup import PLAIN_READS, in_class, is_one_of
+from mooncake_py.syntax.names import Names
+
+__all__ = ["Method", "Owner", "owner_of"]
+
+
+class Owner(NamedTuple):
+    """The class of which a function is a method, and what its first parameter is called."""
+
+    cls: type
+    name: str
+
+    def function(self, node: ast.expr) -> FunctionType | None:
+        """Return the function that an attribute of the first parameter is bound to, or None."""
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+            return None
+        if node.value.id != self.name or node.attr.startswith("__"):
+            return None
+        found: Any = in_class(self.cls, node.attr)
+        return found if type(found) is FunctionType else None
+
+
+def owner_of(names: Names, class_name: str | None, function: Any) -> Owner | None:
+    """Return the class that a function is a method of, or None if nothing tells.
+
+    Parameters
+    ----------
+    names : Names
+        Of the function.
+    class_name : str or None
+        Of the class round it.
+    function : FunctionDef or Lambda
+    """
+    first = [*function.args.posonlyargs, *function.args.args][:1]
+    if class_name is None or not first or names.is_bound(class_name):
+        return None
+    found = names.globals.get(class_name)
+    return Owner(found, first[0].arg) if isinstance(found, type) else None
+
+
+class Method:
+    """What a region assumes of an object of which it calls a method."""
+
+    def __init__(self, cls: type, name: str, callee: Callee) -> None:
+        self.cls = weakref.ref(cls)
+        self.name = name
+        self.callee = callee
+
+    def is_given(self, o: Any) -> bool:
+        """Return True if the object's attribute is the function that was read."""
+        t = type(o)
+        return (
+            t is self.cls()
+            and in_class(t, self.name) is self.callee.function()
+            and is_one_of(t.__getattribute__, PLAIN_READS)
+            and self.name not in getattr(o, "__dict__", ())
+        )
