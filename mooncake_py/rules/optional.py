@@ -50,7 +50,7 @@ def load_imported() -> None:
         return
     for module in [module for module in _waiting if module in sys.modules]:
         with local.using(None):  # its rules hold everywhere, wherever they are asked for first
-            importlib.import_module(_waiting[module])
+            importlib.import_module(MODULES[module])
         hold_functions()
-        _waiting.pop(module, None)  # only now: another thread waits for the import as well
+        _waiting.pop(module, None)  # only now: another thread waits for the import too
     _seen = len(sys.modules)

@@ -293,7 +293,8 @@ def test_threads_do_not_meet():
     for thread in threads:
         thread.join()
     for k in range(1, 5):
-        np.testing.assert_array_equal(results[k], hvp(time_stepper, (X * k,), X))
+        found = hvp(time_stepper, (X * k,), X)  # in debug mode perhaps, where threads are not
+        np.testing.assert_allclose(results[k], found, rtol=1e-14)
 
 
 def test_views_of_one_memory_given_to_vjp_inside():

@@ -133,6 +133,7 @@ def test_arguments_that_are_not_dense() -> None:
         check(lambda a, s: (a * s, a[:, 0] * a[:, 1]), (a, S), directions)
 
 
+@pytest.mark.plain
 def test_arrays_in_no_order_take_one_direction(runs: list[str]) -> None:
     a = np.linspace(0.0, 1.0, 24).reshape(2, 3, 4).transpose(0, 2, 1).copy("K")
     assert not a.flags.forc
