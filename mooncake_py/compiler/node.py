@@ -46,7 +46,11 @@ class Immutable:
         return self is other or self._values() == other._values()
 
     def __hash__(self) -> int:
-        return hash((type(self), self._values()))
+        d = self.__dict__
+        known = d.get("hash")
+        if known is None:  # that of a tree asks all of it
+            known = d["hash"] = hash((type(self), self._values()))
+        return known
 
     def __repr__(self) -> str:
         fields = ", ".join(f"{name}={self.__dict__[name]!r}" for name in self._fields)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 from weakref import ref
 
@@ -24,10 +25,12 @@ from mooncake_py.compiler.simplify import inlined
 from mooncake_py.compiler.statements import fitting, masks
 from mooncake_py.compiler.statements.array_pull import PullWriter, function
 from mooncake_py.compiler.statements.array_text import ArrayText
-from mooncake_py.compiler.statements.kinds import ARRAYS, ELEMENT, NDIMS, PART
+from mooncake_py.compiler.statements.core import Core
+from mooncake_py.compiler.statements.kinds import ARRAYS, ELEMENT, NDIMS, PART, Kinds
 from mooncake_py.compiler.statements.plan import Plan
 from mooncake_py.compiler.statements.statement import Statement, is_operand
 from mooncake_py.compiler.text import define
+from mooncake_py.rules import registry
 from mooncake_py.rules.exact_zeros import surely_finite
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.active import Active
@@ -35,9 +38,10 @@ from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.overlapping import crosses
 from mooncake_py.runtime.values import FLOAT64, like
 
-__all__ = ["ArrayForm", "Way", "bases_of", "node_lines"]
+__all__ = ["Way", "array_form", "bases_of", "node_lines"]
 
 Way = Callable[[Any, Any, Any], Any]
+Activity = tuple[tuple[int, bool], ...]
 SCOPE: dict[str, Any] = {
     "Active": Active, "Ellipsis": Ellipsis, "FLOAT64": FLOAT64, "Memory": Memory,
     "crosses": crosses, "finite": surely_finite, "fitted": fitting.fitted, "float64": np.float64,
@@ -62,31 +66,24 @@ class ArrayForm:
     Parameters
     ----------
     plan : Plan
-    choose, otherwise : callable
-        The way that finds the form for other kinds, and the one that always serves.
     """
 
-    def __init__(self, plan: Plan, choose: Way, otherwise: Way) -> None:
+    def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.statement = plan.statement
         self.bases = bases_of(plan.statement)
         self.indices = tuple(dict.fromkeys(index for _, index in plan.statement.pairs))
-        self.scope = {**SCOPE, "choose": choose, "otherwise": otherwise}
+        self.scope = dict(SCOPE)
         self.scope |= {f"f{i}": f for i, f in enumerate(plan.core.functions)}
         self.pull = PullWriter(plan, self.scope) if plan.records else None
         self.text = ArrayText(self.scope)
 
-    def made(self) -> Way:
-        """Return the form."""
+    def printed(self) -> tuple[str, dict[str, Any]]:
+        """Return the text of the form, and what it reads besides `choose` and `otherwise`."""
         lines = [*self.guards(), *self.nodes(), *self.active_numbers()]
         lines += [*self.reads(), *self.computation(), "return otherwise(C, F, V)"]
         text = ("" if self.pull is None else self.pull.text) + function("run", "C, F, V", lines)
-        scope = define(text, {**self.scope, **self.text.scope})
-        form = scope["run"]
-        form.text = text  # for those who want to see it
-        if self.plan.target is None and self.plan.records and self.plan.whole is not None:
-            pulls.reads(scope["pull"])
-        return form
+        return text, {**self.scope, **self.text.scope}
 
     # Before the computation.
 
@@ -382,6 +379,53 @@ class ArrayForm:
                     f"    k{k} = n{p}.keep(v{k})",
                 ]
         return lines
+
+
+def array_form(
+    statement: Statement,
+    functions: tuple[Any, ...],
+    kinds: Kinds,
+    on: Activity,
+    choose: Way,
+    otherwise: Way,
+) -> Way | None:
+    """Return the form for one pattern, None if there is none.
+
+    Parameters
+    ----------
+    statement : Statement
+    functions : tuple of callable
+    kinds : Kinds
+    on : tuple of (int, bool)
+        Which arrays are active, by their positions among the values.
+    choose, otherwise : callable
+        The way that finds the form for other kinds, and the one that always serves.
+    """
+    found = printed(statement, functions, kinds, on, registry.version())
+    if found is None:
+        return None
+    text, scope, reads = found
+    scope = define(text, {**scope, "choose": choose, "otherwise": otherwise})
+    form = scope["run"]
+    form.text = text  # for those who want to see it
+    if reads:
+        pulls.reads(scope["pull"])
+    return form
+
+
+@lru_cache(maxsize=1024)
+def printed(
+    statement: Statement, functions: tuple[Any, ...], kinds: Kinds, on: Activity, rules: int
+) -> tuple[str, dict[str, Any], bool] | None:
+    """Return the text of a form, what it reads, and whether its adjoint only reads the cotangent.
+
+    The same statement may stand in many places; `rules` counts what has been declared.
+    """
+    plan = Plan(Core(statement, functions), kinds, dict(on))
+    if not plan.can_be_written():
+        return None
+    text, scope = ArrayForm(plan).printed()
+    return text, scope, plan.target is None and plan.records and plan.whole is not None
 
 
 def bases_of(statement: Statement) -> tuple[int, ...]:

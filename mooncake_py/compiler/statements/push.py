@@ -287,10 +287,10 @@ class Below:
         self.operands: dict[str, Expr] = {}
         value = self.of(tangent)
         moved = {new: old for new, (on, old) in enumerate(self.sources) if not on}
-        ints, certain = self.own.ints, self.own.certain
+        ints, certain = dict(self.own.ints), self.own.certain
         statement = Statement(
             value, tuple(self.layout), len(self.sources),
-            ints={new: ints[old] for new, old in moved.items() if old in ints},
+            ints=tuple((new, ints[old]) for new, old in moved.items() if old in ints),
             certain=frozenset(new for new, old in moved.items() if old in certain),
         )  # fmt: skip
         self.site = StatementSite(statement, one_by_one(statement))

@@ -66,7 +66,7 @@ class StatementReader:
             value,
             tuple(self.layout),
             len(self.values),
-            ints=dict(self.ints),
+            ints=tuple(self.ints.items()),
             certain=certain,
             **rest,
         )

@@ -158,15 +158,16 @@ class ScalarForm:
         statement = self.statement
         count = 1 + max([*self.names.values(), *self.on, *(i for _, i in statement.pairs)])
         fits = ["C.fuses"]
-        ndims = {base: statement.ints[index] for base, index in statement.pairs}
+        ints = dict(statement.ints)
+        ndims = {base: ints[index] for base, index in statement.pairs}
         for base in self.on:
             fits.append(
                 f"type(a{base}) is ndarray and a{base}.dtype is FLOAT64"
                 f" and a{base}.ndim == {ndims[base]}"
             )
-        for p, ints in statement.ints.items():
+        for p, n in statement.ints:
             if p not in statement.certain:
-                parts = [f"a{p}"] if ints == 1 else [f"a{p}[{k}]" for k in range(ints)]
+                parts = [f"a{p}"] if n == 1 else [f"a{p}[{k}]" for k in range(n)]
                 fits += [f"type({part}) in INTS" for part in parts]
         fits += [
             f"type(a{p}) is {'Active' if self.kinds[k] is Active else self.kinds[k].__name__}"

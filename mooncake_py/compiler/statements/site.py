@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
-from mooncake_py.compiler.statements.array_forms import ArrayForm, bases_of
+from mooncake_py.compiler.statements.array_forms import array_form, bases_of
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.general import Way, text_of
 from mooncake_py.compiler.statements.kinds import ARRAYS, Kinds, kind_name, kinds_of
-from mooncake_py.compiler.statements.plan import Plan
 from mooncake_py.compiler.statements.push import Push, Unusual
 from mooncake_py.compiler.statements.scalars import INTS, scalar_form
 from mooncake_py.compiler.statements.statement import Statement
@@ -46,8 +45,8 @@ class StatementSite:
     """
 
     __slots__ = (
-        "_cores", "_forms", "bases", "in_forward_mode", "indices", "misses", "names", "otherwise",
-        "run", "single", "statement",
+        "_cores", "_forms", "bases", "in_forward_mode", "indices", "ints", "misses", "names",
+        "otherwise", "run", "single", "statement",
     )  # fmt: skip
 
     def __init__(self, statement: Statement, otherwise: Way) -> None:
@@ -58,9 +57,10 @@ class StatementSite:
         self.bases = bases_of(statement)
         pairs = statement.pairs
         self.indices = tuple(dict.fromkeys(index for _, index in pairs))
-        ints = {base: statement.ints.get(index, 0) for base, index in pairs}
+        self.ints = dict(statement.ints)
+        ints = {base: self.ints.get(index, 0) for base, index in pairs}
         self.single = not statement.into and all(
-            ints[base] == statement.ints.get(index) for base, index in pairs
+            ints[base] == self.ints.get(index) for base, index in pairs
         )
         self.misses = 0
         self.in_forward_mode: Push | None = None
@@ -99,10 +99,17 @@ class StatementSite:
         """Run by a form that records one entry, or by the way that always serves."""
         form = self.form(ctx, functions, values)
         if form is None or form is self.run:  # which has handed over
-            self.run = self.choose
+            self.run = self.other
             return self.otherwise(ctx, functions, values)
         self.run = form
         return form(ctx, functions, values)
+
+    def other(self, ctx: Language, functions: Any, values: Any) -> Any:
+        """Run the way that always serves, as long as something that is no array is indexed."""
+        for p in self.bases:
+            if type(values[p]) is not ndarray:
+                return self.otherwise(ctx, functions, values)
+        return self.choose(ctx, functions, values)
 
     def form(self, ctx: ReverseMode, functions: Any, values: Any) -> Way | None:
         """Return the form for these values, None where there is none."""
@@ -119,7 +126,7 @@ class StatementSite:
         """Return True if everything is a number or a single element of a float64 array."""
         if not self.single or any(type(values[p]) is ndarray for p in self.names.values()):
             return False
-        ints = self.statement.ints
+        ints = self.ints
         for base, index in self.statement.pairs:
             a = values[base]
             if type(a) is not ndarray or a.dtype is not FLOAT64 or a.ndim != ints[index]:
@@ -174,11 +181,8 @@ class StatementSite:
         try:
             return self._forms[key]
         except KeyError:
-            plan = Plan(core, kinds, dict(on))
-            form = None
-            if plan.can_be_written():
-                form = ArrayForm(plan, self.choose, self.otherwise).made()
-            self._forms[key] = form
+            pattern = self.statement, functions, kinds, on
+            form = self._forms[key] = array_form(*pattern, self.choose, self.otherwise)
             return form
 
     # Forward mode.

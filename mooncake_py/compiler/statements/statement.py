@@ -39,8 +39,8 @@ class Statement(NamedTuple):
     into : bool
         Whether the last function of the value writes into the target, by ``out=``; if it augments,
         the target is an operand of functions.
-    ints : dict of int to int
-        Number of ints in each index that may be of one element, by its position.
+    ints : tuple of (int, int)
+        The position of each index that may be of one element, and how many ints it has.
     certain : frozenset of int
         Positions of indices that are ints, or slices of ints, for certain.
     """
@@ -51,7 +51,7 @@ class Statement(NamedTuple):
     target: Part | None = None
     augments: bool = False
     into: bool = False
-    ints: dict[int, int] = {}
+    ints: tuple[tuple[int, int], ...] = ()
     certain: frozenset[int] = frozenset()
 
     @property
