@@ -12,7 +12,8 @@ from mooncake_py.compiler.ir import Const, Expr, For, Length, Name, Op
 __all__ = ["evaluated", "passes"]
 
 FUNCTIONS: dict[str, Any] = {
-    "range": range, "int": int, "abs": abs, "backwards": lambda steps: steps[::-1],
+    "range": range, "int": int, "abs": abs, "float": float, "round": round,
+    "backwards": lambda steps: steps[::-1],
 }  # fmt: skip
 
 
@@ -33,7 +34,9 @@ def evaluated(e: Expr, scope: Mapping[str, Any]) -> Any:
             found = scope[array]  # a list has a length too
             return len(found) if axis == 0 else found.shape[axis]
         case Op(op=op, args=args):
-            f = FUNCTIONS.get(op) or getattr(operator, op)
+            f = FUNCTIONS.get(op) or getattr(operator, op, None)
+            if f is None:
+                raise LookupError(e)
             return f(*[evaluated(a, scope) for a in args])
     raise LookupError(e)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ from mooncake_py.compiler.ir import (
     Load,
     Name,
     Region,
+    Statement,
     While,
     parts_of,
     rebuilt,
@@ -267,10 +268,20 @@ def bound_to(region: Region, functions: Sequence[Any]) -> Region:
         return e
 
     def bind(block: Block) -> Block:
-        return tuple([with_value(with_blocks(s, bind), known) for s in block])
+        return tuple([with_test(with_value(with_blocks(s, bind), known), known) for s in block])
 
     return Region(
         bind(region.body), region.inputs, region.arrays, region.bound, region.counts, region.like,
         region.shaped,
         region.data,
     ) if functions else region  # fmt: skip
+
+
+def with_test(s: Statement, change: Callable[[Expr], Expr]) -> Statement:
+    """Return a statement with its test changed, if it has one."""
+    match s:
+        case If():
+            return If(change(s.test), s.body, s.orelse, place=s.place)
+        case While():
+            return While(change(s.test), s.body, place=s.place)
+    return s

@@ -75,7 +75,6 @@ class CallReader(ExpressionReader):
         self.callees = Callees()
         self.calls: list[ast.expr] = []
         self.frame: Frame | None = None
-        self.is_whole = False
         self.counts: set[str] = set()
         self.temporaries = 0
 

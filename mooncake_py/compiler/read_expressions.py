@@ -5,7 +5,8 @@
 Taken as values: arithmetic, functions of modules of which the partial derivatives are declared or
 zero, ``int``, ``float``, ``abs``, ``round``, ``len``, ``max``, ``min``, conditional expressions,
 elements, names, attributes of names.  Taken in indices, ranges and tests: arithmetic, comparisons,
-``and``, ``or``, ``not``, ``int``, ``abs``, ``len``, lengths of arrays, attributes of names.
+``and``, ``or``, ``not``, ``int``, ``abs``, ``len``, lengths of arrays, attributes of names; in
+tests also powers, functions of `math`, ``max`` and ``min``.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from mooncake_py.compiler.flat import is_flat_function
 from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Length, Load, Name, Op, Select
 from mooncake_py.compiler.ir import walk as walk_expression
 from mooncake_py.compiler.partials import declared
+from mooncake_py.runtime.values import is_of_math
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import Place, dotted, load, place_of
 from mooncake_py.syntax.static_integers import StaticInts
@@ -105,6 +107,7 @@ class ExpressionReader:
         self.data: set[str] = set()
         self.indices: set[str] = set()
         self.ways: set[str] = set()
+        self.is_whole = False
         self._numbers_of: dict[tuple[str, int], int] = {}
 
     # Values.
@@ -130,7 +133,7 @@ class ExpressionReader:
             ):
                 return Op(name, (self.value(argument),), place=place)
             case ast.Call(args=[_, _, *_], keywords=[]) if self.is_extremum(node):
-                return self.extremum(node)
+                return self.extremum(node, [self.value(part) for part in node.args])
             case ast.IfExp():
                 return self.chosen(node)
             case ast.Call(args=[argument], keywords=[]) if self.names.calls_builtin(node, "len"):
@@ -145,11 +148,11 @@ class ExpressionReader:
         """Return True if the builtin `max` or `min` is called."""
         return any(self.names.calls_builtin(node, name) for name in ("max", "min"))
 
-    def extremum(self, node: ast.Call) -> Expr:
+    def extremum(self, node: ast.Call, operands: list[Expr]) -> Expr:
         """Read ``max(a, b, ...)`` or `min`: the first of those that are equal."""
         comparison = "gt" if self.names.calls_builtin(node, "max") else "lt"
         place = place_of(node)
-        found, *others = map(self.value, node.args)
+        found, *others = operands
         for other in others:
             found = Select(
                 Compare((comparison,), (other, found), place=place), other, found, place=place
@@ -305,9 +308,22 @@ class ExpressionReader:
                 return found
             case ast.Subscript():
                 return self.item(node)
+            case ast.BinOp(left=left, op=ast.Pow(), right=right) if not self.is_whole:
+                return Op("pow", (self.native(left), self.native(right)), place=place)
+            case ast.Call(func=ast.Attribute() as f, args=args, keywords=[]) if not self.is_whole:
+                if self.is_of_numpy(f):
+                    raise Unfit  # it may warn
+                return Call(self.function(f, len(args)), tuple(map(self.native, args)), place=place)
             case ast.Call(args=[argument], keywords=[]):
                 return self.builtin(node, argument)
+            case ast.Call(args=[_, _, *_], keywords=[]) if self.is_extremum(node):
+                return self.extremum(node, [self.native(part) for part in node.args])
         raise Unfit
+
+    def is_of_numpy(self, node: ast.Attribute) -> bool:
+        """Return True for a function of another module than `math`."""
+        module = self.names.module(node.value)
+        return module is None or not is_of_math(module.__dict__.get(node.attr))
 
     def compared(self, ops: list[ast.cmpop], values: list[ast.expr], place: Place) -> Compare:
         """Read a chain of comparisons."""
@@ -330,7 +346,7 @@ class ExpressionReader:
         """Read a call of a builtin."""
         if self.names.calls_builtin(node, "len"):
             return self.length(argument, 0)
-        for name in ("int", "abs"):
+        for name in CONVERSIONS:
             if self.names.calls_builtin(node, name):
                 return Op(name, (self.native(argument),), place=place_of(node))
         raise Unfit

@@ -243,7 +243,10 @@ class Site:
         """Return the range of the outermost loop, None where nothing tells how often it runs."""
         if self.is_given or not isinstance(self.region.loop, For):
             return given
-        return evaluated(self.region.loop.range, inputs)
+        try:
+            return evaluated(self.region.loop.range, inputs)
+        except UNUSUAL:
+            return None  # the loop raises it
 
     def is_worth(self, steps: range | None, inputs: dict[str, Any]) -> bool:
         """Return True if what is copied before is not far too large.
@@ -444,7 +447,8 @@ def cells_of(a: Any) -> Any:
     """
     if type(a) is Items:
         return a.cells
-    return memoryview(a) if type(a) is ndarray and a.flags.aligned else a
+    viewed: Any = a if type(a) is ndarray and a.flags.aligned else None
+    return a if viewed is None else memoryview(viewed)
 
 
 def split(ctx: ForwardMode, value: Any) -> tuple[Any, Any]:

@@ -180,7 +180,7 @@ def changer(t: type, name: str, method: str) -> Callable[..., Any] | None:
 
 PLAIN_READS = tuple([t.__getattribute__ for t in (object, tuple, SimpleNamespace)])
 PLAIN_WRITES = object.__setattr__, SimpleNamespace.__setattr__
-PLAIN_DESCRIPTORS = frozenset({MemberDescriptorType, type(namedtuple("_", "x").x)})
+PLAIN_DESCRIPTORS = frozenset({MemberDescriptorType, type(vars(namedtuple("_", "x"))["x"])})
 
 
 def is_one_of(value: Any, known: tuple[Any, ...]) -> bool:

@@ -64,6 +64,46 @@ def test_heads(head, taken):
     assert taken == [True, True, False] * 2
 
 
+@pytest.mark.plain
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if math.sqrt(abs(x[i])) < 0.9 * a ** 0.5: s += x[i] * a",
+        "if max(x[i], a, 0.1) > min(s, 2) or abs(x[i]) ** 1.5 > 1: s *= 1.5",
+        "if i > 3 and math.log(x[i - 1]) > 0 or round(x[i]) == 1: s += x[i]",
+        "for j in range(max(0, i - 1), min(5, i + 2)): s += x[j] * a",
+        "while math.hypot(s, x[i]) < 2.0: s = 1.3 * s + 0.1 * a",
+        "s += x[max(i - 1, 0)] * x[min(i + 1, 4)]; x[max(i - 2, 0)] *= s",
+        "assert math.exp(x[i]) < 100.0; s += x[i]",
+        "s += x[i] if float(i) ** 0.5 > 1 else a",
+    ],
+)
+def test_tests_and_ranges(body, taken):
+    agrees(looped(body), X, 0.6)
+    assert taken[:2] == [True, True]
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("test", ["math.log(x[i]) > 0", "x[i] ** 0.5 > 1", "1.0 / (i - 2) > 0"])
+def test_tests_that_raise(test, taken):
+    f = looped(f"if {test}: s += x[i]; k = i")
+    with np.errstate(invalid="ignore"):
+        try:
+            value = f(X.copy(), 0.6)
+        except (ValueError, ZeroDivisionError, TypeError) as error:
+            with pytest.raises(type(error)):
+                grad(f)(X.copy(), 0.6)
+        else:
+            assert value_and_grad(f)(X.copy(), 0.6)[0] == value
+    assert taken == [False]
+
+
+def test_reversed_ranges_of_no_ints():
+    f = looped("s += x[i]", "for i in reversed(range(len(x), a)):")
+    with pytest.raises(TypeError, match="integer"):
+        grad(f)(X.copy(), 0.6)
+
+
 def test_ranges_that_go_backwards_within():
     agrees(looped("for j in reversed(range(i)): s += s * a * x[j]"), X, 0.6)
 

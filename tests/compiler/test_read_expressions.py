@@ -45,6 +45,8 @@ def written(e: Expr) -> str:
         ("a / b", "u_a / u_b"),
         ("len(x) > y.shape[0]", "n0_u_x > n0_u_y"),
         ("o.a > i", "au_o_of_a > u_i"),
+        ("i ** 2 > float(a)", "(u_i ** 2) > float(u_a)"),
+        ("max(i, a) < 2", "(u_a if (u_a > u_i) else u_i) < 2"),
         ("m.shape[1] > int(a) + abs(b)", "n1_u_m > (int(u_a) + abs(u_b))"),
     ],
 )
@@ -57,7 +59,7 @@ def test_conditions(text, expected):
 
 @pytest.mark.parametrize(
     "text",
-    ["i is 0", "i in x", "i & 1", "i << 1", "~i", "i ** 2", "max(i, 2, 3)", "max(i, key=i)",
+    ["i is 0", "i in x", "i & 1", "i << 1", "~i", "np.sin(a) > 0", "max(i, key=i)",
      "abs(*x)", "int(a, base=2)", "o.b().a", "x[i].real", "'a'", "None",
      "i if a is b else b", "f'{i}'", "x[0:1]"],
 )  # fmt: skip

@@ -179,7 +179,8 @@ def _statement(random: Random, counters: list[str]) -> list[str]:
         bounds = random.choice(("range(2)", "range(i)", "range(i, n)", "range(k)", "range(len(y))",
                                 "range(i - 1, -1, -1)", "range(int(abs(y[i]) * 3))",
                                 "reversed(range(i))", "range(order[i] % 3)",
-                                "range(order[k], n)"))  # fmt: skip
+                                "range(order[k], n)",
+                                "range(max(0, i - 1), min(n, i + 2))"))  # fmt: skip
         head = f"for j in {bounds}:"
         if random.random() < 0.25:
             head = random.choice((
@@ -207,6 +208,11 @@ def _statement(random: Random, counters: list[str]) -> list[str]:
         test = f"{left} {random.choice(CONDITIONS)} {right}"
         if random.random() < 0.3:
             test += f" {random.choice(('and', 'or'))} {random.choice(counters)} % 2 == 0"
+        elif random.random() < 0.2:
+            test = random.choice((
+                f"math.sqrt(abs({left})) < {right}", f"max({left}, {right}) > s",
+                f"abs({left}) ** 1.5 > abs({right}) or {test}", f"round({left}) == 1",
+            ))  # fmt: skip
         body = _block(random, counters, random.randint(1, 2))
         other = ["else:", *_block(random, counters, 1)] if random.random() < 0.5 else []
         return [f"if {test}:", *body, *other]
