@@ -57,6 +57,20 @@ LOOPS: dict[str, tuple[str, str, str, str, str]] = {
     ),
     "choices": ("for i in range(n):", "x[i] = max(x[i], a) if y[i] > 0 else abs(a)", "pass", "x a",
                 ""),
+    "index_data": (
+        "for i in range(n):",
+        "for k in range(y[i], y[i + 1]):\n    j = o.columns[k]\n    s += x[j] * a",
+        "s = 0.0", "x a", "",
+    ),
+    "loops_of_functions": (
+        "for i in reversed(range(n)):", "x[i] += rising(x, i, a)", "pass", "x a", "",
+    ),
+    "flags": (
+        "for i in range(n):",
+        "if b is not None and x[i] > b: x[i] = b\nif a: print(a)\nx[i] *= 2.0",
+        "pass", "x", "b:None a:bool",
+    ),
+    "powers": ("for i in range(n):", "x[i] = x[i] ** a % 0.75", "pass", "x a", ""),
     "quotient": ("for i in range(n):", "s = s / (a + x[i])\nx[i] = -s", "s = 1.0", "s a", ""),
 }  # fmt: skip
 
@@ -66,6 +80,16 @@ def saturating(u: float, v: float, rate: float = 2.0) -> float:
     if u < 0.0:
         return 0.0
     return rate * u * v / (1.0 + u)
+
+
+def rising(z: np.ndarray, k: int, rate: float) -> float:
+    """Go through elements, with an int of its own."""
+    s, m = 0.0, 0
+    for j in range(k):
+        if z[j] > z[m]:
+            m = j
+            s += rate * z[m]
+    return s
 
 
 def mean(u: float, rate: float) -> float:
@@ -78,7 +102,7 @@ def mean(u: float, rate: float) -> float:
 def test_golden(name: str, request: pytest.FixtureRequest) -> None:
     head, body, before, active, types = LOOPS[name]
     functions = (np.tanh, np.maximum) if "np." in body else ()
-    read = region_of(body, before, head, saturating=saturating, mean=mean)
+    read = region_of(body, before, head, saturating=saturating, mean=mean, rising=rising)
     region = bound_to(read, functions)
     text = described(region, set(active.split()), dict(part.split(":") for part in types.split()))
     path = FOLDER / f"{name}.txt"
