@@ -28,7 +28,8 @@ EMPTY = ("x[:0]", "w[5:]", "m[:0, 0]", "x[3:2]", "y[2:2]", "m[1, :0]")
 ONES = ("x[4:]", "w[:1]", "m[0, :1]", "m[1:2, 1]", "y[-1:]")
 OTHER_TYPES = ("SINGLE", "WHOLE", "COMPLEX", "BOOLS", "q", "ZERO_D")
 OF_SHARED_MEMORY = ("r", "r[1]", "b", "x[1:4][::-1]", "m.T[::-1]", "o[:, 1]", "o")
-UNFIT = ("x", "w[:4]", "u", "m[:2]", "m[0, 0, 0]", "x[9]", "None")
+UNFIT = ("x", "w[:4]", "u", "m[:2]", "m[0, 0, 0]", "x[9]")
+POLES = ("np.sqrt", "np.cbrt", "np.log", "np.arcsin")
 DATA = (
     "SINGLE = np.array([0.5, -1.25, 2.0], np.float32)\nWHOLE = np.array([1, -2, 3])\n"
     "COMPLEX = np.array([1.0 + 0.5j, -0.25j, 2.0])\nBOOLS = WHOLE > 0\nZERO_D = np.array(0.75)\n\n"
@@ -76,6 +77,11 @@ def _odd_statement(random: Random) -> str:
         return target + operator + value
     if kind < 0.53:
         return _exchanged(random, text, ROWS + SQUARES + NUMBERS, UNFIT, 0.2)
+    if kind < 0.8 and ", out=" not in text:
+        target, operator, value = re.split(r"( \S?= )", text)
+        value = _exchanged(random, value, FUNCTIONS, POLES, 0.5)
+        value = _exchanged(random, value, ROWS, ("u[1]", "u[0, 1]"), 0.2)
+        return target + operator + _exchanged(random, value, NUMBERS, ("0.0",), 0.3)
     return text
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from mooncake_py.compiler.statements import masks
 from tests.programs.comparing import assert_as_unfused, function_of
 from tests.programs.outcomes import assert_agrees
 from tests.programs.random_statements import (
@@ -12,6 +15,9 @@ from tests.programs.random_statements import (
     random_text,
     special_arguments,
 )
+
+WITH_STEPS = re.compile(r"np\.(sin|tanh|arctan|arctan2)\(.*out=")
+"""Of such functions NumPy has other loops, with other last bits, for results in steps."""
 
 
 def compare(seed: int) -> None:
@@ -30,7 +36,11 @@ def compare_every_mode(seed: int) -> None:
     number = function_of(random_text(seed, odd=odd), f"<statements {seed}>")
     state = function_of(random_text(seed, odd=odd, tail=STATE), f"<state of statements {seed}>")
     given = special_arguments(seed, finite=seed % 8 < 4) if seed % 4 >= 2 else arguments(seed)
-    assert_agrees(number, state, given, seed)
+    to_the_bit = not WITH_STEPS.search(random_text(seed, odd=odd))
+    with pytest.MonkeyPatch.context() as patch:
+        if seed % 3 == 0:
+            patch.setattr(masks, "SMALL", 2)  # masks are kept as bits
+        assert_agrees(number, state, given, seed, to_the_bit)
 
 
 @pytest.mark.parametrize("seed", range(20))

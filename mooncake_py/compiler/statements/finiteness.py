@@ -7,7 +7,7 @@ after products with what may be anything, once: what is not finite stays so on i
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, Op, parts_of, walk
 
@@ -63,9 +63,10 @@ def without_implied(names: list[str], lets: Sequence[Let]) -> list[str]:
     """
     if len(names) < 2:
         return names
+    values = {let.name: let.value for let in lets}
     sources: dict[str, set[str]] = {}
     for let in lets:
-        read = set() if leaves_out(let.value) else set(read_by(let.value))
+        read = set() if leaves_out(let.value, values) else set(read_by(let.value))
         sources[let.name] = read.union(*(sources.get(name, ()) for name in read))
     return [
         name
@@ -74,10 +75,13 @@ def without_implied(names: list[str], lets: Sequence[Let]) -> list[str]:
     ]
 
 
-def leaves_out(e: Expr) -> bool:
-    """Return True for what BLAS may compute: calls, and sums of products."""
+def leaves_out(e: Expr, values: Mapping[str, Expr]) -> bool:
+    """Return True for what BLAS may compute: calls, and sums of products, which may be named."""
     if isinstance(e, Op) and e.op in ("summed", "fitted"):
-        return isinstance(e.args[0], Op) and e.args[0].op == "mul"
+        summed = e.args[0]
+        if isinstance(summed, Name):
+            summed = values.get(summed.name, summed)
+        return isinstance(summed, Op) and summed.op == "mul"
     return isinstance(e, Call)
 
 
