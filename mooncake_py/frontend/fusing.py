@@ -12,7 +12,7 @@ from typing import Any
 
 from mooncake_py.compiler.read_expressions import ARITHMETIC
 from mooncake_py.compiler.statements.general import Way, elsewhere, one_by_one, writing
-from mooncake_py.compiler.statements.read import StatementReader, read_expression
+from mooncake_py.compiler.statements.read import StatementReader, plain_index, read_expression
 from mooncake_py.compiler.statements.site import StatementSite
 from mooncake_py.compiler.statements.statement import Statement
 from mooncake_py.frontend.conditions import ConditionRewriter
@@ -20,7 +20,6 @@ from mooncake_py.syntax.nodes import (
     CONTEXT,
     INPLACE,
     PREFIX,
-    is_plain_index,
     load,
     located,
     place_of,
@@ -108,19 +107,19 @@ class FusingRewriter(ConditionRewriter):
             or not isinstance(target, ast.Subscript)
             or not isinstance(target.value, ast.Name | ast.Attribute)
             or not (isinstance(target.value, ast.Name) or self.can_peek(target.value))
-            or not is_plain_index(target.slice)
             or (node.lineno != node.end_lineno and not self.spans)
         ):
             return None
         found = read_expression(value, self.names, self.spans)
-        if found is None:
+        index = plain_index(target.slice, self.names)
+        if found is None or index is None:
             return None
         reader, read = found
         expression = self.whole(reader, read)
         if not augments and not expression.size:
             return None  # nothing to compute: a store like any other
         way = self.way_of(expression)
-        place = reader.add_base(target.value), reader.add_index(target.slice)
+        place = reader.add_base(target.value), reader.add_index(index)
         method = None
         if isinstance(node, ast.AugAssign):
             read = reader.changed(ARITHMETIC[type(node.op)], place, read)

@@ -15,10 +15,10 @@ import numpy as np
 
 from mooncake_py.compiler.ir import Call, Name, substituted
 from mooncake_py.compiler.statements.general import elsewhere
-from mooncake_py.compiler.statements.read import StatementReader, read_expression
+from mooncake_py.compiler.statements.read import StatementReader, plain_index, read_expression
 from mooncake_py.compiler.statements.statement import Part, operand, position_of
 from mooncake_py.frontend.spanning import SpanningRewriter
-from mooncake_py.syntax.nodes import is_plain_index, place_of, replaced
+from mooncake_py.syntax.nodes import place_of, replaced
 
 __all__ = ["OutputRewriter"]
 
@@ -75,6 +75,5 @@ class OutputRewriter(SpanningRewriter):
             return None
         if base is target:
             return reader.add_value(base)
-        if not is_plain_index(target.slice):
-            return None
-        return reader.add_base(base), reader.add_index(target.slice)
+        index = plain_index(target.slice, self.names)
+        return None if index is None else (reader.add_base(base), reader.add_index(index))

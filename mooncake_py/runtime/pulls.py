@@ -15,9 +15,9 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.rules.broadcasting import fit
+from mooncake_py.rules.exact_zeros import surely_finite
 from mooncake_py.rules.kinds import Wirtinger
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.finite import is_finite
 from mooncake_py.runtime.memory import Memory, undo_assign
 from mooncake_py.runtime.values import FLOAT64
 
@@ -197,7 +197,7 @@ def quick_product(g: ndarray, partial: Any, saved: Any) -> ndarray | None:
         return None
     if type(c) is not ndarray or c.dtype is not FLOAT64:
         return None
-    return c if is_finite(c) else None
+    return c if surely_finite(c) else None
 
 
 def product_sum(g: Any, p: ndarray, spec: Any) -> Any:
@@ -257,7 +257,7 @@ def product(g: Any, p: Any) -> Any:
     else:
         c = g * real_or_conjugate(p)
     if type(c) is ndarray:
-        if not is_finite(c):  # which is rare
+        if not surely_finite(c):  # which is rare
             c[...] = np.where(g == 0, 0, c)
     elif c != c and not g:  # a nan scalar
         return 0.0

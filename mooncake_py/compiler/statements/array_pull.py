@@ -19,6 +19,7 @@ from mooncake_py.compiler.statements.kinds import ELEMENT, FULL, PART
 from mooncake_py.compiler.statements.masks import kept
 from mooncake_py.compiler.statements.plan import Plan
 from mooncake_py.compiler.text import define
+from mooncake_py.rules.exact_zeros import ONE_THREAD
 from mooncake_py.rules.kinds import AtOnce
 
 __all__ = ["PullWriter", "function"]
@@ -186,7 +187,8 @@ class PullWriter:
         totals = self.received.totals
         full = [names_in([totals[k]]) for k in totals if self.plan.kinds[k] is FULL]
         if [name] in full and not any(is_masked_g(e) for e in totals.values()):
-            return f"(isfinite({name}.dot({name})) if {name}.ndim == 1 else finite({name}))"
+            small = f"{name}.ndim == 1 and {name}.size <= {ONE_THREAD}"
+            return f"(isfinite({name}.dot({name})) if {small} else finite({name}))"
         return f"finite({name})"
 
     # The cotangent that comes in.

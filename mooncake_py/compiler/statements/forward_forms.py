@@ -28,6 +28,7 @@ from mooncake_py.compiler.statements.pushforward import tangent_of
 from mooncake_py.compiler.statements.statement import Statement
 from mooncake_py.compiler.steps import Names, Steps
 from mooncake_py.compiler.text import define
+from mooncake_py.rules.exact_zeros import surely_finite
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.overlapping import crosses
 from mooncake_py.runtime.pulls import is_basic
@@ -37,7 +38,6 @@ from mooncake_py.tangents.memory import has_overlaps
 
 __all__ = ["ForwardForm", "Pattern", "computation", "is_finite", "new_memory"]
 
-INFINITY = float("inf")
 SYMBOLS = {"add": "+=", "sub": "-=", "": "="}
 READ = """\
 b{p} = known.get(id(a{p}))
@@ -67,10 +67,7 @@ class Pattern(NamedTuple):
 def is_finite(t: Any) -> bool:
     """Return True for a float64 array or a float that is finite."""
     if type(t) is ndarray:
-        if t.dtype is not FLOAT64:
-            return False
-        flat = t if t.ndim == 1 else t.ravel("K")
-        return bool(flat.dot(flat) < INFINITY)
+        return t.dtype is FLOAT64 and surely_finite(t)
     while type(t) is Active:
         t = t.primal
     return type(t) in NUMBERS and bool(np.isfinite(t))

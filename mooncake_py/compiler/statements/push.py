@@ -370,6 +370,8 @@ class Push:
         found = self.reader.read(ctx, values)
         written = None if self.base is None else values[self.base]
         if type(written) is not ndarray:
+            if self.statement.into:
+                raise Unusual
             if not found.moving:
                 return self.site.run(ctx.base, functions, tuple(found.primals))
             return self.expression(ctx, functions, values, found)

@@ -22,10 +22,10 @@ from mooncake_py.compiler.read_expressions import ARITHMETIC, Unfit
 from mooncake_py.compiler.statements.contractions import PRODUCTS
 from mooncake_py.compiler.statements.statement import Part, Statement, is_operand, operand
 from mooncake_py.syntax.names import Names
-from mooncake_py.syntax.nodes import dotted, is_plain_index, place_of
+from mooncake_py.syntax.nodes import dotted, is_plain_index, located, place_of, replaced
 from mooncake_py.syntax.trees import walk
 
-__all__ = ["StatementReader", "read_expression"]
+__all__ = ["StatementReader", "plain_index", "read_expression"]
 
 
 class StatementReader:
@@ -151,10 +151,11 @@ class StatementReader:
 
     def item(self, node: ast.Subscript) -> Name:
         """Return the operand of an element or a slice, by an index without effects."""
-        if not self.is_steady(node.value) or not is_plain_index(node.slice):
+        index = plain_index(node.slice, self.names)
+        if index is None or not self.is_steady(node.value):
             raise Unfit
         assert isinstance(node.value, ast.Name | ast.Attribute)
-        return self.add_operand((self.add_base(node.value), self.add_index(node.slice)))
+        return self.add_operand((self.add_base(node.value), self.add_index(index)))
 
     def call(self, node: ast.Call) -> Expr:
         """Return a call of a module's function, such as ``np.hypot(x, y)``, or of `int`."""
@@ -191,6 +192,25 @@ class StatementReader:
             found = Call(self.function(function), args, place=place)
         self._products.append(found)
         return found
+
+
+def plain_index(node: ast.expr, names: Names) -> ast.expr | None:
+    """Return an index that may be read at any time, None in the place of ``np.newaxis``."""
+
+    def plain(part: ast.expr) -> ast.expr:
+        if isinstance(part, ast.Attribute) and part.attr == "newaxis":
+            module = names.module(part.value)
+            if module is not None and module.__dict__.get("newaxis", part) is None:
+                return located(ast.Constant(None), place_of(part))
+        return part
+
+    if isinstance(node, ast.Tuple):
+        parts = list(map(plain, node.elts))
+        if any(part is not old for part, old in zip(parts, node.elts, strict=True)):
+            node = replaced(node, elts=parts)
+    else:
+        node = plain(node)
+    return node if is_plain_index(node) else None
 
 
 def read_expression(

@@ -24,9 +24,9 @@ from mooncake_py.modes.forward.stack import (
 )
 from mooncake_py.modes.forward.stacked_blocks import StackedBlocks
 from mooncake_py.overriding import override
+from mooncake_py.rules.exact_zeros import surely_finite
 from mooncake_py.runtime import drops
 from mooncake_py.runtime.active import REAL_SCALARS, Active, active_number, primal_of
-from mooncake_py.runtime.finite import is_finite
 from mooncake_py.runtime.operators import BinaryOperator
 from mooncake_py.runtime.quiet import Quiet, loud_again, quiet
 from mooncake_py.runtime.values import FLOAT64, is_inexact
@@ -351,7 +351,7 @@ def checked(rows: Any) -> ndarray | None:
     """Return rows of floats if they are finite: a zero may be in them as nan."""
     if type(rows) is not ndarray or rows.dtype is not FLOAT64:
         return None
-    return rows if is_finite(rows) else None
+    return rows if surely_finite(rows) else None
 
 
 def weighted_sum(partials: Any, primals: Any, tangents: Any, y: Any) -> ndarray | None:

@@ -422,3 +422,15 @@ def test_two_ints_make_an_int():
     assert kind is np.int64
     assert value == 6.0
     assert found == 2.0
+
+
+def test_an_output_that_is_read_by_code_is_written_in_forward_mode():
+    def f(x):
+        y = x * 1.0
+        np.sin(y, out=y.T)
+        return np.sum(y * x)
+
+    x = np.array([0.25, -1.5])
+    y, dy = jvp(f, (x,), (np.ones(2),))
+    assert y == f(x)
+    np.testing.assert_allclose(dy, np.sum(np.cos(x) * x + np.sin(x)))
