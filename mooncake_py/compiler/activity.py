@@ -12,6 +12,7 @@ from mooncake_py.compiler.flat import is_flat
 from mooncake_py.compiler.ir import (
     Assign,
     Call,
+    Compare,
     Expr,
     Let,
     Load,
@@ -66,7 +67,7 @@ def flowing(e: Expr) -> Iterator[Name | Load]:
     match e:
         case Name() | Load():
             yield e
-        case Op() | Call() if is_flat(e):
+        case Op() | Call() | Compare() if is_flat(e):
             pass
         case Select(a=a, b=b):
             yield from flowing(a)

@@ -1,4 +1,4 @@
-"""Operations that have a derivative of zero wherever they have one: roundings, and ``a // b``.
+"""Operations without derivative, or with one of zero: comparisons, roundings, and ``a // b``.
 
 What the functions of NumPy return is a float; the others return an int.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Call, Expr, Op
+from mooncake_py.compiler.ir import Call, Compare, Expr, Op
 
 __all__ = ["TO_FLOATS", "TO_INTS", "is_flat", "is_flat_function"]
 
@@ -26,6 +26,8 @@ def is_flat_function(f: Any, count: int) -> bool:
 
 def is_flat(e: Expr) -> bool:
     """Return True if no derivative flows through an operation."""
+    if isinstance(e, Compare):
+        return True
     if isinstance(e, Call):
         return is_flat_function(e.function, len(e.args))
     return isinstance(e, Op) and e.op in OPERATORS

@@ -19,6 +19,7 @@ from mooncake_py.compiler.ir import (
     Assign,
     Block,
     Call,
+    Compare,
     Const,
     Count,
     Expr,
@@ -54,9 +55,9 @@ __all__ = [
 
 INT, FLOAT, FLOAT64 = "int", "float", "float64"
 INT64, INT32 = "int64", "int32"
-BOOL, NONE, TEXT = "bool", "None", "str"
+BOOL, NUMPY_BOOL, NONE, TEXT = "bool", "bool_", "None", "str"
 OF_NUMPY = frozenset({INT64, INT32})  # ints, as elements of arrays are
-TOLD = frozenset({BOOL, NONE, TEXT})  # what tests ask, and nothing computes with
+TOLD = frozenset({BOOL, NUMPY_BOOL, NONE, TEXT})  # what tests ask, and nothing computes with
 ALONE = OF_NUMPY | TOLD  # a name of such a type has no other one
 MIXED = "mixed"  # it depends on how often a loop runs, or on the branch that was taken
 FLAGS = {INT: 0, FLOAT: 1, FLOAT64: 2}
@@ -225,6 +226,8 @@ class _Inference:
                 self.is_unclear |= makes_ints(f) and may_be_ints(kinds)
                 self.is_unclear |= not all(map(TOLD.isdisjoint, kinds))
                 return ONE_FLOAT64 if type(f) is np.ufunc else ONE_FLOAT
+            case Compare(args=args):
+                return self.type_of_test([self.types_of(a, env) for a in args])
             case Op(op="int"):
                 return ONE_INT
             case Op(op="float"):
@@ -237,6 +240,14 @@ class _Inference:
                 self.is_unclear |= not ALONE.isdisjoint(found)
                 return ONE_INT if op == "round" else found
         return ONE_INT
+
+    def type_of_test(self, kinds: list[Kinds]) -> Kinds:
+        """Return the type of a comparison: that of NumPy if an operand is one of NumPy."""
+        of_numpy = OF_NUMPY | {FLOAT64}
+        if any(of_numpy.issuperset(kind) for kind in kinds):
+            return frozenset({NUMPY_BOOL})
+        self.is_unclear |= not all(map(of_numpy.isdisjoint, kinds))
+        return frozenset({BOOL})
 
     def sources(self, body: Block, flagged: set[str]) -> set[str]:
         """Return names with all those of several types that decide of which types they are."""

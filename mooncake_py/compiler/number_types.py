@@ -7,21 +7,33 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.compiler.forms import Form
-from mooncake_py.compiler.infer import BOOL, FLAGS, FLOAT, FLOAT64, INT, INT32, INT64, NONE, TEXT
+from mooncake_py.compiler.infer import (
+    BOOL,
+    FLAGS,
+    FLOAT,
+    FLOAT64,
+    INT,
+    INT32,
+    INT64,
+    NONE,
+    NUMPY_BOOL,
+    TEXT,
+)
 from mooncake_py.runtime.active import Active
 
 __all__ = ["INTEGERS", "TYPES", "plain", "typed"]
 
 TYPES: dict[type, str] = {
     float: FLOAT, np.float64: FLOAT64, int: INT, np.int64: INT64, np.int32: INT32,
-    bool: BOOL, type(None): NONE, str: TEXT,
+    bool: BOOL, np.bool_: NUMPY_BOOL, type(None): NONE, str: TEXT,
 }  # fmt: skip
 MAKE: dict[str, Any] = {
     INT: lambda v: v, FLOAT: lambda v: v, FLOAT64: np.float64, INT64: np.int64, INT32: np.int32,
+    NUMPY_BOOL: np.bool_,
     **dict.fromkeys((BOOL, NONE, TEXT), lambda v: v),
 }  # fmt: skip
 INTEGERS = {np.dtype(np.int64): INT64, np.dtype(np.int32): INT32}
-PLAIN: dict[type, Any] = {np.float64: float, np.int64: int, np.int32: int}
+PLAIN: dict[type, Any] = {np.float64: float, np.int64: int, np.int32: int, np.bool_: bool}
 FLAGGED = {flag: MAKE[kind] for kind, flag in FLAGS.items()}
 
 

@@ -136,6 +136,10 @@ class ExpressionReader:
                 return self.extremum(node, [self.value(part) for part in node.args])
             case ast.IfExp():
                 return self.chosen(node)
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if not isinstance(
+                op, ast.Is | ast.IsNot
+            ):
+                return self.compared([op], [left, right], place)
             case ast.Call(args=[argument], keywords=[]) if self.names.calls_builtin(node, "len"):
                 return self.length(argument, 0)
             case ast.Call() if self.calls_own(node):

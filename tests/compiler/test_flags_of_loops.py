@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
-from mooncake_py import grad, value_and_grad
+from mooncake_py import grad, hvp, jvp, value_and_grad
 from mooncake_py.compiler.emit_scalar import Emitter
 from mooncake_py.compiler.known_tests import with_known_tests
 from tests.compiler.comparing import agrees, equals_reference
@@ -118,6 +118,32 @@ def test_arithmetic_with_truths_takes_the_general_way(taken):
 
     agrees(lambda x: f(x, True), X)
     assert not any(taken)
+
+
+@pytest.mark.plain
+def test_comparisons_have_names(taken):
+    def f(x, a):
+        s, t = 0.5, 2
+        for i in range(5):
+            large = x[i] > 0.5
+            growing = a < 0.3 * i
+            even = i % 2 == 0
+            if (large and not growing) or even:
+                s += x[i] * x[i] * a
+            t = i > 3
+        return s * np.sum(x), [str(type(q)) for q in (large, growing, even, t, s)]
+
+    agrees(lambda x, a: f(x, a)[0], X, 0.7)
+    assert taken[:2] == [True, True]
+    for a in (0.7, np.float64(0.7)):
+        (value, kinds), _ = value_and_grad(f, has_aux=True)(X.copy(), a)
+        assert (value, kinds) == f(X.copy(), a)
+    v = np.array([1.0, -0.5, 0.2, 0.3, 2.0])
+    g = grad(lambda x: f(x, 0.7)[0])
+    assert_allclose(jvp(lambda x: f(x, 0.7)[0], (X,), (v,))[1], g(X) @ v, rtol=1e-12)
+    h = 1e-6
+    expected = (g(X + h * v) - g(X - h * v)) / (2 * h)
+    assert_allclose(hvp(lambda x: f(x, 0.7)[0], (X,), v), expected, rtol=1e-6)
 
 
 @pytest.mark.plain

@@ -356,6 +356,11 @@ def calls_that_cannot_be_read_are_left_out(patch: Patch) -> None:
     patch.setattr(read_loops, "Check", lambda test, place: Check(Const(True), place=place))
 
 
+@breaks
+def comparisons_are_truths_of_python(patch: Patch) -> None:
+    patch.setattr(infer, "NUMPY_BOOL", "bool")
+
+
 # Heads and statements.
 
 

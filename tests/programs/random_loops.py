@@ -84,7 +84,7 @@ NESTED = """
 TAIL = (
     "    ends = s, t, w, i, o.p, o.q, r.p\n"
     "    types = sum([TYPES[type(end).__name__] * 4 ** k_ for k_, end in enumerate(ends)])\n"
-    "    types += len(told) + 3 * done\n"
+    "    types += len(told) + 3 * done + 2 * (type(done) is bool)\n"
     "    types += 7 * TYPES[type(e).__name__]\n"
     "    types += sum([TYPES[type(item).__name__] * k_ for k_, item in enumerate([*q, *p])])\n"
     "    w += np.tanh(o.p * o.q - r.p) + np.sin(q[1]) * q[2] + q[3] * p[4] + sum(q) + sum(p)\n"
@@ -202,6 +202,9 @@ def _statement(random: Random, counters: list[str]) -> list[str]:
             "done or mode != 'fast'", "o.step is None",
         ))  # fmt: skip
         body = random.choice((["    told.append(i)"], ["    done = True"], None))
+        if random.random() < 0.3:
+            left, right = _number(random, counters), _number(random, counters)
+            return [f"done = {left} > {right}", "if done:", *_block(random, counters, 1)]
         return [f"if {test}:", *(body or _block(random, counters, 1))]
     if kind < 0.24:
         left, right = _number(random, counters), _number(random, counters)
