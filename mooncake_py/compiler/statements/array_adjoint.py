@@ -27,6 +27,7 @@ __all__ = [
 
 G, SHAPE = Name("g"), Name("shape")
 ONE_OF_NUMPY = Name("one")  # np.float64(1.0)
+SUMS = ("summed", "fitted")
 VALUE = attrgetter("value")
 
 
@@ -176,7 +177,7 @@ def finished(steps: Steps, totals: dict[int, Expr], augments: bool) -> Received:
             totals = {**totals, 0: value}  # to be computed in place when all else is
     kept = set(names_in(totals.values()))
     if is_masked_g(totals.get(0, G)):  # the rest of the other share is a difference
-        kept |= {let.name for let in lets if is_masked_g(let.value)}
+        kept |= {let.name for let in lets if is_masked_g(let.value) and let.value != totals[0]}
     block = inlined(
         (*lets, *(Finite(e) for e in totals.values())), {let.name for let in lets} - kept
     )
@@ -192,15 +193,20 @@ def checks(received: Received) -> list[str]:
     """Return the names that must be finite, or the careful adjoint runs.
 
     The cotangent that comes in must be so beside a choice: what was not chosen receives none of it.
+    Sums tell of it too, and are looked at in less time.
     """
-    shares = shares_in(received.steps)
-    bounded = {"g", "shape", *(part.name for part in shares)}
-    bounded |= {f"shape{k}" for k in received.totals}
-    found = to_check(received.totals.values(), received.steps, bounded)
-    own = received.totals.get(0)
-    if own is not None and is_masked_g(own):
-        return [*found, "g"]  # what the target keeps is not among the names
-    return without_implied([*found, "g"], received.steps) if shares else found
+    steps, totals = received.steps, received.totals.values()
+    bounded = {"g", "shape", *(f"shape{k}" for k in received.totals)}
+    shares = {part.name for part in shares_in(steps)}
+    factors = to_check(totals, steps, bounded | shares)
+    own = is_masked_g(received.totals.get(0, G))  # which is not among the names
+    if not shares and not own:
+        return factors
+    sums = {let.name for let in steps if isinstance(let.value, Op) and let.value.op in SUMS}
+    every = to_check(totals, steps, bounded)
+    if every and sums.issuperset(set(every).difference(factors)):
+        return without_implied([*every, "g"], steps) if own else every
+    return without_implied([*factors, "g"], steps)
 
 
 def shares_in(lets: Iterable[Let]) -> list[Name]:

@@ -76,8 +76,8 @@ def without_implied(names: list[str], lets: Sequence[Let]) -> list[str]:
 
 
 def leaves_out(e: Expr, values: Mapping[str, Expr]) -> bool:
-    """Return True for what BLAS may compute: calls, and sums of products, which may be named."""
-    if isinstance(e, Op) and e.op in ("summed", "fitted"):
+    """Return True for what BLAS may compute as a product with a matrix; inner ones take all in."""
+    if isinstance(e, Op) and e.op == "fitted":
         summed = e.args[0]
         if isinstance(summed, Name):
             summed = values.get(summed.name, summed)
