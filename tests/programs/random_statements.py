@@ -18,8 +18,10 @@ ROWS = (
 SQUARES = ("m", "m[::-1]", "m[:, ::-1]", "u[0]", "u[1]", "t", "v")
 COLUMNS = ("m[:, 2, None]", "x[:3, None]", "w[2:, None]", "m[:, :1]", "t[:, 1:2]")
 NUMBERS = ("x[0]", "w[3]", "m[1, 2]", "0.5", "2.0", "a", "u[1, 0, 2]", "y[k]", "t[k, 1]")
-PLACES = ("x[k]", "m[k, 1]", "u[k, 0, k]", "w[2]", "a", "v[k, k]")
+PLACES = ("x[k]", "m[k, 1]", "u[k, 0, k]", "w[2]", "a", "v[k, k]", "c")
 FUNCTIONS = ("np.sin", "np.tanh", "np.arctan", "np.negative")
+SCALAR_FUNCTIONS = ("np.sin", "math.cos", "np.tanh", "math.atan", "int", "math.sqrt", "np.sqrt")
+SCALAR_PAIRS = ("np.minimum", "np.maximum", "math.atan2", "np.hypot", "np.add", "math.hypot")
 PAIRS = (
     "np.minimum", "np.maximum", "np.hypot", "np.arctan2", "np.add", "np.subtract", "np.multiply",
     "np.logaddexp", "np.copysign", "np.fmax", "np.minimum",
@@ -29,6 +31,12 @@ ONES = ("x[4:]", "w[:1]", "m[0, :1]", "m[1:2, 1]", "y[-1:]")
 OTHER_TYPES = ("SINGLE", "WHOLE", "COMPLEX", "BOOLS", "q", "ZERO_D")
 OF_SHARED_MEMORY = ("r", "r[1]", "b", "x[1:4][::-1]", "m.T[::-1]", "o[:, 1]", "o")
 UNFIT = ("x", "w[:4]", "u", "m[:2]", "m[0, 0, 0]", "x[9]")
+OF_NAMES = (
+    "v = m + v", "v = v - m", "v = m + 0.5", "v = m - v * 2.0", "z = z + z", "z = v[0] - z",
+    "v = -(-m)", "y = x + w", "y = w - y", "v = (m + v) + m", "y = np.maximum(x, y)", "y = x + 1.0",
+    "v = m + 0.5; v *= w[3]", "v = 2.0 * v; v = -(-v); v += m * v",
+    "p = v * 0.5; a = a + np.tanh(np.sum(p * m)); v = v + p",
+)  # fmt: skip
 POLES = ("np.sqrt", "np.cbrt", "np.log", "np.arcsin")
 DATA = (
     "SINGLE = np.array([0.5, -1.25, 2.0], np.float32)\nWHOLE = np.array([1, -2, 3])\n"
@@ -36,7 +44,7 @@ DATA = (
 )
 HEAD = (
     "def f(x, w, m):\n    y = x * w\n    z = w[:3] * 1.0\n    t = m.T\n    v = np.ones((3, 3))\n"
-    "    u = np.zeros((2, 3, 3))\n    a = x[4]\n"
+    "    u = np.zeros((2, 3, 3))\n    a = x[4]\n    c = float(w[1])\n"
 )
 ODD_HEAD = (
     "    q = x[2, ...]\n    r = np.broadcast_to(w[:3], (3, 3))\n"
@@ -46,11 +54,11 @@ ODD_HEAD = (
 LOOP = "    for k in range(2):\n"
 TAIL = (
     "    s = np.sum(np.sin(x) * w) + np.sum(np.sin(m) * t) + np.sum(np.cos(u) * np.sin(v))\n"
-    "    return s + np.sum(np.sin(y)) + np.sum(np.cos(z)) + a\n"
+    "    return s + np.sum(np.sin(y)) + np.sum(np.cos(z)) + a + c\n"
 )
 
 
-STATE = "    return x, w, m, y, z, v, u, a\n"
+STATE = "    return x, w, m, y, z, v, u, a, c\n"
 
 
 def random_text(seed: int, size: int = 6, odd: bool = False, tail: str = TAIL) -> str:
@@ -59,10 +67,12 @@ def random_text(seed: int, size: int = 6, odd: bool = False, tail: str = TAIL) -
     statement = _odd_statement if odd else _statement
     lines = [" " * 8 + statement(random) + "\n" for _ in range(size)]
     head = DATA + HEAD + ODD_HEAD if odd else HEAD
-    return "import numpy as np\n" + head + LOOP + "".join(lines) + tail
+    return "import math\nimport numpy as np\n" + head + LOOP + "".join(lines) + tail
 
 
 def _odd_statement(random: Random) -> str:
+    if random.random() < 0.1:
+        return random.choice(OF_NAMES)
     text = _statement(random)
     kind = random.random()
     if kind < 0.1:
@@ -100,8 +110,9 @@ def _statement(random: Random) -> str:
     if random.random() < 0.2:
         return _output(random)
     square = random.random() < 0.5
-    if random.random() < 0.2:
-        return f"{random.choice(PLACES)} {random.choice(('=', '+=', '-=', '*='))} {_sum(random)}"
+    if random.random() < 0.3:
+        value = random.choice((_sum(random), _scalar(random, 2)))
+        return f"{random.choice(PLACES)} {random.choice(('=', '+=', '-=', '*='))} {value}"
     target = random.choice(SQUARES if square else ROWS)
     operator = random.choice(("=", "+=", "-=", "*=", "/=", "=", "+="))
     value = _square(random, 2) if square and random.random() < 0.8 else _row(random, 2)
@@ -145,6 +156,23 @@ def _sum(random: Random) -> str:
     text = f"np.tanh(np.sum({summand}) * 0.2)"
     more = f" * {random.choice(NUMBERS)} + {_number(random)}"
     return text if random.random() < 0.5 else text + more
+
+
+def _scalar(random: Random, depth: int) -> str:
+    """Return a bounded expression of numbers and elements."""
+    kind = random.random()
+    if depth == 0 or kind < 0.1:
+        return random.choice((*NUMBERS, *PLACES, "c", "2"))
+    a, b = _scalar(random, depth - 1), _scalar(random, depth - 1)
+    if kind < 0.3:
+        return f"{random.choice(SCALAR_FUNCTIONS)}({a})"
+    if kind < 0.45:
+        return f"np.tanh({random.choice(SCALAR_PAIRS)}({a}, {b}))"
+    if kind < 0.6:
+        return f"({a}) / (({b}) ** 2 + 2.0)"
+    if kind < 0.65:
+        return f"-({a})"
+    return f"0.5 * ({a}) {random.choice('+-*')} ({b})"
 
 
 def _number(random: Random, depth: int = 0) -> str:

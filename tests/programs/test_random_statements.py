@@ -27,7 +27,7 @@ def compare(seed: int) -> None:
 
 def compare_gradients(seed: int) -> None:
     f = function_of(random_text(seed), f"<random statements {seed}>")
-    assert_as_unfused(f, arguments(seed), ((0, 1, 2), (0,), (2,)))
+    assert_as_unfused(f, list(arguments(seed)), ((0, 1, 2), (0,), (2,)))
 
 
 def compare_every_mode(seed: int) -> None:

@@ -55,13 +55,19 @@ ARITHMETIC: dict[str, Callable[..., Any]] = {"add": add, "sub": sub, "mul": mul,
 
 
 def of_partials(C: Any, call: Any, partials: Any, primals: Any, tangents: Any, y: Any) -> Any:
-    """Return the sum of partial * tangent, or None if a partial is not a number or an array."""
+    """Return the sum of partial * tangent, or None if a partial is not a number or an array.
+
+    None too where it raises: Python's floats do, where NumPy's give infinities.
+    """
     total: Any = None
     for partial, t in zip(partials, tangents, strict=False):
         if t is None or partial is None:
             continue
         if callable(partial):
-            partial = call(partial, *primals, y)
+            try:
+                partial = call(partial, *primals, y)
+            except (ZeroDivisionError, OverflowError, ValueError):
+                return None
         if type(partial) is ndarray:
             if partial.dtype is not FLOAT64:
                 return None

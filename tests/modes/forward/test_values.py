@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose
 
 from mooncake_py import NoTangent, grad, jvp
 from mooncake_py.errors import DerivativeDropError, InvalidTangentError, MissingRuleError
+from mooncake_py.modes.reverse.context import ReverseContext
 from tests.support.directions import check_jvp
 
 X = np.array([0.3, -1.2, 0.7, 0.5])
@@ -315,3 +316,17 @@ def test_zero_times_infinity_is_zero_in_large_arrays_too(size):
         _, (_, again) = jvp(lambda x: x * (1.0 / x) + 3.0 * x, (x,), [(x,), (v,)])
     assert_allclose(dy, 3.0 * v)
     np.testing.assert_array_equal(again, dy)
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_arrays_divided_by_zero_are_infinite(quick, monkeypatch):
+    monkeypatch.setattr(ReverseContext, "fuses", quick)
+
+    def f(x):
+        x *= x / 0.0
+        return x
+
+    with np.errstate(divide="ignore"):
+        value, t = jvp(f, (X,), (V,))
+    assert np.all(np.isinf(value))
+    assert np.all(np.isinf(t))

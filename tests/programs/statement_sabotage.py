@@ -1,0 +1,318 @@
+"""Statements as one entry broken on purpose, one way at a time: random ones must find each.
+
+``python -m tests.programs.statement_sabotage [COUNT [NAME ...]]`` tells after how many functions.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mooncake_py.compiler import cotangents
+from mooncake_py.compiler.ir import Const, Name, Op
+from mooncake_py.compiler.statements import (
+    array_adjoint,
+    array_forms,
+    array_pull,
+    array_text,
+    contractions,
+    finiteness,
+    masks,
+    push,
+    pushforward,
+    read,
+    scalars,
+)
+from mooncake_py.modes.reverse.tape import Tape
+from mooncake_py.runtime.memory import Memory
+from tests.programs.test_random_statements import compare
+
+__all__ = ["BREAKS", "statements_until_found"]
+
+Patch = pytest.MonkeyPatch
+BREAKS: dict[str, Callable[[Patch], None]] = {}
+
+
+def breaks(change: Callable[[Patch], None]) -> Callable[[Patch], None]:
+    BREAKS[change.__name__] = change
+    return change
+
+
+def statements_until_found(change: Callable[[Patch], None], most: int = 200) -> int | None:
+    """Return how many random functions it takes to find a break, or None."""
+    for seed in range(most):
+        with Patch.context() as patch:
+            array_forms.printed.cache_clear()
+            change(patch)
+            try:
+                compare(seed)
+            except Exception:
+                return seed + 1
+            finally:
+                array_forms.printed.cache_clear()
+    return None
+
+
+# Reading.
+
+
+@breaks
+def operands_of_a_change_are_swapped(patch: Patch) -> None:
+    original = read.StatementReader.changed
+
+    def changed(self: Any, op: str, part: Any, value: Any) -> Any:
+        e = original(self, op, part, value)
+        return Op(e.op, e.args[::-1])  # type: ignore[attr-defined]
+
+    patch.setattr(read.StatementReader, "changed", changed)
+
+
+# What the operands receive.
+
+
+@breaks
+def signs_of_cotangents_are_lost(patch: Patch) -> None:
+    patch.setattr(array_adjoint, "negated", lambda e: e)
+
+
+@breaks
+def one_of_two_cotangents_is_lost(patch: Patch) -> None:
+    patch.setattr(cotangents, "added", lambda a, b: b)
+
+
+@breaks
+def quotients_are_not_divided(patch: Patch) -> None:
+    original = array_adjoint.quotient_first
+
+    def quotient_first(d: Any, p: Any) -> Any:
+        if isinstance(p, Op) and p.op == "truediv" and not isinstance(p.args[0], Const):
+            return array_adjoint.product(d, p.args[0])
+        return original(d, p)
+
+    patch.setattr(array_adjoint, "quotient_first", quotient_first)
+
+
+@breaks
+def numbers_beside_arrays_receive_the_first_element(patch: Patch) -> None:
+    patch.setitem(array_forms.SCOPE, "summed", lambda d: float(np.ravel(d)[0]))
+
+
+@breaks
+def sums_of_products_lose_a_factor(patch: Patch) -> None:
+    patch.setitem(array_forms.SCOPE, "inner", lambda d, factor: float(np.sum(d)))
+
+
+@breaks
+def broadcast_operands_lose_a_factor(patch: Patch) -> None:
+    fitted = array_forms.SCOPE["fitted"]
+    patch.setitem(array_forms.SCOPE, "reduced", lambda d, factor, shape: fitted(d, shape))
+
+
+@breaks
+def broadcast_operands_receive_of_one_row(patch: Patch) -> None:
+    def fitted(d: Any, shape: Any) -> Any:
+        return d[:1].reshape(shape) if d.ndim == 2 and shape == d.shape[1:] else original(d, shape)
+
+    original = array_forms.SCOPE["fitted"]
+    patch.setitem(array_forms.SCOPE, "fitted", fitted)
+
+
+@breaks
+def factors_of_matrices_swap_their_adjoints(patch: Patch) -> None:
+    original = contractions.adjoints_of
+    patch.setattr(array_adjoint, "adjoints_of", lambda e: original(e)[::-1])
+
+
+@breaks
+def nothing_is_checked(patch: Patch) -> None:
+    patch.setattr(array_pull, "checks", lambda received: [])
+
+
+@breaks
+def products_cannot_spoil(patch: Patch) -> None:
+    patch.setattr(finiteness, "may_spoil", lambda *args: False)
+
+
+@breaks
+def choices_do_not_look_at_what_comes_in(patch: Patch) -> None:
+    original = array_adjoint.checks
+    patch.setattr(
+        array_pull, "checks", lambda received: [n for n in original(received) if n != "g"]
+    )
+
+
+@breaks
+def careful_products_are_as_others(patch: Patch) -> None:
+    patch.setattr(array_adjoint, "carefully_times", array_adjoint.quotient_first)
+
+
+# What is printed for the way back.
+
+
+@breaks
+def what_is_overwritten_keeps_its_cotangent(patch: Patch) -> None:
+    patch.setattr(array_pull.PullWriter, "cleared", lambda self: "pass")
+
+
+@breaks
+def the_cotangent_of_the_target_is_not_copied(patch: Patch) -> None:
+    patch.setattr(array_pull.PullWriter, "copies", lambda self, received: False)
+
+
+@breaks
+def a_target_takes_the_other_share(patch: Patch) -> None:
+    original = array_pull.PullWriter.masked_in_place
+
+    def masked_in_place(self: Any, own: Any, received: Any, together: Any) -> str:
+        text = original(self, own, received, together)
+        text = re.sub(r"(w_t\d+)_([01])", lambda m: f"{m[1]}_{1 - int(m[2])}", text)
+        return re.sub(r", ([01])(?=[,)])", lambda m: f", {1 - int(m[1])}", text)
+
+    patch.setattr(array_pull.PullWriter, "masked_in_place", masked_in_place)
+
+
+@breaks
+def the_rest_is_a_sum(patch: Patch) -> None:
+    patch.setitem(array_forms.SCOPE, "take_rest", lambda g, d, w, i, slot: np.add(g, d, out=slot))
+
+
+@breaks
+def bits_are_those_of_the_other_operand(patch: Patch) -> None:
+    original = masks.Chosen.mask
+    patch.setattr(masks.Chosen, "mask", lambda self, i: original(self, 1 - i))
+
+
+@breaks
+def operators_have_no_parentheses(patch: Patch) -> None:
+    patch.setattr(array_text, "INFIX", {})
+    patch.setattr(array_text.Emitter, "operand", array_text.Emitter.text)
+
+
+# What is printed for the way forward.
+
+
+@breaks
+def what_the_adjoint_reads_is_not_kept(patch: Patch) -> None:
+    def keep(self: Any) -> list[str]:
+        return [f"k{k} = v{k}" for k in range(len(self.plan.layout)) if f"v{k}" in self.saved]
+
+    patch.setattr(array_forms.ArrayForm, "keep", keep)
+
+
+@breaks
+def parts_are_not_kept(patch: Patch) -> None:
+    patch.setattr(Memory, "keep_part", lambda self, part: part)
+
+
+@breaks
+def writes_are_not_logged(patch: Patch) -> None:
+    patch.setattr(Tape, "log_write", lambda self, *args: None)
+
+
+@breaks
+def activity_is_not_asked_for(patch: Patch) -> None:
+    original = array_forms.node_lines
+
+    def node_lines(p: int, active: bool) -> list[str]:
+        return original(p, active) if active else [f"n{p} = None"]
+
+    patch.setattr(array_forms, "node_lines", node_lines)
+
+
+@breaks
+def results_are_copied_before_they_are_written(patch: Patch) -> None:
+    original = array_forms.ArrayForm.write
+    patch.setattr(array_forms.ArrayForm, "write", lambda self, v: original(self, v)[::-1])
+
+
+# Numbers and elements.
+
+
+@breaks
+def slopes_of_numbers_lose_a_term(patch: Patch) -> None:
+    original = scalars.slopes
+
+    def slopes(*args: Any) -> Any:
+        found = original(*args)
+        return {k: Const(1.0) if isinstance(e, Name) else e for k, e in found.items()}
+
+    patch.setattr(scalars, "slopes", slopes)
+
+
+@breaks
+def numbers_are_floats_of_python(patch: Patch) -> None:
+    result = property(lambda self: self.text.operand(self.root))
+    patch.setattr(scalars.ScalarForm, "result", result)
+
+
+@breaks
+def elements_that_are_changed_keep_all(patch: Patch) -> None:
+    original = scalars.ScalarForm.stored
+
+    def stored(self: Any) -> Any:
+        text, after = original(self)
+        return re.sub(r"(?m)^( +d\[a\d+\]) = (?!d\.)\S.*$", r"\1 = g", text), after
+
+    patch.setattr(scalars.ScalarForm, "stored", stored)
+
+
+@breaks
+def elements_are_not_logged(patch: Patch) -> None:
+    patch.setattr(Tape, "log_element", lambda self, *args: None)
+
+
+# Tangents.
+
+
+@breaks
+def one_of_two_tangents_is_lost(patch: Patch) -> None:
+    patch.setattr(pushforward, "added", lambda a, b: b)
+
+
+@breaks
+def the_tangent_of_a_factor_stands_for_the_other(patch: Patch) -> None:
+    original = pushforward.with_part
+    patch.setattr(pushforward, "with_part", lambda e, k, t: original(e, len(e.args) - 1 - k, t))
+
+
+@breaks
+def sums_of_what_is_broadcast_are_too_small(patch: Patch) -> None:
+    patch.setattr(pushforward, "shaped_by", lambda e, lets: set())
+
+
+@breaks
+def products_are_added_as_they_are(patch: Patch) -> None:
+    patch.setattr(push, "LINEAR", ("add", "sub", "mul"))
+
+
+@breaks
+def tangents_are_not_looked_at(patch: Patch) -> None:
+    patch.setattr(push, "is_finite", lambda t: True)
+
+
+@breaks
+def operands_below_are_all_tangents(patch: Patch) -> None:
+    original = push.Below.position
+    patch.setattr(push.Below, "position", lambda self, on, p: original(self, False, p))
+
+
+@breaks
+def constants_leave_tangents(patch: Patch) -> None:
+    original = push.change
+
+    def change(a: Any, i: Any, v: Any, op: str) -> None:
+        if not (isinstance(v, float) and v == 0.0 and not op):
+            original(a, i, v, op)
+
+    patch.setattr(push, "change", change)
+
+
+if __name__ == "__main__":
+    most = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    for name in sys.argv[2:] or BREAKS:
+        print(f"{name:60} {statements_until_found(BREAKS[name], most)}", flush=True)

@@ -1,0 +1,20 @@
+"""The random statements find each way in which statements that are one entry are broken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.programs.statement_sabotage import BREAKS, statements_until_found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", BREAKS.values(), ids=BREAKS)
+def test_break_is_found(change: Callable[[Any], None]) -> None:
+    assert statements_until_found(change) is not None
+
+
+def test_statements_as_they_are_pass() -> None:
+    assert statements_until_found(lambda patch: None, most=6) is None
