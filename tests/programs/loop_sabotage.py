@@ -17,11 +17,11 @@ from mooncake_py.compiler import (
     adjoint,
     callees,
     forms,
+    frames,
     infer,
     items,
     known_tests,
     partials,
-    read_calls,
     read_loops,
     simplify,
     site,
@@ -385,7 +385,7 @@ def one_of_several_targets_is_bound(patch: Patch) -> None:
 
 @breaks
 def calls_share_their_names(patch: Patch) -> None:
-    patch.setattr(read_calls.Frame, "named", lambda self, name: f"i_{name}")
+    patch.setattr(frames.Frame, "named", lambda self, name: f"i_{name}")
 
 
 @breaks
@@ -405,7 +405,7 @@ def ints_of_functions_begin_anew_on_the_way_back(patch: Patch) -> None:
 
 @breaks
 def nested_functions_read_the_variables_of_their_caller(patch: Patch) -> None:
-    patch.setattr(read_calls, "home_of", lambda scope: scope)
+    patch.setattr(frames, "home_of", lambda scope: scope)
 
 
 @breaks

@@ -18,3 +18,9 @@ def test_break_is_found(change: Callable[[Any], None]) -> None:
 
 def test_loops_as_they_are_pass() -> None:
     assert loops_until_found(lambda patch: None, most=10) is None
+
+
+@pytest.mark.parametrize("change", BREAKS.values(), ids=BREAKS)
+def test_break_can_be_made(change: Callable[[Any], None]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        change(patch)
