@@ -332,6 +332,7 @@ def test_lists_within_lists_are_as_they_were():
 
 
 @pytest.mark.plain
+@pytest.mark.without_modes("copies are counted")
 @pytest.mark.parametrize("derivative", [grad, lambda f: lambda q: jvp(f, (q,), (list(q),))[1]])
 def test_a_long_list_is_not_looked_through_for_a_few_items(derivative, monkeypatch):
     def f(q):

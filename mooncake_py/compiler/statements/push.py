@@ -44,7 +44,13 @@ from mooncake_py.compiler.statements.forward_forms import (
 from mooncake_py.compiler.statements.general import one_by_one
 from mooncake_py.compiler.statements.kinds import NUMBERS
 from mooncake_py.compiler.statements.pushforward import tangent_of
-from mooncake_py.compiler.statements.statement import Part, Statement, operand
+from mooncake_py.compiler.statements.statement import (
+    Part,
+    Statement,
+    is_operand,
+    operand,
+    position_of,
+)
 from mooncake_py.compiler.steps import Names, Steps
 from mooncake_py.compiler.text import define
 from mooncake_py.runtime.active import Active
@@ -330,6 +336,15 @@ class Below:
         return self.site.run(ctx, tuple(self.functions), values)
 
 
+def is_crossed(o: ndarray, i: Any, values: list[Any], part: Part) -> bool:
+    """Return True if ``o[i] = v`` reads what it has written, or if something is raised."""
+    try:
+        v = values[part[0]][values[part[1]]] if isinstance(part, tuple) else values[part]
+        return type(v) is ndarray and crosses(o[i], v)
+    except Exception:
+        return True  # the general way raises it again
+
+
 def change(a: ndarray, i: Any, v: Any, op: str) -> None:
     """Run ``a[i] = v``, or ``a[i] += v`` and the like."""
     if not op:
@@ -355,6 +370,8 @@ class Push:
         self.base, self.index = target if isinstance(target, tuple) else (target, None)
         changes = statement.augments and not statement.into
         self.op = statement.value.op if changes and isinstance(statement.value, Op) else ""
+        copied = statement.value if is_operand(statement.value) else None
+        self.copied = None if copied is None else statement.layout[position_of(copied)]
         self.reader = Reader(statement)
         self._known: dict[Any, Pushed | None] = {}
         self._forms: dict[Any, Any] = {}
@@ -381,6 +398,8 @@ class Push:
         if written.dtype is not FLOAT64 or (written.base is not None and has_overlaps(written)):
             raise Unusual
         i = Ellipsis if self.index is None else values[self.index]
+        if self.copied is not None and is_crossed(written, i, found.primals, self.copied):
+            raise Unusual
         linear = self.op in LINEAR
         part = self.pushed(functions, found.moving - {0} if linear else found.moving, linear)
         if not ctx.plain:
@@ -410,8 +429,6 @@ class Push:
         y, t = part.run_natively(found)
         if self.op and not linear and np.shape(y) != np.shape(o[i]):
             raise Unusual  # which NumPy says in other words where it writes in place
-        if type(y) is ndarray and y.base is not None and crosses(o[i], y):
-            raise Unusual  # read while it is written, in another order
         memory = ctx.registry.memory_of(o)
         if memory.protected:
             ctx.log_write(memory, o, i)

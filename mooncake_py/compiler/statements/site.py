@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["StatementSite"]
 
-MISSES = 20  # in a row, after which nothing is tried any more
-
 
 class StatementSite:
     """A statement, or an expression, and its quick forms.
@@ -45,7 +43,7 @@ class StatementSite:
     """
 
     __slots__ = (
-        "_cores", "_forms", "bases", "in_forward_mode", "indices", "ints", "misses", "names",
+        "_cores", "_forms", "bases", "in_forward_mode", "indices", "ints", "names",
         "otherwise", "run", "single", "statement",
     )  # fmt: skip
 
@@ -62,7 +60,6 @@ class StatementSite:
         self.single = not statement.into and all(
             ints[base] == self.ints.get(index) for base, index in pairs
         )
-        self.misses = 0
         self.in_forward_mode: Push | None = None
         self._cores: dict[Any, Core] = {}
         self._forms: dict[Any, Way | None] = {}
@@ -116,11 +113,9 @@ class StatementSite:
         try:
             if self.is_single(values):
                 return self.form_on_numbers(ctx, functions, values)
-            form = self.form_on_arrays(ctx, functions, values) if self.serves(values) else None
+            return self.form_on_arrays(ctx, functions, values) if self.serves(values) else None
         except TypeError:  # a function that cannot be a key
             return None
-        self.misses = self.misses + 1 if form is None else 0
-        return form
 
     def is_single(self, values: Any) -> bool:
         """Return True if everything is a number or a single element of a float64 array."""
@@ -151,16 +146,11 @@ class StatementSite:
             return form
 
     def serves(self, values: Any) -> bool:
-        """Return True if all that is indexed are float64 arrays, and the indices ints and slices.
-
-        Where nothing fitted again and again, nothing is tried any more.
-        """
+        """Return True if all that is indexed are float64 arrays, by ints and slices."""
         certain = self.statement.certain
-        return (
-            self.misses < MISSES
-            and all(type(values[p]) is ndarray and values[p].dtype is FLOAT64 for p in self.bases)
-            and all(p in certain or is_basic(values[p]) for p in self.indices)
-        )
+        return all(
+            type(values[p]) is ndarray and values[p].dtype is FLOAT64 for p in self.bases
+        ) and all(p in certain or is_basic(values[p]) for p in self.indices)
 
     def form_on_arrays(self, ctx: ReverseMode, functions: Any, values: Any) -> Way | None:
         """Return the form for arrays of such kinds."""
