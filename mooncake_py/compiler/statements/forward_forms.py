@@ -242,6 +242,8 @@ class ForwardForm:
         if self.statement.augments and not self.statement.into and not self.op:
             # What is computed anew is written in place by NumPy, which says so where it cannot.
             unusual.append(f"shape_of(y) != shape_of({o}[{i}])")
+        if self.statement.into:  # NumPy has other loops for results in steps: other last bits
+            unusual.append(f"not {o}[{i}].flags.c_contiguous")
         unusual.append(f"type(y) is ndarray and y.base is not None and crosses({o}[{i}], y)")
         lines = [
             f"if {' or '.join(unusual)}:", "    return push(C, F, V)",

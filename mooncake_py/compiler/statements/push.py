@@ -429,6 +429,8 @@ class Push:
         y, t = part.run_natively(found)
         if self.op and not linear and np.shape(y) != np.shape(o[i]):
             raise Unusual  # which NumPy says in other words where it writes in place
+        if self.statement.into and not o[i].flags.c_contiguous:
+            raise Unusual  # NumPy has other loops for results in steps: other last bits
         memory = ctx.registry.memory_of(o)
         if memory.protected:
             ctx.log_write(memory, o, i)
