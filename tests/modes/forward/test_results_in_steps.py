@@ -11,8 +11,8 @@ from mooncake_py import jvp
 
 @pytest.mark.xfail(
     strict=False,
-    reason="the general way computes in new memory and copies: the last bit may differ from that of "
-    "NumPy, whose loops for contiguous results are others; seen with arctan2, where AVX-512 is",
+    reason="the general way computes in new memory and copies: the last bit may be another than "
+    "NumPy's own, whose loops for contiguous results differ; seen with arctan2 and AVX-512",
 )
 def test_values_are_those_of_numpy_to_the_bit():
     def f(x, w):
