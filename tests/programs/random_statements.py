@@ -32,11 +32,12 @@ OTHER_TYPES = ("SINGLE", "WHOLE", "COMPLEX", "BOOLS", "q", "ZERO_D")
 OF_SHARED_MEMORY = ("r", "r[1]", "b", "x[1:4][::-1]", "m.T[::-1]", "o[:, 1]", "o")
 UNFIT = ("x", "w[:4]", "u", "m[:2]", "m[0, 0, 0]", "x[9]")
 OF_NAMES = (
-    "v = m + v", "v = v - m", "v = m + 0.5", "v = m - v * 2.0", "z = z + z", "z = v[0] - z",
-    "v = -(-m)", "y = x + w", "y = w - y", "v = (m + v) + m", "y = np.maximum(x, y)", "y = x + 1.0",
+    "v = m + v - 1.0", "v = v - m + v", "v = m - v * 2.0", "z = z + z + z", "z = 0.5 * (v[0] - z)",
+    "v = -(-m)", "y = x + w + 1.0", "y = w - y * x", "y = np.maximum(x, y) + w", "y = x + 1.0",
     "v = m + 0.5; v *= w[3]", "v = 2.0 * v; v = -(-v); v += m * v",
-    "p = v * 0.5; a = a + np.tanh(np.sum(p * m)); v = v + p",
+    "p = m * 0.5; n = m - p * v; a = a + np.tanh(np.sum(p * m)); v = n + p + 0.5",
 )  # fmt: skip
+SPLIT = re.compile(r"( \S?= )")  # what stands before the value of an assignment, and after it
 POLES = ("np.sqrt", "np.cbrt", "np.log", "np.arcsin")
 DATA = (
     "SINGLE = np.array([0.5, -1.25, 2.0], np.float32)\nWHOLE = np.array([1, -2, 3])\n"
@@ -71,24 +72,27 @@ def random_text(seed: int, size: int = 6, odd: bool = False, tail: str = TAIL) -
 
 
 def _odd_statement(random: Random) -> str:
-    if random.random() < 0.1:
+    if random.random() < 0.15:
         return random.choice(OF_NAMES)
     text = _statement(random)
     kind = random.random()
-    if kind < 0.1:
+    if kind < 0.05:
         return _exchanged(random, text, ROWS, EMPTY, 1.0)
-    if kind < 0.2:
+    if kind < 0.1:
         return _exchanged(random, text, ROWS, ONES, random.choice((1.0, 0.4)))
-    if kind < 0.4:
-        return _exchanged(random, text, ROWS + SQUARES, OF_SHARED_MEMORY, 0.3)
-    if kind < 0.5:
-        target, operator, value = re.split(r"( \S?= |, out=)", text)
+    if kind < 0.15:
+        return _exchanged(random, text, ROWS + SQUARES, OF_SHARED_MEMORY, 0.2)
+    if kind < 0.3 and SPLIT.search(text):
+        target, operator, value = SPLIT.split(text, maxsplit=1)
+        return target + operator + _exchanged(random, value, SQUARES, ("r", "b", "m.T[::-1]"), 0.4)
+    if kind < 0.4 and SPLIT.search(text):
+        target, operator, value = SPLIT.split(text, maxsplit=1)
         value = _exchanged(random, value, ROWS, OTHER_TYPES, 0.5)
         return target + operator + value
-    if kind < 0.53:
+    if kind < 0.43:
         return _exchanged(random, text, ROWS + SQUARES + NUMBERS, UNFIT, 0.2)
-    if kind < 0.8 and ", out=" not in text:
-        target, operator, value = re.split(r"( \S?= )", text)
+    if kind < 0.8 and SPLIT.search(text):
+        target, operator, value = SPLIT.split(text, maxsplit=1)
         value = _exchanged(random, value, FUNCTIONS, POLES, 0.5)
         value = _exchanged(random, value, ROWS, ("u[1]", "u[0, 1]"), 0.2)
         return target + operator + _exchanged(random, value, NUMBERS, ("0.0",), 0.3)

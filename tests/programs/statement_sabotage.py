@@ -165,6 +165,14 @@ def the_cotangent_of_the_target_is_not_copied(patch: Patch) -> None:
 
 
 @breaks
+def cotangents_that_are_shared_are_handed_over(patch: Patch) -> None:
+    original = array_pull.PullWriter.delivery
+    patch.setattr(
+        array_pull.PullWriter, "delivery", lambda self, k, e, owned: original(self, k, e, True)
+    )
+
+
+@breaks
 def a_target_takes_the_other_share(patch: Patch) -> None:
     original = array_pull.PullWriter.masked_in_place
 
@@ -288,6 +296,11 @@ def sums_of_what_is_broadcast_are_too_small(patch: Patch) -> None:
 @breaks
 def products_are_added_as_they_are(patch: Patch) -> None:
     patch.setattr(push, "LINEAR", ("add", "sub", "mul"))
+
+
+@breaks
+def tangents_share_memory(patch: Patch) -> None:
+    patch.setattr(push, "new_memory", lambda e: e)
 
 
 @breaks
