@@ -16,26 +16,29 @@ from mooncake_py.syntax.trees import walk
 
 __all__ = ["index_names"]
 
+BINDING = frozenset({ast.Assign, ast.AugAssign, ast.AnnAssign, ast.NamedExpr, ast.For})
+
 
 def index_names(names: Names, body: list[Any]) -> set[str]:
     """Return the names that are bound to elements only, and read in an index or a range."""
     nodes = [part for s in body for part in walk(s)]
+    values: dict[str, list[Any]] = {}
+    for node in nodes:
+        if node.__class__ in BINDING:
+            for target, value in bound(names, node):
+                if isinstance(target, ast.Name):
+                    values.setdefault(target.id, []).append(value)
+    elements = {
+        name for name, found in values.items() if all(isinstance(v, ast.Subscript) for v in found)
+    }
+    if not elements:
+        return elements
     places = [part.slice for part in nodes if isinstance(part, ast.Subscript)]
     for part in nodes:
         if names.calls_builtin(part, "range"):
             places += part.args
-    used = {part.id for place in places for part in walk(place) if isinstance(part, ast.Name)}
-    if not used:
-        return used
-    values: dict[str, list[Any]] = {}
-    for node in nodes:
-        for target, value in bound(names, node):
-            if isinstance(target, ast.Name):
-                values.setdefault(target.id, []).append(value)
-    return {
-        name
-        for name in used & values.keys()
-        if all(isinstance(value, ast.Subscript) for value in values[name])
+    return elements & {
+        part.id for place in places for part in walk(place) if isinstance(part, ast.Name)
     }
 
 

@@ -163,7 +163,8 @@ def inlined(block: Block, own: set[str]) -> Block:
     values: dict[str, Expr] = {}
     result: list[Statement] = []
     for s in reversed(kept):
-        s = with_value(s, lambda e: substituted(e, values))
+        if values:
+            s = with_value(s, lambda e: substituted(e, values))
         if isinstance(s, Let) and (
             uses.get(s.name) == 1 or (s.name in own and isinstance(s.value, Const))
         ):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from mooncake_py.compiler.cotangents import Contribution, cotangents
 from mooncake_py.compiler.ir import Call, Const, Expr, Finite, Let, Name, Op, parts_of, walk
-from mooncake_py.compiler.simplify import ONE, inlined, negated, product
+from mooncake_py.compiler.simplify import ONE, inlined, names_of, negated, product
 from mooncake_py.compiler.statements.array_text import is_share
 from mooncake_py.compiler.statements.contractions import adjoints_of, is_contraction, is_sum
 from mooncake_py.compiler.statements.finiteness import is_finite, to_check, without_implied
@@ -22,7 +22,7 @@ from mooncake_py.runtime import pulls, rule_pulls
 
 __all__ = [
     "Adjoint", "Received", "adjoint_of", "along", "carefully_times", "checks", "is_masked_g",
-    "names_in", "quotient_first",
+    "quotient_first",
 ]  # fmt: skip
 
 G, SHAPE = Name("g"), Name("shape")
@@ -175,7 +175,7 @@ def finished(steps: Steps, totals: dict[int, Expr], augments: bool) -> Received:
         others = [e for k, e in totals.items() if k] + [let.value for let in lets]
         if is_masked_g(value) and not any(own in walk(e) for e in others):
             totals = {**totals, 0: value}  # to be computed in place when all else is
-    kept = set(names_in(totals.values()))
+    kept = set(names_of(totals.values()))
     if is_masked_g(totals.get(0, G)):  # the rest of the other share is a difference
         kept |= {let.name for let in lets if is_masked_g(let.value) and let.value != totals[0]}
     block = inlined(
@@ -254,8 +254,3 @@ def carefully(adjoint: Any, position: int) -> Callable[..., Any]:
 def part_name(leaf: Expr) -> str:
     assert isinstance(leaf, Name)
     return leaf.name
-
-
-def names_in(expressions: Iterable[Expr]) -> list[str]:
-    """Return the names that are read, one for each time."""
-    return [part.name for e in expressions for part in walk(e) if isinstance(part, Name)]

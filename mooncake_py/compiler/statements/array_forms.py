@@ -208,9 +208,9 @@ class ArrayForm:
         root = plan.value
         named = {name.removeprefix("like_") for name in self.saved} | set(plan.consumed)
         if plan.whole is None:
-            named |= {part.name for let in plan.core.sums for part in names_of(let)}
+            named |= {part.name for let in plan.core.sums for part in operands_of(let)}
         if plan.statement.into:
-            named |= {part.name for part in names_of(lets[-1])}
+            named |= {part.name for part in operands_of(lets[-1])}
         elif isinstance(root, Name):
             named.add(root.name)
         block: list[Let] = []
@@ -260,7 +260,7 @@ class ArrayForm:
             f"if type({value}) is not float64 and type({value}) is not float:",
             "    return otherwise(C, F, V)",
         ]
-        sums = [part.name for let in self.plan.core.sums for part in names_of(let)]
+        sums = [part.name for let in self.plan.core.sums for part in operands_of(let)]
         if not sums:
             return lines
         first, *others = sums
@@ -446,7 +446,7 @@ def node_lines(p: int, active: bool) -> list[str]:
     ]
 
 
-def names_of(let: Let) -> list[Name]:
+def operands_of(let: Let) -> list[Name]:
     """Return the operands of an operation that are no numbers which are written down."""
     return [part for part in parts_of(let.value) if isinstance(part, Name)]
 

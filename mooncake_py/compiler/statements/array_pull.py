@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, Op, parts_of, walk
+from mooncake_py.compiler.simplify import names_of
 from mooncake_py.compiler.statements.array_adjoint import (
     Adjoint,
     Received,
     adjoint_of,
     checks,
     is_masked_g,
-    names_in,
 )
 from mooncake_py.compiler.statements.array_text import ArrayText, is_share
 from mooncake_py.compiler.statements.kinds import ELEMENT, FULL, PART
@@ -49,7 +49,7 @@ class PullWriter:
         self.plan = plan
         self.scope = scope
         self.received = received = adjoint_of(plan)
-        words = set(names_in([*(let.value for let in received.lets), *received.totals.values()]))
+        words = set(names_of([*(let.value for let in received.lets), *received.totals.values()]))
         names = [f"v{k}" for k in range(len(plan.layout))]
         names += [let.name for let in plan.core.lets]
         self.saved = [name for name in names if name in words]
@@ -169,7 +169,7 @@ class PullWriter:
         """Return the lines that take apart what was kept together, where it stands alone."""
         products = [e for let in received.lets for e in products_with_shares(let.value)]
         products += [e for e in received.totals.values() if is_masked_g(e)]
-        words = names_in([*(let.value for let in received.lets), *received.totals.values()])
+        words = names_of([*(let.value for let in received.lets), *received.totals.values()])
         lines = []
         for w in self.together.values():
             shares = [f"{w}_0", f"{w}_1"]
@@ -185,7 +185,7 @@ class PullWriter:
     def is_finite(self, name: str) -> str:
         """Return the test whether a cotangent is finite, quicker for one that is an array."""
         totals = self.received.totals
-        full = [names_in([totals[k]]) for k in totals if self.plan.kinds[k] is FULL]
+        full = [names_of([totals[k]]) for k in totals if self.plan.kinds[k] is FULL]
         if [name] in full and not any(is_masked_g(e) for e in totals.values()):
             small = f"{name}.ndim == 1 and {name}.size <= {ONE_THREAD}"
             return f"(isfinite({name}.dot({name})) if {small} else finite({name}))"

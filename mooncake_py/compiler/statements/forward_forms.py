@@ -17,9 +17,9 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.compiler.ir import Const, Expr, Finite, Let, Name, Op
-from mooncake_py.compiler.simplify import inlined
+from mooncake_py.compiler.simplify import inlined, names_of
 from mooncake_py.compiler.statements.array_forms import attempt
-from mooncake_py.compiler.statements.array_pull import function, names_in
+from mooncake_py.compiler.statements.array_pull import function
 from mooncake_py.compiler.statements.array_text import ArrayText
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.general import Way
@@ -83,8 +83,8 @@ def computation(core: Core, moving: list[int], text: ArrayText, careful: bool) -
     steps = Steps(Names("e"), None)
     root = tangent_of(core, moving, steps, careful) or Const(0.0)
     tangents = inlined((*steps.lets, Finite(root)), {let.name for let in steps.lets})
-    read = set(names_in([s.value for s in tangents if isinstance(s, Let | Finite)]))
-    read |= set(names_in([core.root]))
+    read = set(names_of([s.value for s in tangents if isinstance(s, Let | Finite)]))
+    read |= set(names_of([core.root]))
     own = {let.name for let in core.lets} - read
     values = inlined((*core.lets, Finite(core.root)), own)
     first = [line for s in values[:-1] for line in text.lines(s)]

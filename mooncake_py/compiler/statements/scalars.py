@@ -34,9 +34,9 @@ from mooncake_py.compiler.ir import (
 )
 from mooncake_py.compiler.number_functions import DOMAINS, PAIRS
 from mooncake_py.compiler.partials import NoPartial, serves
-from mooncake_py.compiler.simplify import inlined, product
+from mooncake_py.compiler.simplify import inlined, names_of, product
 from mooncake_py.compiler.statements.array_forms import Way, node_lines
-from mooncake_py.compiler.statements.array_pull import function, names_in
+from mooncake_py.compiler.statements.array_pull import function
 from mooncake_py.compiler.statements.contractions import is_contraction
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.kinds import NUMBERS
@@ -229,11 +229,11 @@ class ScalarForm:
                 let = Let(let.name, on_floats(let.value))
             ahead.append(let)
         results = [self.root, *self.slopes.values()]
-        kept = set(names_in(results))
+        kept = set(names_of(results))
         own = {let.name for let in self.steps.lets} - kept
         block = inlined((*ahead, *map(Finite, results)), own)
         lines = [line for s in block if not isinstance(s, Finite) for line in self.text.lines(s)]
-        terms = [self.root, *(e for e in self.slopes.values() if names_in([e]))]
+        terms = [self.root, *(e for e in self.slopes.values() if names_of([e]))]
         return [*lines, f"total = {' + '.join(map(self.text.operand, terms))}"]
 
     @property
@@ -373,7 +373,7 @@ class ScalarForm:
         entry: list[str] = []
         for k, slope in self.slopes.items():
             part = self.layout[k]
-            entry += [name for name in names_in([slope]) if name not in entry]
+            entry += [name for name in names_of([slope]) if name not in entry]
             change = self.times_g(slope)
             sign = "-" if change[0] == "-" else "+"
             if isinstance(part, int):
