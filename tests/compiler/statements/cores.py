@@ -53,7 +53,10 @@ def core_of(text: str, target: str = "", out: bool = False) -> Core:
         value = reader.changed(ops[operator], position, value)
         rest = {"target": position, "augments": True}
     elif out:
-        rest = {"target": reader.add_value(ast.Name(target)), "into": True}
+        passed = [ast.unparse(v) for v in reader.values]
+        augments = target in passed  # it is operand 0
+        position = passed.index(target) if augments else reader.add_value(ast.Name(target))
+        rest = {"target": position, "into": True, "augments": augments}
     statement = reader.statement(value, frozenset(), **rest)
     functions = [eval(ast.unparse(f), SCOPE) for f in reader.functions]
     return Core(statement, functions)

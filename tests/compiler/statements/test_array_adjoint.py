@@ -117,6 +117,13 @@ def test_what_an_augmented_target_keeps():
     assert totals(Adjoint(plan("/= b", target="a")).received())[0] == "g / v1"
 
 
+def test_masks_are_multiplied_in_place():
+    received = Adjoint(plan("np.maximum(a, b)", target="a", out=True)).received()
+    assert text_of(received.totals[0]) == "g * w_t0_0"
+    assert texts(received.lets) == ["d1 = g * w_t0_1"]  # what is left of g is a difference
+    assert checks(received)[-1] == "g"
+
+
 def test_careful_products_are_zero_where_the_cotangent_is():
     received = Adjoint(plan("a * b + 2.0 * a"), careful=True).received()
     assert "product(g, v1)" in totals(received)[0]

@@ -46,6 +46,18 @@ def test_tangents(text, moving, expected):
     assert tangent(text, *moving) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a * b", "f_product(d0, v1) + f_product(d1, v0)"),
+        ("a * 2.0 - b", "(d0 * 2.0) - d1"),
+        ("-a * b", "f_product(d1, t0) - f_product(d0, v1)"),
+    ],
+)
+def test_careful_tangents(text, expected):
+    assert tangent(text, 0, 1, careful=True) == expected
+
+
 @pytest.mark.parametrize("text", ["int(a) * 2", "b + 1.0", "int(a + 1.0) + b"])
 def test_what_does_not_move_has_no_tangent(text):
     assert tangent(text, *([0] if "(a" in text else [])) == "None"
