@@ -88,6 +88,7 @@ def test_chains_have_a_limit_for_each_size() -> None:
     assert [chain.limit(size) for size in (1, 100, 10_000, 7)] == [6.0, 5.0, 3.3, None]
 
 
+@pytest.mark.slow
 def test_command_prints_a_table_and_writes_the_numbers(tmp_path, capsys) -> None:
     file = tmp_path / "numbers.json"
     main(["--quick", "--filter", "jacobi", "--json", str(file)])

@@ -16,6 +16,7 @@ def test_break_is_found(change: Callable[[Any], None]) -> None:
     assert loops_until_found(change) is not None
 
 
+@pytest.mark.slow
 def test_loops_as_they_are_pass() -> None:
     assert loops_until_found(lambda patch: None, most=10) is None
 

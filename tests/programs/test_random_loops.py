@@ -55,7 +55,7 @@ def compare_checkpointed(seed: int) -> None:
     assert_as_unfused(steps, loop_arguments(seed), ((0, 1, 2, 3), (2,)))
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(12))
 def test_few(seed):
     compare_gradients(seed)
 
@@ -65,12 +65,12 @@ def test_few_forward_and_to_second_order(seed):
     compare_forward(seed)
 
 
-@pytest.mark.parametrize("seed", range(40, 58))
+@pytest.mark.parametrize("seed", range(40, 48))
 def test_few_after_a_change_of_the_functions_that_they_call(seed):
     compare_after_a_change(seed)
 
 
-@pytest.mark.parametrize("seed", [66, 143, 275, *range(310, 320)])
+@pytest.mark.parametrize("seed", [66, 143, 275, *range(310, 314)])
 def test_few_in_steps_that_run_again(seed):
     compare_checkpointed(seed)
 
@@ -85,16 +85,16 @@ def test_most_are_one_entry(monkeypatch):
         return results[-1]
 
     monkeypatch.setattr(Site, "attempt", counted)
-    for seed in range(30):
+    for seed in range(24):
         compare_gradients(seed)
     missed = sum(result is Elsewhere for result in results)
-    assert len(results) > 60
+    assert len(results) > 40
     assert missed < 0.1 * len(results)
 
 
 @pytest.mark.slow
 def test_many():
-    for seed in range(1000, 1600):
+    for seed in (*range(58), *range(310, 320), *range(1000, 1600)):
         try:
             compare(seed)
         except Exception as error:

@@ -43,19 +43,19 @@ def compare_every_mode(seed: int) -> None:
         assert_agrees(number, state, given, seed, to_the_bit)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_few(seed):
     compare_gradients(seed)
 
 
-@pytest.mark.parametrize("seed", range(20, 40))
+@pytest.mark.parametrize("seed", range(20, 30))
 def test_few_in_every_mode(seed):
     compare_every_mode(seed)
 
 
 @pytest.mark.slow
 def test_many():
-    for seed in range(1000, 1600):
+    for seed in (*range(40), *range(1000, 1600)):
         try:
             compare(seed)
         except Exception as error:

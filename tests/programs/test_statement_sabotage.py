@@ -16,5 +16,6 @@ def test_break_is_found(change: Callable[[Any], None]) -> None:
     assert statements_until_found(change) is not None
 
 
+@pytest.mark.slow
 def test_statements_as_they_are_pass() -> None:
     assert statements_until_found(lambda patch: None, most=6) is None
