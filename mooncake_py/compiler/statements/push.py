@@ -1,14 +1,12 @@
 """Statements in forward mode: the tangent of a statement runs beside it, in the mode below.
 
-Where nothing is active below, both are computed natively by generated functions::
+Where nothing is active below, both are computed natively by one function, which is kept as a form
+(see `forward_forms`) for values of the same kinds.  Else both are statements of the mode below::
 
-    y = a * np.sin(x[i])        def value(v0, v1):         def push(v0, v1, t0, t1, d1):
-                                    t0 = np_sin(v1)            return v0 * (d1 * np_cos(v1))
-                                    t1 = v0 * t0
-                                    return t1, (t0, t1)
+    y = a * np.sin(x[i])        d0 * np.sin(v1) + v0 * (d1 * np.cos(v1))
+                                v0 * np.sin(v1)
 
-Else both are statements of the mode below, which knows quick forms for them.  What is unusual goes
-the general way, which is the reference.
+which knows quick forms for them.  What is unusual goes the general way, which is the reference.
 """
 
 from __future__ import annotations
@@ -67,7 +65,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Push", "Unusual"]
 
-INFINITY = float("inf")
 LINEAR = ("add", "sub")
 FLOATS = (float, np.float64, Active)
 Place = tuple[ndarray, Any, ndarray | None]
