@@ -100,6 +100,8 @@ def infer(region: Region, kinds: Mapping[str, str]) -> Types | None:
     """
     found = _Inference(region, kinds)
     after = {name: only(types) for name, types in found.after.items()}
+    if not after.keys() >= region.bound.keys() - region.like.keys():
+        return None  # a name that is bound in a branch which is never taken
     results = tuple(
         sorted(name for name in region.bound if name not in region.like and after[name] == MIXED)
     )

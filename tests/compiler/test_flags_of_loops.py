@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -212,3 +214,22 @@ def test_branches_on_none_are_decided():
 )  # fmt: skip
 def test_what_is_refused(body):
     assert read_body(body) is None
+
+
+def test_an_int_that_only_a_branch_binds_which_is_not_taken():
+    def f(x, a, o):
+        for i in range(len(x)):
+            if o.step is None:
+                u = -1
+                while u < 2:
+                    u += 1
+                    x[u] += a
+            x[i] = x[i] * a + 1.0
+        return np.sum(x)
+
+    o = SimpleNamespace(step=0.5)
+    x = np.array([0.5, -1.5, 2.0])
+    gx, ga = grad(f, (0, 1))(x, 0.25, o)
+    assert_allclose(gx, np.full(3, 0.25))
+    assert_allclose(ga, np.sum(x))
+    assert_allclose(jvp(f, (x, 0.25, o), (np.ones(3), 1.0, None))[1], 0.75 + np.sum(x))
