@@ -20,8 +20,10 @@ from mooncake_py.compiler.statements import (
     array_forms,
     array_pull,
     array_text,
+    below,
     contractions,
     finiteness,
+    forward_forms,
     masks,
     push,
     pushforward,
@@ -296,33 +298,35 @@ def sums_of_what_is_broadcast_are_too_small(patch: Patch) -> None:
 @breaks
 def products_are_added_as_they_are(patch: Patch) -> None:
     patch.setattr(push, "LINEAR", ("add", "sub", "mul"))
+    patch.setitem(forward_forms.SYMBOLS, "mul", "+=")
 
 
 @breaks
 def tangents_share_memory(patch: Patch) -> None:
-    patch.setattr(push, "new_memory", lambda e: e)
+    for module in (below, forward_forms):
+        patch.setattr(module, "new_memory", lambda e: e)
 
 
 @breaks
 def tangents_are_not_looked_at(patch: Patch) -> None:
-    patch.setattr(push, "is_finite", lambda t: True)
+    for module in (below, forward_forms):
+        patch.setattr(module, "is_finite", lambda t: True)
 
 
 @breaks
 def operands_below_are_all_tangents(patch: Patch) -> None:
-    original = push.Below.position
-    patch.setattr(push.Below, "position", lambda self, on, p: original(self, False, p))
+    original = below.Below.position
+    patch.setattr(below.Below, "position", lambda self, on, p: original(self, False, p))
 
 
 @breaks
 def constants_leave_tangents(patch: Patch) -> None:
-    original = push.change
+    original = forward_forms.ForwardForm.stored
 
-    def change(a: Any, i: Any, v: Any, op: str) -> None:
-        if not (isinstance(v, float) and v == 0.0 and not op):
-            original(a, i, v, op)
+    def stored(self: Any, moves: bool) -> list[str]:
+        return [line for line in original(self, moves) if not line.endswith(" = 0.0")]
 
-    patch.setattr(push, "change", change)
+    patch.setattr(forward_forms.ForwardForm, "stored", stored)
 
 
 if __name__ == "__main__":

@@ -10,13 +10,13 @@ T1[a3] = t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.ir import Const, Expr, Finite, Let, Name, Op
+from mooncake_py.compiler.ir import Expr, Finite, Let, Name, Op
 from mooncake_py.compiler.simplify import inlined, names_of
 from mooncake_py.compiler.statements.array_forms import attempt
 from mooncake_py.compiler.statements.array_pull import function
@@ -36,7 +36,7 @@ from mooncake_py.runtime.quiet import loud_again, quiet
 from mooncake_py.runtime.values import FLOAT64
 from mooncake_py.tangents.memory import has_overlaps
 
-__all__ = ["ForwardForm", "Pattern", "computation", "is_finite", "new_memory"]
+__all__ = ["ForwardForm", "Pattern", "is_finite", "new_memory"]
 
 SYMBOLS = {"add": "+=", "sub": "-=", "": "="}
 READ = """\
@@ -78,21 +78,25 @@ def new_memory(e: Expr) -> Expr:
     return Op("pos", (e,)) if isinstance(e, Name) and e.name[0] != "e" else e
 
 
-def computation(core: Core, moving: list[int], text: ArrayText, careful: bool) -> tuple[Any, Any]:
-    """Return the lines that compute the value y, and those for its tangent t."""
+def computation(
+    core: Core, moving: list[int], text: ArrayText, careful: bool
+) -> tuple[list[str], list[str]]:
+    """Return the lines that compute the value y, and those for its tangent t; none for zero."""
     steps = Steps(Names("e"), None)
-    root = tangent_of(core, moving, steps, careful) or Const(0.0)
-    tangents = inlined((*steps.lets, Finite(root)), {let.name for let in steps.lets})
+    root = tangent_of(core, moving, steps, careful)
+    results = [] if root is None else [Finite(root)]
+    tangents = inlined((*steps.lets, *results), {let.name for let in steps.lets})
     read = set(names_of([s.value for s in tangents if isinstance(s, Let | Finite)]))
     read |= set(names_of([core.root]))
     own = {let.name for let in core.lets} - read
     values = inlined((*core.lets, Finite(core.root)), own)
     first = [line for s in values[:-1] for line in text.lines(s)]
     first.append(f"y = {text.text(core.root)}")
+    if root is None:
+        return first, []
     then = [line for s in tangents[:-1] for line in text.lines(s)]
     assert isinstance(tangents[-1], Finite)
-    then.append(f"t = {text.text(new_memory(tangents[-1].value))}")
-    return first, then
+    return first, [*then, f"t = {text.text(new_memory(tangents[-1].value))}"]
 
 
 class ForwardForm:
@@ -106,15 +110,19 @@ class ForwardForm:
     op : str
         The operator that changes an array in place, empty if nothing or all of it is written.
     pattern : Pattern
-    choose, push, careful : callable
-        The way that finds the form for other patterns, the one that serves all, and the function
-        of primals and tangents that keeps zeros exact.
+    choose, otherwise : callable
+        The way that finds the form for other patterns, and the one that always serves.
     """
 
     def __init__(
-        self, statement: Statement, core: Core, op: str, pattern: Pattern, choose: Way, push: Way,
-        careful: Callable[[Any, Any], Any],
-    ) -> None:  # fmt: skip
+        self,
+        statement: Statement,
+        core: Core,
+        op: str,
+        pattern: Pattern,
+        choose: Way,
+        otherwise: Way,
+    ) -> None:
         self.statement = statement
         self.core = core
         self.op = op
@@ -129,39 +137,58 @@ class ForwardForm:
         self.arrays = sorted(bases | arrays | ({self.base} if self.base is not None else set()))
         self.text = ArrayText({})
         self.scope: dict[str, Any] = {
-            "Active": Active, "Ellipsis": Ellipsis, "FLOAT64": FLOAT64, "careful": careful,
-            "choose": choose, "crosses": crosses, "float64": np.float64,
-            "has_overlaps": has_overlaps, "is_basic": is_basic, "is_finite": is_finite,
-            "loud_again": loud_again, "ndarray": ndarray, "push": push, "quiet": quiet,
-            "shape_of": np.shape,
+            "Active": Active, "Ellipsis": Ellipsis, "FLOAT64": FLOAT64, "choose": choose,
+            "crosses": crosses, "float64": np.float64, "has_overlaps": has_overlaps,
+            "is_basic": is_basic, "is_finite": is_finite, "loud_again": loud_again,
+            "ndarray": ndarray, "otherwise": otherwise, "quiet": quiet, "shape_of": np.shape,
         }  # fmt: skip
         self.scope |= {f"f{i}": f for i, f in enumerate(core.functions)}
 
     def made(self) -> Way:
         """Return the form."""
-        operands = [k for k, p in enumerate(self.sources()) if p in self.moving]
-        if self.op:
-            operands = [k for k in operands if k]
-        first, then = computation(self.core, operands, self.text, careful=False)
-        after = self.given() if self.base is None else self.stored(bool(operands))
-        if operands:
+        first, then = computation(self.core, self.operands, self.text, careful=False)
+        after = self.given(bool(then)) if self.base is None else self.stored(bool(then))
+        tangent: list[str] = []
+        if then:
             tangent = ["before = quiet()", "try:", *indented(then), "    fine = is_finite(t)"]
             tangent += ["finally:", "    loud_again(before)"]
-            exactly = ["    try:", f"        _, t = careful({self.lists()})"]
-            exactly += ["    except Exception:", "        return push(C, F, V)"]
+            exactly = ["    try:", f"        t = exactly({', '.join(self.names())})"]
+            exactly += ["    except Exception:", "        return otherwise(C, F, V)"]
             after = ["if not fine:", *exactly, *after]
-        else:
-            tangent = []
         lines = [*self.guards(), *self.tangents(), *self.numbers()]
-        lines += [*attempt([*self.reads(operands), *first, *tangent]), *indented(after)]
-        text = function("run", "C, F, V", [*lines, "return push(C, F, V)"])
+        lines += [*attempt([*self.reads(), *first, *tangent]), *indented(after)]
+        self.scope["exactly"] = self.exactly
+        text = function("run", "C, F, V", [*lines, "return otherwise(C, F, V)"])
         form = define(text, {**self.text.scope, **self.scope})["run"]
         form.text = text  # for those who want to see it
         return form
 
-    def sources(self) -> list[int]:
-        """Return for each operand the position of the value whose tangent it has."""
-        return [part[0] if isinstance(part, tuple) else part for part in self.statement.layout]
+    @cached_property
+    def operands(self) -> list[int]:
+        """The operands that have a tangent; what is changed in place keeps its own."""
+        sources = [part[0] if isinstance(part, tuple) else part for part in self.statement.layout]
+        first = 1 if self.op else 0
+        return [k for k, p in enumerate(sources) if k >= first and p in self.moving]
+
+    def names(self) -> list[str]:
+        """Return the names of the operands, and of the tangents of those that move."""
+        operands = [f"v{k}" for k in range(len(self.statement.layout))]
+        return [*operands, *(f"d{k}" for k in self.operands)]
+
+    def exactly(self, *args: Any) -> Any:
+        """Return a tangent in which zeros are exact beside what is not finite."""
+        return self.exact(*args)
+
+    @cached_property
+    def exact(self) -> Way:
+        """The function that does so, generated when it is first needed."""
+        text = ArrayText({})
+        first, then = computation(self.core, self.operands, text, careful=True)
+        lines = ["before = quiet()", "try:", *indented([*first, *then, "return t"])]
+        lines += ["finally:", "    loud_again(before)"]
+        made = function("exact", ", ".join(self.names()), lines)
+        scope = {"loud_again": loud_again, "one": np.float64(1.0), "quiet": quiet}
+        return define(made, {**text.scope, **scope})["exact"]
 
     # Before the computation.
 
@@ -199,41 +226,29 @@ class ForwardForm:
                 lines += [
                     f"p{p} = a{p}.primal",
                     f"if type(p{p}) is not float and type(p{p}) is not float64:",
-                    "    return push(C, F, V)",
+                    "    return otherwise(C, F, V)",
                 ]
         return lines
 
-    def reads(self, moving: list[int]) -> list[str]:
+    def reads(self) -> list[str]:
         """Return the lines that read the operands, and the tangents of those that move."""
         lines = []
         for k, part in enumerate(self.statement.layout):
             if isinstance(part, tuple):
                 lines.append(f"v{k} = a{part[0]}[a{part[1]}]")
-                lines += [f"d{k} = T{part[0]}[a{part[1]}]"] if k in moving else []
+                lines += [f"d{k} = T{part[0]}[a{part[1]}]"] if k in self.operands else []
                 continue
             active = self.kinds[part] is Active
             lines.append(f"v{k} = {'p' if active else 'a'}{part}")
-            if k in moving:
+            if k in self.operands:
                 lines.append(f"d{k} = a{part}.grad" if active else f"d{k} = T{part}")
         return lines
 
-    def lists(self) -> str:
-        """Return the texts of the primals and of the tangents, by position."""
-        count = self.statement.passed
-        primals = [f"p{p}" if self.kinds.get(p) is Active else f"a{p}" for p in range(count)]
-        tangents = [
-            "None" if p not in self.moving
-            else f"a{p}.grad" if self.kinds.get(p) is Active
-            else f"T{p}"
-            for p in range(count)
-        ]  # fmt: skip
-        return f"[{', '.join(primals)}], [{', '.join(tangents)}]"
-
     # What follows it.
 
-    def given(self) -> list[str]:
+    def given(self, moves: bool) -> list[str]:
         """Return the line that gives back a value with its tangent."""
-        return ["return C.fresh(y, t)"]
+        return ["return C.fresh(y, t)" if moves else "return y"]
 
     def stored(self, moves: bool) -> list[str]:
         """Return the lines that write the value and its tangent."""
@@ -246,7 +261,7 @@ class ForwardForm:
             unusual.append(f"not {o}[{i}].flags.c_contiguous")
         unusual.append(f"type(y) is ndarray and y.base is not None and crosses({o}[{i}], y)")
         lines = [
-            f"if {' or '.join(unusual)}:", "    return push(C, F, V)",
+            f"if {' or '.join(unusual)}:", "    return otherwise(C, F, V)",
             f"m = C.registry.memory_of({o})", "if m.protected:", f"    C.log_write(m, {o}, {i})",
             f"{o}[{i}] {SYMBOLS[self.op]} y",
         ]  # fmt: skip

@@ -14,9 +14,9 @@ import pytest
 from mooncake_py.compiler.statements.array_adjoint import adjoint_of, checks
 from mooncake_py.compiler.statements.array_forms import ArrayForm
 from mooncake_py.compiler.statements.core import Core
+from mooncake_py.compiler.statements.forward_forms import ForwardForm, Pattern
 from mooncake_py.compiler.statements.general import elsewhere
 from mooncake_py.compiler.statements.kinds import ELEMENT
-from mooncake_py.compiler.statements.push import Pushed
 from mooncake_py.compiler.statements.scalars import scalar_form
 from mooncake_py.runtime.active import Active
 from tests.compiler.statements.cores import core_of, plan_of, text_of, texts
@@ -95,7 +95,7 @@ def described(case: Case) -> str:
     value = [*texts(core.lets), f"value {text_of(core.root)}"]
     on_arrays = any("array" in kind or kind in ("vector", "matrix") for kind in kinds)
     reverse = of_arrays(core, case) if on_arrays else of_numbers(core, kinds)
-    forward = Pushed(expression(core), frozenset(moving)).natively(False).text
+    forward = of_forward_mode(expression(core), kinds, moving)
     parts = {"its value": "\n".join(value) + "\n", **reverse, "with its tangent": forward}
     return "\n".join(f"# {title}\n\n{text}" for title, text in parts.items())
 
@@ -118,6 +118,17 @@ def of_numbers(core: Core, kinds: list[str]) -> dict[str, str]:
     on = {base: True for base, _ in core.statement.pairs}
     form: Any = scalar_form(core, named, on, elsewhere, elsewhere)
     return {"its form": form.text}
+
+
+def of_forward_mode(core: Core, kinds: list[str], moving: set[int]) -> str:
+    """Return the form in forward mode where nothing is active below."""
+    statement = core.statement
+    types: dict[str, type] = {"Active": Active, "float": float}
+    named = tuple(types.get(kinds[k], np.ndarray) for k in statement.names)
+    places = [part[0] if isinstance(part, tuple) else part for part in statement.layout]
+    pattern = Pattern(named, frozenset(places[k] for k in moving))
+    form: Any = ForwardForm(statement, core, "", pattern, elsewhere, elsewhere).made()
+    return form.text
 
 
 def expression(core: Core) -> Core:
