@@ -1,7 +1,9 @@
-"""What tells whether loops ran as one entry."""
+"""What tells whether loops ran as one entry, and golden files."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,3 +25,17 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
     monkeypatch.setattr(Site, "run", noted)
     return results
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
+    """What compares a text with that of a file, or writes it if `--update-golden` is given."""
+
+    def check(path: Path, text: str) -> None:
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+        assert path.exists(), f"{path} is missing: run pytest with --update-golden"
+        assert text == path.read_text()
+
+    return check

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -99,18 +100,13 @@ def mean(u: float, rate: float) -> float:
 
 
 @pytest.mark.parametrize("name", LOOPS)
-def test_golden(name: str, request: pytest.FixtureRequest) -> None:
+def test_golden(name: str, golden: Callable[[Path, str], None]) -> None:
     head, body, before, active, types = LOOPS[name]
     functions = (np.tanh, np.maximum) if "np." in body else ()
     read = region_of(body, before, head, saturating=saturating, mean=mean, rising=rising)
     region = bound_to(read, functions)
     text = described(region, set(active.split()), dict(part.split(":") for part in types.split()))
-    path = FOLDER / f"{name}.txt"
-    if request.config.getoption("--update-golden"):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
-    assert path.exists(), f"{path} is missing: run pytest with --update-golden"
-    assert text == path.read_text()
+    golden(FOLDER / f"{name}.txt", text)
 
 
 def described(region: Region, active: set[str], kinds: dict[str, str]) -> str:

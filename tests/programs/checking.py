@@ -12,6 +12,7 @@ import numpy as np
 
 from mooncake_py import value_and_grad
 from mooncake_py.errors import MooncakeError
+from mooncake_py.tangents.bits import bits_of
 from tests.programs.overlapping import with_sources_copied
 from tests.programs.program import Bases, Program, defined
 from tests.programs.truth import Untestable, active_bases, difference, largest_number, primal
@@ -189,7 +190,7 @@ def same_value(program: Program, got: Any, value: Any) -> bool:
 def frozen(value: Any) -> Any:
     """Return an argument as bytes, types and identities, to be compared bit for bit."""
     if isinstance(value, np.ndarray):
-        return id(value), value.dtype.str, value.shape, value.strides, value.tobytes()
+        return id(value), value.dtype.str, value.shape, value.strides, bits_of(value)
     if isinstance(value, dict):
         return id(value), [(k, frozen(v)) for k, v in value.items()]
     if isinstance(value, list | tuple):

@@ -1,16 +1,13 @@
 """Loops as one entry broken on purpose, one way at a time: the random loops must find each.
 
-``python -m tests.programs.loop_sabotage [COUNT]`` tells after how many loops each is found.
+``python -m tests.programs.loop_sabotage [COUNT [NAME ...]]`` tells after how many loops.
 """
 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable
 from typing import Any
-
-import pytest
 
 from mooncake_py.compiler import (
     activity,
@@ -33,32 +30,29 @@ from mooncake_py.modes.reverse.inplace import InPlace
 from mooncake_py.modes.reverse.tape import Tape
 from mooncake_py.runtime import attribute_lookup
 from mooncake_py.runtime.active import active_number
+from tests.programs.breaking import Change, Patch, register, seeds_until_found, tell
 from tests.programs.test_random_loops import compare
 
 __all__ = ["BREAKS", "loops_until_found"]
 
-Patch = pytest.MonkeyPatch
-BREAKS: dict[str, Callable[[Patch], None]] = {}
+BREAKS: dict[str, Change] = {}
+breaks = register(BREAKS)
 
 
-def breaks(change: Callable[[Patch], None]) -> Callable[[Patch], None]:
-    BREAKS[change.__name__] = change
-    return change
-
-
-def loops_until_found(change: Callable[[Patch], None], most: int = 600) -> int | None:
+def loops_until_found(change: Change, most: int = 600) -> int | None:
     """Return how many random loops it takes to find a break, or None."""
-    for seed in range(most):
-        with Patch.context() as patch:
-            partials.formulas.cache_clear()
-            change(patch)
-            try:
-                compare(seed)
-            except Exception:
-                return seed + 1
-            finally:
-                partials.formulas.cache_clear()
-    return None
+    return seeds_until_found(compare, change, most, partials.formulas)
+
+
+def set_first(patch: Patch, pattern: str, value: int) -> None:
+    """Bind the names that a pattern finds to a number where the function begins."""
+
+    def forgotten(text: str) -> str:
+        names = set(re.findall(pattern, text))
+        head, _, body = text.partition("\n")
+        return "\n".join([head, *(f"    {name} = {value}" for name in sorted(names)), body])
+
+    rewrite(patch, forgotten)
 
 
 def rewrite(patch: Patch, change: Callable[[str], str]) -> None:
@@ -107,12 +101,7 @@ def ints_are_not_put_back(patch: Patch) -> None:
 
 @breaks
 def ints_are_not_what_they_are_in_the_end(patch: Patch) -> None:
-    def forgotten(text: str) -> str:
-        names = set(re.findall(r"(\w+) = pop_int\(\)", text))
-        head, _, body = text.partition("\n")
-        return "\n".join([head, *(f"    {name} = 1" for name in sorted(names)), body])
-
-    rewrite(patch, forgotten)
+    set_first(patch, r"(\w+) = pop_int\(\)", 1)
 
 
 @breaks
@@ -395,12 +384,7 @@ def ints_of_functions_are_not_put_back(patch: Patch) -> None:
 
 @breaks
 def ints_of_functions_begin_anew_on_the_way_back(patch: Patch) -> None:
-    def forgotten(text: str) -> str:
-        names = set(re.findall(r"(i\d+_\w+) = pop_int\(\)", text))
-        head, _, body = text.partition("\n")
-        return "\n".join([head, *(f"    {name} = 0" for name in sorted(names)), body])
-
-    rewrite(patch, forgotten)
+    set_first(patch, r"(i\d+_\w+) = pop_int\(\)", 0)
 
 
 @breaks
@@ -476,6 +460,4 @@ def numbers_receive_no_cotangent(patch: Patch) -> None:
 
 
 if __name__ == "__main__":
-    most = int(sys.argv[1]) if len(sys.argv) > 1 else 600
-    for name, change in BREAKS.items():
-        print(f"{name:60} {loops_until_found(change, most)}", flush=True)
+    tell(BREAKS, loops_until_found, 600)

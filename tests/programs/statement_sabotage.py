@@ -6,12 +6,9 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
 
 from mooncake_py.compiler import cotangents
 from mooncake_py.compiler.ir import Const, Name, Op
@@ -32,32 +29,18 @@ from mooncake_py.compiler.statements import (
 )
 from mooncake_py.modes.reverse.tape import Tape
 from mooncake_py.runtime.memory import Memory
+from tests.programs.breaking import Change, Patch, register, seeds_until_found, tell
 from tests.programs.test_random_statements import compare
 
 __all__ = ["BREAKS", "statements_until_found"]
 
-Patch = pytest.MonkeyPatch
-BREAKS: dict[str, Callable[[Patch], None]] = {}
+BREAKS: dict[str, Change] = {}
+breaks = register(BREAKS)
 
 
-def breaks(change: Callable[[Patch], None]) -> Callable[[Patch], None]:
-    BREAKS[change.__name__] = change
-    return change
-
-
-def statements_until_found(change: Callable[[Patch], None], most: int = 200) -> int | None:
+def statements_until_found(change: Change, most: int = 200) -> int | None:
     """Return how many random functions it takes to find a break, or None."""
-    for seed in range(most):
-        with Patch.context() as patch:
-            array_forms.printed.cache_clear()
-            change(patch)
-            try:
-                compare(seed)
-            except Exception:
-                return seed + 1
-            finally:
-                array_forms.printed.cache_clear()
-    return None
+    return seeds_until_found(compare, change, most, array_forms.printed)
 
 
 # Reading.
@@ -137,7 +120,7 @@ def nothing_is_checked(patch: Patch) -> None:
 
 @breaks
 def products_cannot_spoil(patch: Patch) -> None:
-    patch.setattr(finiteness, "may_spoil", lambda *args: False)
+    patch.setattr(finiteness, "is_safe", lambda *args: True)
 
 
 @breaks
@@ -330,6 +313,4 @@ def constants_leave_tangents(patch: Patch) -> None:
 
 
 if __name__ == "__main__":
-    most = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    for name in sys.argv[2:] or BREAKS:
-        print(f"{name:60} {statements_until_found(BREAKS[name], most)}", flush=True)
+    tell(BREAKS, statements_until_found, 200)

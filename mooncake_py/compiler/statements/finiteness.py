@@ -7,14 +7,15 @@ after products with what may be anything, once: what is not finite stays so on i
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, Op, parts_of, walk
+from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, Op, parts_of
+from mooncake_py.compiler.simplify import names_of
 
 __all__ = ["is_finite", "to_check", "without_implied"]
 
 
-def to_check(totals: Iterable[Expr], lets: Sequence[Let], bounded: Container[str]) -> list[str]:
+def to_check(totals: Iterable[Expr], lets: Sequence[Let], bounded: Iterable[str]) -> list[str]:
     """Return the names among `totals` that must be finite, without those that others tell of.
 
     Parameters
@@ -23,31 +24,24 @@ def to_check(totals: Iterable[Expr], lets: Sequence[Let], bounded: Container[str
         Names, or negatives of such.
     lets : sequence of Let
         How they are computed, operation by operation.
-    bounded : container of str
+    bounded : iterable of str
         What is finite for certain where a cotangent of zero is concerned: the cotangent that
         comes in, shares of a choice, shapes.
     """
-    risky: set[str] = set()
+    safe, risky = set(bounded), set[str]()
     for let in lets:
-        if may_spoil(let.value, lets, risky, bounded):
-            risky.add(let.name)
-    given = {part.name for e in totals for part in walk(e) if isinstance(part, Name)}
-    return without_implied(sorted(given & risky), lets)
+        (safe if is_safe(let.value, safe) else risky).add(let.name)
+    return without_implied(sorted(risky.intersection(names_of(totals))), lets)
 
 
-def may_spoil(e: Expr, lets: Sequence[Let], risky: Container[str], bounded: Container[str]) -> bool:
-    """Return True if a result may not be finite though the cotangent that comes in is."""
-    known = {let.name for let in lets}
-
-    def spoils(part: Expr) -> bool:
-        if isinstance(part, Const):
-            return not is_finite(part)
-        assert isinstance(part, Name)
-        return part.name not in bounded and (part.name in risky or part.name not in known)
-
+def is_safe(e: Expr, safe: set[str]) -> bool:
+    """Return True if a result is finite as long as the cotangent that comes in is."""
     if isinstance(e, Call) or (isinstance(e, Op) and e.op in ("truediv", "pow")):
-        return True
-    return any(map(spoils, parts_of(e)))
+        return False
+    return all(
+        is_finite(part) if isinstance(part, Const) else isinstance(part, Name) and part.name in safe
+        for part in parts_of(e)
+    )
 
 
 def is_finite(e: Const) -> bool:
@@ -66,7 +60,7 @@ def without_implied(names: list[str], lets: Sequence[Let]) -> list[str]:
     values = {let.name: let.value for let in lets}
     sources: dict[str, set[str]] = {}
     for let in lets:
-        read = set() if leaves_out(let.value, values) else set(read_by(let.value))
+        read = set() if leaves_out(let.value, values) else set(names_of([let.value]))
         sources[let.name] = read.union(*(sources.get(name, ()) for name in read))
     return [
         name
@@ -83,7 +77,3 @@ def leaves_out(e: Expr, values: Mapping[str, Expr]) -> bool:
             summed = values.get(summed.name, summed)
         return isinstance(summed, Op) and summed.op == "mul"
     return isinstance(e, Call)
-
-
-def read_by(e: Expr) -> list[str]:
-    return [part.name for part in walk(e) if isinstance(part, Name)]

@@ -77,7 +77,7 @@ class Plan:
         """Whether an operator changes the target, and is no operation of its own."""
         return self.augments and not self.statement.into
 
-    @property
+    @cached_property
     def masked(self) -> dict[str, tuple[Any, ...]]:
         """The operations whose derivatives are worked out on the way forward: their partials."""
         found: dict[str, tuple[Any, ...]] = {}

@@ -8,7 +8,7 @@ Measured with `jvp`, time over the primal's: a recurrence of elements 128 to 35,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from mooncake_py.rules.exact_zeros import surely_finite
 from mooncake_py.runtime.active import REAL_SCALARS, Active
 from mooncake_py.runtime.values import FLOAT64
 
-__all__ = ["ARITHMETIC", "fits", "of_partials"]
+__all__ = ["ARITHMETIC", "evaluated", "fits", "of_partials"]
 
 
 def add(C: Any, p: Any, q: Any, t: Any, u: Any, y: Any) -> Any:
@@ -55,19 +55,9 @@ ARITHMETIC: dict[str, Callable[..., Any]] = {"add": add, "sub": sub, "mul": mul,
 
 
 def of_partials(C: Any, call: Any, partials: Any, primals: Any, tangents: Any, y: Any) -> Any:
-    """Return the sum of partial * tangent, or None if a partial is not a number or an array.
-
-    None too where it raises: Python's floats do, where NumPy's give infinities.
-    """
+    """Return the sum of partial * tangent, or None if a partial is not a number or an array."""
     total: Any = None
-    for partial, t in zip(partials, tangents, strict=False):
-        if t is None or partial is None:
-            continue
-        if callable(partial):
-            try:
-                partial = call(partial, *primals, y)
-            except (ZeroDivisionError, OverflowError, ValueError):
-                return None
+    for partial, t in evaluated(call, partials, primals, tangents, y):
         if type(partial) is ndarray:
             if partial.dtype is not FLOAT64:
                 return None
@@ -76,6 +66,24 @@ def of_partials(C: Any, call: Any, partials: Any, primals: Any, tangents: Any, y
         c = C.mul(t, partial)
         total = c if total is None else C.add(total, c)
     return total
+
+
+def evaluated(
+    call: Any, partials: Any, primals: Any, tangents: Any, y: Any
+) -> Iterator[tuple[Any, Any]]:
+    """Yield the partials that meet a tangent, each with it.
+
+    None for one that raises: Python's floats do, where NumPy's give infinities.
+    """
+    for partial, t in zip(partials, tangents, strict=False):
+        if t is None or partial is None:
+            continue
+        if callable(partial):
+            try:
+                partial = call(partial, *primals, y)
+            except (ZeroDivisionError, OverflowError, ValueError):
+                partial = None
+        yield partial, t
 
 
 NUMBERS = REAL_SCALARS | {Active, int}

@@ -13,6 +13,7 @@ from mooncake_py.modes.forward import pushforward, quick
 from mooncake_py.modes.forward.apply import GENERATORS
 from mooncake_py.modes.forward.at_once import AT_ONCE
 from mooncake_py.modes.forward.context import ForwardContext
+from mooncake_py.modes.forward.levels import operator_call
 from mooncake_py.modes.forward.operations import LINEAR, MATMUL, QUICK, overlapping, shares
 from mooncake_py.modes.forward.stack import (
     Stack,
@@ -358,14 +359,7 @@ def weighted_sum(partials: Any, primals: Any, tangents: Any, y: Any) -> ndarray 
     """Return the sum of partial * tangent, or None if a partial is not a number or an array."""
     ndim = y.ndim if type(y) is ndarray else 0
     total: Any = None
-    for partial, t in zip(partials, tangents, strict=False):
-        if t is None or partial is None:
-            continue
-        if callable(partial):
-            try:
-                partial = partial(*primals, y)
-            except (ZeroDivisionError, OverflowError, ValueError):
-                return None
+    for partial, t in quick.evaluated(operator_call, partials, primals, tangents, y):
         c = weighted(aligned(t.rows, ndim), partial)
         if c is None:
             return None

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -76,14 +77,9 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_golden(name: str, request: pytest.FixtureRequest) -> None:
+def test_golden(name: str, golden: Callable[[Path, str], None]) -> None:
     text = described(CASES[name])
-    path = FOLDER / f"{name}.txt"
-    if request.config.getoption("--update-golden"):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
-    assert path.exists(), f"{path} is missing: run pytest with --update-golden"
-    assert text == path.read_text()
+    golden(FOLDER / f"{name}.txt", text)
 
 
 def described(case: Case) -> str:
