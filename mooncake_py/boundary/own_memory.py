@@ -25,6 +25,7 @@ from mooncake_py.overriding import override
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.mode_of import is_reverse
 from mooncake_py.runtime.originals import Original
+from mooncake_py.tangents.bits import bits_of
 from mooncake_py.tangents.memory import has_overlaps, owner
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ class OwnMemory(Watcher):
         found = [(pair.original, pair.copy, pair) for pair in self.pairs]
         found += [(owner(pair.copy), new, pair) for new, pair in self.further.values()]
         for old, new, pair in found:
-            if pair.reached and old.tobytes() != new.tobytes():
+            if pair.reached and bits_of(old) != bits_of(new):
                 raise self.of_pair(ctx, pair)
 
     @override

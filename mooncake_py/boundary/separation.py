@@ -36,6 +36,7 @@ from mooncake_py.runtime import pulls
 from mooncake_py.runtime.attribute_lookup import MISSING
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.mode_of import is_reverse
+from mooncake_py.tangents.bits import bits_of
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import cells, owner
 
@@ -283,7 +284,7 @@ class Separation(Watcher):
             places = cells(a).ravel().tolist()
             now = self.seen_by(self.group[key], a).ravel()
             for place, number in zip(places, now, strict=True):
-                if found.setdefault(place, number.tobytes()) != number.tobytes():
+                if found.setdefault(place, bits_of(number)) != bits_of(number):
                     return False
         return True
 

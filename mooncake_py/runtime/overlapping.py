@@ -19,6 +19,7 @@ from mooncake_py.errors import DerivativeDropError
 from mooncake_py.runtime.active import primal_of
 from mooncake_py.runtime.dense import dense
 from mooncake_py.runtime.pulls import survivors
+from mooncake_py.tangents.bits import bits_of
 from mooncake_py.tangents.memory import address
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def write(ctx: Mode, o: ndarray, node: Any, index: Any, v: Any, native: Native) 
         extra = (0,) * max(np.ndim(v) - last.ndim, 0)
         v = ctx.getitem(ctx.call(np.broadcast_to, ctx.getitem(v, extra), last.shape), last)
     ctx.assign(flat, np.asarray(places)[last], v)
-    if flat.tobytes() != expected.tobytes():
+    if bits_of(flat) != bits_of(expected):
         raise dropped(
             ctx,
             "a write through a view that overlaps itself",
@@ -102,7 +103,7 @@ def copy_in_turn(ctx: Mode, o: ndarray, v: ndarray, native: Callable[..., Any]) 
     for elements in expected, marks:
         native(twin(o, owner, elements), twin(v, owner, elements))
     ctx.assign(o, Ellipsis, ctx.getitem(flat, twin(o, owner, marks).copy()))
-    if flat.tobytes() != expected.tobytes():
+    if bits_of(flat) != bits_of(expected):
         raise crossing(ctx)
 
 
@@ -172,7 +173,7 @@ def join_into(
         stop = start + np.shape(a)[where]
         ctx.assign(out, (slice(None),) * where + (slice(start, stop),), a)
         start = stop
-    if out.tobytes() != expected.tobytes():
+    if bits_of(out) != bits_of(expected):
         raise crossing(ctx)
     return out
 

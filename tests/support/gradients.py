@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py import value_and_grad
+from mooncake_py.tangents.bits import bits_of
 
 STEP = 1e-3
 WEIGHTS = ((-2, 1 / 12), (-1, -2 / 3), (1, 2 / 3), (2, -1 / 12))  # central, fourth order
@@ -137,7 +138,7 @@ def rebuilt(value: Any, source: Iterator[float]) -> Any:
 def bits(value: Any) -> Any:
     """Return something equal for two values exactly if all their numbers agree bit for bit."""
     if isinstance(value, np.ndarray):
-        return value.dtype.str, value.shape, value.tobytes()
+        return value.dtype.str, value.shape, bits_of(value)
     if isinstance(value, (float, np.floating)):
         return type(value).__name__, float(value).hex()
     if isinstance(value, dict):

@@ -15,6 +15,7 @@ from numpy import ndarray
 from mooncake_py.application.codual_call import pull_codual
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.memory import undo_assign
+from mooncake_py.tangents.bits import bits_of
 from mooncake_py.tangents.memory import owner
 
 __all__ = ["Operand", "arrays_in", "arrays_read", "changed", "operands_of"]
@@ -39,9 +40,7 @@ def digest(a: ndarray) -> int:
     """Return a number that tells the contents of an array."""
     if a.nbytes > WHOLE:
         a = a.reshape(-1)[:: a.nbytes // WHOLE] if a.flags.c_contiguous else a.flat[::8]
-    if a.dtype.char in "gG":  # its bytes have a padding that copies do not keep
-        return hash(tuple(map(str, a.ravel())))
-    return hash(a.tobytes())
+    return hash(bits_of(a))
 
 
 def arrays_read(entry: tuple[Any, ...]) -> list[ndarray]:

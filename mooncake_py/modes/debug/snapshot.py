@@ -20,6 +20,7 @@ from mooncake_py.errors import UntrackedWriteError
 from mooncake_py.modes.debug.reach import is_opaque, parts_of
 from mooncake_py.runtime.activity import holds_inert
 from mooncake_py.runtime.attribute_lookup import MISSING
+from mooncake_py.tangents.bits import bits_of
 from mooncake_py.tangents.memory import owner
 
 __all__ = ["CONTAINERS", "Snapshot", "difference_between", "first_difference", "holds_the_same",
@@ -164,11 +165,11 @@ def first_difference(value: ndarray, old: ndarray) -> tuple[str, str, str] | Non
     value = np.asarray(value)  # what a subclass returns for its elements may be something else
     if value.dtype != old.dtype or value.shape != old.shape:
         return "", f"{value.dtype}{value.shape}", f"{old.dtype}{old.shape}"
-    new_bytes, old_bytes = value.tobytes(), old.tobytes()
+    new_bytes, old_bytes = bits_of(value), bits_of(old)
     if new_bytes == old_bytes:
         return None
     other = np.frombuffer(new_bytes, np.uint8) != np.frombuffer(old_bytes, np.uint8)
-    first = int(np.argmax(other)) // value.itemsize
+    first = int(np.argmax(other)) * value.size // other.size
     index = np.unravel_index(first, value.shape)
     text = f"[{', '.join(map(str, index))}]" if index else ""
     return text, str(value[index]), str(old[index])

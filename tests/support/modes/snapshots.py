@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from mooncake_py.tangents.bits import bits_of
+
 __all__ = ["Unknown", "arrays_of", "is_filled", "numbers_of", "snapshot"]
 
 INERT = (
@@ -26,9 +28,9 @@ def snapshot(value: Any, above: tuple[int, ...] = ()) -> Any:
     if isinstance(value, np.ndarray):
         if value.dtype.hasobject:
             raise Unknown
-        return type(value).__name__, value.dtype.str, value.shape, value.tobytes()
+        return type(value).__name__, value.dtype.str, value.shape, bits_of(value)
     if isinstance(value, (float, complex, np.inexact)):
-        return type(value).__name__, np.asarray(value).tobytes()
+        return type(value).__name__, bits_of(np.asarray(value))
     if isinstance(value, INERT):
         return repr(value)
     if id(value) in above:
