@@ -104,6 +104,7 @@ class Emitter:
                 return [f"if {self.text(test)}:", *self.block(body), *other]
             case Break():
                 return ["break"]
+        raise TypeError(s)
 
     # Expressions.
 

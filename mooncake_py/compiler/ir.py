@@ -16,6 +16,10 @@ Indices, ranges and tests are expressions too.  `adjoint` adds what has no deriv
     statement = Finite(e) | Push(stack, e) | Bump(Name | Load, e)      e' += e
     e         = Pop(stack)
 
+Where a whole function is read (`native`) statements on arrays are loops over scalar stores::
+
+    statement = ForAll(counters, extents, block) | Alloc(name, shape, kind, zero)
+
 Nodes are equal if they mean the same, wherever they stand.
 """
 
@@ -30,11 +34,10 @@ from typing import Any
 from mooncake_py.compiler.node import Node
 
 __all__ = [
-    "FLOATS", "INTS", "STEPS", "Assign", "Block", "Break", "Bump", "Call", "Check", "Compare",
-    "Const", "Count", "Expr", "Finite", "For", "If", "Length", "Let", "Load", "Name", "Op", "Pop",
-    "Push", "Region", "Select", "Statement", "Target", "While", "blocks_of", "parts_of",
-    "rebuilt", "statements", "substituted", "walk", "with_blocks",
-    "with_value",
+    "FLOATS", "INTS", "STEPS", "Alloc", "Assign", "Block", "Break", "Bump", "Call", "Check",
+    "Compare", "Const", "Count", "Expr", "Finite", "For", "ForAll", "If", "Length", "Let", "Load",
+    "Name", "Op", "Pop", "Push", "Region", "Select", "Statement", "Target", "While", "blocks_of",
+    "parts_of", "rebuilt", "statements", "substituted", "walk", "with_blocks", "with_value",
 ]  # fmt: skip
 
 STEPS = "steps"
@@ -181,6 +184,32 @@ class For(Node):
     body: Block
 
 
+class ForAll(Node):
+    """Passes that do not depend on one another, for all numbers below the extents.
+
+    But for sums: several passes may add to one target.
+    """
+
+    counters: tuple[str, ...]
+    extents: tuple[Expr, ...]
+    body: Block
+
+
+class Alloc(Node):
+    """A new array of float64, int64 or bool numbers, in C order.
+
+    Attributes
+    ----------
+    zero : bool
+        Whether it holds zeros; else what it holds is not defined.
+    """
+
+    name: str
+    shape: tuple[Expr, ...]
+    kind: str
+    zero: bool
+
+
 class While(Node):
     """``while test: ...``."""
 
@@ -200,7 +229,9 @@ class Break(Node):
     """``break``."""
 
 
-Statement = Assign | Let | Count | Check | Finite | Push | Bump | For | While | If | Break
+Statement = (
+    Assign | Let | Count | Check | Finite | Push | Bump | For | ForAll | While | If | Break | Alloc
+)
 Block = tuple[Statement, ...]
 
 
@@ -313,7 +344,7 @@ def walk(e: Expr) -> list[Expr]:
 def blocks_of(s: Statement) -> tuple[Block, ...]:
     """Return the blocks within a statement."""
     match s:
-        case For() | While():
+        case For() | ForAll() | While():
             return (s.body,)
         case If():
             return s.body, s.orelse
@@ -333,6 +364,8 @@ def with_blocks(s: Statement, change: Callable[[Block], Block]) -> Statement:
     match s:
         case For():
             return For(s.name, s.range, change(s.body), place=s.place)
+        case ForAll():
+            return ForAll(s.counters, s.extents, change(s.body), place=s.place)
         case While():
             return While(s.test, change(s.body), place=s.place)
         case If():

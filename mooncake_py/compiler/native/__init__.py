@@ -1,0 +1,1 @@
+"""Whole functions as regions, compiled by Numba."""
