@@ -232,9 +232,10 @@ def _statement(random: Random, counters: list[str]) -> list[str]:
         value = f"{_bounded(random, counters)} * {random.choice('xyv')}[e]"
         return [f"e = order[{random.choice(counters)}]", f"{element} = {value}"]
     if kind < 0.34:
+        bounded = "u" in counters  # else `while u < k` may run for ever
         return [random.choice((
             "k = (k + i) % n", "k = i", f"k = int(abs({_number(random, counters)}) * 3) % n",
-            "k += 1", "k = k * 2 % 5", "k = n - 1 - i",
+            "k = (k + 1) % n" if bounded else "k += 1", "k = k * 2 % 5", "k = n - 1 - i",
         ))]  # fmt: skip
     if kind < 0.40:
         left, right = random.choice((

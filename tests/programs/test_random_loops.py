@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from contextlib import suppress
 from typing import Any
 from warnings import catch_warnings, simplefilter
@@ -73,6 +74,13 @@ def test_few_after_a_change_of_the_functions_that_they_call(seed):
 @pytest.mark.parametrize("seed", [66, 143, 275, *range(310, 314)])
 def test_few_in_steps_that_run_again(seed):
     compare_checkpointed(seed)
+
+
+def test_no_while_loop_raises_its_bound():
+    for seed in (*range(300), *range(50000, 50100)):
+        nodes = ast.walk(ast.parse(random_loop(seed)))
+        loops = [ast.unparse(node) for node in nodes if type(node) is ast.While]
+        assert not any("k += 1" in loop for loop in loops), seed
 
 
 @pytest.mark.plain
