@@ -9,6 +9,7 @@ from mooncake_py.checkpointing import checkpointed_loop as checkpointed_loop
 from mooncake_py.checkpointing import checkpointed_while as checkpointed_while
 from mooncake_py.diagnostics.meter import Progress as Progress
 from mooncake_py.errors import CheckpointError as CheckpointError
+from mooncake_py.errors import CompilerUnavailableError as CompilerUnavailableError
 from mooncake_py.errors import DerivativeDropError as DerivativeDropError
 from mooncake_py.errors import DifferentResultError as DifferentResultError
 from mooncake_py.errors import InvalidModeError as InvalidModeError
@@ -34,6 +35,7 @@ from mooncake_py.interface import grad as grad
 from mooncake_py.interface import jvp as jvp
 from mooncake_py.interface import value_and_grad as value_and_grad
 from mooncake_py.interface import vjp as vjp
+from mooncake_py.modes.reverse.settings import compile_mode as compile_mode
 from mooncake_py.modes.reverse.settings import debug_mode as debug_mode
 from mooncake_py.rules.declare import bilinear as bilinear
 from mooncake_py.rules.declare import elementwise as elementwise

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 __all__ = [
     "CheckpointError",
+    "CompilerUnavailableError",
     "DerivativeDropError",
     "DifferentResultError",
     "InvalidModeError",
@@ -121,6 +122,13 @@ class SourceUnavailableError(MissingRuleError):
     """A Python function has no source to derive a rule from (text run by ``exec``, for example).
 
     Fix: define the function in a file or a notebook cell, or register a rule for it.
+    """
+
+
+class CompilerUnavailableError(MooncakeError, ImportError):
+    """``compile=True`` was asked for, and Numba is not installed.
+
+    Fix: ``pip install "mooncake_py[compile]"``, or leave ``compile=True`` out.
     """
 
 

@@ -16,14 +16,16 @@ from mooncake_py.errors import InvalidTangentError, NonScalarOutputError
 from mooncake_py.interface import grad, jvp, value_and_grad
 from mooncake_py.jacobians import jacobian, of_chosen, value_and_jacobian
 from mooncake_py.language.draws import Draws
+from mooncake_py.modes.reverse.settings import compiling
 from mooncake_py.recomputation.agreement import Runs
 from mooncake_py.recomputation.structures import unit
+from mooncake_py.runtime.compilation import require_compiler
 from mooncake_py.utilities.structures import copied
 
 __all__ = ["hessian", "hessian_diagonal", "hvp", "value_and_hvp", "value_grad_and_hessian"]
 
 
-def hessian(f: Callable[..., Any], argnums: ArgNums = 0) -> Any:
+def hessian(f: Callable[..., Any], argnums: ArgNums = 0, *, compile: bool | None = None) -> Any:
     """Return a function that computes the Hessian of `f`, which returns one real number.
 
     Parameters and structure are those of :func:`jacobian` of ``grad(f, argnums)``: for an argument
@@ -37,10 +39,18 @@ def hessian(f: Callable[..., Any], argnums: ArgNums = 0) -> Any:
     array([[6., 2.],
            [2., 0.]])
     """
-    return jacobian(grad(f, argnums), argnums, mode="forward")
+    gradient = grad(f, argnums, compile=compile)
+    return jacobian(gradient, argnums, mode="forward", compile=compile)
 
 
-def hvp(f: Callable[..., Any], args: tuple[Any, ...], v: Any, argnums: ArgNums = 0) -> Any:
+def hvp(
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    v: Any,
+    argnums: ArgNums = 0,
+    *,
+    compile: bool | None = None,
+) -> Any:
     """Return the product of the Hessian of `f` with `v`.
 
     Parameters
@@ -53,11 +63,19 @@ def hvp(f: Callable[..., Any], args: tuple[Any, ...], v: Any, argnums: ArgNums =
         In the structure of the chosen argument; for a tuple of `argnums` a tuple of these.
     argnums : int, str or tuple, optional
         The arguments that the Hessian is taken with respect to.
+    compile : bool, optional
+        If true, compile the functions that run, where that can be; None leaves it to
+        :func:`compile_mode`.
 
     Returns
     -------
     object
         In the structure of `v`.
+
+    Raises
+    ------
+    CompilerUnavailableError
+        If `compile` is true, and Numba is not installed.
 
     Notes
     -----
@@ -70,7 +88,8 @@ def hvp(f: Callable[..., Any], args: tuple[Any, ...], v: Any, argnums: ArgNums =
     >>> hvp(lambda x: np.sum(x ** 3), (np.array([1.0, 2.0]),), np.array([1.0, 10.0]))
     array([  6., 120.])
     """
-    _, product = value_and_product(f, args, v, argnums)
+    with compiling(compile):
+        _, product = value_and_product(f, args, v, argnums)
     return product
 
 
@@ -101,7 +120,12 @@ def value_and_product(f: Any, args: tuple[Any, ...], v: Any, argnums: ArgNums) -
 
 
 def value_and_hvp(
-    f: Callable[..., Any], args: tuple[Any, ...], v: Any, argnums: ArgNums = 0
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    v: Any,
+    argnums: ArgNums = 0,
+    *,
+    compile: bool | None = None,
 ) -> tuple[Any, Any, Any]:
     """Return the value and the gradient of `f`, and the product of its Hessian with `v`.
 
@@ -135,7 +159,7 @@ def value_and_hvp(
     v = copied(v)  # it may share memory with an argument
     several = isinstance(argnums, tuple)
     tangents = v if several else (v,)
-    with arguments_apart(f, argnums, args, {}) as apart:
+    with compiling(compile), arguments_apart(f, argnums, args, {}) as apart:
         function, values = of_chosen(f, apart)
         # Only for those who use it.
         from mooncake_py.nesting.products import value_gradient_and_product
@@ -149,24 +173,29 @@ def value_and_hvp(
         return (value, gradients, products) if several else (value, gradients[0], products[0])
 
 
-def value_grad_and_hessian(f: Callable[..., Any], argnums: ArgNums = 0) -> Any:
+def value_grad_and_hessian(
+    f: Callable[..., Any], argnums: ArgNums = 0, *, compile: bool | None = None
+) -> Any:
     """Return a function that computes ``(value, gradient, Hessian)`` of `f`.
 
     All three are of one function also where `f` draws random numbers: all runs draw the same.
+    Parameters are those of :func:`hessian`.
 
     Examples
     --------
     >>> value_grad_and_hessian(lambda x: x ** 3)(2.0)
     (8.0, 12.0, 12.0)
     """
+    require_compiler(compile)
 
     def all_three(*args: Any, **kwargs: Any) -> Any:
         draws, runs = Draws(), Runs(f)
         with draws:
-            value, gradient = value_and_grad(f, argnums)(*args, **kwargs)
+            value, gradient = value_and_grad(f, argnums, compile=compile)(*args, **kwargs)
         runs.agree(gradient)
         with draws.again():
-            both = value_and_jacobian(grad(f, argnums), argnums, mode="forward")
+            slope = grad(f, argnums, compile=compile)
+            both = value_and_jacobian(slope, argnums, mode="forward", compile=compile)
             gradient_again, second = both(*args, **kwargs)
         runs.agree(gradient_again)
         return value, gradient, second
@@ -174,10 +203,11 @@ def value_grad_and_hessian(f: Callable[..., Any], argnums: ArgNums = 0) -> Any:
     return all_three
 
 
-def hessian_diagonal(f: Callable[..., Any], argnum: int = 0) -> Any:
+def hessian_diagonal(f: Callable[..., Any], argnum: int = 0, *, compile: bool | None = None) -> Any:
     """Return a function that computes the diagonal of the Hessian, in the shape of the argument.
 
     It takes one product with the Hessian for each element, and keeps one column at a time.
+    What is passed as `compile` is passed on to :func:`hvp`.
 
     Examples
     --------
@@ -185,15 +215,16 @@ def hessian_diagonal(f: Callable[..., Any], argnum: int = 0) -> Any:
     >>> hessian_diagonal(lambda x: np.sum(x ** 3) * x[0])(np.array([1.0, 2.0]))
     array([12., 12.])
     """
+    require_compiler(compile)
 
     def diagonal_of(*args: Any) -> Any:
         x = args[argnum]
         if np.ndim(x) == 0:
-            return hvp(f, args, 1.0, argnum)
+            return hvp(f, args, 1.0, argnum, compile=compile)
         draws, runs = Draws(), Runs(f)
         products: list[Any] = []
         for i in range(np.size(x)):
-            with draws.run():
+            with compiling(compile), draws.run():
                 value, product = value_and_product(f, args, unit(x, i), argnum)
             runs.agree(value)
             products.append(product.reshape(-1)[i])

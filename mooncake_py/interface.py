@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from types import MethodType
 from typing import Any, Literal
 
@@ -12,16 +13,18 @@ from mooncake_py.boundary.arguments import (
     name_of,
     require_argnums,
     require_callable,
+    require_direction,
+    require_forward,
     require_plain,
 )
 from mooncake_py.diagnostics.tracebacks import boundary
-from mooncake_py.errors import InvalidModeError, InvalidTangentError
 from mooncake_py.modes.reverse.derived_rule import derived_rule
 from mooncake_py.modes.reverse.differentiate import value_and_gradient
 from mooncake_py.modes.reverse.pullback import Vjp
-from mooncake_py.modes.reverse.settings import settings
+from mooncake_py.modes.reverse.settings import compiling, settings
 from mooncake_py.rules.frule import frule
 from mooncake_py.rules.rrule import rrule
+from mooncake_py.runtime.compilation import require_compiler
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.limits import limits_raised
 
@@ -36,6 +39,8 @@ def value_and_grad(
     has_aux: bool = False,
     debug: bool = False,
     mode: Mode = "reverse",
+    *,
+    compile: bool | None = None,
 ) -> Callable[..., tuple[Any, Any]]:
     """Return a function that computes the value and the gradient of `f`.
 
@@ -55,6 +60,9 @@ def value_and_grad(
         One pass forward and one back, whatever the number of inputs; or a tangent in forward mode
         along each real number in the chosen arguments, two along a complex one, up to 16 in one
         pass as for :func:`jvp`, with no memory kept for a way back: for few inputs.
+    compile : bool, optional
+        If true, compile the functions that run, where that can be; None leaves it to
+        :func:`compile_mode`.
 
     Returns
     -------
@@ -79,6 +87,8 @@ def value_and_grad(
         global array.
     InvalidModeError
         If there is no such `mode`.
+    CompilerUnavailableError
+        If `compile` is true, and Numba is not installed.
 
     Notes
     -----
@@ -124,10 +134,11 @@ def value_and_grad(
     with boundary:
         require_callable(f)
         require_argnums(f, argnums)
+        require_compiler(compile)
         if mode != "reverse":
             require_forward(mode)
-            return _ForwardValueAndGrad(f, argnums, has_aux, debug)
-    return _ValueAndGrad(f, argnums, has_aux, debug)
+            return _ForwardValueAndGrad(f, argnums, has_aux, debug, compile)
+    return _ValueAndGrad(f, argnums, has_aux, debug, compile)
 
 
 def grad(
@@ -136,6 +147,8 @@ def grad(
     has_aux: bool = False,
     debug: bool = False,
     mode: Mode = "reverse",
+    *,
+    compile: bool | None = None,
 ) -> Callable[..., Any]:
     """Return a function that computes the gradient of `f`.
 
@@ -154,19 +167,11 @@ def grad(
     with boundary:
         require_callable(f)
         require_argnums(f, argnums)
+        require_compiler(compile)
         if mode != "reverse":
             require_forward(mode)
-            return _ForwardGrad(f, argnums, has_aux, debug)
-    return _Grad(f, argnums, has_aux, debug)
-
-
-def require_forward(mode: Any) -> None:
-    """Raise if a mode that is not reverse mode is not forward mode either."""
-    if mode != "forward":
-        raise InvalidModeError(
-            f"there is no mode {mode!r} of a gradient",
-            fix='choose mode="reverse" or mode="forward"',
-        )
+            return _ForwardGrad(f, argnums, has_aux, debug, compile)
+    return _Grad(f, argnums, has_aux, debug, compile)
 
 
 class _Derivative:
@@ -174,16 +179,24 @@ class _Derivative:
 
     name = ""
 
-    def __init__(self, f: Callable[..., Any], argnums: ArgNums, has_aux: bool, debug: bool) -> None:
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        argnums: ArgNums,
+        has_aux: bool,
+        debug: bool,
+        compile: bool | None = None,
+    ) -> None:
         wrapper: Any = self
         functools.update_wrapper(wrapper, f)
         self._parts = f, argnums, has_aux, debug
+        self._compile = compile
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else MethodType(self, instance)
 
     def __reduce__(self) -> Any:
-        return type(self), self._parts
+        return type(self), (*self._parts, self._compile)
 
     def __repr__(self) -> str:
         f, argnums, *_ = self._parts
@@ -193,6 +206,11 @@ class _Derivative:
         """Run the derivative."""
         raise NotImplementedError
 
+    def compiling(self) -> AbstractContextManager[None]:
+        """Return the block that it runs in."""
+        _, _, _, debug = self._parts
+        return compiling(self._compile, debug)
+
 
 class _ValueAndGrad(_Derivative):
     """What :func:`value_and_grad` returns."""
@@ -200,7 +218,7 @@ class _ValueAndGrad(_Derivative):
     name = "value and gradient"
 
     def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        with boundary:
+        with boundary, self.compiling():
             return value_and_gradient(*self._parts, args, kwargs)
 
 
@@ -210,7 +228,7 @@ class _Grad(_Derivative):
     name = "gradient"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        with boundary:
+        with boundary, self.compiling():
             value, g = value_and_gradient(*self._parts, args, kwargs)
         _, _, has_aux, _ = self._parts
         return (g, value[1]) if has_aux else g
@@ -225,7 +243,7 @@ class _ForwardValueAndGrad(_Derivative):
         # Only for those who use it.
         from mooncake_py.modes.forward import gradient
 
-        with boundary:
+        with boundary, self.compiling():
             return value_and_gradient(*self._parts, args, kwargs, gradient.run)
 
 
@@ -241,7 +259,7 @@ class _ForwardGrad(_ForwardValueAndGrad):
 
 
 def vjp(
-    f: Callable[..., Any], *args: Any, debug: bool = False
+    f: Callable[..., Any], *args: Any, debug: bool = False, compile: bool | None = None
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """Return the output of `f` and its pullback.
 
@@ -253,6 +271,9 @@ def vjp(
         Arguments; int and the like are constants.
     debug : bool, optional
         If true, run in :func:`debug_mode`, the pullback too.
+    compile : bool, optional
+        If true, compile the functions that run, where that can be; None leaves it to
+        :func:`compile_mode`.
 
     Returns
     -------
@@ -271,6 +292,8 @@ def vjp(
     SharedArgumentsError
         If `f` writes into memory that arguments share, or that is an argument and a captured or
         global array.
+    CompilerUnavailableError
+        If `compile` is true, and Numba is not installed.
 
     Notes
     -----
@@ -283,7 +306,7 @@ def vjp(
     >>> pullback(np.array([1.0, 10.0]))
     (array([ 2., 40.]),)
     """
-    with boundary, limits_raised():
+    with boundary, limits_raised(), compiling(compile, debug):
         require_callable(f)
         require_plain(f, args)
         outer = enclosing()
@@ -299,6 +322,8 @@ def jvp(
     f: Callable[..., Any],
     primals: tuple[Any, ...],
     tangents: tuple[Any, ...] | list[tuple[Any, ...]],
+    *,
+    compile: bool | None = None,
 ) -> tuple[Any, Any]:
     """Return the output of `f` and its derivative along `tangents`, in forward mode.
 
@@ -312,6 +337,9 @@ def jvp(
         A tangent for each argument, in the structure of a gradient: array for array (same shape),
         number for float, list, dict, tuple or dataclass of tangents.  None stands for zero, and
         for arguments without a derivative.  Or a list of such tuples, for several directions.
+    compile : bool, optional
+        If true, compile the functions that run, where that can be; None leaves it to
+        :func:`compile_mode`.
 
     Returns
     -------
@@ -326,6 +354,8 @@ def jvp(
         If a tangent does not have the structure or the shape of its argument.
     NestedDerivativeError
         If `f` runs more than once for several directions, and its outputs differ.
+    CompilerUnavailableError
+        If `compile` is true, and Numba is not installed.
 
     Notes
     -----
@@ -348,7 +378,7 @@ def jvp(
     >>> jvp(lambda x, y: x * y, (2.0, 3.0), [(1.0, 0.0), (0.0, 1.0)])
     (6.0, [3.0, 2.0])
     """
-    with boundary, limits_raised():
+    with boundary, limits_raised(), compiling(compile):
         require_callable(f)
         if isinstance(tangents, list):
             return jvp_along(f, primals, tangents)
@@ -378,21 +408,6 @@ def jvp_along(
         from mooncake_py.modes.forward.several import push_forward_along
 
         return push_forward_along(f, primals, directions, compared)
-
-
-def require_direction(primals: Any, tangents: Any) -> None:
-    """Raise if there is not one tangent for each argument."""
-    if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
-        raise InvalidTangentError(
-            "jvp takes a tuple of primals and a tuple of tangents",
-            fix="jvp(f, (x,), (dx,)) for a function of one argument, or a list of such tuples\n"
-            "of tangents for several directions",
-        )
-    if len(primals) != len(tangents):
-        raise InvalidTangentError(
-            f"{len(primals)} primals but {len(tangents)} tangents",
-            fix="give one tangent for each argument, None for zero",
-        )
 
 
 def forwarddiff(f: Callable[[Any], Any], x: Any) -> Any:

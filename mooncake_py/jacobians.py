@@ -22,8 +22,10 @@ from mooncake_py.errors import (
 )
 from mooncake_py.interface import jvp_along, vjp
 from mooncake_py.language.draws import Draws
+from mooncake_py.modes.reverse.settings import compiling
 from mooncake_py.recomputation.agreement import Runs
 from mooncake_py.recomputation.structures import unit
+from mooncake_py.runtime.compilation import require_compiler
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.tangents import NoTangent
 from mooncake_py.utilities.structures import holds_numbers
@@ -47,7 +49,12 @@ class Block(NamedTuple):
 
 
 def jacobian(
-    f: Callable[..., Any], argnums: ArgNums = 0, mode: Mode = "auto", has_aux: bool = False
+    f: Callable[..., Any],
+    argnums: ArgNums = 0,
+    mode: Mode = "auto",
+    has_aux: bool = False,
+    *,
+    compile: bool | None = None,
 ) -> Any:
     """Return a function that computes the Jacobian of `f`.
 
@@ -63,6 +70,9 @@ def jacobian(
     has_aux : bool, optional
         If true, `f` returns ``(value, aux)``; a copy of `aux`, of any kind, is passed on without
         a derivative.
+    compile : bool, optional
+        If true, compile the functions that run, where that can be; None leaves it to
+        :func:`compile_mode`.
 
     Returns
     -------
@@ -82,6 +92,8 @@ def jacobian(
         If `f` writes into memory that arguments share.
     InvalidModeError
         If there is no such `mode`.
+    CompilerUnavailableError
+        If `compile` is true, and Numba is not installed.
 
     Notes
     -----
@@ -96,7 +108,7 @@ def jacobian(
            [1., 1., 0.],
            [1., 1., 1.]])
     """
-    both = value_and_jacobian(f, argnums, mode, has_aux)
+    both = value_and_jacobian(f, argnums, mode, has_aux, compile=compile)
 
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         value, found = both(*args, **kwargs)
@@ -106,7 +118,12 @@ def jacobian(
 
 
 def value_and_jacobian(
-    f: Callable[..., Any], argnums: ArgNums = 0, mode: Mode = "auto", has_aux: bool = False
+    f: Callable[..., Any],
+    argnums: ArgNums = 0,
+    mode: Mode = "auto",
+    has_aux: bool = False,
+    *,
+    compile: bool | None = None,
 ) -> Callable[..., tuple[Any, Any]]:
     """Return a function that computes the output of `f` and its Jacobian.
 
@@ -140,8 +157,10 @@ def value_and_jacobian(
             fix='choose mode="forward", mode="reverse" or mode="auto"',
         )
 
+    require_compiler(compile)
+
     def both(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        with arguments_apart(f, argnums, args, kwargs) as apart:
+        with compiling(compile), arguments_apart(f, argnums, args, kwargs) as apart:
             function, values = of_chosen(f, apart)
             leaves: list[Any] = []
             collect(values, leaves)

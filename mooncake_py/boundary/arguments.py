@@ -14,11 +14,12 @@ from mooncake_py.application.gradients import gradient_of
 from mooncake_py.application.lift import is_differentiable
 from mooncake_py.application.walker import Walker
 from mooncake_py.boundary.foreign_arrays import foreign_array, held_foreign_array, to_numpy
-from mooncake_py.errors import InvalidTangentError, NonDifferentiableArgumentError
+from mooncake_py.errors import InvalidModeError, InvalidTangentError, NonDifferentiableArgumentError
 from mooncake_py.tangents import CoDual, Dual
 
 __all__ = [
-    "ArgNums", "Call", "choose_arguments", "name_of", "require_callable", "require_plain",
+    "ArgNums", "Call", "choose_arguments", "name_of", "require_callable", "require_direction",
+    "require_forward", "require_plain",
 ]  # fmt: skip
 
 ArgNums = int | str | tuple[int | str, ...]
@@ -50,6 +51,30 @@ def require_plain(
 
 
 PAIRS = frozenset({CoDual, Dual})
+
+
+def require_forward(mode: Any) -> None:
+    """Raise if a mode that is not reverse mode is not forward mode either."""
+    if mode != "forward":
+        raise InvalidModeError(
+            f"there is no mode {mode!r} of a gradient",
+            fix='choose mode="reverse" or mode="forward"',
+        )
+
+
+def require_direction(primals: Any, tangents: Any) -> None:
+    """Raise if there is not one tangent for each argument."""
+    if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
+        raise InvalidTangentError(
+            "jvp takes a tuple of primals and a tuple of tangents",
+            fix="jvp(f, (x,), (dx,)) for a function of one argument, or a list of such tuples\n"
+            "of tangents for several directions",
+        )
+    if len(primals) != len(tangents):
+        raise InvalidTangentError(
+            f"{len(primals)} primals but {len(tangents)} tangents",
+            fix="give one tangent for each argument, None for zero",
+        )
 
 
 class Call(NamedTuple):

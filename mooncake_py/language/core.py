@@ -40,6 +40,7 @@ class Core(Mode):
     meter: Any = None
     fuses = False
     pushes = False
+    compiles: bool = False
 
     def __init__(self) -> None:
         self.failure: MooncakeError | None = None
@@ -87,7 +88,16 @@ class Core(Mode):
         return dispatch.call_unregistered(self, f, args, kwargs)
 
     def call_function(self, f: FunctionType, args: Any, kwargs: Any) -> Any:
-        """Run a Python function by its derived form."""
+        """Run a Python function: as one compiled region, or by its derived form."""
+        if self.rehearsal is not None:
+            self.rehearsal.setting.entering(f)
+        if self.compiles:
+            # Here, as only few programs need it.
+            from mooncake_py.compiler.native import site
+
+            y = site.call(self, f, args, kwargs)
+            if y is not Elsewhere:
+                return y
         try:
             derived = derive(f.__code__, f.__globals__)
         except SourceUnavailableError as error:
@@ -99,8 +109,6 @@ class Core(Mode):
             raise self.failed(error) from None
         if derived.stored_globals or derived.stored_free:
             state.log_names(self, derived, f)
-        if self.rehearsal is not None:
-            self.rehearsal.setting.entering(f)
         try:
             return instantiate(derived, f)(*args, **kwargs, _mk_ctx=self)
         except MooncakeError as error:  # raised by Python code that replaces a function

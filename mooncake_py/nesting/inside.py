@@ -189,6 +189,7 @@ def pull_inside(entry: tuple[Any, ...]) -> None:
     outer = before.outers[0]
     cotangent = gradient_of(computed, tree, {})
     inner = InnerContext(outer, follows=True)
+    inner.compiles = before.compiles
     with guarded(inner), before.setting.again():
         value, handed, seeds = again(inner, cotangent)
         if not Fingerprint((value, handed)).matches(expected):

@@ -13,6 +13,7 @@ from mooncake_py.containers.state import old_cell, restore_cell
 from mooncake_py.language.draws import Draws
 from mooncake_py.recomputation.changes import is_alone
 from mooncake_py.rules import local
+from mooncake_py.runtime.compilation import compiles, using
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -30,6 +31,7 @@ class Setting:
 
     def __init__(self, *contexts: Mode) -> None:
         self.rules = local.current()
+        self.compiles = compiles()
         self.draws = Draws()
         # By id, captured variables of functions that ran: those that they are local to bind them
         # anew without anybody being told.
@@ -72,7 +74,7 @@ class Setting:
         try:
             for _, bind, value in names:
                 bind(value)
-            with self.draws.again(), local.using(self.rules):
+            with self.draws.again(), local.using(self.rules), using(self.compiles):
                 yield
         finally:
             for (read, bind, then), value in zip(names, now, strict=True):

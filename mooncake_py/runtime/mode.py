@@ -173,6 +173,7 @@ class Calling(Language, Protocol):
     # What functions that `functools.lru_cache` made have returned, by the id of the function
     caches: dict[int, Any]
     flags: dict[int, Any]  # the arrays of flags that were read
+    compiles: bool  # whether functions are compiled, where that can be
 
     def load_handlers(self) -> None: ...
     # See whether quick forms serve under the settings of NumPy and of the rules.

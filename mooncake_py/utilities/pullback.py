@@ -14,6 +14,7 @@ from mooncake_py.boundary.outputs import run, seed
 from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.errors import PullbackReuseError
 from mooncake_py.modes.reverse.settings import new_context, settings
+from mooncake_py.runtime.compilation import compiles, using
 from mooncake_py.runtime.limits import limits_raised
 from mooncake_py.tangents.equality import value_mismatch
 from mooncake_py.utilities.parameters import Grads, Params
@@ -36,6 +37,7 @@ class PullbackToParameters:
         self.args = args
         self.params = params
         self.settings = settings()
+        self.compiles = compiles()
 
     def start(self) -> tuple[Any, Callable[[Any], Grads]]:
         """Return the output and the pullback."""
@@ -50,7 +52,7 @@ class PullbackToParameters:
             seed(ctx, output, cotangent, "dy")
             ctx.run_backwards()
 
-        with boundary:
+        with boundary, using(self.compiles):
             self.require_unchanged()
             _, trees = self.differentiate(reverse)
             memo: dict[int, Any] = {}

@@ -120,6 +120,11 @@ class Levels(ArrayLanguage, ForwardMode):
         return self.base.nesting
 
     @property
+    def compiles(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether functions are compiled: what computes below says it."""
+        return self.base.compiles
+
+    @property
     def outers(self) -> Sequence[Mode]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The calls under and round this one."""
         return (self.base, *self.base.outers)

@@ -26,6 +26,7 @@ from mooncake_py.modes.reverse.settings import Settings, new_context
 from mooncake_py.recomputation.agreement import Fingerprint, something_else
 from mooncake_py.recomputation.suspended import Suspended
 from mooncake_py.rules import local
+from mooncake_py.runtime.compilation import compiles, using
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.limits import limits_raised
 
@@ -52,6 +53,7 @@ class Vjp:
             self.args = FollowedCopier(enclosing()).copy(args)
         self.settings = chosen
         self.rules = local.current()
+        self.compiles = compiles()
         self.waiting: Suspended | None = None
         self.draws = Draws()
         self.lock = threading.RLock()  # the copies serve one pass at a time
@@ -75,7 +77,7 @@ class Vjp:
 
     def forward(self) -> tuple[ReverseContext, int, set[int]]:
         """Run the function; tell what the tape and the memory are that come from lifting."""
-        with local.using(self.rules):
+        with local.using(self.rules), using(self.compiles):
             ctx = new_context(self.settings, None, self.args, {})
             with Lifter(ctx) as lifter, guarded(ctx):
                 lifted = [lifter.visit(a) for a in self.args]
@@ -126,7 +128,7 @@ class Vjp:
 
     def pull_back(self, cotangent: Any) -> tuple[Any, ...]:
         """Return the gradients, whatever the structure of the values and the changes of state."""
-        with limits_raised():
+        with limits_raised(), using(self.compiles):
             outer = enclosing()
             if outer is not None and outer.contains_active((cotangent, self.f, self.args)):
                 from mooncake_py.nesting.inside import pull_back

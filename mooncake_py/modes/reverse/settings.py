@@ -1,4 +1,4 @@
-"""Turning debug mode on, and making the contexts of differentiated calls."""
+"""Turning debug mode and compilation on, and making the contexts of differentiated calls."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from mooncake_py.boundary.apart import guard
 from mooncake_py.diagnostics.meter import Meter, reporter
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.inner import InnerContext
+from mooncake_py.runtime.compilation import require_compiler, using
 from mooncake_py.runtime.enclosing import enclosing
 
-__all__ = ["Settings", "debug_mode", "new_context", "settings"]
+__all__ = ["Settings", "compile_mode", "compiling", "debug_mode", "new_context", "settings"]
 
 
 class Settings(NamedTuple):
@@ -66,7 +67,8 @@ def debug_mode(*, check_finite: bool = True, compare_loops: bool = True) -> Iter
     """
     token = _current.set(Settings(check_finite, compare_loops))
     try:
-        yield
+        with using(False):
+            yield
     finally:
         _current.reset(token)
 
@@ -75,6 +77,46 @@ def settings(debug: bool = False) -> Settings | None:
     """Return the settings in force, None outside of debug mode; `debug` asks for it."""
     current = _current.get()
     return Settings() if debug and current is None else current
+
+
+@contextmanager
+def compile_mode(compile: bool = True) -> Iterator[None]:
+    """Compile the functions of the derivatives that are taken within this block.
+
+    Parameters
+    ----------
+    compile : bool
+        If false, compile nothing within the block.
+
+    Raises
+    ------
+    CompilerUnavailableError
+        If Numba is not installed.
+
+    Notes
+    -----
+    Belongs to the thread or task that runs the block.  For a single derivative there is
+    ``grad(f, compile=True)``, which precedes the block; debug mode compiles nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mooncake_py import compile_mode, grad
+    >>> with compile_mode(False):
+    ...     grad(np.sum)(np.array([1.0, 2.0]))
+    array([1., 1.])
+    """
+    with compiling(compile):
+        yield
+
+
+def compiling(compile: bool | None, debug: bool = False) -> using:
+    """Return a block in which functions are compiled, or not; None leaves it to what is outside.
+
+    Debug mode compiles nothing.
+    """
+    require_compiler(compile)
+    return using(compile if settings(debug) is None else False)
 
 
 def new_context(

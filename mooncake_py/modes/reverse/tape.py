@@ -25,6 +25,7 @@ from mooncake_py.rules.precision import WIDE, at_precision_of
 from mooncake_py.runtime import drops, pulls, rule_pulls
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import INERT, parts
+from mooncake_py.runtime.compilation import compiles
 from mooncake_py.runtime.memory import Memory, objects_overwritten, undo_assign
 from mooncake_py.runtime.quiet import loud_again, quiet
 from mooncake_py.runtime.registry import Registry
@@ -52,6 +53,7 @@ class Tape(ArrayLanguage, ReverseMode):
     def __init__(self) -> None:
         super().__init__()
         self.thread = get_ident()
+        self.compiles = compiles()
         self.tape: list[tuple[Any, ...]] = []
         self.record = self.tape.append
         self.registry: Registry = Registry(drops.reporter(self))

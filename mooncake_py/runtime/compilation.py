@@ -1,0 +1,77 @@
+"""Whether the functions are compiled of derivatives that begin now.
+
+It is a setting of the thread or task: a derivative takes what holds where it begins, and keeps it
+for what runs later.  Setting the environment variable ``MOONCAKE_COMPILE=1`` is the default of a
+process.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from contextvars import ContextVar, Token
+from functools import cache
+from importlib.util import find_spec
+
+from mooncake_py.errors import CompilerUnavailableError, MooncakeWarning
+
+__all__ = ["compiles", "require_compiler", "using"]
+
+VARIABLE = "MOONCAKE_COMPILE"
+INSTALL = 'pip install "mooncake_py[compile]"'
+
+_chosen: ContextVar[bool | None] = ContextVar("mooncake_py.compile", default=None)
+
+
+def compiles() -> bool:
+    """Whether the functions of derivatives that begin now are compiled."""
+    chosen = _chosen.get()
+    return by_default() if chosen is None else chosen
+
+
+class using:
+    """Let functions be compiled within a block, or not; None changes nothing."""
+
+    __slots__ = ("compile", "token")
+
+    def __init__(self, compile: bool | None) -> None:
+        self.compile = compile
+
+    def __enter__(self) -> None:
+        self.token: Token[bool | None] | None = None
+        if self.compile is not None:
+            self.token = _chosen.set(self.compile)
+
+    def __exit__(self, *exception: object) -> None:
+        if self.token is not None:
+            _chosen.reset(self.token)
+
+
+@cache
+def by_default() -> bool:
+    """Whether the environment asks for it, and the compiler is there."""
+    if os.environ.get(VARIABLE, "0") in ("", "0"):
+        return False
+    if not is_installed():
+        warnings.warn(
+            f"{VARIABLE} is set, but Numba is not installed: nothing is compiled; {INSTALL}",
+            MooncakeWarning,
+            stacklevel=2,
+        )
+        return False
+    return True
+
+
+def is_installed() -> bool:
+    """Whether the compiler is installed."""
+    return find_spec("numba") is not None
+
+
+def require_compiler(compile: bool | None) -> None:
+    """Raise if functions are to be compiled without a compiler."""
+    if compile and not is_installed():
+        raise CompilerUnavailableError(
+            "compile=True needs Numba, which is not installed",
+            why="Numba compiles what derivatives run",
+            fix=f"{INSTALL}, or leave compile=True out",
+        )
