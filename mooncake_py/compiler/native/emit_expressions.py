@@ -1,0 +1,172 @@
+"""Print expressions of numbers as Python, for plain Python and for Numba alike.
+
+Load("x", (Name("i"),))      x[U(i)]        an index is never negative: `U` says so
+Length("x", 1)               n1_x           a number of its own
+Name("np")                   np_            where a name is one of ours
+"""
+
+from __future__ import annotations
+
+import keyword
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Length, Load, Name, Op, Pop, Select
+from mooncake_py.compiler.native.region import BOOL, FLOAT, INT
+
+__all__ = ["GLOBALS", "STACK", "TOP", "Expressions"]
+
+STACK, TOP = ".S", ".p"
+"""The stack, and how many numbers are on it.  Names with a dot are ours."""
+
+INFIX = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
+    "and": "and", "or": "or", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
+}  # fmt: skip
+PREFIX = {"neg": "-", "pos": "+", "not": "not "}
+LOGIC = ("and", "or", "not")
+INTEGRAL = {math.floor, math.ceil, math.trunc, math.gcd, math.lcm, math.comb, math.factorial}
+LOGICAL = {math.isnan, math.isinf, math.isfinite, np.isnan, np.isinf, np.isfinite, np.signbit}
+GLOBALS: dict[str, Any] = {"inf": math.inf, "nan": math.nan, "np": np, "U": np.uint64}
+"""What the text reads beside functions."""
+BUILTINS = {"abs", "bool", "float", "int", "max", "min", "range", "round"}
+OURS = {*GLOBALS, *BUILTINS, "S", "p", "grow", "count"}
+
+
+class Expressions:
+    """Prints expressions.
+
+    Attributes
+    ----------
+    kinds : mapping of str to str
+        Of names and arrays; what is not there is a float.
+    scope : dict
+        The functions that the text calls, by the names that they have in it.
+    """
+
+    def __init__(self, kinds: Mapping[str, str]) -> None:
+        self.kinds = kinds
+        self.scope: dict[str, Any] = {}
+        self._names: dict[Any, str] = {}
+        self._taken = set(OURS)
+
+    # Kinds.
+
+    def kind(self, e: Expr) -> str:
+        """Return the kind of an expression."""
+        match e:
+            case Const(value=value):
+                return BOOL if type(value) is bool else INT if type(value) is int else FLOAT
+            case Name(name=name) | Load(array=name):
+                return INT if name == TOP else self.kinds.get(name, FLOAT)
+            case Length() | Op(op="int" | "round"):
+                return INT
+            case Compare() | Op(op="not"):
+                return BOOL
+            case Call(function=f):
+                return INT if f in INTEGRAL else BOOL if f in LOGICAL else FLOAT
+            case Select(a=a, b=b):
+                return self.common(a, b)
+            case Op(op="and" | "or" | "min" | "max", args=args):
+                return self.common(*args)
+            case Op(op="truediv" | "float") | Pop():
+                return FLOAT
+            case Op(args=args):
+                kind = self.common(*args)
+                return INT if kind == BOOL else kind
+        raise TypeError(e)
+
+    def common(self, *expressions: Expr) -> str:
+        """Return the kind to which expressions are promoted."""
+        kinds = set(map(self.kind, expressions))
+        return FLOAT if FLOAT in kinds else INT if INT in kinds else BOOL
+
+    # Expressions.
+
+    def text(self, e: Expr) -> str:
+        """Return the text of an expression."""
+        match e:
+            case Const(value=value):
+                return repr(value)
+            case Name(name=name):
+                return self.spelled(name)
+            case Load(array=array, index=index):
+                return f"{self.spelled(array)}[{', '.join(map(self.index, index))}]"
+            case Length(array=array, axis=axis):
+                return self.named(e, f"n{axis}_{self.spelled(array)}")
+            case Call(function=f, args=args):
+                return f"{self.name_of(f)}({', '.join(map(self.text, args))})"
+            case Select(test=test, a=a, b=b):
+                kind = self.kind(e)
+                return (
+                    f"{self.operand(a, kind)} if {self.operand(test)} else {self.operand(b, kind)}"
+                )
+            case Compare(ops=ops, args=(first, *others)):
+                pairs = zip(ops, others, strict=True)
+                rest = [f"{INFIX[op]} {self.operand(other)}" for op, other in pairs]
+                return " ".join([self.operand(first), *rest])
+            case Op(op=op, args=args):
+                return self.operation(op, args)
+        raise TypeError(e)
+
+    def operation(self, op: str, args: tuple[Expr, ...]) -> str:
+        """Return the text of an operator or a builtin."""
+        if op in PREFIX:
+            return f"{PREFIX[op]}{self.operand(args[0], '' if op == 'not' else INT)}"
+        if op in INFIX:
+            kind = "" if op in LOGIC else INT
+            return f" {INFIX[op]} ".join([self.operand(a, kind) for a in args])
+        return f"{op}({', '.join(map(self.text, args))})"
+
+    def operand(self, e: Expr, kind: str = "") -> str:
+        """Return the text of an expression within another one, promoted to a kind."""
+        if kind == FLOAT or (kind and self.kind(e) == BOOL):
+            text = self.as_kind(e, kind)
+            if self.kind(e) != kind:
+                return text
+        else:
+            text = self.text(e)
+        return f"({text})" if text[0] == "-" or is_open(e) else text
+
+    def as_kind(self, e: Expr, kind: str) -> str:
+        """Return the text of an expression as a number of a kind."""
+        if kind == self.kind(e):
+            return self.text(e)
+        if isinstance(e, Const) and e.value is not None:
+            return repr({FLOAT: float, INT: int, BOOL: bool}[kind](e.value))
+        return f"{kind}({self.text(e)})"
+
+    def index(self, e: Expr) -> str:
+        """Return the text of an index."""
+        return self.text(e) if isinstance(e, Const) else f"U({self.text(e)})"
+
+    # Names.
+
+    def spelled(self, name: str) -> str:
+        """Return a name as it stands in the text."""
+        return name[1:] if name[0] == "." else self.named(name, name)
+
+    def name_of(self, f: Any) -> str:
+        """Return the name of a function in the text."""
+        own = getattr(f, "__name__", "")
+        wish = f"{'np' if type(f) is np.ufunc else 'f'}_{own if own.isidentifier() else 'rule'}"
+        name = self.named(f, wish)
+        self.scope[name] = f
+        return name
+
+    def named(self, thing: Any, wish: str) -> str:
+        """Return a name that nothing else has in the text."""
+        if thing not in self._names:
+            while wish in self._taken or keyword.iskeyword(wish):
+                wish += "_"
+            self._taken.add(wish)
+            self._names[thing] = wish
+        return self._names[thing]
+
+
+def is_open(e: Expr) -> bool:
+    """Return True if an operator beside an expression would take part of it."""
+    return isinstance(e, Select | Compare) or (isinstance(e, Op) and e.op in INFIX | PREFIX)

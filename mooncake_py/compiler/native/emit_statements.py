@@ -1,0 +1,270 @@
+"""Print statements as Python, for plain Python and for Numba alike: see `emit`."""
+
+from __future__ import annotations
+
+from mooncake_py.compiler.ir import (
+    Alloc,
+    Assign,
+    Block,
+    Break,
+    Bump,
+    Check,
+    Const,
+    Count,
+    Expr,
+    For,
+    ForAll,
+    If,
+    Length,
+    Let,
+    Load,
+    Name,
+    Op,
+    Pop,
+    Push,
+    Statement,
+    Target,
+    While,
+    parts_of,
+    rebuilt,
+    statements,
+    walk,
+)
+from mooncake_py.compiler.native.emit_expressions import STACK, TOP, Expressions
+from mooncake_py.compiler.native.region import BOOL, FLOAT, INT
+from mooncake_py.compiler.native.unbound import expressions_in
+from mooncake_py.compiler.simplify import added, product
+
+__all__ = ["DTYPES", "INDENT", "Statements"]
+
+INDENT = "    "
+DTYPES = {FLOAT: "np.float64", INT: "np.int64", BOOL: "np.bool_"}
+
+
+class Statements:
+    """Prints the statements of one function.
+
+    Parameters
+    ----------
+    expressions : Expressions
+    measured : set of Length
+        The lengths that are read.
+    failure : str
+        What is returned where a check fails.
+    grows : bool
+        Whether the stack may be too small.
+    is_count : bool
+        Whether of what is pushed only the size counts.
+    """
+
+    def __init__(
+        self,
+        expressions: Expressions,
+        measured: list[Length],
+        failure: str,
+        *,
+        grows: bool = False,
+        is_count: bool = False,
+    ) -> None:
+        self.expressions = expressions
+        self.measured = measured
+        self.failure = failure
+        self.grows = grows
+        self.is_count = is_count
+        self.slots: list[Expr] | None = None
+
+    def block(self, block: Block) -> list[str]:
+        """Return the lines of a block, indented."""
+        lines = [line for s in block for line in self.lines(s)]
+        return [INDENT + line for line in lines or ["pass"]]
+
+    def lines(self, s: Statement) -> list[str]:
+        """Return the lines of a statement."""
+        before: list[str] = []
+        count = sum(isinstance(part, Pop) for e in expressions_in(s) for part in walk(e))
+        if count:
+            before, slots = self.popped(count)
+            s = with_slots(s, slots)
+        return [*before, *self.statement(s)]
+
+    def statement(self, s: Statement) -> list[str]:
+        """Return the lines of a statement that pops nothing."""
+        text = self.expressions.text
+        match s:
+            case Assign(target=target, value=value):
+                return [self.assigned(target, value)]
+            case Let(name=name, value=value) | Count(name=name, value=value):
+                return [self.assigned(Name(name), value)]
+            case Bump(target=target, value=value):
+                return [self.bumped(target, value)]
+            case Push(value=value):
+                return self.pushed(value)
+            case Check(test=test):
+                return [f"if not ({text(test)}):", INDENT + self.failure]
+            case Alloc():
+                return self.allocated(s)
+            case ForAll():
+                return self.for_all(s)
+            case For(name=name, range=steps, body=body):
+                return [f"for {text(Name(name))} in {self.range(steps)}:", *self.block(body)]
+            case While(test=test, body=body):
+                return [f"while {text(test)}:", *self.block(body)]
+            case If(test=test, body=body, orelse=orelse):
+                test = self.expressions.as_kind(test, BOOL)
+                other = ["else:", *self.block(orelse)] if orelse else []
+                return [f"if {test}:", *self.block(body), *other]
+            case Break():
+                return ["break"]
+        raise TypeError(s)
+
+    # Assignments.
+
+    def assigned(self, target: Target, value: Expr) -> str:
+        """Return the line that stores a value."""
+        if isinstance(value, Op) and value.op in ("add", "sub") and value.args[0] == target:
+            return self.bumped(target, value.args[1], value.op)
+        kind = self.expressions.kind(target)
+        return f"{self.expressions.text(target)} = {self.expressions.as_kind(value, kind)}"
+
+    def bumped(self, target: Target, value: Expr, op: str = "add") -> str:
+        """Return the line that adds a value, or subtracts it."""
+        if isinstance(value, Op) and value.op == "neg":
+            value, op = value.args[0], {"add": "sub", "sub": "add"}[op]
+        sign = {"add": "+=", "sub": "-="}[op]
+        return f"{self.expressions.text(target)} {sign} {self.expressions.text(value)}"
+
+    def allocated(self, s: Alloc) -> list[str]:
+        """Return the lines that make an array and measure it."""
+        text = self.expressions.text
+        shape = ", ".join(map(text, s.shape)) + ("," if len(s.shape) == 1 else "")
+        name = text(Name(s.name))
+        make = "np.zeros" if s.zero else "np.empty"
+        return [f"{name} = {make}(({shape}), {DTYPES[s.kind]})", *self.lengths(s.name)]
+
+    def lengths(self, array: str) -> list[str]:
+        """Return the lines that name the lengths of an array that are read."""
+        text = self.expressions.text
+        return [
+            f"{text(n)} = {text(Name(array))}.shape[{n.axis}]"
+            for n in self.measured
+            if n.array == array
+        ]
+
+    # Loops.
+
+    def range(self, steps: Expr) -> str:
+        """Return the text of a range."""
+        if isinstance(steps, Op) and steps.args[2] == Const(1):
+            lo, hi, _ = steps.args
+            steps = Op("range", (hi,) if lo == Const(0) else (lo, hi))
+        return self.expressions.text(steps)
+
+    def for_all(self, s: ForAll) -> list[str]:
+        """Return the lines of loops over counters; the stack moves once."""
+        pushes = sum(isinstance(inner, Push) for inner in statements(s.body))
+        parts = [part for x in statements(s.body) for e in expressions_in(x) for part in walk(e)]
+        pops = sum(isinstance(part, Pop) for part in parts)
+        if not pushes and not pops:
+            return self.nest(s)
+        if (pushes and pops) or self.slots is not None:
+            raise TypeError(s)
+        size = sized(pushes + pops, s.extents)
+        if self.is_count:
+            return self.moved(size)
+        first = added(Name(TOP), linear(s, pushes + pops))
+        self.slots = [added(first, Const(k)) for k in range(pushes + pops)]
+        if pushes:
+            self.slots.reverse()  # the first is taken from the end
+        lines = self.nest(s)
+        self.slots = None
+        if pops:
+            return [*self.moved(size, "-="), *lines]
+        return [*self.room(size), *lines, *self.moved(size)]
+
+    def nest(self, s: ForAll) -> list[str]:
+        """Return the lines of loops over counters."""
+        if not s.counters:
+            return [line for inner in s.body for line in self.lines(inner)]
+        lines = self.block(s.body)
+        text = self.expressions.text
+        for counter, extent in zip(reversed(s.counters), reversed(s.extents), strict=True):
+            head = f"for {text(Name(counter))} in range({text(extent)}):"
+            lines = [INDENT + line for line in (head, *lines)]
+        return [line.removeprefix(INDENT) for line in lines]
+
+    # The stack.
+
+    def pushed(self, value: Expr) -> list[str]:
+        """Return the lines that save a number."""
+        if self.is_count:
+            return self.moved(Const(1))
+        if self.slots is not None:
+            return [self.assigned(Load(STACK, (self.slots.pop(),)), value)]
+        store = self.assigned(Load(STACK, (Name(TOP),)), value)
+        return [*self.room(Const(1)), store, *self.moved(Const(1))]
+
+    def room(self, size: Expr) -> list[str]:
+        """Return the lines that make room for numbers."""
+        if not self.grows:
+            return []
+        top = self.expressions.text(added(Name(TOP), size))
+        return [f"if {top} > S.size:", f"{INDENT}S = grow(S, {top})"]
+
+    def moved(self, size: Expr, sign: str = "+=") -> list[str]:
+        """Return the line that moves the top of the stack."""
+        return [f"{self.expressions.text(Name(TOP))} {sign} {self.expressions.text(size)}"]
+
+    def popped(self, count: int) -> tuple[list[str], list[Expr]]:
+        """Return the lines before a statement that takes numbers, and where it finds each."""
+        if self.slots is not None:
+            return [], [self.slots.pop() for _ in range(count)]
+        places = [added(Name(TOP), Const(k)) for k in reversed(range(count))]
+        return self.moved(Const(count), "-="), places
+
+
+def linear(s: ForAll, count: int) -> Expr:
+    """Return how many numbers the passes before one have saved."""
+    found: Expr = Const(0)
+    for counter, extent in zip(s.counters, s.extents, strict=True):
+        found = added(product(found, extent) if found != Const(0) else found, Name(counter))
+    return product(found, Const(count)) if found != Const(0) else found
+
+
+def sized(count: int, extents: tuple[Expr, ...]) -> Expr:
+    """Return how many numbers all passes save."""
+    found: Expr = Const(count)
+    for extent in extents:
+        found = product(found, extent)
+    return found
+
+
+def with_slots(s: Statement, slots: list[Expr]) -> Statement:
+    """Return a statement with elements of the stack in the place of what it pops."""
+    left = list(slots)
+
+    def change(e: Expr) -> Expr:
+        if isinstance(e, Pop):
+            return Load(STACK, (left.pop(0),))
+        parts = parts_of(e)
+        return rebuilt(e, tuple(map(change, parts))) if parts else e
+
+    match s:
+        case Assign():
+            return Assign(s.target, change(s.value), s.type, place=s.place)
+        case Bump():
+            return Bump(s.target, change(s.value), place=s.place)
+        case Let():
+            return Let(s.name, change(s.value), place=s.place)
+        case Count():
+            return Count(s.name, change(s.value), place=s.place)
+        case If():
+            return If(change(s.test), s.body, s.orelse, place=s.place)
+        case For(range=Op(op=op, args=args)):
+            steps = Op(op, tuple([whole(change(a)) for a in args]))
+            return For(s.name, steps, s.body, place=s.place)
+    raise TypeError(s)
+
+
+def whole(e: Expr) -> Expr:
+    """Return a bound of a range as an int."""
+    return Op("int", (e,)) if isinstance(e, Load) and e.array == STACK else e
