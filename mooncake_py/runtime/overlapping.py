@@ -32,6 +32,7 @@ __all__ = ["JOINS", "assign", "assign_parts", "copy_in_turn",
 
 JOINS = (np.concatenate, np.concatenate.__wrapped__, np.stack)  # type: ignore[attr-defined]
 
+FEW = 4  # elements of which each is looked at
 Native = Callable[[ndarray], Any]
 
 
@@ -76,6 +77,8 @@ def crosses(slot: Any, v: ndarray) -> bool:
     if slot.strides == v.strides or slot.dtype != v.dtype or not np.may_share_memory(slot, v):
         return False
     places = [address(slot), address(v)]
+    if meet_in_step(slot, v, places[1] - places[0]):
+        return False
     ends = [place + a.strides[0] * (a.size - 1) for place, a in zip(places, (slot, v), strict=True)]
     low, unit = min(*places, *ends), slot.itemsize
     marks = np.arange((max(*places, *ends) - low) // unit + 1)
@@ -87,6 +90,33 @@ def crosses(slot: Any, v: ndarray) -> bool:
     expected = of.copy()
     into[...] = of
     return not np.array_equal(into, expected)
+
+
+def meet_in_step(slot: ndarray, v: ndarray, apart: int) -> bool:
+    """Tell whether what two vectors share stands at one position in both, if that is quick to see.
+
+    A row and a column of a matrix have an element or none in common.
+
+    Parameters
+    ----------
+    slot, v : ndarray
+        Of one length and dtype.
+    apart : int
+        How many bytes the first element of `v` is behind that of `slot`.
+    """
+    wide, narrow = slot.strides[0], v.strides[0]
+    if abs(wide) < abs(narrow):
+        wide, narrow, apart = narrow, wide, -apart
+    if wide < 0:
+        wide, narrow, apart = -wide, -narrow, -apart
+    if not narrow or apart % slot.itemsize:
+        return False
+    ends = apart, apart + narrow * (slot.size - 1)
+    low, high = max(0, -(-min(ends) // wide)), min(slot.size - 1, max(ends) // wide)
+    return high - low < FEW and all(
+        (j * wide - apart) % narrow or (j * wide - apart) // narrow == j
+        for j in range(low, high + 1)
+    )
 
 
 def copy_in_turn(ctx: Mode, o: ndarray, v: ndarray, native: Callable[..., Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 from mooncake_py import DerivativeDropError, MissingRuleError, grad
+from mooncake_py.runtime.overlapping import crosses, meet_in_step
+from mooncake_py.tangents.memory import address
 from tests.support.directions import check_jvp
 from tests.support.gradients import check
 
@@ -251,3 +254,29 @@ def test_bytes_read_as_floats_of_another_size_are_refused() -> None:
 
     with pytest.raises(DerivativeDropError, match="seen through an array of dtype float32"):
         grad(program)(X)
+
+
+def test_crossings_are_told_as_numpy_copies() -> None:
+    steps = [k for k in range(-7, 8) if k]
+    for n, s, t in product((2, 5), steps, steps):
+        for i, j in product(range(0, 49, 5), range(0, 49, 4)):
+            if not all(0 <= a + b * (n - 1) < 49 for a, b in ((i, s), (j, t))):
+                continue
+            elements = np.arange(49.0)
+            slot, v = (
+                as_strided(elements[start:], (n,), (8 * step,)) for start, step in ((i, s), (j, t))
+            )
+            told, before = crosses(slot, v), v.copy()
+            slot[...] = v
+            assert told == (not np.array_equal(slot, before)), (n, s, t, i, j)
+
+
+def test_a_row_and_a_column_are_seen_to_have_one_element_in_common() -> None:
+    m = np.zeros((40, 40))
+
+    def is_seen(slot: Any, v: Any) -> bool:
+        return meet_in_step(slot, v, address(v) - address(slot))
+
+    assert is_seen(m[3:, 3], m[3, 3:])
+    assert is_seen(m[3, 4:], m[4:, 3])
+    assert not is_seen(m[::-1, 7], m[7])
