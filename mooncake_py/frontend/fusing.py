@@ -14,7 +14,7 @@ from mooncake_py.compiler.read_expressions import ARITHMETIC
 from mooncake_py.compiler.statements.general import Way, elsewhere, one_by_one, writing
 from mooncake_py.compiler.statements.read import StatementReader, plain_index, read_expression
 from mooncake_py.compiler.statements.site import StatementSite
-from mooncake_py.compiler.statements.statement import Statement
+from mooncake_py.compiler.statements.statement import Statement, is_operand
 from mooncake_py.frontend.conditions import ConditionRewriter
 from mooncake_py.syntax.nodes import (
     CONTEXT,
@@ -72,7 +72,7 @@ class FusingRewriter(ConditionRewriter):
             return None
         reader, value = found
         statement = self.whole(reader, value)
-        if statement.size < 2:
+        if not is_entry(statement):
             return None
         return self.run_statement(statement, one_by_one(statement), reader, node)
 
@@ -139,7 +139,7 @@ class FusingRewriter(ConditionRewriter):
     def way_of(self, expression: Statement) -> Way:
         """Return the function that computes an expression, whatever the operands are."""
         way = one_by_one(expression)
-        return way if expression.size < 2 else StatementSite(expression, way).start
+        return way if not is_entry(expression) else StatementSite(expression, way).start
 
     def _is_certain(self, index: ast.expr) -> bool:
         """Whether an index is made of ints, slices, None and the ellipsis for certain."""
@@ -166,3 +166,8 @@ class FusingRewriter(ConditionRewriter):
             located(ast.Tuple(values, ast.Load()), place),
         ]
         return located(ast.Call(run, args, []), place)
+
+
+def is_entry(expression: Statement) -> bool:
+    """Return True if it pays to run an expression as a whole; what is only read is a view."""
+    return expression.size > 1 and not is_operand(expression.value)

@@ -16,7 +16,7 @@ import numpy as np
 from mooncake_py.compiler.ir import Call, Name, substituted
 from mooncake_py.compiler.statements.general import elsewhere
 from mooncake_py.compiler.statements.read import StatementReader, plain_index, read_expression
-from mooncake_py.compiler.statements.statement import Part, operand, position_of
+from mooncake_py.compiler.statements.statement import Place, View, operand, position_of
 from mooncake_py.frontend.spanning import SpanningRewriter
 from mooncake_py.syntax.nodes import place_of, replaced
 
@@ -49,13 +49,13 @@ class OutputRewriter(SpanningRewriter):
             return None
         texts = list(map(ast.dump, call.args))
         own = texts.index(ast.dump(target)) if ast.dump(target) in texts else None
-        place: Part | None
+        place: Place | None
         if own is not None:
             first = position_of(value.args[own])
             value = substituted(value, {"v0": operand(first), f"v{first}": Name("v0")})
             layout = reader.layout
             layout[0], layout[first] = layout[first], layout[0]
-            place = layout[0]
+            place = None if isinstance(layout[0], View) else layout[0]
         else:
             place = self._place(target, reader)
         if place is None:
@@ -68,7 +68,7 @@ class OutputRewriter(SpanningRewriter):
         module = self.names.module(function.value)
         return module is not None and type(module.__dict__.get(function.attr)) is np.ufunc
 
-    def _place(self, target: Any, reader: StatementReader) -> Part | None:
+    def _place(self, target: Any, reader: StatementReader) -> Place | None:
         """Pass what is written; return its position, or those of the array and the index."""
         base: Any = target.value if isinstance(target, ast.Subscript) else target
         if not (isinstance(base, ast.Name) or self.can_peek(base)):

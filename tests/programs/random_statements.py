@@ -16,6 +16,8 @@ ROWS = (
     "x[1:4]", "x[:3]", "x[::-2]", "m[0]", "m[2, ::-1]", "m[:, 1]", "y[2:]", "w[1:4]", "z", "t[1]",
 )  # fmt: skip
 SQUARES = ("m", "m[::-1]", "m[:, ::-1]", "u[0]", "u[1]", "t", "v")
+VIEWED_ROWS = ("np.flip(x[1:4])", "np.flip(z)", "np.flip(m[:, 1])", "np.flip(y[::2])")
+VIEWED_SQUARES = ("m.T", "np.flip(m)", "u[1].T", "np.fliplr(v)", "np.transpose(t)", "v.T")
 COLUMNS = ("m[:, 2, None]", "x[:3, None]", "w[2:, None]", "m[:, :1]", "t[:, 1:2]")
 NUMBERS = ("x[0]", "w[3]", "m[1, 2]", "0.5", "2.0", "a", "u[1, 0, 2]", "y[k]", "t[k, 1]")
 PLACES = ("x[k]", "m[k, 1]", "u[k, 0, k]", "w[2]", "a", "v[k, k]", "c")
@@ -181,20 +183,20 @@ def _scalar(random: Random, depth: int) -> str:
 
 def _number(random: Random, depth: int = 0) -> str:
     if random.random() < 0.3:
-        return f"({random.choice(ROWS)} @ {random.choice(ROWS)}) * 0.3"
+        return f"({random.choice(ROWS)} @ {random.choice(ROWS + VIEWED_ROWS)}) * 0.3"
     return f"{random.choice(NUMBERS)} * {random.choice(NUMBERS)} - {random.choice(NUMBERS)}"
 
 
 def _row(random: Random, depth: int) -> str:
     kind = random.random()
     if depth == 0 or kind < 0.2:
-        return random.choice(ROWS)
+        return random.choice(ROWS + VIEWED_ROWS)
     if kind < 0.3:
         return random.choice(NUMBERS)
     if kind < 0.4:
         return f"{random.choice(FUNCTIONS)}({_row(random, depth - 1)} * {random.choice(ROWS)})"
     if kind < 0.5:
-        return f"{random.choice(SQUARES)} @ {random.choice(ROWS)}"
+        return f"{random.choice(SQUARES + VIEWED_SQUARES)} @ {random.choice(ROWS + VIEWED_ROWS)}"
     if kind < 0.6:
         return f"-({_row(random, depth - 1)})"
     if kind < 0.72:
@@ -205,7 +207,7 @@ def _row(random: Random, depth: int) -> str:
 def _square(random: Random, depth: int) -> str:
     kind = random.random()
     if depth == 0 or kind < 0.2:
-        return random.choice((*SQUARES, *SQUARES, *COLUMNS, *ROWS))
+        return random.choice((*SQUARES, *SQUARES, *VIEWED_SQUARES, *COLUMNS, *ROWS))
     if kind < 0.3:
         return f"np.outer({random.choice(ROWS)}, {random.choice(ROWS)})"
     if kind < 0.4:

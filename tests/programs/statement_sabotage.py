@@ -27,6 +27,7 @@ from mooncake_py.compiler.statements import (
     read,
     scalars,
 )
+from mooncake_py.compiler.statements.statement import View
 from mooncake_py.modes.reverse.tape import Tape
 from mooncake_py.runtime.memory import Memory
 from tests.programs.breaking import Change, Patch, register, seeds_until_found, tell
@@ -186,6 +187,11 @@ def operators_have_no_parentheses(patch: Patch) -> None:
     patch.setattr(array_text.Emitter, "operand", array_text.Emitter.text)
 
 
+@breaks
+def cotangents_are_not_added_through_views(patch: Patch) -> None:
+    patch.setattr(array_pull, "through", lambda part, text: text)
+
+
 # What is printed for the way forward.
 
 
@@ -282,6 +288,22 @@ def sums_of_what_is_broadcast_are_too_small(patch: Patch) -> None:
 def products_are_added_as_they_are(patch: Patch) -> None:
     patch.setattr(push, "LINEAR", ("add", "sub", "mul"))
     patch.setitem(forward_forms.SYMBOLS, "mul", "+=")
+
+
+@breaks
+def tangents_are_not_read_through_views(patch: Patch) -> None:
+    patch.setattr(forward_forms, "through", lambda part, text: text)
+
+
+@breaks
+def operands_below_are_no_views(patch: Patch) -> None:
+    original = below.Below.part
+
+    def part(self: Any, name: str) -> Any:
+        found = original(self, name)
+        return tuple(found[:2]) if isinstance(found, View) else found
+
+    patch.setattr(below.Below, "part", part)
 
 
 @breaks

@@ -29,6 +29,7 @@ from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.kinds import ARRAYS, ELEMENT, NDIMS, PART, Kinds
 from mooncake_py.compiler.statements.plan import Plan
 from mooncake_py.compiler.statements.statement import Statement, is_operand
+from mooncake_py.compiler.statements.views import through, views_in
 from mooncake_py.compiler.text import define
 from mooncake_py.rules import registry
 from mooncake_py.rules.exact_zeros import surely_finite
@@ -75,6 +76,7 @@ class ArrayForm:
         self.indices = tuple(dict.fromkeys(index for _, index in plan.statement.pairs))
         self.scope = dict(SCOPE)
         self.scope |= {f"f{i}": f for i, f in enumerate(plan.core.functions)}
+        self.scope |= views_in(plan.layout, plan.core.functions)
         self.pull = PullWriter(plan, self.scope) if plan.records else None
         self.text = ArrayText(self.scope)
 
@@ -139,7 +141,7 @@ class ArrayForm:
         lines = []
         for k, part in enumerate(plan.layout):
             if isinstance(part, tuple):
-                lines.append(f"v{k} = a{part[0]}[a{part[1]}]")
+                lines.append(f"v{k} = {through(part, f'a{part[0]}[a{part[1]}]')}")
             elif plan.kinds[k] is not Active:
                 lines.append(f"v{k} = a{part}")
         if isinstance(plan.target, tuple) and not plan.augments:

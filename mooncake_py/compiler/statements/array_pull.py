@@ -18,6 +18,7 @@ from mooncake_py.compiler.statements.array_text import ArrayText, is_share
 from mooncake_py.compiler.statements.kinds import ELEMENT, FULL, PART
 from mooncake_py.compiler.statements.masks import kept
 from mooncake_py.compiler.statements.plan import Plan
+from mooncake_py.compiler.statements.views import through
 from mooncake_py.compiler.text import define
 from mooncake_py.rules.exact_zeros import ONE_THREAD
 from mooncake_py.rules.kinds import AtOnce
@@ -277,11 +278,11 @@ class PullWriter:
         amount = text.operand(unsigned(total))
         sign = "+" if unsigned(total) is total else "-"
         if isinstance(part, tuple):
-            p, i = part
+            p, i = part[:2]
             shadow = [f"d = n{p}.grad", "if d is None:", f"    d = n{p}.shadow()"]
             if plan.kinds[k] is ELEMENT:
                 return [*shadow, f"d[a{i}] {sign}= {amount}"]
-            return [*shadow, f"d = d[a{i}]", f"d {sign}= {amount}"]
+            return [*shadow, f"d = {through(part, f'd[a{i}]')}", f"d {sign}= {amount}"]
         if part not in plan.on:
             return [f"a{part}.grad {sign}= {amount}"]
         if sign == "-":

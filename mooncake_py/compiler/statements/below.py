@@ -9,7 +9,7 @@ from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.forward_forms import is_finite, new_memory
 from mooncake_py.compiler.statements.general import one_by_one
 from mooncake_py.compiler.statements.pushforward import tangent_of
-from mooncake_py.compiler.statements.statement import Part, Statement, operand
+from mooncake_py.compiler.statements.statement import Part, Statement, View, operand
 from mooncake_py.compiler.steps import Names, Steps
 from mooncake_py.runtime.quiet import Quiet
 
@@ -58,6 +58,7 @@ class Below:
         from mooncake_py.compiler.statements.site import StatementSite
 
         self.own = core.statement
+        self.of_own = core.functions
         self.functions: list[Any] = []
         self.sources: list[tuple[bool, int]] = []  # of each value: a tangent or not, its position
         self.layout: list[Part] = []
@@ -82,15 +83,23 @@ class Below:
         parts = tuple(map(self.of, parts_of(e)))
         if not isinstance(e, Call):
             return rebuilt(e, parts)
-        if not any(e.function is f for f in self.functions):
-            self.functions.append(e.function)
-        return Call(next(k for k, f in enumerate(self.functions) if f is e.function), parts)
+        return Call(self.function(e.function), parts)
+
+    def function(self, f: Any) -> int:
+        """Pass a function, once; return its position."""
+        if not any(f is known for known in self.functions):
+            self.functions.append(f)
+        return next(k for k, known in enumerate(self.functions) if known is f)
 
     def part(self, name: str) -> Part:
         """Return where an operand, or its tangent, is among the values that are passed."""
         is_tangent, old = name[0] == "d", self.own.layout[int(name[1:])]
         if isinstance(old, tuple):
-            return self.position(is_tangent, old[0]), self.position(False, old[1])
+            place = self.position(is_tangent, old[0]), self.position(False, old[1])
+            if not isinstance(old, View):
+                return place
+            f = old.function
+            return View(*place, old.whole, None if f is None else self.function(self.of_own[f]))
         return self.position(is_tangent, old)
 
     def position(self, is_tangent: bool, position: int) -> int:

@@ -26,6 +26,7 @@ from mooncake_py.compiler.statements.general import Way
 from mooncake_py.compiler.statements.kinds import NUMBERS
 from mooncake_py.compiler.statements.pushforward import tangent_of
 from mooncake_py.compiler.statements.statement import Statement
+from mooncake_py.compiler.statements.views import through, views_in
 from mooncake_py.compiler.steps import Names, Steps
 from mooncake_py.compiler.text import define
 from mooncake_py.rules.exact_zeros import surely_finite
@@ -143,6 +144,7 @@ class ForwardForm:
             "ndarray": ndarray, "otherwise": otherwise, "quiet": quiet, "shape_of": np.shape,
         }  # fmt: skip
         self.scope |= {f"f{i}": f for i, f in enumerate(core.functions)}
+        self.scope |= views_in(statement.layout, core.functions)
 
     def made(self) -> Way:
         """Return the form."""
@@ -235,8 +237,9 @@ class ForwardForm:
         lines = []
         for k, part in enumerate(self.statement.layout):
             if isinstance(part, tuple):
-                lines.append(f"v{k} = a{part[0]}[a{part[1]}]")
-                lines += [f"d{k} = T{part[0]}[a{part[1]}]"] if k in self.operands else []
+                names = {"v": "a", "d": "T"} if k in self.operands else {"v": "a"}
+                for own, of in names.items():
+                    lines.append(f"{own}{k} = {through(part, f'{of}{part[0]}[a{part[1]}]')}")
                 continue
             active = self.kinds[part] is Active
             lines.append(f"v{k} = {'p' if active else 'a'}{part}")

@@ -15,7 +15,7 @@ from numpy import ndarray
 
 from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.ir import Call, Const, Expr, Name, Op
-from mooncake_py.compiler.statements.statement import Part, Statement, position_of
+from mooncake_py.compiler.statements.statement import Part, Place, Statement, View, position_of
 from mooncake_py.compiler.text import define
 
 if TYPE_CHECKING:
@@ -52,9 +52,7 @@ def text_of(e: Expr, layout: tuple[Part, ...]) -> str:
             return repr(value)
         case Name():
             part = layout[position_of(e)]
-            if isinstance(part, int):
-                return f"V[{part}]"
-            return f"C.getitem(V[{part[0]}], V[{part[1]}])"
+            return text_of_part(part)
         case Call(function=f, args=args):
             method = "call_one" if len(args) == 1 else "call"
             return f"C.{method}(F[{f}], {', '.join(text_of(a, layout) for a in args)})"
@@ -65,12 +63,24 @@ def text_of(e: Expr, layout: tuple[Part, ...]) -> str:
     raise TypeError(e)
 
 
-def writing(target: Part, method: str | None, value: Way) -> Way:
+def text_of_part(part: Part) -> str:
+    """Return the text of calls of the context that read an operand."""
+    if isinstance(part, int):
+        return f"V[{part}]"
+    if not isinstance(part, View):
+        return f"C.getitem(V[{part[0]}], V[{part[1]}])"
+    a = f"V[{part.base}]" if part.whole else text_of_part((part.base, part.at))
+    return (
+        f"C.getattr({a}, 'T')" if part.function is None else f"C.call_one(F[{part.function}], {a})"
+    )
+
+
+def writing(target: Place, method: str | None, value: Way) -> Way:
     """Return what computes a value and writes it to a target, in place by a method if it is given.
 
     Parameters
     ----------
-    target : Part
+    target : Place
         Positions of what is written to and of the index; or of a name, which is changed in place
         if it is bound to an array.
     method : str or None

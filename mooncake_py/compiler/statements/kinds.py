@@ -9,6 +9,7 @@ from numpy import ndarray
 
 from mooncake_py.compiler.ir import Name
 from mooncake_py.compiler.statements.core import Core
+from mooncake_py.compiler.statements.statement import View
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.values import FLOAT64
 
@@ -98,8 +99,9 @@ def is_served(value: Any) -> bool:
 
 def kind_of(core: Core, k: int, value: Any, shape: Any) -> Any:
     """Return the kind of an operand, None if it does not fit."""
+    part = core.statement.layout[k]
     if type(value) is not ndarray:
-        return ELEMENT if type(core.statement.layout[k]) is tuple else type(value)
+        return None if isinstance(part, View) else ELEMENT if type(part) is tuple else type(value)
     contracted, elementwise = core.roles
     name = f"v{k}"
     if shape is None and name in elementwise:

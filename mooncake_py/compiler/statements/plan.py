@@ -34,7 +34,7 @@ class Plan:
     ----------
     augments : bool
         Whether an array is changed in place.
-    target : Part or None
+    target : Place or None
         Where the value is written; None if it is given back.
     owner : int or None
         The position of the array that is written.

@@ -26,6 +26,7 @@ from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.forward_forms import ForwardForm, Pattern
 from mooncake_py.compiler.statements.kinds import NUMBERS
 from mooncake_py.compiler.statements.statement import Part, Statement, is_operand, position_of
+from mooncake_py.compiler.statements.views import read_part
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.overlapping import crosses
 from mooncake_py.runtime.pulls import is_basic
@@ -117,10 +118,10 @@ class Reader:
         return Values(primals, tangents, moving)
 
 
-def is_crossed(o: ndarray, i: Any, values: list[Any], part: Part) -> bool:
+def is_crossed(o: ndarray, i: Any, values: list[Any], functions: Any, part: Part) -> bool:
     """Return True if ``o[i] = v`` reads what it has written, or if something is raised."""
     try:
-        v = values[part[0]][values[part[1]]] if isinstance(part, tuple) else values[part]
+        v = read_part(part, functions, values)
         return type(v) is ndarray and crosses(o[i], v)
     except Exception:
         return True  # the general way raises it again
@@ -177,7 +178,9 @@ class Push:
         i = Ellipsis if self.index is None else values[self.index]
         if written.dtype is not FLOAT64 or (written.base is not None and has_overlaps(written)):
             raise Unusual
-        if self.copied is not None and is_crossed(written, i, found.primals, self.copied):
+        if self.copied is not None and is_crossed(
+            written, i, found.primals, functions, self.copied
+        ):
             raise Unusual
         return self.store(ctx, tangent, functions, found, (written, i, op))
 

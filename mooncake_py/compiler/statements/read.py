@@ -5,8 +5,8 @@
                                 value    v0 * v1 + f0(v2)
 
 Taken are arithmetic, small powers that are written down, products of vectors and matrices, sums
-of all elements, elementwise functions of modules, ``int``, elements and slices.  Nothing of that
-has effects, so that it may be done again.
+of all elements, elementwise functions of modules, ``int``, elements, slices, and views like
+``x.T``.  Nothing of that has effects, so that it may be done again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from mooncake_py.compiler.declared import SMALL, partials_of
 from mooncake_py.compiler.ir import Call, Const, Expr, Name, Op, substituted
 from mooncake_py.compiler.read_expressions import ARITHMETIC, Unfit
 from mooncake_py.compiler.statements.contractions import PRODUCTS
-from mooncake_py.compiler.statements.statement import Part, Statement, is_operand, operand
+from mooncake_py.compiler.statements.statement import Part, Statement, View, is_operand, operand
+from mooncake_py.compiler.statements.views import VIEWS
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import dotted, is_plain_index, located, place_of, replaced
 from mooncake_py.syntax.trees import walk
@@ -117,6 +118,8 @@ class StatementReader:
                 return self.name(node)
             case ast.Attribute() if self.is_steady(node):
                 return self.name(node)
+            case ast.Attribute(value=inner, attr="T"):
+                return self.view(inner, None)
             case ast.Constant(value=int(number) | float(number)) if type(number) is not bool:
                 return Const(number, place=place)
             case ast.BinOp(left=left, op=ast.MatMult(), right=right):
@@ -157,6 +160,18 @@ class StatementReader:
         assert isinstance(node.value, ast.Name | ast.Attribute)
         return self.add_operand((self.add_base(node.value), self.add_index(index)))
 
+    def view(self, node: ast.expr, function: ast.expr | None) -> Name:
+        """Return the operand that is a view of a name or of a slice."""
+        whole = not isinstance(node, ast.Subscript)
+        index = located(ast.Constant(...), place_of(node)) if whole else node.slice
+        base = node if whole else node.value
+        plain = plain_index(index, self.names)
+        if plain is None or not self.is_steady(base):
+            raise Unfit
+        assert isinstance(base, ast.Name | ast.Attribute)
+        position = None if function is None else self.function(function)
+        return self.add_operand(View(self.add_base(base), self.add_index(plain), whole, position))
+
     def call(self, node: ast.Call) -> Expr:
         """Return a call of a module's function, such as ``np.hypot(x, y)``, or of `int`."""
         if self.names.calls_builtin(node, "int") and len(node.args) == 1:
@@ -167,6 +182,8 @@ class StatementReader:
         f = None if module is None else module.__dict__.get(node.func.attr)
         if count == 2 and any(f is product for product in PRODUCTS):
             return self.contraction(node, node.func, *node.args)
+        if count == 1 and any(f is view for view in VIEWS):
+            return self.view(node.args[0], node.func)
         is_sum = f is np.sum and count == 1
         if not (is_sum or (1 <= count <= 2 and partials_of(f, count) is not None)):
             raise Unfit

@@ -15,6 +15,7 @@ from mooncake_py.compiler.statements.kinds import ARRAYS, Kinds, kind_name, kind
 from mooncake_py.compiler.statements.push import Push, Unusual
 from mooncake_py.compiler.statements.scalars import INTS, scalar_form
 from mooncake_py.compiler.statements.statement import Statement
+from mooncake_py.compiler.statements.views import read_part
 from mooncake_py.runtime.pulls import is_basic
 from mooncake_py.runtime.values import FLOAT64
 
@@ -57,7 +58,7 @@ class StatementSite:
         self.indices = tuple(dict.fromkeys(index for _, index in pairs))
         self.ints = dict(statement.ints)
         ints = {base: self.ints.get(index, 0) for base, index in pairs}
-        self.single = not statement.into and all(
+        self.single = not (statement.into or statement.views) and all(
             ints[base] == self.ints.get(index) for base, index in pairs
         )
         self.in_forward_mode: Push | None = None
@@ -156,10 +157,7 @@ class StatementSite:
         """Return the form for arrays of such kinds."""
         core = self.core(functions)
         try:
-            operands = [
-                values[part] if type(part) is int else values[part[0]][values[part[1]]]  # type: ignore[index]
-                for part in self.statement.layout
-            ]
+            operands = [read_part(part, functions, values) for part in self.statement.layout]
             kinds = kinds_of(core, operands, values)
         except Exception:
             return None  # the reference raises it again

@@ -13,10 +13,33 @@ from typing import NamedTuple
 
 from mooncake_py.compiler.ir import Call, Expr, Name, Op, walk
 
-__all__ = ["Part", "Statement", "is_operand", "operand", "position_of"]
+__all__ = ["Part", "Place", "Statement", "View", "is_operand", "operand", "position_of"]
 
-Part = int | tuple[int, int]
+
+class View(NamedTuple):
+    """An operand that is read through a view of a part of an array.
+
+    Attributes
+    ----------
+    base, at : int
+        The positions of what is indexed, and of the index.
+    whole : bool
+        Whether all of a name is read; the index is the ellipsis then.
+    function : int or None
+        Which function makes the view; None for ``.T``.
+    """
+
+    base: int
+    at: int
+    whole: bool
+    function: int | None
+
+
+Place = int | tuple[int, int]
 """The position of a value, or those of what is indexed and of the index."""
+
+Part = Place | View
+"""Where an operand is."""
 
 
 class Statement(NamedTuple):
@@ -31,7 +54,7 @@ class Statement(NamedTuple):
         Where each operand is.
     passed : int
         Number of values.
-    target : Part or None
+    target : Place or None
         Where the value goes; a position is that of a name which is changed in place if it is
         bound to an array, or of what is written by ``out=``.
     augments : bool
@@ -48,7 +71,7 @@ class Statement(NamedTuple):
     value: Expr
     layout: tuple[Part, ...]
     passed: int
-    target: Part | None = None
+    target: Place | None = None
     augments: bool = False
     into: bool = False
     ints: tuple[tuple[int, int], ...] = ()
@@ -57,7 +80,7 @@ class Statement(NamedTuple):
     @property
     def pairs(self) -> list[tuple[int, int]]:
         """What is indexed, and by what: the operands, and the target."""
-        return [part for part in (*self.layout, self.target) if isinstance(part, tuple)]
+        return [part[:2] for part in (*self.layout, self.target) if isinstance(part, tuple)]
 
     @property
     def names(self) -> dict[int, int]:
@@ -66,9 +89,15 @@ class Statement(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Number of operations, reads of elements included."""
+        """Number of operations, reads of elements and views included."""
         operations = sum(isinstance(e, Op | Call) for e in walk(self.value))
-        return operations + sum(type(part) is tuple for part in self.layout)
+        reads = sum(type(part) is tuple for part in self.layout)
+        return operations + reads + sum(2 - part.whole for part in self.views)
+
+    @property
+    def views(self) -> list[View]:
+        """The operands that are read through views."""
+        return [part for part in self.layout if isinstance(part, View)]
 
 
 def operand(k: int) -> Name:

@@ -63,6 +63,7 @@ CASES = {
     "matrix_vector": Case("a @ b - c", "matrix, vector, array", "0,1,2"),
     "outer": Case("np.outer(a, b)", "vector, vector", "0,1"),
     "slices": Case("x[i] * w[j] + x[j]", "array, array, array", "0,1,2"),
+    "views": Case("np.flip(x[i]) * x.T - a", "array, array, array", "0,1"),
     "sum_of_products": Case("np.sum(a * b)", "array, array", "0,1", whole=None),
     "sum_of_squares": Case("np.sum(a * a) * 0.5", "array", "0", whole=None),
     "inner_product": Case("a @ b * c", "vector, vector, float", "0,1", whole=None),

@@ -1,0 +1,56 @@
+"""Operands that are read through a view: ``x.T``, ``np.flip(x[:k])``.
+
+A value and a tangent are read, and a cotangent is added, through the same view; nothing is
+recorded of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.compiler.statements.statement import Part, View
+
+__all__ = ["VIEWS", "read_part", "through", "viewed", "views_in"]
+
+VIEWS = (np.flip, np.flipud, np.fliplr, np.transpose)
+"""Functions of one array whose result is a view of it."""
+
+
+def flipped(a: ndarray) -> ndarray:
+    """Return ``np.flip(a)``, of a vector in less time."""
+    return a[::-1] if a.ndim == 1 else np.flip(a)
+
+
+QUICK: Mapping[Any, Callable[[ndarray], ndarray]] = {np.flip: flipped}
+
+
+def viewed(part: Part, functions: Sequence[Any], a: ndarray) -> ndarray:
+    """Return what an operand sees of the part of an array that it reads."""
+    if not isinstance(part, View):
+        return a
+    return a.T if part.function is None else functions[part.function](a)
+
+
+def read_part(part: Part, functions: Sequence[Any], values: Sequence[Any]) -> Any:
+    """Return an operand."""
+    if not isinstance(part, tuple):
+        return values[part]
+    return viewed(part, functions, values[part[0]][values[part[1]]])
+
+
+def through(part: Part, text: str) -> str:
+    """Return the text of what an operand sees of the part of an array that it reads."""
+    if not isinstance(part, View):
+        return text
+    return f"{text}.T" if part.function is None else f"view{part.function}({text})"
+
+
+def views_in(layout: Sequence[Part], functions: Sequence[Any]) -> dict[str, Any]:
+    """Return what texts of views call, by name."""
+    positions = [part.function for part in layout if isinstance(part, View)]
+    called = {k: functions[k] for k in positions if k is not None}
+    return {f"view{k}": QUICK.get(f, f) for k, f in called.items()}
