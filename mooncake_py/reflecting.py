@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.diagnostics.tracebacks import boundary
+from mooncake_py.modes.reverse.settings import compiling
 
 if TYPE_CHECKING:
     from mooncake_py.reflection.profile import GradientProfile
@@ -17,17 +18,20 @@ __all__ = ["profile_gradient", "rewritten", "rule_of", "show", "tape_of"]
 # What these need is imported when they are called.
 
 
-def show(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> None:
+def show(f: Callable[..., Any], /, *args: Any, compile: bool | None = None, **kwargs: Any) -> None:
     """Print how a function is differentiated.
 
     Without arguments: which rule answers for it, or its code as the engine runs it, see
-    :func:`rewritten`.  With arguments: the tape of the call, see :func:`tape_of`.
+    :func:`rewritten`.  With arguments: the tape of the call, see :func:`tape_of`.  Where functions
+    are compiled: which, and which line stopped that for the others.
 
     Parameters
     ----------
     f : callable
     *args, **kwargs
         Arguments of a call.
+    compile : bool, optional
+        As for :func:`~mooncake_py.grad`.
 
     Examples
     --------
@@ -45,8 +49,11 @@ def show(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> None:
         # 3: return x.sum()
         return C.method(x, 'sum')
     """
-    with boundary:
-        print(tape_of(f, *args, **kwargs) if args or kwargs else rewritten(f))
+    from mooncake_py.reflection.compiled import compiled_lines
+
+    with boundary, compiling(compile):
+        text = tape_of(f, *args, **kwargs) if args or kwargs else rewritten(f)
+        print(text, *compiled_lines(f), sep="\n")
 
 
 def rewritten(f: Callable[..., Any], /) -> str:
@@ -139,7 +146,9 @@ def rule_of(f: Callable[..., Any], /) -> RuleUse:
         return rule_in_use(f)
 
 
-def profile_gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> GradientProfile:
+def profile_gradient(
+    f: Callable[..., Any], /, *args: Any, compile: bool | None = None, **kwargs: Any
+) -> GradientProfile:
     """Measure where the time of a gradient goes and what it keeps, by lines of the source.
 
     Parameters
@@ -148,12 +157,15 @@ def profile_gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Gra
         Returns one real number.
     *args, **kwargs
         Arguments; all that have derivatives are active.  They are restored.
+    compile : bool, optional
+        As for :func:`~mooncake_py.grad`.
 
     Returns
     -------
     GradientProfile
         With ``lines``, the costliest first, each with seconds forward and reverse, entries on the
-        tape and bytes saved; and the totals.  Its text is a table.
+        tape and bytes saved; the totals; and, where functions are compiled, ``compiled``, lines
+        that say which.  Its text is a table.
 
     Notes
     -----
@@ -164,5 +176,5 @@ def profile_gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Gra
     """
     from mooncake_py.reflection.profile import profile
 
-    with boundary:
+    with boundary, compiling(compile):
         return profile(f, args, kwargs)

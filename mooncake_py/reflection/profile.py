@@ -10,7 +10,7 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 from types import CodeType, FrameType
 from typing import Any
@@ -21,6 +21,7 @@ from numpy import ndarray
 from mooncake_py.boundary.outputs import scalar_value
 from mooncake_py.diagnostics.places import is_library, is_rewritten, place_at
 from mooncake_py.overriding import override
+from mooncake_py.reflection.compiled import compiled_lines
 from mooncake_py.reflection.recording import WatchedContext, running
 from mooncake_py.reflection.tape import table
 from mooncake_py.runtime.active import Active
@@ -71,10 +72,13 @@ class GradientProfile:
         The lines that cost anything, in falling order of time.
     value : number
         Of the function.
+    compiled : list of str
+        What was compiled, and what was not; empty without compilation.
     """
 
     lines: list[LineProfile]
     value: Any
+    compiled: list[str] = field(default_factory=list)
 
     @property
     def forward(self) -> float:
@@ -101,7 +105,7 @@ class GradientProfile:
         for line in self.lines:
             rows.append((*figures(line), str(line.line), line.source))
         rows.append((*figures(self), "", "total"))
-        return table(rows, right={0, 1, 2, 3, 4})
+        return "\n".join([table(rows, right={0, 1, 2, 3, 4}), *self.compiled])
 
 
 def figures(costs: LineProfile | GradientProfile) -> tuple[str, str, str, str]:
@@ -120,7 +124,8 @@ def profile(f: Callable[..., Any], args: Any, kwargs: Any) -> GradientProfile:
     ctx = ProfileContext()
     value = once(f, args, kwargs, ctx)
     found = [line for line in ctx.lines.values() if line.seconds or line.entries]
-    return GradientProfile(sorted(found, key=lambda line: -line.seconds), value)
+    costliest_first = sorted(found, key=lambda line: -line.seconds)
+    return GradientProfile(costliest_first, value, compiled_lines(f))
 
 
 def once(f: Callable[..., Any], args: Any, kwargs: Any, ctx: ProfileContext) -> Any:

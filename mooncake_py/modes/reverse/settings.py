@@ -115,8 +115,13 @@ def compiling(compile: bool | None, debug: bool = False) -> using:
 
     Debug mode compiles nothing.
     """
+    if compile is None and not debug:
+        return AS_BEFORE
     require_compiler(compile)
     return using(compile if settings(debug) is None else False)
+
+
+AS_BEFORE = using(None)
 
 
 def new_context(
