@@ -19,6 +19,7 @@ and bools, and `p` how many are on it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from mooncake_py.compiler.ir import Block, Check, Length, statements, walk
 from mooncake_py.compiler.native.emit_expressions import STACK, TOP, Expressions
@@ -26,9 +27,22 @@ from mooncake_py.compiler.native.emit_statements import DTYPES, INDENT, Statemen
 from mooncake_py.compiler.native.region import BOOL, FLOAT, INT
 from mooncake_py.compiler.native.unbound import expressions_in, unbound
 
-__all__ = ["Printer"]
+__all__ = ["Printed", "Printer"]
 
 ZEROS = {FLOAT: "0.0", INT: "0", BOOL: "False"}
+
+
+class Printed(NamedTuple):
+    """A function.
+
+    Attributes
+    ----------
+    types : tuple of (str, int)
+        Of its parameters: the kind, and the number of axes.
+    """
+
+    text: str
+    types: tuple[tuple[str, int], ...]
 
 
 class Printer:
@@ -43,23 +57,23 @@ class Printer:
 
     Attributes
     ----------
-    texts : dict of str to str
-        The functions by their names.
+    functions : dict of str to Printed
+        By their names.
     scope : dict
         What they call, by the names that it has in the text.
     """
 
     def __init__(self, kinds: Mapping[str, str], arrays: Mapping[str, int]) -> None:
-        self.kinds = kinds
-        self.arrays = arrays
-        self.texts: dict[str, str] = {}
-        self.expressions = Expressions(kinds)
+        self.kinds = {**kinds, TOP: INT}
+        self.arrays = {**arrays, STACK: 1}
+        self.functions: dict[str, Printed] = {}
+        self.expressions = Expressions(self.kinds)
         self.scope = self.expressions.scope
 
     @property
     def text(self) -> str:
         """All functions."""
-        return "\n\n".join(self.texts.values())
+        return "\n\n".join([printed.text for printed in self.functions.values()])
 
     def count(self, body: Block, inputs: Sequence[str]) -> None:
         """Print ``count(*inputs) -> p``: how many numbers `forward`, printed next, will save.
@@ -68,7 +82,7 @@ class Printer:
         """
         printer = self.statements(body, "", is_count=True)
         lines = [*self.bound_before(printer, body, inputs, ()), "p = 0"]
-        self.add("count", self.names(inputs), [*lines, *self.lines(printer, body), "return p"])
+        self.add("count", inputs, [*lines, *self.lines(printer, body), "return p"])
 
     def forward(self, body: Block, inputs: Sequence[str], results: Sequence[str]) -> None:
         """Print ``forward(S, *inputs) -> (ok, S, p, *results)``.
@@ -78,9 +92,9 @@ class Printer:
         names = self.names(inputs)
         nothing = {name: self.nothing(name, inputs) for name in results}
         failure = ", ".join(["return False, S, 0", *(value for value, _ in nothing.values())])
-        printer = self.statements(body, failure, grows="count" not in self.texts)
+        printer = self.statements(body, failure, grows="count" not in self.functions)
         lines = ["p = 0"]
-        if "count" in self.texts:
+        if "count" in self.functions:
             lines += [f"p = count({', '.join(names)})", "if p > S.size:"]
             lines += [f"{INDENT}S = grow(S, p)", "p = 0"]
         if any(isinstance(s, Check) for s in statements(body)):
@@ -88,7 +102,7 @@ class Printer:
         lines += self.bound_before(printer, body, inputs, results)
         lines += self.lines(printer, body)
         lines.append(", ".join(["return True, S, p", *self.names(results)]))
-        self.add("forward", ["S", *names], lines)
+        self.add("forward", [STACK, *inputs], lines)
 
     def reverse(self, body: Block, inputs: Sequence[str], results: Sequence[str]) -> None:
         """Print ``reverse(S, p, *inputs) -> results``."""
@@ -96,14 +110,18 @@ class Printer:
         lines = self.bound_before(printer, body, inputs, results)
         lines += self.lines(printer, body)
         lines.append(f"return ({''.join(f'{name}, ' for name in self.names(results))})")
-        self.add("reverse", ["S", "p", *self.names(inputs)], lines)
+        self.add("reverse", [STACK, TOP, *inputs], lines)
 
     # Parts of functions.
 
-    def add(self, name: str, parameters: list[str], lines: list[str]) -> None:
+    def add(self, name: str, parameters: Sequence[str], lines: list[str]) -> None:
         """Take up a function."""
-        head = f"def {name}({', '.join(parameters)}):"
-        self.texts[name] = "\n".join([head, *(INDENT + line for line in lines)]) + "\n"
+        head = f"def {name}({', '.join(self.names(parameters))}):"
+        text = "\n".join([head, *(INDENT + line for line in lines)]) + "\n"
+        types = tuple(
+            [(self.kinds.get(name, FLOAT), self.arrays.get(name, 0)) for name in parameters]
+        )
+        self.functions[name] = Printed(text, types)
 
     def names(self, names: Sequence[str]) -> list[str]:
         """Return names as they stand in the text."""

@@ -61,7 +61,7 @@ class Expressions:
             case Const(value=value):
                 return BOOL if type(value) is bool else INT if type(value) is int else FLOAT
             case Name(name=name) | Load(array=name):
-                return INT if name == TOP else self.kinds.get(name, FLOAT)
+                return self.kinds.get(name, FLOAT)
             case Length() | Op(op="int" | "round"):
                 return INT
             case Compare() | Op(op="not"):

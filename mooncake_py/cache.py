@@ -1,0 +1,41 @@
+"""What compiled regions keep on disk: where, how much, and how it is removed.
+
+    python -m mooncake_py.cache            where, and how much
+    python -m mooncake_py.cache --clear    remove it
+
+The directory is ``MOONCAKE_CACHE_DIR`` if that is set, else where the platform keeps caches.
+It may be removed at any time.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from mooncake_py.compiler.native import disk
+
+__all__: list[str] = []
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Say where compiled regions are kept and how much that is, or remove them."""
+    parser = argparse.ArgumentParser(
+        prog="python -m mooncake_py.cache", description="Compiled regions that are kept on disk."
+    )
+    parser.add_argument("--clear", action="store_true", help="remove them")
+    if parser.parse_args(arguments).clear:
+        print(f"{disk.folder()}: removed {megabytes(disk.cleared())}")
+        return
+    files = list(disk.files())
+    size = sum(path.stat().st_size for path in files)
+    regions = sum(path.suffix == ".py" for path in files)
+    print(f"{disk.folder()}: {regions} regions, {megabytes(size)}")
+
+
+def megabytes(size: int) -> str:
+    """Return a number of bytes as text."""
+    return f"{size / 1e6:.1f} MB"
+
+
+if __name__ == "__main__":
+    main()

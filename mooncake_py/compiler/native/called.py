@@ -1,0 +1,119 @@
+"""Functions that compiled text calls: what Numba takes for them, and how they are told apart."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib import import_module
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+import mooncake_py
+from mooncake_py.compiler.native import helpers
+from mooncake_py.compiler.number_functions import NUMPY_FUNCTIONS
+
+__all__ = ["INSTEAD", "OPTIONS", "CannotCompile", "compilable", "fingerprint", "numba"]
+
+FIXED = (FunctionType, BuiltinFunctionType, ModuleType, np.ufunc, type)
+"""Types of what a function reads of its module that does not change for certain, or as good as."""
+OWN = mooncake_py.__name__
+
+INSTEAD: dict[Any, Any] = {f: own for f, (own, _) in NUMPY_FUNCTIONS.items()} | {
+    np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul,
+    np.divide: operator.truediv, np.power: operator.pow, np.negative: operator.neg,
+    np.absolute: math.fabs, np.fabs: math.fabs, np.arctan2: math.atan2, np.hypot: math.hypot,
+    np.maximum: helpers.maximum, np.minimum: helpers.minimum,
+}  # fmt: skip
+"""Functions that compiled do on floats what those of NumPy do, without warnings or exceptions."""
+
+
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
+"""How everything is compiled."""
+
+
+def numba() -> Any:
+    """Return Numba, an optional dependency that takes a while to import."""
+    return import_module("numba")
+
+
+class CannotCompile(Exception):
+    """Text that Numba does not compile, and why; it runs otherwise."""
+
+
+@lru_cache(maxsize=256)
+def compilable(f: Any) -> Any:
+    """Return what stands for a function in text that Numba compiles.
+
+    A function of Python is compiled with the functions that it calls.  Imports Numba.
+
+    Raises
+    ------
+    CannotCompile
+        It reads what may change: compiled functions take that for constants.
+    """
+    f = INSTEAD.get(f, f)
+    if type(f) is not FunctionType:
+        return f
+    scope = dict(f.__globals__)
+    for name in names_read(f.__code__):
+        value = scope.get(name)
+        if type(value) is FunctionType and value is not f:
+            scope[name] = compilable(value)
+        elif value is not None and not isinstance(value, FIXED) and not is_own(f):
+            raise CannotCompile(f"{f.__qualname__} reads the global variable {name}")
+    own = FunctionType(f.__code__, scope, f.__name__, f.__defaults__, f.__closure__)
+    return numba().njit(**OPTIONS)(own)
+
+
+def is_own(f: FunctionType) -> bool:
+    """Return True for a function of this package."""
+    return (f.__module__ or "").partition(".")[0] == OWN
+
+
+def fingerprint(f: Any, *, within: tuple[Any, ...] = ()) -> str | None:
+    """Return a text that differs where a function does, in every process; None if there is none.
+
+    For a function of Python that is its code, with what it reads.
+
+    Parameters
+    ----------
+    within : tuple of functions
+        Those that read it.
+    """
+    if f is None or isinstance(f, np.ufunc | BuiltinFunctionType | ModuleType | type):
+        return f"{getattr(f, '__module__', '')}.{getattr(f, '__name__', '')}"
+    if isinstance(f, bool | int | float | str):
+        return repr(f)
+    f = getattr(f, "py_func", f)
+    if type(f) is not FunctionType:
+        return None
+    if f in within:
+        return str(within.index(f))
+    cells = [cell.cell_contents for cell in f.__closure__ or ()]
+    named = [
+        f.__globals__.get(name, getattr(builtins, name, None)) for name in names_read(f.__code__)
+    ]
+    parts = [
+        fingerprint(value, within=(*within, f))
+        for value in (*(f.__defaults__ or ()), *cells, *named)
+    ]
+    return code_text(f.__code__) + repr(parts) if None not in parts else None
+
+
+def names_read(code: CodeType) -> Iterator[str]:
+    """Yield the names that code reads, attributes too."""
+    yield from code.co_names
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from names_read(part)
+
+
+def code_text(code: CodeType) -> str:
+    """Return code as text."""
+    consts = [code_text(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
+    return repr((code.co_code, code.co_names, code.co_varnames, consts))

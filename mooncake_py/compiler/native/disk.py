@@ -1,0 +1,88 @@
+"""Compiled text between processes: a file for each region, in the user's cache directory.
+
+The directory is ``MOONCAKE_CACHE_DIR`` if that is set, else where the platform keeps caches.
+Beside the text are Numba's files, which hold machine code.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+__all__ = ["cleared", "files", "folder", "stored"]
+
+PREFIX = "region_"
+CODE = "__pycache__"
+AGE = (0, 10**9)
+"""Times of all texts: Numba takes machine code for stale where another process wrote the same."""
+
+
+def folder() -> Path:
+    """Return the directory, which need not exist."""
+    own = os.environ.get("MOONCAKE_CACHE_DIR")
+    if own:
+        return Path(own).expanduser().absolute()
+    name = "mooncake_py"
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+        return Path(local) / name / "Cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / name
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / name
+
+
+def stored(key: str, text: str) -> Path | None:
+    """Return the file of a text, written if it is not there; None where that is not possible.
+
+    Parameters
+    ----------
+    key : str
+        Differs where the text does.
+    """
+    try:
+        path = folder() / f"{PREFIX}{key}.py"
+        if not path.exists():
+            write(path, text)
+    except (OSError, RuntimeError):  # no home
+        return None
+    return path
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file at once: another process sees all of it or nothing."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    number, name = tempfile.mkstemp(prefix=PREFIX, suffix=".tmp", dir=path.parent)
+    try:
+        with open(number, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.utime(name, AGE)
+        os.replace(name, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def files() -> Iterator[Path]:
+    """Yield the files that are there: texts, machine code, and what was not finished."""
+    for place in (folder(), folder() / CODE):
+        if place.is_dir():
+            yield from sorted(path for path in place.iterdir() if path.name.startswith(PREFIX))
+
+
+def cleared() -> int:
+    """Remove all files; return how many bytes they took."""
+    freed = 0
+    for path in list(files()):
+        with suppress(OSError):  # another process was quicker
+            size = path.stat().st_size
+            path.unlink()
+            freed += size
+    for place in (folder() / CODE, folder()):
+        with suppress(OSError):  # not empty: what is not ours stays
+            place.rmdir()
+    return freed

@@ -1,0 +1,66 @@
+"""``python -m mooncake_py.cache``: where compiled regions are kept, and how they are removed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from mooncake_py.cache import main
+from mooncake_py.compiler.native import disk
+
+NAMES = ("MOONCAKE_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA")
+
+
+def test_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in NAMES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    places = {
+        "linux": tmp_path / ".cache" / "mooncake_py",
+        "darwin": tmp_path / "Library" / "Caches" / "mooncake_py",
+        "win32": tmp_path / "AppData" / "Local" / "mooncake_py" / "Cache",
+    }
+    for platform, place in places.items():
+        monkeypatch.setattr(sys, "platform", platform)
+        assert disk.folder() == place
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert disk.folder() == tmp_path / "xdg" / "mooncake_py"
+    monkeypatch.setenv("MOONCAKE_CACHE_DIR", str(tmp_path / "own"))
+    assert disk.folder() == tmp_path / "own"
+
+
+def test_clear(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "own"
+    monkeypatch.setenv("MOONCAKE_CACHE_DIR", str(folder))
+    main([])
+    assert capsys.readouterr().out == f"{folder}: 0 regions, 0.0 MB\n"
+    assert not folder.exists()
+    assert disk.stored("a1", "pass\n" * 50_000) == folder / "region_a1.py"
+    disk.stored("a2", "pass")
+    (folder / "__pycache__").mkdir()
+    (folder / "__pycache__" / "region_a1.forward-1.nbi").write_bytes(b"0" * 50_000)
+    (folder / "notes.txt").write_text("not ours")
+    main([])
+    assert capsys.readouterr().out == f"{folder}: 2 regions, 0.3 MB\n"
+    main(["--clear"])
+    assert capsys.readouterr().out == f"{folder}: removed 0.3 MB\n"
+    assert [path.name for path in folder.iterdir()] == ["notes.txt"]
+    (folder / "notes.txt").unlink()
+    disk.stored("a3", "pass")
+    main(["--clear"])
+    assert not folder.exists()
+
+
+def test_a_text_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOONCAKE_CACHE_DIR", str(tmp_path))
+    path = disk.stored("a1", "first")
+    assert path is not None
+    assert disk.stored("a1", "second") == path
+    assert path.read_text() == "first"
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
