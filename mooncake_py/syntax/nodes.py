@@ -15,8 +15,8 @@ from mooncake_py.syntax.trees import walk
 __all__ = [
     "BINARY", "CONTEXT", "INPLACE", "PREFIX", "SLICE", "STEADY_SLICE", "UNARY", "Place",
     "Rebuilder", "assign", "attribute_place", "constant", "context_attribute", "context_call",
-    "dotted", "forget", "is_plain_index", "load", "located", "mangle", "place_of", "replaced",
-    "statement", "store", "when",
+    "dotted", "forget", "is_plain", "is_plain_index", "load", "located", "mangle", "place_of",
+    "replaced", "statement", "store", "when",
 ]  # fmt: skip
 
 PREFIX = "_mk_"
@@ -198,7 +198,12 @@ def dotted(node: Any) -> str:
 
 def is_plain_index(node: ast.expr) -> bool:
     """Tell whether an index is made of names, numbers and arithmetic on them, and slices."""
-    return _PLAIN.issuperset([part.__class__ for part in walk(node)])
+    return all(map(is_plain, walk(node)))
+
+
+def is_plain(node: ast.AST) -> bool:
+    """Tell whether a node may be a part of such an index."""
+    return node.__class__ in _PLAIN
 
 
 _PLAIN = frozenset({ast.Name, ast.Constant, ast.Slice, ast.Tuple, ast.BinOp, ast.UnaryOp})

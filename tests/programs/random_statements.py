@@ -18,8 +18,11 @@ ROWS = (
 SQUARES = ("m", "m[::-1]", "m[:, ::-1]", "u[0]", "u[1]", "t", "v")
 VIEWED_ROWS = ("np.flip(x[1:4])", "np.flip(z)", "np.flip(m[:, 1])", "np.flip(y[::2])")
 VIEWED_SQUARES = ("m.T", "np.flip(m)", "u[1].T", "np.fliplr(v)", "np.transpose(t)", "v.T")
+GATHERED_ROWS = ("x[j]", "w[h]", "m[j - 1, 1]", "y[j]", "m[1][j - 2]", "z[j % 3]")
+GATHERED_SQUARES = ("m[j - 1]", "v[j // 2]")
+MORE_SQUARES = VIEWED_SQUARES + GATHERED_SQUARES
 COLUMNS = ("m[:, 2, None]", "x[:3, None]", "w[2:, None]", "m[:, :1]", "t[:, 1:2]")
-NUMBERS = ("x[0]", "w[3]", "m[1, 2]", "0.5", "2.0", "a", "u[1, 0, 2]", "y[k]", "t[k, 1]")
+NUMBERS = ("x[0]", "x[j[k]]", "w[3]", "m[1, 2]", "0.5", "2.0", "a", "u[1, 0, 2]", "y[k]", "t[k, 1]")
 PLACES = ("x[k]", "m[k, 1]", "u[k, 0, k]", "w[2]", "a", "v[k, k]", "c")
 FUNCTIONS = ("np.sin", "np.tanh", "np.arctan", "np.negative")
 SCALAR_FUNCTIONS = ("np.sin", "math.cos", "np.tanh", "math.atan", "int", "math.sqrt", "np.sqrt")
@@ -39,6 +42,7 @@ OF_NAMES = (
     "v = m + 0.5; v *= w[3]", "v = 2.0 * v; v = -(-v); v += m * v",
     "p = m * 0.5; n = m - p * v; a = a + np.tanh(np.sum(p * m)); v = n + p + 0.5",
 )  # fmt: skip
+OF_INDICES = ("j[1] = 1 - j[1]", "h[:2] = h[1::-1]")
 SPLIT = re.compile(r"( \S?= )")  # what stands before the value of an assignment, and after it
 POLES = ("np.sqrt", "np.cbrt", "np.log", "np.arcsin")
 DATA = (
@@ -48,6 +52,7 @@ DATA = (
 HEAD = (
     "def f(x, w, m):\n    y = x * w\n    z = w[:3] * 1.0\n    t = m.T\n    v = np.ones((3, 3))\n"
     "    u = np.zeros((2, 3, 3))\n    a = x[4]\n    c = float(w[1])\n"
+    "    j = np.array([3, 0, 3])\n    h = np.array([True, False, True, True, False])\n"
 )
 ODD_HEAD = (
     "    q = x[2, ...]\n    r = np.broadcast_to(w[:3], (3, 3))\n"
@@ -115,6 +120,8 @@ def _exchanged(
 def _statement(random: Random) -> str:
     if random.random() < 0.2:
         return _output(random)
+    if random.random() < 0.08:
+        return random.choice(OF_INDICES)
     square = random.random() < 0.5
     if random.random() < 0.3:
         value = random.choice((_sum(random), _scalar(random, 2)))
@@ -190,7 +197,7 @@ def _number(random: Random, depth: int = 0) -> str:
 def _row(random: Random, depth: int) -> str:
     kind = random.random()
     if depth == 0 or kind < 0.2:
-        return random.choice(ROWS + VIEWED_ROWS)
+        return random.choice(ROWS + VIEWED_ROWS + GATHERED_ROWS)
     if kind < 0.3:
         return random.choice(NUMBERS)
     if kind < 0.4:
@@ -207,7 +214,7 @@ def _row(random: Random, depth: int) -> str:
 def _square(random: Random, depth: int) -> str:
     kind = random.random()
     if depth == 0 or kind < 0.2:
-        return random.choice((*SQUARES, *SQUARES, *VIEWED_SQUARES, *COLUMNS, *ROWS))
+        return random.choice((*SQUARES, *SQUARES, *MORE_SQUARES, *COLUMNS, *ROWS))
     if kind < 0.3:
         return f"np.outer({random.choice(ROWS)}, {random.choice(ROWS)})"
     if kind < 0.4:

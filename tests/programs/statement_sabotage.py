@@ -21,6 +21,7 @@ from mooncake_py.compiler.statements import (
     contractions,
     finiteness,
     forward_forms,
+    kinds,
     masks,
     push,
     pushforward,
@@ -192,7 +193,26 @@ def cotangents_are_not_added_through_views(patch: Patch) -> None:
     patch.setattr(array_pull, "through", lambda part, text: text)
 
 
+@breaks
+def elements_that_are_read_repeatedly_receive_once(patch: Patch) -> None:
+    def scatter(ufunc: Any, d: Any, index: Any, c: Any) -> None:
+        d[index] = ufunc(d[index], c)
+
+    patch.setitem(array_forms.SCOPE, "scatter", scatter)
+
+
 # What is printed for the way forward.
+
+
+@breaks
+def index_arrays_are_not_frozen(patch: Patch) -> None:
+    patch.setitem(array_forms.SCOPE, "frozen", lambda ctx, index: index)
+
+
+@breaks
+def what_is_gathered_is_taken_for_a_slice(patch: Patch) -> None:
+    patch.setattr(kinds, "gathers_in", lambda *args: frozenset())
+    patch.setitem(array_forms.SCOPE, "is_basic", lambda index: True)
 
 
 @breaks

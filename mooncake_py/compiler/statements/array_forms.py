@@ -22,7 +22,7 @@ from numpy import ndarray
 
 from mooncake_py.compiler.ir import Call, Expr, Let, Name, Op, parts_of
 from mooncake_py.compiler.simplify import inlined
-from mooncake_py.compiler.statements import fitting, masks
+from mooncake_py.compiler.statements import fitting, gathers, masks
 from mooncake_py.compiler.statements.array_pull import PullWriter, function
 from mooncake_py.compiler.statements.array_text import ArrayText
 from mooncake_py.compiler.statements.core import Core
@@ -45,8 +45,10 @@ Way = Callable[[Any, Any, Any], Any]
 Activity = tuple[tuple[int, bool], ...]
 SCOPE: dict[str, Any] = {
     "Active": Active, "Ellipsis": Ellipsis, "FLOAT64": FLOAT64, "Memory": Memory,
-    "crosses": crosses, "finite": surely_finite, "fitted": fitting.fitted, "float64": np.float64,
-    "inner": fitting.inner, "is_basic": pulls.is_basic,
+    "add": np.add, "crosses": crosses, "finite": surely_finite, "fitted": fitting.fitted,
+    "float64": np.float64, "frozen": gathers.frozen, "inner": fitting.inner,
+    "is_basic": pulls.is_basic,
+    "is_gather": gathers.is_gather, "scatter": gathers.scatter, "subtract": np.subtract,
     "isfinite": math.isfinite, "like": like, "multiply": np.multiply, "ndarray": ndarray,
     "one": np.float64(1.0),
     "reduced": fitting.reduced, "ref": ref, "selected": masks.selected, "shares": masks.shares,
@@ -96,7 +98,9 @@ class ArrayForm:
         count = 1 + max([*names.values(), *self.bases, *self.indices])
         fits = ["C.fuses"]
         fits += [f"type(a{p}) is ndarray and a{p}.dtype is FLOAT64" for p in plan.on]
-        fits += [f"is_basic(a{p})" for p in self.indices if p not in plan.statement.certain]
+        for p in self.indices:
+            if p not in plan.statement.certain:
+                fits.append(f"{'is_gather' if p in plan.gathers else 'is_basic'}(a{p})")
         for k, p in names.items():
             if p not in plan.on:
                 kind = plan.kinds[k]
@@ -361,13 +365,14 @@ class ArrayForm:
     def keep(self) -> list[str]:
         """Return the lines that keep the operands that the adjoint reads, as k0, k1, ..."""
         plan = self.plan
-        lines: list[str] = []
+        held = [] if self.pull is None else self.pull.held()
+        lines = [f"a{p} = frozen(C, a{p})" for p in sorted(plan.gathers) if f"a{p}" in held]
         for k, part in enumerate(plan.layout):
             if f"v{k}" not in self.saved:
                 continue
             lines.append(f"k{k} = v{k}")
-            if plan.kinds[k] not in ARRAYS:
-                continue  # numbers cannot be overwritten
+            if plan.kinds[k] not in ARRAYS or plan.is_gathered(part):
+                continue  # numbers cannot be overwritten, and what was gathered is a copy
             p = part[0] if isinstance(part, tuple) else part
             if not plan.on[p] and p != plan.owner:
                 lines.append(f"C.registry.protect(a{p})")

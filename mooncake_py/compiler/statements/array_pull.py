@@ -280,6 +280,9 @@ class PullWriter:
         if isinstance(part, tuple):
             p, i = part[:2]
             shadow = [f"d = n{p}.grad", "if d is None:", f"    d = n{p}.shadow()"]
+            if plan.is_gathered(part):
+                ufunc = "add" if sign == "+" else "subtract"
+                return [*shadow, f"scatter({ufunc}, d, a{i}, {amount})"]
             if plan.kinds[k] is ELEMENT:
                 return [*shadow, f"d[a{i}] {sign}= {amount}"]
             return [*shadow, f"d = {through(part, f'd[a{i}]')}", f"d {sign}= {amount}"]

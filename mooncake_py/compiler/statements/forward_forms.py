@@ -22,6 +22,7 @@ from mooncake_py.compiler.statements.array_forms import attempt
 from mooncake_py.compiler.statements.array_pull import function
 from mooncake_py.compiler.statements.array_text import ArrayText
 from mooncake_py.compiler.statements.core import Core
+from mooncake_py.compiler.statements.gathers import is_index
 from mooncake_py.compiler.statements.general import Way
 from mooncake_py.compiler.statements.kinds import NUMBERS
 from mooncake_py.compiler.statements.pushforward import tangent_of
@@ -140,8 +141,9 @@ class ForwardForm:
         self.scope: dict[str, Any] = {
             "Active": Active, "Ellipsis": Ellipsis, "FLOAT64": FLOAT64, "choose": choose,
             "crosses": crosses, "float64": np.float64, "has_overlaps": has_overlaps,
-            "is_basic": is_basic, "is_finite": is_finite, "loud_again": loud_again,
-            "ndarray": ndarray, "otherwise": otherwise, "quiet": quiet, "shape_of": np.shape,
+            "is_basic": is_basic, "is_finite": is_finite, "is_index": is_index,
+            "loud_again": loud_again, "ndarray": ndarray, "otherwise": otherwise, "quiet": quiet,
+            "shape_of": np.shape,
         }  # fmt: skip
         self.scope |= {f"f{i}": f for i, f in enumerate(core.functions)}
         self.scope |= views_in(statement.layout, core.functions)
@@ -199,8 +201,9 @@ class ForwardForm:
         statement = self.statement
         fits = ["C.pushes", "C.plain"]
         fits += [f"type(a{p}) is ndarray and a{p}.dtype is FLOAT64" for p in self.arrays]
-        indices = {i for _, i in statement.pairs if i not in statement.certain}
-        fits += [f"is_basic(a{i})" for i in sorted(indices)]
+        readings = statement.readings
+        for i in sorted({i for _, i in statement.pairs if i not in statement.certain}):
+            fits.append(f"{'is_index' if i in readings else 'is_basic'}(a{i})")
         for p, kind in self.kinds.items():
             if kind is Active:
                 fits.append(f"type(a{p}) is Active and a{p}.context is C")

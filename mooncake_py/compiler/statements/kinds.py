@@ -9,6 +9,7 @@ from numpy import ndarray
 
 from mooncake_py.compiler.ir import Name
 from mooncake_py.compiler.statements.core import Core
+from mooncake_py.compiler.statements.gathers import gathers_in
 from mooncake_py.compiler.statements.statement import View
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.values import FLOAT64
@@ -40,10 +41,13 @@ class Kinds(NamedTuple):
         Whether the value has the shape of the result; else it is broadcast into the target.  None
         if it is a number that is bound to a name or stored in an element: then the shape is that of
         what was summed.
+    gathers : frozenset of int
+        The positions of index arrays and masks by which operands are read.
     """
 
     operands: tuple[Any, ...]
     whole: bool | None
+    gathers: frozenset[int] = frozenset()
 
 
 def kinds_of(core: Core, operands: list[Any], values: Any) -> Kinds | None:
@@ -87,7 +91,10 @@ def kinds_of(core: Core, operands: list[Any], values: Any) -> Kinds | None:
     if any(product not in (shape, ()) for product in products):
         return None
     kinds = [kind_of(core, k, v, shape) for k, v in enumerate(operands)]
-    return None if None in kinds else Kinds(tuple(kinds), True if statement.into else whole)
+    gathers = gathers_in(statement.readings - statement.certain, values)
+    return (
+        None if None in kinds else Kinds(tuple(kinds), True if statement.into else whole, gathers)
+    )
 
 
 def is_served(value: Any) -> bool:

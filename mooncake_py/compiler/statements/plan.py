@@ -14,6 +14,7 @@ from mooncake_py.compiler.statements.array_partials import declared, is_int, par
 from mooncake_py.compiler.statements.contractions import adjoints_of, is_contraction, is_sum
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.kinds import ARRAYS, FULL_NAMES, NDIMS, PART, Kinds
+from mooncake_py.compiler.statements.statement import Part
 from mooncake_py.rules.kinds import AtOnce
 from mooncake_py.runtime.active import Active
 
@@ -51,7 +52,7 @@ class Plan:
         self.core = core
         self.statement = statement
         self.layout = statement.layout
-        self.kinds, self.whole = kinds
+        self.kinds, self.whole, self.gathers = kinds
         self.on = on
         self.augments = statement.augments and self.kinds[0] in ARRAYS
         writes = self.augments or statement.into or isinstance(statement.target, tuple)
@@ -71,6 +72,10 @@ class Plan:
         self.records = bool(self.active) or (self.owner is not None and on[self.owner])
         if self.augments and self.records and "v0" in reached:
             self.active.add(0)
+
+    def is_gathered(self, part: Part) -> bool:
+        """Return True for an operand that is read by an index array or a mask."""
+        return isinstance(part, tuple) and part[1] in self.gathers
 
     @property
     def by_operator(self) -> bool:

@@ -24,6 +24,7 @@ from mooncake_py.compiler.statements.below import Below, below
 from mooncake_py.compiler.statements.contractions import is_contraction, is_sum
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.forward_forms import ForwardForm, Pattern
+from mooncake_py.compiler.statements.gathers import is_index
 from mooncake_py.compiler.statements.kinds import NUMBERS
 from mooncake_py.compiler.statements.statement import Part, Statement, is_operand, position_of
 from mooncake_py.compiler.statements.views import read_part
@@ -72,6 +73,8 @@ class Reader:
     bases, names, indices : tuple of int
         The positions of what is indexed, of values that are operands, and of indices that may
         be arrays.
+    readings : frozenset of int
+        The positions of indices by which operands are read.
     sources : list of int
         For each operand the position of the value whose tangent decides whether it moves.
     """
@@ -81,6 +84,7 @@ class Reader:
         self.bases = tuple(dict.fromkeys(base for base, _ in pairs))
         self.names = tuple(statement.names.values())
         self.indices = tuple({i for _, i in pairs if i not in statement.certain})
+        self.readings = statement.readings
         self.sources = [part[0] if isinstance(part, tuple) else part for part in statement.layout]
 
     def read(self, ctx: ForwardMode, values: Any) -> Values:
@@ -89,7 +93,7 @@ class Reader:
         Raises
         ------
         Unusual
-            If a value is neither a number nor a float64 array, or an index is not basic.
+            If a value is neither a number nor a float64 array, or an index is none that is served.
         """
         primals, tangents = list(values), [None] * len(values)
         tangent_of = ctx.blocks.tangent_of
@@ -112,7 +116,7 @@ class Reader:
             elif t not in NUMBERS and (t is not Active or ctx.plain):
                 raise Unusual
         for p in self.indices:
-            if not is_basic(values[p]):
+            if not (is_index if p in self.readings else is_basic)(values[p]):
                 raise Unusual
         moving = frozenset([k for k, p in enumerate(self.sources) if tangents[p] is not None])
         return Values(primals, tangents, moving)

@@ -23,7 +23,7 @@ from mooncake_py.compiler.statements.contractions import PRODUCTS
 from mooncake_py.compiler.statements.statement import Part, Statement, View, is_operand, operand
 from mooncake_py.compiler.statements.views import VIEWS
 from mooncake_py.syntax.names import Names
-from mooncake_py.syntax.nodes import dotted, is_plain_index, located, place_of, replaced
+from mooncake_py.syntax.nodes import dotted, is_plain, is_plain_index, located, place_of, replaced
 from mooncake_py.syntax.trees import walk
 
 __all__ = ["StatementReader", "plain_index", "read_expression"]
@@ -153,8 +153,13 @@ class StatementReader:
         return self._known[text]
 
     def item(self, node: ast.Subscript) -> Name:
-        """Return the operand of an element or a slice, by an index without effects."""
+        """Return the operand of an element or a slice, by an index without effects.
+
+        Elements may be in the index of what is evaluated first: ``values[starts[i]:]``.
+        """
         index = plain_index(node.slice, self.names)
+        if index is None and not self.layout and not self.peeks and is_of_elements(node.slice):
+            index = node.slice
         if index is None or not self.is_steady(node.value):
             raise Unfit
         assert isinstance(node.value, ast.Name | ast.Attribute)
@@ -228,6 +233,14 @@ def plain_index(node: ast.expr, names: Names) -> ast.expr | None:
     else:
         node = plain(node)
     return node if is_plain_index(node) else None
+
+
+def is_of_elements(node: ast.expr) -> bool:
+    """Return True for an index in which elements of what names are bound to stand."""
+    return all(
+        isinstance(part.value, ast.Name) if isinstance(part, ast.Subscript) else is_plain(part)
+        for part in walk(node)
+    )
 
 
 def read_expression(

@@ -10,6 +10,7 @@ from numpy import ndarray
 
 from mooncake_py.compiler.statements.array_forms import array_form, bases_of
 from mooncake_py.compiler.statements.core import Core
+from mooncake_py.compiler.statements.gathers import is_index
 from mooncake_py.compiler.statements.general import Way, text_of
 from mooncake_py.compiler.statements.kinds import ARRAYS, Kinds, kind_name, kinds_of
 from mooncake_py.compiler.statements.push import Push, Unusual
@@ -45,7 +46,7 @@ class StatementSite:
 
     __slots__ = (
         "_cores", "_forms", "bases", "in_forward_mode", "indices", "ints", "names",
-        "otherwise", "run", "single", "statement",
+        "otherwise", "readings", "run", "single", "statement",
     )  # fmt: skip
 
     def __init__(self, statement: Statement, otherwise: Way) -> None:
@@ -56,6 +57,7 @@ class StatementSite:
         self.bases = bases_of(statement)
         pairs = statement.pairs
         self.indices = tuple(dict.fromkeys(index for _, index in pairs))
+        self.readings = statement.readings
         self.ints = dict(statement.ints)
         ints = {base: self.ints.get(index, 0) for base, index in pairs}
         self.single = not (statement.into or statement.views) and all(
@@ -147,11 +149,14 @@ class StatementSite:
             return form
 
     def serves(self, values: Any) -> bool:
-        """Return True if all that is indexed are float64 arrays, by ints and slices."""
-        certain = self.statement.certain
+        """Return True if all that is indexed are float64 arrays, by what is served."""
+        certain, readings = self.statement.certain, self.readings
         return all(
             type(values[p]) is ndarray and values[p].dtype is FLOAT64 for p in self.bases
-        ) and all(p in certain or is_basic(values[p]) for p in self.indices)
+        ) and all(
+            p in certain or (is_index if p in readings else is_basic)(values[p])
+            for p in self.indices
+        )
 
     def form_on_arrays(self, ctx: ReverseMode, functions: Any, values: Any) -> Way | None:
         """Return the form for arrays of such kinds."""

@@ -95,6 +95,12 @@ class Statement(NamedTuple):
         return operations + reads + sum(2 - part.whole for part in self.views)
 
     @property
+    def readings(self) -> frozenset[int]:
+        """The positions of the indices by which operands are read, but for views and the target."""
+        written = self.target[1] if isinstance(self.target, tuple) else None
+        return frozenset([p[1] for p in self.layout if type(p) is tuple and p[1] != written])
+
+    @property
     def views(self) -> list[View]:
         """The operands that are read through views."""
         return [part for part in self.layout if isinstance(part, View)]
