@@ -15,8 +15,8 @@ import pytest
 from mooncake_py.compiler.native import disk
 from mooncake_py.compiler.native.build import CannotCompile, built, interpreted, key_of
 from mooncake_py.compiler.native.emit import Printer
+from tests.compiler.native.ir_text import written
 from tests.compiler.native.test_emit import BACK, EXPRESSIONS, KINDS, SIZES, SWEEP, rule
-from tests.compiler.native.writing import written
 
 pytest.importorskip("numba")
 

@@ -11,7 +11,7 @@ import pytest
 
 from mooncake_py.compiler.native.build import interpreted
 from mooncake_py.compiler.native.emit import Printer
-from tests.compiler.native.writing import written
+from tests.compiler.native.ir_text import written
 
 KINDS = {"k": "int", "m": "int", "i": "int", "j": "int", "on": "bool", "c": "int", "w": "bool"}
 EMPTY = np.empty(0)
