@@ -23,11 +23,14 @@ from mooncake_py.compiler.ir import (
     parts_of,
     statements,
 )
+from mooncake_py.compiler.native.region import NativeRegion
 
 __all__ = ["active_parts", "flowing", "is_active", "part_of", "target_of"]
 
 
-def active_parts(region: Region, active: set[str], groups: Mapping[str, Any]) -> set[str]:
+def active_parts(
+    region: Region | NativeRegion, active: set[str], groups: Mapping[str, Any]
+) -> set[str]:
     """Return the names and arrays that are active somewhere in a region.
 
     Parameters
@@ -35,7 +38,8 @@ def active_parts(region: Region, active: set[str], groups: Mapping[str, Any]) ->
     active : set of str
         Inputs that are.
     groups : dict
-        For each array what memory it is part of: what shares it is active together.
+        For each array what memory it is part of: what shares it is active together.  Arrays that
+        are not there share none.
     """
     found = set(active)
     flows = [

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from mooncake_py.compiler.activity import part_of, target_of
 from mooncake_py.compiler.cotangents import slopes as slopes_of
@@ -28,7 +27,6 @@ from mooncake_py.compiler.ir import (
     INTS,
     Assign,
     Block,
-    Break,
     Bump,
     Call,
     Const,
@@ -51,16 +49,10 @@ from mooncake_py.compiler.ir import (
 )
 from mooncake_py.compiler.simplify import ONE, expressions_of, inlined, negated, product
 from mooncake_py.compiler.steps import Names, Steps
+from mooncake_py.compiler.sweeps import Pair, Sweeper, Sweeps
 from mooncake_py.syntax.nodes import Place
 
-__all__ = ["Sweeps", "adjoint", "cotangent"]
-
-
-class Sweeps(NamedTuple):
-    """What runs forward, and what runs on the way back."""
-
-    forward: Block
-    reverse: Block
+__all__ = ["adjoint", "cotangent"]
 
 
 def adjoint(body: Block, active: set[str], fixed: set[str], counts: Iterable[str]) -> Sweeps:
@@ -99,13 +91,11 @@ def cotangent(target: Target) -> Target:
     return Name(f"d_{target.name}", place=target.place)
 
 
-class _Adjoint:
+class _Adjoint(Sweeper):
     """Goes through a region, once.
 
     Attributes
     ----------
-    sides : list of bool
-        Of the branches round a statement, within its loop.
     counters : list of str
         Of the loops round a statement.
     computed : set of str
@@ -113,47 +103,33 @@ class _Adjoint:
     """
 
     def __init__(self, active: set[str], fixed: set[str], steered: set[str]) -> None:
+        super().__init__()
         self.active = active
         self.fixed = fixed
         self.steered = steered
-        self.sides: list[bool] = []
         self.counters: list[str] = []
         self.computed: set[str] = set()
-        self.passes = Names("c")
 
-    # Blocks: the statements forward, and those back in the order in which they run.
+    def simple(self, s: Statement) -> Pair:
+        """Return the sweeps of a statement that is neither a loop nor a branch."""
+        if isinstance(s, Assign | Let):
+            return self.assigned(s, target_of(s))
+        return self.counted(s) if isinstance(s, Count) else ([s], [])
 
-    def block(self, block: Block) -> tuple[list[Statement], list[Statement]]:
-        """Return the sweeps of a block."""
-        forward: list[Statement] = []
-        reverse: list[Statement] = []
-        for s in block:
-            ahead, back = self.statement(s)
-            forward += ahead
-            reverse = back + reverse
-        return forward, reverse
+    def is_replayed(self, s: If) -> bool:
+        """Return True if a branch need not note its side: there is no way back."""
+        return not self.active
 
-    def statement(self, s: Statement) -> tuple[list[Statement], list[Statement]]:
-        """Return the sweeps of a statement."""
-        match s:
-            case Assign() | Let():
-                return self.assigned(s, target_of(s))
-            case Count():
-                return self.counted(s)
-            case If():
-                return self.branched(s)
-            case For() | While():
-                return self.repeated(s)
-            case Break():  # the branches that it leaves note their sides first
-                sides = self.sides[::-1] if self.active else []
-                return [*(self.side(side, s.place) for side in sides), s], []
-        return [s], []
+    def repeated(self, loop: For | While) -> Pair:
+        """Return the sweeps of a loop."""
+        if isinstance(loop, While):
+            return super().repeated(loop)
+        self.counters.append(loop.name)
+        found = super().repeated(loop)
+        self.counters.pop()
+        return found
 
-    def side(self, side: bool, place: Place | None) -> Push:
-        """Return what notes the side of a branch."""
-        return Push(INTS, Const(side, place=place), place=place)
-
-    def counted(self, s: Count) -> tuple[list[Statement], list[Statement]]:
+    def counted(self, s: Count) -> Pair:
         """Return the sweeps of an int: an index of a later statement needs the old one."""
         if s.name not in self.steered or not self.active:
             return [s], []
@@ -161,62 +137,9 @@ class _Adjoint:
         back = Count(s.name, Pop(INTS, place=s.place), place=s.place)
         return [Push(INTS, old, place=s.place), s], [back]
 
-    def repeated(self, loop: For | While) -> tuple[list[Statement], list[Statement]]:
-        """Return the sweeps of a loop; the way back goes through the same range backwards.
-
-        Where the range does not tell how often it runs, the passes are counted.
-        """
-        outer, self.sides = self.sides, []
-        if isinstance(loop, For):
-            self.counters.append(loop.name)
-        forward, reverse = self.block(loop.body)
-        if isinstance(loop, For):
-            self.counters.pop()
-        self.sides = outer
-        place = loop.place
-        if not reverse:
-            return [with_body(loop, forward)], []
-        if isinstance(loop, For) and not stops(loop.body):
-            steps = Op("reversed", (loop.range,))
-            return [with_body(loop, forward)], [For(loop.name, steps, tuple(reverse), place=place)]
-        passes = Name(self.passes(), place=place)
-        count = Count(passes.name, Op("add", (passes, Const(1))), place=place)
-        ahead = [
-            Count(passes.name, Const(0), place=place),
-            with_body(loop, [count, *forward]),
-            Push(INTS, passes, place=place),
-        ]
-        if isinstance(loop, While):
-            again = For("_", Op("range", (Pop(INTS),)), tuple(reverse), place=place)
-        else:
-            steps = Op("reversed", (Op("front", (loop.range, Pop(INTS))),))
-            again = For(loop.name, steps, tuple(reverse), place=place)
-        return ahead, [again]
-
-    def branched(self, s: If) -> tuple[list[Statement], list[Statement]]:
-        """Return the sweeps of a branch, which notes the way that it took."""
-        sides: list[list[Statement]] = []
-        backs: list[list[Statement]] = []
-        for side, block in ((True, s.body), (False, s.orelse)):
-            self.sides.append(side)
-            ahead, back = self.block(block)
-            self.sides.pop()
-            sides.append(ahead)
-            backs.append(back)
-        place = s.place
-        if not self.active or (not any(backs) and not stops((s,))):
-            return [If(s.test, tuple(sides[0]), tuple(sides[1]), place=place)], []
-        for side, ahead in zip((True, False), sides, strict=True):
-            if not ahead or not isinstance(ahead[-1], Break):
-                ahead.append(self.side(side, place))
-        return (
-            [If(s.test, tuple(sides[0]), tuple(sides[1]), place=place)],
-            [If(Pop(INTS), tuple(backs[0]), tuple(backs[1]), place=place)],
-        )
-
     # Assignments.
 
-    def assigned(self, s: Assign | Let, target: Target) -> tuple[list[Statement], list[Statement]]:
+    def assigned(self, s: Assign | Let, target: Target) -> Pair:
         """Return the sweeps of an assignment."""
         steps = Steps(Names("v"), s.place)
         root = steps.of(s.value)
@@ -322,17 +245,3 @@ def read(slope: Expr, values: dict[str, Expr]) -> Expr:
         return negated(read(slope.args[0], values))
     found = values.get(slope.name, slope) if isinstance(slope, Name) else slope
     return found if isinstance(found, Load) else slope
-
-
-def stops(block: Block) -> bool:
-    """Return True if a block has a ``break`` that leaves the loop it is in."""
-    return any(
-        isinstance(s, Break) or (isinstance(s, If) and stops((*s.body, *s.orelse))) for s in block
-    )
-
-
-def with_body(loop: For | While, body: list[Statement]) -> For | While:
-    """Return a loop with another body."""
-    if isinstance(loop, For):
-        return For(loop.name, loop.range, tuple(body), place=loop.place)
-    return While(loop.test, tuple(body), place=loop.place)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from mooncake_py.compiler.activity import active_parts
-from mooncake_py.compiler.adjoint import Sweeps, adjoint
+from mooncake_py.compiler.adjoint import adjoint
 from mooncake_py.compiler.emit_scalar import Emitter
 from mooncake_py.compiler.flat import is_flat_function
 from mooncake_py.compiler.infer import Types, flag_of, infer
@@ -38,6 +38,7 @@ from mooncake_py.compiler.ir import (
 from mooncake_py.compiler.known_tests import with_known_tests
 from mooncake_py.compiler.partials import NoPartial, serves
 from mooncake_py.compiler.simplify import expressions_of
+from mooncake_py.compiler.sweeps import Sweeps
 from mooncake_py.compiler.text import define
 
 __all__ = ["Form", "Pattern", "bound_to", "can_be_called", "is_served", "lengths_of", "specialise"]

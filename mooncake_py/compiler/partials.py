@@ -28,6 +28,7 @@ OPERATORS: dict[str, Any] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
     "pow": operator.pow, "neg": operator.neg, "pos": operator.pos, "abs": abs,
     "mod": operator.mod, "float": operator.pos,
+    "times": operator.mul,  # zero where the first is, in tangents
 }  # fmt: skip
 
 

@@ -11,15 +11,17 @@ may overwrite what it reads.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from mooncake_py.compiler.activity import part_of, target_of
 from mooncake_py.compiler.flat import is_flat
 from mooncake_py.compiler.ir import (
+    Alloc,
     Assign,
     Block,
     Const,
     Expr,
+    ForAll,
     Let,
     Load,
     Name,
@@ -27,6 +29,7 @@ from mooncake_py.compiler.ir import (
     Statement,
     Target,
     parts_of,
+    substituted,
     with_blocks,
     with_value,
 )
@@ -34,53 +37,50 @@ from mooncake_py.compiler.partials import partials
 from mooncake_py.compiler.simplify import added, inlined, product
 from mooncake_py.compiler.steps import Names, Steps
 
-__all__ = ["Tangent", "is_tangent", "tangent"]
+__all__ = ["Pushforward", "Tangent", "depth_of", "is_tangent", "tangent"]
 
 ZERO = Const(0.0)
 
 
-class Tangent:
-    """The tangent of a region.
+class Pushforward:
+    """Goes through the blocks of a region, once.
 
-    Attributes
+    Parameters
     ----------
-    region : Region
     names : dict of str to str
         For each active name and array what its tangent is called.
-    given : tuple of str
-        The active inputs: their tangents follow the inputs, in this order.
+    fresh : callable
+        Returns a new name.
+    times : callable
+        Returns the product of a tangent and a partial derivative.
     """
 
-    def __init__(self, region: Region, active: set[str]) -> None:
-        order = depth_of(region)
-        self.names = {name: f"t{order}_{name}" for name in active}
-        self.fresh = Names(f"e{order}_")
-        self.given = tuple(name for name in region.inputs if name in active)
-        bound = [name for name in region.bound if name in active]
-        self.region = Region(
-            self.block(region.body),
-            (*region.inputs, *(self.names[name] for name in self.given)),
-            region.arrays | {self.names[a]: n for a, n in region.arrays.items() if a in active},
-            region.bound | {self.names[name]: self.names[name] for name in bound},
-            region.counts,
-            region.like
-            | {
-                self.names[name]: region.like.get(name, name)
-                for name in (*bound, *region.arrays)
-                if name in active
-            },
-            region.shaped,
-            region.data,
-        )
+    def __init__(
+        self,
+        names: dict[str, str],
+        fresh: Callable[[], str],
+        times: Callable[[Expr, Expr], Expr] = product,
+    ) -> None:
+        self.names = names
+        self.fresh = fresh
+        self.times = times
 
     def block(self, block: Block) -> Block:
         """Return a block with tangents."""
         result: list[Statement] = []
         for s in block:
-            if isinstance(s, Assign | Let):
-                result += self.assigned(s, target_of(s))
-            else:
-                result.append(with_blocks(s, self.block))
+            match s:
+                case Assign() | Let():
+                    result += self.assigned(s, target_of(s))
+                case ForAll(body=(Assign() as inner,)):
+                    result += self.for_all(s, inner)
+                case Alloc(name=name):
+                    result.append(s)
+                    if name in self.names:
+                        own = self.names[name]
+                        result.append(Alloc(own, s.shape, s.kind, s.zero, place=s.place))
+                case _:
+                    result.append(with_blocks(s, self.block))
         return tuple(result)
 
     def assigned(self, s: Assign | Let, target: Target) -> Block:
@@ -98,6 +98,18 @@ class Tangent:
         )
         own = {let.name for let in steps.lets}
         return inlined((*steps.lets, first, with_value(s, lambda _: root)), own)
+
+    def for_all(self, s: ForAll, inner: Assign) -> Block:
+        """Return a loop over all elements after that for the tangents, an assignment in each."""
+        values: dict[str, Expr] = {}
+        result: list[Statement] = []
+        for part in self.assigned(inner, inner.target):
+            part = with_value(part, lambda e: substituted(e, values))
+            if isinstance(part, Let):
+                values[part.name] = part.value
+            else:
+                result.append(ForAll(s.counters, s.extents, (part,), place=s.place))
+        return tuple(result)
 
     def tangent_of(self, leaf: Target) -> Target:
         """Return the tangent of a name or an element."""
@@ -132,8 +144,43 @@ class Tangent:
         for a, p in partials(e, Name(let.name)):
             t = of_operand(a)
             if t is not None and p is not None:
-                total = added(total, product(t, p))
+                total = added(total, self.times(t, p))
         return None if total == ZERO else total
+
+
+class Tangent:
+    """The tangent of a region.
+
+    Attributes
+    ----------
+    region : Region
+    names : dict of str to str
+        For each active name and array what its tangent is called.
+    given : tuple of str
+        The active inputs: their tangents follow the inputs, in this order.
+    """
+
+    def __init__(self, region: Region, active: set[str]) -> None:
+        order = depth_of(region.inputs)
+        self.names = {name: f"t{order}_{name}" for name in active}
+        pushforward = Pushforward(self.names, Names(f"e{order}_"))
+        self.given = tuple(name for name in region.inputs if name in active)
+        bound = [name for name in region.bound if name in active]
+        self.region = Region(
+            pushforward.block(region.body),
+            (*region.inputs, *(self.names[name] for name in self.given)),
+            region.arrays | {self.names[a]: n for a, n in region.arrays.items() if a in active},
+            region.bound | {self.names[name]: self.names[name] for name in bound},
+            region.counts,
+            region.like
+            | {
+                self.names[name]: region.like.get(name, name)
+                for name in (*bound, *region.arrays)
+                if name in active
+            },
+            region.shaped,
+            region.data,
+        )
 
 
 def tangent(region: Region, active: set[str]) -> Tangent:
@@ -152,8 +199,8 @@ def is_tangent(name: str) -> bool:
     return name[0] == "t"
 
 
-def depth_of(region: Region) -> int:
-    """Return how many tangents a region has already."""
+def depth_of(inputs: Iterable[str]) -> int:
+    """Return how many tangents a region with such inputs has, with one more."""
     return 1 + max(
-        (int(name[1 : name.index("_")]) for name in region.inputs if is_tangent(name)), default=0
+        (int(name[1 : name.index("_")]) for name in inputs if is_tangent(name)), default=0
     )

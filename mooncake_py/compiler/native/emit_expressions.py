@@ -114,6 +114,9 @@ class Expressions:
 
     def operation(self, op: str, args: tuple[Expr, ...]) -> str:
         """Return the text of an operator or a builtin."""
+        if op == "times":  # zero where the first number is
+            zero = Const(0.0)
+            return self.text(Select(Compare(("eq",), (args[0], zero)), zero, Op("mul", args)))
         if op in PREFIX:
             return f"{PREFIX[op]}{self.operand(args[0], '' if op == 'not' else INT)}"
         if op in INFIX:
@@ -169,4 +172,6 @@ class Expressions:
 
 def is_open(e: Expr) -> bool:
     """Return True if an operator beside an expression would take part of it."""
-    return isinstance(e, Select | Compare) or (isinstance(e, Op) and e.op in INFIX | PREFIX)
+    if isinstance(e, Op):
+        return e.op in INFIX or e.op in PREFIX or e.op == "times"
+    return isinstance(e, Select | Compare)

@@ -1,0 +1,156 @@
+"""Run the sweeps and the tangents of regions, and compare them with one another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.testing import assert_allclose
+
+from mooncake_py.compiler.activity import active_parts
+from mooncake_py.compiler.native.adjoint import NativeSweeps, adjoint
+from mooncake_py.compiler.native.emit import Printer
+from mooncake_py.compiler.native.region import FLOAT, NativeRegion
+from mooncake_py.compiler.native.tangent import tangent
+from tests.compiler.native.running import Machine
+
+Values = dict[str, Any]
+
+__all__ = [
+    "check",
+    "check_second",
+    "finished",
+    "outputs",
+    "printed",
+    "pulled",
+    "pushed",
+    "run_printed",
+    "values_of",
+]
+
+
+def values_of(region: NativeRegion, given: Values) -> Values:
+    """Return a scope of copies of inputs."""
+    return {n: np.array(given[n]) if n in region.arrays else given[n] for n in region.inputs}
+
+
+def finished(region: NativeRegion, given: Values) -> Values:
+    """Return the scope after a region has run."""
+    scope = values_of(region, given)
+    Machine(scope, []).run(region.body)
+    return scope
+
+
+def outputs(region: NativeRegion, scope: Values) -> Values:
+    """Return what a caller sees after a region: results, and arrays that it was given."""
+    names = dict.fromkeys([*region.results, *(n for n in region.inputs if n in region.arrays)])
+    return {n: scope[n] for n in names if region.kinds[n] == FLOAT}
+
+
+def pushed(region: NativeRegion, given: Values, directions: Values) -> Values:
+    """Return the tangents of the outputs of a region, along directions of active inputs."""
+    active = active_parts(region, set(directions), {})
+    found, names = tangent(region, active)
+    both = given | {names[n]: directions.get(n, 0.0 * given[n]) for n in names if n in given}
+    scope = values_of(found, both)
+    Machine(scope, []).run(found.body)
+    outs = outputs(region, scope)
+    return {n: scope[names[n]] if n in names else np.zeros(np.shape(outs[n])) for n in outs}
+
+
+def pulled(region: NativeRegion, given: Values, wanted: Values, active: set[str]) -> Values:
+    """Return the cotangents of active inputs, for cotangents of the outputs of a region."""
+    sweeps = adjoint(region, active_parts(region, active, {}))
+    scope = values_of(region, given)
+    stack: list[float] = []
+    Machine(scope, stack).run(sweeps.forward)
+    for name, value in outputs(region, finished(region, given)).items():
+        np.testing.assert_array_equal(scope[name], value)
+    if sweeps.size is not None:
+        count: list[float] = []
+        Machine(values_of(region, given), count).run(sweeps.size)
+        assert len(count) == len(stack)
+    back = {n: scope[n] if n in region.arrays else given[n] for n in sweeps.values}
+    for name in region.inputs:
+        if name in region.arrays and name not in back:
+            back[name] = None
+    ds = {f"d_{n}": np.array(v) if np.ndim(v) else v for n, v in wanted.items()}
+    back |= {d: ds[d] for d in sweeps.cotangents}
+    Machine(back, stack).run(sweeps.reverse)
+    assert not stack
+    return {n: back[f"d_{n}"] for n in region.inputs if n in active}
+
+
+def check(region: NativeRegion, given: Values, active: str, seed: int = 0) -> NativeSweeps:
+    """Check that both sweeps agree with the tangent, and the tangent with differences."""
+    rng = np.random.default_rng(seed)
+    names = active.split()
+    directions = {n: rng.normal(size=np.shape(given[n])) for n in names}
+    directions = {n: v if np.ndim(v) else float(v) for n, v in directions.items()}
+    tangents = pushed(region, given, directions)
+    differences = central(region, given, directions)
+    for name, expected in differences.items():
+        assert_allclose(tangents[name], expected, rtol=1e-5, atol=1e-6, err_msg=name)
+    on = active_parts(region, set(names), {})
+    wanted = {
+        n: rng.normal(size=np.shape(v)) if n in on else np.zeros(np.shape(v))
+        for n, v in tangents.items()
+    }
+    wanted = {n: v if np.ndim(v) else float(v) for n, v in wanted.items()}
+    found = pulled(region, given, wanted, set(names))
+    left = sum(np.sum(wanted[n] * tangents[n]) for n in tangents)
+    right = sum(np.sum(found[n] * directions[n]) for n in names)
+    scale = sum(np.sum(abs(wanted[n] * tangents[n])) for n in tangents)
+    assert_allclose(left, right, rtol=1e-11, atol=1e-11 * scale)
+    return adjoint(region, on)
+
+
+def central(region: NativeRegion, given: Values, directions: Values, h: float = 1e-6) -> Values:
+    """Return differences of the outputs of a region."""
+    ends = []
+    for sign in (1.0, -1.0):
+        moved = {n: given[n] + sign * h * directions[n] for n in directions}
+        ends.append(outputs(region, finished(region, given | moved)))
+    return {n: (ends[0][n] - ends[1][n]) / (2 * h) for n in ends[0]}
+
+
+def check_second(region: NativeRegion, given: Values, active: str, seed: int = 0) -> None:
+    """Check the tangent of the tangent, and the sweeps of the tangent."""
+    rng = np.random.default_rng(seed)
+    names = active.split()
+    found, tangents = tangent(region, active_parts(region, set(names), {}))
+    directions = {
+        t: rng.normal(size=np.shape(given[n])) * (n in names)
+        for n, t in tangents.items()
+        if n in region.inputs
+    }
+    check(found, given | directions, " ".join([*names, *directions]), seed)
+
+
+def printed(region: NativeRegion, sweeps: NativeSweeps) -> Printer:
+    """Return both sweeps, printed."""
+    kinds = sweeps.kinds
+    printer = Printer(kinds, sweeps.arrays)
+    if sweeps.size is not None:
+        printer.count(sweeps.size, region.inputs)
+    made = [n for n in sweeps.values if n not in region.inputs]
+    printer.forward(sweeps.forward, region.inputs, [*region.results, *made])
+    printer.reverse(sweeps.reverse, [*sweeps.values, *sweeps.cotangents], sweeps.gives)
+    return printer
+
+
+def run_printed(
+    made: dict[str, Any], region: NativeRegion, sweeps: NativeSweeps, given: Values, wanted: Values
+) -> Values:
+    """Return the cotangents of active inputs, by printed sweeps."""
+    scope = values_of(region, given)
+    ok, stack, top, *results = made["forward"](np.empty(0), *scope.values())
+    assert ok
+    others = [n for n in sweeps.values if n not in region.inputs]
+    scope |= dict(zip([*region.results, *others], results, strict=True))
+    back = {n: scope[n] if n in region.arrays else given[n] for n in sweeps.values}
+    ds = {f"d_{n}": np.array(v) if np.ndim(v) else float(v) for n, v in wanted.items()}
+    found = made["reverse"](
+        stack, top, *(back[n] for n in sweeps.values), *(ds[d] for d in sweeps.cotangents)
+    )
+    return ds | dict(zip(sweeps.gives, found, strict=True))
