@@ -2,7 +2,6 @@
 
 from benchmarks.kernel import Kernel
 from benchmarks.kernels import (
-    advection,
     alternating,
     bodies,
     cavity,
@@ -32,7 +31,6 @@ KERNELS: tuple[Kernel, ...] = (
     *stencils.KERNELS,
     *alternating.KERNELS,
     *waves.KERNELS,
-    *advection.KERNELS,
     *cavity.KERNELS,
     *factorizations.KERNELS,
     *products.KERNELS,

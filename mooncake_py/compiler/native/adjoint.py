@@ -204,7 +204,8 @@ class _Adjoint(Sweeper):
         """Return the names that are bound at the top, and those that are carried."""
         own = self.scopes.of(self.body)
         found = [n for s in self.body for n in bound_by(s) if n in own and isinstance(s, NUMBERS)]
-        return [*self.scopes.carried, *dict.fromkeys(found)]
+        arrays = self.region.arrays  # of which an element may be bound
+        return [*self.scopes.carried, *(n for n in dict.fromkeys(found) if n not in arrays)]
 
     # Blocks.
 

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from types import FunctionType
+import weakref
+from collections.abc import Sequence
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from mooncake_py.compiler.callees import UNFIT_FLAGS, is_own
 from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.native.reader import Captured, Output, Reading, read_function
+from mooncake_py.compiler.native.region_site import RegionSite
+from mooncake_py.compiler.native.types import Type, flattened, type_of
+from mooncake_py.compiler.native.values import Unfit
+from mooncake_py.syntax.names import MISSING
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = ["call", "report"]
+
+MOST = 16  # forms of one function, and readings for arguments of the same types
+TYPES: dict[str, type] = {
+    "float": float, "float64": np.float64, "int": int, "int64": np.int64, "bool": bool,
+    "bool_": np.bool_,
+}  # fmt: skip
 
 
 def call(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
@@ -21,7 +37,8 @@ def call(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
     which this package replaces built-in ones.  Where `Elsewhere` is returned, nothing has been
     done.
     """
-    return Elsewhere
+    site = site_of(f)
+    return Elsewhere if site is None else site.call(ctx, f, args, kwargs)
 
 
 def report(f: Any) -> list[str]:
@@ -29,4 +46,173 @@ def report(f: Any) -> list[str]:
 
     For what was not, they say which line of it stopped that first, and why.
     """
-    return []
+    code = getattr(f, "__code__", None)
+    known = _sites.get(id(code))
+    if known is None or known[0]() is not code or known[1] is None:
+        return []
+    return known[1].report()
+
+
+_sites: dict[int, tuple[weakref.ref[CodeType], FunctionSite | None]] = {}
+
+
+def site_of(f: FunctionType) -> FunctionSite | None:
+    """Return the site of a function of the user's, None for any other."""
+    code = f.__code__
+    known = _sites.get(id(code))
+    if known is not None and known[0]() is code:
+        return known[1]
+    site = FunctionSite(f) if is_own(f) else None
+    key = id(code)
+    _sites[key] = weakref.ref(code, lambda _: _sites.pop(key, None)), site
+    return site
+
+
+class Reread:
+    """A function as it was read for arguments of some types."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.callees = reading.callees
+        self.captured = reading.captured
+        self.output = reading.output
+        self.site = RegionSite(reading.region, dict(types_in(reading.output)))
+
+    def holds(self, f: FunctionType) -> bool:
+        """Return True if the function, and those that it calls, are what they were.
+
+        It may be another function of the same code: a lambda, say, that is made in each call.
+        """
+        main = self.callees.every[0]
+        if main.function() is not f:
+            main.function = weakref.ref(f)
+        if not self.callees.hold(()):
+            return False
+        return all(type_of(value_of(c)) == c.type for c in self.captured)
+
+
+class FunctionSite:
+    """A function that is tried as a whole, for arguments of each types.
+
+    Attributes
+    ----------
+    refused : dict of types to Unfit
+        Why it could not be read.
+    """
+
+    def __init__(self, f: FunctionType) -> None:
+        code = f.__code__
+        self.name = f.__qualname__
+        self.file = code.co_filename
+        self.line = code.co_firstlineno
+        self.is_fit = not code.co_flags & UNFIT_FLAGS
+        self.parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        self.positional = code.co_argcount
+        self.readings: dict[tuple[Type, ...], list[Reread]] = {}
+        self.refused: dict[tuple[Type, ...], Unfit] = {}
+        self.unserved: type | None = None
+
+    def call(self, ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
+        """Run as one region, or return `Elsewhere`."""
+        given = self.arguments(f, args, kwargs) if self.is_fit else None
+        if given is None:
+            return Elsewhere
+        types: list[Type] = []
+        for value in given:
+            found = type_of(value)
+            if found is None:
+                self.unserved = type(value)
+                return Elsewhere
+            types.append(found)
+        reading = self.reading(f, tuple(types))
+        if reading is None:
+            return Elsewhere
+        flat = [p for v, t in zip(given, types, strict=True) for p in flattened(v, t)]
+        flat += [value_of(c) for c in reading.captured]
+        inputs = dict(zip(reading.site.region.inputs, flat, strict=True))
+        result = ctx.run_region(reading.site, (), None, inputs)
+        if type(result) is not dict:
+            return result
+        reading.callees.enter(ctx)
+        return given_back(reading.output, result)
+
+    def arguments(self, f: FunctionType, args: Any, kwargs: Any) -> Sequence[Any] | None:
+        """Return the arguments in the order of the parameters, None where they do not fit."""
+        if len(args) == len(self.parameters) == self.positional and not kwargs:
+            return args
+        if len(args) > self.positional:
+            return None
+        found = dict(zip(self.parameters, args, strict=False))
+        defaults = f.__defaults__ or ()
+        known = dict(zip(self.parameters[: self.positional][::-1], defaults[::-1], strict=False))
+        known |= f.__kwdefaults__ or {}
+        if found.keys() & kwargs.keys() or not kwargs.keys() <= set(self.parameters):
+            return None
+        found = known | found | kwargs
+        if len(found) != len(self.parameters):
+            return None
+        return [found[name] for name in self.parameters]
+
+    def reading(self, f: FunctionType, types: tuple[Type, ...]) -> Reread | None:
+        """Return the function as it is read for these types, None if it cannot be compiled."""
+        try:
+            known = self.readings.get(types, [])
+        except TypeError:  # what cannot be hashed
+            return None
+        for reading in known:
+            if reading.holds(f):
+                return reading
+        if types in self.refused or len(known) >= MOST or len(self.readings) >= MOST:
+            return None
+        try:
+            found = Reread(read_function(f, types))
+        except Unfit as error:
+            self.refused[types] = error
+            return None
+        self.readings.setdefault(types, []).append(found)
+        return found
+
+    def report(self) -> list[str]:
+        """Return what was compiled, or which line stopped it and why."""
+        lines: list[str] = []
+        where = f"{self.name} ({self.file}:{self.line})"
+        for readings in self.readings.values():
+            for reading in readings:
+                why = reading.site.why
+                lines.append(f"{where}: not compiled: {why}" if why else f"{where}: compiled")
+        for error in self.refused.values():
+            at = f"line {error.place.line}: " if error.place is not None else ""
+            lines.append(f"{where}: not compiled: {at}{error.why}")
+        if not lines and self.unserved is not None:
+            lines.append(f"{where}: not compiled: an argument of type {self.unserved.__name__}")
+        return list(dict.fromkeys(lines))
+
+
+def value_of(captured: Captured) -> Any:
+    """Return a captured variable or a global as it is now."""
+    f = captured.callee.function()
+    if f is None:
+        return MISSING
+    names = f.__code__.co_freevars
+    if captured.name in names:
+        try:
+            return (f.__closure__ or ())[names.index(captured.name)].cell_contents
+        except ValueError:
+            return MISSING
+    return f.__globals__.get(captured.name, MISSING)
+
+
+def types_in(output: Output) -> list[tuple[str, type | str]]:
+    """Return the types of the numbers in a result, or what tells them, by their names."""
+    if output.kind == "number":
+        return [(output.name, output.rank or TYPES[output.type])]
+    return [pair for item in output.items for pair in types_in(item)]
+
+
+def given_back(output: Output, found: dict[str, Any]) -> Any:
+    """Return a result as the function would give it back."""
+    match output.kind:
+        case "known":
+            return output.value
+        case "tuple":
+            return tuple([given_back(item, found) for item in output.items])
+    return found[output.name]

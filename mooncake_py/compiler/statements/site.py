@@ -174,7 +174,8 @@ class StatementSite:
         try:
             return self._forms[key]
         except KeyError:
-            form = self._forms[key] = array_form(core, kinds, on, self.choose, self.otherwise)
+            pattern = self.statement, functions, kinds, on
+            form = self._forms[key] = array_form(*pattern, self.choose, self.otherwise)
             return form
 
     # Forward mode.

@@ -1,0 +1,364 @@
+"""From expressions in the source to numbers and arrays of a region."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.compiler.ir import Assign, Compare, Const, Count, Expr, If, Load, Name, Op, Select
+from mooncake_py.compiler.native import functions, operations, reductions
+from mooncake_py.compiler.native.builder import Builder
+from mooncake_py.compiler.native.indexing import Part, Slice, viewed
+from mooncake_py.compiler.native.linear import ZERO
+from mooncake_py.compiler.native.region import BOOL, FLOAT, INT
+from mooncake_py.compiler.native.scope import INPUTS, Scope, constant
+from mooncake_py.compiler.native.values import (
+    NUMPY_TYPES,
+    Array,
+    Known,
+    Number,
+    Tuple,
+    Unfit,
+    Value,
+)
+from mooncake_py.compiler.read_expressions import COMPARISONS
+from mooncake_py.syntax.nodes import place_of
+
+__all__ = ["ExpressionReader"]
+
+OPERATORS: dict[type[ast.operator], str] = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.Pow: "pow",
+    ast.FloorDiv: "floordiv", ast.Mod: "mod",
+}  # fmt: skip
+LOGICAL: dict[type[ast.operator], str] = {ast.BitAnd: "and", ast.BitOr: "or"}
+
+
+class ExpressionReader:
+    """Reads expressions of the function that `scope` tells.
+
+    Attributes
+    ----------
+    b : Builder
+    scope : Scope
+    """
+
+    b: Builder
+    scope: Scope
+
+    def value(self, node: ast.expr) -> Value:
+        """Read an expression."""
+        b = self.b
+        match node:
+            case ast.Constant(value=value):
+                found = constant(value)
+                assert found is not None
+                return found
+            case ast.Name(id=name):
+                return self.variable(name)
+            case ast.BinOp(left=left, op=ast.MatMult(), right=right):
+                return reductions.product(b, self.value(left), self.value(right))
+            case ast.BinOp(left=left, op=op, right=right):
+                return self.operated(op, self.value(left), self.value(right))
+            case ast.UnaryOp(op=op, operand=operand):
+                return self.prefixed(op, self.value(operand))
+            case ast.Compare(left=left, ops=ops, comparators=others):
+                return self.compared(ops, [left, *others])
+            case ast.BoolOp(op=op, values=values):
+                return self.logical(op, values)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return self.either(test, body, orelse)
+            case ast.Tuple(elts=elts):
+                return Tuple(tuple([self.value(e) for e in elts]))
+            case ast.Attribute(value=base, attr=name):
+                return self.attribute(self.value(base), name)
+            case ast.Subscript(value=base, slice=index):
+                return self.item(self.value(base), index)
+            case ast.Call():
+                return self.call(node)
+        raise Unfit(f"the expression {ast.unparse(node)[:40]}", place_of(node))
+
+    def number(self, node: ast.expr) -> Number:
+        """Read an expression that must be a number."""
+        found = self.value(node)
+        if not isinstance(found, Number):
+            raise Unfit("what is no number in the place of one", place_of(node))
+        return found
+
+    def variable(self, name: str) -> Value:
+        """Read a variable."""
+        scope = self.scope
+        if name in scope.env:
+            bound = scope.maybe.get(name)
+            if bound is not None:
+                self.b.require(bound)
+            return scope.env[name]
+        if name in scope.local:
+            raise Unfit(f"the variable {name}, which may not be bound here", self.b.place)
+        value = scope.outside(name)
+        if isinstance(value, INPUTS):
+            return self.captured(scope, name, value)
+        found = constant(value)
+        assert found is not None
+        return found
+
+    def captured(self, scope: Scope, name: str, value: Any) -> Value:
+        """Read a global or captured float or array, which is an input."""
+        raise NotImplementedError
+
+    # Operators.
+
+    def operated(self, op: ast.operator, x: Value, y: Value) -> Value:
+        """Read an operator between two values."""
+        if type(op) in LOGICAL:
+            return self.both(LOGICAL[type(op)], x, y)
+        if type(op) not in OPERATORS:
+            raise Unfit("an operator on bits", self.b.place)
+        return operations.operated(self.b, OPERATORS[type(op)], x, y)
+
+    def both(self, op: str, x: Value, y: Value) -> Value:
+        """Read ``&`` or ``|`` of truths."""
+        values = (x, y)
+        if not all(isinstance(v, Number | Array) and v.kind == BOOL for v in values):
+            raise Unfit("an operator on bits", self.b.place)
+        if isinstance(x, Number) and isinstance(y, Number):
+            return Number(Op(op, (x.e, y.e)), "bool_" if "bool_" in (x.type, y.type) else "bool")
+        return operations.elementwise(self.b, lambda p, q: Op(op, (p, q)), BOOL, values)
+
+    def prefixed(self, op: ast.unaryop, x: Value) -> Value:
+        """Read an operator before a value."""
+        if isinstance(op, ast.USub):
+            return operations.negative(self.b, x)
+        if isinstance(op, ast.UAdd) and isinstance(x, Number) and x.type != "bool":
+            return x
+        if isinstance(op, ast.Not):
+            return Number(opposite(self.truth(x)), "bool")
+        if isinstance(op, ast.Invert) and isinstance(x, Array) and x.kind == BOOL:
+            return operations.elementwise(self.b, lambda p: Op("not", (p,)), BOOL, (x,))
+        raise Unfit("an operator before a value", self.b.place)
+
+    def compared(self, ops: Sequence[ast.cmpop], nodes: Sequence[ast.expr]) -> Value:
+        """Read comparisons; of objects that are the same in each call they are known."""
+        values = [self.value(node) for node in nodes]
+        if len(ops) == 1 and isinstance(ops[0], ast.Is | ast.IsNot):
+            same = self.same(*values)
+            return Number(Const(same == isinstance(ops[0], ast.Is)), "bool")
+        if any(isinstance(v, Known) for v in values):
+            if len(ops) == 1 and isinstance(ops[0], ast.Eq | ast.NotEq):
+                x, y = (
+                    (v.value for v in values if isinstance(v, Known))
+                    if all(isinstance(v, Known) for v in values)
+                    else (0, 1)
+                )
+                return Number(Const((x == y) == isinstance(ops[0], ast.Eq)), "bool")
+            raise Unfit("a comparison of what are no numbers", self.b.place)
+        if not all(type(op) in COMPARISONS for op in ops) or any(
+            isinstance(v, Tuple) for v in values
+        ):
+            raise Unfit("a comparison of what are no numbers", self.b.place)
+        return operations.compared(self.b, [COMPARISONS[type(op)] for op in ops], values)
+
+    def same(self, x: Value, y: Value) -> bool:
+        """Return whether two values are one object, where one of them is None."""
+        values = [x, y]
+        if not any(isinstance(v, Known) and v.value is None for v in values):
+            raise Unfit("a comparison of objects", self.b.place)
+        return all(isinstance(v, Known) and v.value is None for v in values)
+
+    def logical(self, op: ast.boolop, nodes: Sequence[ast.expr]) -> Value:
+        """Read ``and`` or ``or`` of truths."""
+        name = "and" if isinstance(op, ast.And) else "or"
+        parts: list[Expr] = []
+        for node in nodes:
+            part = self.truth(self.value(node))
+            if isinstance(part, Const):
+                if bool(part.value) == (name == "or"):
+                    return Number(part if not parts else Op(name, (*parts, part)), "bool")
+                continue
+            parts.append(part)
+        if not parts:
+            return Number(Const(name == "and"), "bool")
+        return Number(parts[0] if len(parts) == 1 else Op(name, tuple(parts)), "bool")
+
+    def truth(self, x: Value) -> Expr:
+        """Return a value as a test."""
+        if isinstance(x, Known | Tuple):
+            return Const(bool(x.value if isinstance(x, Known) else x.items))
+        if not isinstance(x, Number):
+            raise Unfit("an array as a truth", self.b.place)
+        if isinstance(x.e, Const):
+            return Const(bool(x.e.value))
+        return x.e if x.kind == BOOL else Compare(("ne",), (x.e, ZERO))
+
+    def either(self, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Value:
+        """Read ``a if test else b``, of which one side only is computed."""
+        chosen = self.truth(self.value(test))
+        if isinstance(chosen, Const):
+            return self.value(body if chosen.value else orelse)
+        b = self.b
+        if not isinstance(chosen, Name):
+            chosen = b.counted(chosen)
+            b.kinds[chosen.name] = BOOL
+        sides: list[tuple[list[Any], Number]] = []
+        for node in (body, orelse):
+            with b.within() as block:
+                found = self.number(node)
+            sides.append((block, found))
+        (_, x), (_, y) = sides
+        kind = x.kind if x.kind == y.kind else FLOAT
+        if BOOL in (x.kind, y.kind) and x.kind != y.kind:
+            raise Unfit("a truth or a number", b.place)
+        name = b.fresh("e")
+        b.kinds[name] = kind
+        for block, found in sides:
+            e = operations.as_float(found.e) if kind == FLOAT else found.e
+            if kind == FLOAT and found.kind == INT and not isinstance(e, Const):
+                e = Op("float", (e,))
+            block.append(
+                Assign(Name(name), e, place=b.place)
+                if kind == FLOAT
+                else Count(name, e, place=b.place)
+            )
+        b.add(If(chosen, tuple(sides[0][0]), tuple(sides[1][0]), place=b.place))
+        if x.type == y.type and x.rank is None and y.rank is None:
+            return Number(Name(name), x.type)
+        if kind != FLOAT:
+            raise Unfit("an int of Python or of NumPy", b.place)
+        ranks = (operations.rank_of(b, x), operations.rank_of(b, y))
+        return Number(Name(name), "float64", Select(chosen, *ranks))
+
+    # Attributes and items.
+
+    def attribute(self, base: Value, name: str) -> Value:
+        """Read an attribute."""
+        if isinstance(base, Known) and isinstance(base.value, ModuleType):
+            value = self.scope.of_module(base.value, name)
+            return constant(value) or self.captured_of(base.value, name)
+        if isinstance(base, Known) and isinstance(base.value, FunctionType | np.ufunc):
+            raise Unfit(f"the attribute {name} of a function", self.b.place)
+        if isinstance(base, Array):
+            return functions.attribute(self.b, base, name)
+        raise Unfit(f"the attribute {name}", self.b.place)
+
+    def captured_of(self, module: ModuleType, name: str) -> Value:
+        """Read an array of a module."""
+        raise Unfit(f"the array {name} of the module {module.__name__}", self.b.place)
+
+    def item(self, base: Value, index: ast.expr) -> Value:
+        """Read an element, a view, or an item of a tuple."""
+        if isinstance(base, Tuple):
+            at = self.number(index)
+            if not isinstance(at.e, Const) or type(at.e.value) is not int:
+                raise Unfit("an item of a tuple that is known only when it runs", self.b.place)
+            if not -len(base.items) <= at.e.value < len(base.items):
+                raise Unfit("an item of a tuple that is not there", self.b.place)
+            return base.items[at.e.value]
+        if not isinstance(base, Array):
+            raise Unfit("an item of what is no array", self.b.place)
+        found = viewed(self.b, base, self.parts(index))
+        return found if found.shape else self.element(found)
+
+    def element(self, a: Array) -> Number:
+        """Return the element that an array without axes is."""
+        e = a.at(())
+        if isinstance(e, Load) and a.kind == INT:
+            e = self.b.counted(e)
+        return Number(e, NUMPY_TYPES[a.kind])
+
+    def parts(self, node: ast.expr) -> list[Part]:
+        """Read an index."""
+        nodes = node.elts if isinstance(node, ast.Tuple) else [node]
+        return [self.part(n) for n in nodes]
+
+    def part(self, node: ast.expr) -> Part:
+        """Read a part of an index."""
+        if isinstance(node, ast.Slice):
+            step = 1 if node.step is None else self.written_step(node.step)
+            bounds = [None if n is None else self.bound(n) for n in (node.lower, node.upper)]
+            return Slice(bounds[0], bounds[1], step)
+        if isinstance(node, ast.Constant) and node.value is Ellipsis:
+            raise Unfit("... in an index", place_of(node))
+        return self.value(node)
+
+    def bound(self, node: ast.expr) -> Expr | None:
+        """Read a bound of a slice, None for None."""
+        found = self.value(node)
+        if isinstance(found, Known) and found.value is None:
+            return None
+        if not isinstance(found, Number) or found.kind != INT:
+            raise Unfit("a bound of a slice that is no int", place_of(node))
+        return found.e
+
+    def written_step(self, node: ast.expr) -> int:
+        """Read the step of a slice, which must be written down."""
+        found = self.number(node)
+        if not isinstance(found.e, Const) or type(found.e.value) is not int:
+            raise Unfit("a step that is known only when it runs", place_of(node))
+        return found.e.value
+
+    # Calls.
+
+    def call(self, node: ast.Call) -> Value:
+        """Read a call."""
+        if any(isinstance(a, ast.Starred) for a in node.args) or any(
+            k.arg is None for k in node.keywords
+        ):
+            raise Unfit("a call with * or **", place_of(node))
+        base: Value | None = None
+        if isinstance(node.func, ast.Attribute):
+            base = self.value(node.func.value)
+            if isinstance(base, Array):
+                method = functions.METHODS.get(node.func.attr)
+                if method is None:
+                    raise Unfit(f"the method {node.func.attr} of an array", place_of(node))
+                return method(self.b, (base, *map(self.value, node.args)), self.keywords(node))
+            f: Value = self.attribute(base, node.func.attr)
+        else:
+            f = self.value(node.func)
+        if not isinstance(f, Known):
+            raise Unfit("a call of what is no function", place_of(node))
+        args = [self.value(a) for a in node.args]
+        return self.called(f.value, args, self.keywords(node), node)
+
+    def keywords(self, node: ast.Call) -> dict[str, Value]:
+        """Read the arguments that are given by name."""
+        return {str(k.arg): self.value(k.value) for k in node.keywords}
+
+    def called(
+        self, f: Any, args: Sequence[Value], given: dict[str, Value], node: ast.Call
+    ) -> Value:
+        """Return what a function gives back."""
+        try:
+            reader = functions.FUNCTIONS.get(f)
+        except TypeError:
+            reader = None
+        if reader is not None:
+            return reader(self.b, args, given)
+        if type(f) is FunctionType:
+            return self.inlined(f, args, given, node)
+        out = given.pop("out", None) if isinstance(f, np.ufunc) else None
+        found = None if given else operations.applied(self.b, f, args)
+        if found is None:
+            name = getattr(f, "__name__", type(f).__name__)
+            raise Unfit(f"the function {name}", place_of(node))
+        return found if out is None else self.written_to(out, found)
+
+    def written_to(self, out: Value, value: Value) -> Value:
+        """Store in an array, and return it."""
+        raise NotImplementedError
+
+    def inlined(
+        self, f: FunctionType, args: Sequence[Value], given: dict[str, Value], node: ast.Call
+    ) -> Value:
+        """Read the body of a function of the user's in the place of a call of it."""
+        raise NotImplementedError
+
+
+def opposite(test: Expr) -> Expr:
+    """Return the opposite of a test."""
+    if isinstance(test, Const):
+        return Const(not test.value)
+    return Op("not", (test,))

@@ -1,0 +1,78 @@
+"""The compiled sweeps of a region, for what of it is active."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from mooncake_py.compiler.native.adjoint import adjoint, cotangent_of
+from mooncake_py.compiler.native.build import built
+from mooncake_py.compiler.native.emit import Printer
+from mooncake_py.compiler.native.region import NativeRegion
+
+__all__ = ["Form", "form_of"]
+
+
+@dataclass(frozen=True)
+class Form:
+    """What runs in the place of a region.
+
+    Attributes
+    ----------
+    forward : callable
+        ``forward(S, *inputs) -> (ok, S, p, *results, *made)``.
+    reverse : callable or None
+        ``reverse(S, p, *values, *cotangents) -> gives``; None if nothing is active.
+    results, made : tuple of str
+        What the region gives back, and arrays that the way back needs besides.
+    values : tuple of str
+        The inputs and arrays that `reverse` takes.
+    shadows, outputs, leaves : tuple of str
+        Active arrays of which it takes the cotangents, active numbers among the results, and
+        active numbers among the inputs.
+    text : str
+    """
+
+    forward: Callable[..., Any]
+    reverse: Callable[..., Any] | None
+    results: tuple[str, ...]
+    made: tuple[str, ...]
+    values: tuple[str, ...]
+    shadows: tuple[str, ...]
+    outputs: tuple[str, ...]
+    leaves: tuple[str, ...]
+    text: str
+
+
+def form_of(region: NativeRegion, active: set[str]) -> Form:
+    """Return the compiled form of a region of which some names and arrays are active.
+
+    Raises
+    ------
+    NoPartial
+        If the derivative of an operation is not known.
+    CannotCompile
+    """
+    sweeps = adjoint(region, active)
+    made = tuple(n for n in sweeps.values if n not in region.inputs and n not in region.results)
+    printer = Printer(sweeps.kinds, sweeps.arrays)
+    if sweeps.size is not None:
+        printer.count(sweeps.size, region.inputs)
+    printer.forward(sweeps.forward, region.inputs, (*region.results, *made))
+    named = {cotangent_of(name): name for name in sweeps.kinds if name in active}
+    taken = [named[name] for name in sweeps.cotangents]
+    if taken:
+        printer.reverse(sweeps.reverse, (*sweeps.values, *sweeps.cotangents), sweeps.gives)
+    functions = built(printer)
+    return Form(
+        functions["forward"],
+        functions.get("reverse"),
+        region.results,
+        made,
+        sweeps.values,
+        tuple(name for name in taken if name in region.arrays),
+        tuple(name for name in taken if name not in region.arrays),
+        tuple(named[name] for name in sweeps.gives),
+        printer.text,
+    )

@@ -1,0 +1,376 @@
+"""Functions and methods of NumPy, and builtins, by what they do to numbers and arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.compiler.ir import Compare, Const, Expr, Op, Select
+from mooncake_py.compiler.native import operations, reductions
+from mooncake_py.compiler.native.builder import Builder
+from mooncake_py.compiler.native.indexing import diagonal, flipped, transposed
+from mooncake_py.compiler.native.region import BOOL, FLOAT, INT
+from mooncake_py.compiler.native.values import Array, Known, Number, Tuple, Unfit, Value
+
+__all__ = ["FUNCTIONS", "METHODS", "attribute"]
+
+Given = Mapping[str, Value]
+Reader = Callable[[Builder, Sequence[Value], Given], Value]
+
+
+def written(b: Builder, value: Value) -> Any:
+    """Return an int, a float, None, a truth or a tuple of such that is written down."""
+    if isinstance(value, Number) and isinstance(value.e, Const):
+        return value.e.value
+    if isinstance(value, Known):
+        return value.value
+    if isinstance(value, Tuple):
+        return tuple([written(b, item) for item in value.items])
+    raise Unfit("an option that is known only when it runs", b.place)
+
+
+def arranged(b: Builder, args: Sequence[Value], given: Given, names: str) -> list[Value | None]:
+    """Return arguments in the order of parameters, None for those that are not given."""
+    parameters = names.split()
+    if len(args) > len(parameters) or not set(given) <= set(parameters[len(args) :]):
+        raise Unfit("arguments of a function of NumPy that are not known here", b.place)
+    return [*args, *(given.get(name) for name in parameters[len(args) :])]
+
+
+def array_of(b: Builder, value: Value | None) -> Array:
+    """Return an argument that must be an array."""
+    if not isinstance(value, Array):
+        raise Unfit("a function of NumPy on what is no array", b.place)
+    return value
+
+
+# Sums.
+
+
+def reduction(f: Callable[..., Value]) -> Reader:
+    """Return the reader of a function that reduces an array along axes."""
+
+    def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
+        a, axis, keeps = arranged(b, args, given, "a axis keepdims")
+        axes = None if axis is None else written(b, axis)
+        if axes is not None and type(axes) is not tuple:
+            axes = (axes,)
+        return f(b, array_of(b, a), axes, keeps is not None and bool(written(b, keeps)))
+
+    return read
+
+
+def deviation(root: Any) -> Reader:
+    """Return the reader of ``np.var``, or of ``np.std``, which is its root."""
+
+    def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
+        given_a, axis, keeps = arranged(b, args, given, "a axis keepdims")
+        a = array_of(b, given_a)
+        a = a if a.base else b.kept(a)
+        options = {} if axis is None else {"axis": axis}
+        middle = MEAN(b, [a], options | {"keepdims": Number(Const(True), "bool")})
+        apart = operations.operated(b, "sub", a, middle)
+        squares = operations.operated(b, "mul", apart, apart)
+        found = MEAN(b, [squares], options if keeps is None else options | {"keepdims": keeps})
+        result = found if root is None else operations.applied(b, root, [found])
+        assert result is not None
+        return result
+
+    return read
+
+
+MEAN = reduction(reductions.mean)
+
+
+def product(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.dot(a, b)``; of numbers it is their product."""
+    x, y = arranged(b, args, given, "a b")
+    if x is None or y is None:
+        raise Unfit("a product of one operand", b.place)
+    if isinstance(x, Number) or isinstance(y, Number):
+        return operations.of_numpy(operations.operated(b, "mul", x, y))
+    return reductions.product(b, x, y)
+
+
+def outer(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.outer(a, b)`` of vectors."""
+    x, y = (array_of(b, a) for a in arranged(b, args, given, "a b"))
+    if len(x.shape) != 1 or len(y.shape) != 1 or FLOAT not in (x.kind, y.kind):
+        raise Unfit("np.outer of what are no vectors of floats", b.place)
+    shape = (*x.shape, *y.shape)
+    return Array(shape, FLOAT, lambda at: Op("mul", (x.at(at[:1]), y.at(at[1:]))))
+
+
+def norm(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.linalg.norm(x)``."""
+    (x,) = args if len(args) == 1 and not given else (None,)
+    a = array_of(b, x)
+    squares = Array(a.shape, FLOAT, lambda at: Op("mul", (a.at(at), a.at(at))))
+    found = operations.applied(b, np.sqrt, [reductions.added_up(b, squares, None)])
+    assert found is not None
+    return found
+
+
+# New arrays.
+
+
+def shape_in(b: Builder, value: Value | None) -> list[Expr]:
+    """Return the shape that an argument tells."""
+    items = value.items if isinstance(value, Tuple) else (value,)
+    shape: list[Expr] = []
+    for item in items:
+        if not isinstance(item, Number) or item.kind != INT:
+            raise Unfit("a shape that is no tuple of ints", b.place)
+        shape.append(b.natural(b.steady(item.e)))
+    return shape
+
+
+def kind_in(b: Builder, dtype: Value | None) -> str:
+    """Return the kind of the elements that an argument tells."""
+    if dtype is None:
+        return FLOAT
+    found = written(b, dtype)
+    try:
+        kind = {"d": FLOAT, "l": INT, "?": BOOL}.get(np.dtype(found).char)
+    except TypeError:
+        kind = None
+    if kind is None:
+        raise Unfit(f"an array of dtype {found}", b.place)
+    return kind
+
+
+def filled(value: float | None) -> Reader:
+    """Return the reader of ``np.zeros`` and its like; None where contents are not defined."""
+
+    def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
+        shape, dtype = arranged(b, args, given, "shape dtype")
+        return new(b, shape_in(b, shape), kind_in(b, dtype), value)
+
+    return read
+
+
+def filled_like(value: float | None) -> Reader:
+    """Return the reader of ``np.zeros_like`` and its like."""
+
+    def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
+        like, dtype = arranged(b, args, given, "a dtype")
+        a = array_of(b, like)
+        return new(b, a.shape, a.kind if dtype is None else kind_in(b, dtype), value)
+
+    return read
+
+
+def new(b: Builder, shape: Sequence[Expr], kind: str, value: float | None) -> Array:
+    """Return a new array, filled with a number."""
+    found = b.new(shape, kind, zero=value == 0)
+    if value:
+        e = Const(value if kind == FLOAT else bool(value) if kind == BOOL else int(value))
+        b.for_all(found.shape, lambda at: b.stored(found, at, e))
+    return found
+
+
+def full(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.full(shape, number)``."""
+    shape, value, dtype = arranged(b, args, given, "shape fill_value dtype")
+    if not isinstance(value, Number) or (dtype is None and value.kind != FLOAT):
+        raise Unfit("np.full with what is no float", b.place)
+    kind = kind_in(b, dtype)
+    if kind != FLOAT:
+        raise Unfit("np.full of ints", b.place)
+    found = b.new(shape_in(b, shape), kind)
+    e = operations.as_element(b, value)
+    b.for_all(found.shape, lambda at: b.stored(found, at, operations.as_float(e)))
+    return found
+
+
+def copied(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.copy(a)`` and ``a.copy()``."""
+    (a,) = arranged(b, args, given, "a")
+    return b.kept(array_of(b, a))
+
+
+def flat(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``a.fill(number)``."""
+    a, value = arranged(b, args, given, "a value")
+    target = array_of(b, a)
+    if not isinstance(value, Number) or target.kind != FLOAT:
+        raise Unfit("fill with what is no number", b.place)
+    e = operations.as_float(operations.as_element(b, value))
+    b.store(target, lambda at: e)
+    return Known(None)
+
+
+# Views.
+
+
+def flip(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.flip(a)``."""
+    a, axis = arranged(b, args, given, "m axis")
+    found = array_of(b, a)
+    ndim = len(found.shape)
+    axes = range(ndim) if axis is None else written(b, axis)
+    axes = axes if isinstance(axes, tuple | range) else (axes,)
+    return flipped(found, [k % ndim for k in axes])
+
+
+def transpose(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.transpose(a)``."""
+    (a,) = arranged(b, args, given, "a")
+    return transposed(array_of(b, a))
+
+
+def of_diagonal(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.diagonal(a)``, which is not to be written."""
+    (a,) = arranged(b, args, given, "a")
+    found = diagonal(b, array_of(b, a))
+    return Array(found.shape, found.kind, found.at)
+
+
+def diag(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.diag(a)`` of a matrix."""
+    return of_diagonal(b, args, given)
+
+
+def fill_diagonal(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.fill_diagonal(a, number)``."""
+    a, value = arranged(b, args, given, "a val")
+    return flat(b, [diagonal(b, array_of(b, a)), *([] if value is None else [value])], {})
+
+
+def astype(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``a.astype(dtype)``."""
+    given_a, dtype = arranged(b, args, given, "a dtype")
+    a, kind = array_of(b, given_a), kind_in(b, dtype)
+    if kind == a.kind:
+        return b.kept(a)
+    if (a.kind, kind) == (FLOAT, INT):
+        return b.kept(Array(a.shape, INT, lambda at: Op("int", (a.at(at),))))
+    if kind == FLOAT:
+        return b.kept(Array(a.shape, FLOAT, lambda at: Op("float", (a.at(at),))))
+    raise Unfit("astype to another kind of number", b.place)
+
+
+def where(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.where(test, x, y)``."""
+    if len(args) != 3 or given:
+        raise Unfit("np.where of one argument", b.place)
+    return operations.chosen(b, *args)
+
+
+FUNCTIONS: dict[Any, Reader] = {
+    np.sum: reduction(reductions.added_up), np.mean: reduction(reductions.mean),
+    np.dot: product, np.matmul: product, np.vdot: product, np.inner: product, np.outer: outer,
+    np.linalg.norm: norm,
+    np.zeros: filled(0.0), np.empty: filled(None), np.ones: filled(1.0),
+    np.zeros_like: filled_like(0.0), np.empty_like: filled_like(None),
+    np.ones_like: filled_like(1.0), np.full: full, np.copy: copied,
+    np.flip: flip, np.transpose: transpose, np.where: where, np.diagonal: of_diagonal,
+    np.diag: diag, np.fill_diagonal: fill_diagonal, np.std: deviation(np.sqrt),
+    np.var: deviation(None),
+}  # fmt: skip
+METHODS: dict[str, Reader] = {
+    "sum": reduction(reductions.added_up), "mean": reduction(reductions.mean), "dot": product,
+    "copy": copied, "fill": flat, "transpose": transpose, "diagonal": of_diagonal,
+    "astype": astype, "std": deviation(np.sqrt), "var": deviation(None),
+}  # fmt: skip
+
+
+def attribute(b: Builder, a: Array, name: str) -> Value:
+    """Return an attribute of an array."""
+    if name == "shape":
+        return Tuple(tuple([Number(n, "int") for n in a.shape]))
+    if name == "size":
+        return Number(reductions.size_of(a), "int")
+    if name == "ndim":
+        return Number(Const(len(a.shape)), "int")
+    if name == "T":
+        return transposed(a)
+    if name == "dtype":
+        return Known(np.dtype({FLOAT: "d", INT: "l", BOOL: "?"}[a.kind]))
+    raise Unfit(f"the attribute {name} of an array", b.place)
+
+
+# Builtins.
+
+
+def absolute(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``abs(x)``."""
+    (x,) = args
+    if isinstance(x, Array):
+        found = operations.applied(b, np.absolute, args)
+        assert found is not None
+        return found
+    if not isinstance(x, Number) or x.kind == BOOL:
+        raise Unfit("abs of what is no number", b.place)
+    return Number(Op("abs", (x.e,), place=b.place), x.type, x.rank)
+
+
+def extremum(op: str) -> Reader:
+    """Return the reader of ``min`` or ``max`` of numbers: the first of equal ones."""
+
+    def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
+        if len(args) < 2 or given or not all(isinstance(a, Number) for a in args):
+            raise Unfit("min or max of what are no numbers", b.place)
+        found, *others = [a for a in args if isinstance(a, Number)]
+        for other in others:
+            found = first_of(b, op, found, other)
+        return found
+
+    return read
+
+
+def first_of(b: Builder, op: str, x: Number, y: Number) -> Number:
+    """Return the smaller or the larger of two numbers, the first if they are equal."""
+    if x.kind == INT and y.kind == INT and x.type == y.type:
+        return Number(Op(op, (x.e, y.e), place=b.place), x.type)
+    if x.kind != FLOAT or y.kind != FLOAT:
+        raise Unfit("min or max of an int and a float", b.place)
+    p, q = operations.as_element(b, x), operations.as_element(b, y)
+    test = Compare(("lt" if op == "min" else "gt",), (q, p), place=b.place)
+    e = Select(test, q, p, place=b.place)
+    if x.type == y.type and x.rank is None and y.rank is None:
+        return Number(e, x.type)
+    rank = Select(test, operations.rank_of(b, y), operations.rank_of(b, x))
+    return Number(e, "float64", rank)
+
+
+def as_float(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``float(x)``."""
+    (x,) = args
+    if not isinstance(x, Number):
+        raise Unfit("float of what is no number", b.place)
+    if x.kind == FLOAT:
+        return Number(x.e, "float")
+    return Number(
+        operations.as_float(x.e) if operations.is_written(x.e) else Op("float", (x.e,)), "float"
+    )
+
+
+def as_int(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``int(x)``, of a float that is not too large for one."""
+    (x,) = args
+    if not isinstance(x, Number):
+        raise Unfit("int of what is no number", b.place)
+    if x.kind == FLOAT:
+        b.require(Compare(("lt",), (Op("abs", (x.e,)), operations.LARGE)))
+    return Number(x.e if x.kind == INT else Op("int", (x.e,), place=b.place), "int")
+
+
+def length(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``len(x)``."""
+    (x,) = args
+    if isinstance(x, Tuple):
+        return Number(Const(len(x.items)), "int")
+    a = array_of(b, x)
+    if not a.shape:
+        raise Unfit("len of an array without axes", b.place)
+    return Number(a.shape[0], "int")
+
+
+BUILTINS: dict[Any, Reader] = {
+    abs: absolute, min: extremum("min"), max: extremum("max"), float: as_float, int: as_int,
+    len: length,
+}  # fmt: skip
+FUNCTIONS |= BUILTINS

@@ -1,0 +1,118 @@
+"""Ints as sums of products with constants, so that equal ones are seen to be equal.
+
+(n - 1) - 1 + 2 * i      Linear(-2, {n: 1, i: 2})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from mooncake_py.compiler.ir import Const, Expr, Length, Name, Op
+
+__all__ = ["Linear", "Ranges", "linear", "minus", "plus", "times"]
+
+ZERO, ONE = Const(0), Const(1)
+
+
+class Linear(NamedTuple):
+    """A constant, and what each other part is multiplied by."""
+
+    constant: int
+    parts: Mapping[Expr, int]
+
+    def plus(self, other: Linear, factor: int = 1) -> Linear:
+        """Return the sum with a multiple of another one."""
+        parts = dict(self.parts)
+        for part, count in other.parts.items():
+            parts[part] = parts.get(part, 0) + factor * count
+        return Linear(
+            self.constant + factor * other.constant, {p: n for p, n in parts.items() if n != 0}
+        )
+
+    def expression(self) -> Expr:
+        """Return the expression, the same for equal sums."""
+        ordered = sorted(self.parts.items(), key=lambda item: (item[1] < 0, repr(item[0])))
+        result: Expr | None = None
+        for part, count in ordered:
+            term = part if abs(count) == 1 else Op("mul", (Const(abs(count)), part))
+            if result is None:
+                result = term if count > 0 else Op("neg", (term,))
+            else:
+                result = Op("add" if count > 0 else "sub", (result, term))
+        if result is None:
+            return Const(self.constant)
+        if self.constant > 0:
+            return Op("add", (result, Const(self.constant)))
+        return Op("sub", (result, Const(-self.constant))) if self.constant else result
+
+
+def linear(e: Expr) -> Linear:
+    """Return an int as a sum; what is no sum is a part of one."""
+    if isinstance(e, Const):
+        assert e.value is not None
+        return Linear(int(e.value), {})
+    if isinstance(e, Op):
+        if e.op in ("add", "sub"):
+            a, b = map(linear, e.args)
+            return a.plus(b, 1 if e.op == "add" else -1)
+        if e.op == "neg":
+            return Linear(0, {}).plus(linear(e.args[0]), -1)
+        if e.op == "mul":
+            a, b = map(linear, e.args)
+            for one, other in ((a, b), (b, a)):
+                if not one.parts:
+                    return Linear(0, {}).plus(other, one.constant)
+    return Linear(0, {e: 1})
+
+
+def plus(a: Expr, b: Expr) -> Expr:
+    """Return the sum of two ints."""
+    return linear(a).plus(linear(b)).expression()
+
+
+def minus(a: Expr, b: Expr) -> Expr:
+    """Return the difference of two ints."""
+    return linear(a).plus(linear(b), -1).expression()
+
+
+def times(a: Expr, b: Expr) -> Expr:
+    """Return the product of two ints."""
+    return linear(Op("mul", (a, b))).expression()
+
+
+class Ranges:
+    """Between which bounds ints are for certain.
+
+    Attributes
+    ----------
+    counters : dict of str to (Expr, Expr)
+        The counters in scope, from the outermost on: their least and their greatest value.
+    natural : set of str
+        Names of ints that are not negative.
+    """
+
+    def __init__(self) -> None:
+        self.counters: dict[str, tuple[Expr, Expr]] = {}
+        self.natural: set[str] = set()
+
+    def is_natural(self, e: Expr) -> bool:
+        """Return True if an int cannot be negative, wherever the counters are."""
+        found = linear(e)
+        for name, (least, greatest) in reversed(self.counters.items()):
+            count = found.parts.get(Name(name), 0)
+            if count:
+                found = found.plus(Linear(0, {Name(name): 1}), -count)
+                found = found.plus(linear(least if count > 0 else greatest), count)
+        return found.constant >= 0 and all(
+            count > 0 and (isinstance(part, Length) or self.is_known(part))
+            for part, count in found.parts.items()
+        )
+
+    def is_known(self, part: Expr) -> bool:
+        """Return True for a name of an int that is not negative."""
+        return isinstance(part, Name) and part.name in self.natural
+
+    def is_below(self, e: Expr, bound: Expr) -> bool:
+        """Return True if an int is surely less than another one."""
+        return self.is_natural(minus(minus(bound, e), ONE))

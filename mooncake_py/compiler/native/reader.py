@@ -1,0 +1,316 @@
+"""From a function and the types of its arguments to a region."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mooncake_py.compiler.callees import Callee, Callees, is_own
+from mooncake_py.compiler.ir import Assign, Count, Name
+from mooncake_py.compiler.native.builder import Builder
+from mooncake_py.compiler.native.region import FLOAT, INT, NativeRegion
+from mooncake_py.compiler.native.scope import Scope, constant
+from mooncake_py.compiler.native.statements import Again, Findings, StatementReader
+from mooncake_py.compiler.native.types import (
+    ArrayType,
+    KnownType,
+    NumberType,
+    TupleType,
+    Type,
+    type_of,
+)
+from mooncake_py.compiler.native.values import (
+    Array,
+    Known,
+    Number,
+    Tuple,
+    Unfit,
+    Value,
+    lengths,
+    stored,
+)
+from mooncake_py.errors import MooncakeError
+from mooncake_py.overriding import override
+from mooncake_py.syntax.source import locate
+
+__all__ = ["Captured", "Output", "Reading", "read_function"]
+
+ATTEMPTS = 20
+DEEP = 20  # calls within calls
+
+
+class Captured(NamedTuple):
+    """A global or captured float or array that a function reads."""
+
+    callee: Callee
+    name: str
+    type: Type
+
+
+class Output(NamedTuple):
+    """How a result is given back: numbers and arrays by their names in the region.
+
+    Attributes
+    ----------
+    kind : str
+        "number", "array", "tuple" or "known".
+    name : str
+        In the region.
+    type : str
+        Of a number.
+    rank : str
+        The name of what tells its type, where that varies.
+    items : tuple of Output
+    value : object
+    """
+
+    kind: str
+    name: str = ""
+    type: str = ""
+    rank: str = ""
+    items: tuple[Output, ...] = ()
+    value: Any = None
+
+
+class Reading(NamedTuple):
+    """A function as a region.
+
+    Attributes
+    ----------
+    region : NativeRegion
+    callees : Callees
+        The function and those that it calls, and what was assumed of them.
+    captured : list of Captured
+        Inputs after those that are passed.
+    output : Output
+    """
+
+    region: NativeRegion
+    callees: Callees
+    captured: list[Captured]
+    output: Output
+
+
+def read_function(f: FunctionType, types: Sequence[Type]) -> Reading:
+    """Read a function for arguments of some types.
+
+    Raises
+    ------
+    Unfit
+        What cannot be compiled, and where.
+    """
+    findings = Findings()
+    for _ in range(ATTEMPTS):
+        try:
+            return FunctionReader(findings).whole(f, types)
+        except Again:
+            continue
+    raise Unfit("variables whose types do not settle")
+
+
+class FunctionReader(StatementReader):
+    """Reads one function, and those that it calls."""
+
+    def __init__(self, findings: Findings) -> None:
+        self.b = Builder()
+        self.findings = findings
+        self.types = {}
+        self.guarded = set()
+        self.inputs = set()
+        self.order: list[str] = []
+        self.result = None
+        self.loops_outside = 0
+        self.buffers = set()
+        self.rebound = set()
+        self.callees = Callees()
+        self.captures: list[Captured] = []
+        self.known_as: dict[tuple[Callee, str], Value] = {}
+        self.scopes: list[Scope] = []
+
+    def whole(self, f: FunctionType, types: Sequence[Type]) -> Reading:
+        """Read the function that is called."""
+        scope = self.enter(f)
+        code = f.__code__
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        for name, type_ in zip(names, types, strict=True):
+            scope.env[name] = self.argument(scope.named(name), type_, scope.bindings[name] == 1)
+        self.body(scope)
+        output = self.output(NOTHING if self.result is None else self.result, "r")
+        region = NativeRegion(
+            tuple(self.b.block), tuple(self.order), self.b.kinds, self.b.arrays, names_in(output)
+        )
+        return Reading(region, self.callees, self.captures, output)
+
+    def enter(self, f: FunctionType) -> Scope:
+        """Return a scope for the body of a function."""
+        if any(scope.function.__code__ is f.__code__ for scope in self.scopes):
+            raise Unfit("a function that calls itself", self.b.place)
+        if len(self.scopes) > DEEP:
+            raise Unfit("calls within too many others", self.b.place)
+        if not is_own(f):
+            raise Unfit(f"a call of {f.__qualname__}", self.b.place)
+        try:
+            node = locate(f.__code__).node
+        except MooncakeError as error:
+            raise Unfit(f"no source of {f.__qualname__}", self.b.place) from error
+        if isinstance(node, ast.Lambda):
+            body: list[ast.stmt] = [
+                ast.copy_location(ast.Return(ast.copy_location(node.body, node.body)), node.body)
+            ]
+        elif isinstance(node, ast.FunctionDef):
+            body = node.body
+        else:
+            raise Unfit("a coroutine or a generator", self.b.place)
+        return Scope(self.callees.met(f), f, body, self.b.fresh("u"))
+
+    def body(self, scope: Scope) -> None:
+        """Read the body of a function."""
+        self.scope = scope
+        self.scopes.append(scope)
+        self.read(scope.body)
+        self.scopes.pop()
+
+    # Inputs.
+
+    def argument(self, name: str, type_: Type, steady: bool) -> Value:
+        """Return what a value that is passed stands for."""
+        match type_:
+            case KnownType(value=value):
+                return known(value)
+            case TupleType(items=items):
+                return Tuple(
+                    tuple([self.argument(f"{name}_{k}", t, True) for k, t in enumerate(items)])
+                )
+            case NumberType(name=number):
+                found = Number(Name(name), number)
+                self.b.kinds[name] = found.kind
+                if found.kind == INT and steady:
+                    self.b.stable.add(name)
+                if found.kind != FLOAT or not steady:
+                    self.types[name] = number
+                self.order.append(name)
+                return found
+            case ArrayType(kind=kind, ones=ones):
+                self.b.kinds[name], self.b.arrays[name] = kind, len(ones)
+                self.inputs.add(name)
+                self.order.append(name)
+                return stored(name, lengths(name, ones), kind)
+        raise TypeError(type_)
+
+    @override
+    def captured(self, scope: Scope, name: str, value: Any) -> Value:
+        key = scope.callee, name
+        if key not in self.known_as:
+            type_ = type_of(value)
+            if type_ is None:
+                raise Unfit(f"{name}, of a dtype or in an order that is not served", self.b.place)
+            own = f"{scope.prefix}_of_{name}"
+            self.captures.append(Captured(scope.callee, name, type_))
+            self.known_as[key] = self.argument(own, type_, True)
+        return self.known_as[key]
+
+    # Calls.
+
+    @override
+    def inlined(
+        self, f: FunctionType, args: Sequence[Value], given: dict[str, Value], node: ast.Call
+    ) -> Value:
+        outer, place = self.scope, self.b.place
+        inner = self.enter(f)
+        for name, value in self.bound_arguments(f, args, given).items():
+            self.scope = inner
+            if isinstance(value, Array) and not value.base:
+                value = self.b.kept(value)
+            if isinstance(value, Number) and (
+                inner.bindings[name] > 1 or not isinstance(value.e, Name)
+            ):
+                inner.env[name] = self.bind_number(name, value)
+            else:
+                inner.env[name] = value
+        before = self.result, self.loops_outside, self.rebound
+        self.result, self.loops_outside = None, self.b.loops
+        self.body(inner)
+        found = NOTHING if self.result is None else self.result
+        self.result, self.loops_outside, self.rebound = before
+        self.scope, self.b.place = outer, place
+        return found
+
+    def bound_arguments(
+        self, f: FunctionType, args: Sequence[Value], given: dict[str, Value]
+    ) -> dict[str, Value]:
+        """Return the arguments of a call by the names of the parameters."""
+        code = f.__code__
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        found = dict(zip(names[: code.co_argcount], args, strict=False))
+        if len(args) > code.co_argcount or set(given) & set(found) or not set(given) <= set(names):
+            raise Unfit("a call with arguments that do not fit", self.b.place)
+        found |= given
+        defaults = dict(
+            zip(names[: code.co_argcount][::-1], (f.__defaults__ or ())[::-1], strict=False)
+        )
+        defaults |= f.__kwdefaults__ or {}
+        for name in names:
+            if name not in found:
+                if name not in defaults:
+                    raise Unfit("a call with too few arguments", self.b.place)
+                if isinstance(defaults[name], np.ndarray):
+                    raise Unfit("an array as the default of a parameter", self.b.place)
+                found[name] = known(defaults[name])
+        return found
+
+    # Results.
+
+    def output(self, value: Value, name: str) -> Output:
+        """Return how a result is given back, bound to names."""
+        match value:
+            case Known(value=known_value):
+                return Output("known", value=known_value)
+            case Tuple(items=items):
+                outputs = [self.output(item, f"{name}_{k}") for k, item in enumerate(items)]
+                return Output("tuple", items=tuple(outputs))
+            case Number():
+                return self.number_given(value, name)
+            case Array():
+                found = value if value.base else self.b.kept(value)
+                if not found.whole:
+                    raise Unfit("a view of an array as a result", self.b.place)
+                return Output("array", found.base)
+        raise TypeError(value)
+
+    def number_given(self, value: Number, name: str) -> Output:
+        """Bind a number that is given back."""
+        b = self.b
+        rank = ""
+        b.kinds[name] = value.kind
+        if value.kind == FLOAT:
+            b.add(Assign(Name(name), value.e))
+        else:
+            b.add(Count(name, value.e))
+        if value.rank is not None:
+            rank = f"{name}_rank"
+            b.kinds[rank] = INT
+            b.add(Count(rank, value.rank))
+        return Output("number", name, value.type, rank)
+
+
+NOTHING = Known(None)
+
+
+def known(value: Any) -> Value:
+    """Return what an object stands for that is the same in each call."""
+    found = constant(value)
+    if found is None:
+        raise Unfit("an array in the place of a constant")
+    return found
+
+
+def names_in(output: Output) -> tuple[str, ...]:
+    """Return the names of what is given back, each once."""
+    names = [n for n in (output.name, output.rank) if n]
+    for item in output.items:
+        names += names_in(item)
+    return tuple(dict.fromkeys(names))

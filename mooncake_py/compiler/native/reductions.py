@@ -1,0 +1,118 @@
+"""Sums, means and products of vectors and matrices, as loops that add up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mooncake_py.compiler.ir import Assign, Const, Expr, Load, Name, Op
+from mooncake_py.compiler.native.builder import Builder
+from mooncake_py.compiler.native.linear import ONE, times
+from mooncake_py.compiler.native.region import BOOL, FLOAT
+from mooncake_py.compiler.native.values import Array, Index, Number, Unfit, Value
+
+__all__ = ["added_up", "mean", "product", "size_of"]
+
+ZERO = Const(0.0)
+
+
+def added_up(b: Builder, a: Value, axes: Sequence[int] | None, keeps: bool = False) -> Value:
+    """Return the sum along some axes, all of them for None."""
+    if not isinstance(a, Array) or a.kind != FLOAT:
+        raise Unfit("a sum of what is no array of floats", b.place)
+    ndim = len(a.shape)
+    along = set(range(ndim) if axes is None else [axis % ndim for axis in axes])
+    if len(along) == ndim and not keeps:
+        return Number(total(b, a.shape, a.at), "float64")
+    kept = [axis for axis in range(ndim) if axis not in along]
+    found = b.new([a.shape[axis] for axis in kept], FLOAT, zero=True)
+    b.for_all(a.shape, lambda at: bumped(b, found, [at[axis] for axis in kept], a.at(at)))
+    if not keeps:
+        return found
+    return Array(
+        tuple([ONE if axis in along else n for axis, n in enumerate(a.shape)]),
+        FLOAT,
+        lambda index: found.at(tuple([index[axis] for axis in kept])),
+        found.base,
+    )
+
+
+def total(b: Builder, shape: Sequence[Expr], at: Callable[[Index], Expr]) -> Name:
+    """Return the sum of all elements of a shape."""
+    s = b.number(ZERO)
+    b.for_all(shape, lambda index: Assign(s, Op("add", (s, at(index))), place=b.place))
+    return s
+
+
+def bumped(b: Builder, a: Array, index: Sequence[Expr], e: Expr) -> Assign:
+    """Return what adds to an element."""
+    target = a.at(tuple(index))
+    assert isinstance(target, Load)
+    return Assign(target, Op("add", (target, e)), place=b.place)
+
+
+def size_of(a: Array) -> Expr:
+    """Return how many elements an array has."""
+    size: Expr = ONE
+    for n in a.shape:
+        size = times(size, n)
+    return size
+
+
+def mean(b: Builder, a: Value, axes: Sequence[int] | None, keeps: bool = False) -> Value:
+    """Return the mean along some axes."""
+    if not isinstance(a, Array):
+        raise Unfit("a mean of what is no array", b.place)
+    ndim = len(a.shape)
+    count: Expr = ONE
+    for axis in range(ndim) if axes is None else [axis % ndim for axis in axes]:
+        count = times(count, a.shape[axis])
+    b.check("lt", Const(0), count)
+    n = Op("float", (count,))
+    found = added_up(b, a, axes, keeps)
+    if isinstance(found, Number):
+        return Number(Op("truediv", (found.e, n), place=b.place), "float64")
+    assert isinstance(found, Array)
+    sums = found
+    return Array(sums.shape, FLOAT, lambda index: Op("truediv", (sums.at(index), n)))
+
+
+def product(b: Builder, x: Value, y: Value) -> Value:
+    """Return ``x @ y`` of vectors, or of a matrix and a vector."""
+    if not isinstance(x, Array) or not isinstance(y, Array) or BOOL in (x.kind, y.kind):
+        raise Unfit("a product of what is no array", b.place)
+    if FLOAT not in (x.kind, y.kind):
+        raise Unfit("a product of ints", b.place)
+    ndims = len(x.shape), len(y.shape)
+    if ndims not in ((1, 1), (2, 1), (1, 2)):
+        raise Unfit("a product of matrices: BLAS is quicker than what would be compiled", b.place)
+    x, y = computed(b, x), computed(b, y)
+    n = x.shape[-1]
+    b.check("eq", n, y.shape[0])
+    if ndims == (1, 1):
+        return Number(
+            total(b, (n,), lambda at: Op("mul", (x.at(at), y.at(at)), place=b.place)), "float64"
+        )
+    if ndims == (2, 1):
+        found = b.new((x.shape[0],), FLOAT, zero=True)
+        b.for_all((x.shape[0], n), lambda at: row_by_row(b, found, x, y, at))
+    else:
+        found = b.new((y.shape[1],), FLOAT, zero=True)
+        b.for_all((n, y.shape[1]), lambda at: column_by_column(b, found, x, y, at))
+    return found
+
+
+def row_by_row(b: Builder, found: Array, x: Array, y: Array, at: Index) -> Assign:
+    """Return what adds to an element of a matrix times a vector."""
+    i, k = at
+    return bumped(b, found, (i,), Op("mul", (x.at((i, k)), y.at((k,)))))
+
+
+def column_by_column(b: Builder, found: Array, x: Array, y: Array, at: Index) -> Assign:
+    """Return what adds to an element of a vector times a matrix."""
+    k, j = at
+    return bumped(b, found, (j,), Op("mul", (x.at((k,)), y.at((k, j)))))
+
+
+def computed(b: Builder, a: Array) -> Array:
+    """Return an array whose elements are in memory, as a product reads them many times."""
+    return a if a.base else b.kept(a)

@@ -1,0 +1,321 @@
+"""A region of compiled code in a differentiated call: tried, and recorded if all went well.
+
+Where something is unusual (a check fails, a value is not finite) the arrays that it wrote are put
+back, nothing is recorded, and the function runs by its derived form, which is the reference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.compiler.activity import active_parts
+from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.ir import Assign, Load, statements
+from mooncake_py.compiler.native.build import CannotCompile
+from mooncake_py.compiler.native.form import Form, form_of
+from mooncake_py.compiler.native.region import BOOL, FLOAT, INT, NativeRegion
+from mooncake_py.compiler.native.tangent import tangent
+from mooncake_py.compiler.partials import NoPartial
+from mooncake_py.runtime.active import Active, active_number
+from mooncake_py.tangents.memory import owner as owner_of
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.forward_mode import ForwardMode
+    from mooncake_py.runtime.mode import Tracking
+    from mooncake_py.runtime.reverse_mode import ReverseMode
+
+__all__ = ["RegionSite", "bytes_kept", "pull_native"]
+
+MISSES = 3  # in a row, after which a region is not tried any more
+BY_RANK: tuple[type, ...] = int, float, np.float64
+STACK = 64  # numbers, at first
+DTYPES = {np.dtype("d"): FLOAT, np.dtype("l"): INT, np.dtype("?"): BOOL}
+
+
+class RegionSite:
+    """A region that is tried as a whole.
+
+    Parameters
+    ----------
+    region : NativeRegion
+    types : dict of str to type or str
+        Of numbers among the results, or the name of the result that tells: see `values.RANKS`.
+
+    Attributes
+    ----------
+    misses : int
+        Trials that failed, since the last one that did not.
+    why : str
+        Why there is no form, if so.
+    """
+
+    def __init__(self, region: NativeRegion, types: Mapping[str, type | str] | None = None) -> None:
+        self.region = region
+        self.types = types or {}
+        self.arrays = [name for name in region.inputs if name in region.arrays]
+        self.numbers = [name for name in region.inputs if name not in region.arrays]
+        written = {
+            s.target.array
+            for s in statements(region.body)
+            if isinstance(s, Assign) and isinstance(s.target, Load)
+        }
+        self.written = [name for name in self.arrays if name in written]
+        self.misses = 0
+        self.why = ""
+        self._forms: dict[frozenset[str], Form | None] = {}
+        self._tangents: dict[frozenset[str], TangentSite | None] = {}
+
+    def __repr__(self) -> str:
+        return f"RegionSite({', '.join(self.region.inputs)})"
+
+    # What several tangents at once ask of a region.
+
+    def steps(self, given: Any, inputs: Mapping[str, Any]) -> None:
+        """Return None: no range is given."""
+
+    def is_worth(self, steps: None, inputs: Mapping[str, Any]) -> bool:
+        """Return True: what is copied before is small beside what runs."""
+        return True
+
+    def lists(self, inputs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """Yield nothing: no input is a list."""
+        return iter(())
+
+    def forms(self) -> Iterator[str]:
+        """Yield the texts of the forms made so far."""
+        for form in self._forms.values():
+            if form is not None:
+                yield form.text
+        for site in self._tangents.values():
+            if site is not None:
+                yield from site.forms()
+
+    def serves(self, inputs: Mapping[str, Any]) -> bool:
+        """Return True if the arrays are such as the region was read for.
+
+        They are contiguous, and do not share memory that the region writes.
+        """
+        arrays = [inputs[name] for name in self.arrays]
+        for name, a in zip(self.arrays, arrays, strict=True):
+            flags = a.flags
+            if not (flags.c_contiguous and flags.aligned):
+                return False
+            if DTYPES.get(a.dtype) != self.region.kinds[name]:
+                return False
+            if name in self.written and not flags.writeable:
+                return False
+        if len(arrays) < 2 or not self.written:
+            return True
+        owners = [a if a.base is None else owner_of(a) for a in arrays]
+        return all(
+            owner is not other or name not in self.written
+            for k, (name, owner) in enumerate(zip(self.arrays, owners, strict=True))
+            for j, other in enumerate(owners)
+            if j != k
+        )
+
+    # Reverse mode.
+
+    def record(
+        self, ctx: ReverseMode, functions: Any, steps: None, inputs: dict[str, Any]
+    ) -> dict[str, Any] | Any:
+        """Run the region forward and record it; return what it gives back, or `Elsewhere`."""
+        if self.misses >= MISSES or not self.serves(inputs) or "raise" in np.geterr().values():
+            return Elsewhere
+        form = self.form(ctx, inputs)
+        if form is None:
+            return Elsewhere
+        self.misses += 1
+        found = self.attempt(ctx, form, inputs)
+        if found is not Elsewhere:
+            self.misses = 0
+        return found
+
+    def form(self, ctx: Tracking, inputs: Mapping[str, Any]) -> Form | None:
+        """Return the form for what is active, made when it is first met."""
+        for name in self.numbers:
+            value = inputs[name]
+            if type(value) is Active and value.context not in (ctx, *ctx.outers):
+                return None
+        moving = frozenset(
+            name
+            for name, value in inputs.items()
+            if (type(value) is Active if name in self.numbers else ctx.find(value) is not None)
+        )
+        try:
+            return self._forms[moving]
+        except KeyError:
+            form = None
+            try:
+                form = form_of(self.region, self.active(moving))
+            except NoPartial:
+                self.why = "an operation without a known derivative"
+            except CannotCompile as error:
+                self.why = str(error)
+            self._forms[moving] = form
+            return form
+
+    def active(self, moving: frozenset[str]) -> set[str]:
+        """Return what is active somewhere if some inputs are."""
+        groups = {array: array for array in self.region.arrays}
+        floats = {name for name in moving if self.region.kinds[name] == FLOAT}
+        return active_parts(self.region, floats, groups)
+
+    def attempt(self, ctx: ReverseMode, form: Form, inputs: dict[str, Any]) -> Any:
+        """Run the forward sweep, and record the region if all went well."""
+        given = {name: v.primal if type(v) is Active else v for name, v in inputs.items()}
+        before = {name: ctx.before_whole(inputs[name]) for name in self.written}
+        found: Any = None
+        try:
+            ok, S, p, *results = form.forward(np.empty(STACK), *given.values())
+            if ok and self.are_finite(form, results, given):
+                found = results
+        finally:
+            if found is None:
+                for name, old in before.items():
+                    inputs[name][...] = old
+        if found is None:
+            return Elsewhere
+        outputs = dict(zip((*form.results, *form.made), found, strict=True))
+        for name in form.shadows:
+            if name in inputs:
+                ctx.registry.activate(inputs[name])
+        for name, old in before.items():
+            ctx.log_whole(inputs[name], old)
+        outputs = {
+            name: inputs[name] if name in self.arrays else self.typed(name, y, outputs)
+            for name, y in outputs.items()
+        }
+        if form.reverse is not None:
+            self.note(ctx, form, inputs, given, outputs, (S[:p], p))
+        return outputs
+
+    def typed(self, name: str, y: Any, outputs: Mapping[str, Any]) -> Any:
+        """Return a result as the user's code would see it."""
+        make = self.types.get(name)
+        if isinstance(make, str):
+            make = BY_RANK[int(outputs[make])]
+        return y if make is None else make(y)
+
+    def are_finite(self, form: Form, results: list[Any], given: dict[str, Any]) -> bool:
+        """Return whether all floats that the region gives back or leaves in arrays are finite."""
+        values = [given[name] for name in self.written]
+        values += [y for name, y in zip(form.results, results, strict=False) if name not in given]
+        return all(
+            math.isfinite(y) if type(y) is not ndarray else y.dtype.kind != "f" or finite(y)
+            for y in values
+        )
+
+    def note(
+        self,
+        ctx: ReverseMode,
+        form: Form,
+        inputs: dict[str, Any],
+        given: dict[str, Any],
+        outputs: dict[str, Any],
+        stack: tuple[ndarray, int],
+    ) -> None:
+        """Record the region; results that are active become so."""
+        values = [given[name] if name in given else outputs[name] for name in form.values]
+        for a in values:
+            if type(a) is ndarray:
+                ctx.registry.protect(a)
+        nodes: list[Any] = []
+        for name in form.shadows:
+            a = inputs.get(name)
+            nodes.append(ctx.registry.fresh(outputs[name]) if a is None else ctx.registry.find(a))
+        for node, name in zip(nodes, form.shadows, strict=True):
+            if name not in inputs:
+                node.describe(outputs[name])
+        leaves = [inputs[name] for name in form.leaves]
+        active = [active_number(outputs[name], ctx) for name in form.outputs]
+        ctx.record((pull_native, form, stack, values, nodes, active, leaves))
+        for name, y in zip(form.outputs, active, strict=True):
+            if type(y.primal) is not int:  # else nothing was added to a sum, say
+                outputs[name] = y
+
+    # Forward mode.
+
+    def push(
+        self, ctx: ForwardMode, functions: Any, steps: None, inputs: dict[str, Any]
+    ) -> dict[str, Any] | Any:
+        """Run the tangent of the region below; return what it gives back, or `Elsewhere`."""
+        given = {name: ctx.split(value) for name, value in inputs.items()}
+        moving = frozenset(name for name, (_, t) in given.items() if t is not None)
+        values = {name: p for name, (p, _) in given.items()}
+        if not moving:
+            return ctx.base.run_region(self, functions, steps, values)
+        site = self.tangent_of(moving)
+        if site is None or site.misses >= MISSES or not self.serves(values):
+            return Elsewhere
+        for name in site.given:
+            if name in self.arrays:
+                t: Any = ctx.tangent_to_write(inputs[name])
+            else:
+                t = 0.0 if given[name][1] is None else given[name][1]
+            values[site.names[name]] = t
+        found = ctx.base.run_region(site, functions, steps, values)
+        if type(found) is not dict:
+            return found
+        return {
+            name: inputs[name]
+            if name in self.arrays
+            else ctx.fresh(found[name], found.get(site.names.get(name, "")))
+            for name in self.region.results
+        }
+
+    def tangent_of(self, moving: frozenset[str]) -> TangentSite | None:
+        """Return the tangent of the region where some inputs have one, or None if it has none."""
+        if moving not in self._tangents:
+            try:
+                found = TangentSite(self, self.active(moving))
+            except NoPartial:
+                found = None
+            self._tangents[moving] = found
+        return self._tangents[moving]
+
+
+class TangentSite(RegionSite):
+    """Where the tangent of a region runs in the mode below."""
+
+    def __init__(self, site: RegionSite, active: set[str]) -> None:
+        region, self.names = tangent(site.region, active)
+        self.given = [name for name in site.region.inputs if name in active]
+        types = dict(site.types)
+        types |= {self.names[name]: t for name, t in types.items() if name in self.names}
+        super().__init__(region, types)
+
+
+def finite(a: ndarray) -> bool:
+    """Return whether all numbers are finite, as far as their sum tells."""
+    with np.errstate(all="ignore"):
+        return math.isfinite(a.sum())
+
+
+def bytes_kept(entry: tuple[Any, ...]) -> int:
+    """Return how many bytes the stack in an entry takes."""
+    return entry[2][0].nbytes
+
+
+def pull_native(entry: tuple[Any, ...]) -> None:
+    """Reverse of a region: give the cotangents of what it wrote and gave back to what it read."""
+    _, form, (S, p), values, nodes, outputs, leaves = entry
+    if not any(y.grad for y in outputs) and all(node.memory.grad is None for node in nodes):
+        return
+    for node in nodes:
+        node.shadow()  # may lay out anew what another one shares
+    shadows = [node.shadow() for node in nodes]
+    packed = [
+        a if a.flags.c_contiguous and a.flags.aligned else np.array(a, order="C") for a in shadows
+    ]
+    found = form.reverse(S, p, *values, *packed, *(float(y.grad) for y in outputs))
+    for a, own in zip(shadows, packed, strict=True):
+        if own is not a:
+            a[...] = own
+    for leaf, grad in zip(leaves, found, strict=True):
+        leaf.grad += grad

@@ -1,0 +1,626 @@
+"""From statements in the source to those of a region."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from mooncake_py.compiler.ir import (
+    Assign,
+    Break,
+    Check,
+    Compare,
+    Const,
+    Count,
+    Expr,
+    For,
+    If,
+    Load,
+    Name,
+    Op,
+    Select,
+    While,
+)
+from mooncake_py.compiler.native import operations
+from mooncake_py.compiler.native.expressions import ExpressionReader
+from mooncake_py.compiler.native.indexing import viewed
+from mooncake_py.compiler.native.linear import ONE, ZERO, minus, plus
+from mooncake_py.compiler.native.region import BOOL, FLOAT, INT
+from mooncake_py.compiler.native.values import Array, Index, Known, Number, Tuple, Unfit, Value
+from mooncake_py.overriding import override
+from mooncake_py.syntax.nodes import place_of
+
+__all__ = ["Again", "StatementReader"]
+
+LEAVING = ast.Break | ast.Continue | ast.Return | ast.Raise
+NOTHING = Known(None)
+
+
+class Again(Exception):
+    """Something was found out late: the function must be read anew."""
+
+
+class Findings:
+    """What is found out while a function is read, and is known when it is read anew.
+
+    Attributes
+    ----------
+    varied : set of str
+        Variables of numbers whose type is known only when it runs.
+    widened : set of str
+        Those that are an int in one place and a float in another.
+    carried : set of str
+        Variables of arrays that a loop binds anew in each pass.
+    """
+
+    def __init__(self) -> None:
+        self.varied: set[str] = set()
+        self.widened: set[str] = set()
+        self.carried: set[str] = set()
+
+
+class StatementReader(ExpressionReader):
+    """Reads statements.
+
+    Attributes
+    ----------
+    findings : Findings
+    types : dict of str to str
+        Of the variables of numbers in the region their types.
+    guarded : set of str
+        Memory that stands for other memory, and must not be written.
+    inputs : set of str
+        Arrays that are passed.
+    result : Value or None
+        What the function that is being read gives back, where it is known.
+    loops_outside : int
+        How many of the loops that a statement is in are of functions round this one.
+    buffers : set of str
+        The memory of arrays that a loop binds anew.
+    rebound : set of str
+        The variables that the innermost loop binds.
+    """
+
+    findings: Findings
+    types: dict[str, str]
+    guarded: set[str]
+    inputs: set[str]
+    result: Value | None
+    loops_outside: int
+    rebound: set[str]
+    buffers: set[str]
+
+    def read(self, nodes: Sequence[ast.stmt]) -> None:
+        """Read statements; what follows a branch that may leave is part of it."""
+        for k, node in enumerate(nodes):
+            self.b.place = place_of(node)
+            if isinstance(node, ast.If) and may_leave(node):
+                self.branch(node, nodes[k + 1 :])
+                return
+            self.statement(node)
+            if isinstance(node, LEAVING):
+                return
+
+    def statement(self, node: ast.stmt) -> None:
+        """Read a statement."""
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                self.assigned(targets, self.value(value))
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                self.assigned([target], self.value(value))
+            case ast.AugAssign():
+                self.augmented(node)
+            case ast.For():
+                self.loop(node)
+            case ast.While():
+                self.as_long_as(node)
+            case ast.If():
+                self.branch(node, [])
+            case ast.Return(value=value):
+                self.returned(NOTHING if value is None else self.value(value))
+            case ast.Break():
+                self.b.add(Break(place=self.b.place))
+            case ast.Pass() | ast.Continue() | ast.Expr(value=ast.Constant()):
+                pass
+            case ast.Expr(value=value):
+                self.value(value)
+            case ast.Assert(test=test):
+                self.b.require(self.truth(self.value(test)))
+            case ast.Raise():
+                self.b.add(Check(Const(False), place=self.b.place))
+            case _:
+                raise Unfit(f"a statement of the kind {type(node).__name__}", place_of(node))
+
+    # Assignments.
+
+    def assigned(self, targets: Sequence[ast.expr], value: Value) -> None:
+        """Bind or write targets."""
+        for target in targets:
+            self.to_target(target, value)
+
+    def to_target(self, target: ast.expr, value: Value) -> None:
+        """Bind or write a target."""
+        match target:
+            case ast.Name(id=name):
+                self.bind(name, value)
+            case ast.Tuple(elts=elts):
+                items = self.items(value, len(elts))
+                kept = self.exchanged(elts, [self.kept_apart(item) for item in items])
+                for part, item in zip(elts, kept, strict=True):
+                    self.to_target(part, item)
+            case ast.Subscript(value=base, slice=index):
+                self.written(base, index, value)
+            case _:
+                raise Unfit("an assignment to what is no name and no item", place_of(target))
+
+    def items(self, value: Value, count: int) -> Sequence[Value]:
+        """Return the parts of a value that is unpacked."""
+        if isinstance(value, Tuple) and len(value.items) == count:
+            return value.items
+        if isinstance(value, Array) and value.shape and value.shape[0] == Const(count):
+            views = [viewed(self.b, value, [Number(Const(k), "int")]) for k in range(count)]
+            return [v if v.shape else self.element(v) for v in views]
+        raise Unfit("a value that is unpacked into as many names", self.b.place)
+
+    def kept_apart(self, value: Value) -> Value:
+        """Return a value as it is now, before other targets are bound."""
+        if isinstance(value, Number) and not isinstance(value.e, Const):
+            if value.kind == FLOAT:
+                rank = None if value.rank is None else self.b.counted(value.rank)
+                return Number(self.b.number(value.e), value.type, rank)
+            if value.kind == INT:
+                return Number(self.b.steady(value.e), value.type)
+            found = self.b.counted(value.e)
+            self.b.kinds[found.name] = BOOL
+            return Number(found, value.type)
+        if isinstance(value, Array) and not value.base:
+            return self.b.kept(value)
+        return value
+
+    def exchanged(self, targets: Sequence[ast.expr], values: Sequence[Value]) -> Sequence[Value]:
+        """Return arrays that a loop binds anew and that change places as they are now."""
+        bases = [v.base if isinstance(v, Array) and v.whole else "" for v in values]
+        own = [
+            found.base
+            for target in targets
+            if isinstance(target, ast.Name)
+            and isinstance(found := self.scope.env.get(target.id), Array)
+        ]
+        if not set(bases) <= self.buffers or sorted(bases) != sorted(own):
+            return values
+        copies = [self.b.kept(v) for v in values if isinstance(v, Array)]
+        return [Array(a.shape, a.kind, a.at) for a in copies]
+
+    def bind(self, name: str, value: Value) -> None:
+        """Bind a variable."""
+        scope = self.scope
+        scope.maybe.pop(name, None)
+        if isinstance(value, Number):
+            scope.env[name] = self.bind_number(name, value)
+        elif isinstance(value, Array):
+            scope.env[name] = self.bind_array(name, value)
+        else:
+            if isinstance(value, Tuple):
+                value = Tuple(tuple(map(self.kept_apart, value.items)))
+            scope.env[name] = value
+
+    def bind_number(self, name: str, value: Number) -> Number:
+        """Bind a variable to a number; return what it stands for."""
+        b, own = self.b, self.scope.named(name)
+        if value.kind == INT and self.scope.bindings[name] == 1 and value.type == "int":
+            return Number(b.steady(value.e), "int")
+        kind = FLOAT if own in self.findings.widened else value.kind
+        known = b.kinds.setdefault(own, kind)
+        if known != kind:
+            if BOOL in (known, kind):
+                raise Unfit("a variable that is a truth or a number", b.place)
+            self.findings.widened.add(own)
+            self.findings.varied.add(own)
+            raise Again
+        e = operations.as_float(value.e) if kind == FLOAT else value.e
+        if kind == FLOAT and value.kind == INT and not isinstance(e, Const):
+            e = Op("float", (e,), place=b.place)
+        target = Name(own, place=b.place)
+        b.add(Assign(target, e, place=b.place) if kind == FLOAT else Count(own, e, place=b.place))
+        b.ranges.natural.discard(own)
+        b.frozen = {}
+        if own in self.findings.varied:
+            if kind != FLOAT:
+                raise Unfit("a variable whose type varies", b.place)
+            rank = f"{own}_rank"
+            b.kinds[rank] = INT
+            b.add(Count(rank, operations.rank_of(b, value), place=b.place))
+            return Number(target, "float64", Name(rank))
+        if value.rank is not None or self.types.setdefault(own, value.type) != value.type:
+            self.findings.varied.add(own)
+            raise Again
+        return Number(target, value.type)
+
+    def bind_array(self, name: str, value: Array) -> Array:
+        """Bind a variable to an array; return what it stands for."""
+        b, own = self.b, self.scope.named(name)
+        before = self.scope.env.get(name)
+        if own in self.findings.carried and b.loops and isinstance(before, Array):
+            if value.base:
+                if not value.whole or b.made.get(value.base) != b.loops:
+                    raise Unfit(f"{name} becomes another view in each pass of a loop", b.place)
+                self.guarded.add(value.base)  # which has two names until the next pass
+            if value.kind != before.kind or len(value.shape) != len(before.shape):
+                raise Unfit(f"{name} becomes another kind of array in a loop", b.place)
+            b.store(before, operations.broadcast_to(self.of_shape(value, before), before.shape, b))
+            self.forget_views(name, before)
+            return before
+        if value.base in self.buffers:
+            if not value.whole:
+                return value
+            found = b.kept(value)  # it keeps what the other name has now
+            self.guarded |= {value.base, found.base}
+            return found
+        return value if value.base else b.kept(value)
+
+    def forget_views(self, name: str, a: Array) -> None:
+        """Forget what other variables are views of: the array that was there before."""
+        env = self.scope.env
+        for other, value in list(env.items()):
+            if other != name and a.base in bases_in(value):
+                del env[other]
+
+    def of_shape(self, value: Array, like: Array) -> Array:
+        """Return an array that must have the shape of another one."""
+        for n, m in zip(value.shape, like.shape, strict=True):
+            self.b.check("eq", n, m)
+        return value
+
+    def written(self, base: ast.expr, index: ast.expr, value: Value) -> None:
+        """Write an element, a view, or where a mask is true."""
+        b, a = self.b, self.value(base)
+        if not isinstance(a, Array) or not a.base:
+            raise Unfit("an assignment to an item of what is no array", b.place)
+        parts = self.parts(index)
+        if len(parts) == 1 and isinstance(parts[0], Array) and parts[0].kind == BOOL:
+            self.where(a, parts[0], value)
+        else:
+            self.store(viewed(b, a, parts), value)
+
+    def store(self, a: Array, value: Value) -> None:
+        """Write all elements of a view."""
+        b = self.b
+        self.require_memory(a)
+        if not isinstance(value, Number | Array):
+            raise Unfit("a value that is neither a number nor an array", b.place)
+        if not a.shape and isinstance(value, Number):
+            target = a.at(())
+            assert isinstance(target, Load)
+            b.add(Assign(target, self.converted(value.e, value.kind, a.kind), place=b.place))
+            return
+        element = operations.broadcast_to(value, a.shape, b)
+        kind = value.kind
+        b.store(a, lambda at: self.converted(element(at), kind, a.kind))
+
+    def require_memory(self, a: Array) -> None:
+        """Raise for an array whose memory is not to be written."""
+        if not a.base:
+            raise Unfit("a write to elements that an array of ints picks", self.b.place)
+        if a.base in self.guarded:
+            raise Unfit("a write to an array that a loop binds anew", self.b.place)
+
+    def converted(self, e: Expr, kind: str, to: str) -> Expr:
+        """Return an element as one of the array that it is written to."""
+        if kind == to:
+            return operations.as_float(e) if to == FLOAT else e
+        if to != FLOAT or kind != INT:
+            raise Unfit("a write that changes the kind of a number", self.b.place)
+        return operations.as_float(e) if isinstance(e, Const) else Op("float", (e,))
+
+    def where(self, a: Array, mask: Array, value: Value, op: str = "") -> None:
+        """Write a number where a mask is true."""
+        b = self.b
+        self.require_memory(a)
+        if not isinstance(value, Number) or len(mask.shape) != len(a.shape):
+            raise Unfit("a write of arrays where a mask is true", b.place)
+        self.of_shape(mask, a)
+        mask = mask if mask.base != a.base else b.kept(mask)
+        e = self.converted(operations.as_element(b, value), value.kind, a.kind)
+
+        def chosen(at: Index) -> Expr:
+            old = a.at(at)
+            return Select(mask.at(at), Op(op, (old, e)) if op else e, old, place=b.place)
+
+        b.store(a, chosen)
+
+    def augmented(self, node: ast.AugAssign) -> None:
+        """Read ``target op= value``."""
+        target = node.target
+        if isinstance(target, ast.Name):
+            old, value = self.value(target_read(target)), self.value(node.value)
+            if isinstance(old, Array):
+                self.change(old, node.op, value)
+            else:
+                self.bind(target.id, self.operated(node.op, old, value))
+            return
+        if not isinstance(target, ast.Subscript):
+            raise Unfit("an assignment to what is no name and no item", place_of(target))
+        a = self.value(target.value)
+        if not isinstance(a, Array):
+            raise Unfit("an assignment to an item of what is no array", place_of(target))
+        parts = self.parts(target.slice)
+        value = self.value(node.value)
+        if len(parts) == 1 and isinstance(parts[0], Array) and parts[0].kind == BOOL:
+            if type(node.op) not in (ast.Add, ast.Sub, ast.Mult):
+                raise Unfit("a change where a mask is true", place_of(target))
+            self.where(a, parts[0], value, type(node.op).__name__.lower().replace("mult", "mul"))
+            return
+        view = viewed(self.b, a, parts)
+        self.change(view, node.op, value)
+
+    def change(self, a: Array, op: ast.operator, value: Value) -> None:
+        """Change an array in place."""
+        if a.shape:
+            changed = self.operated(op, a, value)
+            assert isinstance(changed, Array)
+            if len(changed.shape) != len(a.shape):
+                raise Unfit("a change of an array by one with more axes", self.b.place)
+            self.store(a, self.of_shape(changed, a))
+        else:
+            self.store(a, self.operated(op, self.element(a), value))
+
+    @override
+    def written_to(self, out: Value, value: Value) -> Value:
+        if not isinstance(out, Array):
+            raise Unfit("out= that is no array", self.b.place)
+        if isinstance(value, Array):
+            self.of_shape(value, out)
+        self.store(out, value)
+        return out
+
+    # Branches.
+
+    def branch(self, node: ast.If, rest: Sequence[ast.stmt]) -> None:
+        """Read ``if``; what follows is part of both sides where one may leave."""
+        b = self.b
+        test = self.truth(self.value(node.test))
+        sides = [[*node.body, *([] if leaves(node.body) else rest)]]
+        sides.append([*node.orelse, *([] if leaves(node.orelse) else rest)])
+        if isinstance(test, Const):
+            self.read(sides[0 if test.value else 1])
+            return
+        before = dict(self.scope.env), dict(self.scope.maybe), self.result
+        found: list[tuple[Any, dict[str, Value], dict[str, Expr], Value | None, bool]] = []
+        for side in sides:
+            self.scope.env, self.scope.maybe, self.result = dict(before[0]), dict(before[1]), None
+            with b.within() as block:
+                self.read(side)
+                self.settle_result()
+            left = leaves(side, ast.Break | ast.Continue | ast.Raise)
+            found.append((tuple(block), self.scope.env, self.scope.maybe, self.result, left))
+        (x, env, maybe, result, left), (y, env2, maybe2, result2, left2) = found
+        b.add(If(test, x, y, place=place_of(node)))
+        if left and not left2:
+            env, maybe, result = env2, maybe2, result2
+        elif not left and not left2:
+            env = {name: v for name, v in env.items() if env2.get(name) == v}
+            maybe = {name: e for name, e in (maybe | maybe2).items() if name in env}
+            if result != result2:
+                raise Unfit("results that differ from branch to branch", b.place)
+        self.scope.env, self.scope.maybe = env, maybe
+        self.result = result if result is not None else before[2]
+
+    def returned(self, value: Value) -> None:
+        """Note what the function gives back."""
+        if self.b.loops > self.loops_outside:
+            raise Unfit("a return within a loop", self.b.place)
+        self.result = value
+
+    def settle_result(self) -> None:
+        """Bind what a side of a branch gives back to a variable, as the other side does."""
+        if self.result is None or self.result == NOTHING:
+            return
+        self.result = self.settled(self.result, "return")
+
+    def settled(self, value: Value, name: str) -> Value:
+        """Return a result under names of ours."""
+        if isinstance(value, Tuple):
+            items = [self.settled(v, f"{name}_{k}") for k, v in enumerate(value.items)]
+            return Tuple(tuple(items))
+        if not isinstance(value, Number):
+            raise Unfit("a branch that gives back an array", self.b.place)
+        self.scope.bindings[name] = 2
+        return self.bind_number(name, value)
+
+    # Loops.
+
+    def loop(self, node: ast.For) -> None:
+        """Read ``for`` over a range, or over arrays."""
+        if node.orelse:
+            raise Unfit("else of a loop", place_of(node))
+        heads, counter, bounds = self.head(node)
+        low, high, step = bounds
+        b = self.b
+        least, greatest = (low, minus(high, ONE)) if step > 0 else (plus(high, ONE), low)
+        runs = Compare(("lt",), (low, high) if step > 0 else (high, low))
+        self.enter_loop([node.target], node.body, runs)
+        before = dict(self.scope.env)
+        with b.loop(counter, least, greatest) as block:
+            at = Number(Name(counter), "int")
+            for target, array in heads:
+                if array is None:
+                    self.bind_counter(target, at)
+                else:
+                    view = viewed(b, array, [at])
+                    self.to_target(target, view if view.shape else self.element(view))
+            self.read(node.body)
+        self.leave_loop(before, runs)
+        steps = Op("range", (low, high, Const(step)), place=place_of(node.iter))
+        b.add(For(counter, steps, tuple(block), place=place_of(node)))
+
+    def bind_counter(self, target: ast.expr, at: Number) -> None:
+        """Bind a variable to the counter of a loop."""
+        if not isinstance(target, ast.Name):
+            raise Unfit("a counter that is no name", place_of(target))
+        if self.scope.bindings[target.id] > 1 and target.id in self.rebound:
+            raise Unfit("a counter that its loop binds anew", place_of(target))
+        self.scope.maybe.pop(target.id, None)
+        self.scope.env[target.id] = at
+
+    def head(
+        self, node: ast.For
+    ) -> tuple[list[tuple[ast.expr, Array | None]], str, tuple[Expr, Expr, int]]:
+        """Return the targets of a loop with their arrays, its counter, and its bounds."""
+        counter = self.b.fresh("i")
+        call = node.iter if isinstance(node.iter, ast.Call) else None
+        f = self.value(call.func) if call is not None and isinstance(call.func, ast.Name) else None
+        of = f.value if isinstance(f, Known) else None
+        if call is not None and of is range:
+            return [(node.target, None)], counter, self.steps(call)
+        if call is not None and of is reversed:
+            (inner,) = call.args
+            if isinstance(inner, ast.Call) and self.value(inner.func) == Known(range):
+                low, high, step = self.steps(inner)
+                if abs(step) != 1:
+                    raise Unfit("a reversed range with a step", place_of(node))
+                shift = Const(step)
+                return (
+                    [(node.target, None)],
+                    counter,
+                    (minus(high, shift), minus(low, shift), -step),
+                )
+        if call is not None and of is enumerate and isinstance(node.target, ast.Tuple):
+            array = self.array_of(call.args)
+            index, item = node.target.elts
+            return [(index, None), (item, array)], counter, (ZERO, array.shape[0], 1)
+        if call is not None and of is zip and isinstance(node.target, ast.Tuple):
+            arrays = [self.array_of([a]) for a in call.args]
+            if call.keywords or len(arrays) != len(node.target.elts):
+                raise Unfit("a zip with options", place_of(node))
+            for a in arrays[1:]:
+                self.b.check("eq", a.shape[0], arrays[0].shape[0])
+            heads = list(zip(node.target.elts, arrays, strict=True))
+            return [*heads], counter, (ZERO, arrays[0].shape[0], 1)
+        array = self.array_of([node.iter])
+        return [(node.target, array)], counter, (ZERO, array.shape[0], 1)
+
+    def array_of(self, nodes: Sequence[ast.expr]) -> Array:
+        """Read the one array that a loop runs over."""
+        found = self.value(nodes[0]) if len(nodes) == 1 else None
+        if not isinstance(found, Array) or not found.shape:
+            raise Unfit("a loop over what is no range and no array", self.b.place)
+        return found if found.base else self.b.kept(found)
+
+    def steps(self, call: ast.Call) -> tuple[Expr, Expr, int]:
+        """Read the bounds and the step of a range."""
+        numbers = [self.number(a) for a in call.args]
+        if call.keywords or not 1 <= len(numbers) <= 3 or any(n.kind != INT for n in numbers):
+            raise Unfit("a range of what are no ints", place_of(call))
+        parts = [self.b.steady(n.e) for n in numbers]
+        step = parts[2] if len(parts) == 3 else ONE
+        if not isinstance(step, Const) or not step.value:
+            raise Unfit("a range with a step that is known only when it runs", place_of(call))
+        low, high = (ZERO, parts[0]) if len(parts) == 1 else (parts[0], parts[1])
+        return low, high, int(step.value)
+
+    def enter_loop(
+        self, targets: Sequence[ast.expr], body: Sequence[ast.stmt], runs: Expr | None
+    ) -> None:
+        """Note what a loop binds; arrays that it binds anew get memory of their own."""
+        self.b.loops += 1
+        scope, b = self.scope, self.b
+        for name, value in list(scope.env.items()):
+            if not isinstance(value, Array) or scope.named(name) not in self.findings.carried:
+                continue
+            if name not in names_bound(body):
+                continue
+            shared = [
+                v for v in scope.env.values() if isinstance(v, Array) and v.base == value.base
+            ]
+            seen = value.base in self.inputs or not value.whole or len(shared) > 1
+            if seen:
+                if runs is None:
+                    raise Unfit(f"{name}, which a while loop binds anew", b.place)
+                b.require(runs)  # else it is the very array afterwards
+            buffer = b.kept(value)
+            if seen:
+                self.guarded.add(buffer.base)
+            self.buffers.add(buffer.base)
+            scope.env[name] = buffer
+        self.rebound = names_bound(body)
+
+    def leave_loop(self, before: dict[str, Value], runs: Expr | None) -> None:
+        """Note what variables stand for after a loop, which may not have run."""
+        self.b.loops -= 1
+        scope = self.scope
+        changed = {name: v for name, v in scope.env.items() if before.get(name) != v}
+        carried = {scope.named(name) for name in changed if isinstance(before.get(name), Array)}
+        if carried:
+            self.findings.carried |= carried
+            raise Again
+        for name, value in changed.items():
+            old = before.get(name)
+            if isinstance(old, Tuple | Known):
+                raise Unfit(f"{name} becomes something else in a loop", self.b.place)
+            bound = isinstance(value, Number) and isinstance(value.e, Name)
+            if old is not None:
+                if not bound or not isinstance(old, Number):
+                    raise Unfit(f"{name} becomes something else in a loop", self.b.place)
+                if not isinstance(old.e, Name) or old.e.name != value.e.name:  # type: ignore[union-attr]
+                    raise Unfit(f"{name} becomes something else in a loop", self.b.place)
+                continue
+            if bound and runs is not None and value.e.name == scope.named(name):  # type: ignore[union-attr]
+                scope.maybe[name] = runs
+            else:
+                del scope.env[name]
+
+    def as_long_as(self, node: ast.While) -> None:
+        """Read ``while``, whose test is computed in each pass."""
+        if node.orelse:
+            raise Unfit("else of a loop", place_of(node))
+        b = self.b
+        self.enter_loop([], node.body, None)
+        before = dict(self.scope.env)
+        with b.within() as block:
+            test = self.truth(self.value(node.test))
+            if block:
+                b.add(If(test, (), (Break(),), place=place_of(node)))
+                test = Const(True)
+            self.read(node.body)
+        self.leave_loop(before, None)
+        b.add(While(test, tuple(block), place=place_of(node)))
+
+
+def bases_in(value: Value) -> set[str]:
+    """Return the memory that a value refers to."""
+    if isinstance(value, Tuple):
+        return set().union(*map(bases_in, value.items))
+    return {value.base} if isinstance(value, Array) else set()
+
+
+def target_read(target: ast.Name) -> ast.Name:
+    """Return a target as it is read."""
+    return ast.copy_location(ast.Name(target.id, ast.Load()), target)
+
+
+def names_bound(body: Sequence[ast.stmt]) -> set[str]:
+    """Return the names that statements bind."""
+    return {
+        node.id
+        for s in body
+        for node in ast.walk(s)
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    }
+
+
+def may_leave(node: ast.stmt) -> bool:
+    """Return True if a branch may leave the pass of the loop or the function that it is in."""
+    if isinstance(node, LEAVING):
+        return True
+    return isinstance(node, ast.If) and any(map(may_leave, (*node.body, *node.orelse)))
+
+
+def leaves(body: Sequence[ast.stmt], how: Any = LEAVING) -> bool:
+    """Return True if a block leaves for certain."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, ast.If):
+        return bool(last.orelse) and leaves(last.body, how) and leaves(last.orelse, how)
+    return isinstance(last, how)

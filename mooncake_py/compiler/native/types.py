@@ -1,0 +1,87 @@
+"""The types of arguments for which a function is read."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.compiler.native.region import BOOL, FLOAT, INT
+from mooncake_py.runtime.active import Active
+
+__all__ = ["ArrayType", "KnownType", "NumberType", "TupleType", "Type", "flattened", "type_of"]
+
+KINDS = {np.dtype("d"): FLOAT, np.dtype("l"): INT, np.dtype("?"): BOOL}
+NUMBERS = {float: "float", np.float64: "float64", int: "int", np.int64: "int64"}
+LARGE = 1 << 31  # ints below stay exact in sums and products of two
+
+
+class NumberType(NamedTuple):
+    """A number, of any value."""
+
+    name: str
+
+
+class ArrayType(NamedTuple):
+    """A contiguous array.
+
+    Attributes
+    ----------
+    kind : str
+    ones : tuple of bool
+        Which of its lengths are one: these may be broadcast.
+    """
+
+    kind: str
+    ones: tuple[bool, ...]
+
+
+class TupleType(NamedTuple):
+    """A tuple."""
+
+    items: tuple[Type, ...]
+
+
+class KnownType(NamedTuple):
+    """One object."""
+
+    type: type  # 1, 1.0 and True are equal
+    value: Any
+
+
+Type = NumberType | ArrayType | TupleType | KnownType
+
+
+def type_of(value: Any) -> Type | None:
+    """Return the type of an argument, or None for what cannot be passed to compiled code."""
+    t = type(value)
+    if t is Active:
+        value = value.primal
+        t = type(value)
+        return NumberType(NUMBERS[t]) if t is float or t is np.float64 else None
+    if t is ndarray:
+        kind = KINDS.get(value.dtype)
+        flags = value.flags
+        if kind is None or not (flags.c_contiguous and flags.aligned and value.ndim):
+            return None
+        return ArrayType(kind, tuple([n == 1 for n in value.shape]))
+    if t in NUMBERS:
+        if NUMBERS[t] in ("int", "int64") and not -LARGE < value < LARGE:
+            return None
+        return NumberType(NUMBERS[t])
+    if t is tuple:
+        items = [type_of(item) for item in value]
+        return None if None in items else TupleType(tuple(items))  # type: ignore[arg-type]
+    if value is None or t in (bool, str, FunctionType, np.ufunc):
+        return KnownType(t, value)
+    return None
+
+
+def flattened(value: Any, type_: Type) -> list[Any]:
+    """Return the numbers and arrays in an argument, in the order of inputs."""
+    if isinstance(type_, TupleType):
+        pairs = zip(value, type_.items, strict=True)
+        return [part for item, t in pairs for part in flattened(item, t)]
+    return [] if isinstance(type_, KnownType) else [value]

@@ -1,0 +1,114 @@
+"""What the names of a function stand for while it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from mooncake_py.compiler.ir import Const, Expr, Length, Load, Name
+from mooncake_py.compiler.native.region import BOOL, FLOAT, INT
+from mooncake_py.syntax.nodes import Place
+
+__all__ = [
+    "KINDS", "NUMPY_TYPES", "RANKS", "Array", "Index", "Known", "Number", "Tuple", "Unfit", "Value",
+    "lengths", "names_as_index", "stored",
+]  # fmt: skip
+
+Index = tuple[Expr, ...]
+
+KINDS = {
+    "bool": BOOL, "int": INT, "float": FLOAT, "bool_": BOOL, "int64": INT, "float64": FLOAT,
+}  # fmt: skip
+"""Of the types of numbers, those of NumPy by their names there, the kinds."""
+NUMPY_TYPES = {BOOL: "bool_", INT: "int64", FLOAT: "float64"}
+"""The types of the elements of arrays."""
+RANKS = {"bool": 0, "int": 0, "float": 1, "float64": 2}
+"""Of the types that may be known only when it runs: arithmetic makes the largest of them."""
+
+
+class Unfit(Exception):
+    """What cannot be compiled, and where it stands."""
+
+    def __init__(self, why: str, place: Place | None = None) -> None:
+        super().__init__(why)
+        self.why = why
+        self.place = place
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number.
+
+    Attributes
+    ----------
+    e : Expr
+    type : str
+        One of `KINDS`; the largest where that is known only when it runs.
+    rank : Expr or None
+        Then what tells the type, as an int: see `RANKS`.
+    """
+
+    e: Expr
+    type: str
+    rank: Expr | None = None
+
+    @property
+    def kind(self) -> str:
+        """What it is in compiled code."""
+        return KINDS[self.type]
+
+
+@dataclass(frozen=True)
+class Array:
+    """An array: memory, a view of memory, or an expression of which no element is computed yet.
+
+    Attributes
+    ----------
+    shape : tuple of Expr
+    kind : str
+    at : callable
+        Takes an index within the shape, returns the element.
+    base : str
+        The memory that it is a view of, else empty.
+    whole : bool
+        Whether it is all of its memory, in its order.
+    """
+
+    shape: tuple[Expr, ...]
+    kind: str
+    at: Callable[[Index], Expr]
+    base: str = ""
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Tuple:
+    """A tuple."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Known:
+    """An object that is the same in each call: a module, a function, None, text."""
+
+    value: Any
+
+
+Value = Number | Array | Tuple | Known
+
+
+def stored(name: str, shape: tuple[Expr, ...], kind: str) -> Array:
+    """Return an array as it stands in memory."""
+    return Array(shape, kind, lambda index: Load(name, index), name, whole=True)
+
+
+def lengths(name: str, ones: tuple[bool, ...]) -> tuple[Expr, ...]:
+    """Return the shape of an array that is passed; lengths of one are known."""
+    return tuple([Const(1) if one else Length(name, axis) for axis, one in enumerate(ones)])
+
+
+def names_as_index(names: tuple[str, ...]) -> Index:
+    """Return an index of counters."""
+    return tuple([Name(name) for name in names])

@@ -1,0 +1,28 @@
+"""Compiled regions run as plain Python, which needs no Numba and no time to compile."""
+
+from __future__ import annotations
+
+import pytest
+
+from mooncake_py.compiler.native import form
+from mooncake_py.compiler.native.build import interpreted
+from mooncake_py.compiler.native.region_site import RegionSite
+from mooncake_py.runtime.compilation import is_installed
+
+
+@pytest.fixture
+def tried(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether each region that was tried ran as one, in order; in plain Python."""
+    if not is_installed():
+        pytest.skip("compile=True needs Numba")
+    found: list[bool] = []
+    original = RegionSite.attempt
+
+    def noted(self, ctx, made, inputs):
+        y = original(self, ctx, made, inputs)
+        found.append(type(y) is dict)
+        return y
+
+    monkeypatch.setattr(form, "built", interpreted)
+    monkeypatch.setattr(RegionSite, "attempt", noted)
+    return found

@@ -1,0 +1,225 @@
+"""Derivatives with compile=True agree with those without, in every mode."""
+
+from __future__ import annotations
+
+import copy
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from mooncake_py import grad, hvp, jvp, value_and_grad, vjp
+from mooncake_py.compiler.native import site
+from mooncake_py.compiler.native.site import report
+from tests.compiler.native.functions import FUNCTIONS
+
+pytestmark = pytest.mark.plain
+
+
+def active(args):
+    """Return the positions of the arguments with a derivative."""
+    return tuple(
+        k for k, a in enumerate(args) if isinstance(a, float) or np.asarray(a).dtype.kind == "f"
+    )
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_gradient(name, tried):
+    f, args = FUNCTIONS[name]
+    argnums = active(args)
+    given = copy.deepcopy(args)
+    value, g = value_and_grad(f, argnums, compile=True)(*given)
+    assert tried == [True]
+    expected, h = value_and_grad(f, argnums)(*copy.deepcopy(args))
+    assert type(value) is type(expected)
+    assert_allclose(value, expected, rtol=1e-12)
+    for a, b in zip(g, h, strict=True):
+        assert type(a) is type(b)
+        assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+    for a, b in zip(given, args, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_forward_mode_and_second_order(name, tried):
+    f, args = FUNCTIONS[name]
+    argnums = active(args)
+    point = tuple(copy.deepcopy(args[k]) for k in argnums)
+    along = tuple(np.cos(a) if np.ndim(a) else 0.7 for a in point)
+
+    def of_active(*given):
+        full = list(copy.deepcopy(args))
+        for k, a in zip(argnums, given, strict=True):
+            full[k] = a
+        return f(*full)
+
+    def gradient(*given):
+        return grad(of_active, tuple(range(len(argnums))))(*given)
+
+    y, t = jvp(of_active, point, along, compile=True)
+    assert True in tried
+    y0, t0 = jvp(of_active, point, along)
+    assert type(t) is type(t0)
+    assert_allclose((y, t), (y0, t0), rtol=1e-9, atol=1e-12)
+    second = jvp(gradient, point, along, compile=True)[1]
+    for a, b in zip(second, jvp(gradient, point, along)[1], strict=True):
+        assert_allclose(a, b, rtol=1e-8, atol=1e-10)
+
+
+def test_results_of_any_structure(tried):
+    def f(x, k):
+        x *= 2.0
+        return x, (np.sin(x), k * x[0], None), "text", 3
+
+    x = np.array([0.3, 0.4])
+    y, pullback = vjp(f, x, 0.5, compile=True)
+    assert tried == [True]
+    assert y[2:] == ("text", 3)
+    assert y[1][2] is None
+    assert_allclose(y[0], [0.6, 0.8])
+    dx, dk = pullback((np.array([1.0, 2.0]), (np.array([0.0, 1.0]), 1.0, None), None, None))
+    assert_allclose(dx, [2.0 + 0.5 * 2.0, 4.0 + 2 * math.cos(0.8)])
+    assert_allclose(dk, 0.6)
+    assert_allclose(x, [0.3, 0.4])
+
+
+def test_function_that_is_called_within_is_compiled_where_the_outer_one_is_not(tried):
+    def inner(u, rate):
+        for i in range(1, len(u)):
+            u[i] += rate * u[i - 1]
+        return u
+
+    def outer(u, rate):
+        kept = [inner(u * k, rate) for k in (1.0, 2.0)]
+        return np.sum(kept[0] * kept[1])
+
+    u = np.array([1.0, 2.0, 3.0])
+    found = grad(outer, (0, 1), compile=True)(u, 0.5)
+    assert tried == [True, True]
+    for a, b in zip(found, grad(outer, (0, 1))(u, 0.5), strict=True):
+        assert_allclose(a, b)
+    assert "comprehension" in report(outer)[0]
+    assert report(inner)[0].endswith("compiled")
+
+
+def test_captured_and_global_variables_are_read_as_they_are_now(tried):
+    weights = np.array([1.0, 2.0])
+    rate = 0.5
+
+    def f(x):
+        return np.sum(weights * x * rate)
+
+    g = grad(f, compile=True)
+    x = np.ones(2)
+    assert_allclose(g(x), [0.5, 1.0])
+    rate = 2.0
+    weights[0] = 3.0
+    assert_allclose(g(x), [6.0, 4.0])
+    weights = np.array([1.0, 1.0])
+    assert_allclose(g(x), [2.0, 2.0])
+    assert tried == [True, True, True]
+    assert len(site._sites[id(f.__code__)][1].readings) == 1
+
+
+def test_replaced_functions_are_seen(tried):
+    def inner(x):
+        return x * x
+
+    def f(x):
+        return np.sum(inner(x))
+
+    x = np.array([3.0])
+    assert_allclose(grad(f, compile=True)(x), [6.0])
+
+    def inner(x):  # noqa: F811
+        return x * x * x
+
+    assert_allclose(grad(f, compile=True)(x), [27.0])
+
+
+def test_what_is_unusual_runs_as_without(tried):
+    def f(x, i):
+        x[i] = 0.0
+        return np.sum(np.log(x))
+
+    with pytest.raises(IndexError, match="out of bounds"):
+        value_and_grad(f, compile=True)(np.ones(2), 5)
+    with pytest.warns(RuntimeWarning, match="divide by zero"):
+        value, _ = value_and_grad(f, compile=True)(np.ones(2), 0)
+    assert value == -math.inf
+    assert tried == [False, False]
+
+
+def test_arguments_are_put_back_after_a_trial_that_fails(tried):
+    def f(x):
+        x[0] = 5.0
+        return x[1] / (x[2] - 1.0) + 1.0 / (len(x) - 3)
+
+    x = np.array([1.0, 2.0, 3.0])
+    with pytest.raises(ZeroDivisionError):
+        value_and_grad(f, compile=True)(x)
+    assert_allclose(x, [1.0, 2.0, 3.0])
+    assert tried == [False]
+
+
+def test_shared_memory_read_only_arrays_and_other_orders(tried):
+    def f(x, y):
+        x *= 2.0
+        return np.sum(x * y)
+
+    a = np.arange(4.0)
+    b = a[:]
+
+    def shared(a):
+        return f(a, b)
+
+    def twice(a):
+        return f(a, a)
+
+    for g in (twice, shared):
+        assert_allclose(grad(g, compile=True)(a.copy()), grad(g)(a.copy()))
+    frozen = a.copy()
+    frozen.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        grad(f, compile=True)(frozen, a)
+    F = np.asfortranarray(np.arange(6.0).reshape(2, 3) + 1.0)
+
+    def cubes(F):
+        return np.sum(F**3)
+
+    assert_allclose(grad(cubes, compile=True)(F), 3 * F**2)
+
+
+def test_error_state_is_heeded(tried):
+    def f(x):
+        return np.sum(1.0 / x)
+
+    with np.errstate(all="raise"), pytest.raises(FloatingPointError):
+        value_and_grad(f, compile=True)(np.zeros(2))
+
+
+def test_hessian_vector_product(tried):
+    def energy(x):
+        s = 0.0
+        for i in range(len(x) - 1):
+            s += (x[i + 1] - x[i] ** 2) ** 2
+        return s
+
+    x, v = np.array([0.5, 0.2, 0.7]), np.array([1.0, -1.0, 0.5])
+    assert_allclose(hvp(energy, (x,), v, compile=True), hvp(energy, (x,), v))
+    assert True in tried
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_compiled_by_numba(name):
+    pytest.importorskip("numba")
+    f, args = FUNCTIONS[name]
+    argnums = active(args)
+    value, g = value_and_grad(f, argnums, compile=True)(*copy.deepcopy(args))
+    expected, h = value_and_grad(f, argnums)(*copy.deepcopy(args))
+    assert_allclose(value, expected, rtol=1e-12)
+    for a, b in zip(g, h, strict=True):
+        assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+    assert report(f) == [line for line in report(f) if line.endswith("compiled")]
