@@ -12,6 +12,8 @@ from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.native import site
 from mooncake_py.runtime import compilation
 
+pytestmark = pytest.mark.plain
+
 X = np.array([1.0, 2.0])
 LINES = ["energy: compiled", "helper: line 3 holds it up"]
 
@@ -32,6 +34,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(site, "call", call)
     monkeypatch.setattr(site, "report", lambda f: LINES if f is energy else [])
     monkeypatch.setattr(compilation, "is_installed", lambda: True)
+    monkeypatch.setattr(compilation, "by_default", lambda: False)
     return names
 
 

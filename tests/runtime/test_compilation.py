@@ -41,13 +41,20 @@ from mooncake_py.compiler.native import site
 from mooncake_py.modes.forward.context import ForwardContext
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.inner import InnerContext
+from mooncake_py.runtime import compilation
 from mooncake_py.runtime.compilation import compiles
 
-pytestmark = pytest.mark.without_modes("about the setting itself")
+pytestmark = [pytest.mark.plain, pytest.mark.without_modes("about the setting itself")]
 
 X = np.array([1.0, 2.0])
 
 Calls = list[tuple[str, str]]
+
+
+@pytest.fixture(autouse=True)
+def _compiled_by_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let tests begin without the setting, whatever the environment says."""
+    monkeypatch.setattr(compilation, "by_default", lambda: False)
 
 
 @pytest.fixture
@@ -60,7 +67,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Calls:
         return Elsewhere
 
     monkeypatch.setattr(site, "call", call)
-    monkeypatch.setattr(mooncake_py.runtime.compilation, "is_installed", lambda: True)
+    monkeypatch.setattr(compilation, "is_installed", lambda: True)
     return calls
 
 
