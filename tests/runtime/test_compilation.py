@@ -172,6 +172,16 @@ def test_one_inside_may_have_its_own(asked: Calls) -> None:
     assert [mode for mode, f in asked if f == "half"] == ["InnerContext", "ForwardContext"]
 
 
+def test_pullbacks_inside_keep_it(asked: Calls) -> None:
+    def f(x):
+        _, pullback = vjp(energy, x, compile=True)
+        before = len(asked)
+        return pullback(1.0)[0][0], len(asked) - before
+
+    _, during_the_pullback = grad(f, has_aux=True)(X)
+    assert during_the_pullback >= 2
+
+
 def test_pullbacks_keep_it(asked: Calls) -> None:
     _, pullback = vjp(energy, X, compile=True)
     pullback(1.0)
@@ -241,9 +251,12 @@ def test_the_block_belongs_to_a_thread(asked: Calls) -> None:
 def test_debug_mode_compiles_nothing(asked: Calls) -> None:
     with compile_mode():
         grad(slope, debug=True)(X)
+        vjp(slope, X, debug=True)[1](1.0)
         with debug_mode():
+            grad(slope)(X)
             grad(slope, compile=True)(X)
             jvp(slope, (X,), (X,), compile=True)
+            rrule(CoDual(energy, NoFData()), CoDual(X, np.zeros(2)))
     grad(slope, debug=True, compile=True)(X)
     assert asked == []
 
@@ -263,7 +276,13 @@ def test_without_numba_it_is_an_error(
     assert issubclass(CompilerUnavailableError, ImportError)
 
 
-@pytest.mark.parametrize("maker", [grad, value_and_grad, jacobian, hessian])
+@pytest.mark.parametrize(
+    "maker",
+    [
+        grad, hessian, hessian_diagonal, jacobian, value_and_grad, value_and_jacobian,
+        value_grad_and_hessian,
+    ],
+)  # fmt: skip
 def test_it_is_an_error_before_anything_runs(
     maker: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

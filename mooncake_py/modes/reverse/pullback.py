@@ -77,7 +77,7 @@ class Vjp:
 
     def forward(self) -> tuple[ReverseContext, int, set[int]]:
         """Run the function; tell what the tape and the memory are that come from lifting."""
-        with local.using(self.rules), using(self.compiles):
+        with local.using(self.rules):
             ctx = new_context(self.settings, None, self.args, {})
             with Lifter(ctx) as lifter, guarded(ctx):
                 lifted = [lifter.visit(a) for a in self.args]
