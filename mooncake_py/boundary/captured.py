@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mooncake_py.jitted import python_function
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.attribute_lookup import MISSING
@@ -59,7 +60,8 @@ def reaches_libraries_only(f: Any) -> bool:
         value = rest.pop()
         if id(value) in seen or is_harmless(value):
             continue
-        if type(value) is not FunctionType:
+        value = python_function(value)
+        if value is None:
             return False
         seen.add(id(value))
         names = names_of(value.__code__)
@@ -83,6 +85,7 @@ def captured_values(f: Any) -> Iterator[Any]:
         if id(value) in seen or is_harmless(value):
             continue
         seen.add(id(value))
+        value = python_function(value) or value
         t = type(value)
         if t is FunctionType:
             held = held_by(value)

@@ -13,6 +13,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
+from mooncake_py.jitted import is_its_python, is_jitted, python_function
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.rules import registry
 from mooncake_py.syntax.names import MISSING
@@ -28,7 +29,9 @@ UNFIT_FLAGS = 0x04 | 0x08 | 0x20 | 0x80 | 0x200  # variadic, a generator, a coro
 
 
 def is_own(f: Any) -> bool:
-    """Return True if a value is a plain Python function of the user's, without a rule."""
+    """Return True if a value is a Python function of the user's, jitted or not, without a rule."""
+    if is_jitted(f):
+        return is_own(f.py_func) and not has_rule(f) and is_its_python(f)
     if type(f) is not FunctionType or f.__code__.co_flags & UNFIT_FLAGS:
         return False
     module = f.__module__
@@ -47,6 +50,10 @@ class Callee:
 
     Attributes
     ----------
+    named : weak reference
+        To what the program calls: the function, or what Numba made of it.
+    function : weak reference
+    is_jitted : bool
     names : dict of str to object
         The globals that were read; `MISSING` for what is a builtin.
     cells : dict of int to object
@@ -55,8 +62,10 @@ class Callee:
         What was read of modules.
     """
 
-    def __init__(self, f: FunctionType) -> None:
+    def __init__(self, named: Any, f: FunctionType) -> None:
+        self.named = weakref.ref(named)
         self.function = weakref.ref(f)
+        self.is_jitted = named is not f
         self.code: CodeType = f.__code__
         self.defaults = f.__defaults__
         self.keywords = f.__kwdefaults__ and dict(f.__kwdefaults__)
@@ -66,12 +75,14 @@ class Callee:
 
     def is_given(self, f: Any) -> bool:
         """Return True for the function that was read."""
-        return self.function() is f
+        return self.named() is f
 
     def holds(self) -> bool:
-        """Return True if the function is what it was."""
-        f = self.function()
-        if f is None or f.__code__ is not self.code or f.__defaults__ is not self.defaults:
+        """Return True if the function is what it was, and has no rule."""
+        f, named = self.function(), self.named()
+        if f is None or has_rule(f) or (named is not f and has_rule(named)):
+            return False
+        if f.__code__ is not self.code or f.__defaults__ is not self.defaults:
             return False
         if not same_items(f.__kwdefaults__ or {}, self.keywords or {}):
             return False
@@ -109,11 +120,13 @@ class Callees:
         found.direct, found.every = [*self.direct], [*self.every]
         return found
 
-    def met(self, f: FunctionType) -> Callee:
-        """Return what is known of a function."""
-        known = next((callee for callee in self.every if callee.function() is f), None)
+    def met(self, named: Any) -> Callee:
+        """Return what is known of a function, or of the one that Numba compiled."""
+        known = next((callee for callee in self.every if callee.is_given(named)), None)
         if known is None:
-            known = Callee(f)
+            f = python_function(named)
+            assert f is not None
+            known = Callee(named, f)
             self.every.append(known)
         return known
 
@@ -121,7 +134,7 @@ class Callees:
         """Return True if the functions are those that were read, and have no rule."""
         if not all(callee.is_given(f) for callee, f in zip(self.direct, given, strict=True)):
             return False
-        return all(callee.holds() and not has_rule(callee.function()) for callee in self.every)
+        return all(callee.holds() for callee in self.every)
 
     def enter(self, ctx: Tracking) -> None:
         """Note that the functions run, as a call of each would do."""
@@ -143,7 +156,7 @@ def same_items(a: dict[str, Any], b: dict[str, Any]) -> bool:
 
 def held(value: Any) -> Any:
     """Return what to remember of a value: functions weakly."""
-    return weakref.ref(value) if type(value) is FunctionType else value
+    return value if python_function(value) is None else weakref.ref(value)
 
 
 def met(value: Any) -> Any:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
+
 from mooncake_py.compiler.ir import Const, Expr, For, Length, Name, Op
 
 __all__ = ["evaluated", "passes"]
@@ -14,6 +16,7 @@ __all__ = ["evaluated", "passes"]
 FUNCTIONS: dict[str, Any] = {
     "range": range, "int": int, "abs": abs, "float": float, "round": round,
     "backwards": lambda steps: steps[::-1],
+    "item": lambda number: number.item() if isinstance(number, np.generic) else number,
 }  # fmt: skip
 
 

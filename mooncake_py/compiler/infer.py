@@ -56,6 +56,7 @@ __all__ = [
 INT, FLOAT, FLOAT64 = "int", "float", "float64"
 INT64, INT32 = "int64", "int32"
 BOOL, NUMPY_BOOL, NONE, TEXT = "bool", "bool_", "None", "str"
+ITEMS = {FLOAT64: FLOAT, INT64: INT, INT32: INT, NUMPY_BOOL: BOOL}
 OF_NUMPY = frozenset({INT64, INT32})  # ints, as elements of arrays are
 TOLD = frozenset({BOOL, NUMPY_BOOL, NONE, TEXT})  # what tests ask, and nothing computes with
 ALONE = OF_NUMPY | TOLD  # a name of such a type has no other one
@@ -234,6 +235,8 @@ class _Inference:
                 return ONE_INT
             case Op(op="float"):
                 return ONE_FLOAT
+            case Op(op="item", args=(a,)):
+                return frozenset(ITEMS.get(kind, kind) for kind in self.types_of(a, env))
             case Op(op=op, args=args):
                 kinds = [self.types_of(a, env) for a in args]
                 if op == "pow" and may_be_ints(kinds):

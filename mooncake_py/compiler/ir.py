@@ -84,7 +84,10 @@ class Length(Node):
 
 
 class Op(Node):
-    """An operator of Python, by the name that `operator` has for it, or a builtin."""
+    """An operator of Python, by the name that `operator` has for it, or a builtin.
+
+    ``item`` is what the method of that name does: it makes numbers of NumPy those of Python.
+    """
 
     op: str
     args: tuple[Expr, ...]

@@ -36,6 +36,7 @@ from mooncake_py.compiler.ir import (
     Expr,
     Load,
     Name,
+    Op,
     Statement,
     statements,
 )
@@ -313,6 +314,8 @@ class CallReader(ExpressionReader):
         with self.scope(scope):
             values = self.body(frame, definition.body)
         callee = definition.callee
+        if callee is not None and callee.is_jitted:  # compiled code returns numbers of Python
+            values = [Op("item", (value,), place=value.place) for value in values]
         known = self.outermost.assumed if callee is None else callee.names
         known.update(definition.names.assumed)
         return values

@@ -21,6 +21,7 @@ from mooncake_py.application.out_argument import named_out, signature_of
 from mooncake_py.containers import containers, effects
 from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
 from mooncake_py.diagnostics.refusals import missing_rule
+from mooncake_py.jitted import is_of_numba
 from mooncake_py.language import (
     array_protocols,
     array_subclasses,
@@ -33,6 +34,8 @@ from mooncake_py.language import (
     descriptor_calls,
     domains,
     intrinsics,
+    numba_calls,
+    numba_objects,
     scipy_functions,
     special,
     stored_files,
@@ -136,6 +139,8 @@ def call_unregistered(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if type(f.__self__) is Active:
             return f(*args, **kwargs)
         return type(ctx).call(ctx, f.__func__, f.__self__, *args, **kwargs)
+    if is_of_numba(t) or (isinstance(f, type) and is_of_numba(f)):
+        return numba_calls.call(ctx, f, args, kwargs)
     if isinstance(f, type):
         return construct.instance(ctx, f, args, kwargs)
     if issubclass(t, BuiltinFunctionType):  # the types of some bound methods are subclasses
@@ -167,6 +172,8 @@ def call_python(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
         return array_subclasses.run(ctx, f, args, kwargs)
     if is_constant_library(f.__module__):
         return constant_libraries.run(ctx, f, args, kwargs)
+    if numba_objects.is_library(f):
+        return numba_objects.call_library(ctx, f, args, kwargs)
     if is_native_module(f.__module__):
         if runs_code(f, args):
             raise missing_rule(ctx, f, args, "it runs other code out of sight")
@@ -304,6 +311,8 @@ def is_plain(part: Any) -> bool:
 def call_opaque(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a compiled function without a rule if it can neither drop a derivative nor write."""
     values = (*args, *kwargs.values())
+    if any(map(numba_objects.is_holder, values)):
+        return numba_objects.read_attribute(ctx, f, values)
     if ctx.stored is not None:
         stored_files.refuse_reading(ctx, f, values)
     receiver = getattr(f, "__self__", None)

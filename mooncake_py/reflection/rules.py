@@ -10,6 +10,7 @@ from typing import Any
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.places import definition_of
 from mooncake_py.errors import Location
+from mooncake_py.jitted import is_jitted
 from mooncake_py.language.dispatch import CALL, CONTAINERS, NUMPY_DISPATCHER, handlers
 from mooncake_py.language.intrinsics import HANDLERS as NATIVES
 from mooncake_py.rules import local, registry
@@ -17,6 +18,7 @@ from mooncake_py.rules.kinds import Rule, function_name
 
 __all__ = ["RuleUse", "rule_in_use"]
 
+JITTED = "runs compiled on constants, else derived from its source"
 COMPILED = "compiled, without a rule: runs on constants, and is refused else"
 
 
@@ -84,6 +86,8 @@ def unregistered(name: str, f: Any) -> RuleUse:
     t = type(f)
     if t is MethodType:
         return renamed(name, rule_in_use(f.__func__))
+    if is_jitted(f):
+        return RuleUse(name, JITTED, definition_of(f.py_func), derived=f.py_func)
     if t is NUMPY_DISPATCHER and type(getattr(f, "__wrapped__", None)) is FunctionType:
         return derived_from(name, f.__wrapped__)
     if t is FunctionType:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.jitted import is_jitted, is_of_numba
 from mooncake_py.rules.kinds import Like
 from mooncake_py.runtime import buffers
 from mooncake_py.runtime.active import Active
@@ -114,6 +115,8 @@ def parts(value: Any) -> Iterable[Any]:
         return [value(), *own_attributes(value).values()]
     if isinstance(value, (type, ModuleType)):
         return ()
+    if is_of_numba(t):
+        return [value.py_func] if is_jitted(value) else ()
     if isinstance(value, GeneratorType):
         return list(value.gi_frame.f_locals.values()) if value.gi_frame is not None else ()
     if is_iterator(type(value)) or isinstance(value, VIEWS):

@@ -10,8 +10,10 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Collection
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Any
+
+from mooncake_py.jitted import is_prange, python_function
 
 __all__ = ["MISSING", "Names"]
 
@@ -35,22 +37,40 @@ class Names:
         return name in self._bound
 
     def builtin(self, node: ast.AST) -> str | None:
-        """Return the name of the builtin that an expression surely refers to, or None."""
+        """Return the name of the builtin that an expression surely refers to, or None.
+
+        ``numba.prange`` is ``range`` in Python.
+        """
+        if isinstance(node, ast.Attribute):
+            return "range" if self.is_prange(node) else None
         if not isinstance(node, ast.Name) or node.id in self._bound:
             return None
-        if node.id in self.globals or not hasattr(builtins, node.id):
+        if node.id in self.globals:
+            return "range" if self.is_prange(node) else None
+        if not hasattr(builtins, node.id):
             return None
         self.assumed[node.id] = MISSING
         return node.id
 
+    def is_prange(self, node: ast.Name | ast.Attribute) -> bool:
+        """Return True if a name that is not bound here surely refers to ``numba.prange``."""
+        if isinstance(node, ast.Name):
+            value = self.globals.get(node.id)
+            if is_prange(value):
+                self.assumed[node.id] = value
+                return True
+            return False
+        parent = self.module(node.value)
+        return parent is not None and is_prange(parent.__dict__.get(node.attr))
+
     def calls_builtin(self, node: ast.AST, name: str) -> bool:
         """Whether an expression is a call of the builtin `name`."""
-        return (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id == name
-            and self.builtin(node.func) is not None
-        )
+        if not isinstance(node, ast.Call):
+            return False
+        function = node.func
+        if isinstance(function, ast.Name) and function.id != name and name != "range":
+            return False
+        return self.builtin(function) == name
 
     def module(self, node: ast.AST) -> ModuleType | None:
         """Return the module that a name or a dotted name leads to, or None."""
@@ -66,15 +86,15 @@ class Names:
             value = None
         return value if isinstance(value, ModuleType) else None
 
-    def function(self, node: ast.AST) -> FunctionType | None:
-        """Return the Python function that a global name is bound to now, or None.
+    def function(self, node: ast.AST) -> Any:
+        """Return the Python function, jitted or not, that a global name is bound to now, or None.
 
         Nothing is remembered: whoever uses it looks whether it is still that.
         """
         if not isinstance(node, ast.Name) or node.id in self._bound:
             return None
         value = self.globals.get(node.id)
-        return value if type(value) is FunctionType else None
+        return None if python_function(value) is None else value
 
     def refers_to(self, node: ast.AST, value: object) -> bool:
         """Whether a name or a dotted name surely refers to an object."""

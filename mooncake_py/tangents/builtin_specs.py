@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.errors import InvalidTangentError
+from mooncake_py.jitted import is_of_numba
 from mooncake_py.overriding import override
 from mooncake_py.tangents.callables import (
     BuiltinMethodSpec,
@@ -122,6 +123,8 @@ def builtin_spec(cls: type) -> TangentSpec:
         return NOTHING
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return _NAMED_TUPLE
+    if is_of_numba(cls):  # compiled, with constants only
+        return NOTHING
     listed = next((_BY_CLASS[base] for base in cls.__mro__ if base in _BY_CLASS), None)
     if listed is not None:
         return listed

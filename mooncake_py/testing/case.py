@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.application.copying import Convert, copy_jointly
+from mooncake_py.jitted import is_jitted, with_items
 from mooncake_py.rules import registry
 from mooncake_py.tangents import add_to_primal
 from mooncake_py.tangents.memory import cells
@@ -27,9 +28,15 @@ class Inputs:
     kwargs: dict[str, Any]
 
     def call(self) -> Any:
-        """Call the function; floating-point warnings are silent, as differences provoke them."""
+        """Call the function; floating-point warnings are silent, as differences provoke them.
+
+        Of a jitted function that has no rule it is the Python, which is what is derived.
+        """
+        f, *args = self.values
         with np.errstate(all="ignore"):
-            return self.values[0](*self.values[1:], **self.kwargs)
+            if is_jitted(f) and registry.find(f) is None:
+                return with_items(f.py_func(*args, **self.kwargs))
+            return f(*args, **self.kwargs)
 
     def copy(self, convert: Convert | None = None, *, keep_views: bool = True) -> Inputs:
         """Copy all of it jointly; see :func:`copy_jointly`."""

@@ -12,7 +12,6 @@ from mooncake_py import (
     hvp,
     jacobian,
     jvp,
-    overlay,
     vjp,
 )
 
@@ -69,22 +68,6 @@ def test_a_series_of_pandas():
     for run in WAYS.values():
         with pytest.raises(NonDifferentiableArgumentError, match="a Series of pandas"):
             run(pandas.Series(X))
-
-
-def test_a_function_compiled_by_numba():
-    numba = pytest.importorskip("numba")
-
-    def total(x):
-        s = 0.0
-        for i in range(x.shape[0]):
-            s += x[i] * x[i]
-        return s
-
-    compiled = numba.njit(total)
-    with pytest.raises(NotImplementedError, match=r"overlay\(total\)\(total\.py_func\)"):
-        grad(lambda x: compiled(x))(X)
-    overlay(compiled)(compiled.py_func)
-    np.testing.assert_allclose(grad(lambda x: compiled(x))(X), 2 * X)
 
 
 def test_something_compiled_that_knows_its_source():

@@ -21,6 +21,7 @@ from numpy import ndarray
 from mooncake_py.containers.state import old_cell
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.places import is_library
+from mooncake_py.jitted import is_jitted, is_of_numba
 from mooncake_py.rooms import ROOMS
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
@@ -53,6 +54,8 @@ def is_opaque(value: Any) -> bool:
         return isinstance(value, FunctionType) and is_library(value.__code__.co_filename)
     if t.__module__.startswith(ENGINE):
         return True
+    if is_of_numba(t):  # what it keeps changes as it compiles
+        return not is_jitted(value)
     return is_native_module(t.__module__) and not isinstance(value, HOLDERS)
 
 
@@ -87,6 +90,8 @@ def parts_of(value: Any) -> Iterator[Part]:
         yield from (("", f) for f in (value.fget, value.fset, value.fdel))
     elif isinstance(value, WRAPPERS):
         yield "", value.__wrapped__
+    elif is_jitted(value):
+        yield "", value.py_func
     else:
         yield from parts_of_object(value)
 

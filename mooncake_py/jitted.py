@@ -1,0 +1,217 @@
+"""Functions that Numba compiled, as the Python functions that they were compiled from.
+
+Numba is never imported here: its objects are known by their classes.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+__all__ = [
+    "Difference", "cuts", "difference", "is_its_python", "is_jitted", "is_of_numba", "is_prange",
+    "key_of", "only_computes", "python_function", "with_items",
+]  # fmt: skip
+
+DISPATCHER = ("numba.core.registry", "CPUDispatcher")
+PRANGE = ("numba.misc.special", "prange")
+OBJECT_MODE = ("numba.core.withcontexts", "_ObjModeContextType")
+GENERATORS = frozenset({"numpy.random", "random"})
+LOADS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"})
+LOADS_OF_PART = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
+EXACT = frozenset({"float64", "complex128"})
+
+
+def key_of(cls: type) -> tuple[str, str]:
+    """Return the module and the name of a class."""
+    return cls.__module__, cls.__name__
+
+
+def is_jitted(value: Any) -> bool:
+    """Return True for what ``numba.njit`` makes of a function."""
+    t = type(value)
+    return t.__name__ == DISPATCHER[1] and t.__module__ == DISPATCHER[0]
+
+
+def is_of_numba(cls: type) -> bool:
+    """Return True for the classes of Numba's objects, and of instances of jitted classes."""
+    module = cls.__module__
+    return type(module) is str and module.partition(".")[0] == "numba"
+
+
+def is_prange(value: Any) -> bool:
+    """Return True for ``numba.prange``, which is ``range`` in Python."""
+    return type(value) is type and key_of(value) == PRANGE
+
+
+def python_function(value: Any) -> FunctionType | None:
+    """Return a Python function, or the one that Numba compiled; None for anything else."""
+    if type(value) is FunctionType:
+        return value
+    return value.py_func if is_jitted(value) else None
+
+
+def with_items(y: Any) -> Any:
+    """Return a result as compiled code does: numbers of NumPy as those of Python."""
+    if type(y) is tuple:
+        return tuple(map(with_items, y))
+    return y.item() if isinstance(y, np.generic) else y
+
+
+# What a function names.
+
+
+def named_in(f: FunctionType) -> Iterator[Any]:
+    """Yield what global and captured names in a function lead to, and parts of modules."""
+    scope = dict(f.__globals__)
+    for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
+        with suppress(ValueError):  # empty
+            scope[name] = cell.cell_contents
+    rest: list[CodeType] = [f.__code__]
+    for code in rest:
+        rest += [part for part in code.co_consts if isinstance(part, CodeType)]
+        value: Any = None
+        for instruction in dis.get_instructions(code):
+            if instruction.opname in LOADS:
+                value = scope.get(instruction.argval)
+            elif instruction.opname in LOADS_OF_PART and type(value) is ModuleType:
+                value = value.__dict__.get(instruction.argval)
+            else:
+                continue
+            if value is not None:
+                yield value
+
+
+def reached(f: FunctionType) -> Iterator[Any]:
+    """Yield what a function names, and what the jitted functions name that it reaches."""
+    rest = [f]
+    for function in rest:
+        for value in named_in(function):
+            yield value
+            if is_jitted(value) and value.py_func not in rest:
+                rest.append(value.py_func)
+
+
+def draws(value: Any) -> bool:
+    """Return True for the modules of random numbers, and for functions of their generators."""
+    if type(value) is ModuleType:
+        return value.__name__ in GENERATORS
+    return type(getattr(value, "__self__", None)).__module__.startswith(("numpy.random", "random"))
+
+
+def is_object_mode(value: Any) -> bool:
+    """Return True for ``numba.objmode``."""
+    return key_of(type(value)) == OBJECT_MODE
+
+
+_only_computes: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
+
+
+def only_computes(f: Any) -> bool:
+    """Return True if what Numba compiled changes nothing but what it is passed.
+
+    Names are looked up once, as Numba does: to compiled code globals are constants.
+    """
+    known = _only_computes.get(f)
+    if known is None:
+        effects = any(draws(v) or is_object_mode(v) for v in reached(f.py_func))
+        known = _only_computes[f] = not effects
+    return known
+
+
+# Where Python would compute something else.
+
+
+class Difference(NamedTuple):
+    """Why the Python of a compiled function does not mean what was compiled."""
+
+    why: str
+    fix: str
+
+
+_differences: WeakKeyDictionary[Any, Difference | None] = WeakKeyDictionary()
+
+
+def difference(f: Any) -> Difference | None:
+    """Return why a jitted function cannot be derived from its Python, or None."""
+    if f not in _differences:
+        _differences[f] = next(differences(f), None)
+    return _differences[f]
+
+
+def differences(f: Any) -> Iterator[Difference]:
+    """Yield what stands against it; in jitted functions that it calls other things may."""
+    for name, type_ in f.locals.items():
+        if str(type_) not in EXACT:
+            yield Difference(
+                f"locals={{{name!r}: {type_}}} converts a variable, which its Python does not",
+                "leave it out: the type of the variable is then that of its values",
+            )
+    for value in named_in(f.py_func):
+        if draws(value):
+            yield Difference(
+                "np.random and random are generators of their own in compiled code:\n"
+                "its Python would draw other numbers",
+                "pass a generator, rng = np.random.default_rng(seed), and draw from it by\n"
+                f"rng.normal(...); or call {f.py_func.__name__}.py_func, which draws from NumPy's",
+            )
+        elif is_object_mode(value):
+            yield Difference(
+                "objmode runs Python in it, and converts what that binds",
+                f"call {f.py_func.__name__}.py_func without the block, or the Python function",
+            )
+        elif type(value) is FunctionType and is_overloaded(value):
+            yield Difference(
+                f"compiled code has another {value.__name__}, by numba.extending.overload",
+                f"make {value.__name__} a jitted function, or register a rule for "
+                f"{f.py_func.__name__}",
+            )
+
+
+def cuts(f: Any, position: int | None = None) -> bool:
+    """Return True if an argument of a jitted function, or its result, is made an int.
+
+    That is what signatures do to floats, where they leave no other type to choose.
+    """
+    if f._can_compile:
+        return False
+    signatures = [compiled.signature for compiled in f.overloads.values()]
+    types = [s.return_type if position is None else s.args[position] for s in signatures]
+    return all(type(t).__name__ in ("Boolean", "Integer") for t in types)
+
+
+def is_its_python(f: Any) -> bool:
+    """Return True if a jitted function does what its Python does, whatever it is passed."""
+    if difference(f) is not None:
+        return False
+    count = f.py_func.__code__.co_argcount
+    return f._can_compile or not any(cuts(f, position) for position in (*range(count), None))
+
+
+def is_overloaded(f: FunctionType) -> bool:
+    """Return True if compiled code has a function of another text in place of this one."""
+    templates = sys.modules.get("numba.core.typing.templates")
+    if templates is None or is_of_library(f.__module__):
+        return False
+    for value, type_ in templates.builtin_registry.globals:
+        if value is f:
+            made = [getattr(t, "_overload_func", None) for t in getattr(type_, "templates", ())]
+            return not all(map(is_jitable, made))
+    return False
+
+
+def is_of_library(module: str | None) -> bool:
+    """Return True for what Numba itself has two texts of, with one meaning."""
+    return (module or "").partition(".")[0] in ("numba", "numpy", "scipy")
+
+
+def is_jitable(made: Any) -> bool:
+    """Return True if ``register_jitable`` gave compiled code the function itself."""
+    return getattr(made, "__qualname__", "").startswith("register_jitable.")

@@ -1,0 +1,150 @@
+"""Functions that Numba compiled: derived from their Python, or run as they are on constants."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.diagnostics.places import start_of
+from mooncake_py.diagnostics.reporting import unsupported
+from mooncake_py.errors import MissingRuleError
+from mooncake_py.jitted import cuts, difference, is_jitted, only_computes
+from mooncake_py.language import numba_objects
+from mooncake_py.runtime import activity, numerals
+from mooncake_py.runtime.active import Active
+from mooncake_py.tangents.bits import bits_of
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
+__all__ = ["call", "refuse_difference"]
+
+NUMBERS = {np.integer: int, np.floating: float, np.complexfloating: complex}
+CONSTANT = activity.INERT - {type, ModuleType, np.ufunc}
+
+
+def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Call what ``numba.njit`` made of a function: compiled, if all that goes in is constant."""
+    values = (*args, *kwargs.values())
+    arrays: list[ndarray] = []
+    if (
+        Active not in map(type, values)
+        and only_computes(f)
+        and all(is_constant(value, arrays) for value in values)
+        and not ctx.contains_active((f.py_func, *values))
+    ):
+        compiled = run_compiled(ctx, f, args, kwargs, arrays)
+        if compiled is not None:
+            return numerals.checked(ctx, f, values, compiled[0])
+    numba_objects.refuse_generated(ctx, f, values)
+    refuse_difference(ctx, f, f.__name__)
+    return call_python_of(ctx, f, args, kwargs)
+
+
+def is_constant(value: Any, arrays: list[ndarray]) -> bool:
+    """Return True for what compiled code cannot change but for arrays, which are added to a list.
+
+    Functions are those that compute only.
+    """
+    t = type(value)
+    if t is tuple:
+        return all(is_constant(part, arrays) for part in value)
+    if t is ndarray:
+        arrays.append(value)
+        return value.dtype.kind in "biufc"
+    return t in CONSTANT or (is_jitted(value) and only_computes(value))
+
+
+# Derived.
+
+
+def refuse_difference(ctx: Mode, f: Any, name: str) -> None:
+    """Raise if the Python of a jitted function does not mean what was compiled."""
+    found = difference(f)
+    if found is not None:
+        what = f"{name} cannot be derived from its Python"
+        where = ctx.user_location() or start_of(f.py_func.__code__)
+        raise ctx.failed(MissingRuleError(what, where=where, why=found.why, fix=found.fix))
+
+
+def call_python_of(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Call the Python of a jitted function, and see to what its signature converts."""
+    for position, value in enumerate(args):
+        if is_float(value) and cuts(f, position):
+            raise made_int(ctx, f, f"makes argument {position} an int")
+    y = ctx.call(f.py_func, *args, **kwargs)
+    if is_float(y) and cuts(f):
+        raise made_int(ctx, f, "makes the result an int")
+    return as_returned(ctx, y)
+
+
+def as_returned(ctx: Mode, y: Any) -> Any:
+    """Return a result as compiled code returns it: with numbers of Python."""
+    if type(y) is tuple:
+        return tuple(as_returned(ctx, part) for part in y)
+    if type(y) is np.bool_:
+        return bool(y)
+    own = next((own for kind, own in NUMBERS.items() if isinstance(y, kind)), None)
+    return y if own is None else ctx.call(own, y)
+
+
+def is_float(value: Any) -> bool:
+    return isinstance(value, (float, complex, np.inexact))  # an active number passes for one
+
+
+def made_int(ctx: Mode, f: Any, what: str) -> Exception:
+    """Return the error for a signature that drops a derivative."""
+    return unsupported(
+        ctx,
+        f"{f.__name__} is compiled for ints only",
+        why=f"its signature {what}, and the derivative would be lost",
+        fix="leave the signature out, or write float64 in it",
+    )
+
+
+# Compiled.
+
+
+def run_compiled(
+    ctx: Mode, f: Any, args: Any, kwargs: Any, arrays: list[ndarray]
+) -> tuple[Any] | None:
+    """Return what compiled code returns; its writes are recorded.
+
+    None, with the arrays as they were, if it raises, or returns arrays that share memory: of such
+    views Numba does not tell whose memory they are.
+    """
+    before = [(a, a.copy()) for a in arrays if a.flags.writeable]
+    try:
+        y = f(*args, **kwargs)
+    except Exception:
+        restore(before)
+        return None
+    if shares_memory(y, arrays):
+        restore(before)
+        return None
+    for a, old in before:
+        if bits_of(a) != bits_of(old):
+            new = a.copy()
+            a[...] = old
+            ctx.setitem(a, Ellipsis, new)
+    return (y,)
+
+
+def restore(before: list[tuple[ndarray, ndarray]]) -> None:
+    """Put back what was in some arrays."""
+    for a, old in before:
+        a[...] = old
+
+
+def shares_memory(y: Any, arrays: list[ndarray]) -> bool:
+    """Return True if an array in a result may share memory with another one, or an argument."""
+    made = list(activity.within(y, is_array, set()))
+    others = [*arrays, *made]
+    return any(a is not b and np.may_share_memory(a, b) for a in made for b in others)
+
+
+def is_array(value: Any) -> bool:
+    return isinstance(value, ndarray)
