@@ -8,7 +8,7 @@ import pytest
 
 NEEDS = {
     "scipy": ["mooncake_py/rules/scipy/*", "tests/rules/cases/scipy/*", "docs/scipy.md"],
-    "numba": ["docs/compiled.md"],
+    "numba": ["docs/compiled.md", "docs/numba.md"],
     "jax": ["mooncake_py/extras/jax.py"],
     "torch": ["mooncake_py/extras/torch.py"],
 }

@@ -314,10 +314,10 @@ class CallReader(ExpressionReader):
         with self.scope(scope):
             values = self.body(frame, definition.body)
         callee = definition.callee
-        if callee is not None and callee.is_jitted:  # compiled code returns numbers of Python
-            values = [Op("item", (value,), place=value.place) for value in values]
         known = self.outermost.assumed if callee is None else callee.names
         known.update(definition.names.assumed)
+        if callee is not None and callee.is_jitted:  # compiled code returns numbers of Python
+            return [Op("item", (value,), place=value.place) for value in values]
         return values
 
     def definition_of(self, node: ast.expr) -> Definition:

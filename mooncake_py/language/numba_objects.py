@@ -56,7 +56,8 @@ KINDS = {
 
 def kind_of(cls: type) -> tuple[str, str] | None:
     """Return what the objects of a class are, and what to take instead, or None."""
-    modules = [str(base.__module__) for base in (*cls.__mro__, *type(cls).__mro__)]
+    bases = [*cls.__mro__, *type.mro(type(cls))]
+    modules = [str(base.__module__) for base in bases]
     return next((KINDS[key] for key in KINDS for m in modules if m.startswith(key)), None)
 
 

@@ -102,7 +102,7 @@ def run_generalized(ctx: Mode, f: Any, operands: list[Any], ys: list[ndarray]) -
     place = ys[0].shape[: ys[0].ndim - made[0]]
     shapes = []
     for i, (a, core, type_) in enumerate(zip(operands, cores, types, strict=False)):
-        own = np.shape(unwrapped(a))
+        own: tuple[int, ...] = np.shape(unwrapped(a))
         if core == 0 and getattr(type_, "ndim", 0):
             operands[i] = ctx.call(np.expand_dims, a, -1)
             own, core = (*own, 1), 1
@@ -121,5 +121,5 @@ def handed_out(ctx: Mode, f: Any, args: Any, ys: list[Any], outputs: tuple[Any, 
     """Return the results, or the outputs after writing the results into them."""
     for y, out in zip(ys, outputs, strict=False):
         ctx.setitem(out, Ellipsis, y)
-    parts = outputs or tuple(checked(ctx, f, args, y) for y in ys)
+    parts: tuple[Any, ...] = outputs or tuple(checked(ctx, f, args, y) for y in ys)
     return parts if len(parts) > 1 else parts[0]

@@ -117,6 +117,8 @@ class Expressions:
         if op == "times":  # zero where the first number is
             zero = Const(0.0)
             return self.text(Select(Compare(("eq",), (args[0], zero)), zero, Op("mul", args)))
+        if op == "item":
+            return self.operand(args[0])
         if op in PREFIX:
             return f"{PREFIX[op]}{self.operand(args[0], '' if op == 'not' else INT)}"
         if op in INFIX:

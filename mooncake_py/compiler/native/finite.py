@@ -32,7 +32,7 @@ def is_finite(e: Expr, values: Mapping[str, Expr], kinds: Mapping[str, str]) -> 
             return is_finite(values[name], values, kinds)
         case Name(name=name) | Load(array=name):
             return kinds.get(name, FLOAT) != FLOAT
-        case Op(op="neg" | "add" | "sub" | "mul" | "float" | "abs", args=args):
+        case Op(op="neg" | "add" | "sub" | "mul" | "float" | "item" | "abs", args=args):
             return all(is_finite(a, values, kinds) for a in args)
         case Select(a=a, b=b):
             return is_finite(a, values, kinds) and is_finite(b, values, kinds)
