@@ -6,7 +6,7 @@ that runs operation by operation takes a hundred times as long as the loop it be
 
 import copy
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,7 +93,24 @@ def measure_modes(name_has: str, budget: float) -> Iterator[ModeTimes]:
 
 
 def mode_times(kernel: Kernel, kind: str, size: int, budget: float) -> ModeTimes:
-    """Time primal, jvp, gradient and hvp of a kernel in turns.
+    """Time primal, jvp, gradient and hvp of a kernel in turns."""
+    arguments = kernel.make_arguments(size)
+    medians = interleaved_medians(runs_of(kernel, size), arguments, budget)
+    return ModeTimes(
+        kernel=kernel.name,
+        kind=kind,
+        size=size,
+        primal=medians["primal"],
+        jvp=medians["jvp"] / medians["primal"],
+        gradient=medians["gradient"] / medians["primal"],
+        hvp=medians["hvp"] / medians["gradient"],
+    )
+
+
+def runs_of(
+    kernel: Kernel, size: int, compile: bool | None = None
+) -> dict[str, Callable[..., Any]]:
+    """Return what runs a kernel and its derivatives, each of which has run once.
 
     Raises
     ------
@@ -106,13 +123,13 @@ def mode_times(kernel: Kernel, kind: str, size: int, budget: float) -> ModeTimes
     along: list[Any] = [None] * len(arguments)
     for n, part in zip(kernel.argnums, direction, strict=True):
         along[n] = part
-    gradient = value_and_grad(kernel.function, argnums=kernel.argnums)
+    gradient = value_and_grad(kernel.function, argnums=kernel.argnums, compile=compile)
 
     def forward(*fresh: Any) -> Any:
-        return jvp(kernel.function, fresh, tuple(along))
+        return jvp(kernel.function, fresh, tuple(along), compile=compile)
 
     def second(*fresh: Any) -> Any:
-        return hvp(kernel.function, fresh, direction, argnums=kernel.argnums)
+        return hvp(kernel.function, fresh, direction, argnums=kernel.argnums, compile=compile)
 
     _, slope = forward(*copy.deepcopy(arguments))
     _, gradients = gradient(*copy.deepcopy(arguments))
@@ -121,20 +138,7 @@ def mode_times(kernel: Kernel, kind: str, size: int, budget: float) -> ModeTimes
         raise ArithmeticError(f"{kernel.name} at size {size}: jvp and gradient differ")
     if not math.isfinite(inner(second(*copy.deepcopy(arguments)), direction)):
         raise ArithmeticError(f"{kernel.name} at size {size}: hvp is not finite")
-    medians = interleaved_medians(
-        {"primal": kernel.function, "jvp": forward, "gradient": gradient, "hvp": second},
-        arguments,
-        budget,
-    )
-    return ModeTimes(
-        kernel=kernel.name,
-        kind=kind,
-        size=size,
-        primal=medians["primal"],
-        jvp=medians["jvp"] / medians["primal"],
-        gradient=medians["gradient"] / medians["primal"],
-        hvp=medians["hvp"] / medians["gradient"],
-    )
+    return {"primal": kernel.function, "jvp": forward, "gradient": gradient, "hvp": second}
 
 
 def change(state: Array, rates: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from benchmarks.kernel import Kernel
 from benchmarks.kernels import (
+    advection,
     alternating,
     bodies,
     cavity,
@@ -31,6 +32,7 @@ KERNELS: tuple[Kernel, ...] = (
     *stencils.KERNELS,
     *alternating.KERNELS,
     *waves.KERNELS,
+    *advection.KERNELS,
     *cavity.KERNELS,
     *factorizations.KERNELS,
     *products.KERNELS,

@@ -18,7 +18,7 @@ from mooncake_py.compiler.partials import partials
 from mooncake_py.compiler.simplify import ONE, added, negated, product
 from mooncake_py.compiler.steps import Steps
 
-__all__ = ["Contribution", "atom", "cotangents", "flows", "slopes"]
+__all__ = ["Contribution", "atom", "cotangents", "flows", "is_among", "slopes"]
 
 Contribution = tuple[Expr, Expr]
 """An operand, and what it receives."""
@@ -29,7 +29,7 @@ def cotangents(
     root: Expr,
     active: set[str],
     seed: Expr,
-    contributions: Callable[[Let, Expr], Iterable[Contribution]],
+    contributions: Callable[[Let, Expr, set[str]], Iterable[Contribution]],
     steps: Steps,
 ) -> dict[Target, Expr]:
     """Return what each active operand receives: a name or a number, or the negative of one.
@@ -45,13 +45,15 @@ def cotangents(
     seed : Expr
         The cotangent of the value.
     contributions : callable
-        What the operands of an operation receive if its result receives something.
+        What the operands of an operation receive if its result receives something; of interest
+        are those of some names.
     steps : Steps
         Takes what is computed.
     """
     found: dict[Target, Expr] = {}
     bars: dict[Expr, Expr] = {root: seed}
     flowing = flows(lets, active)
+    receiving = active.union([name for name, flows in flowing.items() if flows])
 
     def give(e: Expr, d: Expr, into: dict[Any, Expr]) -> None:
         into[e] = atom(steps, added(into[e], d) if e in into else d)
@@ -65,8 +67,8 @@ def cotangents(
         if isinstance(let.value, Load):
             give(let.value, d, found)
             continue
-        for e, received in contributions(let, d):
-            if isinstance(e, Name) and (flowing.get(e.name) or e.name in active):
+        for e, received in contributions(let, d, receiving):
+            if isinstance(e, Name) and e.name in receiving:
                 give(e, received, bars if e.name in flowing else found)
     return found
 
@@ -74,11 +76,16 @@ def cotangents(
 def slopes(steps: Steps, root: Expr, active: set[str]) -> dict[Target, Expr]:
     """Return the slope of a value with respect to each active operand; all are numbers."""
 
-    def contributions(let: Let, d: Expr) -> Iterable[Contribution]:
+    def contributions(let: Let, d: Expr, receiving: set[str]) -> Iterable[Contribution]:
         found = partials(let.value, Name(let.name))
-        return [(a, product(d, p)) for a, p in found if p is not None]
+        return [(a, product(d, p)) for a, p in found if p is not None and is_among(a, receiving)]
 
     return cotangents(list(steps.lets), root, active, ONE, contributions, steps)
+
+
+def is_among(e: Expr, names: set[str]) -> bool:
+    """Return True for one of some names."""
+    return isinstance(e, Name) and e.name in names
 
 
 def flows(lets: Sequence[Let], active: set[str]) -> dict[str, bool]:

@@ -80,10 +80,10 @@ class Emitter:
     def lines(self, s: Statement) -> list[str]:
         """Return the lines of a statement."""
         match s:
-            case Assign(target=target, value=value):
-                return [f"{self.text(target)} = {self.text(value)}"]
             case Let(name=name, value=value) | Count(name=name, value=value):
                 return [f"{name} = {self.text(value)}"]
+            case Assign(target=target, value=value):
+                return [f"{self.text(target)} = {self.text(value)}"]
             case Bump(target=target, value=Op(op="neg", args=(value,))):
                 return [f"{self.text(target)} -= {self.text(value)}"]
             case Bump(target=target, value=value):
@@ -111,10 +111,12 @@ class Emitter:
     def text(self, e: Expr) -> str:
         """Return the text of an expression."""
         match e:
-            case Const(value=value):
-                return repr(value)
             case Name(name=name):
                 return name
+            case Op(op=op, args=args):
+                return self.operation(op, args)
+            case Const(value=value):
+                return repr(value)
             case Load(array=array, index=index):
                 return f"{array}[{', '.join(map(self.text, index))}]"
             case Length():
@@ -129,8 +131,6 @@ class Emitter:
                 pairs = zip(ops, others, strict=True)
                 rest = [f"{INFIX[op]} {self.operand(other)}" for op, other in pairs]
                 return " ".join([self.operand(first), *rest])
-            case Op(op=op, args=args):
-                return self.operation(op, args)
         raise TypeError(e)
 
     def operation(self, op: str, args: tuple[Expr, ...]) -> str:
@@ -150,7 +150,11 @@ class Emitter:
     def operand(self, e: Expr) -> str:
         """Return the text of an expression within another one."""
         text = self.text(e)
-        if isinstance(e, Select | Compare) or (isinstance(e, Op) and e.op in INFIX | PREFIX):
+        if isinstance(e, Op):
+            within = e.op in INFIX or e.op in PREFIX
+        else:
+            within = isinstance(e, Select | Compare)
+        if within:
             return f"({text})"
         return f"({text})" if text[0] == "-" else text
 

@@ -16,12 +16,13 @@ __all__ = ["TO_FLOATS", "TO_INTS", "is_flat", "is_flat_function"]
 
 TO_INTS = math.floor, math.ceil, math.trunc
 TO_FLOATS = np.floor, np.ceil, np.rint, np.trunc, np.sign
+FLAT = frozenset(map(id, (*TO_INTS, *TO_FLOATS)))
 OPERATORS = frozenset({"int", "round", "floordiv"})
 
 
 def is_flat_function(f: Any, count: int) -> bool:
     """Return True if a function of so many numbers is constant in pieces."""
-    return count == 1 and any(f is flat for flat in (*TO_INTS, *TO_FLOATS))
+    return count == 1 and id(f) in FLAT
 
 
 def is_flat(e: Expr) -> bool:

@@ -16,30 +16,49 @@ from mooncake_py.syntax.trees import walk
 
 __all__ = ["index_names"]
 
-BINDING = frozenset({ast.Assign, ast.AugAssign, ast.AnnAssign, ast.NamedExpr, ast.For})
+BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
+
+BINDING = frozenset({ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For})
 
 
 def index_names(names: Names, body: list[Any]) -> set[str]:
     """Return the names that are bound to elements only, and read in an index or a range."""
-    nodes = [part for s in body for part in walk(s)]
     values: dict[str, list[Any]] = {}
-    for node in nodes:
-        if node.__class__ in BINDING:
-            for target, value in bound(names, node):
+    for s in statements(body):
+        if s.__class__ in BINDING:
+            for target, value in bound(names, s):
                 if isinstance(target, ast.Name):
                     values.setdefault(target.id, []).append(value)
-    elements = {
-        name for name, found in values.items() if all(isinstance(v, ast.Subscript) for v in found)
-    }
+    elements = {name for name, found in values.items() if all(map(may_be_int, found))}
     if not elements:
-        return elements
-    places = [part.slice for part in nodes if isinstance(part, ast.Subscript)]
-    for part in nodes:
-        if names.calls_builtin(part, "range"):
+        return elements  # so that mostly no expression is looked into
+    places: list[Any] = []
+    for part in [part for s in body for part in walk(s)]:
+        if isinstance(part, ast.Subscript):
+            places.append(part.slice)
+        elif isinstance(part, ast.NamedExpr):
+            elements.discard(part.target.id)
+        elif names.calls_builtin(part, "range"):
             places += part.args
     return elements & {
         part.id for place in places for part in walk(place) if isinstance(part, ast.Name)
     }
+
+
+def statements(body: list[Any]) -> list[Any]:
+    """Return statements, and those within them."""
+    found = [*body]
+    for s in found:
+        for field in BLOCKS:
+            found += getattr(s, field, ())
+    return found
+
+
+def may_be_int(value: Any) -> bool:
+    """Return True for an element; what stands under a text is none of an array."""
+    if not isinstance(value, ast.Subscript):
+        return False
+    return not (isinstance(value.slice, ast.Constant) and type(value.slice.value) is str)
 
 
 def bound(names: Names, node: Any) -> Iterator[tuple[Any, Any]]:
@@ -54,8 +73,6 @@ def bound(names: Names, node: Any) -> Iterator[tuple[Any, Any]]:
                 else:
                     yield from ((part, None) for part in target.elts)
         case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
-            yield target, None
-        case ast.NamedExpr(target=target):
             yield target, None
         case ast.For():
             head = head_of(names, node)

@@ -54,8 +54,9 @@ class Const(Node):
 
     value: float | None
 
-    def _values(self) -> tuple[type, str]:
-        return type(self.value), repr(self.value)  # 0.0 is neither 0 nor -0.0
+    @staticmethod
+    def _meaning(e: Const) -> tuple[type, str]:
+        return type(e.value), repr(e.value)  # 0.0 is neither 0 nor -0.0
 
 
 class Name(Node):
@@ -305,7 +306,9 @@ def parts_of(e: Expr) -> tuple[Expr, ...]:
 
 
 def rebuilt(e: Expr, parts: tuple[Expr, ...]) -> Expr:
-    """Return an expression with others in the place of its parts."""
+    """Return an expression with others in the place of its parts, itself if they are the same."""
+    if all(map(operator.is_, parts, parts_of(e))):
+        return e
     match e:
         case Op():
             return Op(e.op, parts, place=e.place)
@@ -324,11 +327,10 @@ def substituted(e: Expr, values: dict[str, Expr]) -> Expr:
     """Return an expression with expressions in the place of names."""
     if isinstance(e, Name):
         return values.get(e.name, e)
-    parts = parts_of(e)
-    if not parts or not values:
+    parts = parts_of(e) if values else ()
+    if not parts:
         return e
-    found = tuple([substituted(part, values) for part in parts])
-    return e if all(map(operator.is_, found, parts)) else rebuilt(e, found)
+    return rebuilt(e, tuple([substituted(part, values) for part in parts]))
 
 
 def walk(e: Expr) -> list[Expr]:

@@ -6,7 +6,9 @@ each class.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform
 
 from mooncake_py.syntax.nodes import Place
@@ -25,6 +27,8 @@ class Immutable:
     """What holds the fields that its class annotates."""
 
     _fields: ClassVar[tuple[str, ...]] = ()
+    _meaning: ClassVar[Callable[[Any], Any]]
+    """What is compared."""
 
     def __init_subclass__(cls) -> None:
         names = tuple(cls.__annotations__)
@@ -34,22 +38,21 @@ class Immutable:
         namespace: dict[str, Any] = {"given": given}
         exec(INIT.format(parameters="".join(texts), lines="".join(lines)), namespace)
         cls._fields = names
+        if "_meaning" not in cls.__dict__:
+            cls._meaning = attrgetter(*names) if names else type
         cls.__init__ = namespace["__init__"]
-
-    def _values(self) -> tuple[Any, ...]:
-        d = self.__dict__
-        return tuple([d[name] for name in self._fields])
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return self is other or self._values() == other._values()
+        meaning = type(self)._meaning
+        return self is other or meaning(self) == meaning(other)
 
     def __hash__(self) -> int:
         d = self.__dict__
         known = d.get("hash")
         if known is None:  # that of a tree asks all of it
-            known = d["hash"] = hash((type(self), self._values()))
+            known = d["hash"] = hash((type(self), type(self)._meaning(self)))
         return known
 
     def __repr__(self) -> str:

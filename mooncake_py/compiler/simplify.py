@@ -28,7 +28,6 @@ from mooncake_py.compiler.ir import (
     parts_of,
     rebuilt,
     substituted,
-    walk,
     with_value,
 )
 
@@ -98,6 +97,8 @@ def negated(a: Expr) -> Expr:
 
 def product(a: Expr, b: Expr) -> Expr:
     """Return a product; with a choice of one or nothing it is a choice."""
+    if a.__class__ is b.__class__ is Name:  # as mostly
+        return Op("mul", (a, b))
     if isinstance(a, Const) and isinstance(b, Const):
         return folded("mul", a, b)
     for one, other in ((a, b), (b, a)):
@@ -124,12 +125,12 @@ def product(a: Expr, b: Expr) -> Expr:
 def expressions_of(s: Statement) -> tuple[Expr, ...]:
     """Return the expressions of a statement that is no block, those of its target too."""
     match s:
+        case Let() | Count() | Finite() | Push():
+            return (s.value,)
         case Assign() | Bump():
             index = s.target.index if isinstance(s.target, Load) else ()
             old = (s.target,) if isinstance(s, Bump) else ()
             return *old, *index, s.value
-        case Let() | Count() | Finite() | Push():
-            return (s.value,)
         case Check():
             return (s.test,)
     return ()
@@ -137,7 +138,15 @@ def expressions_of(s: Statement) -> tuple[Expr, ...]:
 
 def names_of(expressions: Iterable[Expr]) -> list[str]:
     """Return the names that are read in expressions, one for each time."""
-    return [part.name for e in expressions for part in walk(e) if isinstance(part, Name)]
+    found: list[str] = []
+    todo = [*expressions][::-1]
+    while todo:
+        part = todo.pop()
+        if part.__class__ is Name:
+            found.append(part.name)  # type: ignore[union-attr]
+        else:
+            todo += reversed(parts_of(part))
+    return found
 
 
 def inlined(block: Block, own: set[str]) -> Block:
@@ -163,12 +172,13 @@ def inlined(block: Block, own: set[str]) -> Block:
     values: dict[str, Expr] = {}
     result: list[Statement] = []
     for s in reversed(kept):
-        if values:
+        if isinstance(s, Let):
+            value = substituted(s.value, values)
+            if uses.get(s.name) == 1 or (s.name in own and isinstance(value, Const)):
+                values[s.name] = value
+                continue
+            s = s if value is s.value else Let(s.name, value, place=s.place)
+        elif values:
             s = with_value(s, lambda e: substituted(e, values))
-        if isinstance(s, Let) and (
-            uses.get(s.name) == 1 or (s.name in own and isinstance(s.value, Const))
-        ):
-            values[s.name] = s.value
-        else:
-            result.append(s)
+        result.append(s)
     return tuple(result)

@@ -21,7 +21,6 @@ from mooncake_py.compiler.ir import (
     Name,
     Op,
     Select,
-    parts_of,
     rebuilt,
 )
 from mooncake_py.syntax.nodes import Place
@@ -66,10 +65,10 @@ class Steps:
 
     def of(self, e: Expr) -> Expr:
         """Return an expression as a name or a number, after the operations that it is made of."""
-        if isinstance(e, Const | Name | Length):
+        if isinstance(e, (Const, Name, Length)):
             return e
-        if isinstance(e, Op | Call):
-            e = rebuilt(e, tuple(map(self.of, parts_of(e))))
+        if isinstance(e, (Op, Call)):
+            e = rebuilt(e, tuple(map(self.of, e.args)))
         elif isinstance(e, Select):
             e = Select(self.test(e.test), self.of(e.a), self.of(e.b), place=e.place)
         return self.named(e)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from mooncake_py.rules.axes import Axes, Result, keep
 from mooncake_py.rules.declare import from_vjp, overlay
@@ -22,25 +23,38 @@ __all__: list[str] = []
 AFTER_AXIS = 4
 
 
-@from_vjp(np.max, np.amax, np.ndarray.max)
+def extremum_jvp(
+    tangents, y, a, axis=None, out=None, keepdims=False, initial=NoValue, where=True
+) -> Any:
+    """Return the mean of the tangents of what ties."""
+    a = np.asarray(a)
+    tied, number = ties(keep(y, axis, a.shape), a, axis, initial, where)
+    da = tangents[0]
+    total = 0.0 if da is None else np.sum(np.where(tied, da, 0), axis, keepdims=True)
+    if len(tangents) > AFTER_AXIS and tangents[AFTER_AXIS] is not None:
+        total = total + np.where(keep(y, axis, a.shape) == initial, tangents[AFTER_AXIS], 0)
+    return np.reshape(total / np.maximum(number, 1), np.shape(y))
+
+
+@from_vjp(np.max, np.amax, np.ndarray.max, jvp=extremum_jvp)
 def max_rule(a, axis=None, out=None, keepdims=False, initial=NoValue, where=True) -> Result:
     y = np.max(a, axis, **given(keepdims=keepdims, initial=initial, where=where))
     return extremum(y, a, axis, initial, where, AFTER_AXIS)
 
 
-@from_vjp(np.min, np.amin, np.ndarray.min)
+@from_vjp(np.min, np.amin, np.ndarray.min, jvp=extremum_jvp)
 def min_rule(a, axis=None, out=None, keepdims=False, initial=NoValue, where=True) -> Result:
     y = np.min(a, axis, **given(keepdims=keepdims, initial=initial, where=where))
     return extremum(y, a, axis, initial, where, AFTER_AXIS)
 
 
-@from_vjp(np.nanmax)
+@from_vjp(np.nanmax, jvp=extremum_jvp)
 def nanmax_rule(a, axis=None, out=None, keepdims=False, initial=NoValue, where=True) -> Result:
     y = np.nanmax(a, axis, **given(keepdims=keepdims, initial=initial, where=where))
     return extremum(y, a, axis, initial, where, AFTER_AXIS)
 
 
-@from_vjp(np.nanmin)
+@from_vjp(np.nanmin, jvp=extremum_jvp)
 def nanmin_rule(a, axis=None, out=None, keepdims=False, initial=NoValue, where=True) -> Result:
     y = np.nanmin(a, axis, **given(keepdims=keepdims, initial=initial, where=where))
     return extremum(y, a, axis, initial, where, AFTER_AXIS)
@@ -58,7 +72,21 @@ def ptp(a, axis=None, out=None, keepdims=False):
 def declare_reduction(ufunc: np.ufunc) -> None:
     """Declare the method `reduce` of a ufunc that chooses one of its operands."""
 
-    @from_vjp(ufunc.reduce)
+    def reduce_jvp(
+        tangents,
+        y,
+        array,
+        axis=0,
+        dtype=None,
+        out=None,
+        keepdims=False,
+        initial=NoValue,
+        where=True,
+    ) -> Any:
+        own = [*tangents[:2], *tangents[3:]]  # `dtype` has none
+        return extremum_jvp(own, y, array, axis, out, keepdims, initial, where)
+
+    @from_vjp(ufunc.reduce, jvp=reduce_jvp)
     def reduce_rule(
         array, axis=0, dtype=None, out=None, keepdims=False, initial=NoValue, where=True
     ) -> Result:
@@ -84,10 +112,7 @@ def extremum(y: Any, a: Any, axis: Axes, initial: Any, where: Any, position: int
             return np.where(tied, dy / max(int(np.count_nonzero(tied)), 1), 0)
         peak: Any = keep(y, axis, a.shape)
         dpeak: Any = keep(dy, axis, a.shape)
-        tied = (a == peak) if where is True else (a == peak) & where
-        number = np.sum(tied, axis=axis, keepdims=True)
-        if initial is not NoValue:
-            number = number + (peak == initial)
+        tied, number = ties(peak, a, axis, initial, where)
         share = dpeak / np.maximum(number, 1).astype(dpeak.real.dtype)
         da = np.where(tied, share, 0)
         if initial is NoValue:
@@ -95,3 +120,10 @@ def extremum(y: Any, a: Any, axis: Axes, initial: Any, where: Any, position: int
         return da, *[None] * (position - 1), np.sum(np.where(peak == initial, share, 0))
 
     return y, extremum_pullback
+
+
+def ties(peak: Any, a: ndarray, axis: Axes, initial: Any, where: Any) -> tuple[Any, Any]:
+    """Return which elements are equal to the extremum, and how many, `initial` among them."""
+    tied = (a == peak) if where is True else (a == peak) & where
+    number = np.sum(tied, axis=axis, keepdims=True)
+    return tied, number if initial is NoValue else number + (peak == initial)

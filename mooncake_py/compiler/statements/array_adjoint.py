@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from mooncake_py.compiler.cotangents import Contribution, cotangents
+from mooncake_py.compiler.cotangents import Contribution, cotangents, is_among
 from mooncake_py.compiler.ir import Call, Const, Expr, Finite, Let, Name, Op, parts_of, walk
 from mooncake_py.compiler.simplify import ONE, inlined, names_of, negated, product
 from mooncake_py.compiler.statements.array_text import is_share
@@ -67,6 +67,10 @@ class Adjoint:
 
     def received(self) -> Received:
         """Return what the active operands receive for the cotangent g of the value."""
+        return finished(*self.by_operations(), self.plan.augments)
+
+    def by_operations(self) -> tuple[Steps, dict[int, Expr]]:
+        """Return the same operation by operation."""
         plan = self.plan
         seed: Expr = G
         if plan.whole is not None and not plan.is_array(plan.core.root):
@@ -78,9 +82,9 @@ class Adjoint:
                 totals[k] = along(
                     lambda d, k=k: steps.of(Op("fitted", (d, Name(f"shape{k}")))), totals[k]
                 )
-        return finished(steps, totals, plan.augments)
+        return steps, totals
 
-    def slope_first(self) -> Received:
+    def slope_first(self) -> tuple[Steps, dict[int, Expr]]:
         """Return the same for one active array: its slope, a sum of products, times g in the end.
 
         For an array that is used several times it saves a product or more.
@@ -92,7 +96,7 @@ class Adjoint:
         total = product(G, slope)
         if self.plan.core.sums:
             total = along(lambda d: Op("spread", (d, SHAPE)), total)
-        return finished(steps, {k: along(steps.of, total)}, False)
+        return steps, {k: along(steps.of, total)}
 
     def totals(self, steps: Steps, seed: Expr) -> dict[int, Expr]:
         """Return what each active operand receives, not yet fitted to its shape."""
@@ -101,7 +105,7 @@ class Adjoint:
         found = cotangents(core.lets, core.root, active, seed, self.contributions, steps)
         return {int(part_name(leaf)[1:]): d for leaf, d in found.items()}
 
-    def contributions(self, let: Let, d: Expr) -> Iterable[Contribution]:
+    def contributions(self, let: Let, d: Expr, receiving: set[str]) -> Iterable[Contribution]:
         """Return what the operands of an operation receive: a number beside an array a sum."""
         e = let.value
         if is_sum(e):
@@ -109,7 +113,11 @@ class Adjoint:
             return [(a, along(lambda d: Op("spread", (d, SHAPE)), d) if self.spreads else d)]
         if is_contraction(e):
             return self.of_product(e, d)
-        found = [(a, self.times(d, p)) for a, p in self.plan.partials(let) if p is not None]
+        found = [
+            (a, self.times(d, p))
+            for a, p in self.plan.partials(let)
+            if p is not None and is_among(a, receiving)
+        ]
         if let.name not in self.plan.arrays:
             return found
         return [
@@ -136,15 +144,15 @@ class Adjoint:
 def adjoint_of(plan: Plan) -> Received:
     """Return the adjoint of a statement, the one of fewer operations where there are two."""
     adjoint = Adjoint(plan)
-    found = [adjoint.received()]
+    found = adjoint.by_operations()
     if is_of_one_array(plan):
-        found.append(adjoint.slope_first())
-    return min(found, key=cost)
+        found = min(found, adjoint.slope_first(), key=cost)
+    return finished(*found, plan.augments)
 
 
-def cost(received: Received) -> int:
+def cost(found: tuple[Steps, dict[int, Expr]]) -> int:
     """Return how many passes over memory an adjoint takes; an array that is spread takes none."""
-    is_spread = [isinstance(e, Op) and e.op == "spread" for e in map(VALUE, received.steps)]
+    is_spread = [isinstance(e, Op) and e.op == "spread" for e in map(VALUE, found[0].lets)]
     return len(is_spread) - is_spread[-1] if is_spread else 0
 
 
@@ -197,7 +205,7 @@ def checks(received: Received) -> list[str]:
     """
     steps, totals = received.steps, received.totals.values()
     bounded = {"g", "shape", *(f"shape{k}" for k in received.totals)}
-    shares = {part.name for part in shares_in(steps)}
+    shares = {name for name in names_of([let.value for let in steps]) if name.startswith("w_")}
     factors = to_check(totals, steps, bounded | shares)
     own = is_masked_g(received.totals.get(0, G))  # which is not among the names
     if not shares and not own:
@@ -207,11 +215,6 @@ def checks(received: Received) -> list[str]:
     if every and sums.issuperset(set(every).difference(factors)):
         return without_implied([*every, "g"], steps) if own else every
     return without_implied([*factors, "g"], steps)
-
-
-def shares_in(lets: Iterable[Let]) -> list[Name]:
-    """Return the shares that are read."""
-    return [e for let in lets for e in walk(let.value) if isinstance(e, Name) and is_share(e)]
 
 
 def quotient_first(d: Expr, p: Expr) -> Expr:

@@ -11,7 +11,6 @@ products 8.2 -> 4.6, shortest paths 7.8 -> 3.2.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -23,36 +22,43 @@ from numpy import ndarray
 from mooncake_py.compiler.ir import Call, Expr, Let, Name, Op, parts_of
 from mooncake_py.compiler.simplify import inlined
 from mooncake_py.compiler.statements import fitting, gathers, masks
-from mooncake_py.compiler.statements.array_pull import PullWriter, function
+from mooncake_py.compiler.statements.array_pull import PullWriter
 from mooncake_py.compiler.statements.array_text import ArrayText
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.kinds import ARRAYS, ELEMENT, NDIMS, PART, Kinds
+from mooncake_py.compiler.statements.lines import (
+    CHOOSE,
+    OTHERWISE,
+    attempt,
+    choosing,
+    function,
+    indented,
+)
+from mooncake_py.compiler.statements.nodes import are_active, look_up, no_nodes, nodes_of
 from mooncake_py.compiler.statements.plan import Plan
 from mooncake_py.compiler.statements.statement import Statement, is_operand
 from mooncake_py.compiler.statements.views import through, views_in
 from mooncake_py.compiler.text import define
 from mooncake_py.rules import registry
-from mooncake_py.rules.exact_zeros import surely_finite
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.memory import Memory
 from mooncake_py.runtime.overlapping import crosses
 from mooncake_py.runtime.values import FLOAT64, like
 
-__all__ = ["Way", "array_form", "bases_of", "node_lines"]
+__all__ = ["Way", "array_form", "bases_of"]
 
 Way = Callable[[Any, Any, Any], Any]
 Activity = tuple[tuple[int, bool], ...]
 SCOPE: dict[str, Any] = {
     "Active": Active, "Ellipsis": Ellipsis, "FLOAT64": FLOAT64, "Memory": Memory,
-    "add": np.add, "crosses": crosses, "finite": surely_finite, "fitted": fitting.fitted,
-    "float64": np.float64, "frozen": gathers.frozen, "inner": fitting.inner,
-    "is_basic": pulls.is_basic,
-    "is_gather": gathers.is_gather, "scatter": gathers.scatter, "subtract": np.subtract,
-    "isfinite": math.isfinite, "like": like, "multiply": np.multiply, "ndarray": ndarray,
-    "one": np.float64(1.0),
-    "reduced": fitting.reduced, "ref": ref, "selected": masks.selected, "shares": masks.shares,
-    "spread": fitting.spread, "summed": fitting.summed, "take_rest": masks.take_rest,
+    "add": np.add, "are_active": are_active, "crosses": crosses, "finite": fitting.finite,
+    "fitted": fitting.fitted, "float64": np.float64, "frozen": gathers.frozen,
+    "inner": fitting.inner, "is_basic": pulls.is_basic, "is_gather": gathers.is_gather,
+    "like": like, "multiply": np.multiply, "ndarray": ndarray, "nodes_of": nodes_of,
+    "one": np.float64(1.0), "reduced": fitting.reduced, "ref": ref, "scatter": gathers.scatter,
+    "selected": masks.selected, "shares": masks.shares, "spread": fitting.spread,
+    "subtract": np.subtract, "summed": fitting.summed, "take_rest": masks.take_rest,
 }  # fmt: skip
 OTHER_KINDS = {
     ELEMENT: "type({0}) is not float64",
@@ -73,7 +79,7 @@ class ArrayForm:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.statement = plan.statement
+        self.names = plan.statement.names
         self.bases = bases_of(plan.statement)
         self.indices = tuple(dict.fromkeys(index for _, index in plan.statement.pairs))
         self.scope = dict(SCOPE)
@@ -81,99 +87,107 @@ class ArrayForm:
         self.scope |= views_in(plan.layout, plan.core.functions)
         self.pull = PullWriter(plan, self.scope) if plan.records else None
         self.text = ArrayText(self.scope)
+        named = {p: f"v{k}" for k, p in self.names.items() if plan.kinds[k] is not Active}
+        count = 1 + max([*self.names.values(), *self.bases, *self.indices])
+        self.at = [named.get(p, f"a{p}") for p in range(count)]
 
     def printed(self) -> tuple[str, dict[str, Any]]:
         """Return the text of the form, and what it reads besides `choose` and `otherwise`."""
         lines = [*self.guards(), *self.nodes(), *self.active_numbers()]
-        lines += [*self.reads(), *self.computation(), "return otherwise(C, F, V)"]
+        lines += [*self.computation(), "return otherwise(C, F, V)"]
         text = ("" if self.pull is None else self.pull.text) + function("run", "C, F, V", lines)
         return text, {**self.scope, **self.text.scope}
 
     # Before the computation.
 
     def guards(self) -> list[str]:
-        """Return the lines that name the values a0, a1, ... and see that they fit."""
+        """Return the lines that name the values, and see that they fit.
+
+        An operand that is a value is called v0, v1, ...; what is indexed, an index or an active
+        number a0, a1, ..., by its position.
+        """
         plan = self.plan
-        names = plan.statement.names
-        count = 1 + max([*names.values(), *self.bases, *self.indices])
+        at = self.at
         fits = ["C.fuses"]
-        fits += [f"type(a{p}) is ndarray and a{p}.dtype is FLOAT64" for p in plan.on]
+        if plan.on:
+            arrays = [at[p] for p in plan.on]
+            fits += same([f"type({a})" for a in arrays], "ndarray")
+            fits += same([f"{a}.dtype" for a in arrays], "FLOAT64")
         for p in self.indices:
             if p not in plan.statement.certain:
                 fits.append(f"{'is_gather' if p in plan.gathers else 'is_basic'}(a{p})")
-        for k, p in names.items():
+        kinds: dict[str, list[str]] = {}
+        for k, p in self.names.items():
             if p not in plan.on:
                 kind = plan.kinds[k]
-                fits.append(f"type(a{p}) is {'Active' if kind is Active else kind.__name__}")
+                name = "Active" if kind is Active else kind.__name__
+                kinds.setdefault(name, []).append(f"type({at[p]})")
+        for name, types in kinds.items():
+            fits += same(types, name)
         fits += [f"F[{i}] is f{i}" for i in range(len(plan.core.functions))]
-        return [
-            f"{', '.join(f'a{p}' for p in range(count))}, = V",
-            f"if not ({' and '.join(fits)}):",
-            "    return choose(C, F, V)",
-        ]
+        return [f"{', '.join(at)}, = V", f"if not ({' and '.join(fits)}):", CHOOSE]
 
     def nodes(self) -> list[str]:
         """Return the lines that look up the nodes n0, n1, ... of the arrays."""
-        lines = ["known = C.known"]
-        for p, active in self.plan.on.items():
-            lines += node_lines(p, active)
-            if active and (p in self.bases or p == self.plan.owner):
-                lines += [
-                    f"if n{p}.overlaps:",
-                    "    return otherwise(C, F, V)",
-                    f"m{p} = n{p} if type(n{p}) is Memory else n{p}.memory",
-                    f"if m{p}.shape is None:",
-                    f"    C.registry.activate(a{p})",
-                ]
+        on, at = self.plan.on, self.at
+        active = [p for p in on if on[p]]
+        constants = [at[p] for p in on if not on[p]]
+        lines = ["known = C.known"] if on else []
+        lines += no_nodes(constants) if constants else []
+        lines += look_up([(f"n{p}", at[p]) for p in active]) if active else []
+        blocks = [p for p in active if p in self.bases or p == self.plan.owner]
+        if blocks:
+            lines += [f"if {' or '.join([f'n{p}.overlaps' for p in blocks])}:", OTHERWISE]
+        for p in blocks:
+            lines += [
+                f"m{p} = n{p} if type(n{p}) is Memory else n{p}.memory",
+                f"if m{p}.shape is None:",
+                f"    C.registry.activate({at[p]})",
+            ]
         return lines
 
     def active_numbers(self) -> list[str]:
         """Return the lines that see that active numbers are floats, and read them."""
         lines = []
-        for k, p in self.statement.names.items():
+        for k, p in self.names.items():
             if self.plan.kinds[k] is Active:
                 lines += [
                     f"v{k} = a{p}.primal",
                     f"if type(v{k}) is not float and type(v{k}) is not float64:",
-                    "    return otherwise(C, F, V)",
+                    OTHERWISE,
                 ]
         return lines
 
     def reads(self) -> list[str]:
-        """Return the lines that read elements and slices, without the handling of errors."""
+        """Return the lines that read elements and slices."""
         plan = self.plan
-        lines = []
-        for k, part in enumerate(plan.layout):
-            if isinstance(part, tuple):
-                lines.append(f"v{k} = {through(part, f'a{part[0]}[a{part[1]}]')}")
-            elif plan.kinds[k] is not Active:
-                lines.append(f"v{k} = a{part}")
+        lines = [
+            f"v{k} = {through(part, f'a{part[0]}[a{part[1]}]')}"
+            for k, part in enumerate(plan.layout)
+            if isinstance(part, tuple)
+        ]
         if isinstance(plan.target, tuple) and not plan.augments:
             lines.append(f"slot = a{plan.target[0]}[a{plan.target[1]}]")
         elif plan.target is not None and not plan.augments:
             lines.append(f"slot = a{plan.target}")
-        return [*attempt(lines), *("    " + line for line in self.checks_of_shapes())]
+        return lines
 
-    def checks_of_shapes(self) -> list[str]:
-        """Return the lines that see that what was read has the kinds of the form."""
+    def checks_of_shapes(self) -> tuple[list[str], list[str]]:
+        """Return a line that names the shape, and tests whether operands are of other kinds."""
         plan = self.plan
         wrong = self.other_kinds()
         if plan.whole is None:
-            wrong += [] if plan.target is None else ["type(slot) is not float64"]
-            return choosing(wrong) or ["pass"]
+            return [], wrong + ([] if plan.target is None else ["type(slot) is not float64"])
         full = plan.full
-        lines = []
         if plan.target is not None:
-            lines.append("shape = v0.shape" if plan.augments else "shape = slot.shape")
-            wrong.insert(0, "not shape")
+            shape = "v0.shape" if plan.augments else "slot.shape"
             full = full[1:] if plan.augments else full
         elif full and not plan.broadcast:
-            lines.append(f"shape = v{full[0]}.shape")
-            wrong.insert(0, "not shape")
+            shape = f"v{full[0]}.shape"
             full = full[1:]
-        if lines:
-            wrong += self.misshapen(full)
-        return [*lines, *choosing(wrong)]
+        else:
+            return [], wrong
+        return [f"shape = {shape}"], ["not shape", *wrong, *self.misshapen(full)]
 
     def other_kinds(self) -> list[str]:
         """Return the tests whether an operand is of another kind than expected."""
@@ -190,17 +204,28 @@ class ArrayForm:
     # The computation, and what follows it.
 
     def computation(self) -> list[str]:
-        """Return the lines that compute, store and record, within the handling of errors."""
+        """Return the lines that read, compute, store and record.
+
+        Errors are left to the reference.  What was read is of other kinds than expected if the
+        value is not computed, as `wrong` says.
+        """
         lines, value = self.value_lines()
+        shape, wrong = self.checks_of_shapes()
+        tried = [*self.reads(), *shape]
         after = self.checks_of_value(value)
+        if wrong and lines:
+            tried += [f"wrong = {' or '.join(wrong)}", "if not wrong:", *indented(lines)]
+            after = [*choosing(["wrong"]), *after]
+        else:
+            tried += lines
+            after = [*choosing(wrong), *after]
         if self.plan.target is not None:
             after += self.store(value)
         elif self.plan.whole is None:
             after += self.give_number(value)
         else:
             after += self.give(value)
-        body = [*attempt(lines), *("    " + line for line in after)] if lines else after
-        return ["    " + line for line in body]
+        return [*attempt(tried), *indented(after)] if tried else after
 
     def value_lines(self) -> tuple[list[str], Expr]:
         """Return the lines of the value, and what it is called.
@@ -210,7 +235,7 @@ class ArrayForm:
         """
         plan = self.plan
         lets = plan.core.lets
-        count = len(lets) - (plan.by_operator or plan.statement.into)
+        last = lets[-1] if plan.by_operator or plan.statement.into else None
         root = plan.value
         named = {name.removeprefix("like_") for name in self.saved} | set(plan.consumed)
         if plan.whole is None:
@@ -222,7 +247,7 @@ class ArrayForm:
         block: list[Let] = []
         for let in lets:
             block += self.masks.get(let.name, [])
-            block += [let] if let in lets[:count] else []
+            block += [let] if let is not last else []
         kept = inlined(tuple(block), {let.name for let in lets} - named)
         return [line for s in kept for line in self.text.lines(s)], root
 
@@ -256,15 +281,15 @@ class ArrayForm:
             wrong = [f"{text}.shape != shape"] if own else []
             return choosing(list(dict.fromkeys([*wrong, *products])))
         return [
-            f"if {text}.shape == shape:", "    return choose(C, F, V)",
-            f"if {text}.ndim > len(shape):", "    return otherwise(C, F, V)",
+            f"if {text}.shape == shape:", CHOOSE,
+            f"if {text}.ndim > len(shape):", OTHERWISE,
         ]  # fmt: skip
 
     def checks_of_number(self, value: str) -> list[str]:
         """Return the lines that see that what was summed has one shape, and the value's type."""
         lines = [
             f"if type({value}) is not float64 and type({value}) is not float:",
-            "    return otherwise(C, F, V)",
+            OTHERWISE,
         ]
         sums = [part.name for let in self.plan.core.sums for part in operands_of(let)]
         if not sums:
@@ -284,8 +309,9 @@ class ArrayForm:
             return [f"return {text}"]
         return [
             *self.keep(), "out = Memory()", f"out.ref = ref({text})",
-            "out.grad = out.shape = None", f"out.protected = {text in self.saved}",
-            "out.pinned = False", f"known[id({text})] = out",
+            "out.grad = out.shape = None", "out.pinned = out.protected = False",
+            *(["out.protected = True"] if text in self.saved else []),
+            f"known[id({text})] = out",
             f"C.record(({', '.join(self.pull.entry())}))", f"return {text}",
         ]  # fmt: skip
 
@@ -309,17 +335,18 @@ class ArrayForm:
         """
         target, o = self.plan.target, self.plan.owner
         assert o is not None
-        where = f"a{o}, a{target[1]}" if isinstance(target, tuple) else f"a{o}, Ellipsis"
+        owner = self.at[o]
+        where = f"{owner}, a{target[1]}" if isinstance(target, tuple) else f"{owner}, Ellipsis"
         log = [f"if m{o}.protected:", f"    C.log_write(m{o}, {where})"]
-        result = f"return a{o}" if type(target) is int else "return None"
+        result = f"return {owner}" if type(target) is int else "return None"
         write = self.write(self.text.operand(value))
         if self.pull is None:
-            return [f"m{o} = C.registry.memory_of(a{o})", *log, *write, result]
+            return [f"m{o} = C.registry.memory_of({owner})", *log, *write, result]
         lines = self.unless_crossing(value)
         if not self.plan.on[o]:
             lines += [
-                f"n{o} = C.registry.activate(a{o})", f"m{o} = n{o}.memory",
-                f"if n{o}.overlaps:", "    return otherwise(C, F, V)",
+                f"n{o} = C.registry.activate({owner})", f"m{o} = n{o}.memory",
+                f"if n{o}.overlaps:", OTHERWISE,
             ]  # fmt: skip
         lines += self.keep()
         if not self.pull.delivers:
@@ -342,7 +369,7 @@ class ArrayForm:
         name = self.text.operand(value)
         return [
             f"if {name}.strides != slot.strides and crosses(slot, {name}):",
-            "    return otherwise(C, F, V)",
+            OTHERWISE,
         ]
 
     def write(self, value: str) -> list[str]:
@@ -363,34 +390,25 @@ class ArrayForm:
         return [f"a{plan.target[0]}[a{plan.target[1]}] = {value}"]
 
     def keep(self) -> list[str]:
-        """Return the lines that keep the operands that the adjoint reads, as k0, k1, ..."""
+        """Return the lines that keep the arrays that the adjoint reads, active ones as k0, ..."""
         plan = self.plan
         held = [] if self.pull is None else self.pull.held()
         lines = [f"a{p} = frozen(C, a{p})" for p in sorted(plan.gathers) if f"a{p}" in held]
         for k, part in enumerate(plan.layout):
-            if f"v{k}" not in self.saved:
-                continue
-            lines.append(f"k{k} = v{k}")
-            if plan.kinds[k] not in ARRAYS or plan.is_gathered(part):
+            if f"v{k}" not in self.saved or plan.kinds[k] not in ARRAYS or plan.is_gathered(part):
                 continue  # numbers cannot be overwritten, and what was gathered is a copy
             p = part[0] if isinstance(part, tuple) else part
-            if not plan.on[p] and p != plan.owner:
-                lines.append(f"C.registry.protect(a{p})")
+            if not plan.keeps(k):
+                lines.append(f"C.registry.protect({self.at[p]})")
             elif isinstance(part, tuple):
-                lines[-1] = f"k{k} = m{p}.keep_part(v{k})"
+                lines.append(f"k{k} = m{p}.keep_part(v{k})")
             else:
-                lines += [
-                    f"if type(n{p}) is Memory:",
-                    f"    n{p}.protected = True",
-                    "else:",
-                    f"    k{k} = n{p}.keep(v{k})",
-                ]
+                lines.append(f"k{k} = n{p}.keep(v{k})")
         return lines
 
 
 def array_form(
-    statement: Statement,
-    functions: tuple[Any, ...],
+    core: Core,
     kinds: Kinds,
     on: Activity,
     choose: Way,
@@ -400,15 +418,14 @@ def array_form(
 
     Parameters
     ----------
-    statement : Statement
-    functions : tuple of callable
+    core : Core
     kinds : Kinds
     on : tuple of (int, bool)
         Which arrays are active, by their positions among the values.
     choose, otherwise : callable
         The way that finds the form for other kinds, and the one that always serves.
     """
-    found = printed(statement, functions, kinds, on, registry.version())
+    found = printed(core, kinds, on, registry.version())
     if found is None:
         return None
     text, scope, reads = found
@@ -422,13 +439,13 @@ def array_form(
 
 @lru_cache(maxsize=1024)
 def printed(
-    statement: Statement, functions: tuple[Any, ...], kinds: Kinds, on: Activity, rules: int
+    core: Core, kinds: Kinds, on: Activity, rules: int
 ) -> tuple[str, dict[str, Any], bool] | None:
     """Return the text of a form, what it reads, and whether its adjoint only reads the cotangent.
 
     The same statement may stand in many places; `rules` counts what has been declared.
     """
-    plan = Plan(Core(statement, functions), kinds, dict(on))
+    plan = Plan(core, kinds, dict(on))
     if not plan.can_be_written():
         return None
     text, scope = ArrayForm(plan).printed()
@@ -442,27 +459,11 @@ def bases_of(statement: Statement) -> tuple[int, ...]:
     return tuple(dict.fromkeys([*(base for base, _ in statement.pairs), *outputs]))
 
 
-def node_lines(p: int, active: bool) -> list[str]:
-    """Return the lines that look up the node of an array and see whether it is active."""
-    return [
-        f"n{p} = known.get(id(a{p}))",
-        f"if n{p} is None or n{p}.ref() is not a{p}:",
-        f"    n{p} = None if a{p}.base is None else C.find(a{p})",
-        f"if n{p} is {'None' if active else 'not None'}:",
-        "    return choose(C, F, V)",
-    ]
-
-
 def operands_of(let: Let) -> list[Name]:
     """Return the operands of an operation that are no numbers which are written down."""
     return [part for part in parts_of(let.value) if isinstance(part, Name)]
 
 
-def choosing(wrong: list[str]) -> list[str]:
-    """Return the lines that look for another form if one of some tests holds."""
-    return [f"if {' or '.join(wrong)}:", "    return choose(C, F, V)"] if wrong else []
-
-
-def attempt(lines: list[str]) -> list[str]:
-    """Return lines whose errors are left to the reference; what follows is in the ``else``."""
-    return ["try:", *("    " + line for line in lines), "except Exception:", "    pass", "else:"]
+def same(values: list[str], expected: str) -> list[str]:
+    """Return the test whether some values are the same as what is expected."""
+    return [" is ".join([*values, expected])]

@@ -16,14 +16,14 @@ from mooncake_py.compiler.statements.array_adjoint import (
 )
 from mooncake_py.compiler.statements.array_text import ArrayText, is_share
 from mooncake_py.compiler.statements.kinds import ELEMENT, FULL, PART
+from mooncake_py.compiler.statements.lines import function
 from mooncake_py.compiler.statements.masks import kept
 from mooncake_py.compiler.statements.plan import Plan
 from mooncake_py.compiler.statements.views import through
 from mooncake_py.compiler.text import define
-from mooncake_py.rules.exact_zeros import ONE_THREAD
 from mooncake_py.rules.kinds import AtOnce
 
-__all__ = ["PullWriter", "function"]
+__all__ = ["PullWriter"]
 
 
 class PullWriter:
@@ -113,7 +113,7 @@ class PullWriter:
         out = [] if not is_output else ["y" if self.plan.whole is None else "out"]
         values = [
             f"k{name[1:]}"
-            if name[0] == "v"
+            if name[0] == "v" and self.plan.keeps(int(name[1:]))
             else f"like({name.removeprefix('like_')})"
             if name.startswith("like_")
             else name
@@ -144,7 +144,7 @@ class PullWriter:
         self.scope.update(text.scope)
         names = checks(found)
         if names:
-            test = " and ".join(map(self.is_finite, names))
+            test = " and ".join([f"finite({name})" for name in names])
             lines += [f"if not ({test}):", f"    return careful(entry, {slot}g)"]
         return function("pull", "entry", [*lines, *delivered])
 
@@ -168,6 +168,8 @@ class PullWriter:
 
     def apart(self, received: Received) -> list[str]:
         """Return the lines that take apart what was kept together, where it stands alone."""
+        if not self.together:
+            return []
         products = [e for let in received.lets for e in products_with_shares(let.value)]
         products += [e for e in received.totals.values() if is_masked_g(e)]
         words = names_of([*(let.value for let in received.lets), *received.totals.values()])
@@ -182,15 +184,6 @@ class PullWriter:
     def computed(self, lets: Iterable[Let], text: ArrayText) -> list[str]:
         """Return the lines of operations."""
         return [line for let in lets for line in text.lines(let)]
-
-    def is_finite(self, name: str) -> str:
-        """Return the test whether a cotangent is finite, quicker for one that is an array."""
-        totals = self.received.totals
-        full = [names_of([totals[k]]) for k in totals if self.plan.kinds[k] is FULL]
-        if [name] in full and not any(is_masked_g(e) for e in totals.values()):
-            small = f"{name}.ndim == 1 and {name}.size <= {ONE_THREAD}"
-            return f"(isfinite({name}.dot({name})) if {small} else finite({name}))"
-        return f"finite({name})"
 
     # The cotangent that comes in.
 
@@ -338,8 +331,3 @@ def products_with_shares(e: Expr) -> list[Op]:
         for part in walk(e)
         if isinstance(part, Op) and part.op == "mul" and is_share(part.args[1])
     ]
-
-
-def function(name: str, parameters: str, lines: Iterable[str]) -> str:
-    """Return the text of a function."""
-    return "\n    ".join([f"def {name}({parameters}):", *lines]) + "\n"

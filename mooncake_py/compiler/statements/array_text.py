@@ -63,10 +63,8 @@ class ArrayText(Emitter):
     @override
     def operand(self, e: Expr) -> str:
         """Return the text of an expression within another one."""
-        if isinstance(e, Op) and e.op == "matmul":
-            return f"({self.text(e)})"
-        if isinstance(e, Op) and e.op == "mul" and is_share(e.args[1]):
-            return f"({self.text(e)})"
-        if isinstance(e, Op) and e.op in INFIX:
+        if isinstance(e, Name):
+            return e.name
+        if isinstance(e, Op) and (e.op == "matmul" or e.op in INFIX):
             return f"({self.text(e)})"
         return super().operand(e)

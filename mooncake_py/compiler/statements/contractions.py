@@ -18,6 +18,7 @@ from mooncake_py.rules.kinds import BilinearRule
 __all__ = ["PRODUCTS", "adjoints_of", "is_contraction", "is_sum", "ndim_of", "shape_of"]
 
 PRODUCTS = (np.matmul, np.dot, np.outer)
+IDS = frozenset(map(id, PRODUCTS))
 Shape = tuple[int, ...]
 
 
@@ -25,7 +26,7 @@ def is_contraction(e: Expr) -> bool:
     """Return True for a product of vectors or matrices."""
     if isinstance(e, Op):
         return e.op == "matmul"
-    return isinstance(e, Call) and any(e.function is f for f in PRODUCTS)
+    return isinstance(e, Call) and id(e.function) in IDS
 
 
 def is_sum(e: Expr) -> bool:

@@ -23,12 +23,12 @@ Shape = tuple[int, ...]
 
 
 class Core:
-    """The value of a statement as a sequence of operations.
+    """The value of a statement as a sequence of operations; equal if it is the same one.
 
     Parameters
     ----------
     statement : Statement
-    functions : sequence of callable
+    functions : tuple of callable
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Core:
         Those that are products of vectors or matrices, or sums.
     """
 
-    def __init__(self, statement: Statement, functions: Sequence[Any]) -> None:
+    def __init__(self, statement: Statement, functions: tuple[Any, ...]) -> None:
         self.statement = statement
         self.functions = functions
         steps = Steps(Names("t"), None)
@@ -50,6 +50,14 @@ class Core:
         self.lets = steps.lets
         self.contractions = [let for let in self.lets if is_contraction(let.value)]
         self.sums = [let for let in self.lets if is_sum(let.value)]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Core):
+            return NotImplemented
+        return (self.statement, self.functions) == (other.statement, other.functions)
+
+    def __hash__(self) -> int:
+        return hash((self.statement, self.functions))
 
     @property
     def by_operator(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -9,12 +10,21 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.rules.broadcasting import fit
+from mooncake_py.rules.exact_zeros import ONE_THREAD, surely_finite
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.values import FLOAT64
 
-__all__ = ["fitted", "inner", "reduced", "spread", "summed"]
+__all__ = ["finite", "fitted", "inner", "reduced", "spread", "summed"]
 
 SHORT = 1024  # length up to which vectors of ones are kept
+
+
+def finite(d: Any) -> bool:
+    """Return ``surely_finite(d)`` for a number or an array of floats, in less time."""
+    if type(d) is ndarray and d.size <= ONE_THREAD:
+        flat = d if d.ndim == 1 else d.ravel("K")
+        return math.isfinite(flat.dot(flat))
+    return surely_finite(d)
 
 
 def reduced(d: Any, factor: Any, shape: tuple[int, ...]) -> Any:

@@ -18,13 +18,12 @@ from numpy import ndarray
 
 from mooncake_py.compiler.ir import Expr, Finite, Let, Name, Op
 from mooncake_py.compiler.simplify import inlined, names_of
-from mooncake_py.compiler.statements.array_forms import attempt
-from mooncake_py.compiler.statements.array_pull import function
 from mooncake_py.compiler.statements.array_text import ArrayText
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.gathers import is_index
 from mooncake_py.compiler.statements.general import Way
 from mooncake_py.compiler.statements.kinds import NUMBERS
+from mooncake_py.compiler.statements.lines import attempt, function
 from mooncake_py.compiler.statements.pushforward import tangent_of
 from mooncake_py.compiler.statements.statement import Statement
 from mooncake_py.compiler.statements.views import through, views_in

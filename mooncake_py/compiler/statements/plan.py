@@ -45,6 +45,10 @@ class Plan:
         The operands that receive a cotangent.
     records : bool
         Whether there is anything to record.
+    full : list of int
+        The operands of the shape of the result.
+    broadcast : list of int
+        The operands that are broadcast.
     """
 
     def __init__(self, core: Core, kinds: Kinds, on: Mapping[int, bool]) -> None:
@@ -54,6 +58,8 @@ class Plan:
         self.layout = statement.layout
         self.kinds, self.whole, self.gathers = kinds
         self.on = on
+        self.full = [k for k, kind in enumerate(self.kinds) if kind in FULL_NAMES]
+        self.broadcast = [k for k, kind in enumerate(self.kinds) if kind is PART]
         self.augments = statement.augments and self.kinds[0] in ARRAYS
         writes = self.augments or statement.into or isinstance(statement.target, tuple)
         target = statement.target if writes else None
@@ -112,16 +118,6 @@ class Plan:
         return isinstance(e, Name) and e.name in self.arrays
 
     @cached_property
-    def full(self) -> list[int]:
-        """The operands of the shape of the result."""
-        return [k for k, kind in enumerate(self.kinds) if kind in FULL_NAMES]
-
-    @cached_property
-    def broadcast(self) -> list[int]:
-        """The operands that are broadcast."""
-        return [k for k, kind in enumerate(self.kinds) if kind is PART]
-
-    @cached_property
     def consumed(self) -> list[str]:
         """The products of matrices that are operands of other operations, if arrays."""
         _, elementwise = self.core.roles
@@ -132,6 +128,14 @@ class Plan:
     def value(self) -> Expr:
         """What is written or given back; of an augmented assignment the change."""
         return self.core.change if self.by_operator else self.core.root
+
+    def keeps(self, k: int) -> bool:
+        """Return True if an operand is in memory that is active, or will be; a copy is not."""
+        part = self.layout[k]
+        if self.kinds[k] not in ARRAYS or self.is_gathered(part):
+            return False
+        p = part[0] if isinstance(part, tuple) else part
+        return self.on[p] or p == self.owner
 
     # Derivatives.
 

@@ -90,11 +90,10 @@ class StatementReader:
         """Pass an index; return its position."""
         position = self.add_value(node)
         self.index_positions.append(position)
-        ints = len(node.elts) if isinstance(node, ast.Tuple) else 1
-        if not any(isinstance(part, ast.Slice) for part in walk(node)) and (
-            ints > 1 or not isinstance(node, ast.Tuple)
-        ):
-            self.ints[position] = ints
+        parts = node.elts if isinstance(node, ast.Tuple) else [node]
+        is_element = len(parts) > 1 or not isinstance(node, ast.Tuple)
+        if is_element and not any(isinstance(part, ast.Slice) for part in parts):
+            self.ints[position] = len(parts)
         return position
 
     def add_operand(self, part: Part) -> Name:

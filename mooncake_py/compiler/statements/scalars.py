@@ -35,11 +35,12 @@ from mooncake_py.compiler.ir import (
 from mooncake_py.compiler.number_functions import DOMAINS, PAIRS
 from mooncake_py.compiler.partials import NoPartial, serves
 from mooncake_py.compiler.simplify import inlined, names_of, product
-from mooncake_py.compiler.statements.array_forms import Way, node_lines
-from mooncake_py.compiler.statements.array_pull import function
+from mooncake_py.compiler.statements.array_forms import Way
 from mooncake_py.compiler.statements.contractions import is_contraction
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.kinds import NUMBERS
+from mooncake_py.compiler.statements.lines import function, indented
+from mooncake_py.compiler.statements.nodes import are_active, look_up, no_nodes
 from mooncake_py.compiler.statements.statement import position_of
 from mooncake_py.compiler.steps import Names, Steps
 from mooncake_py.compiler.text import define
@@ -51,7 +52,8 @@ __all__ = ["INTS", "scalar_form"]
 
 INTS = frozenset({int, np.int64})
 SCOPE: dict[str, Any] = {
-    "Active": Active, "FLOAT64": FLOAT64, "INTS": INTS, "Memory": Memory, "float64": np.float64,
+    "Active": Active, "FLOAT64": FLOAT64, "INTS": INTS, "Memory": Memory,
+    "are_active": are_active, "float64": np.float64,
     "inf": math.inf, "ndarray": ndarray, "one": np.float64(1.0),
 }  # fmt: skip
 
@@ -184,7 +186,8 @@ class ScalarForm:
         """Return the lines that look up the nodes n0, n1, ... of the arrays."""
         lines = ["known = C.known"] if self.on else []
         for base, active in self.on.items():
-            lines += node_lines(base, active)
+            name = f"a{base}"
+            lines += look_up([(f"n{base}", name)]) if active else no_nodes([name])
             if active:
                 lines += [
                     f"if type(n{base}) is Memory and n{base}.shape is None:",
@@ -396,8 +399,3 @@ class ScalarForm:
     def times_g(self, slope: Expr) -> str:
         """Return the text of a slope times g."""
         return self.text.text(product(Name("g"), slope))
-
-
-def indented(lines: list[str]) -> list[str]:
-    """Return lines within a block."""
-    return ["    " + line for line in lines]

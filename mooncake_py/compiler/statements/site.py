@@ -174,8 +174,7 @@ class StatementSite:
         try:
             return self._forms[key]
         except KeyError:
-            pattern = self.statement, functions, kinds, on
-            form = self._forms[key] = array_form(*pattern, self.choose, self.otherwise)
+            form = self._forms[key] = array_form(core, kinds, on, self.choose, self.otherwise)
             return form
 
     # Forward mode.

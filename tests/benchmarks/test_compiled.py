@@ -1,0 +1,102 @@
+"""The benchmark of compiled derivatives: adjoints by hand, what is counted, and the table."""
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.compiled import (
+    CompiledTimes,
+    compiled_primal,
+    compiled_times,
+    counted,
+    means,
+    measure_compiled,
+    row,
+)
+from benchmarks.compiled_adjoints import ADJOINTS
+from benchmarks.kernel import Kernel
+from benchmarks.kernels import KERNELS
+from mooncake_py import grad, value_and_grad
+from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.native import site
+from mooncake_py.runtime import compilation
+
+BY_NAME = {kernel.name: kernel for kernel in KERNELS}
+
+
+def half(x):
+    return 0.5 * x
+
+
+def energy(x):
+    return np.sum(half(x) ** 2)
+
+
+@pytest.mark.parametrize("name", ADJOINTS)
+def test_adjoints_by_hand_agree_with_the_gradient(name: str) -> None:
+    kernel = BY_NAME[name]
+    arguments = kernel.make_arguments(9)
+    value, gradients = value_and_grad(kernel.function, kernel.argnums)(*copy.deepcopy(arguments))
+    got, by_hand = ADJOINTS[name](*copy.deepcopy(arguments))
+    assert got == pytest.approx(value, rel=1e-13)
+    for g, expected in zip(by_hand, gradients, strict=True):
+        np.testing.assert_allclose(g, expected, rtol=1e-11, atol=1e-13, strict=True)
+
+
+def test_functions_that_run_compiled_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def call(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+        return 2.0 if f is half else Elsewhere
+
+    monkeypatch.setattr(site, "call", call)
+    monkeypatch.setattr(compilation, "is_installed", lambda: True)
+    with counted() as found:
+        grad(energy, compile=True)(1.0)
+    assert found == {half}
+    assert site.call is call
+
+
+def test_kernels_that_numba_compiles() -> None:
+    pytest.importorskip("numba")
+    kernel = BY_NAME["recurrence"]
+    arguments = kernel.make_arguments(9)
+    assert compiled_primal(kernel, arguments) is not None
+    strange = Kernel("strange", "floats", lambda x: float(str(x)), lambda n: (1.0,), (1,))
+    assert compiled_primal(strange, (1.0,)) is None
+
+
+def test_one_kernel() -> None:
+    pytest.importorskip("numba")
+    (measured,) = measure_compiled([BY_NAME["lu"]], "lu", quick=True, budget=0.0)
+    assert set(measured.ratios) == {"gradient", "jvp", "hvp", "adjoint"}
+    assert measured.problem == ""
+
+
+def test_what_fails_is_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+
+    def call(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
+        raise KeyError("no such name")
+
+    monkeypatch.setattr(site, "call", call)
+    measured = compiled_times(BY_NAME["spring"], 3, 0.0)
+    assert "gradient" not in measured.ratios
+    assert row(measured).splitlines()[1] == "    KeyError: 'no such name'"
+
+
+def test_rows_and_means() -> None:
+    ratios = {"numba": 0.1, "gradient": 0.5, "jvp": 0.25, "hvp": 3.0, "adjoint": 0.25}
+    measured = CompiledTimes("lu", 50, 1e-3, ratios, 0.5, "whole")
+    assert row(measured).split() == [
+        "lu", "50", "1.00", "ms", "0.10", "0.50", "0.25", "3.00", "5.00", "2.00!",
+        "0.50", "s", "whole",
+    ]  # fmt: skip
+    other = CompiledTimes("slow", 50, 1e-3, {"gradient": 2.0}, 4.0, "no", "ValueError: no")
+    assert row(other).split()[3:] == [
+        "ms", "-", "2.00", "-", "-", "-", "-", "4.00", "s!", "no", "ValueError:", "no",
+    ]  # fmt: skip
+    every, whole, counts = means([measured, other])
+    assert every.split()[-6:] == ["0.10", "1.00!", "0.25", "3.00!", "5.00", "2.00"]
+    assert whole.split()[-6:] == ["0.10", "0.50", "0.25", "3.00!", "5.00", "2.00"]
+    assert counts == "compiled of 2: 1 whole, 0 in parts"
