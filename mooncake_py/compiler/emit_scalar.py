@@ -47,6 +47,8 @@ INFIX = {
     "and": "and", "or": "or", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
     "is": "is", "is_not": "is not",
 }  # fmt: skip
+LEVELS = {"add": 1, "sub": 1, "mul": 2, "truediv": 2, "floordiv": 2, "mod": 2, "pow": 3}
+"""How closely operators bind; parsing takes longer the more parentheses there are."""
 PREFIX = {"neg": "-", "pos": "+", "not": "not "}
 INDENT = "    "
 
@@ -137,6 +139,10 @@ class Emitter:
         """Return the text of an operator or a builtin."""
         if op in PREFIX:
             return f"{PREFIX[op]}{self.operand(args[0])}"
+        if op in LEVELS and op != "pow":
+            level = LEVELS[op]
+            a, b = args
+            return f"{self.within(a, level)} {INFIX[op]} {self.within(b, level + 1)}"
         if op in INFIX:
             return f" {INFIX[op]} ".join(map(self.operand, args))
         if op == "item":  # numbers in regions are Python's
@@ -146,6 +152,12 @@ class Emitter:
         if op == "front":
             return f"{self.operand(args[0])}[:{self.text(args[1])}]"
         return f"{op}({', '.join(map(self.text, args))})"
+
+    def within(self, e: Expr, level: int) -> str:
+        """Return the text of an operand of an operator that binds as closely as `level`."""
+        if isinstance(e, Op) and LEVELS.get(e.op, 0) >= level:
+            return self.text(e)
+        return self.operand(e)
 
     def operand(self, e: Expr) -> str:
         """Return the text of an expression within another one."""

@@ -55,10 +55,14 @@ def statements(body: list[Any]) -> list[Any]:
 
 
 def may_be_int(value: Any) -> bool:
-    """Return True for an element; what stands under a text is none of an array."""
+    """Return True for an element: no slice, nor what a dict has under a text."""
     if not isinstance(value, ast.Subscript):
         return False
-    return not (isinstance(value.slice, ast.Constant) and type(value.slice.value) is str)
+    index = value.slice
+    if isinstance(index, ast.Constant):
+        return type(index.value) is not str
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return not any(isinstance(part, ast.Slice) for part in parts)
 
 
 def bound(names: Names, node: Any) -> Iterator[tuple[Any, Any]]:

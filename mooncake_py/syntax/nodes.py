@@ -198,7 +198,7 @@ def dotted(node: Any) -> str:
 
 def is_plain_index(node: ast.expr) -> bool:
     """Tell whether an index is made of names, numbers and arithmetic on them, and slices."""
-    return all(map(is_plain, walk(node)))
+    return _PLAIN.issuperset([part.__class__ for part in walk(node)])
 
 
 def is_plain(node: ast.AST) -> bool:

@@ -127,7 +127,7 @@ def test_loops_over_arrays_are_loops_over_their_indices():
         "    for h1 in range(n0_u_x):",
         "        u_p = u_x[h1]",
         "        u_q = u_y[h1]",
-        "        u_s = u_s + (u_p * u_q)",
+        "        u_s = u_s + u_p * u_q",
     ]
     assert region_of("s += p", "s = 0.0", "for k, p in enumerate(x):").loop.name == "u_k"
 

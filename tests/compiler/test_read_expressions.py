@@ -41,7 +41,7 @@ def written(e: Expr) -> str:
         ("i == 1 and a != 2.5 or not b", "((u_i == 1) and (u_a != 2.5)) or (not u_b)"),
         ("x[i] >= -x[i - 1]", "u_x[u_i] >= (-u_x[u_i - 1])"),
         ("m[i, 0] > +a", "u_m[u_i, 0] > (+u_a)"),
-        ("i // 2 % 3 * n + 1 - i", "((((u_i // 2) % 3) * u_n) + 1) - u_i"),
+        ("i // 2 % 3 * n + 1 - i", "u_i // 2 % 3 * u_n + 1 - u_i"),
         ("a / b", "u_a / u_b"),
         ("len(x) > y.shape[0]", "n0_u_x > n0_u_y"),
         ("o.a > i", "au_o_of_a > u_i"),

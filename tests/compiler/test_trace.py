@@ -34,9 +34,9 @@ def same_sides(a, b):
 @pytest.mark.parametrize(
     ("f", "text"),
     [
-        (lambda a, b: a * b + 1, "(a * b) + 1"),
-        (lambda a, b: 2 - a / b**2, "2 - (a / (b ** 2))"),
-        (lambda a, b: -abs(+a) % b // 3, "((-abs(a)) % b) // 3"),
+        (lambda a, b: a * b + 1, "a * b + 1"),
+        (lambda a, b: 2 - a / b**2, "2 - a / b ** 2"),
+        (lambda a, b: -abs(+a) % b // 3, "(-abs(a)) % b // 3"),
         (lambda a, b: math.hypot(a, b) * math.pi, "f_hypot(a, b) * 3.141592653589793"),
         (lambda a, b: np.cos(a) * np.float64(0.5), "f_cos(a) * 0.5"),
         (lambda a, b: np.greater(a, b), "1.0 if (a > b) else 0.0"),
@@ -60,7 +60,7 @@ def test_numbers_that_are_known_decide_at_once():
         return 2 * a if n == 2 else n * a ** (n - 1)
 
     assert written(trace(f, (A, Const(2)))) == "2 * a"
-    assert written(trace(f, (A, Const(3)))) == "3 * (a ** 2)"
+    assert written(trace(f, (A, Const(3)))) == "3 * a ** 2"
     assert isinstance(trace(f, (A, B)), Select)
 
 
@@ -95,7 +95,7 @@ def test_the_function_itself_is_left_as_it_is():
 def test_a_function_with_a_rule_of_its_own_is_called():
     call = Call(scalar_slope, (A, B))
     assert trace(lambda a, b: scalar_slope(a, b) + 1.0, (A, B)) == Op("add", (call, Const(1.0)))
-    assert written(trace(lambda a: scalar_slope(a, 3), (A,))) == "3 * (a ** 2)"
+    assert written(trace(lambda a: scalar_slope(a, 3), (A,))) == "3 * a ** 2"
     (_, slope), _ = partials(call, Y)
     assert isinstance(slope, Select)  # its rule: a second derivative in the exponent exists too
     assert not serves(scalar_slope, 2)  # it may be another one on floats
@@ -112,7 +112,7 @@ def test_a_function_with_a_rule_of_its_own_is_called():
         (Op("mul", (A, B)), ["b", "a"]),
         (Op("truediv", (A, B)), ["1 / b", "(-y) / b"]),
         (Op("neg", (A,)), ["-1.0"]),
-        (Op("pow", (A, Const(3))), ["3 * (a ** 2)"]),
+        (Op("pow", (A, Const(3))), ["3 * a ** 2"]),
         (Op("abs", (A,)), ["f_copysign(1.0, a) if (y != 0) else 0.0"]),
         (Call(np.sin, (A,)), ["f_cos(a)"]),
         (Call(np.exp, (A,)), ["y"]),

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from mooncake_py.compiler.activity import part_of, target_of
 from mooncake_py.compiler.adjoint import cotangent
-from mooncake_py.compiler.cotangents import Contribution, atom, cotangents
+from mooncake_py.compiler.cotangents import Contribution, atom, cotangents, is_among
 from mooncake_py.compiler.ir import (
     Assign,
     Block,
@@ -99,9 +99,13 @@ class Puller:
         values = {let.name: let.value for let in steps.lets}
         g = Name(self.fresh(), place=s.place)
 
-        def contributions(let: Let, d: Expr) -> Iterable[Contribution]:
+        def contributions(let: Let, d: Expr, receiving: set[str]) -> Iterable[Contribution]:
             found = partials(let.value, Name(let.name))
-            return [(a, self.times(d, p, steps, values)) for a, p in found if p is not None]
+            return [
+                (a, self.times(d, p, steps, values))
+                for a, p in found
+                if p is not None and is_among(a, receiving)
+            ]
 
         found = cotangents(list(steps.lets), root, self.active, g, contributions, steps)
         ends = delivered(target, found, g, s)

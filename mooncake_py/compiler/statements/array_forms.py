@@ -125,15 +125,15 @@ class ArrayForm:
         for name, types in kinds.items():
             fits += same(types, name)
         fits += [f"F[{i}] is f{i}" for i in range(len(plan.core.functions))]
+        constants = [at[p] for p, active in plan.on.items() if not active]
+        fits += [no_nodes(constants)] if constants else []
         return [f"{', '.join(at)}, = V", f"if not ({' and '.join(fits)}):", CHOOSE]
 
     def nodes(self) -> list[str]:
         """Return the lines that look up the nodes n0, n1, ... of the arrays."""
         on, at = self.plan.on, self.at
         active = [p for p in on if on[p]]
-        constants = [at[p] for p in on if not on[p]]
-        lines = ["known = C.known"] if on else []
-        lines += no_nodes(constants) if constants else []
+        lines = ["known = C.known"] if active or self.pull is not None else []
         lines += look_up([(f"n{p}", at[p]) for p in active]) if active else []
         blocks = [p for p in active if p in self.bases or p == self.plan.owner]
         if blocks:

@@ -15,7 +15,7 @@ from mooncake_py.compiler.statements.array_adjoint import (
     is_masked_g,
 )
 from mooncake_py.compiler.statements.array_text import ArrayText, is_share
-from mooncake_py.compiler.statements.kinds import ELEMENT, FULL, PART
+from mooncake_py.compiler.statements.kinds import ELEMENT, PART
 from mooncake_py.compiler.statements.lines import function
 from mooncake_py.compiler.statements.masks import kept
 from mooncake_py.compiler.statements.plan import Plan
@@ -193,8 +193,7 @@ class PullWriter:
         if plan.whole is None:
             return self.number_seed()
         if plan.target is None:
-            found = ["g = out.grad", "if g is None:", "    return"]
-            found += ["if out.pinned:", "    g = out.take()", "else:", "    out.grad = None"]
+            found = ["g = out.take()", "if g is None:", "    return"]
             if list(received.totals.values()).count(Name("g")) == 1:  # handed on, but maybe lent
                 found.append("g = g if g.flags.writeable else g.copy()")
             return found
@@ -272,24 +271,16 @@ class PullWriter:
         sign = "+" if unsigned(total) is total else "-"
         if isinstance(part, tuple):
             p, i = part[:2]
-            shadow = [f"d = n{p}.grad", "if d is None:", f"    d = n{p}.shadow()"]
             if plan.is_gathered(part):
                 ufunc = "add" if sign == "+" else "subtract"
-                return [*shadow, f"scatter({ufunc}, d, a{i}, {amount})"]
+                return [f"scatter({ufunc}, n{p}.shadow(), a{i}, {amount})"]
             if plan.kinds[k] is ELEMENT:
-                return [*shadow, f"d[a{i}] {sign}= {amount}"]
-            return [*shadow, f"d = {through(part, f'd[a{i}]')}", f"d {sign}= {amount}"]
+                return [f"n{p}.shadow()[a{i}] {sign}= {amount}"]
+            return [f"d = {through(part, f'n{p}.shadow()[a{i}]')}", f"d {sign}= {amount}"]
         if part not in plan.on:
             return [f"a{part}.grad {sign}= {amount}"]
         if sign == "-":
             return [f"n{part}.add(-{amount})"]
-        if owned and plan.kinds[k] is FULL:
-            return [
-                f"if n{part}.grad is None and type(n{part}) is Memory:",
-                f"    n{part}.grad = {amount}",
-                "else:",
-                f"    n{part}.add({amount})",
-            ]
         return [f"n{part}.{'add' if owned else 'add_shared'}({amount})"]
 
     def cleared(self) -> str:

@@ -36,13 +36,10 @@ def look_up(pairs: list[tuple[str, str]]) -> list[str]:
     ]
 
 
-def no_nodes(arrays: list[str]) -> list[str]:
-    """Return the lines that choose another form where an array is active; few are views."""
-    plain = " is ".join([f"known.get(id({a})) is {a}.base" for a in arrays])
-    return [
-        f"if not ({plain} is None) and are_active(C, ({', '.join(arrays)},)):",
-        CHOOSE,
-    ]
+def no_nodes(arrays: list[str]) -> str:
+    """Return the test whether arrays are constant; few are views."""
+    plain = " is ".join([f"C.known.get(id({a})) is {a}.base" for a in arrays])
+    return f"({plain} is None or not are_active(C, ({', '.join(arrays)},)))"
 
 
 def nodes_of(ctx: ReverseMode, arrays: tuple[ndarray, ...]) -> list[Any] | None:

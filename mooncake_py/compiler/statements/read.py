@@ -225,12 +225,10 @@ def plain_index(node: ast.expr, names: Names) -> ast.expr | None:
                 return located(ast.Constant(None), place_of(part))
         return part
 
-    if isinstance(node, ast.Tuple):
-        parts = list(map(plain, node.elts))
-        if any(part is not old for part, old in zip(parts, node.elts, strict=True)):
-            node = replaced(node, elts=parts)
-    else:
+    if isinstance(node, ast.Attribute):
         node = plain(node)
+    elif isinstance(node, ast.Tuple) and any(isinstance(e, ast.Attribute) for e in node.elts):
+        node = replaced(node, elts=list(map(plain, node.elts)))
     return node if is_plain_index(node) else None
 
 

@@ -39,7 +39,7 @@ from mooncake_py.compiler.statements.array_forms import Way
 from mooncake_py.compiler.statements.contractions import is_contraction
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.kinds import NUMBERS
-from mooncake_py.compiler.statements.lines import function, indented
+from mooncake_py.compiler.statements.lines import choosing, function, indented
 from mooncake_py.compiler.statements.nodes import are_active, look_up, no_nodes
 from mooncake_py.compiler.statements.statement import position_of
 from mooncake_py.compiler.steps import Names, Steps
@@ -187,7 +187,9 @@ class ScalarForm:
         lines = ["known = C.known"] if self.on else []
         for base, active in self.on.items():
             name = f"a{base}"
-            lines += look_up([(f"n{base}", name)]) if active else no_nodes([name])
+            lines += (
+                look_up([(f"n{base}", name)]) if active else choosing([f"not {no_nodes([name])}"])
+            )
             if active:
                 lines += [
                     f"if type(n{base}) is Memory and n{base}.shape is None:",

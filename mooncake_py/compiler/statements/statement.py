@@ -90,8 +90,9 @@ class Statement(NamedTuple):
     @property
     def size(self) -> int:
         """Number of operations, reads of elements and views included."""
-        operations = sum(isinstance(e, Op | Call) for e in walk(self.value))
-        reads = sum(type(part) is tuple for part in self.layout)
+        kinds = [e.__class__ for e in walk(self.value)]
+        operations = kinds.count(Op) + kinds.count(Call)
+        reads = [type(part) for part in self.layout].count(tuple)
         return operations + reads + sum(2 - part.whole for part in self.views)
 
     @property

@@ -42,8 +42,8 @@ def totals(received: Received) -> dict[int, str]:
         ("a / b", {0: "g / v1", 1: "-(t0 * (g / v1))"}),
         ("-(a - b)", {0: "-g", 1: "g"}),
         ("-a * -b", {0: "-(g * t1)", 1: "-(g * t0)"}),
-        ("a * a + b", {0: "(g * v0) + (g * v0)", 1: "g"}),
-        ("np.sin(a) * 2.0 + b", {0: "(g * 2.0) * f_rule(v0, None)", 1: "g"}),
+        ("a * a + b", {0: "g * v0 + g * v0", 1: "g"}),
+        ("np.sin(a) * 2.0 + b", {0: "g * 2.0 * f_rule(v0, None)", 1: "g"}),
         ("np.maximum(a, b)", {0: "g * w_t0_0", 1: "g * w_t0_1"}),
     ],
 )
