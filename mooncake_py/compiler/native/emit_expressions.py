@@ -27,6 +27,7 @@ INFIX = {
     "and": "and", "or": "or", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
 }  # fmt: skip
 PREFIX = {"neg": "-", "pos": "+", "not": "not "}
+RANKS = {BOOL: 0, INT: 1, FLOAT: 2}
 LOGIC = ("and", "or", "not")
 INTEGRAL = {math.floor, math.ceil, math.trunc, math.gcd, math.lcm, math.comb, math.factorial}
 LOGICAL = {math.isnan, math.isinf, math.isfinite, np.isnan, np.isinf, np.isfinite, np.signbit}
@@ -81,8 +82,7 @@ class Expressions:
 
     def common(self, *expressions: Expr) -> str:
         """Return the kind to which expressions are promoted."""
-        kinds = set(map(self.kind, expressions))
-        return FLOAT if FLOAT in kinds else INT if INT in kinds else BOOL
+        return max(map(self.kind, expressions), key=RANKS.__getitem__)
 
     # Expressions.
 
@@ -120,21 +120,21 @@ class Expressions:
         if op == "item":
             return self.operand(args[0])
         if op in PREFIX:
-            return f"{PREFIX[op]}{self.operand(args[0], '' if op == 'not' else INT)}"
+            return f"{PREFIX[op]}{self.operand(args[0], BOOL if op == 'not' else INT)}"
         if op in INFIX:
-            kind = "" if op in LOGIC else INT
+            kind = BOOL if op in LOGIC else INT
             return f" {INFIX[op]} ".join([self.operand(a, kind) for a in args])
         return f"{op}({', '.join(map(self.text, args))})"
 
-    def operand(self, e: Expr, kind: str = "") -> str:
+    def operand(self, e: Expr, kind: str = BOOL) -> str:
         """Return the text of an expression within another one, promoted to a kind."""
-        if kind == FLOAT or (kind and self.kind(e) == BOOL):
-            text = self.as_kind(e, kind)
-            if self.kind(e) != kind:
-                return text
-        else:
-            text = self.text(e)
-        return f"({text})" if text[0] == "-" or is_open(e) else text
+        grows = RANKS[self.kind(e)] < RANKS[kind]
+        text = self.as_kind(e, kind) if grows else self.text(e)
+        return f"({text})" if text[0] == "-" or (is_open(e) and not grows) else text
+
+    def promoted(self, e: Expr) -> str:
+        """Return the text of an expression as a number with which one can reckon."""
+        return self.as_kind(e, INT) if self.kind(e) == BOOL else self.text(e)
 
     def as_kind(self, e: Expr, kind: str) -> str:
         """Return the text of an expression as a number of a kind."""
@@ -142,7 +142,10 @@ class Expressions:
             return self.text(e)
         if isinstance(e, Const) and e.value is not None:
             return repr({FLOAT: float, INT: int, BOOL: bool}[kind](e.value))
-        return f"{kind}({self.text(e)})"
+        text = self.text(e)
+        if (self.kind(e), kind) == (BOOL, FLOAT):
+            return f"float(int({text}))"  # Numba makes no float of a bool
+        return f"{kind}({text})"
 
     def index(self, e: Expr) -> str:
         """Return the text of an index."""
@@ -152,7 +155,7 @@ class Expressions:
 
     def spelled(self, name: str) -> str:
         """Return a name as it stands in the text."""
-        return name[1:] if name[0] == "." else self.named(name, name)
+        return name[1:] if name in (STACK, TOP) else self.named(name, name.lstrip("."))
 
     def name_of(self, f: Any) -> str:
         """Return the name of a function in the text."""

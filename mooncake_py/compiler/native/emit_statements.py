@@ -31,6 +31,7 @@ from mooncake_py.compiler.ir import (
     walk,
 )
 from mooncake_py.compiler.native.emit_expressions import STACK, TOP, Expressions
+from mooncake_py.compiler.native.loops import nested
 from mooncake_py.compiler.native.region import BOOL, FLOAT, INT
 from mooncake_py.compiler.native.unbound import expressions_in
 from mooncake_py.compiler.simplify import added, product
@@ -71,7 +72,6 @@ class Statements:
         self.failure = failure
         self.grows = grows
         self.is_count = is_count
-        self.slots: list[Expr] | None = None
 
     def block(self, block: Block) -> list[str]:
         """Return the lines of a block, indented."""
@@ -81,7 +81,7 @@ class Statements:
     def lines(self, s: Statement) -> list[str]:
         """Return the lines of a statement."""
         before: list[str] = []
-        count = sum(isinstance(part, Pop) for e in expressions_in(s) for part in walk(e))
+        count = popped_by(s)
         if count:
             before, slots = self.popped(count)
             s = with_slots(s, slots)
@@ -131,7 +131,7 @@ class Statements:
         if isinstance(value, Op) and value.op == "neg":
             value, op = value.args[0], {"add": "sub", "sub": "add"}[op]
         sign = {"add": "+=", "sub": "-="}[op]
-        return f"{self.expressions.text(target)} {sign} {self.expressions.text(value)}"
+        return f"{self.expressions.text(target)} {sign} {self.expressions.promoted(value)}"
 
     def allocated(self, s: Alloc) -> list[str]:
         """Return the lines that make an array and measure it."""
@@ -162,35 +162,36 @@ class Statements:
     def for_all(self, s: ForAll) -> list[str]:
         """Return the lines of loops over counters; the stack moves once."""
         pushes = sum(isinstance(inner, Push) for inner in statements(s.body))
-        parts = [part for x in statements(s.body) for e in expressions_in(x) for part in walk(e)]
-        pops = sum(isinstance(part, Pop) for part in parts)
+        pops = sum(map(popped_by, statements(s.body)))
         if not pushes and not pops:
             return self.nest(s)
-        if (pushes and pops) or self.slots is not None:
+        if pushes and pops:
             raise TypeError(s)
         size = sized(pushes + pops, s.extents)
         if self.is_count:
             return self.moved(size)
-        first = added(Name(TOP), linear(s, pushes + pops))
-        self.slots = [added(first, Const(k)) for k in range(pushes + pops)]
-        if pushes:
-            self.slots.reverse()  # the first is taken from the end
-        lines = self.nest(s)
-        self.slots = None
+        nest = self.nest(on_stack(s, pushes + pops))
         if pops:
-            return [*self.moved(size, "-="), *lines]
-        return [*self.room(size), *lines, *self.moved(size)]
+            return [*self.moved(size, "-="), *nest]
+        return [*self.room(size), *nest, *self.moved(size)]
 
     def nest(self, s: ForAll) -> list[str]:
         """Return the lines of loops over counters."""
-        if not s.counters:
-            return [line for inner in s.body for line in self.lines(inner)]
-        lines = self.block(s.body)
+        lines: list[str] = []
+        for loop in nested(s, self.expressions.kind):
+            lines += self.loops(loop) if isinstance(loop, ForAll) else self.lines(loop)
+        return lines
+
+    def loops(self, s: ForAll) -> list[str]:
+        """Return the lines of loops over counters, as they stand."""
         text = self.expressions.text
+        lines: list[str] = []
+        for inner in s.body:
+            lines += self.loops(inner) if isinstance(inner, ForAll) else self.lines(inner)
         for counter, extent in zip(reversed(s.counters), reversed(s.extents), strict=True):
-            head = f"for {text(Name(counter))} in range({text(extent)}):"
-            lines = [INDENT + line for line in (head, *lines)]
-        return [line.removeprefix(INDENT) for line in lines]
+            lines = [INDENT + line for line in lines]
+            lines.insert(0, f"for {text(Name(counter))} in range({text(extent)}):")
+        return lines
 
     # The stack.
 
@@ -198,8 +199,6 @@ class Statements:
         """Return the lines that save a number."""
         if self.is_count:
             return self.moved(Const(1))
-        if self.slots is not None:
-            return [self.assigned(Load(STACK, (self.slots.pop(),)), value)]
         store = self.assigned(Load(STACK, (Name(TOP),)), value)
         return [*self.room(Const(1)), store, *self.moved(Const(1))]
 
@@ -216,10 +215,31 @@ class Statements:
 
     def popped(self, count: int) -> tuple[list[str], list[Expr]]:
         """Return the lines before a statement that takes numbers, and where it finds each."""
-        if self.slots is not None:
-            return [], [self.slots.pop() for _ in range(count)]
         places = [added(Name(TOP), Const(k)) for k in reversed(range(count))]
         return self.moved(Const(count), "-="), places
+
+
+def popped_by(s: Statement) -> int:
+    """Return how many numbers a statement takes, but for its blocks."""
+    return sum(isinstance(part, Pop) for e in expressions_in(s) for part in walk(e))
+
+
+def on_stack(s: ForAll, count: int) -> ForAll:
+    """Return loops that read or write elements of the stack, so many in each pass."""
+    first = added(Name(TOP), linear(s, count))
+    slots = [added(first, Const(k)) for k in range(count)]
+    body: list[Statement] = []
+    for inner in s.body:
+        taken = popped_by(inner)
+        if taken:
+            body.append(with_slots(inner, [slots.pop() for _ in range(taken)]))
+        elif isinstance(inner, Push):
+            body.append(Assign(Load(STACK, (slots.pop(0),)), inner.value, place=inner.place))
+        else:
+            body.append(inner)
+    if slots:
+        raise TypeError(s)
+    return ForAll(s.counters, s.extents, tuple(body), place=s.place)
 
 
 def linear(s: ForAll, count: int) -> Expr:

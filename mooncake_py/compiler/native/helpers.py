@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from numpy import empty, float64, ndarray
 
-__all__ = ["grow", "maximum", "minimum"]
+__all__ = ["grow", "maximum", "minimum", "plus", "plus_product"]
 
 
 def grow(S: ndarray, size: int) -> ndarray:
     """Return a stack with room for `size` numbers, which begins like another one."""
     more = empty(max(size, 2 * S.size), float64)
-    more[: S.size] = S
+    for k in range(S.size):
+        more[k] = S[k]
     return more
+
+
+def plus(total: float, e: float) -> float:
+    """Return a sum with one number more; compiled, the numbers are added in any order."""
+    return total + e
+
+
+def plus_product(total: float, a: float, b: float) -> float:
+    """Return a sum of products with one more; compiled, they are added in any order."""
+    return total + a * b
 
 
 def maximum(a: float, b: float) -> float:

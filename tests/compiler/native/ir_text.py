@@ -35,6 +35,7 @@ from mooncake_py.compiler.ir import (
     ForAll,
     If,
     Length,
+    Let,
     Load,
     Name,
     Op,
@@ -78,6 +79,8 @@ class Writer:
                 return Alloc(name, shape, self.kinds.get(name, "float"), how == "zeros")
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in self.kinds:
                 return Count(name, self.expr(value))
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name[0] == "v":
+                return Let(name, self.expr(value))
             case ast.Assign(targets=[target], value=value):
                 return Assign(self.target(target), self.expr(value))
             case ast.AugAssign(target=target, op=op, value=value):
