@@ -20,6 +20,7 @@ from mooncake_py.syntax.nodes import (
     CONTEXT,
     INPLACE,
     PREFIX,
+    dotted,
     load,
     located,
     place_of,
@@ -157,7 +158,9 @@ class FusingRewriter(ConditionRewriter):
         place = place_of(node)
         name = f"{PREFIX}f{self.fused_count}"
         self.fused_count += 1
-        self.injected[name] = StatementSite(statement, elsewhere if self.spans else otherwise)
+        texts = tuple(map(text_of_value, reader.values))
+        way = elsewhere if self.spans else otherwise
+        self.injected[name] = StatementSite(statement, way, texts)
         run = located(ast.Attribute(load(name, place), "run", ast.Load()), place)
         values = list(map(self.operand, reader.values))
         args: list[ast.expr] = [
@@ -171,3 +174,8 @@ class FusingRewriter(ConditionRewriter):
 def is_entry(expression: Statement) -> bool:
     """Return True if it pays to run an expression as a whole; what is only read is a view."""
     return expression.size > 1 and not is_operand(expression.value)
+
+
+def text_of_value(node: ast.expr) -> str:
+    """Return how a value is called in messages: no more of an index than that it is one."""
+    return dotted(node) if isinstance(node, ast.Name | ast.Attribute) else "an index"

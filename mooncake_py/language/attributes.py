@@ -64,7 +64,7 @@ class Attributes(Core):
 
         For statements that are only tried: reading must have no effect.
         """
-        if self.fuses and self.readers.get((type(o), name), MISSING) is None:
+        if self.peeks and self.readers.get((type(o), name), MISSING) is None:
             return getattr(o, name, Ellipsis)
         return Ellipsis
 

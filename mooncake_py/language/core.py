@@ -41,6 +41,7 @@ class Core(Mode):
     fuses = False
     pushes = False
     compiles: bool = False
+    peeks = False
 
     def __init__(self) -> None:
         self.failure: MooncakeError | None = None
@@ -63,6 +64,7 @@ class Core(Mode):
     def heed_settings(self) -> None:
         """See whether quick forms serve: they keep their rules, and never raise as NumPy may."""
         self.fuses = type(self).fuses and registry.are_first() and not is_strict()
+        self.peeks = self.fuses
 
     def failed(self, error: Error) -> Error:
         """Remember an error of the engine and return it, to be raised."""
@@ -162,6 +164,10 @@ class Core(Mode):
     def run_statement(self, site: Any, functions: Any, values: Any) -> Any:
         """Run a statement operation by operation."""
         return site.otherwise(self, functions, values)
+
+    def run_generally(self, site: Any, functions: Any, values: Any, ctx: Mode) -> Any:
+        """Run a statement operation by operation in this context, or in one of those over it."""
+        return site.otherwise(ctx, functions, values)
 
     def run_region(self, site: Any, functions: Any, steps: Any, inputs: Any) -> Any:
         """Run a region as one entry and return what it binds; `Elsewhere` says that it must not."""

@@ -170,6 +170,7 @@ class Calling(Language, Protocol):
     handlers: Any  # from a function to what calls it: any, or one of one number or array
     unary_handlers: Any
     rules_version: Any  # of the rules that the tables were made of
+    peeks: bool  # whether attributes are read for statements that may run or be compared as one
     # What functions that `functools.lru_cache` made have returned, by the id of the function
     caches: dict[int, Any]
     flags: dict[int, Any]  # the arrays of flags that were read
@@ -179,6 +180,8 @@ class Calling(Language, Protocol):
     # See whether quick forms serve under the settings of NumPy and of the rules.
     def heed_settings(self) -> None: ...
     def call_function(self, f: FunctionType, args: Any, kwargs: Any) -> Any: ...
+    # Run a statement operation by operation in this mode, or in one of those over it.
+    def run_generally(self, site: Any, functions: Any, values: Any, ctx: Mode) -> Any: ...
     # Write an attribute that the instance keeps itself, by a function such as `setattr`.
     def set_own_attribute(self, native: Any, o: Any, name: str, v: Any) -> None: ...
     # Read a `functools.cached_property`.

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from mooncake_py.compiler.ir import Call, Expr, Name, Op, parts_of, rebuilt
-from mooncake_py.compiler.statements.array_partials import is_int
+from mooncake_py.compiler.statements.array_partials import declared, is_int
 from mooncake_py.compiler.statements.contractions import (
     is_contraction,
     is_sum,
@@ -15,6 +15,7 @@ from mooncake_py.compiler.statements.contractions import (
     shape_of,
 )
 from mooncake_py.compiler.statements.statement import Statement
+from mooncake_py.compiler.statements.views import VIEWS
 from mooncake_py.compiler.steps import Names, Steps
 
 __all__ = ["Core"]
@@ -58,6 +59,15 @@ class Core:
 
     def __hash__(self) -> int:
         return hash((self.statement, self.functions))
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether all functions compute, with derivatives that are known, or make views."""
+        calls = [let.value for let in self.lets if isinstance(let.value, Call)]
+        views = [part.function for part in self.statement.views if part.function is not None]
+        return all(is_sum(e) or is_contraction(e) or declared(e) for e in calls) and all(
+            any(self.functions[k] is f for f in VIEWS) for k in views
+        )
 
     @property
     def by_operator(self) -> bool:

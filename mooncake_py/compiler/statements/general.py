@@ -21,7 +21,7 @@ from mooncake_py.compiler.text import define
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language
 
-__all__ = ["Way", "elsewhere", "one_by_one", "text_of", "writing"]
+__all__ = ["Way", "elsewhere", "general_way", "one_by_one", "text_of", "writing"]
 
 Way = Callable[[Any, Any, Any], Any]
 """``way(C, F, V)`` with context, functions and values."""
@@ -73,6 +73,35 @@ def text_of_part(part: Part) -> str:
     return (
         f"C.getattr({a}, 'T')" if part.function is None else f"C.call_one(F[{part.function}], {a})"
     )
+
+
+def general_way(statement: Statement) -> Way:
+    """Return what runs a whole statement operation by operation."""
+    e, target = statement.value, statement.target
+    if target is None:
+        return one_by_one(statement)
+    if statement.into:
+        assert isinstance(e, Call)
+        args = [one_by_one(statement._replace(value=a)) for a in e.args]
+        return writing_out(e.function, args, target)
+    if not statement.augments:
+        return writing(target, None, one_by_one(statement))
+    assert isinstance(e, Op)
+    return writing(target, f"i{e.op}", one_by_one(statement._replace(value=e.args[1])))
+
+
+def writing_out(function: int, args: list[Way], target: Place) -> Way:
+    """Return what calls a function that writes to a target by ``out=``."""
+
+    def run(ctx: Language, functions: Any, values: Any) -> Any:
+        given = [way(ctx, functions, values) for way in args]
+        if isinstance(target, int):
+            return ctx.call(functions[function], *given, out=values[target])
+        o, i = target
+        ctx.call(functions[function], *given, out=ctx.getitem(values[o], values[i]))
+        return None
+
+    return run
 
 
 def writing(target: Place, method: str | None, value: Way) -> Way:

@@ -17,11 +17,9 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.compiler.elsewhere import Elsewhere
-from mooncake_py.compiler.ir import Call, Op, parts_of
+from mooncake_py.compiler.ir import Op, parts_of
 from mooncake_py.compiler.partials import NoPartial
-from mooncake_py.compiler.statements.array_partials import declared
 from mooncake_py.compiler.statements.below import Below, below
-from mooncake_py.compiler.statements.contractions import is_contraction, is_sum
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.forward_forms import ForwardForm, Pattern
 from mooncake_py.compiler.statements.gathers import is_index
@@ -278,10 +276,8 @@ class Push:
         if changes:
             statement = statement._replace(value=parts_of(statement.value)[1])
         core = Core(statement, functions)
-        for let in core.lets:
-            e = let.value
-            if isinstance(e, Call) and not (is_sum(e) or is_contraction(e)) and not declared(e):
-                raise NoPartial
+        if not core.is_declared:
+            raise NoPartial
         return core
 
 

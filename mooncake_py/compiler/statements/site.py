@@ -36,6 +36,8 @@ class StatementSite:
     statement : Statement
     otherwise : callable
         The way that always serves, or `elsewhere`.
+    texts : tuple of str, optional
+        How the user's code writes the values.
 
     Attributes
     ----------
@@ -46,12 +48,13 @@ class StatementSite:
 
     __slots__ = (
         "_cores", "_forms", "bases", "in_forward_mode", "indices", "ints", "names",
-        "otherwise", "readings", "run", "single", "statement",
+        "otherwise", "readings", "run", "single", "statement", "texts",
     )  # fmt: skip
 
-    def __init__(self, statement: Statement, otherwise: Way) -> None:
+    def __init__(self, statement: Statement, otherwise: Way, texts: tuple[str, ...] = ()) -> None:
         self.statement = statement
         self.otherwise = otherwise
+        self.texts = texts
         self.run: Way = self.choose
         self.names = statement.names
         self.bases = bases_of(statement)
@@ -92,6 +95,13 @@ class StatementSite:
         except KeyError:
             core = self._cores[functions] = Core(self.statement, functions)
             return core
+
+    def is_pure(self, functions: Any) -> bool:
+        """Return True if all functions only compute: it does no harm to run them once more."""
+        try:
+            return self.core(functions).is_declared
+        except TypeError:  # a function that cannot be a key
+            return False
 
     # Reverse mode.
 
@@ -186,7 +196,7 @@ class StatementSite:
                 self.in_forward_mode = Push(self)
             with suppress(Unusual):
                 return self.in_forward_mode.run(ctx, functions, values)
-        return self.otherwise(ctx, functions, values)
+        return ctx.base.run_generally(self, functions, values, ctx)
 
 
 def arrays_of(statement: Statement, bases: tuple[int, ...], kinds: tuple[Any, ...]) -> list[int]:

@@ -2,5 +2,5 @@
 
 `mode` turns it on, `context` is the kind of differentiated call that it makes, and the others are
 its checks: `handlers`, `declared` and `coduals` of rules, `operands` and `snapshot` of memory,
-`finite` of cotangents.
+`finite` of cotangents, `regions` and `statements` of loops and statements that run as one entry.
 """

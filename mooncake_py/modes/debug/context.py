@@ -24,6 +24,7 @@ from mooncake_py.modes.debug.handlers import CheckedHandlers
 from mooncake_py.modes.debug.operands import Operand, changed, operands_of
 from mooncake_py.modes.debug.regions import LoopBeside, beside
 from mooncake_py.modes.debug.snapshot import CAUSES, FIX, Snapshot, untracked_write
+from mooncake_py.modes.debug.statements import compare_statement
 from mooncake_py.modes.debug.summaries import summary
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.inner import InnerContext
@@ -85,9 +86,10 @@ class Checks(ReverseContext):
     def __init__(
         self, chosen: Settings, function: Any, args: Any, kwargs: Any, *options: Any
     ) -> None:
+        self.compare_fused = chosen.compare_fused
         super().__init__(*options)
         self.check_finite = chosen.check_finite
-        self.compare_loops = chosen.compare_loops
+        self.random = np.random.default_rng(0)  # of what quick ways are compared with
         self.function = function
         self.record_plainly = self.record
         self.record = self.record_with_place
@@ -97,12 +99,18 @@ class Checks(ReverseContext):
             self.before: Snapshot | None = Snapshot(function, args, kwargs)
         self.reverses = False
         self.loops_beside: list[LoopBeside] = []  # that have run, and the loops have not ended yet
+        self.is_within_statement = False
 
     def load_handlers(self) -> None:
         """Take the tables of handlers, with checks round each rule."""
         super().load_handlers()
         self.handlers: Any = CheckedHandlers(self.handlers)
         self.unary_handlers = {}
+
+    @override
+    def heed_settings(self) -> None:
+        super().heed_settings()
+        self.peeks = self.compares
 
     def record_with_place(self, entry: tuple[Any, ...]) -> None:
         """Put an entry on the tape, and beside it what messages about it say."""
@@ -119,15 +127,29 @@ class Checks(ReverseContext):
         finally:
             self.operation = outer
 
+    @property
+    def compares(self) -> bool:
+        """Whether quick ways would run here without debug mode, and are to be compared."""
+        return self.compare_fused and registry.are_first() and not is_strict()
+
     @override
     def run_region(self, site: Any, functions: Any, steps: Any, inputs: Any) -> Any:
-        serve = registry.are_first() and not is_strict()
-        if not serve or not self.tries_loops or not self.compare_loops:
+        if not self.tries_loops or not self.compares:
             return Elsewhere
         run = beside(self, site, functions, steps, inputs)
         if run is not Elsewhere:
             self.loops_beside.append(run)
         return run
+
+    @override
+    def run_generally(self, site: Any, functions: Any, values: Any, ctx: Mode) -> Any:
+        if self.compares and not self.loops_beside and not self.is_within_statement:
+            compare_statement(self, ctx, site, functions, values)
+        before, self.is_within_statement = self.is_within_statement, True
+        try:
+            return super().run_generally(site, functions, values, ctx)
+        finally:
+            self.is_within_statement = before
 
     def check_all_ended(self) -> None:
         """Raise if the statements of a loop have raised that ran to its end as one entry."""

@@ -15,8 +15,8 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.tangents.memory import Shadows, zeros_like_owner
 
 if TYPE_CHECKING:
-    from mooncake_py.modes.debug.context import Checks
     from mooncake_py.modes.debug.regions import LoopBeside
+    from mooncake_py.runtime.reverse_mode import ReverseMode
 
 __all__ = ["Noted", "SizedBlocks", "cotangents", "sized_items", "sized_value", "sizes_of"]
 
@@ -97,7 +97,7 @@ class SizedBlocks:
         return SizedCells(*map(cells_of, self.views(a)))
 
 
-def cotangents(ctx: Checks) -> Shadows:
+def cotangents(ctx: ReverseMode) -> Shadows:
     """Return copies of the cotangents of arrays, as they are when they are asked for."""
 
     def make(own: ndarray) -> ndarray:

@@ -22,8 +22,8 @@ from mooncake_py.compiler.forms import Form
 from mooncake_py.compiler.items import Items, Pairs
 from mooncake_py.compiler.site import Site, cells_of, typed
 from mooncake_py.compiler.tangent import is_tangent
-from mooncake_py.errors import DifferentResultError
-from mooncake_py.modes.debug.beside import Copies, NotPlainError, as_plain, difference
+from mooncake_py.errors import DifferentResultError, Location
+from mooncake_py.modes.debug.beside import Copies, NotPlainError, as_plain
 from mooncake_py.modes.debug.loop_cotangents import (
     Noted,
     SizedBlocks,
@@ -32,7 +32,9 @@ from mooncake_py.modes.debug.loop_cotangents import (
     sized_value,
     sizes_of,
 )
+from mooncake_py.modes.debug.quick_ways import QuickWay
 from mooncake_py.modes.debug.sized import SizedCells, size_of
+from mooncake_py.overriding import override
 from mooncake_py.tangents.memory import Shadows, owner
 
 if TYPE_CHECKING:
@@ -43,8 +45,6 @@ __all__ = ["LoopBeside", "beside"]
 
 CLOSE = 1e-12  # of the terms of a cotangent
 EPS = float(np.finfo(float).eps)
-TINY = 1e-300
-FIX = "it is a fault of mooncake_py: please report it with this message"
 
 
 def beside(
@@ -69,7 +69,7 @@ def beside(
     return run
 
 
-class LoopBeside:
+class LoopBeside(QuickWay):
     """A loop that has run as one entry, beside the same loop statement by statement.
 
     An array that is constant before the loop is handed cotangents by the region all the same, which
@@ -94,13 +94,13 @@ class LoopBeside:
         steps: range | None,
         inputs: dict[str, Any],
     ) -> None:
-        self.ctx = ctx
+        super().__init__(ctx, "a loop", "statements")
         self.site = site
         self.source = given
         self.form = form
         self.steps = steps
         self.inputs = inputs
-        self.where = ctx.user_location()
+        self.place = ctx.user_location()
         self.active = {
             name
             for name, a in inputs.items()
@@ -109,6 +109,11 @@ class LoopBeside:
         self.floats: list[float] = []
         self.ints: list[Any] = []
         self.noted: Noted | None = None
+
+    @property
+    @override
+    def where(self) -> Location | None:
+        return self.place
 
     def forward(self) -> bool:
         """Run the forward sweep on copies; return False where something is unusual."""
@@ -169,16 +174,17 @@ class LoopBeside:
         for name, y in self.bound.items():
             if is_tangent(name):
                 g = self.given[name]
-                self.compare_rounded("tangent", name, as_plain(y), g, size_of(g))
+                self.compare_rounded("tangent", name, g, as_plain(y), size_of(g), self.close)
             else:
-                self.compare_value(name, y, self.expected[name])
+                self.compare_value(name, self.expected[name], y)
         for name in self.site.written:
             if is_tangent(name):
                 cells = self.tangents[name]
                 y = as_plain(self.source[name])
-                self.compare_rounded("tangent", name, y, cells.values, cells.sizes)
+                found = cells.values, y, cells.sizes
+                self.compare_rounded("tangent", name, *found, self.close)
             else:
-                self.compare_value(name, self.source[name], self.contents(name))
+                self.compare_value(name, self.contents(name), self.source[name])
         if not self.is_active:
             return
         self.items = {
@@ -196,16 +202,6 @@ class LoopBeside:
         """Return what an array or a list holds after the region has run."""
         a = self.copies[name]
         return [a.type(v) for v in a.cells] if type(a) is Items else a
-
-    def compare_value(self, name: str, y: Any, expected: Any) -> None:
-        """Raise if a value is another one than that of the region."""
-        try:
-            found = difference(expected, as_plain(y), True, flags=False)
-        except NotPlainError:
-            return
-        if found is not None:
-            what, got, plainly = found
-            raise self.ctx.failed(self.differs(f"another {what}", name, got, plainly))
 
     # Cotangents.
 
@@ -243,11 +239,12 @@ class LoopBeside:
                 names[id(leaf)] = name
                 numbers[id(leaf)] = numbers[id(leaf)] + items[id(self.source[name])][k]
         for key, name in names.items():
-            leaf = noted.leaves[key][0]
-            self.compare_rounded("cotangent", name, leaf.grad, numbers[key], size_of(numbers[key]))
+            leaf, g = noted.leaves[key][0], numbers[key]
+            self.compare_rounded("cotangent", name, g, leaf.grad, size_of(g), self.close)
         for name in self.active:
             a = noted.arrays[name]
-            self.compare_rounded("cotangent", name, self.cotangent(a), *blocks.views(a))
+            g, sizes = blocks.views(a)
+            self.compare_rounded("cotangent", name, g, self.cotangent(a), sizes, self.close)
 
     def lists(self) -> list[str]:
         """Return the names of the lists to whose items cotangents may flow."""
@@ -263,40 +260,19 @@ class LoopBeside:
         """Return the cotangent of an array."""
         return cotangents(self.ctx).view(a)
 
-    def compare_rounded(self, what: str, name: str, found: Any, expected: Any, sizes: Any) -> None:
-        """Raise if cotangents or tangents differ by more than rounding does."""
-        found, expected = np.asarray(found, float), np.asarray(expected, float)
-        close = max(CLOSE, EPS * (len(self.floats) + len(self.steps or ())))
-        far = np.abs(found - expected) > close * np.asarray(sizes) + TINY
-        if np.any(far & np.isfinite(found)):
-            k = np.unravel_index(np.argmax(far), far.shape)
-            raise self.ctx.failed(
-                self.differs(f"another {what}", name, str(expected[k]), str(found[k]), k)
-            )
+    @property
+    def close(self) -> float:
+        """How much of the terms of a sum rounding may change."""
+        return max(CLOSE, EPS * (len(self.floats) + len(self.steps or ())))
 
-    def ends_otherwise(self) -> DifferentResultError:
-        """Return the error for statements that raise where the region runs to its end."""
-        return DifferentResultError(
-            "a loop that runs as one entry comes to its end, and its statements raise",
-            where=self.where,
-            why="without debug mode the program goes on after the loop",
-            fix=FIX,
-        )
-
+    @override
     def differs(
         self, what: str, name: str, got: str, expected: str, index: Any = ()
     ) -> DifferentResultError:
-        """Return the error for a region that does something else than its statements."""
         while is_tangent(name):
             name = name.partition("_")[2]
         name = self.site.region.bound.get(name, name.removeprefix("u_"))
-        place = f"[{', '.join(map(str, index))}]" if index else ""
-        return DifferentResultError(
-            f"a loop that runs as one entry gives {name}{place} {what} than its statements do",
-            where=self.where,
-            why=f"expected: {expected}\ngot:      {got}",
-            fix=FIX,
-        )
+        return super().differs(what, name, got, expected, index)
 
 
 class LoopAbove:

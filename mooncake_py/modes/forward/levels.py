@@ -284,6 +284,7 @@ class Levels(ArrayLanguage, ForwardMode):
         super().heed_settings()
         self.base.heed_settings()
         self.pushes = self.base.fuses or self.base.pushes
+        self.peeks = self.base.peeks
 
     def run_region(self, site: Any, functions: Any, steps: Any, inputs: Any) -> Any:
         """Run a region as its tangent, by the context below."""
@@ -292,6 +293,10 @@ class Levels(ArrayLanguage, ForwardMode):
     def run_statement(self, site: Any, functions: Any, values: Any) -> Any:
         """Run a statement with its tangent, both by the context below."""
         return site.push(self, functions, values)
+
+    def run_generally(self, site: Any, functions: Any, values: Any, ctx: Mode) -> Any:
+        """Run a statement operation by operation in this context, or in one of those over it."""
+        return self.base.run_generally(site, functions, values, ctx)
 
     def fresh(self, y: Any, t: Any) -> Any:
         """Return a new value with its tangent."""

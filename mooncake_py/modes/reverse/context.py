@@ -42,8 +42,9 @@ class ReverseContext(InPlace):
 
     def run_statement(self, site: Any, functions: Any, values: Any) -> Any:
         """Run a statement by a form that records one entry, where there is one."""
-        run = site.record if self.fuses else site.otherwise
-        return run(self, functions, values)
+        if self.fuses:
+            return site.record(self, functions, values)
+        return self.run_generally(site, functions, values, self)
 
     def node_at(self, key: int) -> Any:
         """Return the node of the array with this id, if it is active."""

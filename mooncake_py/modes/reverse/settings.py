@@ -21,14 +21,14 @@ class Settings(NamedTuple):
     """What debug mode checks besides rules and memory; see :func:`debug_mode`."""
 
     check_finite: bool = True
-    compare_loops: bool = True
+    compare_fused: bool = True
 
 
 _current: ContextVar[Settings | None] = ContextVar("mooncake_py.debug_mode", default=None)
 
 
 @contextmanager
-def debug_mode(*, check_finite: bool = True, compare_loops: bool = True) -> Iterator[None]:
+def debug_mode(*, check_finite: bool = True, compare_fused: bool = True) -> Iterator[None]:
     """Check everything about the derivatives that are taken within this block.
 
     The result is the same, or an error that says what is wrong; it takes many times as long.
@@ -37,16 +37,17 @@ def debug_mode(*, check_finite: bool = True, compare_loops: bool = True) -> Iter
     ----------
     check_finite : bool
         Whether it is an error if an adjoint turns finite cotangents into nan or infinity.
-    compare_loops : bool
-        Whether loops that run as one entry without debug mode do so beside their statements, to
-        be compared: values bit for bit, cotangents and tangents to rounding.
+    compare_fused : bool
+        Whether loops and statements that run as one entry without debug mode do so beside, to be
+        compared: values bit for bit, cotangents and tangents to rounding.
 
     Raises
     ------
     InvalidRuleError
         From derivatives within: a rule does not keep to the contract of rules.
     DifferentResultError
-        An operation, or a loop that runs as one entry, gives something else than the plain one.
+        An operation, or a loop or statement that runs as one entry, gives something else than the
+        plain one.
     UntrackedWriteError
         Memory was changed and the engine has not seen it.
     NonFiniteDerivativeError
@@ -65,7 +66,7 @@ def debug_mode(*, check_finite: bool = True, compare_loops: bool = True) -> Iter
     ...     grad(np.sum)(np.array([1.0, 2.0]))
     array([1., 1.])
     """
-    token = _current.set(Settings(check_finite, compare_loops))
+    token = _current.set(Settings(check_finite, compare_fused))
     try:
         with using(False):
             yield

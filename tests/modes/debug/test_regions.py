@@ -301,7 +301,7 @@ def test_a_wrong_write(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         return run
 
     sabotage(monkeypatch, forward=wrong)
-    with pytest.raises(DifferentResultError, match="gives y another value"):
+    with pytest.raises(DifferentResultError, match=r"gives y(\[0\])? another value"):
         grad(f, debug=True)(X)
 
 
@@ -309,7 +309,7 @@ def test_it_can_be_switched_off(
     powers: Any, monkeypatch: pytest.MonkeyPatch, compared: list[str]
 ) -> None:
     sabotage(monkeypatch, forward=last_bit, reverse=numbers_times(0.0))
-    with debug_mode(compare_loops=False):
+    with debug_mode(compare_fused=False):
         g = grad(powers)(X, 0.5)
     assert_allclose(g, 0.5 ** np.arange(4.0, -1.0, -1.0))
     assert compared == []
