@@ -40,6 +40,7 @@ OF_NAMES = (
     "v = m + v - 1.0", "v = v - m + v", "v = m - v * 2.0", "z = z + z + z", "z = 0.5 * (v[0] - z)",
     "v = -(-m)", "y = x + w + 1.0", "y = w - y * x", "y = np.maximum(x, y) + w", "y = x + 1.0",
     "v = m + 0.5; v *= w[3]", "v = 2.0 * v; v = -(-v); v += m * v",
+    "p = m * 0.5; n = np.tanh(p * v); z = z * 0.5 + np.mean(p, axis=0); v = n + 1.0",
     "p = m * 0.5; n = m - p * v; a = a + np.tanh(np.sum(p * m)); v = n + p + 0.5",
 )  # fmt: skip
 OF_INDICES = ("j[1] = 1 - j[1]", "h[:2] = h[1::-1]")
@@ -166,6 +167,7 @@ def _output(random: Random) -> str:
 
 def _sum(random: Random) -> str:
     summand = random.choice((_row, _square))(random, 2)
+    summand = f"{summand}, axis=0" if random.random() < 0.05 else summand
     text = f"np.tanh(np.sum({summand}) * 0.2)"
     more = f" * {random.choice(NUMBERS)} + {_number(random)}"
     return text if random.random() < 0.5 else text + more
@@ -202,6 +204,8 @@ def _row(random: Random, depth: int) -> str:
         return random.choice(NUMBERS)
     if kind < 0.4:
         return f"{random.choice(FUNCTIONS)}({_row(random, depth - 1)} * {random.choice(ROWS)})"
+    if kind < 0.45:
+        return _reduced(random, _square(random, depth - 1))
     if kind < 0.5:
         return f"{random.choice(SQUARES + VIEWED_SQUARES)} @ {random.choice(ROWS + VIEWED_ROWS)}"
     if kind < 0.6:
@@ -222,10 +226,22 @@ def _square(random: Random, depth: int) -> str:
     if kind < 0.5:
         inner = f"{_square(random, depth - 1)} * {random.choice(SQUARES)}"
         return f"{random.choice(FUNCTIONS)}({inner})"
+    if kind < 0.57:
+        return _reduced(random, _square(random, depth - 1), ", keepdims=True")
     other = random.choice((_square, _row))
     if kind < 0.65:
         return _call(random, _square(random, depth - 1), other(random, depth - 1))
     return _pair(random, _square(random, depth - 1), other(random, depth - 1))
+
+
+def _reduced(random: Random, square: str, more: str = "") -> str:
+    """Return the sum or the mean of an expression of two axes, or of three, along axes."""
+    function = random.choice(("np.sum", "np.mean"))
+    if random.random() < 0.15:
+        return f"{function}(u * ({square}), axis={random.choice(((0, 1), (0, -1)))}{more})"
+    if more or random.random() < 0.8:
+        return f"{function}({square}, axis={random.choice((0, 1, -1))}{more})"
+    return f"{function}({square}, {random.choice((0, 1))})"
 
 
 def _call(random: Random, left: str, right: str) -> str:

@@ -26,6 +26,7 @@ from mooncake_py.compiler.statements import (
     push,
     pushforward,
     read,
+    reductions,
     scalars,
 )
 from mooncake_py.compiler.statements.statement import View
@@ -199,6 +200,30 @@ def elements_that_are_read_repeatedly_receive_once(patch: Patch) -> None:
         d[index] = ufunc(d[index], c)
 
     patch.setitem(array_forms.SCOPE, "scatter", scatter)
+
+
+@breaks
+def cotangents_beside_reductions_keep_their_shape(patch: Patch) -> None:
+    patch.setattr(array_adjoint.Adjoint, "of_shape", lambda self, let, a, c: c)
+
+
+@breaks
+def axes_are_read_from_the_other_side(patch: Patch) -> None:
+    original = reductions.first_of
+
+    def first_of(adjoint: Any) -> Any:
+        def of_first(d: Any, a: Any, axis: Any, **kwargs: Any) -> Any:
+            others = -1 - axis if isinstance(axis, int) else axis
+            return original(adjoint)(d, a, axis=others, **kwargs)
+
+        return of_first
+
+    patch.setattr(reductions, "first_of", first_of)
+
+
+@breaks
+def repeated_cotangents_are_handed_over(patch: Patch) -> None:
+    patch.setattr(array_pull, "may_be_view", lambda e: False)
 
 
 # What is printed for the way forward.

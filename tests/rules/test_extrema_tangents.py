@@ -14,6 +14,7 @@ A = np.array([[1.0, 3.0, 3.0], [2.0, -1.0, 2.0], [0.5, 0.5, 0.5]])
 DA = np.array([[1.0, 0.5, -2.0], [0.25, 4.0, 1.5], [3.0, -1.0, 0.25]])
 WHERE = np.array([[True, False, True]] * 3)
 
+REDUCE: Any = np.fmax.reduce
 FUNCTIONS: dict[str, Any] = {
     "max": lambda a, v: np.max(a),
     "rows": lambda a, v: np.max(a, axis=1),
@@ -25,7 +26,7 @@ FUNCTIONS: dict[str, Any] = {
     "nanmax": lambda a, v: np.nanmax(np.where(a < 0, np.nan, a), axis=1, initial=v),
     "reduce": lambda a, v: np.maximum.reduce(a, axis=1),
     "reduce-initial": lambda a, v: np.fmin.reduce(a, axis=0, initial=v),
-    "reduce-where": lambda a, v: np.fmax.reduce(a, 1, None, None, False, v, WHERE),
+    "reduce-where": lambda a, v: REDUCE(a, 1, None, None, False, v, WHERE),
 }
 
 

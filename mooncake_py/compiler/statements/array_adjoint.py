@@ -17,6 +17,7 @@ from mooncake_py.compiler.statements.array_text import is_share
 from mooncake_py.compiler.statements.contractions import adjoints_of, is_contraction, is_sum
 from mooncake_py.compiler.statements.finiteness import is_finite, to_check, without_implied
 from mooncake_py.compiler.statements.plan import Plan
+from mooncake_py.compiler.statements.reductions import adjoint_of_reduction, is_reduction
 from mooncake_py.compiler.steps import Names, Steps
 from mooncake_py.runtime import pulls, rule_pulls
 
@@ -73,6 +74,8 @@ class Adjoint:
         """Return the same operation by operation."""
         plan = self.plan
         seed: Expr = G
+        if plan.whole is False and plan.core.reductions and not plan.by_operator:
+            seed = Op("fitted", (G, shape_of(plan.core.root)))
         if plan.whole is not None and not plan.is_array(plan.core.root):
             seed = Op("summed", (G,))  # a number that is written to all elements
         steps = Steps(Names("d"), None)
@@ -113,6 +116,9 @@ class Adjoint:
             return [(a, along(lambda d: Op("spread", (d, SHAPE)), d) if self.spreads else d)]
         if is_contraction(e):
             return self.of_product(e, d)
+        if is_reduction(e):
+            adjoint, (array, axes) = adjoint_of_reduction(e), parts_of(e)
+            return [(array, along(lambda d: Call(adjoint, (d, like(array), axes)), d))]
         found = [
             (a, self.times(d, p))
             for a, p in self.plan.partials(let)
@@ -121,9 +127,20 @@ class Adjoint:
         if let.name not in self.plan.arrays:
             return found
         return [
-            (a, c if self.plan.is_array(a) else along(lambda c: Op("summed", (c,)), c))
+            (a, self.of_shape(let, a, c))
+            if self.plan.is_array(a)
+            else (a, along(lambda c: Op("summed", (c,)), c))
             for a, c in found
         ]
+
+    def of_shape(self, let: Let, a: Expr, c: Expr) -> Expr:
+        """Return what an operand receives, fitted to its shape beside reductions."""
+        plan = self.plan
+        alone = len(set(filter(plan.is_array, parts_of(let.value)))) < 2
+        changed = plan.by_operator and let is plan.core.lets[-1] and (plan.whole or a == Name("v0"))
+        if not plan.core.reductions or changed or alone:
+            return c
+        return along(lambda c: Op("fitted", (c, shape_of(a))), c)
 
     def of_product(self, e: Expr, d: Expr) -> Iterable[Contribution]:
         """Return what the factors of a product of vectors or matrices receive."""
@@ -205,6 +222,7 @@ def checks(received: Received) -> list[str]:
     """
     steps, totals = received.steps, received.totals.values()
     bounded = {"g", "shape", *(f"shape{k}" for k in received.totals)}
+    bounded |= descriptions_in(steps)
     shares = {name for name in names_of([let.value for let in steps]) if name.startswith("w_")}
     factors = to_check(totals, steps, bounded | shares)
     own = is_masked_g(received.totals.get(0, G))  # which is not among the names
@@ -237,6 +255,17 @@ def carefully_times(d: Expr, p: Expr) -> Expr:
 def along(linear: Callable[[Expr], Expr], d: Expr) -> Expr:
     """Return a linear function of a cotangent, whose sign goes before it: none is computed."""
     return negated(linear(d.args[0])) if isinstance(d, Op) and d.op == "neg" else linear(d)
+
+
+def shape_of(a: Expr) -> Name:
+    """Return the shape of an operand or a result, which is kept."""
+    return Name(f"shape_{part_name(a)}")
+
+
+def descriptions_in(lets: Iterable[Let]) -> set[str]:
+    """Return the names of what tells the shape of something."""
+    names = {e.name for let in lets for e in walk(let.value) if isinstance(e, Name)}
+    return {name for name in names if name.startswith(("shape_", "like_"))}
 
 
 def like(a: Expr) -> Name:

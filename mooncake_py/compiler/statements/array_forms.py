@@ -22,10 +22,10 @@ from numpy import ndarray
 from mooncake_py.compiler.ir import Call, Expr, Let, Name, Op, parts_of
 from mooncake_py.compiler.simplify import inlined
 from mooncake_py.compiler.statements import fitting, gathers, masks
-from mooncake_py.compiler.statements.array_pull import PullWriter
+from mooncake_py.compiler.statements.array_pull import PullWriter, described
 from mooncake_py.compiler.statements.array_text import ArrayText
 from mooncake_py.compiler.statements.core import Core
-from mooncake_py.compiler.statements.kinds import ARRAYS, ELEMENT, NDIMS, PART, Kinds
+from mooncake_py.compiler.statements.kinds import ANY, ARRAYS, ELEMENT, NDIMS, PART, Kinds
 from mooncake_py.compiler.statements.lines import (
     CHOOSE,
     OTHERWISE,
@@ -63,6 +63,7 @@ SCOPE: dict[str, Any] = {
 OTHER_KINDS = {
     ELEMENT: "type({0}) is not float64",
     PART: "type({0}) is not ndarray or not {0}.ndim",
+    ANY: "type({0}) is not ndarray or not {0}.ndim",
     **{kind: f"type({{0}}) is not ndarray or {{0}}.ndim != {n}" for kind, n in NDIMS.items()},
 }
 """For the kinds that may be read from an array the test whether something else was."""
@@ -237,7 +238,7 @@ class ArrayForm:
         lets = plan.core.lets
         last = lets[-1] if plan.by_operator or plan.statement.into else None
         root = plan.value
-        named = {name.removeprefix("like_") for name in self.saved} | set(plan.consumed)
+        named = {*self.saved, *map(described, self.saved), *plan.consumed, *self.reductions}
         if plan.whole is None:
             named |= {part.name for let in plan.core.sums for part in operands_of(let)}
         if plan.statement.into:
@@ -257,6 +258,11 @@ class ArrayForm:
         return [] if self.pull is None else self.pull.saved
 
     @property
+    def reductions(self) -> list[str]:
+        """The results of reductions along axes."""
+        return [let.name for let in self.plan.core.reductions]
+
+    @property
     def masks(self) -> dict[str, list[Let]]:
         """What works out shares, by the operation that it comes before."""
         return {} if self.pull is None else self.pull.masks
@@ -272,12 +278,18 @@ class ArrayForm:
         if not plan.is_array(value):
             return []
         text = self.text.operand(value)
+        numbers = choosing([f"type({name}) is not ndarray" for name in self.reductions])
+        return [*numbers, *self.checks_of_array(text, products)]
+
+    def checks_of_array(self, text: str, products: list[str]) -> list[str]:
+        """Return the lines that see that an array has the shape that was expected."""
+        plan = self.plan
         if plan.target is None:
             # The shape is that of the value: what else has it was compared with others at most.
             wrong = products + (self.misshapen(plan.full) if products or plan.broadcast else [])
             return [f"shape = {text}.shape", *choosing(wrong)] if wrong else []
         if plan.whole:
-            own = plan.broadcast or plan.core.contractions
+            own = plan.broadcast or plan.core.contractions or plan.core.reductions
             wrong = [f"{text}.shape != shape"] if own else []
             return choosing(list(dict.fromkeys([*wrong, *products])))
         return [
@@ -290,6 +302,7 @@ class ArrayForm:
         lines = [
             f"if type({value}) is not float64 and type({value}) is not float:",
             OTHERWISE,
+            *choosing([f"type({name}) is not ndarray" for name in self.reductions]),
         ]
         sums = [part.name for let in self.plan.core.sums for part in operands_of(let)]
         if not sums:

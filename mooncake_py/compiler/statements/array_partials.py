@@ -9,6 +9,7 @@ from mooncake_py.compiler.declared import as_operator, partials_of
 from mooncake_py.compiler.ir import Call, Const, Expr, Op, parts_of
 from mooncake_py.compiler.partials import called, partials
 from mooncake_py.compiler.statements.contractions import is_contraction, is_sum
+from mooncake_py.compiler.statements.reductions import is_reduction
 from mooncake_py.rules.kinds import AtOnce
 
 __all__ = ["declared", "evaluated_at_once", "is_int", "partials_on_arrays"]
@@ -21,7 +22,7 @@ def is_int(e: Expr) -> bool:
 
 def declared(e: Expr) -> tuple[Any, ...] | None:
     """Return the declared partial derivatives of an elementwise function, or None."""
-    if not isinstance(e, Call) or is_contraction(e) or is_sum(e):
+    if not isinstance(e, Call) or is_contraction(e) or is_sum(e) or is_reduction(e):
         return None
     return partials_of(e.function, len(e.args))
 

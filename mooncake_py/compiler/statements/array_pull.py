@@ -19,11 +19,18 @@ from mooncake_py.compiler.statements.kinds import ELEMENT, PART
 from mooncake_py.compiler.statements.lines import function
 from mooncake_py.compiler.statements.masks import kept
 from mooncake_py.compiler.statements.plan import Plan
+from mooncake_py.compiler.statements.reductions import is_reduction
 from mooncake_py.compiler.statements.views import through
 from mooncake_py.compiler.text import define
 from mooncake_py.rules.kinds import AtOnce
 
 __all__ = ["PullWriter"]
+
+
+DESCRIPTIONS = {"like": "like({})", "shape": "{}.shape"}
+"""What tells the shape of an operand or a result, and is kept in its place."""
+AGAIN = {"like": "{}", "shape": "{}.shape"}
+"""The same where it is there itself."""
 
 
 class PullWriter:
@@ -57,8 +64,13 @@ class PullWriter:
         self.masks: dict[str, list[Let]] = {}
         self.together: dict[str, Any] = {}
         self.shares(words)
-        self.likes = [name for name in names if f"like_{name}" in words]
-        self.saved += [f"like_{name}" for name in self.likes if name not in self.saved]
+        self.told = {
+            f"{kind}_{name}": text.format(name)
+            for kind, text in DESCRIPTIONS.items()
+            for name in names
+            if f"{kind}_{name}" in words
+        }
+        self.saved += [name for name in self.told if described(name) not in self.saved]
         self.text = self.pull()
 
     def shares(self, words: set[str]) -> None:
@@ -114,9 +126,7 @@ class PullWriter:
         values = [
             f"k{name[1:]}"
             if name[0] == "v" and self.plan.keeps(int(name[1:]))
-            else f"like({name.removeprefix('like_')})"
-            if name.startswith("like_")
-            else name
+            else self.told.get(name, name)
             for name in self.saved
         ]
         shapes = [f"v{k}.shape" for k in self.fits()]
@@ -163,8 +173,9 @@ class PullWriter:
         return careful
 
     def likes_again(self) -> list[str]:
-        """Return the lines for what tells a shape and is there for itself."""
-        return [f"like_{name} = {name}" for name in self.likes if name in self.saved]
+        """Return the lines for what tells the shape of what is there for itself."""
+        again = [name for name in self.told if name not in self.saved]
+        return [f"{name} = {AGAIN[how(name)].format(described(name))}" for name in again]
 
     def apart(self, received: Received) -> list[str]:
         """Return the lines that take apart what was kept together, where it stands alone."""
@@ -223,6 +234,8 @@ class PullWriter:
         """
         if self.plan.whole is None:
             return False
+        if self.plan.core.reductions:
+            return True
         fitted = {
             let.name
             for let in received.lets
@@ -254,7 +267,7 @@ class PullWriter:
         active.sort(key=lambda k: unsigned(totals[k]) != Name("g"))  # before it may change
         values = list(totals.values())
         fresh = plan.target is None or self.copies(received)
-        fits = {let.name for let in received.lets if is_fitted(let.value)}
+        fits = {let.name for let in received.lets if may_be_view(let.value)}
         for k in active:
             total = totals[k]
             is_view = isinstance(total, Name) and total.name in fits
@@ -315,6 +328,11 @@ def is_fitted(e: Expr) -> bool:
     return isinstance(e, Op) and e.op == "fitted"
 
 
+def may_be_view(e: Expr) -> bool:
+    """Return True for what may be memory of another cotangent: it is fitted, or repeated."""
+    return is_fitted(e) or (isinstance(e, Call) and is_reduction(e))
+
+
 def products_with_shares(e: Expr) -> list[Op]:
     """Return the products with shares in an expression."""
     return [
@@ -322,3 +340,13 @@ def products_with_shares(e: Expr) -> list[Op]:
         for part in walk(e)
         if isinstance(part, Op) and part.op == "mul" and is_share(part.args[1])
     ]
+
+
+def how(name: str) -> str:
+    """Return in which way a name tells of the shape of something."""
+    return name.partition("_")[0]
+
+
+def described(name: str) -> str:
+    """Return of what a name tells the shape."""
+    return name.partition("_")[2]

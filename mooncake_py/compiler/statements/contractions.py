@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.compiler.ir import Call, Expr, Op
+from mooncake_py.compiler.statements.reductions import is_reduction, reduced
 from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import BilinearRule
 
@@ -31,7 +32,7 @@ def is_contraction(e: Expr) -> bool:
 
 def is_sum(e: Expr) -> bool:
     """Return True for the sum of all elements of an array."""
-    return isinstance(e, Call) and e.function is np.sum
+    return isinstance(e, Call) and e.function is np.sum and len(e.args) == 1
 
 
 def is_outer(e: Expr) -> bool:
@@ -61,6 +62,8 @@ def shape_of(e: Expr, shapes: Sequence[Shape]) -> Shape:
     """
     if is_sum(e):
         return ()
+    if is_reduction(e):
+        return reduced(e, shapes[0])
     if not is_contraction(e):
         return broadcast(shapes)
     left, right = shapes

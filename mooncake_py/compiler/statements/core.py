@@ -14,6 +14,7 @@ from mooncake_py.compiler.statements.contractions import (
     ndim_of,
     shape_of,
 )
+from mooncake_py.compiler.statements.reductions import is_reduction
 from mooncake_py.compiler.statements.statement import Statement
 from mooncake_py.compiler.statements.views import VIEWS
 from mooncake_py.compiler.steps import Names, Steps
@@ -38,8 +39,8 @@ class Core:
         The operations t0, t1, ... over the operands v0, v1, ...
     root : Expr
         The value: mostly the name of the last one.
-    contractions, sums : list of Let
-        Those that are products of vectors or matrices, or sums.
+    contractions, sums, reductions : list of Let
+        Those that are products of vectors or matrices, sums, or reductions along axes.
     """
 
     def __init__(self, statement: Statement, functions: tuple[Any, ...]) -> None:
@@ -51,6 +52,7 @@ class Core:
         self.lets = steps.lets
         self.contractions = [let for let in self.lets if is_contraction(let.value)]
         self.sums = [let for let in self.lets if is_sum(let.value)]
+        self.reductions = [let for let in self.lets if is_reduction(let.value)]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Core):
@@ -65,7 +67,7 @@ class Core:
         """Whether all functions compute, with derivatives that are known, or make views."""
         calls = [let.value for let in self.lets if isinstance(let.value, Call)]
         views = [part.function for part in self.statement.views if part.function is not None]
-        return all(is_sum(e) or is_contraction(e) or declared(e) for e in calls) and all(
+        return all(map(has_derivative, calls)) and all(
             any(self.functions[k] is f for f in VIEWS) for k in views
         )
 
@@ -124,6 +126,11 @@ class Core:
             elif not is_sum(e) and not is_int(e) and any(on_array(a, found) for a in parts_of(e)):
                 found.add(let.name)
         return found
+
+
+def has_derivative(e: Call) -> bool:
+    """Return True for a call whose derivatives are declared."""
+    return bool(is_sum(e) or is_contraction(e) or is_reduction(e) or declared(e))
 
 
 def on_array(e: Expr, arrays: set[str]) -> bool:

@@ -15,16 +15,16 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.values import FLOAT64
 
 __all__ = [
-    "ARRAYS", "ELEMENT", "FACTORS", "FULL", "FULL_NAMES", "NDIMS", "NUMBERS", "PART", "Kinds",
-    "kind_name", "kinds_of",
+    "ANY", "ARRAYS", "ELEMENT", "FACTORS", "FULL", "FULL_NAMES", "NDIMS", "NUMBERS", "PART",
+    "Kinds", "kind_name", "kinds_of",
 ]  # fmt: skip
 
 NUMBERS = (float, int, np.float64)
-ELEMENT, FULL, PART = "element", "array", "broadcast array"
+ELEMENT, FULL, PART, ANY = "element", "array", "broadcast array", "array of any shape"
 FACTORS = {1: "vector", 2: "matrix"}  # in products, of shapes of their own
 FULL_FACTORS = {1: "vector and array", 2: "matrix and array"}
 FULL_NAMES = frozenset({FULL, *FULL_FACTORS.values()})
-ARRAYS = frozenset({FULL, PART, *FACTORS.values(), *FULL_FACTORS.values()})
+ARRAYS = frozenset({FULL, PART, ANY, *FACTORS.values(), *FULL_FACTORS.values()})
 NDIMS = {kind: ndim for kinds in (FACTORS, FULL_FACTORS) for ndim, kind in kinds.items()}
 
 
@@ -35,8 +35,9 @@ class Kinds(NamedTuple):
     ----------
     operands : tuple
         For each `FULL` if it is an array of the shape of the result, `PART` if it is one that is
-        broadcast, one of `FACTORS` if it is in a product of matrices, one of `FULL_FACTORS` if it
-        is in such a product and beside it, `ELEMENT`, or the type of a number.
+        broadcast, `ANY` if it is one beside reductions, one of `FACTORS` if it is in a product of
+        matrices, one of `FULL_FACTORS` if it is in such a product and beside it, `ELEMENT`, or the
+        type of a number.
     whole : bool or None
         Whether the value has the shape of the result; else it is broadcast into the target.  None
         if it is a number that is bound to a name or stored in an element: then the shape is that of
@@ -84,6 +85,8 @@ def kinds_of(core: Core, operands: list[Any], values: Any) -> Kinds | None:
         shape = summed.pop() if summed else None
     elif summed or not shape or np.broadcast_shapes(shape, value) != shape:
         return None
+    if core.reductions and (statement.into or () in [shapes[let.name] for let in core.reductions]):
+        return None
     contracted, elementwise = core.roles
     if contracted and whole is False and value != ():
         return None
@@ -113,6 +116,8 @@ def kind_of(core: Core, k: int, value: Any, shape: Any) -> Any:
     name = f"v{k}"
     if shape is None and name in elementwise:
         return None
+    if core.reductions and not (k == 0 and core.statement.augments):
+        return ANY
     if name not in contracted:
         return FULL if value.shape == shape else PART
     if name not in elementwise:

@@ -14,6 +14,7 @@ from mooncake_py.compiler.statements.array_partials import declared, is_int, par
 from mooncake_py.compiler.statements.contractions import adjoints_of, is_contraction, is_sum
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.kinds import ARRAYS, FULL_NAMES, NDIMS, PART, Kinds
+from mooncake_py.compiler.statements.reductions import adjoint_of_reduction, is_reduction
 from mooncake_py.compiler.statements.statement import Part
 from mooncake_py.rules.kinds import AtOnce
 from mooncake_py.runtime.active import Active
@@ -105,6 +106,9 @@ class Plan:
             of_arrays = any(self.is_array(part) for part in parts_of(e))
             if is_contraction(e):
                 if adjoints_of(e) is None:
+                    return False
+            elif is_reduction(e):
+                if not of_arrays or adjoint_of_reduction(e) is None:
                     return False
             elif isinstance(e, Call) and not is_sum(e):
                 if declared(e) is None or (of_arrays and not keeps_float64(e.function)):

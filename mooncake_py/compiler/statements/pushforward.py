@@ -22,6 +22,7 @@ from mooncake_py.compiler.statements.array_partials import (
 )
 from mooncake_py.compiler.statements.contractions import is_contraction, is_sum
 from mooncake_py.compiler.statements.core import Core
+from mooncake_py.compiler.statements.reductions import axes_of, is_reduction
 from mooncake_py.compiler.steps import Steps
 from mooncake_py.compiler.trace import Untraceable, trace
 from mooncake_py.rules.exact_zeros import sum_of_products
@@ -55,8 +56,8 @@ def tangent_of(
         return tangents.get(e.name) if isinstance(e, Name) else None
 
     for let in core.lets:
-        if is_sum(let.value):
-            (summed,) = parts_of(let.value)
+        if is_sum(let.value) or is_reduction(let.value):
+            summed = parts_of(let.value)[0]
             moving_part = of_operand(summed)
             lets = (*core.lets, *steps.lets)
             if moving_part is not None and shaped_by(summed, lets) - shaped_by(moving_part, lets):
@@ -67,13 +68,16 @@ def tangent_of(
 
 
 def shaped_by(e: Expr, lets: Sequence[Let]) -> set[str]:
-    """Return the operands whose shapes are broadcast to that of a value, or of a tangent."""
+    """Return the operands and reductions whose shapes are broadcast to that of a value."""
     values = {let.name: let.value for let in lets}
 
     def of(e: Expr) -> set[str]:
         if isinstance(e, Name):
             return of(values[e.name]) if e.name in values else {e.name[1:]}
-        return set() if is_sum(e) else set().union(*map(of, parts_of(e)))
+        if is_sum(e):
+            return set()
+        shapes = set[str]().union(*map(of, parts_of(e)))
+        return {f"{axes_of(e)} of {sorted(shapes)}"} if is_reduction(e) else shapes
 
     return of(e)
 
@@ -85,7 +89,7 @@ def of_operation(let: Let, of_operand: Callable[[Expr], Expr | None], careful: b
     moving = [of_operand(part) for part in parts]
     if is_flat(e) or all(t is None for t in moving):
         return None
-    if is_sum(e) or is_contraction(e):
+    if is_sum(e) or is_contraction(e) or is_reduction(e):
         total: Expr = Const(0.0)
         for k, t in enumerate(moving):
             if t is not None:

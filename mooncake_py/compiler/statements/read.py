@@ -18,8 +18,10 @@ import numpy as np
 
 from mooncake_py.compiler.declared import SMALL, partials_of
 from mooncake_py.compiler.ir import Call, Const, Expr, Name, Op, substituted
+from mooncake_py.compiler.ir import walk as parts_within
 from mooncake_py.compiler.read_expressions import ARITHMETIC, Unfit
 from mooncake_py.compiler.statements.contractions import PRODUCTS
+from mooncake_py.compiler.statements.reductions import REDUCTIONS, read_axes
 from mooncake_py.compiler.statements.statement import Part, Statement, View, is_operand, operand
 from mooncake_py.compiler.statements.views import VIEWS
 from mooncake_py.syntax.names import Names
@@ -60,6 +62,8 @@ class StatementReader:
         self._bases: dict[str, int] = {}
         self._known: dict[str, Name] = {}
         self._products: list[Expr] = []
+        self._sums: list[Expr] = []
+        self._reduces = False
 
     def statement(self, value: Expr, certain: frozenset[int], **rest: Any) -> Statement:
         """Return the statement whose value was read."""
@@ -133,7 +137,7 @@ class StatementReader:
                 return Op("neg", (self.value(inner),), place=place)
             case ast.Subscript():
                 return self.item(node)
-            case ast.Call(keywords=[]):
+            case ast.Call():
                 return self.call(node)
         raise Unfit
 
@@ -178,6 +182,8 @@ class StatementReader:
 
     def call(self, node: ast.Call) -> Expr:
         """Return a call of a module's function, such as ``np.hypot(x, y)``, or of `int`."""
+        if node.keywords:
+            return self.reduction(node)
         if self.names.calls_builtin(node, "int") and len(node.args) == 1:
             return Op("int", (self.value(node.args[0]),), place=place_of(node))
         if not isinstance(node.func, ast.Attribute):
@@ -188,11 +194,33 @@ class StatementReader:
             return self.contraction(node, node.func, *node.args)
         if count == 1 and any(f is view for view in VIEWS):
             return self.view(node.args[0], node.func)
+        if count == 2 and any(f is reduction for reduction in REDUCTIONS):
+            return self.reduction(node)
         is_sum = f is np.sum and count == 1
         if not (is_sum or (1 <= count <= 2 and partials_of(f, count) is not None)):
             raise Unfit
         args = tuple(map(self.value, node.args))
-        return Call(self.function(node.func), args, place=place_of(node))
+        found = Call(self.function(node.func), args, place=place_of(node))
+        self._sums += [found] if is_sum else []
+        return found
+
+    def reduction(self, node: ast.Call) -> Expr:
+        """Return a sum or a mean along axes that are written down."""
+        match node:
+            case ast.Call(func=ast.Attribute(value=module, attr=name), args=[array, *_]):
+                owner = self.names.module(module)
+            case _:
+                raise Unfit
+        f = None if owner is None else owner.__dict__.get(name)
+        along: Any = read_axes(node)
+        if along is None or not any(f is reduction for reduction in REDUCTIONS):
+            raise Unfit
+        value = self.value(array)
+        if self._products or any(e is known for e in parts_within(value) for known in self._sums):
+            raise Unfit  # what they are of has a shape of its own
+        self._reduces = True
+        function = self.function(node.func)
+        return Call(function, (value, Const(along)), place=place_of(node))
 
     def function(self, node: ast.expr) -> int:
         """Pass a function; return its position."""
@@ -204,7 +232,9 @@ class StatementReader:
     ) -> Expr:
         """Return a product of vectors and matrices: operands, or such products."""
         args = self.value(a), self.value(b)
-        if not all(is_operand(e) or any(e is known for known in self._products) for e in args):
+        if self._reduces or not all(
+            is_operand(e) or any(e is known for known in self._products) for e in args
+        ):
             raise Unfit
         place = place_of(node)
         if function is None:

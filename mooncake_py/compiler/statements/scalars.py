@@ -219,7 +219,7 @@ class ScalarForm:
 
     def reads(self) -> list[str]:
         """Return the lines that read the elements."""
-        pairs = [(k, part) for k, part in enumerate(self.layout) if isinstance(part, tuple)]
+        pairs = [(k, part[:2]) for k, part in enumerate(self.layout) if isinstance(part, tuple)]
         return [f"v{k} = a{o}.item(a{i})" for k, (o, i) in pairs]
 
     # The computation.
@@ -389,7 +389,7 @@ class ScalarForm:
             entry += [name for name in names if name not in entry]
             if part == self.target and part not in [self.layout[j] for j in self.slopes if j < k]:
                 continue  # the slot that is written keeps its share
-            base, index = part
+            base, index = part[:2]
             lines += [
                 f"d = n{base}.grad",
                 "if d is None:",

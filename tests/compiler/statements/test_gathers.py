@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 
-from mooncake_py import grad, hvp, jvp, value_and_grad
+from mooncake_py import grad, jvp, value_and_grad
 from mooncake_py.compiler.statements import gathers
 from mooncake_py.modes.reverse.context import ReverseContext
 from tests.compiler.statements.cores import read
+from tests.compiler.statements.derivatives import check_to_second_order
 from tests.programs.comparing import function_of
 from tests.support.gradients import check
 
@@ -49,23 +50,7 @@ def test_values_and_derivatives_to_second_order(
     program: Any, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gathers, "SMALL", size)
-    v, w = np.array([1.0, 0.5, -0.5, 0.25, 2.0]), M[::-1] * 0.5
-    eps = 1e-6
-
-    def at(t: float) -> Any:
-        return X + t * v, M + t * w
-
-    value, slope = jvp(program, at(0.0), (v, w))
-    assert value == program(*at(0.0))
-    ends = [program(*at(s * eps)) for s in (1, -1)]
-    assert_allclose(slope, (ends[0] - ends[1]) / (2 * eps), rtol=1e-7)
-    gradient = grad(program, (0, 1))
-    found = gradient(*at(0.0))
-    assert_allclose(sum(np.sum(g * d) for g, d in zip(found, (v, w), strict=True)), slope)
-    products = hvp(program, at(0.0), (v, w), argnums=(0, 1))
-    for k, product in enumerate(products):
-        g, h = (gradient(*at(s * eps))[k] for s in (1, -1))
-        assert_allclose(product, (g - h) / (2 * eps), rtol=1e-5, atol=1e-5)
+    check_to_second_order(program, X, M)
 
 
 @pytest.mark.parametrize("index", [np.array([3, 0, 3]), np.array([True, False, True, True, False])])

@@ -64,6 +64,11 @@ CASES = {
     "outer": Case("np.outer(a, b)", "vector, vector", "0,1"),
     "slices": Case("x[i] * w[j] + x[j]", "array, array, array", "0,1,2"),
     "views": Case("np.flip(x[i]) * x.T - a", "array, array, array", "0,1"),
+    "reductions": Case(
+        "np.sum(a * b, axis=1) + np.sum(c, axis=0)",
+        "array of any shape, array of any shape, array of any shape",
+        "0,2",
+    ),
     "sum_of_products": Case("np.sum(a * b)", "array, array", "0,1", whole=None),
     "sum_of_squares": Case("np.sum(a * a) * 0.5", "array", "0", whole=None),
     "inner_product": Case("a @ b * c", "vector, vector, float", "0,1", whole=None),

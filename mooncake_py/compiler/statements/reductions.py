@@ -1,0 +1,107 @@
+"""Sums and means along axes within statements: ``out[i] = np.sum(x * y, axis=(0, 1))``.
+
+In a statement that has some, operands are arrays of any shapes, and each cotangent is fitted to
+the shape of what it belongs to.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mooncake_py.compiler.ir import Call, Const, Expr
+from mooncake_py.overriding import override
+from mooncake_py.rules import registry
+from mooncake_py.rules.kinds import LinearRule
+
+__all__ = [
+    "REDUCTIONS",
+    "Along",
+    "adjoint_of_reduction",
+    "axes_of",
+    "is_reduction",
+    "read_axes",
+    "reduced",
+]
+
+REDUCTIONS = (np.sum, np.mean)
+"""Functions of an array and axes that are linear and whose result is a new array."""
+
+
+class Along(NamedTuple):
+    """Along which axes is reduced; it is printed as the arguments of a call."""
+
+    axis: int | tuple[int, ...]
+    keepdims: bool
+
+    @override
+    def __repr__(self) -> str:
+        return f"axis={self.axis}, keepdims=True" if self.keepdims else f"axis={self.axis}"
+
+
+def is_reduction(e: Expr) -> bool:
+    """Return True for a sum or a mean along axes."""
+    return isinstance(e, Call) and isinstance(axes_of(e), Along)
+
+
+def axes_of(e: Expr) -> Any:
+    """Return what the last argument of a call is, if it is written down."""
+    assert isinstance(e, Call)
+    last = e.args[-1]
+    return last.value if isinstance(last, Const) else None
+
+
+def read_axes(node: ast.Call) -> Along | None:
+    """Return the axes that are written in a call of such a function, None if there are none."""
+    given: dict[str | None, ast.expr] = {k.arg: k.value for k in node.keywords}
+    if len(node.args) == 2:
+        given.setdefault("axis", node.args[1])
+    if not {"axis"} <= given.keys() <= {"axis", "keepdims"}:
+        return None
+    if len(given) != len(node.keywords) + len(node.args) - 1:
+        return None
+    try:
+        axis, keepdims = (
+            ast.literal_eval(given[name]) if name in given else False
+            for name in ("axis", "keepdims")
+        )
+    except ValueError:
+        return None
+    axes = axis if type(axis) is tuple else (axis,)
+    if type(keepdims) is not bool or not axes or any(type(k) is not int for k in axes):
+        return None
+    return Along(axis, keepdims)
+
+
+def reduced(e: Expr, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of what an array of a given shape is reduced to.
+
+    Raises
+    ------
+    ValueError
+        If there is no such axis.
+    """
+    along = axes_of(e)
+    return np.add.reduce(np.broadcast_to(0.0, shape), along.axis, keepdims=along.keepdims).shape
+
+
+@lru_cache(maxsize=64)
+def first_of(adjoint: Callable[..., Any]) -> Callable[..., Any]:
+    """Return an adjoint that is for the first argument only."""
+
+    def of_first(*args: Any, **kwargs: Any) -> Any:
+        found = adjoint(*args, **kwargs)
+        return found[0] if isinstance(found, tuple) else found
+
+    return of_first
+
+
+def adjoint_of_reduction(e: Expr) -> Callable[..., Any] | None:
+    """Return the declared adjoint of a reduction, or None if it has none."""
+    assert isinstance(e, Call)
+    rule = registry.find(e.function)
+    return first_of(rule.adjoint) if isinstance(rule, LinearRule) and rule.wrt[0] == 0 else None
