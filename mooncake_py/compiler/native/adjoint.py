@@ -202,7 +202,7 @@ class _Adjoint(Sweeper):
 
     def bound_numbers(self) -> list[str]:
         """Return the names that are bound at the top, and those that are carried."""
-        own = self.scopes.of(self.body)
+        own = self.scopes.of(self.body).difference(self.region.arrays)
         found = [n for s in self.body for n in bound_by(s) if n in own and isinstance(s, NUMBERS)]
         arrays = self.region.arrays  # of which an element may be bound
         return [*self.scopes.carried, *(n for n in dict.fromkeys(found) if n not in arrays)]

@@ -5,6 +5,7 @@ Before and after: the grammar of a region as read.  After it
 - what ranges are made of is not changed by their loop;
 - a counter of a loop is read within the loop only, and bound by loops only;
 - a branch that leaves a loop is the last statement of its block;
+- an index of an element that is written does not read the same array;
 - the greater and the lesser of two numbers are choices.
 
     for i in range(n):          h0 = n                       if a: break     if a: break
@@ -19,6 +20,7 @@ from __future__ import annotations
 from functools import reduce
 
 from mooncake_py.compiler.ir import (
+    Assign,
     Block,
     Break,
     Compare,
@@ -27,6 +29,7 @@ from mooncake_py.compiler.ir import (
     For,
     ForAll,
     If,
+    Load,
     Name,
     Op,
     Select,
@@ -102,6 +105,8 @@ class _Normal:
             s = with_choices(s)
             if isinstance(s, For):
                 result += self.loop(s)
+            elif isinstance(s, Assign):
+                result += self.stored(s)
             elif isinstance(s, ForAll):
                 result.append(with_blocks(s, lambda inner: tuple(map(with_choices, inner))))
             else:
@@ -126,6 +131,16 @@ class _Normal:
                 bounds = (*bounds[:k], Name(count.name, place=place), *bounds[k + 1 :])
         steps = Op("range", bounds, place=s.range.place)
         return (*before, For(name, steps, self.block(body), place=place))
+
+    def stored(self, s: Assign) -> Block:
+        """Return an assignment after what its indices are, if it may change them."""
+        target = s.target
+        if isinstance(target, Name) or target.array not in values_in(target.index):
+            return (s,)
+        counts = [Count(self.fresh(), i, place=s.place) for i in target.index]
+        index = tuple(Name(count.name, place=s.place) for count in counts)
+        place = Load(target.array, index, place=target.place)
+        return (*counts, Assign(place, s.value, s.type, place=s.place))
 
 
 def followed(block: Block, rest: Block) -> Block:

@@ -163,7 +163,10 @@ class Machine:
             case Pop():
                 return self.stack.pop() if self.block_of_pops is None else self.block_of_pops.pop(0)
             case Call(function=f, args=args):
-                return f(*map(self.value, args))
+                try:
+                    return f(*map(self.value, args))
+                except (ValueError, OverflowError):  # of math, which Numba does not raise
+                    return np.nan
             case Select(test=test, a=a, b=b):
                 return self.value(a) if self.value(test) else self.value(b)
             case Compare(ops=ops, args=args):
