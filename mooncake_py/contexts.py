@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.errors import SourceUnavailableError
 from mooncake_py.frontend.load import derive, instantiate
+from mooncake_py.jitted import is_jitted
 from mooncake_py.language.matching import Matching
 from mooncake_py.rooms import PACKAGE
 
@@ -88,6 +89,8 @@ class Context:
 
     def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Run ``f(*args, **kwargs)``."""
+        if is_jitted(f):
+            f = f.py_func
         t = type(f)
         if t is MethodType:
             return self.call(f.__func__, f.__self__, *args, **kwargs)

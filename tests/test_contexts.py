@@ -113,3 +113,10 @@ def test_replaced_meaning_reaches_every_statement() -> None:
     v, total = Backwards().run(f, 5.0, [10.0])
     assert v == [8.0]
     assert total == 3.0  # a compiled function adds by itself
+
+
+def test_jitted_functions_are_entered() -> None:
+    numba = pytest.importorskip("numba")
+    context = Recorder()
+    assert context.run(numba.njit(lambda x: x * x + 1.0), 3.0) == 10.0
+    assert context.seen == [operator.mul, operator.add]

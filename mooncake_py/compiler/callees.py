@@ -16,6 +16,7 @@ from mooncake_py.diagnostics.native_modules import is_constant_library, is_nativ
 from mooncake_py.jitted import is_its_python, is_jitted, python_function
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.rules import registry
+from mooncake_py.syntax.jitted import may_overflow
 from mooncake_py.syntax.names import MISSING
 
 if TYPE_CHECKING:
@@ -76,6 +77,10 @@ class Callee:
     def is_given(self, f: Any) -> bool:
         """Return True for the function that was read."""
         return self.named() is f
+
+    def may_overflow(self, ints: frozenset[str]) -> bool:
+        """Return True if ints, such as these parameters, could wrap around in compiled code."""
+        return self.is_jitted and may_overflow(self.named(), ints)
 
     def holds(self) -> bool:
         """Return True if the function is what it was, and has no rule."""

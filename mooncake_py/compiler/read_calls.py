@@ -295,6 +295,9 @@ class CallReader(ExpressionReader):
                 raise Unfit  # recursion
             caller = caller.outer["frame"]
         arguments = self.arguments(definition, node)
+        ints = frozenset(name for name, a in arguments.items() if self.statics.holds(a))
+        if definition.callee is not None and definition.callee.may_overflow(ints):
+            raise Unfit
         found = definition.found
         found.own |= {
             name: [constant(0, self.place) if v is None else v for v in found.own[name]]

@@ -13,8 +13,10 @@ from mooncake_py.diagnostics.reporting import unsupported
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.jitted import cuts, difference, is_jitted, only_computes
 from mooncake_py.language import numba_objects
+from mooncake_py.rules import registry
 from mooncake_py.runtime import activity, numerals
 from mooncake_py.runtime.active import Active
+from mooncake_py.syntax.jitted import python_for
 from mooncake_py.tangents.bits import bits_of
 
 if TYPE_CHECKING:
@@ -75,7 +77,9 @@ def call_python_of(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     for position, value in enumerate(args):
         if is_float(value) and cuts(f, position):
             raise made_int(ctx, f, f"makes argument {position} an int")
-    y = ctx.call(f.py_func, *args, **kwargs)
+    own = f.py_func
+    python = own if registry.find(own) is not None else python_for(f, args, kwargs)
+    y = ctx.call(python, *args, **kwargs)
     if is_float(y) and cuts(f):
         raise made_int(ctx, f, "makes the result an int")
     return as_returned(ctx, y)

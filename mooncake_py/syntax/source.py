@@ -14,6 +14,7 @@ import linecache
 import os
 import sys
 import time
+import weakref
 from collections.abc import Iterator
 from types import CodeType
 from typing import Any, NamedTuple
@@ -25,7 +26,7 @@ from mooncake_py.syntax.nodes import place_of
 from mooncake_py.syntax.providers import provided_text
 from mooncake_py.syntax.trees import children
 
-__all__ = ["SourceNode", "locate"]
+__all__ = ["SourceNode", "keep", "locate"]
 
 _DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -61,6 +62,8 @@ class Parsed:
 
 
 _files: dict[str, Parsed] = {}
+# By the identity of code objects, which compare by value.
+_kept: dict[int, tuple[weakref.ref[CodeType], SourceNode]] = {}
 
 
 def locate(code: CodeType) -> SourceNode:
@@ -70,6 +73,9 @@ def locate(code: CodeType) -> SourceNode:
     text is no longer the one that the code object was compiled from.
     """
     file = text_file(code)
+    kept = _kept.get(id(code))
+    if kept is not None and kept[0]() is code:
+        return kept[1]
     if not linecache.getlines(file):
         found = _search_provided(code)
         if found is None:
@@ -83,6 +89,12 @@ def locate(code: CodeType) -> SourceNode:
     if found is None:
         raise _changed(code)
     return found
+
+
+def keep(code: CodeType, found: SourceNode) -> None:
+    """Let `found` be the source of a code object, as long as that lives: it is not its text."""
+    key = id(code)
+    _kept[key] = weakref.ref(code, lambda _: _kept.pop(key, None)), found
 
 
 def text_file(code: CodeType) -> str:

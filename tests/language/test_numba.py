@@ -443,3 +443,62 @@ def test_no_warning_where_nothing_is_wrong():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         grad(lambda x: total(x) * entry(1))(X)
+
+
+# Ints of 64 bits.
+
+
+@njit
+def series(x, n):
+    factorial = 1
+    s = 0.0
+    for k in range(1, n):
+        factorial *= k
+        s += x**k / factorial
+    return s
+
+
+@njit
+def scrambled(state):
+    return state * 6364136223846793005 + 1442695040888963407
+
+
+@njit
+def uses_scrambled(x, state, n):
+    s = 0.0
+    for _ in range(n):
+        state = scrambled(state)
+        s += x * (state % 1000)
+    return s
+
+
+@njit
+def power_of_ten(x, n):
+    return x * 10**n
+
+
+def test_ints_that_would_wrap_around():
+    assert grad(series)(0.5, 8) == grad(series.py_func)(0.5, 8)
+    with pytest.raises(OverflowError, match="factorial \\* k is an int of 64 bits") as caught:
+        grad(series)(0.5, 30)
+    assert "in series" in caught.value.__notes__[0]
+    assert grad(lambda x: power_of_ten(x, 3))(0.5) == 1000.0
+    with pytest.raises(OverflowError, match="10 \\*\\* n"):
+        grad(lambda x: power_of_ten(x, 30))(0.5)
+    with pytest.raises(OverflowError, match="10 \\*\\* n"):
+        jvp(power_of_ten, (0.5, 30), (1.0, None))
+
+
+def test_ints_that_wrap_around_in_compiled_code():
+    assert grad(uses_scrambled)(0.5, 12345, 4) == uses_scrambled(1.0, 12345, 4)
+
+
+def test_inlined_functions_test_their_ints():
+    def loop(x):
+        s = 0.0
+        for i in range(30):
+            s += power_of_ten(x, i)
+        return s
+
+    with pytest.raises(OverflowError, match="10 \\*\\* n"):
+        grad(loop)(0.5)

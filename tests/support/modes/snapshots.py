@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mooncake_py.jitted import is_jitted
 from mooncake_py.tangents.bits import bits_of
 
 __all__ = ["Unknown", "arrays_of", "is_filled", "numbers_of", "snapshot"]
@@ -47,6 +48,8 @@ def fields_of(value: Any) -> dict[str, Any]:
     """Return the attributes of an object, also those in slots and captured variables."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: getattr(value, f.name, None) for f in dataclasses.fields(value)}
+    if is_jitted(value):  # what else it holds changes as it compiles
+        return {"py_func": value.py_func}
     cells = getattr(value, "__closure__", None)
     if cells:
         return {str(i): cell.cell_contents for i, cell in enumerate(cells) if is_filled(cell)}
