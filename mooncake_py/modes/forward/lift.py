@@ -115,7 +115,10 @@ def require_one_tangent(
                 require_one_tangent(ctx, part, part_of(tangent, name, path, misfit), at, above)
         return
     known: Any = ctx.blocks.tangent_of(tree)
-    if not np.array_equal(known, np.asarray(tangent).astype(tree.dtype), equal_nan=True):
+    given = np.asarray(tangent)
+    if np.array_equal(known, given):  # in a hundredth of the time that nan and other types take
+        return
+    if not np.array_equal(known, given.astype(tree.dtype), equal_nan=True):
         raise InvalidTangentError(
             f"the tangent {path} differs from that of a part which shares memory with it",
             why="what one argument holds twice is one variable, which has one tangent",

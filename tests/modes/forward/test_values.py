@@ -228,6 +228,17 @@ def test_what_one_argument_holds_twice_takes_no_two_tangents():
     np.testing.assert_array_equal(x, X)
 
 
+def test_tangents_that_are_nan_or_of_another_type_may_be_given_twice():
+    x, narrow = np.ones(3), np.ones(3, np.float32)
+    single, undefined = np.array([0.1, 0.5, 1.0], np.float32), np.array([1.0, np.nan, 2.0])
+    for t in (single, undefined, [1, 2, 3]):
+        _, slope = jvp(lambda p: p[0] + 2.0 * p[1], ([x, x],), ([t, t],))
+        assert_allclose(slope, 3.0 * np.asarray(t, float))
+    wide = np.array([0.1, 0.2, 0.3])
+    _, slope = jvp(lambda p: p[0] + p[1], ([narrow, narrow],), ([wide, wide],))
+    assert_allclose(slope, 2.0 * wide, rtol=1e-6)
+
+
 def test_exception_leaves_the_arguments_as_they_were():
     def f(x):
         x[0] = 5.0
