@@ -5,7 +5,6 @@ What was compiled before, by this process or another one, comes from `disk`.
 
 from __future__ import annotations
 
-import hashlib
 import platform
 import re
 import warnings
@@ -22,6 +21,7 @@ from mooncake_py.compiler.native.called import (
     OPTIONS,
     CannotCompile,
     compilable,
+    digest,
     fingerprint,
     numba,
 )
@@ -81,12 +81,17 @@ def built(printer: Printer) -> dict[str, Callable[..., Any]]:
 def compiled(
     printer: Printer, called: dict[str, Any], path: Path | None
 ) -> dict[str, Callable[..., Any]]:
-    """Return the functions, with their machine code beside a file if there is one."""
-    scope = {**GLOBALS, **called}
+    """Return the functions, with their machine code beside a file if there is one.
+
+    Symbols of machine code are made of the names of functions, and are to differ in all files.
+    """
+    scope = {**GLOBALS, **called, "__name__": __name__}  # a module that other processes have
     exec(compile(HEAD + printer.text, str(path or "<native region>"), "exec"), scope)
     found: dict[str, Callable[..., Any]] = {}
     for name, printed in printer.functions.items():
-        scope[name] = dispatcher = numba().njit(cache=path is not None, **OPTIONS)(scope[name])
+        f = scope[name]
+        f.__qualname__ = name if path is None else f"{name}_{path.stem}"
+        scope[name] = dispatcher = numba().njit(cache=path is not None, **OPTIONS)(f)
         found[name] = dispatcher.compile(signature(printed))
     return found
 
@@ -120,7 +125,7 @@ def key_of(printer: Printer, version: str) -> str | None:
         if found is None:
             return None
         parts += [name, found]
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+    return digest("\0".join(parts))
 
 
 def reason(error: Exception) -> str:

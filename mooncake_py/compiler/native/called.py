@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import hashlib
 import math
 import operator
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ import mooncake_py
 from mooncake_py.compiler.native import helpers
 from mooncake_py.compiler.number_functions import NUMPY_FUNCTIONS
 
-__all__ = ["INSTEAD", "OPTIONS", "CannotCompile", "compilable", "fingerprint", "numba"]
+__all__ = ["INSTEAD", "OPTIONS", "CannotCompile", "compilable", "digest", "fingerprint", "numba"]
 
 FIXED = (FunctionType, BuiltinFunctionType, ModuleType, np.ufunc, type)
 """Types of what a function reads of its module that does not change for certain, or as good as."""
@@ -69,6 +70,7 @@ def compilable(f: Any) -> Any:
         elif value is not None and not isinstance(value, FIXED) and not is_own(f):
             raise CannotCompile(f"{f.__qualname__} reads the global variable {name}")
     own = FunctionType(f.__code__, scope, f.__name__, f.__defaults__, f.__closure__)
+    own.__qualname__ = f"{f.__name__}_{digest(fingerprint(f) or '')}"  # see `build.compiled`
     return numba().njit(**OPTIONS)(own)
 
 
@@ -126,6 +128,11 @@ def fingerprint(f: Any, *, within: tuple[Any, ...] = ()) -> str | None:
         for value in (*(f.__defaults__ or ()), *cells, *named)
     ]
     return code_text(f.__code__) + repr(parts) if None not in parts else None
+
+
+def digest(text: str) -> str:
+    """Return a short text that differs where a text does."""
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def names_read(code: CodeType) -> Iterator[str]:

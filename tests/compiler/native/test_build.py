@@ -166,6 +166,43 @@ def test_two_processes_write_at_once(folder: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in disk.files()} == before
 
 
+IN_A_PROCESS = """
+import sys
+import numpy as np
+from mooncake_py.compiler.native import build
+from tests.compiler.native.test_build import EMPTY, printed, rule
+
+compiled = build.compiled
+
+def with_files(printer, called, path):
+    assert path is not None, "what is on disk could not be read"
+    return compiled(printer, called, path)
+
+build.compiled = with_files
+for text in sys.argv[1:]:
+    forward = build.built(printed(text, "x c a", "s", f=rule))["forward"]
+    print(forward(EMPTY, np.arange(5.0), np.arange(3), 2.0)[-1])
+"""
+
+
+def in_a_process(*texts: str) -> list[str]:
+    """Return what forward sweeps give in a process of their own."""
+    command = [sys.executable, "-c", IN_A_PROCESS, *texts]
+    return subprocess.check_output(command, text=True).split()
+
+
+@pytest.mark.slow
+def test_machine_code_of_other_processes(folder: Path) -> None:
+    """Two processes give functions the same symbols, unless their names differ."""
+    one = "for i in all(len(x, 0)):\n    s += x[i] * a\npush(s)\ns += f(a, 1.0)"
+    two = one.replace("x[i] * a", "x[i] * 3.0")
+    assert in_a_process(one) == ["26.0"]
+    assert in_a_process(two) == ["36.0"]
+    before = {path: path.stat().st_mtime_ns for path in disk.files()}
+    assert in_a_process(one, two) == ["26.0", "36.0"]
+    assert {path: path.stat().st_mtime_ns for path in disk.files()} == before
+
+
 def first(x: float) -> float:
     return x + 1.0
 
