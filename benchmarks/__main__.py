@@ -52,8 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         memory.append({"kernel": case.kernel, "measured": bytes_taken, "counted": counted})
         print(report.memory_row(case, bytes_taken, counted), flush=True)
     derive = derive_time(3 if options.quick else 25)
+    derive_new = derive_time(3 if options.quick else 25, new_texts=True)
     importing = import_time(3 if options.quick else 15)
-    print(*report.overheads(derive, importing), sep="\n")
+    print(*report.overheads(derive, derive_new, importing), sep="\n")
     if options.json is not None:
         result = {
             "measurements": [asdict(measured) for measured in measurements],
@@ -65,6 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             ],
             "memory": memory,
             "derive_seconds": derive,
+            "derive_new_seconds": derive_new,
             "import_seconds": importing,
         }
         options.json.write_text(json.dumps(result, indent=1) + "\n")

@@ -7,7 +7,7 @@ from benchmarks.kernel import MEAN_LIMITS
 from benchmarks.measure import Measurement
 from benchmarks.memory import MEMORY_LIMIT, Memory
 from benchmarks.modes import HVP_LIMIT, JACOBIAN_LIMIT, JVP_LIMITS, RATES, ModeTimes
-from benchmarks.overheads import DERIVE_LIMIT, IMPORT_LIMIT
+from benchmarks.overheads import DERIVE_LIMIT, IMPORT_LIMIT, NEW_LIMIT
 from benchmarks.pullbacks import LIMITS, PullbackTimes
 
 HEADER = (
@@ -137,10 +137,12 @@ def group_means(measurements: Sequence[Measurement]) -> list[str]:
     return lines
 
 
-def overheads(derive: float, importing: float) -> list[str]:
+def overheads(derive: float, derive_new: float, importing: float) -> list[str]:
     """Return the lines about what is paid once."""
+    new = f"{duration(derive_new)}{'!' * (derive_new > NEW_LIMIT)}"
     return [
         f"derive a solver of a hundred lines: {duration(derive)}{'!' * (derive > DERIVE_LIMIT)}",
+        f"the same where no statement is like one of an earlier function: {new}",
         f"import mooncake_py after numpy: {duration(importing)}{'!' * (importing > IMPORT_LIMIT)}",
     ]
 

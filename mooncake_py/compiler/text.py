@@ -8,13 +8,18 @@ from typing import Any
 
 from mooncake_py.diagnostics.places import GENERATED
 
-__all__ = ["define"]
+__all__ = ["define", "forget"]
 
 
 def define(text: str, scope: dict[str, Any]) -> dict[str, Any]:
     """Run generated definitions in a scope; equal texts are compiled once."""
     exec(_compiled(text), scope)
     return scope
+
+
+def forget() -> None:
+    """Forget all texts, so that what is timed compiles them anew."""
+    _compiled.cache_clear()
 
 
 @lru_cache(maxsize=2048)

@@ -47,7 +47,7 @@ class Core:
         self.statement = statement
         self.functions = functions
         steps = Steps(Names("t"), None)
-        self.value = bound(statement.value, functions)
+        self.value = bound(statement.value, functions) if functions else statement.value
         self.root = steps.of(self.value)
         self.lets = steps.lets
         self.contractions = [let for let in self.lets if is_contraction(let.value)]

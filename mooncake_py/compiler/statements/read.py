@@ -115,30 +115,41 @@ class StatementReader:
 
     def value(self, node: ast.expr) -> Expr:
         """Return an expression as IR, or raise `Unfit`."""
+        if isinstance(node, ast.Name):
+            return self.name(node)
+        if isinstance(node, ast.BinOp):
+            return self.binary(node)
         place = place_of(node)
         match node:
-            case ast.Name():
-                return self.name(node)
             case ast.Attribute() if self.is_steady(node):
                 return self.name(node)
             case ast.Attribute(value=inner, attr="T"):
                 return self.view(inner, None)
             case ast.Constant(value=int(number) | float(number)) if type(number) is not bool:
                 return Const(number, place=place)
-            case ast.BinOp(left=left, op=ast.MatMult(), right=right):
-                return self.contraction(node, None, left, right)
-            case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=n)) if (
-                type(n) is int and n in SMALL
-            ):
-                return Op("pow", (self.value(left), Const(n, place=place)), place=place)
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
-                return Op(ARITHMETIC[type(op)], (self.value(left), self.value(right)), place=place)
             case ast.UnaryOp(op=ast.USub(), operand=inner):
                 return Op("neg", (self.value(inner),), place=place)
             case ast.Subscript():
                 return self.item(node)
             case ast.Call():
                 return self.call(node)
+        raise Unfit
+
+    def binary(self, node: ast.BinOp) -> Expr:
+        """Return an operator of two operands; powers are small ones that are written down."""
+        kind = type(node.op)
+        if kind in ARITHMETIC:
+            return Op(
+                ARITHMETIC[kind],
+                (self.value(node.left), self.value(node.right)),
+                place=place_of(node),
+            )
+        if kind is ast.MatMult:
+            return self.contraction(node, None, node.left, node.right)
+        n = node.right.value if isinstance(node.right, ast.Constant) else None
+        if kind is ast.Pow and type(n) is int and n in SMALL:
+            place = place_of(node)
+            return Op("pow", (self.value(node.left), Const(n, place=place)), place=place)
         raise Unfit
 
     def is_steady(self, node: ast.expr) -> bool:
