@@ -7,6 +7,7 @@ along a direction, taken in three ways, with differences of gradients.
 from __future__ import annotations
 
 import copy
+import re
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -34,6 +35,8 @@ from tests.programs.ways import as_one, gradient_of_memory
 __all__ = ["check_second"]
 
 RTOL = 1e-5
+NEAR = 1e-4
+KINKS = re.compile(r"\b(f?abs|absolute|copysign|clip|f?max|f?min|maximum|minimum)\(")
 
 Function = Callable[..., Any]
 
@@ -113,8 +116,21 @@ def second_finding(program: Program, f: Function, along: Bases, across: Bases) -
         if isinstance(got, Finding):
             return replace(got, kind=f"{got.kind} {name}")
         if not close(inner(got, across), expected, error, RTOL):
+            near = replace(program, bases=moved(program.bases, along, NEAR))
+            beside = gradient_by_bases(
+                near, lambda *args, way=way: second(way, f, program.argnums, args, tangents)
+            )
+            if KINKS.search(program.source) and agrees(beside, across, expected):
+                raise Untestable("a kink is touched, as that of abs(x * x) at zero")
             return Finding(f"wrong second {name}", str(expected), str(inner(got, across)), program)
     return None
+
+
+def agrees(beside: Bases | Finding, across: Bases, expected: float) -> bool:
+    """Return True if a second derivative at a point beside is as expected here, but for its own."""
+    if isinstance(beside, Finding):
+        return False
+    return abs(inner(beside, across) - expected) < 100 * NEAR * max(1.0, abs(expected))
 
 
 def gradient_by_bases(program: Program, differentiated: Function) -> Bases | Finding:

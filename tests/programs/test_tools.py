@@ -19,6 +19,7 @@ from tests.programs.generator import random_program
 from tests.programs.hunt import hunt
 from tests.programs.overlapping import with_sources_copied
 from tests.programs.program import Program, defined
+from tests.programs.second import check_second
 from tests.programs.shrinking import shrink
 from tests.programs.truth import Untestable, difference
 
@@ -225,3 +226,11 @@ def test_hunt_counts_and_prints(
     monkeypatch.setattr(checking, "value_and_grad", wrong(shifted))
     assert hunt(0, 2, 1)["wrong value"] > 0
     assert "value_and_grad(f, (" in capsys.readouterr().out
+
+
+def test_a_kink_that_is_touched_is_no_finding():
+    bases = {"m0": np.zeros(2), "c0": 0.7}
+    touching = "def f(x, y):\n    return {}(x @ x) * y\n"
+    with pytest.raises(Untestable, match="a kink is touched"):
+        check_second(Program(touching.format("abs"), bases, ("m0", "c0"), (0, 1)))
+    assert check_second(Program(touching.format("np.exp"), bases, ("m0", "c0"), (0, 1))) is None
