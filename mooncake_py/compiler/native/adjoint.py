@@ -304,9 +304,11 @@ class _Adjoint(Sweeper):
         along = [k for k, counter in enumerate(counters) if counter in index]
         if len(along) < len(counters) and any(isinstance(b, Assign) for b in pull.back):
             raise NoPartial  # each pass changes what the one before has left
-        back: list[Statement] = list(pull.back)
+        back: list[Statement] = [
+            b for b in pull.back if not (id(s) in self.scopes.first and is_clear(b))
+        ]
         if counters and back:
-            back = [ForAll(counters, extents, pull.back, place=s.place)]
+            back = [ForAll(counters, extents, tuple(back), place=s.place)]
         if not self.needs.is_saved(s):
             return [s], back
         push, pop = self.saved(
@@ -353,6 +355,11 @@ class _Adjoint(Sweeper):
                 if name not in kinds:
                     kinds[name] = kind_of(s.value, kinds) if isinstance(s, Let) else INT
         return kinds
+
+
+def is_clear(s: Statement) -> bool:
+    """Return True if a statement makes a cotangent zero."""
+    return isinstance(s, Assign) and s.value == Const(0.0)
 
 
 def opened(

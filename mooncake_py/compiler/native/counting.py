@@ -33,7 +33,7 @@ from mooncake_py.compiler.ir import (
     statements,
     with_value,
 )
-from mooncake_py.compiler.native.mentions import bound_by, names_in, values_in, written_arrays
+from mooncake_py.compiler.native.mentions import bound_by, names_in, values_in
 from mooncake_py.compiler.native.unbound import expressions_in
 from mooncake_py.compiler.sweeps import with_body
 
@@ -52,18 +52,14 @@ def counted(forward: Block, shapes: Mapping[str, tuple[Expr, ...]]) -> Block | N
     shapes : mapping of str to tuple of Expr
         Of arrays that it makes.
     """
-    unknown = written_arrays(forward) | {
-        name
-        for s in statements(forward)
-        if isinstance(s, Assign | Let | Alloc)
-        for name in bound_by(s)
-    }
+    made = {s.name for s in statements(forward) if isinstance(s, Alloc)}
+    changed = {n for s in statements(forward) if isinstance(s, Assign | Let) for n in bound_by(s)}
     wanted: set[str] = set()
     while True:
         block = measured(kept(forward, wanted, breaks=False), shapes)
         read = [e for s in statements(block) for e in expressions_in(s)]
         more = values_in(read)
-        if names_in(read) & unknown:
+        if more & changed or names_in(read) & made:
             return None
         if more <= wanted:
             return block

@@ -10,7 +10,7 @@ s = s * t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from mooncake_py.compiler.ir import (
     Alloc,
@@ -20,6 +20,7 @@ from mooncake_py.compiler.ir import (
     For,
     ForAll,
     Let,
+    Load,
     Name,
     Statement,
     blocks_of,
@@ -53,10 +54,14 @@ class Scopes:
         Names that have one value wherever they are read, and arrays that nothing writes.
     shapes : dict of str to tuple of Expr
         Of the arrays that the region makes: the same wherever they are read.
+    first : set of int
+        The ids of the statements that are the first to mention an array which lives in their block
+        and is no result: on the way back nothing reads its cotangent after them.
     """
 
     def __init__(self, region: NativeRegion, body: Block) -> None:
         self.own: dict[int, set[str]] = {}
+        self.first: set[int] = set()
         self.total = Counter([*mentions(body), *region.inputs, *region.results])
         self._find(body, region.results)
         numbers = Counter(
@@ -102,9 +107,9 @@ class Scopes:
             found.update(own_mentions(s))
             for inner in blocks_of(s):
                 found.update(self._find(inner))
-        self.own[id(block)] = {
-            name for name in first_bound(block) if found[name] == self.total[name]
-        }
+        own = {name for name in first_bound(block) if found[name] == self.total[name]}
+        self.own[id(block)] = own
+        self.first.update(id(s) for s in first_written(block, own.difference(results)))
         return found
 
 
@@ -118,6 +123,19 @@ def first_bound(block: Block) -> set[str]:
             found.add(name)
         seen.update(mentions((s,)))
     return found
+
+
+def first_written(block: Block, own: set[str]) -> Iterator[Statement]:
+    """Yield the statements of a block that are the first to mention an array that it makes."""
+    made: set[str] = set()
+    for s in block:
+        inner = s.body[0] if isinstance(s, ForAll) and len(s.body) == 1 else s
+        is_store = isinstance(inner, Assign) and isinstance(inner.target, Load)
+        if is_store and made.intersection(bound_by(inner)):
+            yield s
+        made -= set(mentions((s,)))
+        if isinstance(s, Alloc) and s.name in own:
+            made.add(s.name)
 
 
 def made_by(s: Statement) -> str | None:

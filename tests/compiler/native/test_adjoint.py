@@ -7,7 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py.compiler.activity import active_parts
-from mooncake_py.compiler.native.adjoint import adjoint
+from mooncake_py.compiler.ir import Assign, Name, Push, statements
+from mooncake_py.compiler.native.adjoint import NativeSweeps, adjoint, is_clear
 from mooncake_py.compiler.native.build import interpreted
 from tests.compiler.native.sweeping import (
     check,
@@ -336,3 +337,31 @@ def test_printed_sweeps_do_the_same(name: str) -> None:
     expected = pulled(found, values, wanted, names)
     for n in names:
         assert_allclose(got[f"d_{n}"], expected[n], rtol=1e-13, atol=1e-14)
+
+
+def sweeps_of(name: str) -> NativeSweeps:
+    text, inputs, results, active = REGIONS[name]
+    found = region(text, inputs, results)
+    return adjoint(found, active_parts(found, set(active.split()), {}))
+
+
+def test_what_no_statement_before_reads_is_not_saved() -> None:
+    for name in ("recurrence", "sums"):
+        pushes = [s for s in statements(sweeps_of(name).forward) if isinstance(s, Push)]
+        assert len(pushes) == {"recurrence": 1, "sums": 3}[name]
+
+
+def test_cotangents_that_end_with_their_array_are_not_cleared() -> None:
+    found = sweeps_of("stencil").reverse
+    cleared = [s.target for s in statements(found) if isinstance(s, Assign) and is_clear(s)]
+    assert cleared == [Name("d_a")]
+
+
+@pytest.mark.parametrize("name", REGIONS)
+def test_pushes_are_counted_beforehand(name: str) -> None:
+    # Where no float decides how often something runs; `pulled` compares the counts.
+    depends = {
+        "while_with_break", "break_of_temporaries", "counter_read_after", "names_in_branches",
+        "ints_of_floats",
+    }  # fmt: skip
+    assert (sweeps_of(name).size is None) == (name in depends)
