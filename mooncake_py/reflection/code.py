@@ -11,7 +11,7 @@ from mooncake_py.compiler.ir import Call, Const, Expr, Name, Op
 from mooncake_py.compiler.show import heading
 from mooncake_py.compiler.site import Site
 from mooncake_py.compiler.statements.site import StatementSite
-from mooncake_py.compiler.statements.statement import Part, position_of
+from mooncake_py.compiler.statements.statement import Part, View, position_of
 from mooncake_py.frontend.load import Derived
 from mooncake_py.syntax.nodes import BINARY, CONTEXT, PREFIX
 
@@ -19,6 +19,7 @@ __all__ = ["code_lines", "quick_forms"]
 
 SYMBOLS: dict[str, ast.operator] = {name: kind() for kind, name in BINARY.items()}
 INDENT = "    "
+SLICES = "slice", "steady_slice"  # what makes slices of bounds
 
 
 def code_lines(derived: Derived) -> list[str]:
@@ -140,15 +141,16 @@ class _Readable(ast.NodeTransformer):
         assert isinstance(functions, ast.Tuple)
         assert isinstance(values, ast.Tuple)
         statement = site.statement
-        operands = [operand_of(part, values.elts) for part in statement.layout]
+        operands = [operand_of(part, values.elts, functions.elts) for part in statement.layout]
         expression = expression_of(statement.value, functions.elts, operands)
         target = statement.target
         if statement.into:
             assert isinstance(expression, ast.Call)
             assert target is not None
-            expression.keywords.append(ast.keyword("out", operand_of(target, values.elts)))
+            out = operand_of(target, values.elts, functions.elts)
+            expression.keywords.append(ast.keyword("out", out))
         elif isinstance(target, tuple):
-            element = operand_of(target, values.elts)
+            element = operand_of(target, values.elts, functions.elts)
             return ast.Call(ast.Attribute(ast.Name("C"), "fused_store"), [element, expression], [])
         return ast.Call(ast.Attribute(ast.Name("C"), "fused"), [expression], [])
 
@@ -175,12 +177,17 @@ def expression_of(e: Expr, functions: list[ast.expr], operands: list[ast.expr]) 
     return of(e)
 
 
-def operand_of(part: Part, values: list[ast.expr]) -> ast.expr:
-    """Return the expression for a value that is passed, or for what is indexed among them."""
+def operand_of(part: Part, values: list[ast.expr], functions: list[ast.expr]) -> ast.expr:
+    """Return the expression for a value that is passed, or for what is read among them."""
     if isinstance(part, int):
         return values[part]
-    base, index = part
-    return ast.Subscript(values[base], as_index(values[index]))
+    base, index = part[:2]
+    if not isinstance(part, View):
+        return ast.Subscript(values[base], as_index(values[index]))
+    read = values[base] if part.whole else ast.Subscript(values[base], as_index(values[index]))
+    if part.function is None:
+        return ast.Attribute(read, "T")
+    return ast.Call(functions[part.function], [read], [])
 
 
 def constant_node(value: Any) -> ast.expr:
@@ -189,6 +196,8 @@ def constant_node(value: Any) -> ast.expr:
         return ast.Call(
             ast.Name("slice"), [ast.Constant(v) for v in (value.start, value.stop, value.step)], []
         )
+    if type(value) is tuple:
+        return ast.Tuple([constant_node(part) for part in value])
     return ast.Name(getattr(value, "__name__", None) or repr(value))
 
 
@@ -196,10 +205,10 @@ def as_index(node: ast.expr) -> ast.expr:
     """Return an index with ``slice(a, b, c)`` written as ``a:b:c``."""
     if isinstance(node, ast.Tuple):
         return ast.Tuple([as_index(part) for part in node.elts])
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "slice":
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in SLICES:
         absent = [isinstance(a, ast.Constant) and a.value is None for a in node.args]
         bounds = [None if no else a for a, no in zip(node.args, absent, strict=True)]
-        if len(bounds) == 3:
+        if len(bounds) > 1:
             return ast.Slice(*bounds)
     return node
 

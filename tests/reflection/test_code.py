@@ -149,3 +149,13 @@ def test_every_operator_that_is_part_of_one_entry_can_be_shown() -> None:
     assert "y = C.fused(w @ x - x / 2.0)" in text
     assert "# v0 @ v1 - v1 / 2.0   for v0: active matrix, v1: vector and array\n" in text
     show(layer)
+
+
+def test_views_of_operands() -> None:
+    def f(r, a, k):
+        a[:k] += np.flip(a[:k])
+        return np.dot(np.flip(r[1:k]), a[1:k]) + np.sum(r[:, None].T * a)
+
+    text = rewritten(f)
+    assert "C.fused_store(a[:k], a[:k] + np.flip(a[:k]))" in text
+    assert "C.fused(np.dot(np.flip(r[1:k]), a[1:k]) + np.sum(r[:, None].T * a))" in text
