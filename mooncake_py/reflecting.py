@@ -52,8 +52,10 @@ def show(f: Callable[..., Any], /, *args: Any, compile: bool | None = None, **kw
     from mooncake_py.reflection.compiled import compiled_lines
 
     with boundary, compiling(compile):
-        text = tape_of(f, *args, **kwargs) if args or kwargs else rewritten(f)
-        print(text, *compiled_lines(f), sep="\n")
+        if args or kwargs:
+            print(tape_of(f, *args, **kwargs))
+        else:
+            print(rewritten(f), *compiled_lines([f]), sep="\n")
 
 
 def rewritten(f: Callable[..., Any], /) -> str:
@@ -105,7 +107,8 @@ def tape_of(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> TapeRecord:
     -------
     TapeRecord
         With ``entries`` in the order of execution: place, source, operation, shape, what is saved
-        and how many bytes.  Its text is a table.
+        and how many bytes; and, where functions are compiled, ``compiled``, lines that say which.
+        Its text is a table.
 
     Examples
     --------

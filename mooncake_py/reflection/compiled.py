@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from mooncake_py.runtime.compilation import compiles
@@ -10,11 +10,11 @@ from mooncake_py.runtime.compilation import compiles
 __all__ = ["compiled_lines"]
 
 
-def compiled_lines(f: Callable[..., Any]) -> list[str]:
-    """Return lines that say what was compiled of a function so far, none if nothing is compiled."""
+def compiled_lines(functions: Iterable[Callable[..., Any]]) -> list[str]:
+    """Return lines that say which functions were compiled so far, none if none are to be."""
     if not compiles():
         return []
     # Only where functions are compiled.
     from mooncake_py.compiler.native.site import report
 
-    return report(f)
+    return [line for f in functions for line in report(f)]

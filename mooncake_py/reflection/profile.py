@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -125,7 +125,7 @@ def profile(f: Callable[..., Any], args: Any, kwargs: Any) -> GradientProfile:
     value = once(f, args, kwargs, ctx)
     found = [line for line in ctx.lines.values() if line.seconds or line.entries]
     costliest_first = sorted(found, key=lambda line: -line.seconds)
-    return GradientProfile(costliest_first, value, compiled_lines(f))
+    return GradientProfile(costliest_first, value, compiled_lines(ctx.called.values()))
 
 
 def once(f: Callable[..., Any], args: Any, kwargs: Any, ctx: ProfileContext) -> Any:
@@ -151,6 +151,7 @@ class ProfileContext(WatchedContext):
 
     def __init__(self) -> None:
         super().__init__()
+        self.first: Line | None = None  # of the outermost function, if it may run compiled
         self.lines: dict[Line, LineProfile] = {}
         self.current: Line | None = None
         self.callers: list[Line | None] = []
@@ -181,6 +182,13 @@ class ProfileContext(WatchedContext):
             self.traces = False
             sys.settrace(self.outer_trace)
             self.turn_to(None)
+
+    @override
+    def call_function(self, f: FunctionType, args: Any, kwargs: Any) -> Any:
+        if self.compiles and self.current is None:  # compiled as a whole it tells of no line
+            self.first = f.__code__.co_filename, f.__code__.co_firstlineno
+            self.turn_to(self.first)
+        return super().call_function(f, args, kwargs)
 
     def turn_to(self, line: Line | None) -> None:
         """Give the time until now to the line that has run, and begin with another."""
@@ -241,9 +249,10 @@ class ProfileContext(WatchedContext):
                     line.reverse += perf_counter() - before
 
     def line_of(self, note: Any) -> LineProfile | None:
-        """Return the line that has recorded an entry."""
+        """Return the line that has recorded an entry, the first one where no line was running."""
         where = place_at(note.position)
-        return None if where is None else self.at((where.file, where.line))
+        line = self.first if where is None else (where.file, where.line)
+        return None if line is None else self.at(line)
 
 
 def is_followed(code: CodeType) -> bool:

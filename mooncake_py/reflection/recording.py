@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import CodeType, FunctionType
 from typing import Any
 
 from numpy import ndarray
@@ -32,7 +33,7 @@ class Note:
     Attributes
     ----------
     position : Position or None
-        In the user's code.
+        In the user's code; None outside of it, as where the outermost function runs compiled.
     shape : tuple or None
         Of the array that was computed or changed; None for a number, or for no array.
     saved : list of (shape, dtype)
@@ -56,6 +57,13 @@ class WatchedContext(ReverseContext):
         self.record = self.record_with_note
         self.notes: list[Note] = []
         self.held: dict[int, ndarray] = {}  # memory that is accounted for, by id
+        self.lifted = 0  # entries recorded before the function began
+        self.called: dict[CodeType, FunctionType] = {}
+
+    @override
+    def call_function(self, f: FunctionType, args: Any, kwargs: Any) -> Any:
+        self.called.setdefault(f.__code__, f)
+        return super().call_function(f, args, kwargs)
 
     def record_with_note(self, entry: tuple[Any, ...]) -> None:
         """Put an entry on the tape, and a note beside it."""
@@ -108,6 +116,7 @@ def running(ctx: WatchedContext, f: Callable[..., Any], args: Any, kwargs: Any) 
         ctx.hold((list(args), kwargs))
         args = [lifter.visit(a)[0] for a in args]
         kwargs = {name: lifter.visit(a)[0] for name, a in kwargs.items()}
+        ctx.lifted = len(ctx.tape)
         output = run(ctx, f, args, kwargs)
         lifter.settle(ctx.tape)
         try:

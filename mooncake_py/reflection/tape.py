@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from mooncake_py.diagnostics.places import place_at
+from mooncake_py.diagnostics.places import definition_of, place_at
 from mooncake_py.errors import Location
+from mooncake_py.reflection.compiled import compiled_lines
 from mooncake_py.reflection.recording import Note, WatchedContext, running
 from mooncake_py.reflection.rules import place
 from mooncake_py.rules.kinds import Rule
@@ -31,6 +32,7 @@ OPERATIONS = {
     "pull_inplace_scale": "*= or /=",
     "pull_inplace_scale_active": "*= or /=",
     "pull_linear": "linear",
+    "pull_native": "compiled function",
     "pull_region": "loop",
     "pull_one": "elementwise",
     "pull_quotient": "number",
@@ -51,7 +53,7 @@ class TapeEntry:
     Attributes
     ----------
     where : Location or None
-        In the user's source; None for what is recorded before the function begins.
+        In the user's source; where the function as a whole is one operation, its definition.
     source : str
         The expression or statement there.
     operation : str
@@ -79,9 +81,12 @@ class TapeRecord:
     Attributes
     ----------
     entries : list of TapeEntry
+    compiled : list of str
+        Which functions were compiled, and which were not; empty without compilation.
     """
 
     entries: list[TapeEntry]
+    compiled: list[str] = field(default_factory=list)
 
     @property
     def nbytes(self) -> int:
@@ -106,7 +111,8 @@ class TapeRecord:
                 )
             )
         text = table(rows, right={0, 5})
-        return f"{text}\n{len(self)} entries, {self.nbytes:,} bytes saved"
+        total = f"{len(self)} entries, {self.nbytes:,} bytes saved"
+        return "\n".join([text, total, *self.compiled])
 
 
 def table(rows: list[tuple[str, ...]], right: set[int]) -> str:
@@ -126,15 +132,15 @@ def record_tape(f: Callable[..., Any], args: Any, kwargs: Any) -> TapeRecord:
     """Run a function forward and return what is recorded; all is restored afterwards."""
     ctx = WatchedContext()
     with running(ctx, f, args, kwargs):
-        pairs = list(zip(ctx.tape, ctx.notes, strict=True))
-        entries = [described(entry, note) for entry, note in pairs if note.position is not None]
+        pairs = list(zip(ctx.tape, ctx.notes, strict=True))[ctx.lifted :]
+        entries = [described(entry, note, definition_of(f)) for entry, note in pairs]
         del pairs
-    return TapeRecord(entries)
+    return TapeRecord(entries, compiled_lines(ctx.called.values()))
 
 
-def described(entry: tuple[Any, ...], note: Note) -> TapeEntry:
-    """Return an entry as it is shown."""
-    where = place_at(note.position)
+def described(entry: tuple[Any, ...], note: Note, whole: Location | None) -> TapeEntry:
+    """Return an entry as it is shown; the place of one outside of the user's code is given."""
+    where = whole if note.position is None else place_at(note.position)
     saved = note.saved if entry[0] is not undo_assign else note.saved[1:]
     return TapeEntry(where, source_at(where), operation_of(entry), note.shape, saved, note.nbytes)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import compile_mode, profile_gradient, show
+from mooncake_py import compile_mode, profile_gradient, show, tape_of
 from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.native import site
 from mooncake_py.runtime import compilation
@@ -23,6 +23,13 @@ def energy(x):
 
 
 @pytest.fixture(autouse=True)
+def _compiled_where_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let tests begin without the setting, whatever the environment says."""
+    monkeypatch.setattr(compilation, "is_installed", lambda: True)
+    monkeypatch.setattr(compilation, "by_default", lambda: False)
+
+
+@pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the names of the functions that were to be compiled."""
     names: list[str] = []
@@ -33,8 +40,6 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(site, "call", call)
     monkeypatch.setattr(site, "report", lambda f: LINES if f is energy else [])
-    monkeypatch.setattr(compilation, "is_installed", lambda: True)
-    monkeypatch.setattr(compilation, "by_default", lambda: False)
     return names
 
 
@@ -50,7 +55,7 @@ def test_show_says_it_below_the_tape(asked: list[str], capsys: pytest.CaptureFix
     assert capsys.readouterr().out == plain
 
 
-def test_show_says_it_below_the_code(capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_says_it_below_the_code(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     show(energy)
     plain = capsys.readouterr().out
     show(energy, compile=True)
@@ -64,3 +69,71 @@ def test_a_profile_says_it(asked: list[str]) -> None:
     assert profile.compiled == LINES
     assert str(profile).splitlines()[-2:] == LINES
     assert asked == ["energy", "energy"]
+
+
+# What really runs.
+
+
+def smooth(u, steps):
+    for _ in range(steps):
+        u[1:-1] += 0.1 * (u[2:] - 2 * u[1:-1] + u[:-2])
+    return np.sum(u * u)
+
+
+def labelled(u):
+    label = {"name": "u"}
+    return smooth(u, 2) * len(label)
+
+
+def place(f: Any) -> str:
+    return f"{f.__qualname__} ({__file__}:{f.__code__.co_firstlineno})"
+
+
+def line_of(f: Any) -> int:
+    return f.__code__.co_firstlineno
+
+
+@pytest.fixture
+def _compiler() -> None:
+    pytest.importorskip("numba")
+
+
+@pytest.mark.usefixtures("_compiler")
+def test_a_function_that_is_compiled_whole_is_one_operation() -> None:
+    with compile_mode():
+        tape = tape_of(smooth, X.copy(), 2)
+    assert [(e.operation, e.where and e.where.line, e.source) for e in tape.entries][-1:] == [
+        ("compiled function", line_of(smooth), "def smooth(u, steps):")
+    ]
+    assert tape.compiled == [f"{place(smooth)}: compiled"]
+    assert str(tape).splitlines()[-1:] == tape.compiled
+
+
+@pytest.mark.usefixtures("_compiler")
+def test_what_stopped_it_is_told_of_each_function() -> None:
+    with compile_mode():
+        tape = tape_of(labelled, X.copy())
+    stopped, compiled = tape.compiled
+    line = line_of(labelled) + 1
+    assert stopped.startswith(f"{place(labelled)}: not compiled: line {line}: ")
+    assert compiled == f"{place(smooth)}: compiled"
+    assert "compiled function" in [e.operation for e in tape.entries]
+
+
+@pytest.mark.usefixtures("_compiler")
+def test_a_profile_gives_the_time_to_the_definition() -> None:
+    profile = profile_gradient(smooth, X.copy(), 2, compile=True)
+    (line,) = profile.lines
+    assert (line.file, line.line) == (__file__, line_of(smooth))
+    assert line.forward > 0
+    assert line.reverse > 0
+    assert profile.entries >= 1
+    assert profile.compiled == [f"{place(smooth)}: compiled"]
+    profile = profile_gradient(labelled, X.copy(), compile=True)
+    assert len(profile.lines) > 1
+    assert len(profile.compiled) == 2
+
+
+def test_what_has_no_line_of_its_own_is_shown() -> None:
+    (entry,) = tape_of(np.sin, X).entries
+    assert entry.operation == "elementwise"
