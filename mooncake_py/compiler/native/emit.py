@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from mooncake_py.compiler.ir import Block, Check, Length, statements, walk
+from mooncake_py.compiler.ir import Alloc, Block, Check, Length, Push, statements, walk
 from mooncake_py.compiler.native.emit_expressions import STACK, TOP, Expressions
 from mooncake_py.compiler.native.emit_statements import DTYPES, INDENT, Statements
 from mooncake_py.compiler.native.region import BOOL, FLOAT, INT
@@ -78,11 +78,13 @@ class Printer:
     def count(self, body: Block, inputs: Sequence[str]) -> None:
         """Print ``count(*inputs) -> p``: how many numbers `forward`, printed next, will save.
 
-        Of what the body pushes only the size counts.
+        Of what the body pushes only the size counts; where it pushes nothing nothing is printed.
         """
+        if not any(isinstance(s, Push) for s in statements(body)):
+            return
         printer = self.statements(body, "", is_count=True)
         lines = [*self.bound_before(printer, body, inputs, ()), "p = 0"]
-        self.add("count", inputs, [*lines, *self.lines(printer, body), "return p"])
+        self.add("count", inputs, [*lines, *printer.body(body), "return p"])
 
     def forward(self, body: Block, inputs: Sequence[str], results: Sequence[str]) -> None:
         """Print ``forward(S, *inputs) -> (ok, S, p, *results)``.
@@ -100,7 +102,7 @@ class Printer:
         if any(isinstance(s, Check) for s in statements(body)):
             lines += [line for _, line in nothing.values() if line]
         lines += self.bound_before(printer, body, inputs, results)
-        lines += self.lines(printer, body)
+        lines += printer.body(body)
         lines.append(", ".join(["return True, S, p", *self.names(results)]))
         self.add("forward", [STACK, *inputs], lines)
 
@@ -108,7 +110,7 @@ class Printer:
         """Print ``reverse(S, p, *inputs) -> results``."""
         printer = self.statements(body, "")
         lines = self.bound_before(printer, body, inputs, results)
-        lines += self.lines(printer, body)
+        lines += printer.body(body)
         lines.append(f"return ({''.join(f'{name}, ' for name in self.names(results))})")
         self.add("reverse", [STACK, TOP, *inputs], lines)
 
@@ -133,11 +135,8 @@ class Printer:
         """Return what prints a body."""
         parts = [part for s in statements(body) for e in expressions_in(s) for part in walk(e)]
         measured = list(dict.fromkeys(part for part in parts if isinstance(part, Length)))
-        return Statements(self.expressions, measured, failure, grows=grows, is_count=is_count)
-
-    def lines(self, printer: Statements, body: Block) -> list[str]:
-        """Return the lines of a body."""
-        return [line for s in body for line in printer.lines(s)]
+        made = frozenset(s.name for s in statements(body) if isinstance(s, Alloc))
+        return Statements(self.expressions, measured, made, failure, grows=grows, is_count=is_count)
 
     def bound_before(
         self, printer: Statements, body: Block, inputs: Sequence[str], results: Sequence[str]

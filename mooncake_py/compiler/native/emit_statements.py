@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from mooncake_py.compiler.ir import (
     Alloc,
     Assign,
@@ -9,6 +11,7 @@ from mooncake_py.compiler.ir import (
     Break,
     Bump,
     Check,
+    Compare,
     Const,
     Count,
     Expr,
@@ -50,6 +53,8 @@ class Statements:
     expressions : Expressions
     measured : set of Length
         The lengths that are read.
+    made : frozenset of str
+        The arrays that are made.
     failure : str
         What is returned where a check fails.
     grows : bool
@@ -62,6 +67,7 @@ class Statements:
         self,
         expressions: Expressions,
         measured: list[Length],
+        made: frozenset[str],
         failure: str,
         *,
         grows: bool = False,
@@ -72,11 +78,33 @@ class Statements:
         self.failure = failure
         self.grows = grows
         self.is_count = is_count
+        self.made = made
+        self.known: frozenset[Expr] = frozenset()
 
     def block(self, block: Block) -> list[str]:
         """Return the lines of a block, indented."""
-        lines = [line for s in block for line in self.lines(s)]
-        return [INDENT + line for line in lines or ["pass"]]
+        return [INDENT + line for line in self.body(block) or ["pass"]]
+
+    def body(self, block: Block) -> list[str]:
+        """Return the lines of a block; checks that follow one another leave at one place."""
+        found: list[str] = []
+        known = self.known
+        for is_check, group in groupby(block, lambda s: isinstance(s, Check)):
+            if is_check:
+                found += self.checked([s.test for s in group if isinstance(s, Check)])
+            else:
+                found += [line for s in group for line in self.lines(s)]
+        self.known = known
+        return found
+
+    def checked(self, tests: list[Expr]) -> list[str]:
+        """Return the lines that leave the function unless tests hold, but for those that do."""
+        new = [test for test in dict.fromkeys(tests) if test not in self.known]
+        if not new:
+            return []
+        self.known |= {test for test in new if is_lasting(test, self.made)}
+        test = new[0] if len(new) == 1 else Op("and", tuple(new))
+        return [f"if not ({self.expressions.text(test)}):", INDENT + self.failure]
 
     def lines(self, s: Statement) -> list[str]:
         """Return the lines of a statement."""
@@ -100,7 +128,7 @@ class Statements:
             case Push(value=value):
                 return self.pushed(value)
             case Check(test=test):
-                return [f"if not ({text(test)}):", INDENT + self.failure]
+                return self.checked([test])
             case Alloc():
                 return self.allocated(s)
             case ForAll():
@@ -217,6 +245,16 @@ class Statements:
         """Return the lines before a statement that takes numbers, and where it finds each."""
         places = [added(Name(TOP), Const(k)) for k in reversed(range(count))]
         return self.moved(Const(count), "-="), places
+
+
+def is_lasting(test: Expr, made: frozenset[str]) -> bool:
+    """Return True if a test that held once holds again: it is one of lengths of inputs."""
+    return all(
+        part.array not in made
+        if isinstance(part, Length)
+        else isinstance(part, Const | Op | Compare)
+        for part in walk(test)
+    )
 
 
 def popped_by(s: Statement) -> int:

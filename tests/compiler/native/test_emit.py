@@ -193,3 +193,38 @@ def test_a_negative_index_is_an_error_here() -> None:
 def test_what_cannot_be_printed(text: str) -> None:
     with pytest.raises(TypeError):
         forward(text, "s", "s")
+
+
+def test_checks_leave_at_one_place_and_once() -> None:
+    text = """
+check(len(x, 0) > 1)
+check(x[0] > 0.0)
+for m in range(2):
+    check(len(x, 0) > 1)
+    check(x[0] > 0.0)
+    y = new(m + 1)
+    check(len(y, 0) < 3)
+    x[0] = x[0] - a
+    check(x[0] > 0.0)
+for k in range(2):
+    y = new(2 * k + 1)
+    check(len(y, 0) < 3)
+"""
+    printer = Printer(KINDS, {"x": 1, "y": 1})
+    printer.forward(written(text), ["x", "a"], [])
+    assert printer.text.count("if not") == 5
+    f = interpreted(printer)["forward"]
+    assert not f(EMPTY, np.ones(2), 0.0)[0]
+    printer = Printer(KINDS, {"x": 1, "y": 1})
+    printer.forward(written(text[: text.index("for k")]), ["x", "a"], [])
+    f = interpreted(printer)["forward"]
+    assert f(EMPTY, np.ones(2), 0.25)[0]
+    assert not f(EMPTY, np.ones(1), 0.25)[0]
+    assert not f(EMPTY, np.zeros(2), 0.25)[0]
+    assert not f(EMPTY, np.ones(2), 0.5)[0]
+
+
+def test_nothing_is_counted_where_nothing_is_saved() -> None:
+    printer = Printer(KINDS, {"x": 1})
+    printer.count(written("for m in range(3):\n    k = m", KINDS), ["x"])
+    assert not printer.functions
