@@ -1,0 +1,85 @@
+"""The sweeps and tangents of some regions, as IR in files: a change is seen in review.
+
+``pytest tests/compiler/native --update-golden`` writes the files anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mooncake_py.compiler.activity import active_parts
+from mooncake_py.compiler.emit_scalar import Emitter
+from mooncake_py.compiler.ir import Alloc, ForAll, Length, Statement
+from mooncake_py.compiler.native.adjoint import NativeSweeps, adjoint
+from mooncake_py.compiler.native.region import NativeRegion
+from mooncake_py.compiler.native.tangent import tangent
+from tests.compiler.native.regions import REGIONS
+from tests.compiler.native.writing import region
+
+FOLDER = Path(__file__).parent / "golden" / "sweeps"
+SHOWN = (
+    "recurrence", "product", "elementwise", "sums", "stencil", "products_with_temporaries",
+    "array_result", "while_with_break", "counter_read_after", "range_that_changes",
+    "ints_bound_again", "ints_of_arrays", "masks", "results_reused_and_killed", "inactive_floats",
+    "branches_of_ints", "lu",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_golden(name: str, golden: Callable[[Path, str], None]) -> None:
+    text, inputs, results, active = REGIONS[name]
+    found = region(text, inputs, results)
+    moved, names = tangent(found, active_parts(found, set(active.split()), {}))
+    both = {*active.split(), *(names[n] for n in active.split())}
+    parts = {
+        "the region": Shown().text_of(found.body),
+        "its sweeps": sweeps_of(found, set(active.split())),
+        "its tangent": Shown().text_of(moved.body),
+        "the sweeps of the tangent": sweeps_of(moved, both),
+    }
+    golden(FOLDER / f"{name}.txt", "\n\n".join(f"# {t}\n\n{body}" for t, body in parts.items()))
+
+
+def sweeps_of(found: NativeRegion, active: set[str]) -> str:
+    """Return both sweeps as text, with what they take and give back."""
+    sweeps = adjoint(found, active_parts(found, active, {}))
+    shown = Shown()
+    return "\n".join(
+        [
+            f"forward({', '.join(found.inputs)})",
+            shown.text_of(sweeps.forward),
+            "",
+            f"reverse({taken(sweeps)}) -> {', '.join(sweeps.gives)}",
+            shown.text_of(sweeps.reverse),
+        ]
+    )
+
+
+def taken(sweeps: NativeSweeps) -> str:
+    """Return what the reverse sweep takes."""
+    return ", ".join([*sweeps.values, *sweeps.cotangents])
+
+
+class Shown(Emitter):
+    """Prints IR with loops over all elements and new arrays."""
+
+    def text_of(self, block: tuple[Statement, ...]) -> str:
+        return "\n".join(self.block(block))
+
+    def lines(self, s: Statement) -> list[str]:
+        if isinstance(s, ForAll):
+            pairs = zip(s.counters, map(self.text, s.extents), strict=True)
+            heads = [f"{counter} < {extent}" for counter, extent in pairs]
+            return [f"for all {', '.join(heads)}:", *self.block(s.body)]
+        if isinstance(s, Alloc):
+            how = "zeros" if s.zero else "empty"
+            return [f"{s.name} = {how}({', '.join(map(self.text, s.shape))}, {s.kind})"]
+        return super().lines(s)
+
+    def text(self, e: object) -> str:
+        if isinstance(e, Length):
+            return f"size({e.array}, {e.axis})"
+        return super().text(e)  # type: ignore[arg-type]
