@@ -63,8 +63,8 @@ def site_of(f: FunctionType) -> FunctionSite | None:
     if known is not None and known[0]() is code:
         return known[1]
     site = FunctionSite(f) if is_own(f) else None
-    key = id(code)
-    _sites[key] = weakref.ref(code, lambda _: _sites.pop(key, None)), site
+    key, forget = id(code), _sites.pop  # the name is gone when the interpreter ends
+    _sites[key] = weakref.ref(code, lambda _: forget(key, None)), site
     return site
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import copy
 import math
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -209,6 +212,27 @@ def test_hessian_vector_product(tried):
     x, v = np.array([0.5, 0.2, 0.7]), np.array([1.0, -1.0, 0.5])
     assert_allclose(hvp(energy, (x,), v, compile=True), hvp(energy, (x,), v))
     assert True in tried
+
+
+PROGRAM = """
+import program
+from mooncake_py import grad
+from mooncake_py.compiler.native import build, form
+form.built = build.interpreted
+print(grad(program.f, compile=True)(3.0))
+"""
+
+
+def test_the_end_of_a_program_is_silent(tmp_path):
+    """Code of functions may be gone after what knows it."""
+    pytest.importorskip("numba")
+    (tmp_path / "program.py").write_text("def f(x):\n    return x * x\n")
+    path = os.pathsep.join([str(tmp_path), *sys.path[1:], os.getcwd()])
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("6.0\n", "")
 
 
 @pytest.mark.slow
