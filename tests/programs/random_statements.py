@@ -250,6 +250,12 @@ def _call(random: Random, left: str, right: str) -> str:
         return f"np.power({left}, {random.choice((2, 3))})"
     if kind < 0.3:
         return f"np.divide({left}, ({right}) ** 2 + 2.0)"
+    if kind < 0.5:
+        chosen = random.choice(
+            ((left, right), (right, "0.0"), ("a", left), (_number(random), right))
+        )
+        test = f"({left}) {random.choice(('<', '<=', '>', '>=', '!='))} {random.choice(ROWS)}"
+        return f"np.where({test}, {chosen[0]}, {chosen[1]})"
     pair = (left, right) if kind < 0.9 else (right, left)
     return f"{random.choice(PAIRS)}({', '.join(pair)})"
 

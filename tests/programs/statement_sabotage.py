@@ -18,6 +18,7 @@ from mooncake_py.compiler.statements import (
     array_pull,
     array_text,
     below,
+    choices,
     contractions,
     finiteness,
     forward_forms,
@@ -226,6 +227,12 @@ def repeated_cotangents_are_handed_over(patch: Patch) -> None:
     patch.setattr(array_pull, "may_be_view", lambda e: False)
 
 
+@breaks
+def what_is_chosen_otherwise_receives_it(patch: Patch) -> None:
+    original = choices.adjoints_of_choice
+    patch.setattr(array_adjoint, "adjoints_of_choice", lambda e, d: original(e, d)[::-1])
+
+
 # What is printed for the way forward.
 
 
@@ -327,6 +334,12 @@ def the_tangent_of_a_factor_stands_for_the_other(patch: Patch) -> None:
 @breaks
 def sums_of_what_is_broadcast_are_too_small(patch: Patch) -> None:
     patch.setattr(pushforward, "shaped_by", lambda e, lets: set())
+
+
+@breaks
+def tangents_of_choices_are_those_of_the_other(patch: Patch) -> None:
+    original = choices.tangent_of_choice
+    patch.setattr(pushforward, "tangent_of_choice", lambda e, a, b: original(e, b, a))
 
 
 @breaks

@@ -14,6 +14,7 @@ from mooncake_py.compiler.cotangents import Contribution, cotangents, is_among
 from mooncake_py.compiler.ir import Call, Const, Expr, Finite, Let, Name, Op, parts_of, walk
 from mooncake_py.compiler.simplify import ONE, inlined, names_of, negated, product
 from mooncake_py.compiler.statements.array_text import is_share
+from mooncake_py.compiler.statements.choices import adjoints_of_choice, is_choice
 from mooncake_py.compiler.statements.contractions import adjoints_of, is_contraction, is_sum
 from mooncake_py.compiler.statements.finiteness import is_finite, to_check, without_implied
 from mooncake_py.compiler.statements.plan import Plan
@@ -119,11 +120,7 @@ class Adjoint:
         if is_reduction(e):
             adjoint, (array, axes) = adjoint_of_reduction(e), parts_of(e)
             return [(array, along(lambda d: Call(adjoint, (d, like(array), axes)), d))]
-        found = [
-            (a, self.times(d, p))
-            for a, p in self.plan.partials(let)
-            if p is not None and is_among(a, receiving)
-        ]
+        found = [(a, c) for a, c in self.of_parts(let, d, receiving) if is_among(a, receiving)]
         if let.name not in self.plan.arrays:
             return found
         return [
@@ -131,6 +128,20 @@ class Adjoint:
             if self.plan.is_array(a)
             else (a, along(lambda c: Op("summed", (c,)), c))
             for a, c in found
+        ]
+
+    def of_parts(self, let: Let, d: Expr, receiving: set[str]) -> Iterable[Contribution]:
+        """Return what the operands of an elementwise operation receive, not fitted to them."""
+        if is_choice(let.value):
+            _, a, b = parts_of(let.value)
+            return [
+                (part, along(lambda d, k=k: adjoints_of_choice(let.value, d)[k], d))
+                for k, part in enumerate((a, b))
+            ]
+        return [
+            (a, self.times(d, p))
+            for a, p in self.plan.partials(let)
+            if p is not None and is_among(a, receiving)
         ]
 
     def of_shape(self, let: Let, a: Expr, c: Expr) -> Expr:

@@ -8,6 +8,7 @@ from typing import Any
 
 from mooncake_py.compiler.ir import Call, Expr, Name, Op, parts_of, rebuilt
 from mooncake_py.compiler.statements.array_partials import declared, is_int
+from mooncake_py.compiler.statements.choices import is_choice
 from mooncake_py.compiler.statements.contractions import (
     is_contraction,
     is_sum,
@@ -130,7 +131,8 @@ class Core:
 
 def has_derivative(e: Call) -> bool:
     """Return True for a call whose derivatives are declared."""
-    return bool(is_sum(e) or is_contraction(e) or is_reduction(e) or declared(e))
+    linear = is_sum(e) or is_contraction(e) or is_reduction(e) or is_choice(e)
+    return bool(linear or declared(e))
 
 
 def on_array(e: Expr, arrays: set[str]) -> bool:

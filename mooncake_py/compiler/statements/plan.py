@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.compiler.flat import is_flat
-from mooncake_py.compiler.ir import Call, Expr, Let, Name, parts_of
+from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, parts_of
 from mooncake_py.compiler.statements.array_partials import declared, is_int, partials_on_arrays
+from mooncake_py.compiler.statements.choices import adjoint_of_choice, is_choice
 from mooncake_py.compiler.statements.contractions import adjoints_of, is_contraction, is_sum
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.kinds import ARRAYS, FULL_NAMES, NDIMS, PART, Kinds
 from mooncake_py.compiler.statements.reductions import adjoint_of_reduction, is_reduction
-from mooncake_py.compiler.statements.statement import Part
+from mooncake_py.compiler.statements.statement import Part, is_operand, position_of
 from mooncake_py.rules.kinds import AtOnce
 from mooncake_py.runtime.active import Active
 
@@ -110,12 +111,25 @@ class Plan:
             elif is_reduction(e):
                 if not of_arrays or adjoint_of_reduction(e) is None:
                     return False
+            elif is_choice(e):
+                if not (self.is_array(Name(let.name)) and self.is_choice_of_floats(e)):
+                    return False
             elif isinstance(e, Call) and not is_sum(e):
                 if declared(e) is None or (of_arrays and not keeps_float64(e.function)):
                     return False
             elif is_int(e) and of_arrays:
                 return False
         return not self.statement.into or self.is_array(self.core.root)
+
+    def is_choice_of_floats(self, e: Expr) -> bool:
+        """Return True if the result of a choice is float64, and its adjoint is declared."""
+        return adjoint_of_choice() is not None and not all(map(self.may_be_int, parts_of(e)[1:]))
+
+    def may_be_int(self, e: Expr) -> bool:
+        """Return True for an int that is an operand or is written down."""
+        if is_operand(e):
+            return self.kinds[position_of(e)] is int
+        return isinstance(e, Const) and type(e.value) is int
 
     def is_array(self, e: Expr) -> bool:
         """Return True if an operand or a result is an array."""

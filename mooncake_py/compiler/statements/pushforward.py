@@ -20,6 +20,7 @@ from mooncake_py.compiler.statements.array_partials import (
     evaluated_at_once,
     partials_on_arrays,
 )
+from mooncake_py.compiler.statements.choices import is_choice, tangent_of_choice
 from mooncake_py.compiler.statements.contractions import is_contraction, is_sum
 from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.reductions import axes_of, is_reduction
@@ -96,6 +97,8 @@ def of_operation(let: Let, of_operand: Callable[[Expr], Expr | None], careful: b
                 part = with_part_carefully if careful and is_contraction(e) else with_part
                 total = added(total, along(lambda t, k=k, part=part: part(e, k, t), t))
         return total
+    if is_choice(e):
+        return tangent_of_choice(e, *moving[1:])
     times = carefully_times if careful else quotient_first
     total = Const(0.0)
     pairs = partials_on_arrays(e, Name(let.name), evaluated_at_once, traced)

@@ -20,6 +20,7 @@ from mooncake_py.compiler.declared import SMALL, partials_of
 from mooncake_py.compiler.ir import Call, Const, Expr, Name, Op, substituted
 from mooncake_py.compiler.ir import walk as parts_within
 from mooncake_py.compiler.read_expressions import ARITHMETIC, Unfit
+from mooncake_py.compiler.statements.choices import COMPARISONS
 from mooncake_py.compiler.statements.contractions import PRODUCTS
 from mooncake_py.compiler.statements.reductions import REDUCTIONS, read_axes
 from mooncake_py.compiler.statements.statement import Part, Statement, View, is_operand, operand
@@ -207,6 +208,8 @@ class StatementReader:
             return self.view(node.args[0], node.func)
         if count == 2 and any(f is reduction for reduction in REDUCTIONS):
             return self.reduction(node)
+        if count == 3 and f is np.where:
+            return self.choice(node)
         is_sum = f is np.sum and count == 1
         if not (is_sum or (1 <= count <= 2 and partials_of(f, count) is not None)):
             raise Unfit
@@ -214,6 +217,18 @@ class StatementReader:
         found = Call(self.function(node.func), args, place=place_of(node))
         self._sums += [found] if is_sum else []
         return found
+
+    def choice(self, node: ast.Call) -> Expr:
+        """Return a choice by a comparison."""
+        test, *others = node.args
+        match test:
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARISONS:
+                args = self.value(left), self.value(right)
+            case _:
+                raise Unfit
+        compared = Op(COMPARISONS[type(op)], args, place=place_of(test))
+        chosen = tuple(map(self.value, others))
+        return Call(self.function(node.func), (compared, *chosen), place=place_of(node))
 
     def reduction(self, node: ast.Call) -> Expr:
         """Return a sum or a mean along axes that are written down."""

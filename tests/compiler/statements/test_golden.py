@@ -59,6 +59,7 @@ CASES = {
     "number_beside_array": Case("a * b - a", "Active, array", "1"),
     "broadcast": Case("a * b + b", "array, broadcast array", "0,1"),
     "choice": Case("np.minimum(a, b + c)", "array, array, array", "0,1"),
+    "choice_by_comparison": Case("np.where(a > b, a * b, 0.0)", "array, array", "0,1"),
     "powers": Case("a * a * a + a ** 2", "array", "0"),
     "matrix_vector": Case("a @ b - c", "matrix, vector, array", "0,1,2"),
     "outer": Case("np.outer(a, b)", "vector, vector", "0,1"),
