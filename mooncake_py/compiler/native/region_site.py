@@ -128,7 +128,7 @@ class RegionSite:
         if self.misses >= MISSES or not self.serves(inputs) or "raise" in np.geterr().values():
             return Elsewhere
         form = self.form(ctx, inputs)
-        if form is None:
+        if form is None or not ctx.tries_loops:  # what was looked up must not be written, perhaps
             return Elsewhere
         self.misses += 1
         found = self.attempt(ctx, form, inputs)
