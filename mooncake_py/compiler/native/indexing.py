@@ -121,16 +121,27 @@ def is_negative(b: Builder, e: Expr) -> bool:
 
 def sliced(b: Builder, s: Slice, n: Expr) -> Axis:
     """Return how a slice goes through an axis; its bounds must lie within."""
-    if s.step == -1 and s.start is None and s.stop is None:
-        return Axis(minus(n, ONE), -1, n)
-    if s.step < 1:
-        raise Unfit("a slice with a negative step, but for [::-1]", b.place)
+    if s.step < 0:
+        return backwards(b, s, n)
     start = ZERO if s.start is None else bound(b, s.start, n)
     stop = n if s.stop is None else bound(b, s.stop, n)
     b.check("le", start, stop)
     extent = minus(stop, start)
     if s.step != 1:
         extent = b.steady(Op("floordiv", (plus(extent, Const(s.step - 1)), Const(s.step))))
+    return Axis(start, s.step, extent)
+
+
+def backwards(b: Builder, s: Slice, n: Expr) -> Axis:
+    """Return how a slice with a negative step goes through an axis."""
+    start = minus(n, ONE) if s.start is None else bound(b, s.start, n)
+    if s.start is not None:
+        b.check("lt", start, n)
+    stop = Const(-1) if s.stop is None else bound(b, s.stop, n)
+    b.check("le", stop, start)
+    extent = minus(start, stop)
+    if s.step != -1:
+        extent = b.steady(Op("floordiv", (plus(extent, Const(-s.step - 1)), Const(-s.step))))
     return Axis(start, s.step, extent)
 
 

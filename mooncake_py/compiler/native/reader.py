@@ -125,6 +125,8 @@ class FunctionReader(StatementReader):
         self.result = None
         self.loops_outside = 0
         self.buffers = set()
+        self.jumps = []
+        self.counted = {}
         self.rebound = set()
         self.callees = Callees()
         self.captures: list[Captured] = []

@@ -232,7 +232,8 @@ class RegionSite:
         for node, name in zip(nodes, form.shadows, strict=True):
             if name not in inputs:
                 node.describe(outputs[name])
-        leaves = [inputs[name] for name in form.leaves]
+        # A parameter that is bound again may be active though what was passed is not.
+        leaves = [v if type(v) is Active else None for v in map(inputs.get, form.leaves)]
         active = [active_number(outputs[name], ctx) for name in form.outputs]
         ctx.record((pull_native, form, stack, values, nodes, active, leaves))
         for name, y in zip(form.outputs, active, strict=True):
@@ -318,4 +319,5 @@ def pull_native(entry: tuple[Any, ...]) -> None:
         if own is not a:
             a[...] = own
     for leaf, grad in zip(leaves, found, strict=True):
-        leaf.grad += grad
+        if leaf is not None:
+            leaf.grad += grad

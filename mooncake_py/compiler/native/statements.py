@@ -76,10 +76,14 @@ class StatementReader(ExpressionReader):
         What the function that is being read gives back, where it is known.
     loops_outside : int
         How many of the loops that a statement is in are of functions round this one.
+    counted : dict of str to Number
+        What variables that are counters of loops stand for afterwards.
     buffers : set of str
         The memory of arrays that a loop binds anew.
     rebound : set of str
         The variables that the innermost loop binds.
+    jumps : list of list of dict
+        For each loop that is being read what variables stand for where a pass is left.
     """
 
     findings: Findings
@@ -89,7 +93,9 @@ class StatementReader(ExpressionReader):
     result: Value | None
     loops_outside: int
     rebound: set[str]
+    jumps: list[list[dict[str, Value]]]
     buffers: set[str]
+    counted: dict[str, Number]
 
     def read(self, nodes: Sequence[ast.stmt]) -> None:
         """Read statements; what follows a branch that may leave is part of it."""
@@ -120,8 +126,11 @@ class StatementReader(ExpressionReader):
             case ast.Return(value=value):
                 self.returned(NOTHING if value is None else self.value(value))
             case ast.Break():
+                self.jumps[-1].append(dict(self.scope.env))
                 self.b.add(Break(place=self.b.place))
-            case ast.Pass() | ast.Continue() | ast.Expr(value=ast.Constant()):
+            case ast.Continue():
+                self.jumps[-1].append(dict(self.scope.env))
+            case ast.Pass() | ast.Expr(value=ast.Constant()):
                 pass
             case ast.Expr(value=value):
                 self.value(value)
@@ -450,6 +459,7 @@ class StatementReader(ExpressionReader):
                     view = viewed(b, array, [at])
                     self.to_target(target, view if view.shape else self.element(view))
             self.read(node.body)
+            self.settle_counters(at)
         self.leave_loop(before, runs)
         steps = Op("range", (low, high, Const(step)), place=place_of(node.iter))
         b.add(For(counter, steps, tuple(block), place=place_of(node)))
@@ -460,8 +470,18 @@ class StatementReader(ExpressionReader):
             raise Unfit("a counter that is no name", place_of(target))
         if self.scope.bindings[target.id] > 1 and target.id in self.rebound:
             raise Unfit("a counter that its loop binds anew", place_of(target))
-        self.scope.maybe.pop(target.id, None)
-        self.scope.env[target.id] = at
+        scope = self.scope
+        scope.maybe.pop(target.id, None)
+        if scope.bindings[target.id] > 1:  # what it is after the loop may be read
+            self.counted[target.id] = self.bind_number(target.id, at)
+        scope.env[target.id] = at
+
+    def settle_counters(self, at: Number) -> None:
+        """Let variables that were counters stand for numbers, as they do after the loop."""
+        for env in (self.scope.env, *self.jumps[-1]):
+            for name, value in env.items():
+                if value == at and name in self.counted:
+                    env[name] = self.counted[name]
 
     def head(
         self, node: ast.For
@@ -524,6 +544,7 @@ class StatementReader(ExpressionReader):
     ) -> None:
         """Note what a loop binds; arrays that it binds anew get memory of their own."""
         self.b.loops += 1
+        self.jumps.append([])
         scope, b = self.scope, self.b
         for name, value in list(scope.env.items()):
             if not isinstance(value, Array) or scope.named(name) not in self.findings.carried:
@@ -549,7 +570,10 @@ class StatementReader(ExpressionReader):
         """Note what variables stand for after a loop, which may not have run."""
         self.b.loops -= 1
         scope = self.scope
-        changed = {name: v for name, v in scope.env.items() if before.get(name) != v}
+        ends = [scope.env, *self.jumps.pop()]
+        changed = {
+            name: v for env in ends[::-1] for name, v in env.items() if before.get(name) != v
+        }
         carried = {scope.named(name) for name in changed if isinstance(before.get(name), Array)}
         if carried:
             self.findings.carried |= carried
@@ -565,10 +589,11 @@ class StatementReader(ExpressionReader):
                 if not isinstance(old.e, Name) or old.e.name != value.e.name:  # type: ignore[union-attr]
                     raise Unfit(f"{name} becomes something else in a loop", self.b.place)
                 continue
-            if bound and runs is not None and value.e.name == scope.named(name):  # type: ignore[union-attr]
+            always = all(name in env for env in ends)
+            if always and bound and runs is not None and value.e.name == scope.named(name):  # type: ignore[union-attr]
                 scope.maybe[name] = runs
             else:
-                del scope.env[name]
+                scope.env.pop(name, None)
 
     def as_long_as(self, node: ast.While) -> None:
         """Read ``while``, whose test is computed in each pass."""

@@ -1,0 +1,207 @@
+"""Random functions of numbers, vectors and matrices, such as are compiled whole.
+
+Vectors have `N` elements or, in the middle, two less; helpers write in place, give back several
+results, and are called within loops.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+
+__all__ = ["N", "function_arguments", "random_function"]
+
+N = 5
+HEAD = """
+import math
+import numpy as np
+
+G = 0.75
+W = np.array([0.5, -1.0, 0.25, 1.5, -0.75])
+
+def smooth(u, rate):
+    d = np.zeros_like(u)
+    d[1:-1] = rate * (u[2:] - 2 * u[1:-1] + u[:-2])
+    return d
+
+def scale(u, a, power=2):
+    for i in range(len(u)):
+        u[i] *= a
+        if u[i] > 2.0:
+            u[i] = u[i] / power
+    return u
+
+def both(a, b):
+    if a > b:
+        return a - b, a * 0.5
+    return math.sin(a), b
+
+def energy(u, m):
+    s = 0.0
+    for i, row in enumerate(m):
+        s += u[i] * (row @ u)
+    return s
+"""
+TAIL = "    return np.sum(x * x) + a * b + np.sum(m * m) * 0.1 + np.sum(v * W) + np.mean(w)"
+FULL = (
+    "x", "y", "v", "w", "m[0]", "m[:, 1]", "m[i % 5]", "W", "x[::-1]", "np.flip(v)", "m.T[2]",
+    "m[-1]", "x[c]", "smooth(v, 0.1)", "m @ x", "y @ m", "np.sum(m, axis=0)", "np.mean(m, axis=1)",
+    "np.where(x > y, v, w)", "np.minimum(v, w)", "np.maximum(x, 0.1)", "np.abs(y)",
+    "np.diagonal(m)",
+)  # fmt: skip
+INNER = (
+    "x[1:-1]", "x[2:]", "x[:-2]", "y[1:4]", "v[2:]", "w[:3]", "m[1, 2:]", "m[1:4, 0]", "x[k:k + 3]",
+    "y[3:0:-1]", "v[1:-1]",
+)  # fmt: skip
+WHOLE = ("m", "m.T", "np.outer(x, y)", "x[:, None] * w", "v", "m * m", "np.outer(v, v)")
+SCALARS = (
+    "a", "b", "x[0]", "y[-1]", "m[1, k]", "x[i % 5]", "v[c[1]]", "G", "0.5", "2", "float(k)",
+    "W[k]",
+    "np.sum(v)", "x @ y", "np.dot(v, w)", "v.sum()", "np.mean(m)", "np.linalg.norm(x)", "len(x)",
+    "math.sin(a)", "math.exp(-a * a)", "abs(b)", "max(a, b)", "min(a, 0.5)", "energy(v, m)",
+    "np.tanh(a)", "np.sqrt(np.abs(b) + 1.0)", "(a if a > b else b * b)", "float(n) / 3",
+    "int(a) * 0.1",
+)  # fmt: skip
+TESTS = (
+    "a > b", "x[0] < y[0]", "k == 1", "i % 2 == 0", "a > 0 and b < 1", "not a > 0.5", "n > 3",
+    "0.0 < a < 1.0", "v[1] >= 0.0 or k > 0",
+)  # fmt: skip
+
+OTHERS = (
+    "v, w = w, v", "a, b = b, a", "a, b = both(a, b)", "scale(v, 0.5 + 0.1 * a)",
+    "w = scale(w, b, 3)", "x[0], y[1] = y[1], x[0]", "k = (k + 1) % 2",
+    "np.sin(v, out=w)",
+    "u = x[1:3]; u[0] = u[1] * 0.5", "old = v; v = v * 0.9; a = a + np.sum(old * v)",
+    "z = m[k]; z *= 0.5", "s, t = x[1], m[0, 0]; a += s * t",
+    "m[2] = m[1] - m[0, ::-1]",
+)  # fmt: skip
+
+
+class Writer:
+    """Writes one function."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = Random(seed)
+        self.lines: list[str] = []
+        self.depth = 1
+        self.loops = 0
+
+    def pick(self, choices: tuple[str, ...]) -> str:
+        return self.random.choice(choices)
+
+    def write(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    def scalar(self) -> str:
+        a, b = self.pick(SCALARS), self.pick(SCALARS)
+        form = self.random.randrange(7)
+        if form < 3:
+            return a
+        return (f"{a} + {b}", f"{a} * {b}", f"{a} - 0.3 * {b}", f"{a} / ({b} * {b} + 1.5)")[
+            form - 3
+        ]
+
+    def vector(self, of: tuple[str, ...], depth: int = 2) -> str:
+        form = self.random.randrange(9 if depth else 2)
+        if form < 2:
+            return self.pick(of)
+        inner = self.vector(of, depth - 1)
+        if form == 2:
+            return f"np.{self.pick(('sin', 'tanh', 'cos', 'square', 'arctan'))}({inner})"
+        if form == 3:
+            return f"({inner} * {self.pick(SCALARS)})"
+        if form == 4:
+            return f"({inner} / ({self.vector(of, depth - 1)} ** 2 + 2.0))"
+        op = self.pick((" + ", " - ", " * "))
+        return f"({inner}{op}{self.vector(of, depth - 1)})"
+
+    def statement(self) -> None:
+        form = self.random.randrange(20)
+        if form < 3:
+            self.write(f"{self.pick(('x', 'v', 'y', 'w'))}[:] = 0.5 * {self.vector(FULL)}")
+        elif form < 5:
+            target = self.pick(("x[1:-1]", "y[2:]", "v[:3]", "m[1, 2:]", "m[2:, 3]", "w[k:k + 3]"))
+            self.write(f"{target} {self.pick(('=', '+=', '-=', '*='))} 0.4 * {self.vector(INNER)}")
+        elif form < 7:
+            op = self.pick(("+=", "-=", "*="))
+            self.write(f"{self.pick(('x', 'v', 'm[k]', 'm[:, k]'))} {op} 0.3 * {self.vector(FULL)}")
+        elif form < 8:
+            value = f"0.2 * ({self.pick(WHOLE)} - {self.pick(WHOLE)} * m)"
+            self.write(f"m {self.pick(('=', '+=', '-='))} {value}")
+        elif form < 11:
+            self.write(
+                f"{self.pick(('a', 'b'))} {self.pick(('=', '=', '+=', '*='))} {self.scalar()}"
+            )
+        elif form < 13:
+            target = self.pick(("x[i % 5]", "m[k, 1]", "v[-1]", "y[c[2]]", "m[i % 5, i % 3]"))
+            self.write(f"{target} {self.pick(('=', '+=', '*='))} 0.5 * ({self.scalar()})")
+        elif form < 14:
+            mask = self.pick(("x > 0.3", "y < v", "np.abs(v) > 1.0"))
+            self.write(
+                f"{self.pick(('x', 'w'))}[{mask}] {self.pick(('=', '*='))} {self.pick(SCALARS)}"
+            )
+        elif form < 15:
+            self.write(f"{self.pick(('v', 'w'))} = 0.5 * {self.vector(FULL)}")
+        elif form < 16:
+            self.write(self.pick(OTHERS))
+        elif form < 18:
+            self.branch()
+        else:
+            self.loop()
+
+    def block(self, most: int) -> None:
+        self.depth += 1
+        for _ in range(self.random.randrange(1, most + 1)):
+            self.statement()
+        self.depth -= 1
+
+    def branch(self) -> None:
+        if self.depth > 3:
+            return self.write("a *= 0.5")
+        self.write(f"if {self.pick(TESTS)}:")
+        self.block(2)
+        if self.loops and self.random.random() < 0.2:
+            self.write("    " + self.pick(("break", "continue")))
+        elif self.random.random() < 0.5:
+            self.write("else:")
+            self.block(2)
+        return None
+
+    def loop(self) -> None:
+        if self.loops > 1:
+            return self.write("b *= 0.5")
+        form = self.random.randrange(5)
+        if form < 3:
+            head = self.pick(
+                ("range(3)", "range(1, n - 1)", "range(n - 1, 0, -1)", "range(0, n, 2)")
+            )
+            self.write(f"for {'ij'[self.loops]} in {head}:")
+        elif form == 3:
+            self.write(self.pick(("for r, q in zip(x, y):", "for h, r in enumerate(v):")))
+            self.write("    a += 0.1 * r")
+        else:
+            self.write(f"t{self.depth} = 0")
+            self.write(f"while t{self.depth} < 3:")
+            self.write(f"    t{self.depth} += 1")
+        self.loops += 1
+        self.block(4)
+        self.loops -= 1
+        return None
+
+
+def random_function(seed: int) -> str:
+    """Return the text of a module with a function ``f(x, y, m, a, c, n, k)``."""
+    writer = Writer(seed)
+    for line in ("i = 1", "b = 0.5", "v = x * 1.0", "w = np.ones(n)"):
+        writer.write(line)
+    for _ in range(writer.random.randrange(2, 9)):
+        writer.statement()
+    return HEAD + "\ndef f(x, y, m, a, c, n, k):\n" + "\n".join(writer.lines) + "\n" + TAIL + "\n"
+
+
+def function_arguments(seed: int) -> tuple[object, ...]:
+    """Return arguments."""
+    rng = np.random.default_rng(seed)
+    x, y, m = (0.7 * rng.standard_normal(shape) for shape in (N, N, (N, N)))
+    return x, y, m, float(rng.standard_normal()), rng.integers(0, N, N), N, int(rng.integers(0, 2))

@@ -1,0 +1,89 @@
+"""Random functions compiled whole, in plain Python, against operation by operation."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+from warnings import catch_warnings, simplefilter
+
+import numpy as np
+import pytest
+
+from mooncake_py import grad, jvp, value_and_grad
+from mooncake_py.compiler.native import form
+from mooncake_py.compiler.native.build import interpreted
+from mooncake_py.runtime.compilation import is_installed
+from tests.programs.comparing import function_of
+from tests.programs.random_functions import function_arguments, random_function
+
+pytestmark = [
+    pytest.mark.plain,
+    pytest.mark.skipif(not is_installed(), reason="compile=True needs Numba"),
+]
+ACTIVE = (0, 1, 2, 3)
+
+
+@pytest.fixture(autouse=True)
+def in_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(form, "built", interpreted)
+
+
+def compare(seed: int, orders: bool = True) -> None:
+    f: Any = function_of(random_function(seed), f"<random function {seed}>")
+    args = function_arguments(seed)
+    with catch_warnings():
+        simplefilter("ignore")
+        for active in (ACTIVE, (0, 3), (2,)):
+            same(f, args, lambda g, **how: value_and_grad(g, active, **how))  # noqa: B023
+        if not orders:
+            return
+        along = tuple(np.cos(np.asarray(args[k])) * 1.0 for k in ACTIVE[:3])
+        rest = args[3:]
+
+        def directional(g: Any, **how: Any) -> Any:
+            return lambda *given: jvp(lambda *p: g(*p, *given[3:]), given[:3], along, **how)
+
+        def second(g: Any, **how: Any) -> Any:
+            def gradient(*p: Any) -> Any:
+                return grad(g, (0, 1, 2))(*p, *rest)
+
+            return lambda *given: jvp(gradient, given[:3], along, **how)[1]
+
+        same(f, args, directional)
+        same(f, args, second, 1e-6)
+
+
+def same(f: Any, args: tuple[Any, ...], of: Any, rtol: float = 1e-8) -> None:
+    """Compare a derivative that is compiled with one that is not, and what is left of arguments."""
+    results: list[Any] = []
+    for how in ({}, {"compile": True}):
+        given = copy.deepcopy(args)
+        try:
+            results.append(parts(of(f, **how)(*given)))
+        except Exception as error:
+            results.append(f"{type(error).__name__}: {error}")
+        for a, b in zip(args, given, strict=True):
+            np.testing.assert_array_equal(a, b)
+    plain, compiled = results
+    if isinstance(plain, str) or isinstance(compiled, str):
+        assert plain == compiled
+        return
+    for a, b in zip(plain, compiled, strict=True):
+        assert type(a) is type(b)
+        np.testing.assert_allclose(b, a, rtol, atol=1e-10 * (1 + np.max(np.abs(a), initial=0.0)))
+
+
+def parts(value: Any) -> list[Any]:
+    return [p for v in value for p in parts(v)] if isinstance(value, tuple) else [value]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_few(seed: int) -> None:
+    compare(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(100, 400, 50))
+def test_many(first: int) -> None:
+    for seed in range(first, first + 50):
+        compare(seed)
