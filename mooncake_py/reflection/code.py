@@ -10,6 +10,8 @@ from typing import Any
 from mooncake_py.compiler.ir import Call, Const, Expr, Name, Op
 from mooncake_py.compiler.show import heading
 from mooncake_py.compiler.site import Site
+from mooncake_py.compiler.statements.choices import COMPARISONS
+from mooncake_py.compiler.statements.reductions import Along
 from mooncake_py.compiler.statements.site import StatementSite
 from mooncake_py.compiler.statements.statement import Part, View, position_of
 from mooncake_py.frontend.load import Derived
@@ -20,6 +22,9 @@ __all__ = ["code_lines", "quick_forms"]
 SYMBOLS: dict[str, ast.operator] = {name: kind() for kind, name in BINARY.items()}
 INDENT = "    "
 SLICES = "slice", "steady_slice"  # what makes slices of bounds
+
+
+COMPARED: dict[str, type[ast.cmpop]] = {name: kind for kind, name in COMPARISONS.items()}
 
 
 def code_lines(derived: Derived) -> list[str]:
@@ -164,8 +169,13 @@ def expression_of(e: Expr, functions: list[ast.expr], operands: list[ast.expr]) 
                 return operands[position_of(e)]
             case Const(value=value):
                 return ast.Constant(value)
+            case Call(function=f, args=(*args, Const(value=Along() as along))):
+                keywords = ast.parse(f"f({along})", mode="eval").body.keywords  # type: ignore[attr-defined]
+                return ast.Call(functions[f], list(map(of, args)), keywords)
             case Call(function=f, args=args):
                 return ast.Call(functions[f], list(map(of, args)), [])
+            case Op(op=op, args=(a, b)) if op in COMPARED:
+                return ast.Compare(of(a), [COMPARED[op]()], [of(b)])
             case Op(op="int", args=(a,)):
                 return ast.Call(ast.Name("int"), [of(a)], [])
             case Op(op="neg", args=(a,)):

@@ -159,3 +159,14 @@ def test_views_of_operands() -> None:
     text = rewritten(f)
     assert "C.fused_store(a[:k], a[:k] + np.flip(a[:k]))" in text
     assert "C.fused(np.dot(np.flip(r[1:k]), a[1:k]) + np.sum(r[:, None].T * a))" in text
+
+
+def test_reductions_choices_and_gathers() -> None:
+    def f(x, m, j):
+        m[1:] += np.mean(m * x, axis=0, keepdims=True) - np.sum(m[j] * x, axis=(0, -1))
+        return np.sum(np.where(x >= 0.5, x * x, 0.0))
+
+    text = rewritten(f)
+    change = "np.mean(m * x, axis=0, keepdims=True) - np.sum(m[j] * x, axis=(0, -1))"
+    assert f"C.fused_store(m[1:], m[1:] + ({change}))" in text
+    assert "C.fused(np.sum(np.where(x >= 0.5, x * x, 0.0)))" in text
