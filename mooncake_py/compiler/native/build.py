@@ -10,6 +10,7 @@ import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,9 @@ HELPERS = {"grow": helpers.grow}
 HEAD = (
     '"""Functions of a region; mooncake_py gives them what they call when it loads them."""\n\n\n'
 )
+
+LOCK = RLock()
+"""Filters of warnings are those of all threads."""
 
 
 def interpreted(printer: Printer) -> dict[str, Callable[..., Any]]:
@@ -63,7 +67,7 @@ def built(printer: Printer) -> dict[str, Callable[..., Any]]:
     called = {name: compilable(f) for name, f in (HELPERS | printer.scope).items()}
     key = key_of(printer, found.__version__)
     path = None if key is None else disk.stored(key, HEAD + printer.text)
-    with warnings.catch_warnings():
+    with LOCK, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what Numba thinks of the text
         if path is not None:
             try:

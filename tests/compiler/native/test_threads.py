@@ -1,0 +1,83 @@
+"""Compiled functions run beside other threads, and are compiled by several at once."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mooncake_py import value_and_grad
+from mooncake_py.compiler.native.build import built
+from mooncake_py.compiler.native.emit import Printer
+from tests.compiler.native.ir_text import written
+
+pytest.importorskip("numba")
+
+EMPTY = np.empty(0)
+ROUNDS = 2_000_000_000
+WAITING = f"""
+for k in range({ROUNDS}):
+    y[0] = y[0] + 1.0
+    if x[0] > 0.5:
+        break
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the test a cache directory of its own."""
+    monkeypatch.setenv("MOONCAKE_CACHE_DIR", str(tmp_path))
+
+
+def made(text: str) -> Printer:
+    printer = Printer({"k": "int"}, {"x": 1, "y": 1})
+    printer.forward(written(text, {"k": "int"}), ["x", "y"], ["k"])
+    return printer
+
+
+def test_other_threads_run_meanwhile() -> None:
+    forward = built(made(WAITING))["forward"]
+    x, y = np.zeros(1), np.zeros(1)
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(forward, EMPTY, x, y)
+        while not y[0] and not future.done():
+            time.sleep(0.001)
+        x[0] = 1.0
+    assert future.result()[-1] < ROUNDS - 1
+
+
+def test_filters_of_warnings_are_left_alone() -> None:
+    before = list(warnings.filters)
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(built, [made(f"y[0] = x[0] * {c}.0") for c in range(3)]))
+    assert warnings.filters == before
+    for c, functions in enumerate(found):
+        x, y = np.full(1, 2.0), np.zeros(1)
+        functions["forward"](EMPTY, x, y)
+        assert y[0] == 2.0 * c
+
+
+def smoothed(x: np.ndarray, n: int) -> float:
+    for _ in range(n):
+        x[1:-1] = 0.25 * (x[:-2] + 2.0 * x[1:-1] + x[2:])
+    return np.sum(x * x)
+
+
+@pytest.mark.slow
+def test_gradients_in_several_threads() -> None:
+    gradient = value_and_grad(smoothed, compile=True)
+    x = np.sin(np.arange(200.0))
+    value, expected = value_and_grad(smoothed, compile=False)(x.copy(), 50)
+
+    def work(_: int) -> None:
+        for _ in range(20):
+            found, grad = gradient(x.copy(), 50)
+            assert abs(found - value) < 1e-12 * value
+            np.testing.assert_allclose(grad, expected, rtol=1e-10, atol=1e-12)
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(work, range(3)))
