@@ -13,7 +13,7 @@ from numpy import ndarray
 
 from mooncake_py.rules.axes import shaped
 from mooncake_py.rules.declare import from_vjp, linear
-from mooncake_py.rules.sequences import distribute_all
+from mooncake_py.rules.sequences import distribute_all, filled, of_sequences
 
 __all__ = []
 
@@ -21,10 +21,20 @@ Pullback = Callable[[Any], Any]
 Shapes = list[tuple[int, ...]]
 
 
+def joining(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the tangent of a function that joins arrays: their tangents, joined."""
+
+    @of_sequences
+    def join_jvp(tangents, y, arrays, *args, **options) -> Any:
+        return f(filled(tangents[0], arrays), *args, **options)
+
+    return join_jvp
+
+
 # Joining along an axis that exists.
 
 
-@from_vjp(np.concatenate, np.concatenate.__wrapped__)  # type: ignore[attr-defined]
+@from_vjp(np.concatenate, np.concatenate.__wrapped__, jvp=joining(np.concatenate))  # type: ignore[attr-defined]
 def concatenate_rule(arrays, /, axis=0, out=None, **options) -> tuple[ndarray, Pullback]:
     shapes = _shapes(arrays)
     if axis is None:
@@ -34,14 +44,14 @@ def concatenate_rule(arrays, /, axis=0, out=None, **options) -> tuple[ndarray, P
     return np.concatenate(arrays, axis, **options), _cutting(arrays, shapes, axis or 0, widths)
 
 
-@from_vjp(np.vstack)
+@from_vjp(np.vstack, jvp=joining(np.vstack))
 def vstack_rule(tup, **options) -> tuple[ndarray, Pullback]:
     shapes = _shapes(tup)
     widths = [shape[0] if len(shape) > 1 else 1 for shape in shapes]
     return np.vstack(tup, **options), _cutting(tup, shapes, 0, widths)
 
 
-@from_vjp(np.hstack)
+@from_vjp(np.hstack, jvp=joining(np.hstack))
 def hstack_rule(tup, **options) -> tuple[ndarray, Pullback]:
     shapes = _shapes(tup)
     axis = 0 if len(shapes[0]) <= 1 else 1
@@ -49,14 +59,14 @@ def hstack_rule(tup, **options) -> tuple[ndarray, Pullback]:
     return np.hstack(tup, **options), _cutting(tup, shapes, axis, widths)
 
 
-@from_vjp(np.dstack)
+@from_vjp(np.dstack, jvp=joining(np.dstack))
 def dstack_rule(tup) -> tuple[ndarray, Pullback]:
     shapes = _shapes(tup)
     widths = [shape[2] if len(shape) > 2 else 1 for shape in shapes]
     return np.dstack(tup), _cutting(tup, shapes, 2, widths)
 
 
-@from_vjp(np.column_stack)
+@from_vjp(np.column_stack, jvp=joining(np.column_stack))
 def column_stack_rule(tup) -> tuple[ndarray, Pullback]:
     shapes = _shapes(tup)
     widths = [shape[1] if len(shape) > 1 else 1 for shape in shapes]
@@ -66,7 +76,7 @@ def column_stack_rule(tup) -> tuple[ndarray, Pullback]:
 # Joining along a new axis.
 
 
-@from_vjp(np.stack)
+@from_vjp(np.stack, jvp=joining(np.stack))
 def stack_rule(arrays, axis=0, out=None, **options) -> tuple[ndarray, Pullback]:
     shapes = _shapes(arrays)
     return np.stack(arrays, axis, **options), _cutting(arrays, shapes, axis, [1] * len(shapes))

@@ -1,14 +1,14 @@
-"""Arguments that are sequences of arrays: cotangents in the same nesting."""
+"""Arguments that are sequences of arrays: cotangents and tangents in the same nesting."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy import ndarray
 
-__all__ = ["distribute", "distribute_all", "nesting"]
+__all__ = ["distribute", "distribute_all", "filled", "nesting", "of_sequences", "takes_sequences"]
 
 
 def distribute(dy: Any, argument: Any) -> Any:
@@ -34,3 +34,27 @@ def nesting(argument: Any) -> int:
             return depth
         argument = argument[0]
     return depth + np.ndim(argument)
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+OF_SEQUENCES: set[Callable[..., Any]] = set()
+
+
+def of_sequences(jvp: F) -> F:
+    """Note that a function is handed sequences with their tangents, and no arrays made of them."""
+    OF_SEQUENCES.add(jvp)
+    return jvp
+
+
+def takes_sequences(jvp: Callable[..., Any]) -> bool:
+    """Return True if a function that computes tangents was noted so."""
+    return jvp in OF_SEQUENCES
+
+
+def filled(tangent: Any, argument: Any) -> Any:
+    """Return the tangent of a sequence of arrays, with zeros where there is none."""
+    if tangent is None:
+        return np.zeros_like(argument)
+    if isinstance(tangent, (list, tuple)):
+        return [filled(t, part) for t, part in zip(tangent, argument, strict=True)]
+    return tangent

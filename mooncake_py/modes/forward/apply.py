@@ -33,6 +33,7 @@ from mooncake_py.rules.kinds import (
     Rule,
     VjpRule,
 )
+from mooncake_py.rules.sequences import takes_sequences
 from mooncake_py.runtime import activity, drops
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.methods import ANSWERED, derivable
@@ -185,8 +186,8 @@ def apply_bilinear(rule: BilinearRule, ctx: ForwardContext, f: Any, args: Any, k
 def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any) -> Any:
     """Apply a rule given by output and pullback, by the transpose of the pullback."""
     args, kwargs = arguments_of_vjp(rule, ctx, f, args, kwargs)
-    if rule.built_in and rule.jvp is not None:  # these take arrays, and so do their tangents
-        args = [ctx.as_operand(a) for a in args]
+    if rule.built_in and rule.jvp is not None and not takes_sequences(rule.jvp):
+        args = [ctx.as_operand(a) for a in args]  # these take arrays, and so do their tangents
     tangents = [ctx.tangent(a) for a in args]
     # What is active below only is the affair of the context below.
     known = {i for i, a in enumerate(args) if type(a) in SPLIT or tangents[i] is not None}
