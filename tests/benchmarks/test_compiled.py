@@ -8,9 +8,11 @@ import pytest
 
 from benchmarks.compiled import (
     CompiledTimes,
+    again_row,
     compiled_primal,
     compiled_times,
     counted,
+    first_call,
     means,
     measure_compiled,
     row,
@@ -73,6 +75,13 @@ def test_one_kernel() -> None:
     assert measured.problem == ""
 
 
+def test_first_calls() -> None:
+    pytest.importorskip("numba")
+    assert first_call(BY_NAME["dense_layers"]) > 0  # which has lists, and is not compiled
+    assert again_row("lu", 0.125) == "first call in a second process, lu: 0.12 s"
+    assert again_row("lu", 0.5).endswith(" 0.50 s!")
+
+
 def test_what_fails_is_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
 
@@ -87,16 +96,19 @@ def test_what_fails_is_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_rows_and_means() -> None:
     ratios = {"numba": 0.1, "gradient": 0.5, "jvp": 0.25, "hvp": 3.0, "adjoint": 0.25}
-    measured = CompiledTimes("lu", 50, 1e-3, ratios, 0.5, "whole")
+    measured = CompiledTimes("lu", 50, 1e-3, ratios, 0.5, ("whole",) * 3)
     assert row(measured).split() == [
         "lu", "50", "1.00", "ms", "0.10", "0.50", "0.25", "3.00", "5.00", "2.00!",
         "0.50", "s", "whole",
     ]  # fmt: skip
-    other = CompiledTimes("slow", 50, 1e-3, {"gradient": 2.0}, 4.0, "no", "ValueError: no")
+    other = CompiledTimes(
+        "slow", 50, 1e-3, {"gradient": 2.0}, 4.0, ("parts", "no", "no"), "ValueError: no"
+    )
     assert row(other).split()[3:] == [
-        "ms", "-", "2.00", "-", "-", "-", "-", "4.00", "s!", "no", "ValueError:", "no",
+        "ms", "-", "2.00", "-", "-", "-", "-", "4.00", "s!", "parts,", "no,", "no",
+        "ValueError:", "no",
     ]  # fmt: skip
     every, whole, counts = means([measured, other])
     assert every.split()[-6:] == ["0.10", "1.00!", "0.25", "3.00!", "5.00", "2.00"]
     assert whole.split()[-6:] == ["0.10", "0.50", "0.25", "3.00!", "5.00", "2.00"]
-    assert counts == "compiled of 2: 1 whole, 0 in parts"
+    assert counts == "compiled of 2: 1 whole, 1 in parts"
