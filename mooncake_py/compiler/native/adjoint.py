@@ -16,7 +16,7 @@ Before: the grammar of a region as read.  After: that, with ``Push``, ``Pop`` an
 
 Saved is what is overwritten, and only what the way back still reads (see `needs`); what lives in a
 block is saved at the end of the block.  The first statement saved is the last one put back, so one
-stack serves floats and ints.  Ints that do not change are computed again (see `scopes`).
+stack serves floats and ints.  Numbers that do not change are computed again (see `scopes`).
 """
 
 from __future__ import annotations
@@ -151,9 +151,9 @@ class _Adjoint(Sweeper):
         self.passes = unused("c", region.kinds)
         self.active = {name for name in active if region.kinds[name] == FLOAT}
         self.fresh = unused("v", region.kinds)
-        self.puller = Puller(self.active, self.kinds, self.fresh)
         self.pulls: dict[int, Pull] = {}
-        self.scopes = Scopes(region, self.body)
+        self.scopes = Scopes(region, self.body, self.active)
+        self.puller = Puller(self.active, self.kinds, self.scopes.replayed, self.fresh)
         self.needs = Needs(self.body, self.scopes, self.pull_of, self.is_replayed)
 
     def pull_of(self, s: Assign | Let) -> Pull:
@@ -225,7 +225,7 @@ class _Adjoint(Sweeper):
         """Return what the way back makes first: ints, and arrays that are not given."""
         found: list[Statement] = []
         for s in block:
-            if isinstance(s, Count) and s.name in self.scopes.replayed:
+            if self.scopes.replays(s):
                 found.append(s)
             elif isinstance(s, Alloc):
                 if given is None:
@@ -282,6 +282,8 @@ class _Adjoint(Sweeper):
     def simple(self, s: Statement) -> Pair:
         """Return the sweeps of a statement that is neither a loop over steps nor a branch."""
         match s:
+            case _ if self.scopes.replays(s):
+                pass
             case Assign() | Let():
                 return self.paired(s, s, (), ())
             case ForAll(body=(Assign() as inner,)):

@@ -85,13 +85,15 @@ class Needs:
         for s in block:
             needed = self.statement(s, needed)
         own = self.scopes.of(block)
-        ending = (own & needed) - self.scopes.replayed
+        ending = (own & needed).difference(self.scopes.replayed)
         self._ending.setdefault(id(block), set()).update(ending)
         return needed - own
 
     def statement(self, s: Statement, needed: frozenset[str]) -> frozenset[str]:
         """Return what is needed after a statement."""
         match s:
+            case Assign() | Let() | Count() if self.scopes.replays(s):
+                return needed | values_in((s.value,))
             case Assign() | Let():
                 return self.assigned(s, s, needed)
             case ForAll(body=(Assign() as inner,)):
@@ -121,8 +123,6 @@ class Needs:
 
     def counted(self, s: Count, needed: frozenset[str]) -> frozenset[str]:
         """Return what is needed after an int is bound."""
-        if s.name in self.scopes.replayed:
-            return needed | values_in((s.value,))
         if s.name in needed:
             self._overwritten.add(id(s))
         return needed - {s.name}

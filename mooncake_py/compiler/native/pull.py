@@ -78,15 +78,22 @@ class Puller:
         Names and arrays.
     kinds : mapping of str to str
         Of names and arrays.
+    known : dict of str to Expr
+        Numbers that are bound once, and what to.
     fresh : callable
         Returns a new name.
     """
 
     def __init__(
-        self, active: set[str], kinds: Mapping[str, str], fresh: Callable[[], str]
+        self,
+        active: set[str],
+        kinds: Mapping[str, str],
+        known: dict[str, Expr],
+        fresh: Callable[[], str],
     ) -> None:
         self.active = active
         self.kinds = kinds
+        self.known = known
         self.fresh = fresh
 
     def of(self, s: Assign | Let) -> Pull:
@@ -96,7 +103,8 @@ class Puller:
             return NOTHING
         steps = Steps(self.fresh, s.place)
         root = steps.of(s.value)
-        values = {let.name: let.value for let in steps.lets}
+        own = {let.name: let.value for let in steps.lets}
+        values = self.known | own
         g = Name(self.fresh(), place=s.place)
 
         def contributions(let: Let, d: Expr, receiving: set[str]) -> Iterable[Contribution]:
@@ -110,7 +118,7 @@ class Puller:
         found = cotangents(list(steps.lets), root, self.active, g, contributions, steps)
         ends = delivered(target, found, g, s)
         slot = cotangent(target)
-        if isinstance(root, Name) and is_slow(values.get(root.name)):
+        if isinstance(root, Name) and is_slow(own.get(root.name)):
             lets = [let for let in steps.lets if let.name != root.name]
             back = finished([*lets, *ends], g, slot)
             reads = values_read(back, slot)

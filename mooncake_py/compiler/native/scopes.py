@@ -1,4 +1,4 @@
-"""Where the names and arrays of a region live, and which ints the way back computes again.
+"""Where the names and arrays of a region live, and which numbers the way back computes again.
 
 for i in range(n):      k, t and w live in the body: they have no value when a pass begins
 k = i // 2          k is computed again at the beginning of the way back through a pass
@@ -12,19 +12,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from mooncake_py.compiler.activity import part_of
 from mooncake_py.compiler.ir import (
     Alloc,
     Assign,
     Block,
+    Call,
+    Const,
     Count,
+    Expr,
     For,
     ForAll,
     Let,
     Load,
     Name,
+    Op,
     Statement,
     blocks_of,
     statements,
+    walk,
 )
 from mooncake_py.compiler.native.mentions import (
     bound_by,
@@ -48,8 +54,9 @@ class Scopes:
     carried : list of str
         Numbers that live in the whole region, though they are not bound at its beginning: inputs
         that are bound again too.
-    replayed : set of str
-        Ints that are bound once, from what does not change.
+    replayed : dict of str to Expr
+        Numbers that are bound once, from what does not change, and what to: ints, and floats that
+        are not active and cost no more than to save them.
     stable : set of str
         Names that have one value wherever they are read, and arrays that nothing writes.
     shapes : dict of str to tuple of Expr
@@ -59,7 +66,7 @@ class Scopes:
         and is no result: on the way back nothing reads its cotangent after them.
     """
 
-    def __init__(self, region: NativeRegion, body: Block) -> None:
+    def __init__(self, region: NativeRegion, body: Block, active: set[str]) -> None:
         self.own: dict[int, set[str]] = {}
         self.first: set[int] = set()
         self.total = Counter([*mentions(body), *region.inputs, *region.results])
@@ -82,9 +89,12 @@ class Scopes:
         inputs = set(region.inputs) - written_arrays(body) - set(self.carried)
         self.stable = counters | once | inputs
         self.replayed = {
-            s.name
+            s.name if isinstance(s, Let | Count) else part_of(s.target): s.value
             for s in statements(body)
-            if isinstance(s, Count) and s.name in once and values_in((s.value,)) <= self.stable
+            if isinstance(s, Assign | Let | Count)
+            and once.difference(active).issuperset(bound_by(s))
+            and values_in((s.value,)) <= self.stable
+            and (isinstance(s, Count) or is_cheap(s.value))
         }
         self.shapes = {
             s.name: s.shape
@@ -96,9 +106,11 @@ class Scopes:
         """Return the names and arrays that live in a block."""
         return self.own.get(id(block), set())
 
-    def is_stable(self, names: Iterable[str]) -> bool:
-        """Return True if nothing changes what names and arrays stand for."""
-        return self.stable.issuperset(names)
+    def replays(self, s: Statement) -> bool:
+        """Return True for a statement that the way back repeats."""
+        return isinstance(s, Assign | Let | Count) and not self.replayed.keys().isdisjoint(
+            bound_by(s)
+        )
 
     def _find(self, block: Block, results: Iterable[str] = ()) -> Counter[str]:
         """Find what lives in a block and in those within; return how often it mentions what."""
@@ -143,3 +155,12 @@ def made_by(s: Statement) -> str | None:
     if isinstance(s, Assign):
         return s.target.name if isinstance(s.target, Name) else None
     return s.name if isinstance(s, Let | Count | Alloc) else None
+
+
+def is_cheap(e: Expr) -> bool:
+    """Return True if a number is computed in about the time that it takes to save it."""
+    return all(
+        not isinstance(part, Call)
+        and not (isinstance(part, Op) and part.op == "pow" and not isinstance(part.args[1], Const))
+        for part in walk(e)
+    )

@@ -253,6 +253,18 @@ REGIONS: dict[str, tuple[str, str, str, str]] = {
         """,
         "x:1 a n:int", "s", "x a",
     ),
+    "constants": (
+        """
+        r = 0.4
+        for t in range(2):
+            h = r / float(n - t)
+            g = 1.0 + 2.0 * r
+            e = np.exp(b * h)
+            for i in range(1, n): x[i] = x[i] * x[i - 1] * h / g + r * x[i] * e
+            with all(j=n): x[j] = x[j] * g + h * b * x[j] * x[j]
+        """,
+        "x:1 b n:int", "r", "x",
+    ),
     "lengths": (
         """
         w = zeros(len(x) + 1)

@@ -24,7 +24,7 @@ SHOWN = (
     "recurrence", "product", "elementwise", "sums", "stencil", "products_with_temporaries",
     "array_result", "while_with_break", "counter_read_after", "range_that_changes",
     "ints_bound_again", "ints_of_arrays", "masks", "results_reused_and_killed", "inactive_floats",
-    "branches_of_ints", "lu",
+    "branches_of_ints", "constants", "lu",
 )  # fmt: skip
 
 
