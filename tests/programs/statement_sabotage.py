@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,15 +37,17 @@ from mooncake_py.runtime.memory import Memory
 from tests.programs.breaking import Change, Patch, register, seeds_until_found, tell
 from tests.programs.test_random_statements import compare
 
-__all__ = ["BREAKS", "statements_until_found"]
+__all__ = ["BREAKS", "UNSEEN", "statements_until_found"]
 
 BREAKS: dict[str, Change] = {}
 breaks = register(BREAKS)
 
 
-def statements_until_found(change: Change, most: int = 200) -> int | None:
+def statements_until_found(
+    change: Change, most: int = 200, check: Callable[[int], None] = compare
+) -> int | None:
     """Return how many random functions it takes to find a break, or None."""
-    return seeds_until_found(compare, change, most, array_forms.printed)
+    return seeds_until_found(check, change, most, array_forms.printed)
 
 
 # Reading.
@@ -385,6 +388,12 @@ def constants_leave_tangents(patch: Patch) -> None:
         return [line for line in original(self, moves) if not line.endswith(" = 0.0")]
 
     patch.setattr(forward_forms.ForwardForm, "stored", stored)
+
+
+UNSEEN = {
+    "choices_do_not_look_at_what_comes_in",  # cotangents are finite in debug mode
+}
+"""What debug mode does not find."""
 
 
 if __name__ == "__main__":

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
+from mooncake_py import debug_mode
 from mooncake_py.compiler.statements import gathers, masks
 from tests.programs.comparing import assert_as_unfused, function_of
-from tests.programs.outcomes import assert_agrees
+from tests.programs.outcomes import assert_agrees, derivatives
 from tests.programs.random_statements import (
     STATE,
     arguments,
@@ -18,6 +23,7 @@ from tests.programs.random_statements import (
 
 WITH_STEPS = re.compile(r"np\.(sin|tanh|arctan|arctan2)\(.*out=")
 """Of such functions NumPy has other loops, with other last bits, for results in steps."""
+IN_DEBUG_MODE = "DifferentResultError", "UntrackedWriteError", "InvalidRuleError"
 
 
 def compare(seed: int) -> None:
@@ -32,17 +38,38 @@ def compare_gradients(seed: int) -> None:
 
 def compare_every_mode(seed: int) -> None:
     """Compare values, state, exceptions and derivatives; every second program is an odd one."""
+    to_the_bit = not WITH_STEPS.search(random_text(seed, odd=seed % 2 == 1))
+    with sizes_for(seed):
+        assert_agrees(*program(seed), seed, to_the_bit)
+
+
+def check_in_debug_mode(seed: int) -> None:
+    """Let debug mode compare each statement, in all derivatives."""
+    with warnings.catch_warnings(), sizes_for(seed), debug_mode(check_finite=False):
+        warnings.simplefilter("ignore")
+        for found in derivatives(*program(seed), seed):
+            assert found.raised is None or found.raised[0] not in IN_DEBUG_MODE, found.raised
+
+
+def program(seed: int) -> tuple[Any, Any, tuple[Any, ...]]:
+    """Return a function that returns a number, the same with its state, and arguments."""
     odd = seed % 2 == 1
     number = function_of(random_text(seed, odd=odd), f"<statements {seed}>")
     state = function_of(random_text(seed, odd=odd, tail=STATE), f"<state of statements {seed}>")
     to_the_bit = not WITH_STEPS.search(random_text(seed, odd=odd))
     finite = seed % 8 < 4 or not to_the_bit  # the sine of a huge number tells its last bit
     given = special_arguments(seed, finite) if seed % 4 >= 2 else arguments(seed)
+    return number, state, given
+
+
+@contextmanager
+def sizes_for(seed: int) -> Iterator[None]:
+    """Take small arrays for large ones in every third program."""
     with pytest.MonkeyPatch.context() as patch:
         if seed % 3 == 0:
             patch.setattr(masks, "SMALL", 2)  # masks are kept as bits
             patch.setattr(gathers, "SMALL", 2)  # index arrays are kept as they are
-        assert_agrees(number, state, given, seed, to_the_bit)
+        yield
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -55,11 +82,19 @@ def test_few_in_every_mode(seed):
     compare_every_mode(seed)
 
 
+@pytest.mark.plain
+@pytest.mark.parametrize("seed", range(4))
+def test_few_in_debug_mode(seed):
+    check_in_debug_mode(seed)
+
+
 @pytest.mark.slow
-def test_many():
+@pytest.mark.plain
+@pytest.mark.parametrize("check", [compare, check_in_debug_mode])
+def test_many(check):
     for seed in (*range(40), *range(1000, 1600)):
         try:
-            compare(seed)
+            check(seed)
         except Exception as error:
             error.add_note(f"seed {seed}:\n{random_text(seed, odd=seed % 2 == 1)}")
             raise

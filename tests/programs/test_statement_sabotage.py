@@ -7,13 +7,21 @@ from typing import Any
 
 import pytest
 
-from tests.programs.statement_sabotage import BREAKS, statements_until_found
+from tests.programs.statement_sabotage import BREAKS, UNSEEN, statements_until_found
+from tests.programs.test_random_statements import check_in_debug_mode
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("change", BREAKS.values(), ids=BREAKS)
 def test_break_is_found(change: Callable[[Any], None]) -> None:
     assert statements_until_found(change) is not None
+
+
+@pytest.mark.slow
+@pytest.mark.plain
+@pytest.mark.parametrize("name", sorted(BREAKS.keys() - UNSEEN))
+def test_break_is_found_in_debug_mode(name: str) -> None:
+    assert statements_until_found(BREAKS[name], check=check_in_debug_mode) is not None
 
 
 @pytest.mark.slow
