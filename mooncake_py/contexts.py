@@ -58,7 +58,7 @@ class Context:
     """
 
     # Read by rewritten code and by what it calls: expressions are not fused, any number is plain.
-    fuses = pushes = False
+    fuses = pushes = several = False
     numbers = frozenset({int, float, complex, bool})
     chosen: Any = None
     linked: Any = None

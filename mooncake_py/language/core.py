@@ -40,6 +40,7 @@ class Core(Mode):
     meter: Any = None
     fuses = False
     pushes = False
+    several: bool = False
     compiles: bool = False
     peeks = False
 

@@ -102,6 +102,7 @@ class Language(Protocol):
     numbers: frozenset[Any]  # the types of which operators make new values
     fuses: bool  # whether quick forms that record may run
     pushes: bool  # whether those of forward mode may
+    several: bool  # whether those of forward mode along several directions may
 
     # Calls.
 

@@ -85,9 +85,15 @@ def test_programs_cover_every_operation_of_the_context():
     everything = {name for name in dir(NativeContext) if not name.startswith("_")}
     # The operators of augmented elements and attributes are looked up by name, not as methods.
     # What guards of quick forms read is read by no other code.
-    assert everything - {"run", "within", "seen", "numbers", "fuses", "pushes"} == seen - {
-        "numbers"
-    }
+    assert everything - {
+        "run",
+        "within",
+        "seen",
+        "numbers",
+        "fuses",
+        "pushes",
+        "several",
+    } == seen - {"numbers"}
     assert seen.issuperset([*INPLACE, *BINARY])
 
 

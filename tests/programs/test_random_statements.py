@@ -8,12 +8,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import pytest
 
-from mooncake_py import debug_mode
-from mooncake_py.compiler.statements import gathers, masks
+from mooncake_py import debug_mode, jvp
+from mooncake_py.compiler.statements import gathers, masks, row_forms
 from tests.programs.comparing import assert_as_unfused, function_of
-from tests.programs.outcomes import assert_agrees, derivatives
+from tests.programs.outcomes import (
+    Outcome,
+    assert_agrees,
+    assert_close,
+    assert_equal,
+    derivatives,
+    outcome,
+)
 from tests.programs.random_statements import (
     STATE,
     arguments,
@@ -29,6 +37,7 @@ IN_DEBUG_MODE = "DifferentResultError", "UntrackedWriteError", "InvalidRuleError
 def compare(seed: int) -> None:
     compare_gradients(seed)
     compare_every_mode(seed)
+    compare_directions(seed)
 
 
 def compare_gradients(seed: int) -> None:
@@ -41,6 +50,34 @@ def compare_every_mode(seed: int) -> None:
     to_the_bit = not WITH_STEPS.search(random_text(seed, odd=seed % 2 == 1))
     with sizes_for(seed):
         assert_agrees(*program(seed), seed, to_the_bit)
+
+
+def compare_directions(seed: int) -> None:
+    """Compare derivatives along several directions at once with those along each."""
+    number, state, given = program(seed)
+    random = np.random.default_rng(seed)
+    moving = random.random(len(given)) < 0.7
+    directions = [
+        tuple(
+            random.normal(size=a.shape) if on else None for a, on in zip(given, moving, strict=True)
+        )
+        for _ in range(3)
+    ]
+    with warnings.catch_warnings(), sizes_for(seed):
+        warnings.simplefilter("ignore")
+        for f in (number, state):
+            found = along(f, given, directions)
+            each = [along(f, given, d) for d in directions]
+            assert found.raised in [one.raised for one in each]
+            if found.raised is None:
+                assert_equal(found.values, each[0].values, "value")
+                assert_equal(found.arguments, each[0].arguments, "arguments")
+                assert_close(found.parts, [part for one in each for part in one.parts], "tangents")
+
+
+def along(f: Any, given: tuple[Any, ...], directions: Any) -> Outcome:
+    """Return what comes out of forward mode."""
+    return outcome("jvp", lambda *a: jvp(f, a, directions), given, lambda y: ([y[0]], [y[1]]))
 
 
 def check_in_debug_mode(seed: int) -> None:
@@ -69,6 +106,7 @@ def sizes_for(seed: int) -> Iterator[None]:
         if seed % 3 == 0:
             patch.setattr(masks, "SMALL", 2)  # masks are kept as bits
             patch.setattr(gathers, "SMALL", 2)  # index arrays are kept as they are
+            patch.setattr(row_forms, "SMALL", 2)  # tangents are computed one after the other
         yield
 
 
@@ -80,6 +118,11 @@ def test_few(seed):
 @pytest.mark.parametrize("seed", range(20, 30))
 def test_few_in_every_mode(seed):
     compare_every_mode(seed)
+
+
+@pytest.mark.parametrize("seed", range(30, 42))
+def test_few_along_several_directions(seed):
+    compare_directions(seed)
 
 
 @pytest.mark.plain

@@ -37,7 +37,7 @@ from mooncake_py.runtime.quiet import loud_again, quiet
 from mooncake_py.runtime.values import FLOAT64
 from mooncake_py.tangents.memory import has_overlaps
 
-__all__ = ["ForwardForm", "Pattern", "is_finite", "new_memory"]
+__all__ = ["ForwardForm", "Pattern", "indented", "is_finite", "new_memory"]
 
 SYMBOLS = {"add": "+=", "sub": "-=", "": "="}
 READ = """\
@@ -45,7 +45,7 @@ b{p} = known.get(id(a{p}))
 if b{p} is not None and b{p}.ref() is a{p}:
     T{p} = b{p}.tangent
 else:
-    T{p} = None if a{p}.base is None else B.tangent_of(a{p})
+    T{p} = None if a{p}.base is None else B.{look_up}(a{p})
 if T{p} is {wrong}:
     return choose(C, F, V)"""
 
@@ -115,6 +115,9 @@ class ForwardForm:
         The way that finds the form for other patterns, and the one that always serves.
     """
 
+    marker = "C.pushes and C.plain"  # what contexts have in which it serves
+    look_up = "tangent_of"
+
     def __init__(
         self,
         statement: Statement,
@@ -151,20 +154,27 @@ class ForwardForm:
         """Return the form."""
         first, then = computation(self.core, self.operands, self.text, careful=False)
         after = self.given(bool(then)) if self.base is None else self.stored(bool(then))
-        tangent: list[str] = []
-        if then:
-            tangent = ["before = quiet()", "try:", *indented(then), "    fine = is_finite(t)"]
-            tangent += ["finally:", "    loud_again(before)"]
-            exactly = ["    try:", f"        t = exactly({', '.join(self.names())})"]
-            exactly += ["    except Exception:", "        return otherwise(C, F, V)"]
-            after = ["if not fine:", *exactly, *after]
+        tried, then = self.attempted(first, then)
         lines = [*self.guards(), *self.tangents(), *self.numbers()]
-        lines += [*attempt([*self.reads(), *first, *tangent]), *indented(after)]
+        lines += [*attempt(tried), *indented([*then, *after])]
         self.scope["exactly"] = self.exactly
         text = function("run", "C, F, V", [*lines, "return otherwise(C, F, V)"])
         form = define(text, {**self.text.scope, **self.scope})["run"]
         form.text = text  # for those who want to see it
         return form
+
+    def attempted(self, first: list[str], then: list[str]) -> tuple[list[str], list[str]]:
+        """Return the lines that compute value and tangent, and may raise; and those after them."""
+        if not then:
+            return [*self.reads(), *first], []
+        exactly = ["    try:", f"        t = exactly({', '.join(self.names())})"]
+        exactly += ["    except Exception:", "        return otherwise(C, F, V)"]
+        tangent = self.quietly([*then, "fine = is_finite(t)"])
+        return [*self.reads(), *first, *tangent], ["if not fine:", *exactly]
+
+    def quietly(self, lines: list[str]) -> list[str]:
+        """Return lines that run without warnings."""
+        return ["before = quiet()", "try:", *indented(lines), "finally:", "    loud_again(before)"]
 
     @cached_property
     def operands(self) -> list[int]:
@@ -198,7 +208,7 @@ class ForwardForm:
     def guards(self) -> list[str]:
         """Return the lines that name the values, and see that they fit."""
         statement = self.statement
-        fits = ["C.pushes", "C.plain"]
+        fits = [self.marker]
         fits += [f"type(a{p}) is ndarray and a{p}.dtype is FLOAT64" for p in self.arrays]
         readings = statement.readings
         for i in sorted({i for _, i in statement.pairs if i not in statement.certain}):
@@ -219,35 +229,43 @@ class ForwardForm:
         lines = ["B = C.blocks", "known = B.known"]
         for p in self.arrays:
             wrong = "None" if p in self.moving else "not None"
-            lines += READ.format(p=p, wrong=wrong).split("\n")
+            lines += READ.format(p=p, wrong=wrong, look_up=self.look_up).split("\n")
         return lines
 
     def numbers(self) -> list[str]:
         """Return the lines that read active numbers, which are floats."""
-        lines = []
-        for p, kind in self.kinds.items():
-            if kind is Active:
-                lines += [
-                    f"p{p} = a{p}.primal",
-                    f"if type(p{p}) is not float and type(p{p}) is not float64:",
-                    "    return otherwise(C, F, V)",
-                ]
-        return lines
+        numbers = [p for p, kind in self.kinds.items() if kind is Active]
+        return [line for p in numbers for line in self.number(p)]
+
+    def number(self, p: int) -> list[str]:
+        """Return the lines that read an active number."""
+        return [
+            f"p{p} = a{p}.primal",
+            f"if type(p{p}) is not float and type(p{p}) is not float64:",
+            "    return otherwise(C, F, V)",
+        ]
 
     def reads(self) -> list[str]:
         """Return the lines that read the operands, and the tangents of those that move."""
         lines = []
-        for k, part in enumerate(self.statement.layout):
-            if isinstance(part, tuple):
-                names = {"v": "a", "d": "T"} if k in self.operands else {"v": "a"}
-                for own, of in names.items():
-                    lines.append(f"{own}{k} = {through(part, f'{of}{part[0]}[a{part[1]}]')}")
-                continue
-            active = self.kinds[part] is Active
-            lines.append(f"v{k} = {'p' if active else 'a'}{part}")
-            if k in self.operands:
-                lines.append(f"d{k} = a{part}.grad" if active else f"d{k} = T{part}")
+        for k in range(len(self.statement.layout)):
+            lines.append(self.value_read(k))
+            lines += [self.tangent_read(k)] if k in self.operands else []
         return lines
+
+    def value_read(self, k: int) -> str:
+        """Return the line that reads an operand."""
+        part = self.statement.layout[k]
+        if isinstance(part, tuple):
+            return f"v{k} = {through(part, f'a{part[0]}[a{part[1]}]')}"
+        return f"v{k} = {'p' if self.kinds[part] is Active else 'a'}{part}"
+
+    def tangent_read(self, k: int) -> str:
+        """Return the line that reads the tangent of an operand."""
+        part = self.statement.layout[k]
+        if isinstance(part, tuple):
+            return f"d{k} = {through(part, f'T{part[0]}[a{part[1]}]')}"
+        return f"d{k} = a{part}.grad" if self.kinds[part] is Active else f"d{k} = T{part}"
 
     # What follows it.
 
@@ -265,18 +283,25 @@ class ForwardForm:
         if self.statement.into:  # NumPy has other loops for results in steps: other last bits
             unusual.append(f"not {o}[{i}].flags.c_contiguous")
         unusual.append(f"type(y) is ndarray and y.base is not None and crosses({o}[{i}], y)")
-        lines = [
-            f"if {' or '.join(unusual)}:", "    return otherwise(C, F, V)",
+        before, after = self.tangents_stored(moves, i)
+        return [
+            f"if {' or '.join(unusual)}:", "    return otherwise(C, F, V)", *before,
             f"m = C.registry.memory_of({o})", "if m.protected:", f"    C.log_write(m, {o}, {i})",
-            f"{o}[{i}] {SYMBOLS[self.op]} y",
+            f"{o}[{i}] {self.symbol} y", *after, f"return {o if self.index is None else None}",
         ]  # fmt: skip
-        if moves and self.base not in self.moving:
-            lines.append(f"T{self.base} = B.activate({o})")
+
+    @property
+    def symbol(self) -> str:
+        """What stands between an array and what is written to it."""
+        return SYMBOLS[self.op]
+
+    def tangents_stored(self, moves: bool, i: str) -> tuple[list[str], list[str]]:
+        """Return the lines that write the tangent: those before the value is written, and after."""
+        T = f"T{self.base}"
         if moves:
-            lines.append(f"T{self.base}[{i}] {SYMBOLS[self.op]} t")
-        elif self.base in self.moving and not self.op:
-            lines.append(f"T{self.base}[{i}] = 0.0")
-        return [*lines, f"return {o if self.index is None else None}"]
+            activate = [] if self.base in self.moving else [f"{T} = B.activate(a{self.base})"]
+            return [], [*activate, f"{T}[{i}] {self.symbol} t"]
+        return [], [f"{T}[{i}] = 0.0"] if self.base in self.moving and not self.op else []
 
 
 def indented(lines: list[str]) -> list[str]:

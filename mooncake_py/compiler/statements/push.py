@@ -24,6 +24,7 @@ from mooncake_py.compiler.statements.core import Core
 from mooncake_py.compiler.statements.forward_forms import ForwardForm, Pattern
 from mooncake_py.compiler.statements.gathers import is_index
 from mooncake_py.compiler.statements.kinds import NUMBERS
+from mooncake_py.compiler.statements.row_forms import RowForm
 from mooncake_py.compiler.statements.statement import Part, Statement, is_operand, position_of
 from mooncake_py.compiler.statements.views import read_part
 from mooncake_py.runtime.active import Active
@@ -94,7 +95,7 @@ class Reader:
             If a value is neither a number nor a float64 array, or an index is none that is served.
         """
         primals, tangents = list(values), [None] * len(values)
-        tangent_of = ctx.blocks.tangent_of
+        tangent_of = ctx.blocks.rows_of if ctx.several else ctx.blocks.tangent_of
         for p in self.bases:
             v = values[p]
             if type(v) is not ndarray or v.dtype is not FLOAT64:
@@ -164,12 +165,15 @@ class Push:
             if self.statement.into:
                 raise Unusual
             written = None
-        t = None if written is None else ctx.blocks.tangent_of(written)
+        t = None
+        if written is not None:
+            t = (ctx.blocks.rows_of if ctx.several else ctx.blocks.tangent_of)(written)
         if t is None and not found.moving:
             return self.site.run(ctx.base, functions, tuple(found.primals))
         op = self.op if written is not None and self.op in LINEAR else ""
         if ctx.plain:
-            form = self.form(functions, values, found, op, t is not None)
+            kind = RowForm if ctx.several else ForwardForm
+            form = self.form(kind, functions, values, found, (op, t is not None))
             if form is None or form is self.site.run:  # which has handed over
                 raise Unusual
             self.site.run = form
@@ -189,15 +193,22 @@ class Push:
     # Where nothing is active below.
 
     def form(
-        self, functions: Any, values: Any, found: Values, op: str, is_moved: bool
+        self,
+        kind: type[ForwardForm],
+        functions: Any,
+        values: Any,
+        found: Values,
+        write: tuple[str, bool],
     ) -> Way | None:
         """Return the form for what the values are, None where there is none."""
+        op, is_moved = write
         named = self.statement.names.values()
         moving = {p for p, t in enumerate(found.tangents) if t is not None}
         if any(type(values[p]) is Active and p not in moving for p in named):
             return None
         moving |= {self.base} if is_moved and self.base is not None else set()
-        key = functions, Pattern(tuple([type(values[p]) for p in named]), frozenset(moving)), op
+        pattern = Pattern(tuple([type(values[p]) for p in named]), frozenset(moving))
+        key = kind, functions, pattern, op
         try:
             return self._forms[key]
         except KeyError:
@@ -206,13 +217,14 @@ class Push:
         except TypeError:  # a function that cannot be a key
             return None
 
-    def made(self, functions: Any, pattern: Pattern, op: str) -> Way | None:
+    def made(
+        self, kind: type[ForwardForm], functions: Any, pattern: Pattern, op: str
+    ) -> Way | None:
         """Print a form; return None if the derivative of an operation is not known."""
         site = self.site
         try:
             core = self.core(functions, bool(op))
-            form = ForwardForm(self.statement, core, op, pattern, site.choose, site.otherwise)
-            return form.made()
+            return kind(self.statement, core, op, pattern, site.choose, site.otherwise).made()
         except NoPartial:
             return None
 

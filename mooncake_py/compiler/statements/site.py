@@ -191,7 +191,7 @@ class StatementSite:
 
     def push(self, ctx: ForwardMode, functions: Any, values: Any) -> Any:
         """Run with tangents, or by the way that always serves."""
-        if ctx.pushes:
+        if ctx.pushes or (ctx.several and ctx.base.fuses):
             if self.in_forward_mode is None:
                 self.in_forward_mode = Push(self)
             with suppress(Unusual):

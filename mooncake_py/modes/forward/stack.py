@@ -14,7 +14,7 @@ from numpy import ndarray
 from mooncake_py.tangents.memory import address
 
 __all__ = [
-    "Stack", "aligned", "each", "holds_stack", "rows_at", "rows_like", "rows_view", "stacked",
+    "Stack", "each", "holds_stack", "rows_like", "rows_view", "stacked",
 ]  # fmt: skip
 
 
@@ -64,15 +64,6 @@ def stacked(results: list[Any]) -> Any:
     return first  # nothing has a derivative
 
 
-def aligned(rows: ndarray, ndim: int) -> ndarray:
-    """Return rows that broadcast beside values of so many axes; they have no more but of one."""
-    missing = ndim + 1 - rows.ndim
-    if missing == 0:
-        return rows
-    shape = rows.shape
-    return rows.reshape(shape[:1] + (1,) * missing + shape[1 + max(-missing, 0) :])
-
-
 # Rows of an array laid out like it.
 
 
@@ -95,16 +86,3 @@ def rows_view(rows: ndarray, owner: ndarray, view: ndarray) -> ndarray:
     store = rows if rows.flags.c_contiguous else rows.base
     start = address(view) - address(owner)
     return ndarray(shape, view.dtype, store, start, (rows.strides[0], *strides))
-
-
-BASIC = frozenset({int, np.int64, slice, type(Ellipsis), type(None)})
-
-
-def rows_at(i: Any) -> Any:
-    """Return the index of the rows of ``a[i]`` in those of `a`; None if each row must be read."""
-    t = type(i)
-    if t in BASIC or (t is ndarray and i.ndim and i.dtype.kind in "iub"):
-        return (slice(None), i)
-    if t is tuple and BASIC.issuperset(map(type, i)):
-        return (slice(None), *i)
-    return None

@@ -17,10 +17,8 @@ from mooncake_py.modes.forward.levels import operator_call
 from mooncake_py.modes.forward.operations import LINEAR, MATMUL, QUICK, overlapping, shares
 from mooncake_py.modes.forward.stack import (
     Stack,
-    aligned,
     each,
     holds_stack,
-    rows_at,
     stacked,
 )
 from mooncake_py.modes.forward.stacked_blocks import StackedBlocks
@@ -30,6 +28,7 @@ from mooncake_py.runtime import drops
 from mooncake_py.runtime.active import REAL_SCALARS, Active, active_number, primal_of
 from mooncake_py.runtime.operators import BinaryOperator
 from mooncake_py.runtime.quiet import Quiet, loud_again, quiet
+from mooncake_py.runtime.rows import aligned, rows_at
 from mooncake_py.runtime.values import FLOAT64, is_inexact
 from mooncake_py.tangents.memory import has_overlaps
 
@@ -85,7 +84,7 @@ class StackedContext(ForwardContext):
     @override
     def heed_settings(self) -> None:
         super().heed_settings()
-        self.pushes = False  # forms of statements are for one tangent
+        self.pushes = False  # statements have forms of their own for several directions
 
     @override
     def run_region(self, site: Any, functions: Any, steps: Any, inputs: Any) -> Any:
@@ -102,6 +101,16 @@ class StackedContext(ForwardContext):
                 _, value.grad = self.split(value)
 
     # All directions.
+
+    @property
+    @override
+    def several(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.blocks.several
+
+    def fresh_rows(self, y: Any, rows: ndarray | list[Any]) -> Any:
+        """Return a new value with its tangents, one for each direction."""
+        whole = rows if type(rows) is ndarray else np.array(rows)
+        return self.fresh(y, Stack(whole, type(y) is not ndarray))
 
     def rows_of(self, value: Any) -> ndarray | None:
         """Return the tangents of a number or an array; None for zero."""

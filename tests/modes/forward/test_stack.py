@@ -9,14 +9,13 @@ import pytest
 
 from mooncake_py.modes.forward.stack import (
     Stack,
-    aligned,
     each,
     holds_stack,
-    rows_at,
     rows_like,
     rows_view,
     stacked,
 )
+from mooncake_py.runtime.rows import aligned, rows_at
 
 RNG = np.random.default_rng(0)
 VIEWS = {
