@@ -43,7 +43,7 @@ def is_jitted(value: Any) -> bool:
 def is_of_numba(cls: type) -> bool:
     """Return True for the classes of Numba's objects, and of instances of jitted classes."""
     module = cls.__module__
-    return type(module) is str and module.partition(".")[0] == "numba"
+    return type(module) is str and module.startswith("numba.")
 
 
 def is_prange(value: Any) -> bool:

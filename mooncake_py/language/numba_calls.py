@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["call"]
 
-SCALARS = "numba.core.types.scalars"
+SCALARS = ("numba.core.types.scalars", "numba.core.types.old_scalars")  # the second in Numba 0.61
 UFUNCS = {
     ("numba.np.ufunc.dufunc", "DUFunc"): numba_ufuncs.call_elementwise,
     ("numba.np.ufunc.gufunc", "GUFunc"): numba_ufuncs.call_generalized,
@@ -30,6 +30,6 @@ def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     run = UFUNCS.get(key_of(type(f)))
     if run is not None:
         return run(ctx, f, args, kwargs)
-    if type(f).__module__ == SCALARS:  # converts a number
+    if type(f).__module__ in SCALARS:  # converts a number
         return ctx.call(getattr(np, f.name), *args, **kwargs)
     raise numba_objects.refused(ctx, f, (*args, *kwargs.values()))

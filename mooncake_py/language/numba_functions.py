@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["call", "refuse_difference"]
 
 NUMBERS = {np.integer: int, np.floating: float, np.complexfloating: complex}
+LARGE = 10_000  # elements of an array that is not copied if that can be avoided
 CONSTANT = activity.INERT - {type, ModuleType, np.ufunc}
 
 
@@ -120,6 +122,10 @@ def run_compiled(
     None, with the arrays as they were, if it raises, or returns arrays that share memory: of such
     views Numba does not tell whose memory they are.
     """
+    if any(a.size > LARGE for a in arrays):
+        with suppress(Exception):  # Numba refuses to compile what writes into these
+            y = f(*map(read_only, args), **{name: read_only(v) for name, v in kwargs.items()})
+            return None if shares_memory(y, arrays) else (y,)
     before = [(a, a.copy()) for a in arrays if a.flags.writeable]
     try:
         y = f(*args, **kwargs)
@@ -135,6 +141,16 @@ def run_compiled(
             a[...] = old
             ctx.setitem(a, Ellipsis, new)
     return (y,)
+
+
+def read_only(value: Any) -> Any:
+    """Return a value with views of its arrays that must not be written."""
+    if type(value) is tuple:
+        return tuple(map(read_only, value))
+    if type(value) is ndarray:
+        value = value.view()
+        value.flags.writeable = False
+    return value
 
 
 def restore(before: list[tuple[ndarray, ndarray]]) -> None:

@@ -6,6 +6,7 @@ derivative nor a write can be followed.  Numbers in constant ones can be read.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,7 @@ KINDS = {
 }
 
 
+@lru_cache(maxsize=512)
 def kind_of(cls: type) -> tuple[str, str] | None:
     """Return what the objects of a class are, and what to take instead, or None."""
     bases = [*cls.__mro__, *type.mro(type(cls))]
@@ -97,7 +99,7 @@ def make(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
 def is_library(f: FunctionType) -> bool:
     """Return True for Python functions of Numba's, those that it has generated too."""
     name = f.__globals__.get("__name__")
-    return type(name) is str and name.partition(".")[0] == "numba"
+    return type(name) is str and name.startswith("numba.")
 
 
 def call_library(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:

@@ -502,3 +502,37 @@ def test_inlined_functions_test_their_ints():
 
     with pytest.raises(OverflowError, match="10 \\*\\* n"):
         grad(loop)(0.5)
+
+
+@njit
+def looked_up(table, i):
+    return table[i]
+
+
+@njit
+def set_to(table, i, value):
+    table[i] = value
+    return value
+
+
+def test_large_arrays_are_not_copied():
+    table = np.arange(20_000.0)
+
+    def loss(x):
+        s = 0.0
+        for i in range(3):
+            s += looked_up(table, i + 1) * x[i]
+        return s
+
+    np.testing.assert_array_equal(grad(loss)(X), [1, 2, 3])
+    assert not any(type_.mutable for (type_, _) in looked_up.signatures)
+
+
+def test_large_arrays_that_are_written():
+    def loss(x):
+        table = np.ones(20_000)
+        y = x[0] * table[:3]
+        set_to(table, 1, 5.0)
+        return np.sum(y * table[:3])
+
+    np.testing.assert_array_equal(grad(loss)(X), [7, 0, 0])
