@@ -16,8 +16,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 __all__ = [
-    "Difference", "cuts", "difference", "is_its_python", "is_jitted", "is_of_numba", "is_prange",
-    "key_of", "only_computes", "python_function", "with_items",
+    "Difference", "cuts", "difference", "effects", "is_its_python", "is_jitted", "is_of_numba",
+    "is_prange", "key_of", "python_function", "with_items",
 ]  # fmt: skip
 
 DISPATCHER = ("numba.core.registry", "CPUDispatcher")
@@ -111,18 +111,28 @@ def is_object_mode(value: Any) -> bool:
     return key_of(type(value)) == OBJECT_MODE
 
 
-_only_computes: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
+class Effects(NamedTuple):
+    """What compiled code does besides changing what it is passed."""
+
+    draws: bool  # from the generators of this thread
+    unknown: bool
 
 
-def only_computes(f: Any) -> bool:
-    """Return True if what Numba compiled changes nothing but what it is passed.
+_effects: WeakKeyDictionary[Any, Effects] = WeakKeyDictionary()
+
+
+def effects(f: Any) -> Effects:
+    """Return what a jitted function does besides changing what it is passed.
 
     Names are looked up once, as Numba does: to compiled code globals are constants.
     """
-    known = _only_computes.get(f)
+    known = _effects.get(f)
     if known is None:
-        effects = any(draws(v) or is_object_mode(v) for v in reached(f.py_func))
-        known = _only_computes[f] = not effects
+        values = list(reached(f.py_func))
+        random = any(map(draws, values))
+        parallel = any(v.targetoptions.get("parallel") for v in (f, *values) if is_jitted(v))
+        unknown = any(map(is_object_mode, values)) or (random and bool(parallel))
+        known = _effects[f] = Effects(random, unknown)
     return known
 
 
@@ -160,7 +170,8 @@ def differences(f: Any) -> Iterator[Difference]:
                 "np.random and random are generators of their own in compiled code:\n"
                 "its Python would draw other numbers",
                 "pass a generator, rng = np.random.default_rng(seed), and draw from it by\n"
-                f"rng.normal(...); or call {f.py_func.__name__}.py_func, which draws from NumPy's",
+                "rng.normal(...); or draw in a jitted function of its own, which runs compiled;\n"
+                f"or call {f.py_func.__name__}.py_func, which draws from NumPy's",
             )
         elif is_object_mode(value):
             yield Difference(

@@ -18,7 +18,7 @@ from mooncake_py.rules.kinds import Rule
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Draws", "noting"]
+__all__ = ["Draws", "note", "noting"]
 
 FILES = frozenset(
     os.path.join(PACKAGE, "rules", name)
@@ -77,6 +77,12 @@ class Draws:
                 set_state(source, state)
 
 
+def note(source: Any) -> None:
+    """Let all runs that take note know that something is about to be drawn from."""
+    for draws in _thread.noting:
+        draws.note(source)
+
+
 def noting(rule: Rule, handler: Callable[..., Any]) -> Callable[..., Any]:
     """Return the handler of a function; one that draws notes the state of the generator first."""
     if rule.origin.file not in FILES:
@@ -87,8 +93,7 @@ def noting(rule: Rule, handler: Callable[..., Any]) -> Callable[..., Any]:
             for generator in (getattr(f, "__self__", None), *args[:1]):
                 source = source_of(generator)
                 if source is not None:
-                    for draws in _thread.noting:
-                        draws.note(source)
+                    note(source)
         return handler(ctx, f, args, kwargs)
 
     return run

@@ -12,8 +12,10 @@ from numpy import ndarray
 from mooncake_py.diagnostics.places import start_of
 from mooncake_py.diagnostics.reporting import unsupported
 from mooncake_py.errors import MissingRuleError
-from mooncake_py.jitted import cuts, difference, is_jitted, only_computes
+from mooncake_py.jitted import cuts, difference, effects, is_jitted
 from mooncake_py.language import numba_objects
+from mooncake_py.language.draws import note
+from mooncake_py.language.numba_generators import GENERATORS
 from mooncake_py.rules import registry
 from mooncake_py.runtime import activity, numerals
 from mooncake_py.runtime.active import Active
@@ -36,14 +38,14 @@ def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     arrays: list[ndarray] = []
     if (
         Active not in map(type, values)
-        and only_computes(f)
+        and not effects(f).unknown
         and all(is_constant(value, arrays) for value in values)
         and not ctx.contains_active((f.py_func, *values))
     ):
         compiled = run_compiled(ctx, f, args, kwargs, arrays)
         if compiled is not None:
             return numerals.checked(ctx, f, values, compiled[0])
-    numba_objects.refuse_generated(ctx, f, values)
+    numba_objects.refuse_unreadable(ctx, f, values)
     refuse_difference(ctx, f, f.__name__)
     return call_python_of(ctx, f, args, kwargs)
 
@@ -51,7 +53,7 @@ def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 def is_constant(value: Any, arrays: list[ndarray]) -> bool:
     """Return True for what compiled code cannot change but for arrays, which are added to a list.
 
-    Functions are those that compute only.
+    Functions are those that do nothing else.
     """
     t = type(value)
     if t is tuple:
@@ -59,7 +61,7 @@ def is_constant(value: Any, arrays: list[ndarray]) -> bool:
     if t is ndarray:
         arrays.append(value)
         return value.dtype.kind in "biufc"
-    return t in CONSTANT or (is_jitted(value) and only_computes(value))
+    return t in CONSTANT or (is_jitted(value) and not any(effects(value)))
 
 
 # Derived.
@@ -122,7 +124,10 @@ def run_compiled(
     None, with the arrays as they were, if it raises, or returns arrays that share memory: of such
     views Numba does not tell whose memory they are.
     """
-    if any(a.size > LARGE for a in arrays):
+    draws = effects(f).draws
+    if draws:
+        note(GENERATORS)
+    elif any(a.size > LARGE for a in arrays):
         with suppress(Exception):  # Numba refuses to compile what writes into these
             y = f(*map(read_only, args), **{name: read_only(v) for name, v in kwargs.items()})
             return None if shares_memory(y, arrays) else (y,)
@@ -131,6 +136,8 @@ def run_compiled(
         y = f(*args, **kwargs)
     except Exception:
         restore(before)
+        if draws:
+            raise
         return None
     if shares_memory(y, arrays):
         restore(before)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = [
-    "call_library", "is_holder", "is_library", "make", "read_attribute", "refuse_generated",
+    "call_library", "is_holder", "is_library", "make", "read_attribute", "refuse_unreadable",
     "refused",
 ]  # fmt: skip
 
@@ -31,6 +31,7 @@ ACCESSOR = "accessor"  # the function behind attributes of such instances
 PASSED_ON = frozenset({"literal_unroll", "literally"})
 READING = frozenset({"__contains__", "__getitem__", "__len__", "count", "get", "index"})
 # From the beginning of a module to what its objects are, and what to take instead.
+STRUCTURES = "numba.experimental.structref"
 KINDS = {
     "numba.core.ccallback": ("a C callback of Numba's", "make it a jitted function"),
     "numba.core.extending": ("an intrinsic of Numba's", "register a rule for it, as by from_vjp"),
@@ -43,7 +44,7 @@ KINDS = {
         "an object of a jitted class",
         "leave the decorator jitclass out: plain classes are differentiated",
     ),
-    "numba.experimental.structref": (
+    STRUCTURES: (
         "a structure of Numba's",
         "use a named tuple or a plain class: these are differentiated",
     ),
@@ -129,7 +130,17 @@ def read_attribute(ctx: Mode, f: Any, values: Any) -> Any:
     raise refused(ctx, f, values)
 
 
-def refuse_generated(ctx: Mode, f: Any, values: Any) -> None:
-    """Raise if a jitted function is one that Numba wrote: a setter, or the like."""
-    if f.py_func.__code__.co_filename == "<string>" and any(map(is_holder, values)):
-        raise refused(ctx, f, values)
+def refuse_unreadable(ctx: Mode, f: Any, values: Any) -> None:
+    """Raise if a jitted function has no Python that could read what it is passed.
+
+    Setters are written by Numba; attributes of structures call jitted functions in Python.
+    """
+    if f.py_func.__code__.co_filename == "<string>" or any(map(is_structure, values)):
+        found = [value for value in values if is_holder(value)]
+        if found:
+            raise refused(ctx, f, found)
+
+
+def is_structure(value: Any) -> bool:
+    """Return True for a structure."""
+    return type(value) not in INERT and kind_of(type(value)) is KINDS[STRUCTURES]

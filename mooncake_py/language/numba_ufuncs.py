@@ -10,7 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.diagnostics.refusals import missing_rule
-from mooncake_py.jitted import only_computes
+from mooncake_py.jitted import effects
 from mooncake_py.language.numba_functions import refuse_difference
 from mooncake_py.rules.jitted_ufuncs import bound_to, elementwise_loop, generalized_loop
 from mooncake_py.runtime.activity import unwrapped
@@ -66,7 +66,7 @@ def parted(ctx: Mode, f: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, ...], 
 def is_derived(ctx: Mode, f: Any, operands: Any) -> bool:
     """Return True if a ufunc is to run as Python, which then means what was compiled."""
     compiled = f._dispatcher
-    if only_computes(compiled) and not ctx.contains_active((compiled.py_func, *operands)):
+    if not any(effects(compiled)) and not ctx.contains_active((compiled.py_func, *operands)):
         return False
     refuse_difference(ctx, compiled, f.__name__)
     return True
@@ -122,4 +122,4 @@ def handed_out(ctx: Mode, f: Any, args: Any, ys: list[Any], outputs: tuple[Any, 
     for y, out in zip(ys, outputs, strict=False):
         ctx.setitem(out, Ellipsis, y)
     parts: tuple[Any, ...] = outputs or tuple(checked(ctx, f, args, y) for y in ys)
-    return parts if len(parts) > 1 else parts[0]
+    return parts[0] if len(parts) == 1 else parts

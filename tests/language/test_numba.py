@@ -353,6 +353,51 @@ def test_random_numbers():
     assert drawn == noisy.py_func(1.0)
 
 
+@njit
+def seeded(n):
+    np.random.seed(n)  # noqa: NPY002
+
+
+@njit
+def drawn():
+    return np.random.normal()  # noqa: NPY002
+
+
+@njit
+def drawn_or_failed(fails):
+    np.random.normal()  # noqa: NPY002
+    if fails:
+        raise ValueError("no number")
+    return 1.0
+
+
+def test_numbers_that_compiled_code_draws():
+    def loss(x):
+        return x * (drawn() + drawn() * x)
+
+    seeded(3)
+    a, b = drawn(), drawn()
+    seeded(3)
+    assert grad(loss)(2.0) == a + 4 * b
+    after = drawn()
+    seeded(3)
+    drawn()
+    drawn()
+    assert drawn() == after
+    seeded(3)
+    drawn()  # the other number of this pair is kept
+    _, pull = vjp(loss, 2.0)
+    assert pull(1.0) == pull(1.0)
+    seeded(3)
+    drawn()
+    expected = grad(loss)(2.0)
+    seeded(3)
+    drawn()
+    assert grad(lambda x: checkpoint(loss, x))(2.0) == expected == pull(1.0)[0]
+    with pytest.raises(ValueError, match="no number"):
+        grad(lambda x: x * drawn_or_failed(True))(2.0)
+
+
 @njit(locals={"s": numba.int64})
 def cut_within(x):
     s = 2.0 * x

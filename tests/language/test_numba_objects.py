@@ -10,7 +10,7 @@ from mooncake_py.errors import MissingRuleError, NonDifferentiableArgumentError
 
 numba = pytest.importorskip("numba")
 from numba import njit  # noqa: E402
-from numba.experimental import jitclass  # noqa: E402
+from numba.experimental import jitclass, structref  # noqa: E402
 from numba.extending import intrinsic, overload, register_jitable  # noqa: E402
 
 X = np.array([1.0, -2.0, 3.0])
@@ -149,6 +149,39 @@ def test_constant_containers():
         grad(lambda n: n[0])(numbers)
     arrays = numba.typed.List([X])
     assert "typed container" in refused(lambda x, n: n[0][0] * x, 2.0, arrays)
+
+
+# Structures.
+
+
+@structref.register
+class PointType(numba.core.types.StructRef):
+    pass
+
+
+class Point(structref.StructRefProxy):
+    def __new__(cls, x):
+        return structref.StructRefProxy.__new__(cls, x)
+
+    @property
+    def x(self):
+        return x_of(self)
+
+
+@njit
+def x_of(point):
+    return point.x
+
+
+structref.define_proxy(Point, PointType, ["x"])
+
+
+@pytest.mark.slow
+def test_structures():
+    point = Point(2.0)
+    assert "a structure of Numba's" in refused(lambda x: Point(x).x, 2.0)
+    assert "use a named tuple" in refused(lambda x: x * point.x, 2.0)
+    assert "a structure of Numba's" in refused(lambda x: x * x_of(point), 2.0)
 
 
 # Jitted classes.
