@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from types import FunctionType
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from mooncake_py import (
     value_and_grad,
     vjp,
 )
-from mooncake_py.errors import MissingRuleError
+from mooncake_py.errors import MissingRuleError, SharedArgumentsError
 from tests.support.gradients import check
 
 numba = pytest.importorskip("numba")
@@ -119,9 +120,10 @@ def test_functions_that_are_jitted_within():
         def scaled(y):
             return y * x
 
-        return scaled(3.0) * njit(lambda y: y + x)(1.0)
+        twice = njit(lambda y: scaled(scaled(y)))
+        return scaled(3.0) * njit(lambda y: y + x)(1.0) + twice(1.0)
 
-    assert grad(loss)(2.0) == 15.0
+    assert grad(loss)(2.0) == 19.0
 
 
 # What a call may look like.
@@ -198,20 +200,25 @@ def test_exceptions_that_are_caught():
 # Rules come first.
 
 
+def loop_over_doubled(x):
+    s = 0.0
+    for i in range(3):
+        s += doubled(x[i])  # noqa: F821 - a global of the copies
+    return s
+
+
 def test_rule_for_a_jitted_function():
     @njit
     def doubled(x):
         return 2 * x
 
+    scope = {"doubled": doubled}
+    loop = FunctionType(loop_over_doubled.__code__, scope)
+    np.testing.assert_array_equal(grad(loop)(X), [2, 2, 2])
+
     @from_vjp(doubled)
     def rule(x):
         return doubled(x), lambda dy: (100 * dy,)
-
-    def loop(x):
-        s = 0.0
-        for i in range(3):
-            s += doubled(x[i])
-        return s
 
     assert grad(doubled)(1.0) == 100.0
     np.testing.assert_array_equal(grad(loop)(X), [100, 100, 100])
@@ -242,6 +249,7 @@ def test_rule_for_its_python():
 
 def test_replacement_by_its_python():
     jitted = njit(lambda x: x * x)
+    assert grad(jitted)(3.0) == 6.0
     overlay(jitted)(jitted.py_func)
     assert grad(jitted)(3.0) == 6.0
 
@@ -276,6 +284,34 @@ def test_constant_calls_run_compiled():
     f = value_and_grad(lambda x: entry(2) * x[0])
     assert f(X)[0] == 5.0
     assert len(entry.signatures) > calls or calls == 1
+
+
+@njit
+def doubled_entry(i):
+    return 2 * TABLE[i]
+
+
+def test_debug_mode_lets_functions_be_compiled():
+    np.testing.assert_array_equal(grad(lambda x: doubled_entry(2) * x, debug=True)(2.0), 10.0)
+
+
+def test_captured_arrays_are_constants():
+    def capturing(a):
+        def f(x):
+            s = 0.0
+            for i in range(3):
+                s += x[i] * a[i]
+            x[0] = 7.0
+            return s * a[0]
+
+        return f
+
+    a = X.copy()
+    plain, jitted = capturing(a), njit(capturing(a))
+    for f in (plain, jitted):
+        np.testing.assert_array_equal(grad(f)(X), X)
+        with pytest.raises(SharedArgumentsError):
+            grad(f)(a)
 
 
 def test_writes_of_compiled_code_are_undone():
@@ -532,6 +568,17 @@ def test_ints_that_would_wrap_around():
         grad(lambda x: power_of_ten(x, 30))(0.5)
     with pytest.raises(OverflowError, match="10 \\*\\* n"):
         jvp(power_of_ten, (0.5, 30), (1.0, None))
+
+
+def test_rules_come_before_tests_of_ints():
+    def plain(x, n):
+        return x * 10**n
+
+    jitted = njit(plain)
+    assert grad(lambda x: jitted(x, 2))(1.0) == 100.0
+    zero = from_vjp(plain)(lambda x, n: (x, lambda dy: (7 * dy, None)))
+    assert zero is not None
+    assert grad(lambda x: jitted(x, 30))(1.0) == 7.0
 
 
 def test_ints_that_wrap_around_in_compiled_code():

@@ -27,6 +27,11 @@ def logistic(x):
     return 1 / (1 + math.exp(-x))
 
 
+@vectorize(["f8(f8, f8)"])
+def quotient(a, b):
+    return a * b**-1
+
+
 @vectorize
 def combined(a, b, c):
     return a * b + c
@@ -70,6 +75,7 @@ def test_numbers():
 def test_ints_are_converted_as_they_were_compiled():
     check(lambda x: np.sum(clipped_product(x, np.arange(3))), X)
     check(lambda x: np.sum(x * logistic(np.arange(3))), X)
+    check(lambda x: np.sum(quotient(x, np.array([1, 2, 3]))), X)
 
 
 def test_outputs():
