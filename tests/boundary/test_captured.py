@@ -13,7 +13,7 @@ import pytest
 from numpy import sum as total
 
 from mooncake_py import grad
-from mooncake_py.boundary.captured import is_closed
+from mooncake_py.boundary.captured import captured_values, is_closed
 
 LARGE = np.linspace(0.0, 1.0, 10_000)
 HELD = SimpleNamespace(large=LARGE)
@@ -136,3 +136,12 @@ def test_large_arrays_are_passed_as_they_are_where_nothing_else_reaches_them() -
     for x in (LARGE, LARGE[:10]):
         assert (grad(same, has_aux=True)(x)[1] == id(x)) == (x is LARGE)
         assert grad(captures, has_aux=True)(x)[1] != id(x)
+
+
+def test_jitted_functions_capture_what_their_python_does():
+    numba = pytest.importorskip("numba")
+    a = np.ones(3)
+    jitted = numba.njit(lambda x: x @ a)
+    assert any(value is a for value in captured_values(jitted))
+    assert not any(type(v).__module__.startswith("numba.") for v in captured_values(jitted))
+    assert is_closed(numba.njit(lambda x: np.sum(x)), [a])

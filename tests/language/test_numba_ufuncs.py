@@ -123,3 +123,9 @@ def test_options():
         grad(lambda x: np.sum(logistic(x, where=x > 0)))(X)
     with pytest.raises(MissingRuleError, match="reduce"):
         grad(lambda x: clipped_product.reduce(x)[0])(X)
+
+
+def test_debug_mode():
+    whole = np.array([1, 2, 3], np.int32)  # for which nothing is compiled yet
+    gradient = grad(lambda x: np.sum(clipped_product(x[0], whole)), debug=True)(X)
+    np.testing.assert_allclose(gradient[0], [1.0, 0.1, 3.0])
