@@ -29,6 +29,7 @@ INFIX = {
 PREFIX = {"neg": "-", "pos": "+", "not": "not "}
 RANKS = {BOOL: 0, INT: 1, FLOAT: 2}
 LOGIC = ("and", "or", "not")
+POWERS = (np.power, np.float_power)
 INTEGRAL = {math.floor, math.ceil, math.trunc, math.gcd, math.lcm, math.comb, math.factorial}
 LOGICAL = {math.isnan, math.isinf, math.isfinite, np.isnan, np.isinf, np.isfinite, np.signbit}
 GLOBALS: dict[str, Any] = {"inf": math.inf, "nan": math.nan, "np": np, "U": np.uint64}
@@ -75,6 +76,8 @@ class Expressions:
                 return self.common(*args)
             case Op(op="truediv" | "float") | Pop():
                 return FLOAT
+            case Op(op="pow", args=(_, Const(value=int() as n))) if n < 0:
+                return FLOAT
             case Op(args=args):
                 kind = self.common(*args)
                 return INT if kind == BOOL else kind
@@ -97,6 +100,8 @@ class Expressions:
                 return f"{self.spelled(array)}[{', '.join(map(self.index, index))}]"
             case Length(array=array, axis=axis):
                 return self.named(e, f"n{axis}_{self.spelled(array)}")
+            case Call(function=f, args=args) if f in POWERS and self.common(*args) == FLOAT:
+                return self.operation("pow", args)
             case Call(function=f, args=args):
                 return f"{self.name_of(f)}({', '.join(map(self.text, args))})"
             case Select(test=test, a=a, b=b):
@@ -121,10 +126,21 @@ class Expressions:
             return self.operand(args[0])
         if op in PREFIX:
             return f"{PREFIX[op]}{self.operand(args[0], BOOL if op == 'not' else INT)}"
+        if op == "pow" and self.kind(Op(op, args)) == FLOAT:
+            return self.power(*args)
         if op in INFIX:
             kind = BOOL if op in LOGIC else INT
             return f" {INFIX[op]} ".join([self.operand(a, kind) for a in args])
         return f"{op}({', '.join(map(self.text, args))})"
+
+    def power(self, a: Expr, n: Expr) -> str:
+        """Return the text of a power of a float: Numba raises an exception for ``0.0 ** -k``."""
+        base = self.operand(a, FLOAT)
+        if not isinstance(n, Const) or type(n.value) is not int:
+            return f"{base} ** {self.operand(n, FLOAT)}"
+        if n.value >= 0:
+            return f"{base} ** {n.value}"
+        return f"1.0 / {base}" if n.value == -1 else f"1.0 / {base} ** {-n.value}"
 
     def operand(self, e: Expr, kind: str = BOOL) -> str:
         """Return the text of an expression within another one, promoted to a kind."""

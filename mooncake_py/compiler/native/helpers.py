@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numpy import empty, float64, ndarray
 
-__all__ = ["grow", "maximum", "minimum", "plus", "plus_product"]
+__all__ = ["grow", "heaviside", "maximum", "minimum", "plus", "plus_product"]
 
 
 def grow(S: ndarray, size: int) -> ndarray:
@@ -23,6 +23,11 @@ def plus(total: float, e: float) -> float:
 def plus_product(total: float, a: float, b: float) -> float:
     """Return a sum of products with one more; compiled, they are added in any order."""
     return total + a * b
+
+
+def heaviside(x: float, h: float) -> float:
+    """Return what `numpy.heaviside` does."""
+    return x if x != x else 0.0 if x < 0.0 else 1.0 if x > 0.0 else h
 
 
 def maximum(a: float, b: float) -> float:
