@@ -152,6 +152,7 @@ class _Adjoint(Sweeper):
         self.active = {name for name in active if region.kinds[name] == FLOAT}
         self.fresh = unused("v", region.kinds)
         self.pulls: dict[int, Pull] = {}
+        self.together = {id(s.body[0]) for s in statements(self.body) if isinstance(s, ForAll)}
         self.scopes = Scopes(region, self.body, self.active)
         self.puller = Puller(self.active, self.kinds, self.scopes.replayed, self.fresh)
         self.needs = Needs(self.body, self.scopes, self.pull_of, self.is_replayed)
@@ -160,7 +161,7 @@ class _Adjoint(Sweeper):
         """Return the adjoint of an assignment."""
         found = self.pulls.get(id(s))
         if found is None:
-            found = self.pulls[id(s)] = self.puller.of(s)
+            found = self.pulls[id(s)] = self.puller.of(s, id(s) in self.together)
         return found
 
     def sweeps(self) -> NativeSweeps:

@@ -96,8 +96,8 @@ class Puller:
         self.known = known
         self.fresh = fresh
 
-    def of(self, s: Assign | Let) -> Pull:
-        """Return the adjoint of an assignment."""
+    def of(self, s: Assign | Let, together: bool) -> Pull:
+        """Return the adjoint of an assignment, of which several may run `together`."""
         target = target_of(s)
         if part_of(target) not in self.active:
             return NOTHING
@@ -120,13 +120,13 @@ class Puller:
         slot = cotangent(target)
         if isinstance(root, Name) and is_slow(own.get(root.name)):
             lets = [let for let in steps.lets if let.name != root.name]
-            back = finished([*lets, *ends], g, slot)
+            back = finished([*lets, *ends], g, slot, together)
             reads = values_read(back, slot)
             if root.name in reads and part_of(target) not in reads:
                 result: dict[str, Expr] = {root.name: target}
                 back = tuple(with_value(b, lambda e: substituted(e, result)) for b in back)
                 return Pull(back, reads - {root.name} | index_names(target), True)
-        back = finished([*steps.lets, *ends], g, slot)
+        back = finished([*steps.lets, *ends], g, slot, together)
         return Pull(back, values_read(back, slot), False)
 
     def times(self, d: Expr, p: Expr, steps: Steps, values: Mapping[str, Expr]) -> Expr:
@@ -166,13 +166,29 @@ def delivered(
     ]
 
 
-def finished(block: list[Statement], g: Name, slot: Target) -> Block:
-    """Return statements after the cotangent of the target is read, without what nothing reads."""
+def finished(block: list[Statement], g: Name, slot: Target, together: bool) -> Block:
+    """Return statements after the cotangent of the target is read, without what nothing reads.
+
+    Where several passes run together, elements are read before choices, not in them.
+    """
     own = {s.name for s in block if isinstance(s, Let)}
-    rest = inlined(tuple(block), own)
+    first = {s.name for s in block if isinstance(s, Let) and isinstance(s.value, Load) and together}
+    rest = inlined(without_unread(block, own), own - first)
     if g.name not in values_read(rest, slot):
         return rest
     return (Let(g.name, slot, place=g.place), *rest)
+
+
+def without_unread(block: list[Statement], own: set[str]) -> Block:
+    """Return statements without names of ours that nothing reads."""
+    kept: list[Statement] = []
+    wanted: set[str] = set()
+    for s in reversed(block):
+        assert isinstance(s, Let | Assign | Bump)
+        if not isinstance(s, Let) or s.name in wanted or s.name not in own:
+            wanted |= values_in((s.value,))
+            kept.insert(0, s)
+    return tuple(kept)
 
 
 def values_read(back: Block, slot: Target) -> frozenset[str]:

@@ -63,10 +63,10 @@ BREAKS: dict[str, Breaking] = {
     ),
     "loops are looked at once": instead(Needs, "repeated", once),
     "results are read again after what they overwrote is put back": instead(
-        Puller, "of", lambda f: lambda self, s: f(self, s)._replace(reuses=False)
+        Puller, "of", lambda f: lambda self, s, t: f(self, s, t)._replace(reuses=False)
     ),
     "what a partial reads is not needed": instead(
-        Puller, "of", lambda f: lambda self, s: f(self, s)._replace(reads=frozenset())
+        Puller, "of", lambda f: lambda self, s, t: f(self, s, t)._replace(reads=frozenset())
     ),
     "indices of what is put back are forgotten": instead(
         needs_module, "values_in", lambda f: lambda found: set()
