@@ -35,6 +35,7 @@ OPERATORS: dict[type[ast.operator], str] = {
     ast.FloorDiv: "floordiv", ast.Mod: "mod",
 }  # fmt: skip
 LOGICAL: dict[type[ast.operator], str] = {ast.BitAnd: "and", ast.BitOr: "or"}
+LOGIC: dict[type[ast.boolop], str] = {ast.And: "and", ast.Or: "or"}
 
 
 class ExpressionReader:
@@ -169,19 +170,37 @@ class ExpressionReader:
         return all(isinstance(v, Known) and v.value is None for v in values)
 
     def logical(self, op: ast.boolop, nodes: Sequence[ast.expr]) -> Value:
-        """Read ``and`` or ``or`` of truths."""
-        name = "and" if isinstance(op, ast.And) else "or"
+        """Read ``and`` or ``or``, which give one of their operands back."""
+        first, *others = nodes
+        x = self.value(first)
+        if not others:
+            return x
+        test = self.truth(x)
+        if isinstance(test, Const):
+            return x if bool(test.value) == isinstance(op, ast.Or) else self.logical(op, others)
+        y = self.logical(op, others)
+        if not all(isinstance(v, Number) and v.type == "bool" for v in (x, y)):
+            raise Unfit("and or or of what are no truths", self.b.place)
+        return Number(Op(LOGIC[type(op)], (test, self.truth(y))), "bool")
+
+    def test(self, node: ast.expr) -> Expr:
+        """Read a test, of which only the truth counts."""
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return opposite(self.test(node.operand))
+        if not isinstance(node, ast.BoolOp):
+            return self.truth(self.value(node))
+        decides = isinstance(node.op, ast.Or)
         parts: list[Expr] = []
-        for node in nodes:
-            part = self.truth(self.value(node))
-            if isinstance(part, Const):
-                if bool(part.value) == (name == "or"):
-                    return Number(part if not parts else Op(name, (*parts, part)), "bool")
-                continue
-            parts.append(part)
+        for part in node.values:
+            test = self.test(part)
+            if not isinstance(test, Const):
+                parts.append(test)
+            elif bool(test.value) == decides:
+                parts.append(test)
+                break
         if not parts:
-            return Number(Const(name == "and"), "bool")
-        return Number(parts[0] if len(parts) == 1 else Op(name, tuple(parts)), "bool")
+            return Const(not decides)
+        return parts[0] if len(parts) == 1 else Op(LOGIC[type(node.op)], tuple(parts))
 
     def truth(self, x: Value) -> Expr:
         """Return a value as a test."""
@@ -195,7 +214,7 @@ class ExpressionReader:
 
     def either(self, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Value:
         """Read ``a if test else b``, of which one side only is computed."""
-        chosen = self.truth(self.value(test))
+        chosen = self.test(test)
         if isinstance(chosen, Const):
             return self.value(body if chosen.value else orelse)
         b = self.b

@@ -50,6 +50,9 @@ class RegionSite:
     ----------
     misses : int
         Trials that failed, since the last one that did not.
+    repeats : bool
+        Whether it has run in a rehearsal: then it is never given up, as the second run of the part
+        must do the same.
     why : str
         Why there is no form, if so.
     """
@@ -66,6 +69,7 @@ class RegionSite:
         }
         self.written = [name for name in self.arrays if name in written]
         self.misses = 0
+        self.repeats = False
         self.why = ""
         self._forms: dict[frozenset[str], Form | None] = {}
         self._tangents: dict[frozenset[str], TangentSite | None] = {}
@@ -125,7 +129,11 @@ class RegionSite:
         self, ctx: ReverseMode, functions: Any, steps: None, inputs: dict[str, Any]
     ) -> dict[str, Any] | Any:
         """Run the region forward and record it; return what it gives back, or `Elsewhere`."""
-        if self.misses >= MISSES or not self.serves(inputs) or "raise" in np.geterr().values():
+        if (
+            (self.misses >= MISSES and not self.repeats)
+            or not self.serves(inputs)
+            or "raise" in np.geterr().values()
+        ):
             return Elsewhere
         form = self.form(ctx, inputs)
         if form is None or not ctx.tries_loops:  # what was looked up must not be written, perhaps
@@ -134,6 +142,7 @@ class RegionSite:
         found = self.attempt(ctx, form, inputs)
         if found is not Elsewhere:
             self.misses = 0
+            self.repeats |= ctx.rehearsal is not None
         return found
 
     def form(self, ctx: Tracking, inputs: Mapping[str, Any]) -> Form | None:
@@ -252,7 +261,7 @@ class RegionSite:
         if not moving:
             return ctx.base.run_region(self, functions, steps, values)
         site = self.tangent_of(moving)
-        if site is None or site.misses >= MISSES or not self.serves(values):
+        if site is None or (site.misses >= MISSES and not site.repeats) or not self.serves(values):
             return Elsewhere
         for name in site.given:
             if name in self.arrays:

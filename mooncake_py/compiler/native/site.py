@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from mooncake_py.compiler.native.region_site import RegionSite
 from mooncake_py.compiler.native.types import Type, flattened, type_of
 from mooncake_py.compiler.native.values import Unfit
 from mooncake_py.syntax.names import MISSING
+from mooncake_py.syntax.nodes import Place
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -68,6 +69,13 @@ def site_of(f: FunctionType) -> FunctionSite | None:
     return site
 
 
+class Refusal(NamedTuple):
+    """Why a function cannot be compiled, and where that stands; errors would keep their frames."""
+
+    why: str
+    place: Place | None
+
+
 class Reread:
     """A function as it was read for arguments of some types."""
 
@@ -95,7 +103,7 @@ class FunctionSite:
 
     Attributes
     ----------
-    refused : dict of types to Unfit
+    refused : dict of types to Refusal
         Why it could not be read.
     """
 
@@ -108,7 +116,7 @@ class FunctionSite:
         self.parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         self.positional = code.co_argcount
         self.readings: dict[tuple[Type, ...], list[Reread]] = {}
-        self.refused: dict[tuple[Type, ...], Unfit] = {}
+        self.refused: dict[tuple[Type, ...], Refusal] = {}
         self.unserved: type | None = None
 
     def call(self, ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
@@ -166,7 +174,7 @@ class FunctionSite:
         try:
             found = Reread(read_function(f, types))
         except Unfit as error:
-            self.refused[types] = error
+            self.refused[types] = Refusal(error.why, error.place)
             return None
         self.readings.setdefault(types, []).append(found)
         return found
@@ -179,9 +187,9 @@ class FunctionSite:
             for reading in readings:
                 why = reading.site.why
                 lines.append(f"{where}: not compiled: {why}" if why else f"{where}: compiled")
-        for error in self.refused.values():
-            at = f"line {error.place.line}: " if error.place is not None else ""
-            lines.append(f"{where}: not compiled: {at}{error.why}")
+        for why, place in self.refused.values():
+            at = f"line {place.line}: " if place is not None else ""
+            lines.append(f"{where}: not compiled: {at}{why}")
         if not lines and self.unserved is not None:
             lines.append(f"{where}: not compiled: an argument of type {self.unserved.__name__}")
         return list(dict.fromkeys(lines))

@@ -135,7 +135,7 @@ class StatementReader(ExpressionReader):
             case ast.Expr(value=value):
                 self.value(value)
             case ast.Assert(test=test):
-                self.b.require(self.truth(self.value(test)))
+                self.b.require(self.test(test))
             case ast.Raise():
                 self.b.add(Check(Const(False), place=self.b.place))
             case _:
@@ -388,7 +388,7 @@ class StatementReader(ExpressionReader):
     def branch(self, node: ast.If, rest: Sequence[ast.stmt]) -> None:
         """Read ``if``; what follows is part of both sides where one may leave."""
         b = self.b
-        test = self.truth(self.value(node.test))
+        test = self.test(node.test)
         sides = [[*node.body, *([] if leaves(node.body) else rest)]]
         sides.append([*node.orelse, *([] if leaves(node.orelse) else rest)])
         if isinstance(test, Const):
@@ -603,7 +603,7 @@ class StatementReader(ExpressionReader):
         self.enter_loop([], node.body, None)
         before = dict(self.scope.env)
         with b.within() as block:
-            test = self.truth(self.value(node.test))
+            test = self.test(node.test)
             if block:
                 b.add(If(test, (), (Break(),), place=place_of(node)))
                 test = Const(True)

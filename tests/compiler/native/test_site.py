@@ -246,3 +246,19 @@ def test_compiled_by_numba(name):
     for a, b in zip(g, h, strict=True):
         assert_allclose(a, b, rtol=1e-9, atol=1e-12)
     assert report(f) == [line for line in report(f) if line.endswith("compiled")]
+
+
+def test_and_and_or_give_their_operands_back(tried):
+    def f(x, rate=None):
+        rate = rate or 0.5
+        y = x[0] > 0 and x[1] > 0
+        return np.sum(x * rate) if y or not x[0] > 1 else x[0]
+
+    def operand(x):
+        return np.sum(x) * (x[0] or x[1])
+
+    x = np.array([1.0, 2.0])
+    for g in (f, operand):
+        assert_allclose(grad(g, compile=True)(x), grad(g)(x))
+    assert tried == [True]
+    assert "and or or" in report(operand)[0]
