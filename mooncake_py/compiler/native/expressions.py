@@ -179,9 +179,11 @@ class ExpressionReader:
         if isinstance(test, Const):
             return x if bool(test.value) == isinstance(op, ast.Or) else self.logical(op, others)
         y = self.logical(op, others)
-        if not all(isinstance(v, Number) and v.type == "bool" for v in (x, y)):
+        if not isinstance(x, Number) or not isinstance(y, Number):
             raise Unfit("and or or of what are no truths", self.b.place)
-        return Number(Op(LOGIC[type(op)], (test, self.truth(y))), "bool")
+        if x.kind != BOOL or x.type != y.type:
+            raise Unfit("and or or of what are no truths", self.b.place)
+        return Number(Op(LOGIC[type(op)], (test, self.truth(y))), x.type)
 
     def test(self, node: ast.expr) -> Expr:
         """Read a test, of which only the truth counts."""
