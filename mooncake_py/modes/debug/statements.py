@@ -23,7 +23,7 @@ from mooncake_py.modes.debug.mirror import Levels, Mirror, Part, parts_of
 from mooncake_py.modes.debug.quick_ways import QuickWay, is_far
 from mooncake_py.modes.debug.shaken import SPREAD, ShakenReverse, shaken_over
 from mooncake_py.modes.reverse.context import ReverseContext
-from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.active import REAL_SCALARS, Active
 from mooncake_py.tangents.memory import Shadows, zeros_like_owner
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ __all__ = ["compare_statement"]
 CLOSE = 1e-12  # of a derivative
 CLOSE_TO_TERMS = 1e-11  # of about the terms that it is a sum of
 SAMPLES = 3
+HUGE = 1e100
 COTANGENTS = np.random.default_rng(0).normal(size=1021)  # quicker than new ones for each element
 COTANGENTS[::8] = 0.0
 RESULT = -1  # in the place of the position of a value
@@ -210,7 +211,7 @@ class StatementBeside(QuickWay):
         keys = {key for run in (self.quick, self.reference) for key in run.parts if key[1]}
         for key in sorted(keys):
             t, expected = self.quick.numbers(key), self.reference.numbers(key)
-            if is_far(t, expected, np.abs(expected), CLOSE).any():
+            if self.may_differ(t, expected):
                 self.compare_rounded(
                     "tangent", self.name(key[0]), t, expected,
                     self.sizes.of_parts[key], CLOSE_TO_TERMS,
@@ -222,7 +223,7 @@ class StatementBeside(QuickWay):
         found = self.quick.pull(self.seeds)
         inputs = self.reference.mirror.inputs
         for k, (position, _) in enumerate(inputs):
-            if is_far(found[k], expected[k], np.abs(expected[k]), CLOSE).any():
+            if self.may_differ(found[k], expected[k]):
                 self.compare_rounded(
                     "cotangent", self.name(position), found[k], expected[k],
                     self.sizes.of_inputs[k], CLOSE_TO_TERMS,
@@ -236,6 +237,16 @@ class StatementBeside(QuickWay):
             if type(old) is ndarray:
                 a = self.quick.mirror.values[position]
                 self.compare_value(f"{self.name(position)}, undone,", a, old)
+
+    def may_differ(self, y: Any, expected: Any) -> bool:
+        """Return True if derivatives are not the same to rounding."""
+        return bool(is_far(y, expected, np.abs(expected), CLOSE).any()) and not self.is_extreme
+
+    @cached_property
+    def is_extreme(self) -> bool:
+        """Whether squares of numbers may overflow: which terms of a derivative do is each way's."""
+        numbers = [as_plain(v) for v in (self.reference.y, *self.values)]
+        return any(map(is_extreme, numbers))
 
     @cached_property
     def seeds(self) -> dict[Key, Any]:
@@ -293,6 +304,14 @@ class Sizes:
         self.of_inputs = [
             spread(*pair) for pair in zip(expected, zip(*found, strict=True), strict=True)
         ]
+
+
+def is_extreme(v: Any) -> bool:
+    """Return True if a number, or one in an array, is finite and very large or small."""
+    if type(v) is not ndarray and type(v) not in REAL_SCALARS:
+        return False
+    sizes = np.abs(v)
+    return bool(np.any(((sizes > HUGE) | (sizes < 1.0 / HUGE)) & (sizes > 0.0) & (sizes < np.inf)))
 
 
 def spread(expected: Any, found: Any) -> Any:

@@ -248,6 +248,16 @@ def test_functions_that_may_do_anything_run_once(
     assert compared == []
 
 
+def test_numbers_whose_squares_overflow_are_no_difference() -> None:
+    def f(x, z):
+        y = 2.0 / (np.log(np.outer(z, x)) + 3.0)
+        return np.sum(y)
+
+    z = np.array([1e200, 0.7, 0.3])
+    with debug_mode():
+        hvp(f, (np.abs(X), z), X)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.complex128, [("a", float), ("b", int)]])
 def test_arrays_of_other_types_are_not(dtype: Any, compared: list[StatementBeside]) -> None:
     def f(x):
