@@ -17,7 +17,7 @@ import numpy as np
 
 __all__ = [
     "Difference", "cuts", "difference", "effects", "is_its_python", "is_jitted", "is_of_numba",
-    "is_prange", "key_of", "python_function", "with_items",
+    "is_prange", "is_written_by_numba", "key_of", "python_function", "with_items",
 ]  # fmt: skip
 
 DISPATCHER = ("numba.core.registry", "CPUDispatcher")
@@ -44,6 +44,12 @@ def is_of_numba(cls: type) -> bool:
     """Return True for the classes of Numba's objects, and of instances of jitted classes."""
     module = cls.__module__
     return type(module) is str and module.startswith("numba.")
+
+
+def is_written_by_numba(f: FunctionType) -> bool:
+    """Return True for Python functions of Numba's, those that it has generated too."""
+    name = f.__globals__.get("__name__")
+    return type(name) is str and name.startswith("numba.")
 
 
 def is_prange(value: Any) -> bool:

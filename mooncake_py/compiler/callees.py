@@ -16,7 +16,6 @@ from mooncake_py.diagnostics.native_modules import is_constant_library, is_nativ
 from mooncake_py.jitted import is_its_python, is_jitted, python_function
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.rules import registry
-from mooncake_py.syntax.jitted import may_overflow
 from mooncake_py.syntax.names import MISSING
 
 if TYPE_CHECKING:
@@ -80,7 +79,11 @@ class Callee:
 
     def may_overflow(self, ints: frozenset[str]) -> bool:
         """Return True if ints, such as these parameters, could wrap around in compiled code."""
-        return self.is_jitted and may_overflow(self.named(), ints)
+        if not self.is_jitted:
+            return False
+        from mooncake_py.syntax.jitted import may_overflow  # which few programs need
+
+        return may_overflow(self.named(), ints)
 
     def holds(self) -> bool:
         """Return True if the function is what it was, and has no rule."""

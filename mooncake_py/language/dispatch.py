@@ -21,7 +21,7 @@ from mooncake_py.application.out_argument import named_out, signature_of
 from mooncake_py.containers import containers, effects
 from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
 from mooncake_py.diagnostics.refusals import missing_rule
-from mooncake_py.jitted import is_of_numba
+from mooncake_py.jitted import is_of_numba, is_written_by_numba
 from mooncake_py.language import (
     array_protocols,
     array_subclasses,
@@ -34,8 +34,6 @@ from mooncake_py.language import (
     descriptor_calls,
     domains,
     intrinsics,
-    numba_calls,
-    numba_objects,
     scipy_functions,
     special,
     stored_files,
@@ -69,6 +67,7 @@ CONTAINERS = tuple(containers.CONTAINERS)
 READ_ONLY = (tuple, frozenset, MappingProxyType, type({}.keys()), type({}.values()),
              type({}.items()))  # fmt: skip
 CALL = "__call__"
+NUMBA = "numba"
 NUMPY_DISPATCHER = type(np.sum)
 CALLERS = frozenset({
     FunctionType, MethodType, functools.partial, LRU_WRAPPER, operator.methodcaller,
@@ -139,8 +138,8 @@ def call_unregistered(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if type(f.__self__) is Active:
             return f(*args, **kwargs)
         return type(ctx).call(ctx, f.__func__, f.__self__, *args, **kwargs)
-    if is_of_numba(t) or (isinstance(f, type) and is_of_numba(f)):
-        return numba_calls.call(ctx, f, args, kwargs)
+    if NUMBA in sys.modules and (is_of_numba(t) or (isinstance(f, type) and is_of_numba(f))):
+        return of_numba().call(ctx, f, args, kwargs)
     if isinstance(f, type):
         return construct.instance(ctx, f, args, kwargs)
     if issubclass(t, BuiltinFunctionType):  # the types of some bound methods are subclasses
@@ -162,6 +161,13 @@ def call_unregistered(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return call_opaque(ctx, f, args, kwargs)
 
 
+def of_numba() -> Any:
+    """Return the module for calls of Numba's objects, which few programs need."""
+    from mooncake_py.language import numba_calls
+
+    return numba_calls
+
+
 def call_python(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
     """Call a Python function: natively if its module has no part in derivatives."""
     if generated.has_no_source(f):
@@ -172,8 +178,8 @@ def call_python(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
         return array_subclasses.run(ctx, f, args, kwargs)
     if is_constant_library(f.__module__):
         return constant_libraries.run(ctx, f, args, kwargs)
-    if numba_objects.is_library(f):
-        return numba_objects.call_library(ctx, f, args, kwargs)
+    if NUMBA in sys.modules and is_written_by_numba(f):
+        return of_numba().call_library(ctx, f, args, kwargs)
     if is_native_module(f.__module__):
         if runs_code(f, args):
             raise missing_rule(ctx, f, args, "it runs other code out of sight")
@@ -311,8 +317,8 @@ def is_plain(part: Any) -> bool:
 def call_opaque(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a compiled function without a rule if it can neither drop a derivative nor write."""
     values = (*args, *kwargs.values())
-    if any(map(numba_objects.is_holder, values)):
-        return numba_objects.read_attribute(ctx, f, values)
+    if NUMBA in sys.modules and any(map(of_numba().is_holder, values)):
+        return of_numba().read_attribute(ctx, f, values)
     if ctx.stored is not None:
         stored_files.refuse_reading(ctx, f, values)
     receiver = getattr(f, "__self__", None)

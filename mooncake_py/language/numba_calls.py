@@ -8,11 +8,12 @@ import numpy as np
 
 from mooncake_py.jitted import is_jitted, key_of
 from mooncake_py.language import numba_functions, numba_objects, numba_ufuncs
+from mooncake_py.language.numba_objects import call_library, is_holder, read_attribute
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["call"]
+__all__ = ["call", "call_library", "is_holder", "read_attribute"]
 
 SCALARS = ("numba.core.types.scalars", "numba.core.types.old_scalars")  # the second in Numba 0.61
 UFUNCS = {

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = [
-    "call_library", "is_holder", "is_library", "make", "read_attribute", "refuse_unreadable",
+    "call_library", "is_holder", "make", "read_attribute", "refuse_unreadable",
     "refused",
 ]  # fmt: skip
 
@@ -95,12 +95,6 @@ def make(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
 
 
 # Functions in Python.
-
-
-def is_library(f: FunctionType) -> bool:
-    """Return True for Python functions of Numba's, those that it has generated too."""
-    name = f.__globals__.get("__name__")
-    return type(name) is str and name.startswith("numba.")
 
 
 def call_library(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
