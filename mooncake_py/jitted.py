@@ -192,24 +192,37 @@ def differences(f: Any) -> Iterator[Difference]:
             )
 
 
-def cuts(f: Any, position: int | None = None) -> bool:
-    """Return True if an argument of a jitted function, or its result, is made an int.
+def cuts(f: Any, position: int | None, value: Any) -> bool:
+    """Return True if the signature makes an int of a float: an argument, or the result for None.
 
-    That is what signatures do to floats, where they leave no other type to choose.
+    That is so where it leaves no other type to choose.
     """
     if f._can_compile:
         return False
     signatures = [compiled.signature for compiled in f.overloads.values()]
-    types = [s.return_type if position is None else s.args[position] for s in signatures]
-    return all(type(t).__name__ in ("Boolean", "Integer") for t in types)
+    types = [
+        s.return_type if position is None else s.args[position]
+        for s in signatures
+        if position is None or position < len(s.args)
+    ]
+    return bool(types) and all(makes_int(t, value) for t in types)
+
+
+def makes_int(type_: Any, value: Any) -> bool:
+    """Return True if a float, or one in a tuple, is made an int to be of a type of Numba's."""
+    if type(value) is tuple:
+        return any(map(makes_int, getattr(type_, "types", ()), value))
+    is_float = isinstance(value, (float, complex, np.inexact))  # an active one passes for it
+    return is_float and type(type_).__name__ in ("Boolean", "Integer")
 
 
 def is_its_python(f: Any) -> bool:
     """Return True if a jitted function does what its Python does, whatever it is passed."""
     if difference(f) is not None:
         return False
-    count = f.py_func.__code__.co_argcount
-    return f._can_compile or not any(cuts(f, position) for position in (*range(count), None))
+    signatures = [] if f._can_compile else [made.signature for made in f.overloads.values()]
+    types = [t for s in signatures for t in (*s.args, s.return_type)]
+    return not any(makes_int(t, 0.0) or getattr(t, "types", ()) for t in types)
 
 
 def is_overloaded(f: FunctionType) -> bool:

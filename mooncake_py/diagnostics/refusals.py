@@ -5,7 +5,7 @@ from __future__ import annotations
 import array
 import pickle
 import weakref
-from types import FunctionType, MethodType
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -111,14 +111,6 @@ def other_way(f: Any, values: Any) -> str:
         f = f.__func__
     if is_view_of_subclass(f, values):
         return "compute with plain arrays, or keep the array as an attribute of a class of your own"
-    source = getattr(f, "py_func", None)
-    if type(source) is FunctionType:  # of Numba
-        name = source.__name__
-        return (
-            "differentiate the Python function that it was compiled from:\n"
-            f"    from mooncake_py import overlay\n    overlay({name})({name}.py_func)\n"
-            f"or register a rule that calls compiled code:\n{by_vjp(name, None, False)}"
-        )
     try:
         return OTHER_WAYS.get(f, "")
     except TypeError:  # a callable that cannot be hashed

@@ -78,14 +78,16 @@ def refuse_difference(ctx: Mode, f: Any, name: str) -> None:
 
 def call_python_of(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Call the Python of a jitted function, and see to what its signature converts."""
-    for position, value in enumerate(args):
-        if is_float(value) and cuts(f, position):
-            raise made_int(ctx, f, f"makes argument {position} an int")
     own = f.py_func
+    names = own.__code__.co_varnames
+    given = [*enumerate(args), *((names.index(n), v) for n, v in kwargs.items() if n in names)]
+    for position, value in given:
+        if cuts(f, position, value):
+            raise made_int(ctx, f, f"makes argument {position} an int")
     python = own if registry.find(own) is not None else python_for(f, args, kwargs)
     y = ctx.call(python, *args, **kwargs)
-    if is_float(y) and cuts(f):
-        raise made_int(ctx, f, "makes the result an int")
+    if cuts(f, None, y):
+        raise made_int(ctx, f, "makes the result, or a part of it, an int")
     return as_returned(ctx, y)
 
 
@@ -97,10 +99,6 @@ def as_returned(ctx: Mode, y: Any) -> Any:
         return bool(y)
     own = next((own for kind, own in NUMBERS.items() if isinstance(y, kind)), None)
     return y if own is None else ctx.call(own, y)
-
-
-def is_float(value: Any) -> bool:
-    return isinstance(value, (float, complex, np.inexact))  # an active number passes for one
 
 
 def made_int(ctx: Mode, f: Any, what: str) -> Exception:

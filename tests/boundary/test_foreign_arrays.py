@@ -68,15 +68,3 @@ def test_a_series_of_pandas():
     for run in WAYS.values():
         with pytest.raises(NonDifferentiableArgumentError, match="a Series of pandas"):
             run(pandas.Series(X))
-
-
-def test_something_compiled_that_knows_its_source():
-    class Dispatcher:
-        __slots__ = ("__weakref__", "py_func")
-        __call__ = np.sum  # compiled, as far as the engine knows
-
-    from mooncake_py.diagnostics.refusals import other_way
-
-    dispatcher = Dispatcher()
-    dispatcher.py_func = loss
-    assert "overlay(loss)(loss.py_func)" in other_way(dispatcher, ())

@@ -456,6 +456,16 @@ def cut_result(x):
     return 2 * x
 
 
+@njit("UniTuple(i8, 2)(f8)")
+def cut_pair(x):
+    return x, 2 * x
+
+
+@njit("Tuple((f8, i8))(f8)")
+def with_count(x):
+    return 2 * x, 2
+
+
 @njit("f8(i8)")
 def cut_argument(n):
     return 2.0 * n
@@ -473,11 +483,14 @@ def test_signatures_of_ints():
             s += cut_argument(x[i])
         return s
 
-    assert "makes the result an int" in refused(cut_result, 2.7)
+    assert "makes the result, or a part of it, an int" in refused(cut_result, 2.7)
+    assert "a part of it, an int" in refused(lambda x: cut_pair(x)[1], 2.7)
     assert "makes argument 0 an int" in refused(cut_argument, 2.7)
     assert "makes argument 0 an int" in refused(loop, X)
+    assert "makes argument 0 an int" in refused(lambda x: cut_argument(n=x), 2.7)
     assert grad(lambda x: x * cut_argument(3))(2.0) == 6.0
     assert grad(chosen)(2.7) == 2.0
+    assert grad(lambda x: with_count(x)[0])(2.7) == 2.0
 
 
 @njit(parallel=True)
@@ -485,6 +498,18 @@ def in_parallel(x):
     s = 0.0
     for i in numba.prange(len(x)):
         s += square(x[i])
+    return s
+
+
+@njit("f8(f8)")
+def square_of_float(x):
+    return x * x
+
+
+def of_floats(x):
+    s = 0.0
+    for i in range(len(x)):
+        s += square_of_float(x[i])
     return s
 
 
@@ -496,7 +521,7 @@ def of_numbers(x):
 
 
 @pytest.mark.plain
-@pytest.mark.parametrize("f", [total, in_parallel, of_numbers])
+@pytest.mark.parametrize("f", [total, in_parallel, of_numbers, of_floats])
 def test_loops_are_one_entry(f):
     (entry,) = tape_of(f, X).entries
     assert entry.operation == "loop"
