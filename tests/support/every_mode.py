@@ -2,10 +2,10 @@
 
 ``-p tests.support.every_mode`` records what a test differentiates by `grad`, `value_and_grad`,
 `vjp` and `jvp`.  When the test has passed, the plugin takes the same derivative in the other modes,
-twice, inside another derivative, and after calls with operands of other shapes and dtypes (see
-`modes.checks`).  All choices are seeded by the name of the test.  Each derivative is taken in some
-of the modes; with ``EVERY_MODE=all`` in the environment in all of them, which takes four times as
-long, and with ``EVERY_MODE_SEED=1`` the choices are others.
+twice, with compiled functions, inside another derivative, and after calls with operands of other
+shapes and dtypes (see `modes.checks`).  All choices are seeded by the name of the test.  Each
+derivative is taken in some of the modes; with ``EVERY_MODE=all`` in the environment in all of them,
+which takes four times as long, and with ``EVERY_MODE_SEED=1`` the choices are others.
 
 A test marked ``without_modes(reason, ...)`` does without the modes whose names begin so, without
 all if none is named.  What another mode may refuse is a table in `modes.refusals`.
@@ -62,7 +62,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[Any]:
 
 def sampled(rng: Random) -> list[Mode]:
     """Return the quick modes, and one of each sort of the others."""
-    return [*MODES[:2], rng.choice(MODES[2:4]), rng.choice(MODES[4:])]
+    return [*MODES[:3], rng.choice(MODES[3:5]), rng.choice(MODES[5:])]
 
 
 def chosen(records: list[Record], rng: Random) -> list[Record]:

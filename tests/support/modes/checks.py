@@ -15,6 +15,7 @@ from mooncake_py.boundary.arguments import choose_arguments
 from mooncake_py.errors import MooncakeError
 from mooncake_py.tangents.memory import has_overlaps
 from tests.support.modes import nested, variants
+from tests.support.modes.compiled import compiled
 from tests.support.modes.problem import (
     ModeError,
     Problem,
@@ -163,6 +164,6 @@ def twice(problem: Problem, expected: Any, rng: Any, counts: Any) -> None:
 
 
 MODES: list[Mode] = [
-    forward, twice, nested.inside_forward, nested.inside_reverse, variants.other_shapes,
+    forward, twice, compiled, nested.inside_forward, nested.inside_reverse, variants.other_shapes,
     variants.other_dtypes,
 ]  # fmt: skip

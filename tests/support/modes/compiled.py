@@ -1,0 +1,55 @@
+"""A derivative whose functions are compiled whole, where they can be; the text runs as Python."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mooncake_py.compiler.native import form
+from mooncake_py.compiler.native.build import interpreted
+from mooncake_py.compiler.native.region_site import RegionSite
+from mooncake_py.runtime.compilation import using
+from tests.support.modes.problem import Problem, Skipped, require_close, require_value
+from tests.support.modes.snapshots import arrays_of
+
+MOST = 1000  # elements of arguments: what is compiled runs element by element here
+
+
+def compiled(
+    problem: Problem, expected: Any, rng: np.random.Generator, counts: Counter[str]
+) -> None:
+    """Compare the gradient, and the derivative along a random direction, with the gradient."""
+    if sum(a.size for arg in problem.args for a in arrays_of(arg)) > MOST:
+        raise Skipped("arguments are large")
+    value, g = expected
+    tangents = problem.directions(rng)
+    along, size = problem.paired(tangents, g)
+    rtol = problem.rtol()
+    with compiling(counts):
+        y, h = problem.value_and_grad()
+        require_value(y, value, rtol, "of compiled functions")
+        require_close(problem.paired(tangents, h)[0], along, size, rtol, "the compiled gradient")
+        y, slope = problem.slope(tangents)
+        require_value(y, value, rtol, "of compiled functions in forward mode")
+        require_close(slope, along, size, rtol, "the compiled derivative along a direction")
+
+
+@contextmanager
+def compiling(counts: Counter[str]) -> Iterator[None]:
+    """Let functions be compiled within a block, and count the regions that run."""
+    attempt = RegionSite.attempt
+
+    def counted(self: Any, *args: Any) -> Any:
+        y = attempt(self, *args)
+        counts["regions that ran compiled"] += type(y) is dict
+        return y
+
+    with pytest.MonkeyPatch.context() as patch, using(True):
+        patch.setattr(form, "built", interpreted)
+        patch.setattr(RegionSite, "attempt", counted)
+        yield
