@@ -11,10 +11,11 @@ import numpy as np
 
 from mooncake_py.compiler.callees import Callee, Callees, is_own
 from mooncake_py.compiler.ir import Assign, Count, Name
+from mooncake_py.compiler.native.assignments import Again, Findings
 from mooncake_py.compiler.native.builder import Builder
 from mooncake_py.compiler.native.region import FLOAT, INT, NativeRegion
 from mooncake_py.compiler.native.scope import Scope, constant
-from mooncake_py.compiler.native.statements import Again, Findings, StatementReader
+from mooncake_py.compiler.native.statements import StatementReader
 from mooncake_py.compiler.native.types import (
     ArrayType,
     KnownType,

@@ -1,0 +1,312 @@
+"""From assignments in the source to stores, and to what variables stand for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from mooncake_py.compiler.ir import Assign, Const, Count, Expr, Load, Name, Op, Select
+from mooncake_py.compiler.native import operations
+from mooncake_py.compiler.native.expressions import ExpressionReader
+from mooncake_py.compiler.native.indexing import viewed
+from mooncake_py.compiler.native.region import BOOL, FLOAT, INT
+from mooncake_py.compiler.native.values import Array, Index, Number, Tuple, Unfit, Value
+from mooncake_py.overriding import override
+from mooncake_py.syntax.nodes import place_of
+
+__all__ = ["Again", "AssignmentReader", "Findings"]
+
+
+class Again(Exception):
+    """Something was found out late: the function must be read anew."""
+
+
+class Findings:
+    """What is found out while a function is read, and is known when it is read anew.
+
+    Attributes
+    ----------
+    varied : set of str
+        Variables of numbers whose type is known only when it runs.
+    widened : set of str
+        Those that are an int in one place and a float in another.
+    carried : set of str
+        Variables of arrays that a loop binds anew in each pass.
+    """
+
+    def __init__(self) -> None:
+        self.varied: set[str] = set()
+        self.widened: set[str] = set()
+        self.carried: set[str] = set()
+
+
+class AssignmentReader(ExpressionReader):
+    """Reads assignments.
+
+    Attributes
+    ----------
+    findings : Findings
+    types : dict of str to str
+        Of the variables of numbers in the region their types.
+    guarded : set of str
+        Memory that stands for other memory, and must not be written.
+    buffers : set of str
+        The memory of arrays that a loop binds anew.
+    """
+
+    findings: Findings
+    types: dict[str, str]
+    guarded: set[str]
+    buffers: set[str]
+
+    def assigned(self, targets: Sequence[ast.expr], value: Value) -> None:
+        """Bind or write targets."""
+        for target in targets:
+            self.to_target(target, value)
+
+    def to_target(self, target: ast.expr, value: Value) -> None:
+        """Bind or write a target."""
+        match target:
+            case ast.Name(id=name):
+                self.bind(name, value)
+            case ast.Tuple(elts=elts):
+                items = self.items(value, len(elts))
+                kept = self.exchanged(elts, [self.kept_apart(item) for item in items])
+                for part, item in zip(elts, kept, strict=True):
+                    self.to_target(part, item)
+            case ast.Subscript(value=base, slice=index):
+                self.written(base, index, value)
+            case _:
+                raise Unfit("an assignment to what is no name and no item", place_of(target))
+
+    def items(self, value: Value, count: int) -> Sequence[Value]:
+        """Return the parts of a value that is unpacked."""
+        if isinstance(value, Tuple) and len(value.items) == count:
+            return value.items
+        if isinstance(value, Array) and value.shape and value.shape[0] == Const(count):
+            views = [viewed(self.b, value, [Number(Const(k), "int")]) for k in range(count)]
+            return [v if v.shape else self.element(v) for v in views]
+        raise Unfit("a value that is unpacked into as many names", self.b.place)
+
+    def kept_apart(self, value: Value) -> Value:
+        """Return a value as it is now, before other targets are bound."""
+        if isinstance(value, Number) and not isinstance(value.e, Const):
+            if value.kind == FLOAT:
+                rank = None if value.rank is None else self.b.counted(value.rank)
+                return Number(self.b.number(value.e), value.type, rank)
+            if value.kind == INT:
+                return Number(self.b.steady(value.e), value.type)
+            found = self.b.counted(value.e)
+            self.b.kinds[found.name] = BOOL
+            return Number(found, value.type)
+        if isinstance(value, Array) and not value.base:
+            return self.b.kept(value)
+        return value
+
+    def exchanged(self, targets: Sequence[ast.expr], values: Sequence[Value]) -> Sequence[Value]:
+        """Return arrays that a loop binds anew and that change places as they are now."""
+        bases = [v.base if isinstance(v, Array) and v.whole else "" for v in values]
+        own = [
+            found.base
+            for target in targets
+            if isinstance(target, ast.Name)
+            and isinstance(found := self.scope.env.get(target.id), Array)
+        ]
+        if not set(bases) <= self.buffers or sorted(bases) != sorted(own):
+            return values
+        copies = [self.b.kept(v) for v in values if isinstance(v, Array)]
+        return [Array(a.shape, a.kind, a.at) for a in copies]
+
+    def bind(self, name: str, value: Value) -> None:
+        """Bind a variable."""
+        scope = self.scope
+        scope.maybe.pop(name, None)
+        if isinstance(value, Number):
+            scope.env[name] = self.bind_number(name, value)
+        elif isinstance(value, Array):
+            scope.env[name] = self.bind_array(name, value)
+        else:
+            if isinstance(value, Tuple):
+                value = Tuple(tuple(map(self.kept_apart, value.items)))
+            scope.env[name] = value
+
+    def bind_number(self, name: str, value: Number) -> Number:
+        """Bind a variable to a number; return what it stands for."""
+        b, own = self.b, self.scope.named(name)
+        if value.kind == INT and self.scope.bindings[name] == 1 and value.type == "int":
+            return Number(b.steady(value.e), "int")
+        kind = FLOAT if own in self.findings.widened else value.kind
+        known = b.kinds.setdefault(own, kind)
+        if known != kind:
+            if BOOL in (known, kind):
+                raise Unfit("a variable that is a truth or a number", b.place)
+            self.findings.widened.add(own)
+            self.findings.varied.add(own)
+            raise Again
+        e = operations.as_float(value.e) if kind == FLOAT else value.e
+        if kind == FLOAT and value.kind == INT and not isinstance(e, Const):
+            e = Op("float", (e,), place=b.place)
+        target = Name(own, place=b.place)
+        b.add(Assign(target, e, place=b.place) if kind == FLOAT else Count(own, e, place=b.place))
+        b.ranges.natural.discard(own)
+        b.frozen = {}
+        if own in self.findings.varied:
+            if kind != FLOAT:
+                raise Unfit("a variable whose type varies", b.place)
+            rank = f"{own}_rank"
+            b.kinds[rank] = INT
+            b.add(Count(rank, operations.rank_of(b, value), place=b.place))
+            return Number(target, "float64", Name(rank))
+        if value.rank is not None or self.types.setdefault(own, value.type) != value.type:
+            self.findings.varied.add(own)
+            raise Again
+        return Number(target, value.type)
+
+    def bind_array(self, name: str, value: Array) -> Array:
+        """Bind a variable to an array; return what it stands for."""
+        b, own = self.b, self.scope.named(name)
+        before = self.scope.env.get(name)
+        if own in self.findings.carried and b.loops and isinstance(before, Array):
+            if value.base:
+                if not value.whole or b.made.get(value.base) != b.loops:
+                    raise Unfit(f"{name} becomes another view in each pass of a loop", b.place)
+                self.guarded.add(value.base)  # which has two names until the next pass
+            if value.kind != before.kind or len(value.shape) != len(before.shape):
+                raise Unfit(f"{name} becomes another kind of array in a loop", b.place)
+            b.store(before, operations.broadcast_to(self.of_shape(value, before), before.shape, b))
+            self.forget_views(name, before)
+            return before
+        if value.base in self.buffers:
+            if not value.whole:
+                return value
+            found = b.kept(value)  # it keeps what the other name has now
+            self.guarded |= {value.base, found.base}
+            return found
+        return value if value.base else b.kept(value)
+
+    def forget_views(self, name: str, a: Array) -> None:
+        """Forget what other variables are views of: the array that was there before."""
+        env = self.scope.env
+        for other, value in list(env.items()):
+            if other != name and a.base in bases_in(value):
+                del env[other]
+
+    def of_shape(self, value: Array, like: Array) -> Array:
+        """Return an array that must have the shape of another one."""
+        for n, m in zip(value.shape, like.shape, strict=True):
+            self.b.check("eq", n, m)
+        return value
+
+    def written(self, base: ast.expr, index: ast.expr, value: Value) -> None:
+        """Write an element, a view, or where a mask is true."""
+        b, a = self.b, self.value(base)
+        if not isinstance(a, Array) or not a.base:
+            raise Unfit("an assignment to an item of what is no array", b.place)
+        parts = self.parts(index)
+        if len(parts) == 1 and isinstance(parts[0], Array) and parts[0].kind == BOOL:
+            self.where(a, parts[0], value)
+        else:
+            self.store(viewed(b, a, parts), value)
+
+    def store(self, a: Array, value: Value) -> None:
+        """Write all elements of a view."""
+        b = self.b
+        self.require_memory(a)
+        if not isinstance(value, Number | Array):
+            raise Unfit("a value that is neither a number nor an array", b.place)
+        if not a.shape and isinstance(value, Number):
+            target = a.at(())
+            assert isinstance(target, Load)
+            b.add(Assign(target, self.converted(value.e, value.kind, a.kind), place=b.place))
+            return
+        element = operations.broadcast_to(value, a.shape, b)
+        kind = value.kind
+        b.store(a, lambda at: self.converted(element(at), kind, a.kind))
+
+    def require_memory(self, a: Array) -> None:
+        """Raise for an array whose memory is not to be written."""
+        if not a.base:
+            raise Unfit("a write to elements that an array of ints picks", self.b.place)
+        if a.base in self.guarded:
+            raise Unfit("a write to an array that a loop binds anew", self.b.place)
+
+    def converted(self, e: Expr, kind: str, to: str) -> Expr:
+        """Return an element as one of the array that it is written to."""
+        if kind == to:
+            return operations.as_float(e) if to == FLOAT else e
+        if to != FLOAT or kind != INT:
+            raise Unfit("a write that changes the kind of a number", self.b.place)
+        return operations.as_float(e) if isinstance(e, Const) else Op("float", (e,))
+
+    def where(self, a: Array, mask: Array, value: Value, op: str = "") -> None:
+        """Write a number where a mask is true."""
+        b = self.b
+        self.require_memory(a)
+        if not isinstance(value, Number) or len(mask.shape) != len(a.shape):
+            raise Unfit("a write of arrays where a mask is true", b.place)
+        self.of_shape(mask, a)
+        mask = mask if mask.base != a.base else b.kept(mask)
+        e = self.converted(operations.as_element(b, value), value.kind, a.kind)
+
+        def chosen(at: Index) -> Expr:
+            old = a.at(at)
+            return Select(mask.at(at), Op(op, (old, e)) if op else e, old, place=b.place)
+
+        b.store(a, chosen)
+
+    def augmented(self, node: ast.AugAssign) -> None:
+        """Read ``target op= value``."""
+        target = node.target
+        if isinstance(target, ast.Name):
+            old, value = self.value(target_read(target)), self.value(node.value)
+            if isinstance(old, Array):
+                self.change(old, node.op, value)
+            else:
+                self.bind(target.id, self.operated(node.op, old, value))
+            return
+        if not isinstance(target, ast.Subscript):
+            raise Unfit("an assignment to what is no name and no item", place_of(target))
+        a = self.value(target.value)
+        if not isinstance(a, Array):
+            raise Unfit("an assignment to an item of what is no array", place_of(target))
+        parts = self.parts(target.slice)
+        value = self.value(node.value)
+        if len(parts) == 1 and isinstance(parts[0], Array) and parts[0].kind == BOOL:
+            if type(node.op) not in (ast.Add, ast.Sub, ast.Mult):
+                raise Unfit("a change where a mask is true", place_of(target))
+            self.where(a, parts[0], value, type(node.op).__name__.lower().replace("mult", "mul"))
+            return
+        view = viewed(self.b, a, parts)
+        self.change(view, node.op, value)
+
+    def change(self, a: Array, op: ast.operator, value: Value) -> None:
+        """Change an array in place."""
+        if a.shape:
+            changed = self.operated(op, a, value)
+            assert isinstance(changed, Array)
+            if len(changed.shape) != len(a.shape):
+                raise Unfit("a change of an array by one with more axes", self.b.place)
+            self.store(a, self.of_shape(changed, a))
+        else:
+            self.store(a, self.operated(op, self.element(a), value))
+
+    @override
+    def written_to(self, out: Value, value: Value) -> Value:
+        if not isinstance(out, Array):
+            raise Unfit("out= that is no array", self.b.place)
+        if isinstance(value, Array):
+            self.of_shape(value, out)
+        self.store(out, value)
+        return out
+
+
+def bases_in(value: Value) -> set[str]:
+    """Return the memory that a value refers to."""
+    if isinstance(value, Tuple):
+        return set().union(*map(bases_in, value.items))
+    return {value.base} if isinstance(value, Array) else set()
+
+
+def target_read(target: ast.Name) -> ast.Name:
+    """Return a target as it is read."""
+    return ast.copy_location(ast.Name(target.id, ast.Load()), target)
