@@ -12,7 +12,7 @@ from mooncake_py import jvp
 from mooncake_py.compiler.statements import row_forms
 from mooncake_py.modes.forward.stacked import StackedContext
 
-pytestmark = pytest.mark.without_modes("it is about the forms of one mode")
+pytestmark = pytest.mark.plain
 X, M = np.array([0.7, -1.2, 0.8]), np.array([[0.3, -0.2, 1.1], [0.5, 0.9, -0.7], [0.2, 0.1, 0.4]])
 
 
