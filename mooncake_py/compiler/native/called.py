@@ -6,7 +6,7 @@ import builtins
 import hashlib
 import math
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from importlib import import_module
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
@@ -34,6 +34,8 @@ INSTEAD: dict[Any, Any] = {f: own for f, (own, _) in NUMPY_FUNCTIONS.items()} | 
 """Functions that compiled do on floats what those of NumPy do, without warnings or exceptions."""
 
 
+INTRINSIC = helpers.plus, helpers.plus_product, helpers.times, helpers.over
+
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
 """How everything is compiled."""
 
@@ -59,8 +61,8 @@ def compilable(f: Any) -> Any:
         It reads what may change: compiled functions take that for constants.
     """
     f = INSTEAD.get(f, f)
-    if f in (helpers.plus, helpers.plus_product):
-        return summing(f is helpers.plus_product)
+    if f in INTRINSIC:
+        return intrinsic(f)
     if type(f) is not FunctionType:
         return f
     scope = dict(f.__globals__)
@@ -75,25 +77,45 @@ def compilable(f: Any) -> Any:
     return numba().njit(**OPTIONS)(own)
 
 
-def summing(product: bool) -> Any:
-    """Return a sum that machine code may take in any order; nothing else is reordered."""
-    extending, types = import_module("numba.extending"), numba().types
+def intrinsic(f: FunctionType) -> Any:
+    """Return one of our functions of floats as instructions of the machine, without branches.
+
+    Sums may be taken in any order; nothing else is reordered.
+    """
     flags = ("reassoc", "contract")
 
-    def plus(typing: Any, total: Any, e: Any) -> Any:
-        def emit(target: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return builder.fadd(*args, flags=flags)
+    def plus(builder: Any, total: Any, e: Any) -> Any:
+        return builder.fadd(total, e, flags=flags)
 
-        return types.float64(types.float64, types.float64), emit
+    def plus_product(builder: Any, total: Any, a: Any, b: Any) -> Any:
+        return builder.fadd(total, builder.fmul(a, b, flags=flags), flags=flags)
 
-    def plus_product(typing: Any, total: Any, a: Any, b: Any) -> Any:
-        def emit(target: Any, builder: Any, signature: Any, args: Any) -> Any:
-            total, a, b = args
-            return builder.fadd(total, builder.fmul(a, b, flags=flags), flags=flags)
+    def guarded(builder: Any, d: Any, product: Any) -> Any:
+        zero = d.type(0.0)
+        return builder.select(builder.fcmp_ordered("==", d, zero), zero, product)
 
-        return types.float64(types.float64, types.float64, types.float64), emit
+    def times(builder: Any, d: Any, p: Any) -> Any:
+        return guarded(builder, d, builder.fmul(d, p))
 
-    return extending.intrinsic(plus_product if product else plus)
+    def over(builder: Any, d: Any, p: Any) -> Any:
+        return guarded(builder, d, builder.fdiv(d, p))
+
+    emits: dict[Any, Callable[..., Any]] = {
+        helpers.plus: plus, helpers.plus_product: plus_product, helpers.times: times,
+        helpers.over: over,
+    }  # fmt: skip
+    real = numba().types.float64
+
+    def emit(target: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return emits[f](builder, *args)
+
+    def two(typing: Any, a: Any, b: Any) -> Any:
+        return real(real, real), emit
+
+    def three(typing: Any, a: Any, b: Any, c: Any) -> Any:
+        return real(real, real, real), emit
+
+    return import_module("numba.extending").intrinsic(three if f is helpers.plus_product else two)
 
 
 def is_own(f: FunctionType) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Length, Load, Name, Op, Pop, Select
+from mooncake_py.compiler.native.helpers import times
 from mooncake_py.compiler.native.region import BOOL, FLOAT, INT
 
 __all__ = ["GLOBALS", "STACK", "TOP", "Expressions"]
@@ -120,8 +121,7 @@ class Expressions:
     def operation(self, op: str, args: tuple[Expr, ...]) -> str:
         """Return the text of an operator or a builtin."""
         if op == "times":  # zero where the first number is
-            zero = Const(0.0)
-            return self.text(Select(Compare(("eq",), (args[0], zero)), zero, Op("mul", args)))
+            return self.text(Call(times, args))
         if op == "item":
             return self.operand(args[0])
         if op in PREFIX:
@@ -194,5 +194,5 @@ class Expressions:
 def is_open(e: Expr) -> bool:
     """Return True if an operator beside an expression would take part of it."""
     if isinstance(e, Op):
-        return e.op in INFIX or e.op in PREFIX or e.op == "times"
+        return e.op in INFIX or e.op in PREFIX
     return isinstance(e, Select | Compare)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numpy import empty, float64, ndarray
 
-__all__ = ["grow", "heaviside", "maximum", "minimum", "plus", "plus_product"]
+__all__ = ["grow", "heaviside", "maximum", "minimum", "over", "plus", "plus_product", "times"]
 
 
 def grow(S: ndarray, size: int) -> ndarray:
@@ -23,6 +23,16 @@ def plus(total: float, e: float) -> float:
 def plus_product(total: float, a: float, b: float) -> float:
     """Return a sum of products with one more; compiled, they are added in any order."""
     return total + a * b
+
+
+def times(d: float, p: float) -> float:
+    """Return a multiple of a cotangent, or of a tangent, which is zero where that is."""
+    return 0.0 if d == 0.0 else d * p
+
+
+def over(d: float, p: float) -> float:
+    """Return a cotangent over a number, zero where the cotangent is."""
+    return 0.0 if d == 0.0 else d / p
 
 
 def heaviside(x: float, h: float) -> float:

@@ -38,12 +38,13 @@ from mooncake_py.compiler.ir import (
     with_value,
 )
 from mooncake_py.compiler.native.finite import is_finite
+from mooncake_py.compiler.native.helpers import over, times
 from mooncake_py.compiler.native.mentions import values_in
 from mooncake_py.compiler.partials import partials
 from mooncake_py.compiler.simplify import inlined, negated, product
 from mooncake_py.compiler.steps import Steps
 
-__all__ = ["NOTHING", "Pull", "Puller", "guarded"]
+__all__ = ["NOTHING", "Pull", "Puller"]
 
 ZERO = Const(0.0)
 
@@ -97,7 +98,7 @@ class Puller:
         self.fresh = fresh
 
     def of(self, s: Assign | Let, together: bool) -> Pull:
-        """Return the adjoint of an assignment, of which several may run `together`."""
+        """Return the adjoint of an assignment, of which several passes may run `together`."""
         target = target_of(s)
         if part_of(target) not in self.active:
             return NOTHING
@@ -110,7 +111,7 @@ class Puller:
         def contributions(let: Let, d: Expr, receiving: set[str]) -> Iterable[Contribution]:
             found = partials(let.value, Name(let.name))
             return [
-                (a, self.times(d, p, steps, values))
+                (a, self.times(d, p, steps, values, together))
                 for a, p in found
                 if p is not None and is_among(a, receiving)
             ]
@@ -120,37 +121,48 @@ class Puller:
         slot = cotangent(target)
         if isinstance(root, Name) and is_slow(own.get(root.name)):
             lets = [let for let in steps.lets if let.name != root.name]
-            back = finished([*lets, *ends], g, slot, together)
+            back = finished([*lets, *ends], g, slot)
             reads = values_read(back, slot)
             if root.name in reads and part_of(target) not in reads:
                 result: dict[str, Expr] = {root.name: target}
                 back = tuple(with_value(b, lambda e: substituted(e, result)) for b in back)
                 return Pull(back, reads - {root.name} | index_names(target), True)
-        back = finished([*steps.lets, *ends], g, slot, together)
+        back = finished([*steps.lets, *ends], g, slot)
         return Pull(back, values_read(back, slot), False)
 
-    def times(self, d: Expr, p: Expr, steps: Steps, values: Mapping[str, Expr]) -> Expr:
+    def times(
+        self, d: Expr, p: Expr, steps: Steps, values: Mapping[str, Expr], together: bool
+    ) -> Expr:
         """Return a cotangent times a partial derivative, zero where the cotangent is.
 
         ``d * (a / b)`` is ``(d / b) * a``: other operands need ``d / b`` too.
         """
         if isinstance(d, Op) and d.op == "neg":
-            return negated(self.times(d.args[0], p, steps, values))
+            return negated(self.times(d.args[0], p, steps, values, together))
         if isinstance(p, Op) and p.op == "neg":
-            return negated(self.times(d, p.args[0], steps, values))
+            return negated(self.times(d, p.args[0], steps, values, together))
         if is_finite(p, values, self.kinds):
             return product(d, p)
         if isinstance(p, Op) and p.op == "truediv":
             a, b = p.args
             if isinstance(a, Const):
-                return guarded(d, Op("truediv", (product(d, a), b)))
-            quotient = atom(steps, guarded(d, Op("truediv", (d, b))))
-            return self.times(quotient, a, steps, values)
-        return guarded(d, product(d, p))
+                return quotient(product(d, a), b, together)
+            share = atom(steps, quotient(d, b, together))
+            return self.times(share, a, steps, values, together)
+        return Call(times, (d, p)) if together else guarded(d, product(d, p))
+
+
+def quotient(d: Expr, p: Expr, together: bool) -> Expr:
+    """Return a cotangent over a number, zero where the cotangent is."""
+    return Call(over, (d, p)) if together else guarded(d, Op("truediv", (d, p)))
 
 
 def guarded(d: Expr, e: Expr) -> Expr:
-    """Return a multiple of a cotangent that is zero where the cotangent is."""
+    """Return a multiple of a cotangent that is zero where the cotangent is.
+
+    By a branch, which costs nothing where one pass waits for another (a recurrence: three quarters
+    of the time); what runs together takes none.
+    """
     return Select(Compare(("eq",), (d, ZERO)), ZERO, e)
 
 
@@ -166,29 +178,13 @@ def delivered(
     ]
 
 
-def finished(block: list[Statement], g: Name, slot: Target, together: bool) -> Block:
-    """Return statements after the cotangent of the target is read, without what nothing reads.
-
-    Where several passes run together, elements are read before choices, not in them.
-    """
+def finished(block: list[Statement], g: Name, slot: Target) -> Block:
+    """Return statements after the cotangent of the target is read, without what nothing reads."""
     own = {s.name for s in block if isinstance(s, Let)}
-    first = {s.name for s in block if isinstance(s, Let) and isinstance(s.value, Load) and together}
-    rest = inlined(without_unread(block, own), own - first)
+    rest = inlined(tuple(block), own)
     if g.name not in values_read(rest, slot):
         return rest
     return (Let(g.name, slot, place=g.place), *rest)
-
-
-def without_unread(block: list[Statement], own: set[str]) -> Block:
-    """Return statements without names of ours that nothing reads."""
-    kept: list[Statement] = []
-    wanted: set[str] = set()
-    for s in reversed(block):
-        assert isinstance(s, Let | Assign | Bump)
-        if not isinstance(s, Let) or s.name in wanted or s.name not in own:
-            wanted |= values_in((s.value,))
-            kept.insert(0, s)
-    return tuple(kept)
 
 
 def values_read(back: Block, slot: Target) -> frozenset[str]:

@@ -17,6 +17,7 @@ from tests.compiler.native.running import Machine
 Values = dict[str, Any]
 
 __all__ = [
+    "Values",
     "agrees",
     "check",
     "check_second",

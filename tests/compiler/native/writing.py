@@ -131,7 +131,7 @@ class _Writer:
 
     def of(self, node: Any) -> Expr:
         match node:
-            case ast.Constant(value=value):
+            case ast.Constant(value=int() | float() as value):
                 return Const(value)
             case ast.Name(id="inf" | "nan" as name):
                 return Const(float(name))
