@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from mooncake_py.frontend import load
+
 __all__ = ["Change", "Patch", "register", "seeds_until_found", "tell"]
 
 Patch = pytest.MonkeyPatch
@@ -36,15 +38,21 @@ def seeds_until_found(
     """
     for seed in range(most):
         with Patch.context() as patch:
-            cached.cache_clear()
+            forget(cached)
             change(patch)
             try:
                 compare(seed)
             except Exception:
                 return seed + 1
             finally:
-                cached.cache_clear()
+                forget(cached)
     return None
+
+
+def forget(cached: Any) -> None:
+    """Forget what a break may have changed, within code that was derived of rules too."""
+    cached.cache_clear()
+    load._entries.clear()
 
 
 def tell(breaks: dict[str, Change], until_found: Callable[..., int | None], most: int) -> None:
