@@ -4,9 +4,10 @@
                                 operands v0 = a, v1 = x[i], v2 = x[i]
                                 value    v0 * v1 + f0(v2)
 
-Taken are arithmetic, small powers that are written down, products of vectors and matrices, sums
-of all elements, elementwise functions of modules, ``int``, elements, slices, and views like
-``x.T``.  Nothing of that has effects, so that it may be done again.
+Taken are arithmetic, small powers that are written down, products of vectors and matrices, sums,
+sums and means along axes that are written down, elementwise functions of modules, choices by a
+comparison, ``int``, elements and slices, and views like ``x.T``.  Nothing of that has effects, so
+that it may be done again.
 """
 
 from __future__ import annotations
