@@ -21,8 +21,9 @@ def added_up(b: Builder, a: Value, axes: Sequence[int] | None, keeps: bool = Fal
         raise Unfit("a sum of what is no array of floats", b.place)
     ndim = len(a.shape)
     along = set(range(ndim) if axes is None else [axis % ndim for axis in axes])
-    if len(along) == ndim and not keeps:
-        return Number(total(b, a.shape, a.at), "float64")
+    if len(along) == ndim:
+        s = total(b, a.shape, a.at)
+        return Array((ONE,) * ndim, FLOAT, lambda index: s) if keeps else Number(s, "float64")
     kept = [axis for axis in range(ndim) if axis not in along]
     found = b.new([a.shape[axis] for axis in kept], FLOAT, zero=True)
     b.for_all(a.shape, lambda at: bumped(b, found, [at[axis] for axis in kept], a.at(at)))

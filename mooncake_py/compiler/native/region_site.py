@@ -7,6 +7,7 @@ back, nothing is recorded, and the function runs by its derived form, which is t
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from mooncake_py.compiler.native.form import Form, form_of
 from mooncake_py.compiler.native.region import BOOL, FLOAT, INT, NativeRegion
 from mooncake_py.compiler.native.tangent import tangent
 from mooncake_py.compiler.partials import NoPartial
+from mooncake_py.errors import MooncakeWarning
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.tangents.memory import owner as owner_of
 
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Tracking
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["RegionSite", "bytes_kept", "pull_native"]
+__all__ = ["RegionSite", "bytes_kept", "pull_native", "warn_of"]
 
 MISSES = 3  # in a row, after which a region is not tried any more
 BY_RANK: tuple[type, ...] = int, float, np.float64
@@ -45,6 +47,8 @@ class RegionSite:
     region : NativeRegion
     types : dict of str to type or str
         Of numbers among the results, or the name of the result that tells: see `values.RANKS`.
+    name : str, optional
+        Of the function.
 
     Attributes
     ----------
@@ -57,8 +61,11 @@ class RegionSite:
         Why there is no form, if so.
     """
 
-    def __init__(self, region: NativeRegion, types: Mapping[str, type | str] | None = None) -> None:
+    def __init__(
+        self, region: NativeRegion, types: Mapping[str, type | str] | None = None, name: str = ""
+    ) -> None:
         self.region = region
+        self.name = name
         self.types = types or {}
         self.arrays = [name for name in region.inputs if name in region.arrays]
         self.numbers = [name for name in region.inputs if name not in region.arrays]
@@ -164,8 +171,9 @@ class RegionSite:
                 form = form_of(self.region, self.active(moving))
             except NoPartial:
                 self.why = "an operation without a known derivative"
-            except CannotCompile as error:
-                self.why = str(error)
+            except Exception as error:  # a failure to compile is never one of the derivative
+                self.why = str(error) if type(error) is CannotCompile else repr(error)
+                warn_of(self.name, self.why)
             self._forms[moving] = form
             return form
 
@@ -298,7 +306,16 @@ class TangentSite(RegionSite):
         self.given = [name for name in site.region.inputs if name in active]
         types = dict(site.types)
         types |= {self.names[name]: t for name, t in types.items() if name in self.names}
-        super().__init__(region, types)
+        super().__init__(region, types, site.name)
+
+
+def warn_of(name: str, why: str) -> None:
+    """Warn that a function is not compiled though it was to be expected."""
+    warnings.warn(
+        f"{name} runs as without compile=True: it could not be compiled ({why})",
+        MooncakeWarning,
+        stacklevel=2,
+    )
 
 
 def finite(a: ndarray) -> bool:

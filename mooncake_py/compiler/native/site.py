@@ -12,7 +12,7 @@ import numpy as np
 from mooncake_py.compiler.callees import UNFIT_FLAGS, is_own
 from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.native.reader import Captured, Output, Reading, read_function
-from mooncake_py.compiler.native.region_site import RegionSite
+from mooncake_py.compiler.native.region_site import RegionSite, warn_of
 from mooncake_py.compiler.native.types import Type, flattened, type_of
 from mooncake_py.compiler.native.values import Unfit
 from mooncake_py.syntax.names import MISSING
@@ -79,11 +79,11 @@ class Refusal(NamedTuple):
 class Reread:
     """A function as it was read for arguments of some types."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: Reading, name: str) -> None:
         self.callees = reading.callees
         self.captured = reading.captured
         self.output = reading.output
-        self.site = RegionSite(reading.region, dict(types_in(reading.output)))
+        self.site = RegionSite(reading.region, dict(types_in(reading.output)), name)
 
     def holds(self, f: FunctionType) -> bool:
         """Return True if the function, and those that it calls, are what they were.
@@ -172,9 +172,13 @@ class FunctionSite:
         if types in self.refused or len(known) >= MOST or len(self.readings) >= MOST:
             return None
         try:
-            found = Reread(read_function(f, types))
+            found = Reread(read_function(f, types), self.name)
         except Unfit as error:
             self.refused[types] = Refusal(error.why, error.place)
+            return None
+        except Exception as error:  # a failure to compile is never one of the derivative
+            self.refused[types] = Refusal(repr(error), None)
+            warn_of(self.name, repr(error))
             return None
         self.readings.setdefault(types, []).append(found)
         return found

@@ -7,14 +7,16 @@ import math
 import os
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import grad, hvp, jvp, value_and_grad, vjp
-from mooncake_py.compiler.native import site
+from mooncake_py.compiler.native import region_site, site
 from mooncake_py.compiler.native.site import report
+from mooncake_py.errors import MooncakeWarning
 from tests.compiler.native.functions import FUNCTIONS
 
 pytestmark = pytest.mark.plain
@@ -262,3 +264,31 @@ def test_and_and_or_give_their_operands_back(tried):
         assert_allclose(grad(g, compile=True)(x), grad(g)(x))
     assert tried == [True]
     assert "and or or" in report(operand)[0]
+
+
+def test_a_failure_to_compile_is_a_warning(tried, monkeypatch):
+    def f(x):
+        return np.sum(x * x)
+
+    def fail(*args):
+        raise ValueError("broken")
+
+    monkeypatch.setattr(region_site, "form_of", fail)
+    g = grad(f, compile=True)
+    with pytest.warns(MooncakeWarning, match=r"f runs as without compile=True.*broken"):
+        assert_allclose(g(np.ones(2)), [2.0, 2.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert_allclose(g(np.ones(2)), [2.0, 2.0])
+    monkeypatch.setattr(site, "read_function", fail)
+    with pytest.warns(MooncakeWarning, match="broken"):
+        assert_allclose(grad(f, compile=True)(np.ones((2, 2))), 2.0)
+
+
+def test_moments_of_all_elements(tried):
+    def f(x):
+        return np.var(x) + np.std(x) * np.mean(x, keepdims=True)[0]
+
+    x = np.array([1.0, 2.0, 4.0])
+    assert_allclose(grad(f, compile=True)(x), grad(f)(x))
+    assert tried == [True]
