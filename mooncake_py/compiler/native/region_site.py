@@ -35,6 +35,7 @@ __all__ = ["RegionSite", "bytes_kept", "pull_native", "warn_of"]
 
 MISSES = 3  # in a row, after which a region is not tried any more
 BY_RANK: tuple[type, ...] = int, float, np.float64
+QUIET = frozenset({"ignore", "warn"})  # what NumPy may do about errors that nobody waits for
 STACK = 64  # numbers, at first
 DTYPES = {np.dtype("d"): FLOAT, np.dtype("l"): INT, np.dtype("?"): BOOL}
 
@@ -139,7 +140,7 @@ class RegionSite:
         if (
             (self.misses >= MISSES and not self.repeats)
             or not self.serves(inputs)
-            or "raise" in np.geterr().values()
+            or not QUIET.issuperset(np.geterr().values())
         ):
             return Elsewhere
         form = self.form(ctx, inputs)
