@@ -24,7 +24,7 @@ from mooncake_py.compiler.native.tangent import tangent
 from mooncake_py.compiler.partials import NoPartial
 from mooncake_py.errors import MooncakeWarning
 from mooncake_py.runtime.active import Active, active_number
-from mooncake_py.tangents.memory import owner as owner_of
+from mooncake_py.tangents.memory import address
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.forward_mode import ForwardMode
@@ -123,12 +123,11 @@ class RegionSite:
                 return False
         if len(arrays) < 2 or not self.written:
             return True
-        owners = [a if a.base is None else owner_of(a) for a in arrays]
-        return all(
-            owner is not other or name not in self.written
-            for k, (name, owner) in enumerate(zip(self.arrays, owners, strict=True))
-            for j, other in enumerate(owners)
-            if j != k
+        spans = [(start := address(a), start + a.nbytes) for a in arrays]
+        return not any(
+            name in self.written and any(low < end and start < high for start, end in others)
+            for k, (name, (low, high)) in enumerate(zip(self.arrays, spans, strict=True))
+            for others in [spans[:k] + spans[k + 1 :]]
         )
 
     # Reverse mode.

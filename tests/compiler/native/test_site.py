@@ -297,3 +297,23 @@ def test_moments_of_all_elements(tried):
     x = np.array([1.0, 2.0, 4.0])
     assert_allclose(grad(f, compile=True)(x), grad(f)(x))
     assert tried == [True]
+
+
+def test_views_of_one_block_that_share_no_element(tried):
+    def f(x, y):
+        x *= y
+        y[1:] += x[:-1]
+        return np.sum(x * y)
+
+    block = np.arange(1.0, 9.0).reshape(2, 4)
+
+    def of_block(block):
+        return f(block[0], block[1])
+
+    found = grad(f, (0, 1), compile=True)(*block)
+    for a, b in zip(found, grad(f, (0, 1))(*block), strict=True):
+        assert_allclose(a, b)
+    inner = grad(lambda b: of_block(b) + [0.0][0], compile=True)(block)
+    assert_allclose(inner, grad(of_block)(block))
+    assert tried[0]
+    assert all(tried)
