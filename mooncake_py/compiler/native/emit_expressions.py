@@ -124,6 +124,8 @@ class Expressions:
             return self.text(Call(times, args))
         if op == "item":
             return self.operand(args[0])
+        if op == "float" and self.kind(args[0]) == BOOL:
+            return self.as_kind(args[0], FLOAT)
         if op in PREFIX:
             return f"{PREFIX[op]}{self.operand(args[0], BOOL if op == 'not' else INT)}"
         if op == "pow" and self.kind(Op(op, args)) == FLOAT:

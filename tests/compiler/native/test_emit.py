@@ -91,6 +91,7 @@ EXPRESSIONS: dict[str, Callable[[float, float], Any]] = {
     "-(a ** 2.0) + (-a) ** 2": lambda a, b: 0.0,
     "a ** -1 + 2.0 * (a + 1.0) ** -2": lambda a, b: 1 / a + 2.0 / (a + 1.0) ** 2,
     "a ** round(b) * np.power(a, -1)": lambda a, b: a ** round(b) / a,
+    "float(a < b) + float(round(a))": lambda a, b: float(a < b) + float(round(a)),
     "2 ** -1 / b ** -1": lambda a, b: 0.5 * b,
     "2 ** (a ** 2)": lambda a, b: 2 ** (a**2),
     "(2.0 * a if a < b else b) + 1.0": lambda a, b: (2.0 * a if a < b else b) + 1.0,
@@ -225,6 +226,14 @@ for k in range(2):
     assert not f(EMPTY, np.ones(1), 0.25)[0]
     assert not f(EMPTY, np.zeros(2), 0.25)[0]
     assert not f(EMPTY, np.ones(2), 0.5)[0]
+
+
+def test_what_was_checked_in_a_branch_is_checked_after_it() -> None:
+    check = "check(len(x, 0) > 2)\n"
+    printer = Printer(KINDS, {"x": 1})
+    printer.forward(written(f"if a > 0.0:\n    {check}{check}{check}"), ["x", "a"], [])
+    assert printer.text.count("if not") == 2
+    assert not interpreted(printer)["forward"](EMPTY, np.ones(2), -1.0)[0]
 
 
 def test_nothing_is_counted_where_nothing_is_saved() -> None:
