@@ -200,6 +200,15 @@ def write_steps(ctx: Mode, f: Any, args: Any, kwargs: Any, out: ndarray) -> ndar
     return f(*args, out=out, **kwargs)
 
 
+def fits(y: Any, out: ndarray) -> bool:
+    """Return True if a result has the shape of its output, or is broadcast to it."""
+    shape = np.shape(y)
+    if shape == out.shape:
+        return True
+    ends = zip(shape[::-1], out.shape[::-1], strict=False)
+    return len(shape) <= out.ndim and all(m in (1, n) for m, n in ends)
+
+
 def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
     """Serve `out=` by computing without it and writing the result."""
 
@@ -229,6 +238,8 @@ def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
         y = apply(rule, ctx, f, args, kwargs)
         casting = kwargs.get("casting", "same_kind")
         if isinstance(f, np.ufunc):
+            if isinstance(out, ndarray) and not fits(activity.unwrapped(y), out):
+                f(*activity.unwrapped(tuple(args)), out=out.copy())  # raises, in NumPy's words
             return write_into(ctx, out, y, casting)
         index = place_in(f, args, kwargs, out, activity.unwrapped(y))
         write_into(ctx, out[index], y, "unsafe" if f.__name__ in ACCUMULATES else casting)

@@ -277,7 +277,7 @@ class ForwardForm:
         """Return the lines that write the value and its tangent."""
         o, i = f"a{self.base}", "Ellipsis" if self.index is None else f"a{self.index}"
         unusual = [f"{o}.base is not None and has_overlaps({o})"]
-        if self.statement.augments and not self.statement.into and not self.op:
+        if self.statement.into or (self.statement.augments and not self.op):
             # What is computed anew is written in place by NumPy, which says so where it cannot.
             unusual.append(f"shape_of(y) != shape_of({o}[{i}])")
         if self.statement.into:  # NumPy has other loops for results in steps: other last bits

@@ -18,7 +18,13 @@ from mooncake_py.application.apply import (
 )
 from mooncake_py.application.codual_call import container_written
 from mooncake_py.application.elementwise import as_arrays, bound_arguments
-from mooncake_py.application.out_argument import named_out, single_output, without_out, write_into
+from mooncake_py.application.out_argument import (
+    fits,
+    named_out,
+    single_output,
+    without_out,
+    write_into,
+)
 from mooncake_py.containers.sequences import readable
 from mooncake_py.diagnostics.reporting import unsupported
 from mooncake_py.errors import MissingRuleError
@@ -97,6 +103,8 @@ def apply_elementwise(
 
     def compute() -> Any:
         y = ctx.on_primals(f, *primals, **kwargs, **scratch)
+        if type(out) is ndarray and not fits(activity.unwrapped(y), out):
+            ctx.on_primals(f, *primals, **kwargs, out=out.copy())  # raises, in NumPy's words
         y = ctx.push_elementwise(rule, y, primals, tangents)
         if masked and type(y) is ndarray:
             mask = np.broadcast_to(np.asarray(where, bool), y.shape)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mooncake_py import checkpoint, hvp, jvp, rewritten, value_and_grad
+from mooncake_py import checkpoint, hvp, jvp, rewritten, value_and_grad, vjp
 from mooncake_py.compiler.statements import masks
 from mooncake_py.modes.reverse.context import ReverseContext
 from tests.compiler.statements.test_array_statements import M, W, X, gradient
@@ -434,3 +434,26 @@ def test_an_output_that_is_read_by_code_is_written_in_forward_mode():
     y, dy = jvp(f, (x,), (np.ones(2),))
     assert y == f(x)
     np.testing.assert_allclose(dy, np.sum(np.cos(x) * x + np.sin(x)))
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (2, 3), (4,), (3, 1)])
+def test_a_result_that_does_not_fit_is_refused_in_the_words_of_numpy(shape):
+    def f(x):
+        y = np.zeros(3)
+        np.logaddexp(x, np.ones(1), out=y)
+        return y
+
+    def row(x):
+        y = np.zeros((2, 3))
+        y[1] = 1.0
+        np.maximum(x, 0.5, out=y[1, :1])
+        return y
+
+    x = np.ones(shape)
+    for each in (f, row):
+        with pytest.raises(ValueError, match=None) as plain:
+            each(x)
+        for derivative in (lambda g: jvp(g, (x,), (x,)), lambda g: vjp(g, x)):
+            with pytest.raises(ValueError, match=None) as raised:
+                derivative(each)
+            assert str(raised.value) == str(plain.value)
