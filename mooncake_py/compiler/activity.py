@@ -6,7 +6,7 @@ What shares memory is active together, so one name stands for it wherever it is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.compiler.flat import is_flat
 from mooncake_py.compiler.ir import (
@@ -23,7 +23,9 @@ from mooncake_py.compiler.ir import (
     parts_of,
     statements,
 )
-from mooncake_py.compiler.native.region import NativeRegion
+
+if TYPE_CHECKING:
+    from mooncake_py.compiler.native.region import NativeRegion
 
 __all__ = ["active_parts", "flowing", "is_active", "part_of", "target_of"]
 

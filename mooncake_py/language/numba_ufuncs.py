@@ -13,6 +13,7 @@ from mooncake_py.diagnostics.refusals import missing_rule
 from mooncake_py.jitted import effects
 from mooncake_py.language.numba_functions import refuse_difference
 from mooncake_py.rules.jitted_ufuncs import bound_to, elementwise_loop, generalized_loop
+from mooncake_py.rules.steady import hold_functions
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.numerals import checked
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = ["call_elementwise", "call_generalized"]
+
+hold_functions()  # rules that are read when Numba is there
 
 WEAK = (int, float, complex)  # NumPy takes the dtypes of the others
 _loops: WeakKeyDictionary[Any, FunctionType] = WeakKeyDictionary()

@@ -103,6 +103,7 @@ BREAKS: dict[str, Breaking] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BREAKS)
 def test_breaks_are_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     BREAKS[name](monkeypatch)
