@@ -427,6 +427,7 @@ def rows_are_not_looked_at(patch: Patch) -> None:
 
 UNSEEN = {
     "choices_do_not_look_at_what_comes_in",  # cotangents are finite in debug mode
+    "repeated_cotangents_are_handed_over",
     "a_target_takes_the_other_share",
     "the_rest_is_a_sum",
     "sums_of_what_is_broadcast_are_too_small",

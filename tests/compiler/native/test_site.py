@@ -242,7 +242,7 @@ def test_the_end_of_a_program_is_silent(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", list(FUNCTIONS)[::2])
 def test_compiled_by_numba(name):
     pytest.importorskip("numba")
     f, args = FUNCTIONS[name]
