@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections import Counter
 from collections.abc import Sequence
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,7 +14,7 @@ from mooncake_py.compiler.callees import UNFIT_FLAGS, is_own
 from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.native.reader import Captured, Output, Reading, read_function
 from mooncake_py.compiler.native.region_site import RegionSite, warn_of
-from mooncake_py.compiler.native.types import Type, flattened, type_of
+from mooncake_py.compiler.native.types import KnownType, Type, flattened, type_of
 from mooncake_py.compiler.native.values import Unfit
 from mooncake_py.syntax.names import MISSING
 from mooncake_py.syntax.nodes import Place
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["call", "report"]
 
-MOST = 16  # forms of one function, and readings for arguments of the same types
+MOST = 16  # types of arguments for which a function is read
+ALIKE = 4  # readings for arguments of the same types, which differ in functions of one code
 TYPES: dict[str, type] = {
     "float": float, "float64": np.float64, "int": int, "int64": np.int64, "bool": bool,
     "bool_": np.bool_,
@@ -117,6 +119,7 @@ class FunctionSite:
         self.positional = code.co_argcount
         self.readings: dict[tuple[Type, ...], list[Reread]] = {}
         self.refused: dict[tuple[Type, ...], Refusal] = {}
+        self.alike: Counter[tuple[Any, ...]] = Counter()
         self.unserved: type | None = None
 
     def call(self, ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
@@ -169,8 +172,10 @@ class FunctionSite:
         for reading in known:
             if reading.holds(f):
                 return reading
-        if types in self.refused or len(known) >= MOST or len(self.readings) >= MOST:
+        kinds = tuple(map(by_code, types))
+        if types in self.refused or self.alike[kinds] >= ALIKE or len(self.readings) >= MOST:
             return None
+        self.alike[kinds] += 1
         try:
             found = Reread(read_function(f, types), self.name)
         except Unfit as error:
@@ -197,6 +202,13 @@ class FunctionSite:
         if not lines and self.unserved is not None:
             lines.append(f"{where}: not compiled: an argument of type {self.unserved.__name__}")
         return list(dict.fromkeys(lines))
+
+
+def by_code(type_: Type) -> Any:
+    """Return a type, of a function its code: a lambda may be made anew in each call."""
+    if isinstance(type_, KnownType) and type_.type is FunctionType:
+        return type_.value.__code__
+    return type_
 
 
 def value_of(captured: Captured) -> Any:
