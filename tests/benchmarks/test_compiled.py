@@ -68,6 +68,7 @@ def test_kernels_that_numba_compiles() -> None:
     assert compiled_primal(strange, (1.0,)) is None
 
 
+@pytest.mark.slow
 def test_one_kernel() -> None:
     pytest.importorskip("numba")
     (measured,) = measure_compiled([BY_NAME["lu"]], "lu", quick=True, budget=0.0)

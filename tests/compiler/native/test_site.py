@@ -228,6 +228,7 @@ print(grad(program.f, compile=True)(3.0))
 """
 
 
+@pytest.mark.slow
 def test_the_end_of_a_program_is_silent(tmp_path):
     """Code of functions may be gone after what knows it."""
     pytest.importorskip("numba")
