@@ -107,7 +107,7 @@ class Builder:
     def require(self, test: Expr) -> None:
         """Leave the region unless a test holds."""
         s = Check(test, place=self.place)
-        if s not in self.block:
+        if s not in self.block or not self.is_steady(test):  # what it tests may be another number
             self.add(s)
 
     def natural(self, e: Expr) -> Expr:

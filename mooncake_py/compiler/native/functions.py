@@ -94,6 +94,13 @@ def product(b: Builder, args: Sequence[Value], given: Given) -> Value:
     return reductions.product(b, x, y)
 
 
+def inner(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.inner(a, b)`` and ``np.vdot(a, b)`` of vectors."""
+    if any(isinstance(a, Array) and len(a.shape) != 1 for a in args):
+        raise Unfit("an inner product of what are no vectors", b.place)
+    return product(b, args, given)
+
+
 def outer(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.outer(a, b)`` of vectors."""
     x, y = (array_of(b, a) for a in arranged(b, args, given, "a b"))
@@ -261,7 +268,7 @@ def where(b: Builder, args: Sequence[Value], given: Given) -> Value:
 
 FUNCTIONS: dict[Any, Reader] = {
     np.sum: reduction(reductions.added_up), np.mean: reduction(reductions.mean),
-    np.dot: product, np.matmul: product, np.vdot: product, np.inner: product, np.outer: outer,
+    np.dot: product, np.matmul: product, np.vdot: inner, np.inner: inner, np.outer: outer,
     np.linalg.norm: norm,
     np.zeros: filled(0.0), np.empty: filled(None), np.ones: filled(1.0),
     np.zeros_like: filled_like(0.0), np.empty_like: filled_like(None),

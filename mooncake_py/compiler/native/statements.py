@@ -166,7 +166,7 @@ class StatementReader(AssignmentReader):
         b = self.b
         least, greatest = (low, minus(high, ONE)) if step > 0 else (plus(high, ONE), low)
         runs = Compare(("lt",), (low, high) if step > 0 else (high, low))
-        self.enter_loop([node.target], node.body, runs)
+        self.enter_loop(node.body, runs, {a.base for _, a in heads if a is not None})
         before = dict(self.scope.env)
         with b.loop(counter, least, greatest) as block:
             at = Number(Name(counter), "int")
@@ -257,22 +257,23 @@ class StatementReader(AssignmentReader):
         low, high = (ZERO, parts[0]) if len(parts) == 1 else (parts[0], parts[1])
         return low, high, int(step.value)
 
-    def enter_loop(
-        self, targets: Sequence[ast.expr], body: Sequence[ast.stmt], runs: Expr | None
-    ) -> None:
-        """Note what a loop binds; arrays that it binds anew get memory of their own."""
+    def enter_loop(self, body: Sequence[ast.stmt], runs: Expr | None, over: set[str]) -> None:
+        """Note what a loop binds; arrays that it binds anew get memory of their own.
+
+        Not those that a loop round it binds anew.  Memory that it runs over must not be written.
+        """
         self.b.loops += 1
         self.jumps.append([])
         scope, b = self.scope, self.b
         for name, value in list(scope.env.items()):
             if not isinstance(value, Array) or scope.named(name) not in self.findings.carried:
                 continue
-            if name not in names_bound(body):
+            if name not in names_bound(body) or value.base in self.buffers:
                 continue
             shared = [
                 v for v in scope.env.values() if isinstance(v, Array) and v.base == value.base
             ]
-            seen = value.base in self.inputs or not value.whole or len(shared) > 1
+            seen = value.base in self.inputs | over or not value.whole or len(shared) > 1
             if seen:
                 if runs is None:
                     raise Unfit(f"{name}, which a while loop binds anew", b.place)
@@ -318,7 +319,7 @@ class StatementReader(AssignmentReader):
         if node.orelse:
             raise Unfit("else of a loop", place_of(node))
         b = self.b
-        self.enter_loop([], node.body, None)
+        self.enter_loop(node.body, None, set())
         before = dict(self.scope.env)
         with b.within() as block:
             test = self.test(node.test)

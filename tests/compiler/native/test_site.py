@@ -330,3 +330,38 @@ def test_functions_that_are_made_anew_do_not_compile_for_ever(tried):
         assert_allclose(found, 2 * k * x)
     readings = site._sites[id(total.__code__)][1].readings
     assert len(readings) <= site.ALIKE
+
+
+def test_a_number_that_is_bound_again_is_checked_again(tried):
+    def f(b):
+        y = 1.0 / b
+        b = b - 2.0
+        z = 1.0 / b
+        return y + 1.0 / (1.0 + z * z)
+
+    assert_allclose(grad(f, compile=True)(3.0), grad(f)(3.0))
+    with pytest.raises(ZeroDivisionError):
+        grad(f, compile=True)(2.0)
+    assert tried == [True, False]
+
+
+def test_arrays_that_nested_loops_bind_anew(tried):
+    def nested(u, steps):
+        v = u * 1.0
+        for _ in range(steps):
+            v = v + 0.1 * u
+            for k in range(2):
+                v = v * (1.0 + 0.1 * k * v)
+        return np.sum(v * u)
+
+    def run_over(u):
+        v = u * 1.0
+        for a in v:
+            v[-1] = 2.0 * a
+            v = v * a
+        return np.sum(v)
+
+    u = np.array([0.5, 0.7, 0.9])
+    assert_allclose(grad(nested, compile=True)(u, 3), grad(nested)(u, 3))
+    assert tried == [True]
+    assert_allclose(grad(run_over, compile=True)(u), grad(run_over)(u))
