@@ -1,0 +1,190 @@
+"""Names for the same memory, and names that are bound anew, in functions that are compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from mooncake_py import grad, jvp, value_and_grad
+
+pytestmark = pytest.mark.plain
+
+X = np.array([0.3, -0.4, 0.8, 0.5])
+A = np.arange(16.0).reshape(4, 4) / 10 - 0.6
+
+
+def views_that_overlap(x, A):
+    v = x[1:]
+    w = x[:-1]
+    v += w
+    w *= 2
+    return np.sum(x * x)
+
+
+def another_name(x, A):
+    y = x
+    y[0] = 5 * x[1]
+    return x[0] * x[2]
+
+
+def row_that_is_overwritten(x, A):
+    r = A[0]
+    A[0] = A[1]
+    r *= 2
+    return np.sum(A * A)
+
+
+def rows_that_change_places(x, A):
+    A[0], A[1] = A[1], A[0]
+    return A[0] @ x + A[1] @ (x * x)
+
+
+def doubled(u):
+    u *= 2
+    return u
+
+
+def argument_that_is_given_back(x, A):
+    y = doubled(doubled(x))
+    y[0] = 1
+    return x @ A[1]
+
+
+def rows_and_columns_of_loops(x, A):
+    for row in A:
+        row += x
+    for i, row in enumerate(A.T):
+        row *= i
+    return np.sum(A**2)
+
+
+def transposed_column(x, A):
+    A.T[0] += x
+    A[:, 1][1:] *= 2
+    np.fill_diagonal(A, x[0])
+    return np.sum(A * A)
+
+
+def backwards_view(x, A):
+    x = x[::-1]
+    x[0] = x[1] * 3
+    return x @ A[0]
+
+
+def old_array(x, A):
+    u = x
+    x = x + 1
+    u[0] = 3 * x[1]
+    return x @ u
+
+
+def given_as_out(x, A):
+    y = np.empty(4)
+    np.sin(x, out=y)
+    z = y
+    np.multiply(y, x, out=y)
+    return np.sum(z * x)
+
+
+def crossed(u, v):
+    u[0] = v[1]
+    v[0] = u[1]
+    return u * v, u
+
+
+def results_that_are_arguments(x, A):
+    p, q = crossed(x, A[0])
+    q[2] = p[1]
+    return x @ A[0] + p.sum()
+
+
+def previous_array(x, A):
+    y = x * 1.0
+    previous = x * 0.5
+    for k in range(3):
+        previous, y = y, y * A[k] + previous
+    return y @ previous
+
+
+def transposition_in_place(x, A):
+    b = A
+    for i in range(4):
+        for j in range(i, 4):
+            if i != j:
+                b[i, j], b[j, i] = b[j, i], b[i, j] + x[i]
+    return np.sum(b * b * A)
+
+
+def elements_in_a_tuple(x, A):
+    t = (x[0], x[1] * 2)
+    x[0] = 9.0
+    return t[0] * t[1] + x[0]
+
+
+def index_that_is_bound_again(x, A):
+    i = 2
+    v = x[i]
+    r = A[i]
+    i = 1
+    r[0] = v
+    return r @ x + A[i] @ x
+
+
+def leaving_loops(x, A):
+    c = 0.0
+    for i in range(len(x)):
+        if x[i] > 0.4:
+            continue
+        c += x[i]
+        for j in range(i):
+            if A[i, j] > 0.5:
+                break
+            c *= 1 + A[i, j] * 0.1
+    return c
+
+
+def written_while_bound_anew(x, A):
+    y = x * 1.0
+    for k in range(3):
+        z = y
+        y = y * A[k]
+        z[0] = 7.0
+    return y @ x
+
+
+def argument_that_a_loop_binds_anew(x, A):
+    for _ in range(2):
+        A = A * 0.5 + np.outer(x, x)
+        A[0] += x
+    return np.sum(A)
+
+
+REFUSED = (written_while_bound_anew, argument_that_a_loop_binds_anew)
+COMPILED = (
+    views_that_overlap, another_name, row_that_is_overwritten, rows_that_change_places,
+    argument_that_is_given_back, rows_and_columns_of_loops, transposed_column, backwards_view,
+    old_array, given_as_out, results_that_are_arguments, previous_array, transposition_in_place,
+    elements_in_a_tuple, index_that_is_bound_again, leaving_loops,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("f", COMPILED + REFUSED, ids=lambda f: f.__name__)
+def test_derivatives_and_arguments(f: Any, tried: list[bool]) -> None:
+    def gradient(*given: Any) -> Any:
+        return grad(f, (0, 1))(*given)
+
+    found: list[Any] = []
+    for compile in (False, True):
+        x, a = X.copy(), A.copy()
+        value, g = value_and_grad(f, (0, 1), compile=compile)(x, a)
+        second = jvp(gradient, (x, a), (np.cos(X), np.sin(A)), compile=compile)[1]
+        found.append((value, *g, *second))
+        np.testing.assert_array_equal(x, X)
+        np.testing.assert_array_equal(a, A)
+    for a, b in zip(*found, strict=True):
+        assert_allclose(b, a, rtol=1e-9, atol=1e-12)
+    assert bool(tried) == (f in COMPILED)
+    assert all(tried)
