@@ -95,12 +95,7 @@ def is_new_axis(part: Part) -> bool:
 def element(b: Builder, i: Expr, n: Expr) -> Expr:
     """Return the index of an element, counted from the beginning, which must be there."""
     if isinstance(i, Const):
-        assert i.value is not None
-        if i.value < 0:
-            b.check("le", Const(int(-i.value)), n)
-            return plus(n, i)
-        b.check("lt", i, n)
-        return i
+        return from_start(b, i, n, "lt")
     i = b.steady(i)
     if not b.ranges.is_natural(i):
         if is_negative(b, i):
@@ -111,6 +106,16 @@ def element(b: Builder, i: Expr, n: Expr) -> Expr:
         b.require(Compare(("ge",), (i, ZERO)))
         b.ranges.natural.add(i.name)
     b.check("lt", i, n)
+    return i
+
+
+def from_start(b: Builder, i: Const, n: Expr, op: str) -> Expr:
+    """Return an int that is written down, counted from the beginning; it must be ``op`` `n`."""
+    assert i.value is not None
+    if i.value < 0:
+        b.check("le", Const(int(-i.value)), n)
+        return plus(n, i)
+    b.check(op, i, n)
     return i
 
 
@@ -148,12 +153,7 @@ def backwards(b: Builder, s: Slice, n: Expr) -> Axis:
 def bound(b: Builder, i: Expr, n: Expr) -> Expr:
     """Return a bound of a slice, counted from the beginning."""
     if isinstance(i, Const):
-        assert i.value is not None
-        if i.value < 0:
-            b.check("le", Const(int(-i.value)), n)
-            return plus(n, i)
-        b.check("le", i, n)
-        return i
+        return from_start(b, i, n, "le")
     i = b.steady(i)
     if not b.ranges.is_natural(i):
         if is_negative(b, i):
