@@ -10,7 +10,7 @@ import pytest
 
 from mooncake_py.frontend import load
 
-__all__ = ["Change", "Patch", "register", "seeds_until_found", "tell"]
+__all__ = ["Change", "Patch", "forget", "register", "seeds_until_found", "tell"]
 
 Patch = pytest.MonkeyPatch
 Change = Callable[[Patch], None]
