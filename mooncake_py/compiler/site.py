@@ -70,6 +70,8 @@ class Site:
         must do the same.
     """
 
+    compares = True  # debug mode runs it both ways
+
     def __init__(self, region: Region, callees: Callees | None = None) -> None:
         self.region = region
         self.callees = callees if callees and callees.direct else None

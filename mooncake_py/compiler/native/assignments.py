@@ -221,6 +221,8 @@ class AssignmentReader(ExpressionReader):
             return
         element = operations.broadcast_to(value, a.shape, b)
         kind = value.kind
+        if isinstance(value, Array) and value.base == a.base and b.overlaps(a, element):
+            raise Unfit("a copy of memory onto itself, which NumPy may not buffer", b.place)
         b.store(a, lambda at: self.converted(element(at), kind, a.kind))
 
     def require_memory(self, a: Array) -> None:

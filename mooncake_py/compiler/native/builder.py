@@ -218,11 +218,15 @@ class Builder:
 
     def store(self, a: Array, value: Callable[[Index], Expr]) -> None:
         """Store all elements; where that would overwrite what is still to be read, copy first."""
-        probe = names_as_index(tuple(f"probe{axis}" for axis in range(len(a.shape))))
-        if self.reads_others(a.at(probe), value(probe)):
+        if self.overlaps(a, value):
             found = self.kept(Array(a.shape, a.kind, value))
             value = found.at
         self.for_all(a.shape, lambda at: self.stored(a, at, value(at)))
+
+    def overlaps(self, a: Array, value: Callable[[Index], Expr]) -> bool:
+        """Return True if a value may read elements of an array that are written before."""
+        probe = names_as_index(tuple(f"probe{axis}" for axis in range(len(a.shape))))
+        return self.reads_others(a.at(probe), value(probe))
 
     def reads_others(self, target: Expr, value: Expr) -> bool:
         """Return True if a value may read other elements of the array that is written."""

@@ -9,7 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Assign, Compare, Const, Count, Expr, If, Load, Name, Op, Select
+from mooncake_py.compiler.ir import (
+    Assign,
+    Compare,
+    Const,
+    Count,
+    Expr,
+    If,
+    Load,
+    Name,
+    Op,
+    Select,
+    statements,
+)
 from mooncake_py.compiler.native import functions, operations, reductions
 from mooncake_py.compiler.native.builder import Builder
 from mooncake_py.compiler.native.indexing import Part, Slice, viewed
@@ -49,9 +61,18 @@ class ExpressionReader:
 
     b: Builder
     scope: Scope
+    nested = 0
 
     def value(self, node: ast.expr) -> Value:
         """Read an expression."""
+        self.nested += 1
+        try:
+            return self.read_value(node)
+        finally:
+            self.nested -= 1
+
+    def read_value(self, node: ast.expr) -> Value:
+        """Read an expression, by its kind."""
         b = self.b
         match node:
             case ast.Constant(value=value):
@@ -342,7 +363,19 @@ class ExpressionReader:
         if not isinstance(f, Known):
             raise Unfit("a call of what is no function", place_of(node))
         args = [self.value(a) for a in node.args]
-        return self.called(f.value, args, self.keywords(node), node)
+        given = self.keywords(node)
+        known, start, depth = set(self.b.arrays), len(self.b.block), self.nested
+        self.nested = 0
+        found = self.called(f.value, args, given, node)
+        self.nested = depth
+        if depth > 1 and any(
+            isinstance(s, Assign) and isinstance(s.target, Load) and s.target.array in known
+            for s in statements(tuple(self.b.block[start:]))
+        ):
+            raise Unfit(
+                "a write within an expression, parts of which are read later", place_of(node)
+            )
+        return found
 
     def keywords(self, node: ast.Call) -> dict[str, Value]:
         """Read the arguments that are given by name."""

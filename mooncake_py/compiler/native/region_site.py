@@ -62,6 +62,8 @@ class RegionSite:
         Why there is no form, if so.
     """
 
+    compares = False  # debug mode compiles nothing
+
     def __init__(
         self, region: NativeRegion, types: Mapping[str, type | str] | None = None, name: str = ""
     ) -> None:

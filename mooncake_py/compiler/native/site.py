@@ -16,6 +16,7 @@ from mooncake_py.compiler.native.reader import Captured, Output, Reading, read_f
 from mooncake_py.compiler.native.region_site import RegionSite, warn_of
 from mooncake_py.compiler.native.types import KnownType, Type, flattened, type_of
 from mooncake_py.compiler.native.values import Unfit
+from mooncake_py.rules import registry
 from mooncake_py.syntax.names import MISSING
 from mooncake_py.syntax.nodes import Place
 
@@ -124,7 +125,8 @@ class FunctionSite:
 
     def call(self, ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
         """Run as one region, or return `Elsewhere`."""
-        given = self.arguments(f, args, kwargs) if self.is_fit else None
+        serves = self.is_fit and registry.are_first() and not any(registry.registered_forward())
+        given = self.arguments(f, args, kwargs) if serves else None
         if given is None:
             return Elsewhere
         types: list[Type] = []

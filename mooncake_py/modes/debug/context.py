@@ -134,6 +134,8 @@ class Checks(ReverseContext):
 
     @override
     def run_region(self, site: Any, functions: Any, steps: Any, inputs: Any) -> Any:
+        if not site.compares:
+            return Elsewhere
         if not self.tries_loops or not self.compares:
             return Elsewhere
         run = beside(self, site, functions, steps, inputs)

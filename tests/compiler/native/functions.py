@@ -75,8 +75,9 @@ def covariance(a):
     a -= np.sum(a, axis=0) / float(n)
     c = np.zeros((m, m))
     for i in range(m):
-        c[i, i:m] = a[:, i] @ a[:, i:m]
-        c[i:m, i] = c[i, i:m]
+        products = a[:, i] @ a[:, i:m]
+        c[i, i:m] = products
+        c[i:m, i] = products
     return np.sum(c * c)
 
 

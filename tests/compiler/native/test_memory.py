@@ -48,7 +48,8 @@ def doubled(u):
 
 
 def argument_that_is_given_back(x, A):
-    y = doubled(doubled(x))
+    z = doubled(x)
+    y = doubled(z)
     y[0] = 1
     return x @ A[1]
 
