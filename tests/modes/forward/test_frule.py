@@ -33,7 +33,11 @@ from mooncake_py import (
 )
 
 pytestmark = pytest.mark.without_modes(
-    "rules by hand for these shapes, some wrong on purpose", "forward", "inside", "other"
+    "rules by hand for these shapes, some wrong on purpose",
+    "forward",
+    "inside",
+    "other",
+    "compiled",
 )
 
 NONE = NoTangent()
