@@ -38,6 +38,10 @@ pytestmark = pytest.mark.without_modes(
     "inside",
     "other",
     "compiled",
+    "forward",
+    "inside",
+    "other",
+    "compiled",
 )
 
 NONE = NoTangent()
