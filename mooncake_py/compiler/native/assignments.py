@@ -272,7 +272,8 @@ class AssignmentReader(ExpressionReader):
         if not isinstance(a, Array):
             raise Unfit("an assignment to an item of what is no array", place_of(target))
         parts = self.parts(target.slice)
-        value = self.value(node.value)
+        with self.among_others():  # an element is read before
+            value = self.value(node.value)
         if len(parts) == 1 and isinstance(parts[0], Array) and parts[0].kind == BOOL:
             if type(node.op) not in (ast.Add, ast.Sub, ast.Mult):
                 raise Unfit("a change where a mask is true", place_of(target))

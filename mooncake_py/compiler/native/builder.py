@@ -28,8 +28,6 @@ from mooncake_py.syntax.nodes import Place
 
 __all__ = ["Builder"]
 
-NEGATED = {"le": "gt", "lt": "ge"}
-
 
 class Builder:
     """Takes the statements of a region.
@@ -60,7 +58,6 @@ class Builder:
         self.ranges = Ranges()
         self.stable: set[str] = set()
         self.place: Place | None = None
-        self.depth = 0  # of blocks, of which the outermost is the body
         self.loops = 0
         self.made: dict[str, int] = {}
         self.frozen: dict[Expr, Name] = {}
@@ -79,14 +76,12 @@ class Builder:
     def within(self) -> Iterator[list[Statement]]:
         """Collect the statements of a block within."""
         outer, self.block = self.block, []
-        self.depth += 1
         known = set(self.ranges.natural)
         self.frozen = {}
         try:
             yield self.block
         finally:
             self.block = outer
-            self.depth -= 1
             self.frozen = {}
             self.ranges.natural &= known
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -57,6 +58,8 @@ class ExpressionReader:
     ----------
     b : Builder
     scope : Scope
+    nested : int
+        Of how many expressions and statements what is read is a part.
     """
 
     b: Builder
@@ -65,9 +68,15 @@ class ExpressionReader:
 
     def value(self, node: ast.expr) -> Value:
         """Read an expression."""
+        with self.among_others():
+            return self.read_value(node)
+
+    @contextmanager
+    def among_others(self) -> Iterator[None]:
+        """Read what is part of something else: a call in it must not write what that reads."""
         self.nested += 1
         try:
-            return self.read_value(node)
+            yield
         finally:
             self.nested -= 1
 
@@ -313,7 +322,8 @@ class ExpressionReader:
     def parts(self, node: ast.expr) -> list[Part]:
         """Read an index."""
         nodes = node.elts if isinstance(node, ast.Tuple) else [node]
-        return [self.part(n) for n in nodes]
+        with self.among_others():
+            return [self.part(n) for n in nodes]
 
     def part(self, node: ast.expr) -> Part:
         """Read a part of an index."""
