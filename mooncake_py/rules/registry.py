@@ -10,7 +10,7 @@ from typing import Any
 from mooncake_py.errors import Location, MooncakeError
 from mooncake_py.rooms import is_engine
 from mooncake_py.rules import local, optional
-from mooncake_py.rules.kinds import DualRule, Rule, function_name
+from mooncake_py.rules.kinds import DualRule, ElementwiseRule, Rule, function_name
 
 __all__ = [
     "DuplicateRuleError", "add", "add_forward", "are_first", "calling_location", "find",
@@ -69,6 +69,7 @@ def add_forward(rule: DualRule, *, replace: bool = False) -> None:
         present = None if replace else table.get(function)
         _refuse_second(rule, function, present, "forward rule")
         if block is None:
+            _note_preceded(function)
             _forward[function] = rule
         else:
             block.put_forward(function, rule)
@@ -95,8 +96,17 @@ def _note_replaced(function: Hashable, present: Rule | None) -> None:
         _replaced = _replaced or type(function) is not FunctionType
 
 
+def _note_preceded(function: Hashable) -> None:
+    """Note that a forward rule goes before the rule of a compiled function that is fused."""
+    global _replaced
+    rule = _rules.get(function)
+    if type(function) is FunctionType or rule is None:
+        return
+    _replaced = _replaced or rule.built_in or isinstance(rule, ElementwiseRule)
+
+
 def are_first() -> bool:
-    """Tell whether the rules of all compiled functions are those that they were given first.
+    """Tell whether all compiled functions go by the rules that they were given first, in all modes.
 
     Expressions that are recorded as one entry are made with these.
     """

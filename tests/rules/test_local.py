@@ -190,7 +190,29 @@ try:
 except OperatorRuleError:
     print("refused")
 """
-    file = tmp_path / "program.py"
+    assert output_of(program, tmp_path) == "refused\n"
+
+
+def test_forward_rule_declared_for_good_is_used_in_expressions_too(tmp_path: Path) -> None:
+    program = """
+import numpy as np
+from mooncake_py import Dual, frule, jvp
+
+def f(x):
+    y = np.sinh(x) * 2.0 + x
+    return y
+
+x = np.ones(3)
+np.testing.assert_allclose(jvp(f, (x,), (x,))[1], 2.0 * np.cosh(1.0) + 1.0)
+frule.register(np.sinh, mutates=())(lambda _, x: Dual(np.sinh(x.primal), 7.0 * x.tangent))
+print(jvp(f, (x,), (x,))[1])
+"""
+    assert output_of(program, tmp_path) == "[15. 15. 15.]\n"
+
+
+def output_of(program: str, folder: Path) -> str:
+    """Return what a program prints that runs in a process of its own."""
+    file = folder / "program.py"
     file.write_text(program, encoding="utf-8")
     root = Path(mooncake_py.__file__).parents[1]
     done = subprocess.run(
@@ -200,4 +222,4 @@ except OperatorRuleError:
         check=False,
         env={**os.environ, "PYTHONPATH": str(root)},
     )
-    assert done.stdout == "refused\n", done.stderr
+    return done.stdout or done.stderr

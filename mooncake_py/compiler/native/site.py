@@ -125,7 +125,7 @@ class FunctionSite:
 
     def call(self, ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
         """Run as one region, or return `Elsewhere`."""
-        serves = self.is_fit and registry.are_first() and not any(registry.registered_forward())
+        serves = self.is_fit and registry.are_first()
         given = self.arguments(f, args, kwargs) if serves else None
         if given is None:
             return Elsewhere

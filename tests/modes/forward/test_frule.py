@@ -38,10 +38,6 @@ pytestmark = pytest.mark.without_modes(
     "inside",
     "other",
     "compiled",
-    "forward",
-    "inside",
-    "other",
-    "compiled",
 )
 
 NONE = NoTangent()
