@@ -210,7 +210,7 @@ class FunctionReader(StatementReader):
         if key not in self.known_as:
             type_ = type_of(value)
             if type_ is None:
-                raise Unfit(f"{name}, of a dtype or in an order that is not served", self.b.place)
+                raise Unfit(f"{name}, of a type or dtype that is not served", self.b.place)
             own = f"{scope.prefix}_of_{name}"
             self.captures.append(Captured(scope.callee, name, type_))
             self.known_as[key] = self.argument(own, type_, True)

@@ -24,7 +24,7 @@ from mooncake_py.compiler.native.tangent import tangent
 from mooncake_py.compiler.partials import NoPartial
 from mooncake_py.errors import MooncakeWarning
 from mooncake_py.runtime.active import Active, active_number
-from mooncake_py.tangents.memory import address
+from mooncake_py.tangents.memory import has_overlaps
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.forward_mode import ForwardMode
@@ -37,6 +37,7 @@ MISSES = 3  # in a row, after which a region is not tried any more
 BY_RANK: tuple[type, ...] = int, float, np.float64
 QUIET = frozenset({"ignore", "warn"})  # what NumPy may do about errors that nobody waits for
 STACK = 64  # numbers, at first
+EFFORT = 1000  # to find out whether two arrays have an element in common
 DTYPES = {np.dtype("d"): FLOAT, np.dtype("l"): INT, np.dtype("?"): BOOL}
 
 
@@ -112,24 +113,24 @@ class RegionSite:
     def serves(self, inputs: Mapping[str, Any]) -> bool:
         """Return True if the arrays are such as the region was read for.
 
-        They are contiguous, and do not share memory that the region writes.
+        They do not share memory that the region writes, or of which it takes a copy.
         """
         arrays = [inputs[name] for name in self.arrays]
+        alone: list[ndarray] = []
         for name, a in zip(self.arrays, arrays, strict=True):
             flags = a.flags
-            if not (flags.c_contiguous and flags.aligned):
-                return False
-            if DTYPES.get(a.dtype) != self.region.kinds[name]:
+            if not flags.aligned or DTYPES.get(a.dtype) != self.region.kinds[name]:
                 return False
             if name in self.written and not flags.writeable:
                 return False
-        if len(arrays) < 2 or not self.written:
-            return True
-        spans = [(start := address(a), start + a.nbytes) for a in arrays]
-        return not any(
-            name in self.written and any(low < end and start < high for start, end in others)
-            for k, (name, (low, high)) in enumerate(zip(self.arrays, spans, strict=True))
-            for others in [spans[:k] + spans[k + 1 :]]
+            if not flags.c_contiguous:
+                if has_overlaps(a):
+                    return False
+                alone.append(a)
+            elif name in self.written:
+                alone.append(a)
+        return len(arrays) < 2 or not any(
+            share_memory(a, other) for a in alone for other in without(arrays, a)
         )
 
     # Reverse mode.
@@ -187,7 +188,7 @@ class RegionSite:
 
     def attempt(self, ctx: ReverseMode, form: Form, inputs: dict[str, Any]) -> Any:
         """Run the forward sweep, and record the region if all went well."""
-        given = {name: v.primal if type(v) is Active else v for name, v in inputs.items()}
+        given = {name: in_order(v) for name, v in inputs.items()}
         before = {name: ctx.before_whole(inputs[name]) for name in self.written}
         found: Any = None
         try:
@@ -206,6 +207,8 @@ class RegionSite:
                 ctx.registry.activate(inputs[name])
         for name, old in before.items():
             ctx.log_whole(inputs[name], old)
+            if given[name] is not inputs[name]:
+                inputs[name][...] = given[name]
         outputs = {
             name: inputs[name] if name in self.arrays else self.typed(name, y, outputs)
             for name, y in outputs.items()
@@ -241,8 +244,8 @@ class RegionSite:
     ) -> None:
         """Record the region; results that are active become so."""
         values = [given[name] if name in given else outputs[name] for name in form.values]
-        for a in values:
-            if type(a) is ndarray:
+        for name, a in zip(form.values, values, strict=True):
+            if type(a) is ndarray and a is inputs.get(name, a):  # nobody else has a copy
                 ctx.registry.protect(a)
         nodes: list[Any] = []
         for name in form.shadows:
@@ -320,6 +323,34 @@ def warn_of(name: str, why: str) -> None:
     )
 
 
+def in_order(value: Any) -> Any:
+    """Return what compiled code takes for a value: of an array in another order a copy."""
+    if type(value) is not ndarray:
+        return value.primal if type(value) is Active else value
+    flags = value.flags
+    return value if flags.c_contiguous and flags.aligned else np.array(value, order="C")
+
+
+def without(arrays: list[ndarray], a: ndarray) -> Iterator[ndarray]:
+    """Yield arrays but for one; if it is there twice, once."""
+    seen = False
+    for other in arrays:
+        if other is a and not seen:
+            seen = True
+        else:
+            yield other
+
+
+def share_memory(a: ndarray, b: ndarray) -> bool:
+    """Return whether two arrays may have an element in common."""
+    if not np.may_share_memory(a, b):
+        return False
+    try:
+        return np.shares_memory(a, b, max_work=EFFORT)
+    except np.exceptions.TooHardError:
+        return True
+
+
 def finite(a: ndarray) -> bool:
     """Return whether all numbers are finite, as far as their sum tells."""
     with np.errstate(all="ignore"):
@@ -339,9 +370,7 @@ def pull_native(entry: tuple[Any, ...]) -> None:
     for node in nodes:
         node.shadow()  # may lay out anew what another one shares
     shadows = [node.shadow() for node in nodes]
-    packed = [
-        a if a.flags.c_contiguous and a.flags.aligned else np.array(a, order="C") for a in shadows
-    ]
+    packed = list(map(in_order, shadows))
     found = form.reverse(S, p, *values, *packed, *(float(y.grad) for y in outputs))
     for a, own in zip(shadows, packed, strict=True):
         if own is not a:

@@ -25,7 +25,7 @@ class NumberType(NamedTuple):
 
 
 class ArrayType(NamedTuple):
-    """A contiguous array.
+    """An array.
 
     Attributes
     ----------
@@ -63,8 +63,7 @@ def type_of(value: Any) -> Type | None:
         return NumberType(NUMBERS[t]) if t is float or t is np.float64 else None
     if t is ndarray:
         kind = KINDS.get(value.dtype)
-        flags = value.flags
-        if kind is None or not (flags.c_contiguous and flags.aligned and value.ndim):
+        if kind is None or not value.ndim:
             return None
         return ArrayType(kind, tuple([n == 1 for n in value.shape]))
     if t in NUMBERS:
