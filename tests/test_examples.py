@@ -69,6 +69,29 @@ def test_heat_inversion_sharpens_the_plate(tmp_path: Path) -> None:
     assert picture.exists() == ("picture saved" in text)
 
 
+@pytest.mark.slow  # compiles
+def test_catchment_finds_the_parameters(tmp_path: Path) -> None:
+    pytest.importorskip("numba")
+    picture = tmp_path / "flow.png"
+    text = run("catchment", picture)
+    assert number("largest relative difference", text) < 1e-4
+    assert number("speed-up", text) > 0.0
+    assert number("misfit before the fit", text) > 0.05
+    assert number("after it", text) < 0.002
+    assert picture.exists() == ("picture saved" in text)
+
+
+def test_catchment_loses_no_water(example_module: Callable[[str], ModuleType]) -> None:
+    pytest.importorskip("numba")
+    catchment = example_module("catchment")
+    rain, temperature, _ = catchment.weather(3650)
+    rain[2920:] = 0.0  # two years in which all runs out but for what evaporates: nothing
+    flow = np.empty(3650)
+    catchment.simulate(catchment.TRUE, rain, temperature, np.zeros(3650), flow)
+    soil = catchment.TRUE[1]
+    np.testing.assert_allclose(flow.sum(), rain.sum() + 45.0 - 0.5 * soil, rtol=1e-3)
+
+
 def test_lynx_hare_simulator_conserves_the_invariant(
     example_module: Callable[[str], ModuleType],
 ) -> None:

@@ -83,7 +83,8 @@ class AssignmentReader(ExpressionReader):
         """Return the parts of a value that is unpacked."""
         if isinstance(value, Tuple) and len(value.items) == count:
             return value.items
-        if isinstance(value, Array) and value.shape and value.shape[0] == Const(count):
+        if isinstance(value, Array) and value.shape:
+            self.b.check("eq", value.shape[0], Const(count))
             views = [viewed(self.b, value, [Number(Const(k), "int")]) for k in range(count)]
             return [v if v.shape else self.element(v) for v in views]
         raise Unfit("a value that is unpacked into as many names", self.b.place)

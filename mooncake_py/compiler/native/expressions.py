@@ -39,6 +39,7 @@ from mooncake_py.compiler.native.values import (
     Value,
 )
 from mooncake_py.compiler.read_expressions import COMPARISONS
+from mooncake_py.jitted import python_function
 from mooncake_py.syntax.nodes import place_of
 
 __all__ = ["ExpressionReader"]
@@ -401,7 +402,7 @@ class ExpressionReader:
             reader = None
         if reader is not None:
             return reader(self.b, args, given)
-        if type(f) is FunctionType:
+        if python_function(f) is not None:
             return self.inlined(f, args, given, node)
         out = given.pop("out", None) if isinstance(f, np.ufunc) else None
         found = None if given else operations.applied(self.b, f, args)
@@ -415,9 +416,9 @@ class ExpressionReader:
         raise NotImplementedError
 
     def inlined(
-        self, f: FunctionType, args: Sequence[Value], given: dict[str, Value], node: ast.Call
+        self, f: Any, args: Sequence[Value], given: dict[str, Value], node: ast.Call
     ) -> Value:
-        """Read the body of a function of the user's in the place of a call of it."""
+        """Read the body of a function of the user's, jitted or not, in the place of a call."""
         raise NotImplementedError
 
 

@@ -35,6 +35,7 @@ from mooncake_py.compiler.native.values import (
     stored,
 )
 from mooncake_py.errors import MooncakeError
+from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override
 from mooncake_py.syntax.source import locate
 
@@ -148,13 +149,15 @@ class FunctionReader(StatementReader):
         )
         return Reading(region, self.callees, self.captures, output)
 
-    def enter(self, f: FunctionType) -> Scope:
-        """Return a scope for the body of a function."""
+    def enter(self, named: Any) -> Scope:
+        """Return a scope for the body of a function, or of the one that Numba compiled."""
+        f = python_function(named)
+        assert f is not None
         if any(scope.function.__code__ is f.__code__ for scope in self.scopes):
             raise Unfit("a function that calls itself", self.b.place)
         if len(self.scopes) > DEEP:
             raise Unfit("calls within too many others", self.b.place)
-        if not is_own(f):
+        if not is_own(named):
             raise Unfit(f"a call of {f.__qualname__}", self.b.place)
         try:
             node = locate(f.__code__).node
@@ -168,7 +171,7 @@ class FunctionReader(StatementReader):
             body = node.body
         else:
             raise Unfit("a coroutine or a generator", self.b.place)
-        return Scope(self.callees.met(f), f, body, self.b.fresh("u"))
+        return Scope(self.callees.met(named), f, body, self.b.fresh("u"))
 
     def body(self, scope: Scope) -> None:
         """Read the body of a function."""
@@ -220,11 +223,15 @@ class FunctionReader(StatementReader):
 
     @override
     def inlined(
-        self, f: FunctionType, args: Sequence[Value], given: dict[str, Value], node: ast.Call
+        self, f: Any, args: Sequence[Value], given: dict[str, Value], node: ast.Call
     ) -> Value:
         outer, place = self.scope, self.b.place
         inner = self.enter(f)
-        for name, value in self.bound_arguments(f, args, given).items():
+        arguments = self.bound_arguments(inner.function, args, given)
+        ints = [n for n, v in arguments.items() if isinstance(v, Number) and v.kind == INT]
+        if inner.callee.may_overflow(frozenset(ints)):
+            raise Unfit("ints that wrap around in what Numba compiled", place)
+        for name, value in arguments.items():
             self.scope = inner
             if isinstance(value, Array) and not value.base:
                 value = self.b.kept(value)
@@ -240,7 +247,7 @@ class FunctionReader(StatementReader):
         found = NOTHING if self.result is None else self.result
         self.result, self.loops_outside, self.rebound = before
         self.scope, self.b.place = outer, place
-        return found
+        return as_python(found) if inner.callee.is_jitted else found
 
     def bound_arguments(
         self, f: FunctionType, args: Sequence[Value], given: dict[str, Value]
@@ -301,6 +308,17 @@ class FunctionReader(StatementReader):
 
 
 NOTHING = Known(None)
+PYTHON_TYPES = {"float64": "float", "int64": "int", "bool_": "bool"}
+
+
+def as_python(value: Value) -> Value:
+    """Return a result as what Numba compiled gives it back: with numbers of Python."""
+    match value:
+        case Number(e=e, type=type_):
+            return Number(e, PYTHON_TYPES.get(type_, type_))
+        case Tuple(items=items):
+            return Tuple(tuple(map(as_python, items)))
+    return value
 
 
 def known(value: Any) -> Value:

@@ -16,6 +16,7 @@ from mooncake_py.compiler.native.reader import Captured, Output, Reading, read_f
 from mooncake_py.compiler.native.region_site import RegionSite, warn_of
 from mooncake_py.compiler.native.types import KnownType, Type, flattened, type_of
 from mooncake_py.compiler.native.values import Unfit
+from mooncake_py.jitted import python_function
 from mooncake_py.rules import registry
 from mooncake_py.syntax.names import MISSING
 from mooncake_py.syntax.nodes import Place
@@ -208,9 +209,8 @@ class FunctionSite:
 
 def by_code(type_: Type) -> Any:
     """Return a type, of a function its code: a lambda may be made anew in each call."""
-    if isinstance(type_, KnownType) and type_.type is FunctionType:
-        return type_.value.__code__
-    return type_
+    f = python_function(type_.value) if isinstance(type_, KnownType) else None
+    return type_ if f is None else f.__code__
 
 
 def value_of(captured: Captured) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.compiler.native.region import BOOL, FLOAT, INT
+from mooncake_py.jitted import is_jitted
 from mooncake_py.runtime.active import Active
 
 __all__ = ["ArrayType", "KnownType", "NumberType", "TupleType", "Type", "flattened", "type_of"]
@@ -73,7 +74,7 @@ def type_of(value: Any) -> Type | None:
     if t is tuple:
         items = [type_of(item) for item in value]
         return None if None in items else TupleType(tuple(items))  # type: ignore[arg-type]
-    if value is None or t in (bool, str, FunctionType, np.ufunc):
+    if value is None or t in (bool, str, FunctionType, np.ufunc) or is_jitted(value):
         return KnownType(t, value)
     return None
 
