@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import groupby, takewhile
 
 from mooncake_py.compiler.ir import (
     Alloc,
@@ -80,6 +80,7 @@ class Statements:
         self.is_count = is_count
         self.made = made
         self.known: frozenset[Expr] = frozenset()
+        self.free = 0  # numbers for which there is room on the stack
 
     def block(self, block: Block) -> list[str]:
         """Return the lines of a block, indented."""
@@ -88,12 +89,17 @@ class Statements:
     def body(self, block: Block) -> list[str]:
         """Return the lines of a block; checks that follow one another leave at one place."""
         found: list[str] = []
-        known = self.known
+        known, place = self.known, 0
         for is_check, group in groupby(block, lambda s: isinstance(s, Check)):
             if is_check:
-                found += self.checked([s.test for s in group if isinstance(s, Check)])
-            else:
-                found += [line for s in group for line in self.lines(s)]
+                tests = [s.test for s in group if isinstance(s, Check)]
+                found += self.checked(tests)
+                place += len(tests)
+                continue
+            for s in group:
+                found += self.room_ahead(block[place:])
+                found += self.lines(s)
+                place += 1
         self.known = known
         return found
 
@@ -134,16 +140,31 @@ class Statements:
             case ForAll():
                 return self.for_all(s)
             case For(name=name, range=steps, body=body):
-                return [f"for {text(Name(name))} in {self.range(steps)}:", *self.block(body)]
+                return [f"for {text(Name(name))} in {self.range(steps)}:", *self.passes(body)]
             case While(test=test, body=body):
-                return [f"while {text(test)}:", *self.block(body)]
+                return [f"while {text(test)}:", *self.passes(body)]
             case If(test=test, body=body, orelse=orelse):
-                test = self.expressions.as_kind(test, BOOL)
-                other = ["else:", *self.block(orelse)] if orelse else []
-                return [f"if {test}:", *self.block(body), *other]
+                return self.branches(self.expressions.as_kind(test, BOOL), body, orelse)
             case Break():
                 return ["break"]
         raise TypeError(s)
+
+    def passes(self, block: Block) -> list[str]:
+        """Return the lines of the body of a loop, each pass of which makes room for itself."""
+        free, self.free = self.free, 0
+        lines = self.block(block)
+        self.free = 0 if any(isinstance(s, Push) for s in statements(block)) else free
+        return lines
+
+    def branches(self, test: str, body: Block, orelse: Block) -> list[str]:
+        """Return the lines of a branch."""
+        free = self.free
+        lines = [f"if {test}:", *self.block(body)]
+        least, self.free = self.free, free
+        if orelse:
+            lines += ["else:", *self.block(orelse)]
+        self.free = min(least, self.free)
+        return lines
 
     # Assignments.
 
@@ -201,6 +222,7 @@ class Statements:
         nest = self.nest(on_stack(s, pushes + pops))
         if pops:
             return [*self.moved(size, "-="), *nest]
+        self.free = 0
         return [*self.room(size), *nest, *self.moved(size)]
 
     def nest(self, s: ForAll) -> list[str]:
@@ -227,8 +249,19 @@ class Statements:
         """Return the lines that save a number."""
         if self.is_count:
             return self.moved(Const(1))
-        store = self.assigned(Load(STACK, (Name(TOP),)), value)
-        return [*self.room(Const(1)), store, *self.moved(Const(1))]
+        self.free -= 1
+        return [self.assigned(Load(STACK, (Name(TOP),)), value), *self.moved(Const(1))]
+
+    def room_ahead(self, block: Block) -> list[str]:
+        """Return the lines that make room at once for what is pushed before the next loop.
+
+        They stand where the first statement of the block needs it.
+        """
+        if not self.grows or self.free >= (pushes_of(block[0]) or 0):
+            return []
+        counts = takewhile(lambda n: n is not None, map(pushes_of, block))
+        self.free = sum(n for n in counts if n is not None)
+        return self.room(Const(self.free))
 
     def room(self, size: Expr) -> list[str]:
         """Return the lines that make room for numbers."""
@@ -245,6 +278,20 @@ class Statements:
         """Return the lines before a statement that takes numbers, and where it finds each."""
         places = [added(Name(TOP), Const(k)) for k in reversed(range(count))]
         return self.moved(Const(count), "-="), places
+
+
+def pushes_of(s: Statement) -> int | None:
+    """Return how many numbers a statement saves at most; None if that is known only as it runs."""
+    match s:
+        case Push():
+            return 1
+        case If():
+            sides = [[pushes_of(inner) for inner in side] for side in (s.body, s.orelse)]
+            counts = [sum(n for n in side if n is not None) for side in sides]
+            return None if None in (*sides[0], *sides[1]) else max(counts)
+        case For() | While() | ForAll():
+            return None if any(isinstance(inner, Push) for inner in statements(s.body)) else 0
+    return 0
 
 
 def is_lasting(test: Expr, made: frozenset[str]) -> bool:

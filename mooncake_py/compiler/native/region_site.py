@@ -19,6 +19,7 @@ from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.ir import Assign, Load, statements
 from mooncake_py.compiler.native.build import CannotCompile
 from mooncake_py.compiler.native.form import Form, form_of
+from mooncake_py.compiler.native.hoisting import hoisted
 from mooncake_py.compiler.native.region import BOOL, FLOAT, INT, NativeRegion
 from mooncake_py.compiler.native.tangent import tangent
 from mooncake_py.compiler.partials import NoPartial
@@ -68,7 +69,7 @@ class RegionSite:
     def __init__(
         self, region: NativeRegion, types: Mapping[str, type | str] | None = None, name: str = ""
     ) -> None:
-        self.region = region
+        self.region = hoisted(region)
         self.name = name
         self.types = types or {}
         self.arrays = [name for name in region.inputs if name in region.arrays]

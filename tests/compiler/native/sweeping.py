@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 from mooncake_py.compiler.activity import active_parts
 from mooncake_py.compiler.native.adjoint import NativeSweeps, adjoint
 from mooncake_py.compiler.native.emit import Printer
+from mooncake_py.compiler.native.hoisting import hoisted
 from mooncake_py.compiler.native.region import FLOAT, NativeRegion
 from mooncake_py.compiler.native.tangent import tangent
 from tests.compiler.native.running import Machine
@@ -61,7 +62,11 @@ def pushed(region: NativeRegion, given: Values, directions: Values) -> Values:
 
 
 def pulled(region: NativeRegion, given: Values, wanted: Values, active: set[str]) -> Values:
-    """Return the cotangents of active inputs, for cotangents of the outputs of a region."""
+    """Return the cotangents of active inputs, for cotangents of the outputs of a region.
+
+    As it runs: slow operations have names of their own there, which the tangent knows nothing of.
+    """
+    region = hoisted(region)
     sweeps = adjoint(region, active_parts(region, active, {}))
     scope = values_of(region, given)
     stack: list[float] = []

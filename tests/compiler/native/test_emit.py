@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mooncake_py.compiler.native import helpers
 from mooncake_py.compiler.native.build import interpreted
 from mooncake_py.compiler.native.emit import Printer
 from tests.compiler.native.ir_text import written
@@ -154,6 +155,51 @@ def test_several_numbers_in_a_pass_are_taken_from_the_last() -> None:
     assert made["reverse"](S, p, u, v) == ()
     assert np.array_equal(u, x)
     assert np.array_equal(v, y)
+
+
+PUSHES = """
+push(a)
+if a > 0.0:
+    push(1.0)
+    push(2.0)
+else:
+    push(3.0)
+for m in range(3):
+    push(x[m])
+    if x[m] > a:
+        push(4.0)
+        for k in range(m):
+            push(5.0)
+        push(6.0)
+    else:
+        push(7.0)
+    push(8.0)
+push(9.0)
+for m in range(2):
+    s += x[m]
+push(10.0)
+"""
+
+
+@pytest.mark.parametrize("a", [1.0, -1.0, 0.5])
+def test_there_is_room_for_what_is_saved_between_loops(
+    monkeypatch: pytest.MonkeyPatch, a: float
+) -> None:
+    def grown(S: np.ndarray, size: int) -> np.ndarray:
+        return np.append(S, np.zeros(size - S.size))  # no more than is asked for
+
+    monkeypatch.setattr(helpers, "grow", grown)
+    printer = Printer(KINDS, {"x": 1})
+    printer.forward(written(PUSHES, KINDS), ["x", "a"], ["s"])
+    x = np.array([0.0, 0.75, 2.0])
+    _, S, p, s = interpreted(printer)["forward"](EMPTY, x, a)
+    expected = [a, 1.0, 2.0] if a > 0.0 else [a, 3.0]
+    for m in range(3):
+        inner = [4.0, *[5.0] * m, 6.0] if x[m] > a else [7.0]
+        expected += [x[m], *inner, 8.0]
+    assert list(S[:p]) == [*expected, 9.0, 10.0]
+    assert s == 0.75
+    assert printer.text.count("grow(") == 8  # of 12 that save
 
 
 def test_loops() -> None:
