@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mooncake_py.compiler.activity import active_parts
 from mooncake_py.compiler.ir import Assign, Name, Op, statements, walk
 from mooncake_py.compiler.native.adjoint import adjoint
@@ -21,16 +23,17 @@ with all(k=len(x)): x[k] = a * np.exp(x[k])
 
 def test_what_is_slow_is_all_that_a_statement_computes() -> None:
     found = hoisted(region(TEXT, "x:1 a b s", "s"))
+    loop: Any
     loop, after = found.body
-    branch, choice, root = loop.body  # type: ignore[union-attr]
+    branch, choice, root = loop.body
     power, exponential, total = branch.body
     assert (power.target, exponential.target) == (Name("w0"), Name("w1"))
     assert isinstance(power.value, Op)
     assert power.value.op == "pow"
     assert Name("w0") in set(walk(exponential.value))
     assert total.value == Op("add", (Name("s"), Op("mul", (Name("a"), Name("w1")))))
-    before = region(TEXT, "x:1 a b s", "s").body
-    assert (choice, root) == before[0].body[1:]  # type: ignore[union-attr]
+    before: Any = region(TEXT, "x:1 a b s", "s").body
+    assert (choice, root) == before[0].body[1:]
     assert after == before[1]
     assert found.kinds["w0"] == found.kinds["w1"] == "float"
 
