@@ -27,6 +27,7 @@ from benchmarks.timing import interleaved_medians
 from mooncake_py import value_and_grad
 from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.native import site
+from mooncake_py.modes.reverse import whole
 
 Extent = Literal["whole", "parts", "no"]
 Run = Callable[..., Any]
@@ -152,7 +153,7 @@ def extent_of(kernel: Kernel, run: Run) -> Extent:
 def counted() -> Iterator[set[Any]]:
     """Collect the functions that run compiled within a block."""
     found: set[Any] = set()
-    call = site.call
+    call, gradient = site.call, whole.gradient_of_whole
 
     def watched(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         y = call(ctx, f, args, kwargs)
@@ -160,11 +161,17 @@ def counted() -> Iterator[set[Any]]:
             found.add(f)
         return y
 
-    site.call = watched
+    def watched_gradient(f: Any, *args: Any) -> Any:
+        result = gradient(f, *args)
+        if result is not None:
+            found.add(f)
+        return result
+
+    site.call, whole.gradient_of_whole = watched, watched_gradient
     try:
         yield found
     finally:
-        site.call = call
+        site.call, whole.gradient_of_whole = call, gradient
 
 
 def by_hand(function: Run) -> Run:

@@ -23,7 +23,7 @@ from mooncake_py.runtime.enclosing import enclosing
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["ArgumentsApart", "arguments_apart", "begin", "ended", "guard"]
+__all__ = ["ArgumentsApart", "arguments_apart", "begin", "ended", "guard", "is_watched"]
 
 LARGE = 1 << 15  # bytes from which on it pays to find out whether an array need not be copied
 
@@ -41,6 +41,11 @@ def guard(ctx: Mode) -> None:
     """Let a new context look out for writes into what arguments share."""
     for found in _thread.watchers:
         found.watch(ctx)
+
+
+def is_watched() -> bool:
+    """Return True if somebody looks out for writes in the calls of this thread."""
+    return bool(_thread.watchers)
 
 
 def begin() -> None:

@@ -13,6 +13,7 @@ from numpy import ndarray
 from mooncake_py.application.lift import Lifter
 from mooncake_py.boundary.exceptions import guarded
 from mooncake_py.boundary.outputs import run
+from mooncake_py.compiler.native import region_site as native
 from mooncake_py.compiler.site import bytes_kept, pull_region
 from mooncake_py.diagnostics.places import Position, positions_running
 from mooncake_py.modes.debug.operands import arrays_in
@@ -91,6 +92,8 @@ class WatchedContext(ReverseContext):
             nbytes += getattr(entry[3], "nbytes", 0)
         if entry[0] is pull_region:
             nbytes += bytes_kept(entry)
+        if entry[0] is native.pull_native:
+            nbytes += native.bytes_kept(entry)
         return Note(positions_running(3)[0], shape_of(entry), saved, nbytes)
 
     def hold(self, value: Any) -> None:

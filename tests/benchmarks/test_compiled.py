@@ -23,6 +23,7 @@ from benchmarks.kernels import KERNELS
 from mooncake_py import grad, value_and_grad
 from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.native import site
+from mooncake_py.modes.reverse import whole
 from mooncake_py.runtime import compilation
 
 BY_NAME = {kernel.name: kernel for kernel in KERNELS}
@@ -51,12 +52,19 @@ def test_functions_that_run_compiled_are_counted(monkeypatch: pytest.MonkeyPatch
     def call(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
         return 2.0 if f is half else Elsewhere
 
+    def gradient(f: Any, *args: Any) -> Any:
+        return (2.0, (1.0,)) if f is half else None
+
     monkeypatch.setattr(site, "call", call)
+    monkeypatch.setattr(whole, "gradient_of_whole", gradient)
     monkeypatch.setattr(compilation, "is_installed", lambda: True)
     with counted() as found:
         grad(energy, compile=True)(1.0)
     assert found == {half}
-    assert site.call is call
+    with counted() as found:
+        grad(half, compile=True)(1.0)
+    assert found == {half}
+    assert (site.call, whole.gradient_of_whole) == (call, gradient)
 
 
 def test_kernels_that_numba_compiles() -> None:

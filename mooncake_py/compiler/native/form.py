@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from mooncake_py.compiler.native.adjoint import adjoint, cotangent_of
 from mooncake_py.compiler.native.build import built
 from mooncake_py.compiler.native.emit import Printer
 from mooncake_py.compiler.native.region import NativeRegion
+from mooncake_py.compiler.native.spares import Spares
 
 __all__ = ["Form", "form_of"]
 
@@ -32,6 +33,8 @@ class Form:
         Active arrays of which it takes the cotangents, active numbers among the results, and
         active numbers among the inputs.
     text : str
+    spares : Spares
+        What calls leave for later ones.
     """
 
     forward: Callable[..., Any]
@@ -43,6 +46,7 @@ class Form:
     outputs: tuple[str, ...]
     leaves: tuple[str, ...]
     text: str
+    spares: Spares = field(default_factory=Spares)
 
 
 def form_of(region: NativeRegion, active: set[str]) -> Form:

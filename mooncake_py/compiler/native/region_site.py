@@ -21,6 +21,7 @@ from mooncake_py.compiler.native.build import CannotCompile
 from mooncake_py.compiler.native.form import Form, form_of
 from mooncake_py.compiler.native.hoisting import hoisted
 from mooncake_py.compiler.native.region import BOOL, FLOAT, INT, NativeRegion
+from mooncake_py.compiler.native.spares import Stack
 from mooncake_py.compiler.native.tangent import tangent
 from mooncake_py.compiler.partials import NoPartial
 from mooncake_py.errors import MooncakeWarning
@@ -37,7 +38,6 @@ __all__ = ["RegionSite", "bytes_kept", "pull_native", "warn_of"]
 MISSES = 3  # in a row, after which a region is not tried any more
 BY_RANK: tuple[type, ...] = int, float, np.float64
 QUIET = frozenset({"ignore", "warn"})  # what NumPy may do about errors that nobody waits for
-STACK = 64  # numbers, at first
 EFFORT = 1000  # to find out whether two arrays have an element in common
 DTYPES = {np.dtype("d"): FLOAT, np.dtype("l"): INT, np.dtype("?"): BOOL}
 
@@ -140,11 +140,7 @@ class RegionSite:
         self, ctx: ReverseMode, functions: Any, steps: None, inputs: dict[str, Any]
     ) -> dict[str, Any] | Any:
         """Run the region forward and record it; return what it gives back, or `Elsewhere`."""
-        if (
-            (self.misses >= MISSES and not self.repeats)
-            or not self.serves(inputs)
-            or not QUIET.issuperset(np.geterr().values())
-        ):
+        if not self.is_tried(inputs):
             return Elsewhere
         form = self.form(ctx, inputs)
         if form is None or not ctx.tries_loops:  # what was looked up must not be written, perhaps
@@ -156,8 +152,16 @@ class RegionSite:
             self.repeats |= ctx.rehearsal is not None
         return found
 
+    def is_tried(self, inputs: Mapping[str, Any]) -> bool:
+        """Return True if the region may run on these inputs."""
+        return (
+            (self.misses < MISSES or self.repeats)
+            and self.serves(inputs)
+            and QUIET.issuperset(np.geterr().values())
+        )
+
     def form(self, ctx: Tracking, inputs: Mapping[str, Any]) -> Form | None:
-        """Return the form for what is active, made when it is first met."""
+        """Return the form for what is active in a call."""
         for name in self.numbers:
             value = inputs[name]
             if type(value) is Active and value.context not in (ctx, *ctx.outers):
@@ -167,6 +171,10 @@ class RegionSite:
             for name, value in inputs.items()
             if (type(value) is Active if name in self.numbers else ctx.find(value) is not None)
         )
+        return self.form_where(moving)
+
+    def form_where(self, moving: frozenset[str]) -> Form | None:
+        """Return the form where some inputs are active, made when it is first asked for."""
         try:
             return self._forms[moving]
         except KeyError:
@@ -193,7 +201,7 @@ class RegionSite:
         before = {name: ctx.before_whole(inputs[name]) for name in self.written}
         found: Any = None
         try:
-            ok, S, p, *results = form.forward(np.empty(STACK), *given.values())
+            ok, S, p, *results = form.forward(form.spares.stack(), *given.values())
             if ok and self.are_finite(form, results, given):
                 found = results
         finally:
@@ -215,7 +223,7 @@ class RegionSite:
             for name, y in outputs.items()
         }
         if form.reverse is not None:
-            self.note(ctx, form, inputs, given, outputs, (S[:p], p))
+            self.note(ctx, form, inputs, given, outputs, Stack(S, p, form.spares))
         return outputs
 
     def typed(self, name: str, y: Any, outputs: Mapping[str, Any]) -> Any:
@@ -241,7 +249,7 @@ class RegionSite:
         inputs: dict[str, Any],
         given: dict[str, Any],
         outputs: dict[str, Any],
-        stack: tuple[ndarray, int],
+        stack: Stack,
     ) -> None:
         """Record the region; results that are active become so."""
         values = [given[name] if name in given else outputs[name] for name in form.values]
@@ -347,7 +355,7 @@ def share_memory(a: ndarray, b: ndarray) -> bool:
     if not np.may_share_memory(a, b):
         return False
     try:
-        return np.shares_memory(a, b, max_work=EFFORT)
+        return np.shares_memory(a, b, max_work=EFFORT)  # type: ignore[arg-type]
     except np.exceptions.TooHardError:
         return True
 
@@ -360,19 +368,21 @@ def finite(a: ndarray) -> bool:
 
 def bytes_kept(entry: tuple[Any, ...]) -> int:
     """Return how many bytes the stack in an entry takes."""
-    return entry[2][0].nbytes
+    return entry[2].array.nbytes
 
 
 def pull_native(entry: tuple[Any, ...]) -> None:
     """Reverse of a region: give the cotangents of what it wrote and gave back to what it read."""
-    _, form, (S, p), values, nodes, outputs, leaves = entry
+    _, form, stack, values, nodes, outputs, leaves = entry
     if not any(y.grad for y in outputs) and all(node.memory.grad is None for node in nodes):
         return
     for node in nodes:
         node.shadow()  # may lay out anew what another one shares
     shadows = [node.shadow() for node in nodes]
     packed = list(map(in_order, shadows))
-    found = form.reverse(S, p, *values, *packed, *(float(y.grad) for y in outputs))
+    found = form.reverse(
+        stack.array, stack.top, *values, *packed, *(float(y.grad) for y in outputs)
+    )
     for a, own in zip(shadows, packed, strict=True):
         if own is not a:
             a[...] = own

@@ -14,7 +14,7 @@ from mooncake_py.compiler.callees import UNFIT_FLAGS, is_own
 from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.native.reader import Captured, Output, Reading, read_function
 from mooncake_py.compiler.native.region_site import RegionSite, warn_of
-from mooncake_py.compiler.native.types import KnownType, Type, flattened, type_of
+from mooncake_py.compiler.native.types import KnownType, Type, flattened, places, type_of
 from mooncake_py.compiler.native.values import Unfit
 from mooncake_py.jitted import python_function
 from mooncake_py.rules import registry
@@ -81,9 +81,19 @@ class Refusal(NamedTuple):
 
 
 class Reread:
-    """A function as it was read for arguments of some types."""
+    """A function as it was read for arguments of some types.
 
-    def __init__(self, reading: Reading, name: str) -> None:
+    Attributes
+    ----------
+    places : list of int or None
+        Of each argument the place among the inputs of the region; None for none or several.
+    gradients : dict
+        What `modes.reverse.whole` makes of it.
+    """
+
+    def __init__(self, reading: Reading, types: Sequence[Type], name: str) -> None:
+        self.places = places(types)
+        self.gradients: dict[Any, Any] = {}
         self.callees = reading.callees
         self.captured = reading.captured
         self.output = reading.output
@@ -126,28 +136,37 @@ class FunctionSite:
 
     def call(self, ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
         """Run as one region, or return `Elsewhere`."""
-        serves = self.is_fit and registry.are_first()
-        given = self.arguments(f, args, kwargs) if serves else None
-        if given is None:
+        found = self.matched(f, args, kwargs)
+        if found is None:
             return Elsewhere
-        types: list[Type] = []
-        for value in given:
-            found = type_of(value)
-            if found is None:
-                self.unserved = type(value)
-                return Elsewhere
-            types.append(found)
-        reading = self.reading(f, tuple(types))
-        if reading is None:
-            return Elsewhere
-        flat = [p for v, t in zip(given, types, strict=True) for p in flattened(v, t)]
-        flat += [value_of(c) for c in reading.captured]
-        inputs = dict(zip(reading.site.region.inputs, flat, strict=True))
+        reading, inputs = found
         result = ctx.run_region(reading.site, (), None, inputs)
         if type(result) is not dict:
             return result
         reading.callees.enter(ctx)
         return given_back(reading.output, result)
+
+    def matched(
+        self, f: FunctionType, args: Any, kwargs: Any
+    ) -> tuple[Reread, dict[str, Any]] | None:
+        """Return the function as it is read for such arguments, and the inputs of its region."""
+        serves = self.is_fit and registry.are_first()
+        given = self.arguments(f, args, kwargs) if serves else None
+        if given is None:
+            return None
+        types: list[Type] = []
+        for value in given:
+            found = type_of(value)
+            if found is None:
+                self.unserved = type(value)
+                return None
+            types.append(found)
+        reading = self.reading(f, tuple(types))
+        if reading is None:
+            return None
+        flat = [p for v, t in zip(given, types, strict=True) for p in flattened(v, t)]
+        flat += [value_of(c) for c in reading.captured]
+        return reading, dict(zip(reading.site.region.inputs, flat, strict=True))
 
     def arguments(self, f: FunctionType, args: Any, kwargs: Any) -> Sequence[Any] | None:
         """Return the arguments in the order of the parameters, None where they do not fit."""
@@ -180,7 +199,7 @@ class FunctionSite:
             return None
         self.alike[kinds] += 1
         try:
-            found = Reread(read_function(f, types), self.name)
+            found = Reread(read_function(f, types), types, self.name)
         except Unfit as error:
             self.refused[types] = Refusal(error.why, error.place)
             return None

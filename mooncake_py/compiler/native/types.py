@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -12,7 +13,9 @@ from mooncake_py.compiler.native.region import BOOL, FLOAT, INT
 from mooncake_py.jitted import is_jitted
 from mooncake_py.runtime.active import Active
 
-__all__ = ["ArrayType", "KnownType", "NumberType", "TupleType", "Type", "flattened", "type_of"]
+__all__ = [
+    "ArrayType", "KnownType", "NumberType", "TupleType", "Type", "flattened", "places", "type_of",
+]  # fmt: skip
 
 KINDS = {np.dtype("d"): FLOAT, np.dtype("l"): INT, np.dtype("?"): BOOL}
 NUMBERS = {float: "float", np.float64: "float64", int: "int", np.int64: "int64"}
@@ -77,6 +80,23 @@ def type_of(value: Any) -> Type | None:
     if value is None or t in (bool, str, FunctionType, np.ufunc) or is_jitted(value):
         return KnownType(t, value)
     return None
+
+
+def places(types: Sequence[Type]) -> list[int | None]:
+    """Return for each argument where it is among what is flattened; None if it is not one value."""
+    found: list[int | None] = []
+    passed = 0
+    for type_ in types:
+        found.append(passed if isinstance(type_, NumberType | ArrayType) else None)
+        passed += width(type_)
+    return found
+
+
+def width(type_: Type) -> int:
+    """Return how many numbers and arrays are in an argument."""
+    if isinstance(type_, TupleType):
+        return sum(map(width, type_.items))
+    return 0 if isinstance(type_, KnownType) else 1
 
 
 def flattened(value: Any, type_: Type) -> list[Any]:

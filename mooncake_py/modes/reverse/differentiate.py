@@ -17,6 +17,7 @@ from mooncake_py.boundary.outputs import scalar_value, value_and_copy
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.settings import new_context, settings
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.compilation import compiles
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.limits import limits_raised
 
@@ -37,12 +38,20 @@ def value_and_gradient(
 ) -> tuple[Any, Any]:
     """Run `f` forward and backward, or `by` a function with the parameters of :func:`run`."""
     outer = enclosing()
-    by = by or run
-    with limits_raised():  # also for the gradients, whose structure may be deep
-        chosen = choose_arguments(f, argnums, args, kwargs)
-        unique = list(dict.fromkeys(chosen)) if len(chosen) > 1 else chosen
-        with ArgumentsApart(f, unique, args, kwargs) as apart:
-            result, gradients = by(outer, debug, Call(f, unique, has_aux, apart.args, apart.kwargs))
+    chosen = choose_arguments(f, argnums, args, kwargs)
+    unique = list(dict.fromkeys(chosen)) if len(chosen) > 1 else chosen
+    found = None
+    if by is None and outer is None and compiles():
+        # Only where functions are compiled.
+        from mooncake_py.modes.reverse.whole import gradient_of_whole
+
+        found = gradient_of_whole(f, unique, has_aux, args, kwargs)
+    if found is None:
+        # Limits are raised also for the gradients, whose structure may be deep.
+        with limits_raised(), ArgumentsApart(f, unique, args, kwargs) as apart:
+            call = Call(f, unique, has_aux, apart.args, apart.kwargs)
+            found = (by or run)(outer, debug, call)
+    result, gradients = found
     if len(unique) < len(chosen):
         gradients = tuple([gradients[unique.index(key)] for key in chosen])
     return result, gradients if isinstance(argnums, tuple) else gradients[0]

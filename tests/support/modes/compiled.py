@@ -13,6 +13,7 @@ import pytest
 from mooncake_py.compiler.native import form
 from mooncake_py.compiler.native.build import interpreted
 from mooncake_py.compiler.native.region_site import RegionSite
+from mooncake_py.modes.reverse.whole import WholeGradient
 from mooncake_py.runtime.compilation import using
 from tests.support.modes.problem import Problem, Skipped, require_close, require_value
 from tests.support.modes.snapshots import arrays_of
@@ -42,14 +43,20 @@ def compiled(
 @contextmanager
 def compiling(counts: Counter[str]) -> Iterator[None]:
     """Let functions be compiled within a block, and count the regions that run."""
-    attempt = RegionSite.attempt
+    attempt, run = RegionSite.attempt, WholeGradient.run
 
     def counted(self: Any, *args: Any) -> Any:
         y = attempt(self, *args)
         counts["regions that ran compiled"] += type(y) is dict
         return y
 
+    def whole(self: Any, *args: Any) -> Any:
+        y = run(self, *args)
+        counts["regions that ran compiled"] += y is not None
+        return y
+
     with pytest.MonkeyPatch.context() as patch, using(True):
         patch.setattr(form, "built", interpreted)
         patch.setattr(RegionSite, "attempt", counted)
+        patch.setattr(WholeGradient, "run", whole)
         yield
