@@ -54,7 +54,10 @@ INNER = (
     "x[1:-1]", "x[2:]", "x[:-2]", "y[1:4]", "v[2:]", "w[:3]", "m[1, 2:]", "m[1:4, 0]", "x[k:k + 3]",
     "y[3:0:-1]", "v[1:-1]",
 )  # fmt: skip
-WHOLE = ("m", "m.T", "np.outer(x, y)", "x[:, None] * w", "v", "m * m", "np.outer(v, v)")
+WHOLE = (
+    "m", "m.T", "np.outer(x, y)", "x[:, None] * w", "v", "m * m", "np.outer(v, v)",
+    "0.3 * m @ m.T", "m[:, 1:] @ (m[1:] * 0.5)", "m[::-1] @ np.sin(m)",
+)  # fmt: skip
 SCALARS = (
     "a", "b", "x[0]", "y[-1]", "m[1, k]", "x[i % 5]", "v[c[1]]", "G", "0.5", "2", "float(k)",
     "W[k]",
@@ -74,7 +77,8 @@ OTHERS = (
     "np.sin(v, out=w)",
     "u = x[1:3]; u[0] = u[1] * 0.5", "old = v; v = v * 0.9; a = a + np.sum(old * v)",
     "z = m[k]; z *= 0.5", "s, t = x[1], m[0, 0]; a += s * t",
-    "m[2] = m[1] - m[0, ::-1]",
+    "m[2] = m[1] - m[0, ::-1]", "np.dot(m, m.T * 0.2, out=m)",
+    "m[k:, k:] -= 0.1 * (m[k:, :2] @ m[k:, :2].T)", "m = 0.4 * m @ m",
 )  # fmt: skip
 
 

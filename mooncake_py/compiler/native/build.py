@@ -18,12 +18,12 @@ import numpy as np
 import mooncake_py
 from mooncake_py.compiler.native import disk, helpers
 from mooncake_py.compiler.native.called import (
-    INSTEAD,
     OPTIONS,
     CannotCompile,
     compilable,
     digest,
     fingerprint,
+    instead,
     numba,
 )
 from mooncake_py.compiler.native.emit import Printed, Printer
@@ -125,7 +125,7 @@ def key_of(printer: Printer, version: str) -> str | None:
     for name, printed in printer.functions.items():
         parts += [name, repr(printed.types)]
     for name, f in (HELPERS | printer.scope).items():
-        found = fingerprint(INSTEAD.get(f, f))
+        found = fingerprint(instead(f))
         if found is None:
             return None
         parts += [name, found]

@@ -18,7 +18,7 @@ import mooncake_py
 from mooncake_py.compiler.native import helpers
 from mooncake_py.compiler.number_functions import NUMPY_FUNCTIONS
 
-__all__ = ["INSTEAD", "OPTIONS", "CannotCompile", "compilable", "digest", "fingerprint", "numba"]
+__all__ = ["OPTIONS", "CannotCompile", "compilable", "digest", "fingerprint", "instead", "numba"]
 
 FIXED = (FunctionType, BuiltinFunctionType, ModuleType, np.ufunc, type)
 """Types of what a function reads of its module that does not change for certain, or as good as."""
@@ -32,6 +32,23 @@ INSTEAD: dict[Any, Any] = {f: own for f, (own, _) in NUMPY_FUNCTIONS.items()} | 
     np.heaviside: helpers.heaviside, np.maximum: helpers.maximum, np.minimum: helpers.minimum,
 }  # fmt: skip
 """Functions that compiled do on floats what those of NumPy do, without warnings or exceptions."""
+
+
+def instead(f: Any) -> Any:
+    """Return what is compiled in the place of a function."""
+    if f is helpers.add_product and not has_blas():
+        return helpers.no_product
+    return INSTEAD.get(f, f)
+
+
+@lru_cache(maxsize=1)
+def has_blas() -> bool:
+    """Return True if Numba finds SciPy, by which it multiplies matrices."""
+    try:
+        import_module("scipy.linalg.cython_blas")
+    except ImportError:
+        return False
+    return True
 
 
 INTRINSIC = helpers.plus, helpers.plus_product, helpers.times, helpers.over
@@ -60,7 +77,7 @@ def compilable(f: Any) -> Any:
     CannotCompile
         It reads what may change: compiled functions take that for constants.
     """
-    f = INSTEAD.get(f, f)
+    f = instead(f)
     if f in INTRINSIC:
         return intrinsic(f)
     if type(f) is not FunctionType:

@@ -33,7 +33,10 @@ from mooncake_py.compiler.ir import (
     statements,
     walk,
 )
+from mooncake_py.compiler.native.contractions import Contraction, Window
 from mooncake_py.compiler.native.emit_expressions import STACK, TOP, Expressions
+from mooncake_py.compiler.native.helpers import add_product
+from mooncake_py.compiler.native.linear import ZERO
 from mooncake_py.compiler.native.loops import nested
 from mooncake_py.compiler.native.region import BOOL, FLOAT, INT
 from mooncake_py.compiler.native.unbound import expressions_in
@@ -42,6 +45,8 @@ from mooncake_py.compiler.simplify import added, product
 __all__ = ["DTYPES", "INDENT", "Statements"]
 
 INDENT = "    "
+LARGE = 700
+"""Of how many products of numbers a product of matrices is for BLAS: a call takes 0.2 us."""
 DTYPES = {FLOAT: "np.float64", INT: "np.int64", BOOL: "np.bool_"}
 
 
@@ -229,8 +234,41 @@ class Statements:
         """Return the lines of loops over counters."""
         lines: list[str] = []
         for loop in nested(s, self.expressions.kind):
-            lines += self.loops(loop) if isinstance(loop, ForAll) else self.lines(loop)
+            if isinstance(loop, Contraction):
+                lines += self.contraction(loop)
+            else:
+                lines += self.loops(loop) if isinstance(loop, ForAll) else self.lines(loop)
         return lines
+
+    def contraction(self, c: Contraction) -> list[str]:
+        """Return the lines of a product of matrices: by BLAS, or else by loops."""
+        text = self.expressions.text
+        sizes = [c.extents[counter] for counter in c.order]
+        parts = [*(self.window(w, c) for w in c.windows), *map(text, sizes)]
+        parts += ["-1.0" if c.is_negative else "1.0", repr(c.is_guarded)]
+        call = f"{self.expressions.name_of(add_product)}({', '.join(parts)})"
+        loops = [
+            line
+            for s in c.loops
+            for line in (self.loops(s) if isinstance(s, ForAll) else self.lines(s))
+        ]
+        test = text(Compare(("gt",), (sized(1, tuple(sizes)), Const(LARGE))))
+        return [f"if not ({test} and {call}):", *(INDENT + line for line in loops)]
+
+    def window(self, w: Window, c: Contraction) -> str:
+        """Return the text of a part of an array: of rows in one piece, if they are all there."""
+        text = self.expressions.text
+        parts: list[str] = []
+        for i in w.axes:
+            if not isinstance(i, tuple):
+                parts.append(text(i))
+                continue
+            first, n = i[0], c.extents[i[1]]
+            begin = "" if first == ZERO else text(first)
+            parts.append(f"{begin}:{text(added(first, n))}")
+        if isinstance(w.axes[-1], tuple) and w.axes[-1][0] == ZERO:
+            parts.pop()
+        return f"{text(Name(w.array))}[{', '.join(parts)}]{'.T' if w.is_transposed else ''}"
 
     def loops(self, s: ForAll) -> list[str]:
         """Return the lines of loops over counters, as they stand."""

@@ -400,12 +400,15 @@ class ExpressionReader:
             reader = functions.FUNCTIONS.get(f)
         except TypeError:
             reader = None
-        if reader is not None:
-            return reader(self.b, args, given)
-        if python_function(f) is not None:
+        if reader is None and python_function(f) is not None:
             return self.inlined(f, args, given, node)
-        out = given.pop("out", None) if isinstance(f, np.ufunc) else None
-        found = None if given else operations.applied(self.b, f, args)
+        out = given.pop("out", None) if isinstance(f, np.ufunc) or f is np.dot else None
+        if f is np.dot and isinstance(out, Array) and not out.whole:
+            raise Unfit("np.dot into a view", place_of(node))
+        if reader is not None:
+            found = reader(self.b, args, given)
+        else:
+            found = None if given else operations.applied(self.b, f, args)
         if found is None:
             name = getattr(f, "__name__", type(f).__name__)
             raise Unfit(f"the function {name}", place_of(node))

@@ -94,6 +94,14 @@ def product(b: Builder, args: Sequence[Value], given: Given) -> Value:
     return reductions.product(b, x, y)
 
 
+def matmul(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.matmul(x, y)``, which takes no numbers."""
+    x, y = arranged(b, args, given, "x1 x2")
+    if x is None or y is None:
+        raise Unfit("a product of one operand", b.place)
+    return reductions.product(b, x, y)
+
+
 def inner(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.inner(a, b)`` and ``np.vdot(a, b)`` of vectors."""
     if any(isinstance(a, Array) and len(a.shape) != 1 for a in args):
@@ -268,7 +276,7 @@ def where(b: Builder, args: Sequence[Value], given: Given) -> Value:
 
 FUNCTIONS: dict[Any, Reader] = {
     np.sum: reduction(reductions.added_up), np.mean: reduction(reductions.mean),
-    np.dot: product, np.matmul: product, np.vdot: inner, np.inner: inner, np.outer: outer,
+    np.dot: product, np.matmul: matmul, np.vdot: inner, np.inner: inner, np.outer: outer,
     np.linalg.norm: norm,
     np.zeros: filled(0.0), np.empty: filled(None), np.ones: filled(1.0),
     np.zeros_like: filled_like(0.0), np.empty_like: filled_like(None),

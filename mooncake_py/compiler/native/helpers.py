@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from numpy import empty, float64, ndarray
+from numpy import dot, empty, float64, ndarray
 
-__all__ = ["grow", "heaviside", "maximum", "minimum", "over", "plus", "plus_product", "times"]
+__all__ = [
+    "add_product", "grow", "heaviside", "maximum", "minimum", "no_product", "over", "plus",
+    "plus_product", "times",
+]  # fmt: skip
 
 
 def grow(S: ndarray, size: int) -> ndarray:
@@ -48,3 +51,37 @@ def maximum(a: float, b: float) -> float:
 def minimum(a: float, b: float) -> float:
     """Return what `numpy.minimum` does: nan if either is."""
     return a if a <= b or a != a else b
+
+
+# Products of matrices.
+
+
+def add_product(
+    z: ndarray, x: ndarray, y: ndarray, n: int, m: int, p: int, sign: float, guarded: bool
+) -> bool:
+    """Add ``sign * x @ y`` to `z` and return True, or do nothing and return False.
+
+    That is where they are not of the shapes that are made of `n`, `m` and `p`, or where the
+    product is not finite though it is `guarded`: a factor of zero may stand beside an infinite one.
+    """
+    if z.shape != (n, p) or x.shape != (n, m) or y.shape != (m, p):
+        return False
+    found = dot(x, y)
+    if guarded:
+        total = 0.0
+        for i in range(n):
+            for j in range(p):
+                total += 0.0 * found[i, j]
+        if total != 0.0:
+            return False
+    for i in range(n):
+        for j in range(p):
+            z[i, j] += sign * found[i, j]
+    return True
+
+
+def no_product(
+    z: ndarray, x: ndarray, y: ndarray, n: int, m: int, p: int, sign: float, guarded: bool
+) -> bool:
+    """Return False: there is no BLAS."""
+    return False

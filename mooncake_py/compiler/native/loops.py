@@ -3,8 +3,8 @@
 A ForAll with statements, and what it becomes::
 
     for all i, j, k:                            for all i, k:
-        z[i, j] += x[i, k] * y[k, j]                for all j:
-                                                        z[i, j] += x[i, k] * y[k, j]
+        z[i, j] += x[i] * y[k, j]                   for all j:
+                                                        z[i, j] += x[i] * y[k, j]
 
     for all i:                                  for all i:
         v = d_y[i]                                  v = d_y[i]
@@ -20,6 +20,9 @@ A ForAll with statements, and what it becomes::
                                                         sum0 = plus_product(sum0, a[i, j], x[j])
                                                     y[i] += sum0
 
+    for all i, k, j:                            x @ y, and its loops (see `contractions`)
+        z[i, j] += x[i, k] * y[k, j]
+
 The order of passes is free, and that in which numbers are added.  It is left to the machine where
 all that is read stands side by side.  Where it does not, in columns, there is one loop: each would
 fetch all of it again (an implicit scheme, 400 x 400: the way back takes a third to two thirds).
@@ -28,6 +31,7 @@ fetch all of it again (an implicit scheme, 400 x 400: the way back takes a third
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from mooncake_py.compiler.activity import part_of
 from mooncake_py.compiler.ir import (
@@ -46,6 +50,7 @@ from mooncake_py.compiler.ir import (
     Target,
     walk,
 )
+from mooncake_py.compiler.native.contractions import Contraction, contractions
 from mooncake_py.compiler.native.helpers import plus, plus_product
 from mooncake_py.compiler.native.region import FLOAT
 from mooncake_py.compiler.simplify import negated
@@ -58,7 +63,7 @@ FAR = 10
 Simple = Assign | Bump | Let
 
 
-def nested(s: ForAll, kind: Callable[[Expr], str]) -> Block:
+def nested(s: ForAll, kind: Callable[[Expr], str]) -> tuple[Statement | Contraction, ...]:
     """Return the same as loops, of which the innermost have one counter each.
 
     Parameters
@@ -69,6 +74,14 @@ def nested(s: ForAll, kind: Callable[[Expr], str]) -> Block:
     body = [as_sum(inner, kind) for inner in s.body if isinstance(inner, Simple)]
     if not s.counters or len(body) < len(s.body):
         return (s,) if s.counters else s.body
+    products = contractions(body, s.counters, s.extents, kind)
+    if products and is_free(body, [s for s in body if isinstance(s, Bump)], []):
+        return tuple([replace(product, loops=looped(s, [bump])) for product, bump in products])
+    return looped(s, body)
+
+
+def looped(s: ForAll, body: list[Simple]) -> Block:
+    """Return loops over the counters of a statement, with others in them."""
     costs = [sum(cost(access, counter) for access in accesses(body)) for counter in s.counters]
     place = min(range(len(costs)), key=lambda k: (costs[k], -k))
     counter, extent = s.counters[place], s.extents[place]

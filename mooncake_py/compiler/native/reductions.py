@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mooncake_py.compiler.ir import Assign, Const, Expr, Load, Name, Op
+from mooncake_py.compiler.ir import Assign, Const, Expr, Length, Load, Name, Op
 from mooncake_py.compiler.native.builder import Builder
+from mooncake_py.compiler.native.contractions import Window, window
 from mooncake_py.compiler.native.linear import ONE, times
 from mooncake_py.compiler.native.region import BOOL, FLOAT
 from mooncake_py.compiler.native.values import Array, Index, Number, Unfit, Value
@@ -13,6 +14,7 @@ from mooncake_py.compiler.native.values import Array, Index, Number, Unfit, Valu
 __all__ = ["added_up", "mean", "product", "size_of"]
 
 ZERO = Const(0.0)
+ROW, COLUMN = ".row", ".column"
 
 
 def added_up(b: Builder, a: Value, axes: Sequence[int] | None, keeps: bool = False) -> Value:
@@ -78,22 +80,26 @@ def mean(b: Builder, a: Value, axes: Sequence[int] | None, keeps: bool = False) 
 
 
 def product(b: Builder, x: Value, y: Value) -> Value:
-    """Return ``x @ y`` of vectors, or of a matrix and a vector."""
+    """Return ``x @ y`` of vectors and matrices."""
     if not isinstance(x, Array) or not isinstance(y, Array) or BOOL in (x.kind, y.kind):
         raise Unfit("a product of what is no array", b.place)
     if FLOAT not in (x.kind, y.kind):
         raise Unfit("a product of ints", b.place)
     ndims = len(x.shape), len(y.shape)
-    if ndims not in ((1, 1), (2, 1), (1, 2)):
-        raise Unfit("a product of matrices: BLAS is quicker than what would be compiled", b.place)
-    x, y = computed(b, x), computed(b, y)
+    if ndims not in ((1, 1), (2, 1), (1, 2), (2, 2)):
+        raise Unfit("a product of arrays with more than two axes", b.place)
+    keep = as_matrix if ndims == (2, 2) else computed
+    x, y = keep(b, x), keep(b, y)
     n = x.shape[-1]
     b.check("eq", n, y.shape[0])
     if ndims == (1, 1):
         return Number(
             total(b, (n,), lambda at: Op("mul", (x.at(at), y.at(at)), place=b.place)), "float64"
         )
-    if ndims == (2, 1):
+    if ndims == (2, 2):
+        found = b.new((x.shape[0], y.shape[1]), FLOAT, zero=True)
+        b.for_all((x.shape[0], n, y.shape[1]), lambda at: by_elements(b, found, x, y, at))
+    elif ndims == (2, 1):
         found = b.new((x.shape[0],), FLOAT, zero=True)
         b.for_all((x.shape[0], n), lambda at: row_by_row(b, found, x, y, at))
     else:
@@ -114,6 +120,31 @@ def column_by_column(b: Builder, found: Array, x: Array, y: Array, at: Index) ->
     return bumped(b, found, (j,), Op("mul", (x.at((k,)), y.at((k, j)))))
 
 
+def by_elements(b: Builder, found: Array, x: Array, y: Array, at: Index) -> Assign:
+    """Return what adds to an element of a product of matrices."""
+    i, k, j = at
+    return bumped(b, found, (i, j), Op("mul", (x.at((i, k)), y.at((k, j)))))
+
+
 def computed(b: Builder, a: Array) -> Array:
     """Return an array whose elements are in memory, as a product reads them many times."""
     return a if a.base else b.kept(a)
+
+
+def as_matrix(b: Builder, a: Array) -> Array:
+    """Return a matrix that BLAS can read: if it is not in memory, or only with steps, keep it."""
+    if a.whole:
+        return a
+    e = a.at((Name(ROW), Name(COLUMN))) if a.base else None
+    found = window(e, ROW, COLUMN) if isinstance(e, Load) else None
+    if found is None or not is_in_full(found, a):
+        return b.kept(a)
+    return a
+
+
+def is_in_full(w: Window, a: Array) -> bool:
+    """Return True if a matrix that begins with the first element of rows does not end before."""
+    last = w.axes[-1]
+    if not isinstance(last, tuple) or last[0] != Const(0):
+        return True
+    return a.shape[0 if w.is_transposed else 1] == Length(w.array, len(w.axes) - 1)

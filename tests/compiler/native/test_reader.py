@@ -49,7 +49,7 @@ def test_what_is_refused_is_said():
     x, A = np.ones(3), np.ones((2, 2))
 
     def product(A):
-        return np.sum(A @ A)
+        return np.sum(A @ A[None])
 
     def function(x):
         return np.sort(x)[0]
@@ -74,7 +74,7 @@ def test_what_is_refused_is_said():
     def itself(x):
         return itself(x)
 
-    assert "BLAS" in why(product, A)
+    assert "more than two axes" in why(product, A)
     assert "function sort" in why(function, x)
     assert "comprehension" in why(comprehension, x)
     assert "return within a loop" in why(early, x)
