@@ -204,8 +204,12 @@ def random_function(seed: int) -> str:
     return HEAD + "\ndef f(x, y, m, a, c, n, k):\n" + "\n".join(writer.lines) + "\n" + TAIL + "\n"
 
 
-def function_arguments(seed: int) -> tuple[object, ...]:
-    """Return arguments."""
+def function_arguments(seed: int, is_narrow: bool = False) -> tuple[object, ...]:
+    """Return arguments; some of those that have a derivative may be of float32."""
     rng = np.random.default_rng(seed)
     x, y, m = (0.7 * rng.standard_normal(shape) for shape in (N, N, (N, N)))
-    return x, y, m, float(rng.standard_normal()), rng.integers(0, N, N), N, int(rng.integers(0, 2))
+    a, c, k = float(rng.standard_normal()), rng.integers(0, N, N), int(rng.integers(0, 2))
+    if not is_narrow:
+        return x, y, m, a, c, N, k
+    arrays = [v.astype(np.float32) if rng.integers(2) else v for v in (x, y, m)]
+    return *arrays, np.float32(a) if rng.integers(2) else a, c, N, k

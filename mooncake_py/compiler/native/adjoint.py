@@ -64,7 +64,7 @@ from mooncake_py.compiler.native.mentions import (
 from mooncake_py.compiler.native.needs import Needs
 from mooncake_py.compiler.native.normal import normal
 from mooncake_py.compiler.native.pull import Pull, Puller
-from mooncake_py.compiler.native.region import BOOL, FLOAT, INT, NativeRegion
+from mooncake_py.compiler.native.region import BOOL, FLOAT, INT, REAL, NativeRegion
 from mooncake_py.compiler.native.scopes import Scopes
 from mooncake_py.compiler.partials import NoPartial
 from mooncake_py.compiler.simplify import added, negated
@@ -149,7 +149,7 @@ class _Adjoint(Sweeper):
             self.kinds |= {n: INT for n in bound_by(s) if n not in self.kinds}
         self.elements = unused("m", region.kinds)
         self.passes = unused("c", region.kinds)
-        self.active = {name for name in active if region.kinds[name] == FLOAT}
+        self.active = {name for name in active if region.kinds[name] in REAL}
         self.fresh = unused("v", region.kinds)
         self.pulls: dict[int, Pull] = {}
         self.together = {id(s.body[0]) for s in statements(self.body) if isinstance(s, ForAll)}
@@ -233,7 +233,7 @@ class _Adjoint(Sweeper):
                     found.append(Alloc(s.name, s.shape, s.kind, False, place=s.place))
                 if s.name in self.active and s.name not in (given or ()):
                     d = cotangent_of(s.name)
-                    found.append(Alloc(d, s.shape, FLOAT, True, place=s.place))
+                    found.append(Alloc(d, s.shape, s.kind, True, place=s.place))
         return found
 
     def saving(self, names: list[str]) -> tuple[list[Statement], list[Statement], list[Statement]]:
@@ -262,7 +262,7 @@ class _Adjoint(Sweeper):
         self, target: Target, counters: tuple[str, ...] = (), extents: tuple[Expr, ...] = ()
     ) -> tuple[Statement, Statement]:
         """Return what saves numbers, and what puts them back."""
-        stack = FLOATS if self.kinds[part_of(target)] == FLOAT else INTS
+        stack = FLOATS if self.kinds[part_of(target)] in REAL else INTS
         push: Statement = Push(stack, target, place=target.place)
         pop = self.bind(target, Pop(stack, place=target.place))
         if not counters:
@@ -274,7 +274,7 @@ class _Adjoint(Sweeper):
         kind = self.kinds[part_of(target)]
         if kind == BOOL and isinstance(value, Pop):
             value = Compare(("ne",), (value, ZERO))
-        if kind != FLOAT and isinstance(target, Name):
+        if kind not in REAL and isinstance(target, Name):
             return Count(target.name, value, place=target.place)
         return Assign(target, value, place=target.place)
 
@@ -323,7 +323,7 @@ class _Adjoint(Sweeper):
         """Return True if the way back can ask a test again: of ints, and of unchanged inputs."""
         changed = {name for inner in statements((*s.body, *s.orelse)) for name in bound_by(inner)}
         return all(
-            (self.kinds[name] != FLOAT or name in self.region.inputs)
+            (self.kinds[name] not in REAL or name in self.region.inputs)
             and (name not in changed or name in self.scopes.stable)
             for name in values_in((s.test,))
         )
@@ -352,7 +352,10 @@ class _Adjoint(Sweeper):
     def all_kinds(self, block: Block) -> dict[str, str]:
         """Return the kinds of all names and arrays of both sweeps."""
         kinds = dict(self.kinds)
-        kinds |= {cotangent_of(name): FLOAT for name in self.active}
+        arrays = self.region.arrays  # what numbers receive is added up in float64
+        kinds |= {
+            cotangent_of(name): kinds[name] if name in arrays else FLOAT for name in self.active
+        }
         for s in statements(block):
             for name in bound_by(s):
                 if name not in kinds:

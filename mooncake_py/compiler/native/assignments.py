@@ -6,10 +6,10 @@ import ast
 from collections.abc import Sequence
 
 from mooncake_py.compiler.ir import Assign, Const, Count, Expr, Load, Name, Op, Select
-from mooncake_py.compiler.native import operations
+from mooncake_py.compiler.native import narrow, operations
 from mooncake_py.compiler.native.expressions import ExpressionReader
 from mooncake_py.compiler.native.indexing import viewed
-from mooncake_py.compiler.native.region import BOOL, FLOAT, INT
+from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT, REAL
 from mooncake_py.compiler.native.values import Array, Index, Number, Tuple, Unfit, Value
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import place_of
@@ -30,6 +30,8 @@ class Findings:
         Variables of numbers whose type is known only when it runs.
     widened : set of str
         Those that are an int in one place and a float in another.
+    narrow : set of str
+        Those that are a float32 in one place and a float or an int in another.
     carried : set of str
         Variables of arrays that a loop binds anew in each pass.
     """
@@ -37,6 +39,7 @@ class Findings:
     def __init__(self) -> None:
         self.varied: set[str] = set()
         self.widened: set[str] = set()
+        self.narrow: set[str] = set()
         self.carried: set[str] = set()
 
 
@@ -92,9 +95,9 @@ class AssignmentReader(ExpressionReader):
     def kept_apart(self, value: Value) -> Value:
         """Return a value as it is now, before other targets are bound."""
         if isinstance(value, Number) and not isinstance(value.e, Const):
-            if value.kind == FLOAT:
+            if value.kind in REAL:
                 rank = None if value.rank is None else self.b.counted(value.rank)
-                return Number(self.b.number(value.e), value.type, rank)
+                return Number(self.b.number(value.e, value.kind), value.type, rank, value.narrow)
             if value.kind == INT:
                 return Number(self.b.steady(value.e), value.type)
             found = self.b.counted(value.e)
@@ -143,12 +146,12 @@ class AssignmentReader(ExpressionReader):
                 raise Unfit("a variable that is a truth or a number", b.place)
             self.findings.widened.add(own)
             self.findings.varied.add(own)
+            if FLOAT32 in (known, kind):
+                self.findings.narrow.add(own)
             raise Again
-        e = operations.as_float(value.e) if kind == FLOAT else value.e
-        if kind == FLOAT and value.kind == INT and not isinstance(e, Const):
-            e = Op("float", (e,), place=b.place)
+        e = narrow.as_float64(value) if kind == FLOAT else value.e
         target = Name(own, place=b.place)
-        b.add(Assign(target, e, place=b.place) if kind == FLOAT else Count(own, e, place=b.place))
+        b.add(Assign(target, e, place=b.place) if kind in REAL else Count(own, e, place=b.place))
         b.ranges.natural.discard(own)
         b.frozen = {}
         if own in self.findings.varied:
@@ -157,7 +160,13 @@ class AssignmentReader(ExpressionReader):
             rank = f"{own}_rank"
             b.kinds[rank] = INT
             b.add(Count(rank, operations.rank_of(b, value), place=b.place))
-            return Number(target, "float64", Name(rank))
+            if narrow.is_narrow(value) and own not in self.findings.narrow:
+                self.findings.narrow.add(own)
+                raise Again
+            is_narrow = own in self.findings.narrow
+            if is_narrow and narrow.is_wide(value):
+                raise Unfit("a variable that is a float32 or a float64", b.place)
+            return Number(target, "float64", Name(rank), is_narrow)
         if value.rank is not None or self.types.setdefault(own, value.type) != value.type:
             self.findings.varied.add(own)
             raise Again
@@ -236,10 +245,10 @@ class AssignmentReader(ExpressionReader):
     def converted(self, e: Expr, kind: str, to: str) -> Expr:
         """Return an element as one of the array that it is written to."""
         if kind == to:
-            return operations.as_float(e) if to == FLOAT else e
-        if to != FLOAT or kind != INT:
+            return operations.as_float(e) if to in REAL else e
+        if to not in REAL or kind == BOOL:
             raise Unfit("a write that changes the kind of a number", self.b.place)
-        return operations.as_float(e) if isinstance(e, Const) else Op("float", (e,))
+        return operations.as_float(e) if isinstance(e, Const) else Op(to, (e,))
 
     def where(self, a: Array, mask: Array, value: Value, op: str = "") -> None:
         """Write a number where a mask is true."""

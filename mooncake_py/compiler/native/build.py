@@ -28,7 +28,7 @@ from mooncake_py.compiler.native.called import (
 )
 from mooncake_py.compiler.native.emit import Printed, Printer
 from mooncake_py.compiler.native.emit_expressions import GLOBALS
-from mooncake_py.compiler.native.region import BOOL, FLOAT, INT
+from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT
 
 __all__ = ["CannotCompile", "built", "interpreted"]
 
@@ -51,8 +51,8 @@ def interpreted(printer: Printer) -> dict[str, Callable[..., Any]]:
 def built(printer: Printer) -> dict[str, Callable[..., Any]]:
     """Return the functions that were printed, compiled.  Imports Numba.
 
-    They take float64, int64 and bool numbers, and aligned C-contiguous arrays of these: nothing
-    checks that what they are given is of the kinds that were printed.
+    They take numbers of the kinds, and aligned C-contiguous arrays of these: nothing checks that
+    what they are given is of the kinds that were printed.
 
     Raises
     ------
@@ -103,7 +103,9 @@ def compiled(
 def signature(printed: Printed) -> tuple[Any, ...]:
     """Return the types of the parameters of a function, as Numba has them."""
     types = numba().types
-    kinds = {FLOAT: types.float64, INT: types.int64, BOOL: types.boolean}
+    kinds = {
+        FLOAT: types.float64, FLOAT32: types.float32, INT: types.int64, BOOL: types.boolean,
+    }  # fmt: skip
     return tuple(
         [
             kinds[kind] if axes == 0 else types.Array(kinds[kind], axes, "C")

@@ -181,10 +181,10 @@ class Builder:
 
     # Numbers and arrays.
 
-    def number(self, e: Expr, prefix: str = "s") -> Name:
+    def number(self, e: Expr, kind: str = FLOAT, prefix: str = "s") -> Name:
         """Bind a new name to a float."""
         name = self.fresh(prefix)
-        self.kinds[name] = FLOAT
+        self.kinds[name] = kind
         target = Name(name, place=self.place)
         self.add(Assign(target, e, place=self.place))
         return target

@@ -33,7 +33,7 @@ from mooncake_py.compiler.ir import (
 )
 from mooncake_py.compiler.native.helpers import times
 from mooncake_py.compiler.native.linear import minus
-from mooncake_py.compiler.native.region import FLOAT
+from mooncake_py.compiler.native.region import REAL
 
 __all__ = ["Contraction", "Window", "contractions", "window"]
 
@@ -117,12 +117,18 @@ def contractions(
         terms = terms_of(value) if isinstance(s, Bump) else []
         for term, is_negative in terms:
             product = contraction(s.target, term, is_negative, lengths)
-            if product is None or any(kind(Load(w.array, ())) != FLOAT for w in product.windows):
+            if product is None or not are_alike(product.windows, kind):
                 return []
             found.append((product, Bump(s.target, Op("neg", (term,)) if is_negative else term)))
         if not terms:
             return []
     return found
+
+
+def are_alike(windows: Sequence[Window], kind: Callable[[Expr], str]) -> bool:
+    """Return True for matrices of floats that are equally wide."""
+    kinds = {kind(Load(w.array, ())) for w in windows}
+    return len(kinds) == 1 and kinds <= REAL
 
 
 def terms_of(e: Expr, is_negative: bool = False) -> list[tuple[Expr, bool]]:

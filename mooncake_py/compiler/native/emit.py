@@ -24,12 +24,12 @@ from typing import NamedTuple
 from mooncake_py.compiler.ir import Alloc, Block, Check, Length, Push, statements, walk
 from mooncake_py.compiler.native.emit_expressions import STACK, TOP, Expressions
 from mooncake_py.compiler.native.emit_statements import DTYPES, INDENT, Statements
-from mooncake_py.compiler.native.region import BOOL, FLOAT, INT
+from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT
 from mooncake_py.compiler.native.unbound import expressions_in, unbound
 
 __all__ = ["Printed", "Printer"]
 
-ZEROS = {FLOAT: "0.0", INT: "0", BOOL: "False"}
+ZEROS = {FLOAT: "0.0", FLOAT32: "np.float32(0.0)", INT: "0", BOOL: "False"}
 
 
 class Printed(NamedTuple):

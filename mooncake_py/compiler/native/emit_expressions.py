@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Length, Load, Name, Op, Pop, Select
+from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Length, Load, Name, Op, Select
 from mooncake_py.compiler.native.helpers import times
-from mooncake_py.compiler.native.region import BOOL, FLOAT, INT
+from mooncake_py.compiler.native.kinds import WIDTH, kind_of, widest
+from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT, REAL
 
-__all__ = ["GLOBALS", "STACK", "TOP", "Expressions"]
+__all__ = ["GLOBALS", "NUMPY_NAMES", "STACK", "TOP", "Expressions"]
 
 STACK, TOP = ".S", ".p"
 """The stack, and how many numbers are on it.  Names with a dot are ours."""
@@ -27,12 +28,11 @@ INFIX = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
     "and": "and", "or": "or", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
 }  # fmt: skip
+MAKES: dict[str, Any] = {FLOAT: float, FLOAT32: float, INT: int, BOOL: bool}
+NUMPY_NAMES = {FLOAT: "float64", FLOAT32: "float32", INT: "int64", BOOL: "bool_"}
 PREFIX = {"neg": "-", "pos": "+", "not": "not "}
-RANKS = {BOOL: 0, INT: 1, FLOAT: 2}
 LOGIC = ("and", "or", "not")
 POWERS = (np.power, np.float_power)
-INTEGRAL = {math.floor, math.ceil, math.trunc, math.gcd, math.lcm, math.comb, math.factorial}
-LOGICAL = {math.isnan, math.isinf, math.isfinite, np.isnan, np.isinf, np.isfinite, np.signbit}
 GLOBALS: dict[str, Any] = {"inf": math.inf, "nan": math.nan, "np": np, "U": np.uint64}
 """What the text reads beside functions."""
 BUILTINS = {"abs", "bool", "float", "int", "max", "min", "range", "round"}
@@ -60,33 +60,11 @@ class Expressions:
 
     def kind(self, e: Expr) -> str:
         """Return the kind of an expression."""
-        match e:
-            case Const(value=value):
-                return BOOL if type(value) is bool else INT if type(value) is int else FLOAT
-            case Name(name=name) | Load(array=name):
-                return self.kinds.get(name, FLOAT)
-            case Length() | Op(op="int" | "round"):
-                return INT
-            case Compare() | Op(op="not"):
-                return BOOL
-            case Call(function=f):
-                return INT if f in INTEGRAL else BOOL if f in LOGICAL else FLOAT
-            case Select(a=a, b=b):
-                return self.common(a, b)
-            case Op(op="and" | "or" | "min" | "max", args=args):
-                return self.common(*args)
-            case Op(op="truediv" | "float") | Pop():
-                return FLOAT
-            case Op(op="pow", args=(_, Const(value=int() as n))) if n < 0:
-                return FLOAT
-            case Op(args=args):
-                kind = self.common(*args)
-                return INT if kind == BOOL else kind
-        raise TypeError(e)
+        return kind_of(e, self.kinds)
 
     def common(self, *expressions: Expr) -> str:
         """Return the kind to which expressions are promoted."""
-        return max(map(self.kind, expressions), key=RANKS.__getitem__)
+        return widest(expressions, self.kinds)
 
     # Expressions.
 
@@ -101,19 +79,22 @@ class Expressions:
                 return f"{self.spelled(array)}[{', '.join(map(self.index, index))}]"
             case Length(array=array, axis=axis):
                 return self.named(e, f"n{axis}_{self.spelled(array)}")
-            case Call(function=f, args=args) if f in POWERS and self.common(*args) == FLOAT:
+            case Call(function=f, args=args) if f in POWERS and self.common(*args) in REAL:
                 return self.operation("pow", args)
             case Call(function=f, args=args):
-                return f"{self.name_of(f)}({', '.join(map(self.text, args))})"
+                is_narrow = type(f) is np.ufunc and self.common(*args) == FLOAT32
+                texts = [self.as_kind(a, FLOAT32) if is_narrow else self.text(a) for a in args]
+                return f"{self.name_of(f)}({', '.join(texts)})"
             case Select(test=test, a=a, b=b):
                 kind = self.kind(e)
                 return (
                     f"{self.operand(a, kind)} if {self.operand(test)} else {self.operand(b, kind)}"
                 )
             case Compare(ops=ops, args=(first, *others)):
+                kind = self.promotion(e.args)
                 pairs = zip(ops, others, strict=True)
-                rest = [f"{INFIX[op]} {self.operand(other)}" for op, other in pairs]
-                return " ".join([self.operand(first), *rest])
+                rest = [f"{INFIX[op]} {self.operand(other, kind)}" for op, other in pairs]
+                return " ".join([self.operand(first, kind), *rest])
             case Op(op=op, args=args):
                 return self.operation(op, args)
         raise TypeError(e)
@@ -124,29 +105,36 @@ class Expressions:
             return self.text(Call(times, args))
         if op == "item":
             return self.operand(args[0])
-        if op == "float" and self.kind(args[0]) == BOOL:
+        if op == "float" and self.kind(args[0]) in (BOOL, FLOAT32):
             return self.as_kind(args[0], FLOAT)
+        if op == "float32":
+            return self.as_kind(args[0], FLOAT32)
         if op in PREFIX:
             return f"{PREFIX[op]}{self.operand(args[0], BOOL if op == 'not' else INT)}"
-        if op == "pow" and self.kind(Op(op, args)) == FLOAT:
-            return self.power(*args)
+        if op == "pow" and self.kind(Op(op, args)) in REAL:
+            return self.power(self.kind(Op(op, args)), *args)
         if op in INFIX:
-            kind = BOOL if op in LOGIC else INT
+            kind = BOOL if op in LOGIC else self.promotion(args, INT)
             return f" {INFIX[op]} ".join([self.operand(a, kind) for a in args])
         return f"{op}({', '.join(map(self.text, args))})"
 
-    def power(self, a: Expr, n: Expr) -> str:
+    def power(self, kind: str, a: Expr, n: Expr) -> str:
         """Return the text of a power of a float: Numba raises an exception for ``0.0 ** -k``."""
-        base = self.operand(a, FLOAT)
+        base = self.operand(a, kind)
         if not isinstance(n, Const) or type(n.value) is not int:
-            return f"{base} ** {self.operand(n, FLOAT)}"
+            return f"{base} ** {self.operand(n, kind)}"
         if n.value >= 0:
             return f"{base} ** {n.value}"
-        return f"1.0 / {base}" if n.value == -1 else f"1.0 / {base} ** {-n.value}"
+        one = self.as_kind(Const(1.0), kind)
+        return f"{one} / {base}" if n.value == -1 else f"{one} / {base} ** {-n.value}"
+
+    def promotion(self, args: tuple[Expr, ...], kind: str = BOOL) -> str:
+        """Return the kind as which operands must be written; Numba promotes those of others."""
+        return FLOAT32 if self.common(*args) == FLOAT32 else kind
 
     def operand(self, e: Expr, kind: str = BOOL) -> str:
         """Return the text of an expression within another one, promoted to a kind."""
-        grows = RANKS[self.kind(e)] < RANKS[kind]
+        grows = WIDTH[self.kind(e)] < WIDTH[kind] or (kind == FLOAT32 and isinstance(e, Const))
         text = self.as_kind(e, kind) if grows else self.text(e)
         return f"({text})" if text[0] == "-" or (is_open(e) and not grows) else text
 
@@ -159,10 +147,13 @@ class Expressions:
         if kind == self.kind(e):
             return self.text(e)
         if isinstance(e, Const) and e.value is not None:
-            return repr({FLOAT: float, INT: int, BOOL: bool}[kind](e.value))
+            text = repr(MAKES[kind](e.value))
+            return f"np.float32({text})" if kind == FLOAT32 else text
         text = self.text(e)
-        if (self.kind(e), kind) == (BOOL, FLOAT):
-            return f"float(int({text}))"  # Numba makes no float of a bool
+        if self.kind(e) == BOOL and kind in REAL:
+            text = f"int({text})"  # Numba makes no float of a bool
+        if FLOAT32 in (self.kind(e), kind):  # `float` would leave it as it is
+            return f"np.{NUMPY_NAMES[kind]}({text})"
         return f"{kind}({text})"
 
     def index(self, e: Expr) -> str:

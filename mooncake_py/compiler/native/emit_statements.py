@@ -34,11 +34,11 @@ from mooncake_py.compiler.ir import (
     walk,
 )
 from mooncake_py.compiler.native.contractions import Contraction, Window
-from mooncake_py.compiler.native.emit_expressions import STACK, TOP, Expressions
+from mooncake_py.compiler.native.emit_expressions import NUMPY_NAMES, STACK, TOP, Expressions
 from mooncake_py.compiler.native.helpers import add_product
 from mooncake_py.compiler.native.linear import ZERO
 from mooncake_py.compiler.native.loops import nested
-from mooncake_py.compiler.native.region import BOOL, FLOAT, INT
+from mooncake_py.compiler.native.region import BOOL, FLOAT32
 from mooncake_py.compiler.native.unbound import expressions_in
 from mooncake_py.compiler.simplify import added, product
 
@@ -47,7 +47,7 @@ __all__ = ["DTYPES", "INDENT", "Statements"]
 INDENT = "    "
 LARGE = 700
 """Of how many products of numbers a product of matrices is for BLAS: a call takes 0.2 us."""
-DTYPES = {FLOAT: "np.float64", INT: "np.int64", BOOL: "np.bool_"}
+DTYPES = {kind: f"np.{name}" for kind, name in NUMPY_NAMES.items()}
 
 
 class Statements:
@@ -185,7 +185,9 @@ class Statements:
         if isinstance(value, Op) and value.op == "neg":
             value, op = value.args[0], {"add": "sub", "sub": "add"}[op]
         sign = {"add": "+=", "sub": "-="}[op]
-        return f"{self.expressions.text(target)} {sign} {self.expressions.promoted(value)}"
+        own = self.expressions.kind(target) == FLOAT32 and isinstance(target, Name)
+        text = self.expressions.as_kind(value, FLOAT32) if own else self.expressions.promoted(value)
+        return f"{self.expressions.text(target)} {sign} {text}"
 
     def allocated(self, s: Alloc) -> list[str]:
         """Return the lines that make an array and measure it."""

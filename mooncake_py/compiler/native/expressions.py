@@ -23,11 +23,11 @@ from mooncake_py.compiler.ir import (
     Select,
     statements,
 )
-from mooncake_py.compiler.native import functions, operations, reductions
+from mooncake_py.compiler.native import functions, narrow, operations, reductions
 from mooncake_py.compiler.native.builder import Builder
 from mooncake_py.compiler.native.indexing import Part, Slice, viewed
 from mooncake_py.compiler.native.linear import ZERO
-from mooncake_py.compiler.native.region import BOOL, FLOAT, INT
+from mooncake_py.compiler.native.region import BOOL, FLOAT, INT, REAL
 from mooncake_py.compiler.native.scope import INPUTS, Scope, constant
 from mooncake_py.compiler.native.values import (
     NUMPY_TYPES,
@@ -261,17 +261,16 @@ class ExpressionReader:
             sides.append((block, found))
         (_, x), (_, y) = sides
         kind = x.kind if x.kind == y.kind else FLOAT
+        is_narrow = narrow.may_be_narrow(b, (x, y)) and kind == FLOAT
         if BOOL in (x.kind, y.kind) and x.kind != y.kind:
             raise Unfit("a truth or a number", b.place)
         name = b.fresh("e")
         b.kinds[name] = kind
         for block, found in sides:
-            e = operations.as_float(found.e) if kind == FLOAT else found.e
-            if kind == FLOAT and found.kind == INT and not isinstance(e, Const):
-                e = Op("float", (e,))
+            e = narrow.as_float64(found) if kind == FLOAT else found.e
             block.append(
                 Assign(Name(name), e, place=b.place)
-                if kind == FLOAT
+                if kind in REAL
                 else Count(name, e, place=b.place)
             )
         b.add(If(chosen, tuple(sides[0][0]), tuple(sides[1][0]), place=b.place))
@@ -280,7 +279,7 @@ class ExpressionReader:
         if kind != FLOAT:
             raise Unfit("an int of Python or of NumPy", b.place)
         ranks = (operations.rank_of(b, x), operations.rank_of(b, y))
-        return Number(Name(name), "float64", Select(chosen, *ranks))
+        return Number(Name(name), "float64", Select(chosen, *ranks), is_narrow)
 
     # Attributes and items.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mooncake_py.compiler.ir import Compare, Const, Expr, Length, Load, Name, Op, Select
-from mooncake_py.compiler.native.region import FLOAT
+from mooncake_py.compiler.native.region import FLOAT, REAL
 
 __all__ = ["is_finite"]
 
@@ -31,8 +31,8 @@ def is_finite(e: Expr, values: Mapping[str, Expr], kinds: Mapping[str, str]) -> 
         case Name(name=name) if name in values:
             return is_finite(values[name], values, kinds)
         case Name(name=name) | Load(array=name):
-            return kinds.get(name, FLOAT) != FLOAT
-        case Op(op="neg" | "add" | "sub" | "mul" | "float" | "item" | "abs", args=args):
+            return kinds.get(name, FLOAT) not in REAL
+        case Op(op="neg" | "add" | "sub" | "mul" | "float" | "float32" | "item" | "abs", args=args):
             return all(is_finite(a, values, kinds) for a in args)
         case Select(a=a, b=b):
             return is_finite(a, values, kinds) and is_finite(b, values, kinds)

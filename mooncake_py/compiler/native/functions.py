@@ -7,12 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Compare, Const, Expr, Op, Select
-from mooncake_py.compiler.native import operations, reductions
+from mooncake_py.compiler.ir import Compare, Const, Expr, Op
+from mooncake_py.compiler.native import narrow, operations, reductions
 from mooncake_py.compiler.native.builder import Builder
 from mooncake_py.compiler.native.indexing import diagonal, flipped, transposed
-from mooncake_py.compiler.native.region import BOOL, FLOAT, INT
-from mooncake_py.compiler.native.values import Array, Known, Number, Tuple, Unfit, Value
+from mooncake_py.compiler.native.linear import ONE
+from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT, REAL
+from mooncake_py.compiler.native.values import (
+    NUMPY_TYPES,
+    Array,
+    Known,
+    Number,
+    Tuple,
+    Unfit,
+    Value,
+)
 
 __all__ = ["FUNCTIONS", "METHODS", "attribute"]
 
@@ -90,7 +99,7 @@ def product(b: Builder, args: Sequence[Value], given: Given) -> Value:
     if x is None or y is None:
         raise Unfit("a product of one operand", b.place)
     if isinstance(x, Number) or isinstance(y, Number):
-        return operations.of_numpy(operations.operated(b, "mul", x, y))
+        return operations.of_numpy(b, operations.operated(b, "mul", x, y))
     return reductions.product(b, x, y)
 
 
@@ -112,17 +121,20 @@ def inner(b: Builder, args: Sequence[Value], given: Given) -> Value:
 def outer(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.outer(a, b)`` of vectors."""
     x, y = (array_of(b, a) for a in arranged(b, args, given, "a b"))
-    if len(x.shape) != 1 or len(y.shape) != 1 or FLOAT not in (x.kind, y.kind):
+    if len(x.shape) != 1 or len(y.shape) != 1 or REAL.isdisjoint((x.kind, y.kind)):
         raise Unfit("np.outer of what are no vectors of floats", b.place)
-    shape = (*x.shape, *y.shape)
-    return Array(shape, FLOAT, lambda at: Op("mul", (x.at(at[:1]), y.at(at[1:]))))
+    found = operations.operated(
+        b, "mul", Array((*x.shape, ONE), x.kind, lambda at: x.at(at[:1])), y
+    )
+    assert isinstance(found, Array)
+    return found
 
 
 def norm(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.linalg.norm(x)``."""
     (x,) = args if len(args) == 1 and not given else (None,)
     a = array_of(b, x)
-    squares = Array(a.shape, FLOAT, lambda at: Op("mul", (a.at(at), a.at(at))))
+    squares = Array(a.shape, a.kind, lambda at: Op("mul", (a.at(at), a.at(at))))
     found = operations.applied(b, np.sqrt, [reductions.added_up(b, squares, None)])
     assert found is not None
     return found
@@ -148,7 +160,7 @@ def kind_in(b: Builder, dtype: Value | None) -> str:
         return FLOAT
     found = written(b, dtype)
     try:
-        kind = {"d": FLOAT, "l": INT, "?": BOOL}.get(np.dtype(found).char)
+        kind = {"d": FLOAT, "f": FLOAT32, "l": INT, "?": BOOL}.get(np.dtype(found).char)
     except TypeError:
         kind = None
     if kind is None:
@@ -181,7 +193,7 @@ def new(b: Builder, shape: Sequence[Expr], kind: str, value: float | None) -> Ar
     """Return a new array, filled with a number."""
     found = b.new(shape, kind, zero=value == 0)
     if value:
-        e = Const(value if kind == FLOAT else bool(value) if kind == BOOL else int(value))
+        e = Const(value if kind in REAL else bool(value) if kind == BOOL else int(value))
         b.for_all(found.shape, lambda at: b.stored(found, at, e))
     return found
 
@@ -189,10 +201,12 @@ def new(b: Builder, shape: Sequence[Expr], kind: str, value: float | None) -> Ar
 def full(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.full(shape, number)``."""
     shape, value, dtype = arranged(b, args, given, "shape fill_value dtype")
-    if not isinstance(value, Number) or (dtype is None and value.kind != FLOAT):
+    if not isinstance(value, Number) or (dtype is None and value.kind not in REAL):
         raise Unfit("np.full with what is no float", b.place)
-    kind = kind_in(b, dtype)
-    if kind != FLOAT:
+    if value.narrow:
+        raise Unfit("np.full with what may be a float32", b.place)
+    kind = value.kind if dtype is None else kind_in(b, dtype)
+    if kind not in REAL:
         raise Unfit("np.full of ints", b.place)
     found = b.new(shape_in(b, shape), kind)
     e = operations.as_element(b, value)
@@ -210,7 +224,7 @@ def flat(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``a.fill(number)``."""
     a, value = arranged(b, args, given, "a value")
     target = array_of(b, a)
-    if not isinstance(value, Number) or target.kind != FLOAT:
+    if not isinstance(value, Number) or target.kind not in REAL:
         raise Unfit("fill with what is no number", b.place)
     e = operations.as_float(operations.as_element(b, value))
     b.store(target, lambda at: e)
@@ -260,10 +274,10 @@ def astype(b: Builder, args: Sequence[Value], given: Given) -> Value:
     a, kind = array_of(b, given_a), kind_in(b, dtype)
     if kind == a.kind:
         return b.kept(a)
-    if (a.kind, kind) == (FLOAT, INT):
+    if a.kind in REAL and kind == INT:
         return b.kept(Array(a.shape, INT, lambda at: Op("int", (a.at(at),))))
-    if kind == FLOAT:
-        return b.kept(Array(a.shape, FLOAT, lambda at: Op("float", (a.at(at),))))
+    if kind in REAL:
+        return b.kept(Array(a.shape, kind, lambda at: Op(kind, (a.at(at),))))
     raise Unfit("astype to another kind of number", b.place)
 
 
@@ -303,7 +317,7 @@ def attribute(b: Builder, a: Array, name: str) -> Value:
     if name == "T":
         return transposed(a)
     if name == "dtype":
-        return Known(np.dtype({FLOAT: "d", INT: "l", BOOL: "?"}[a.kind]))
+        return Known(np.dtype({FLOAT: "d", FLOAT32: "f", INT: "l", BOOL: "?"}[a.kind]))
     raise Unfit(f"the attribute {name} of an array", b.place)
 
 
@@ -319,7 +333,7 @@ def absolute(b: Builder, args: Sequence[Value], given: Given) -> Value:
         return found
     if not isinstance(x, Number) or x.kind == BOOL:
         raise Unfit("abs of what is no number", b.place)
-    return Number(Op("abs", (x.e,), place=b.place), x.type, x.rank)
+    return Number(Op("abs", (x.e,), place=b.place), x.type, x.rank, x.narrow)
 
 
 def extremum(op: str) -> Reader:
@@ -340,15 +354,11 @@ def first_of(b: Builder, op: str, x: Number, y: Number) -> Number:
     """Return the smaller or the larger of two numbers, the first if they are equal."""
     if x.kind == INT and y.kind == INT and x.type == y.type:
         return Number(Op(op, (x.e, y.e), place=b.place), x.type)
-    if x.kind != FLOAT or y.kind != FLOAT:
+    if not REAL.issuperset((x.kind, y.kind)):
         raise Unfit("min or max of an int and a float", b.place)
-    p, q = operations.as_element(b, x), operations.as_element(b, y)
-    test = Compare(("lt" if op == "min" else "gt",), (q, p), place=b.place)
-    e = Select(test, q, p, place=b.place)
-    if x.type == y.type and x.rank is None and y.rank is None:
-        return Number(e, x.type)
-    rank = Select(test, operations.rank_of(b, y), operations.rank_of(b, x))
-    return Number(e, "float64", rank)
+    x, y = (Number(operations.as_element(b, v), v.type, v.rank, v.narrow) for v in (x, y))
+    test = narrow.compared_numbers(b, ("lt" if op == "min" else "gt",), (y, x))
+    return narrow.one_of(b, test, y, x)
 
 
 def as_float(b: Builder, args: Sequence[Value], given: Given) -> Value:
@@ -361,6 +371,18 @@ def as_float(b: Builder, args: Sequence[Value], given: Given) -> Value:
     return Number(
         operations.as_float(x.e) if operations.is_written(x.e) else Op("float", (x.e,)), "float"
     )
+
+
+def as_numpy_float(kind: str) -> Reader:
+    """Return the reader of ``np.float64(x)`` or ``np.float32(x)`` of a number."""
+
+    def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
+        x = args[0] if len(args) == 1 and not given else None
+        if not isinstance(x, Number) or x.kind == BOOL:
+            raise Unfit("a float of NumPy of what is no number", b.place)
+        return Number(x.e if x.kind == kind else Op(kind, (x.e,)), NUMPY_TYPES[kind])
+
+    return read
 
 
 def as_int(b: Builder, args: Sequence[Value], given: Given) -> Value:
@@ -386,6 +408,7 @@ def length(b: Builder, args: Sequence[Value], given: Given) -> Value:
 
 BUILTINS: dict[Any, Reader] = {
     abs: absolute, min: extremum("min"), max: extremum("max"), float: as_float, int: as_int,
+    np.float64: as_numpy_float(FLOAT), np.float32: as_numpy_float(FLOAT32),
     len: length,
 }  # fmt: skip
 FUNCTIONS |= BUILTINS

@@ -52,7 +52,7 @@ from mooncake_py.compiler.ir import (
 )
 from mooncake_py.compiler.native.contractions import Contraction, contractions
 from mooncake_py.compiler.native.helpers import plus, plus_product
-from mooncake_py.compiler.native.region import FLOAT
+from mooncake_py.compiler.native.region import FLOAT, REAL
 from mooncake_py.compiler.simplify import negated
 from mooncake_py.compiler.steps import Names
 
@@ -98,7 +98,7 @@ def looped(s: ForAll, body: list[Simple]) -> Block:
 
 
 def as_sum(s: Simple, kind: Callable[[Expr], str]) -> Simple:
-    """Return a statement that adds to a float as a sum of floats."""
+    """Return a statement that adds to a float as one of numbers as wide, at least."""
     if isinstance(s, Assign) and isinstance(s.value, Op) and s.value.args[:1] == (s.target,):
         if s.value.op == "add":
             s = Bump(s.target, s.value.args[1], place=s.place)
@@ -106,9 +106,10 @@ def as_sum(s: Simple, kind: Callable[[Expr], str]) -> Simple:
             s = Bump(s.target, negated(s.value.args[1]), place=s.place)
     if not isinstance(s, Bump):
         return s
-    if kind(s.target) != FLOAT:
+    if kind(s.target) not in REAL:
         return Assign(s.target, Op("add", (s.target, s.value)), place=s.place)
-    return Bump(s.target, as_float(s.value, kind), place=s.place)
+    value = as_float(s.value, kind) if kind(s.target) == FLOAT else s.value
+    return Bump(s.target, value, place=s.place)
 
 
 def as_float(e: Expr, kind: Callable[[Expr], str]) -> Expr:

@@ -13,7 +13,18 @@ from mooncake_py.compiler.flat import is_flat_function
 from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Op, Select
 from mooncake_py.compiler.native.builder import Builder
 from mooncake_py.compiler.native.linear import ONE, ZERO, linear
-from mooncake_py.compiler.native.region import BOOL, FLOAT, INT
+from mooncake_py.compiler.native.narrow import (
+    alike,
+    as_float,
+    compared_numbers,
+    in_float32,
+    is_narrow,
+    is_written,
+    kind_of_all,
+    largest,
+    rank_of,
+)
+from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT, REAL
 from mooncake_py.compiler.native.values import (
     NUMPY_TYPES,
     RANKS,
@@ -28,7 +39,7 @@ from mooncake_py.runtime.values import is_of_math
 __all__ = ["applied", "broadcast_to", "chosen", "compared", "negative", "operated", "shape_of_all"]
 
 Element = Callable[..., Expr]
-OF_NUMPY = frozenset({"bool_", "int64", "float64"})
+OF_NUMPY = frozenset({"bool_", "int64", "float32", "float64"})
 LARGE = Const(2.0**62)  # products of ints stay below
 
 
@@ -53,8 +64,8 @@ def broadcast_to(a: Value, shape: Sequence[Expr], b: Builder) -> Callable[[Index
 
 def as_element(b: Builder, a: Number) -> Expr:
     """Return a number that is read in each pass over an array: computed once, before."""
-    if isinstance(a.e, Op | Call | Select) and a.kind == FLOAT:
-        return b.number(a.e)
+    if isinstance(a.e, Op | Call | Select) and a.kind in REAL:
+        return b.number(a.e, a.kind)
     return a.e
 
 
@@ -71,7 +82,7 @@ def shape_of_all(values: Sequence[Value]) -> tuple[Expr, ...]:
 def elementwise(b: Builder, f: Element, kind: str, values: Sequence[Value]) -> Array:
     """Return an array of which each element is computed from one of each operand."""
     shape = shape_of_all(values)
-    parts = [broadcast_to(v, shape, b) for v in values]
+    parts = [broadcast_to(v, shape, b) for v in alike(b, values)]
     return Array(shape, kind, lambda index: f(*[part(index) for part in parts]))
 
 
@@ -86,17 +97,18 @@ def operated(b: Builder, op: str, x: Value, y: Value) -> Value:
         return on_numbers(b, op, x, y)
     if x.kind == y.kind == BOOL:
         raise Unfit("arithmetic on truths", b.place)
-    kind = FLOAT if FLOAT in (x.kind, y.kind) or op == "truediv" else INT
+    kind = kind_of_all(b, (x, y))
     if kind == INT and op == "pow":
         raise Unfit("powers of ints in arrays", b.place)
-    return elementwise(b, lambda p, q: Op(op, (p, q)), kind, (x, y))
+    if kind == INT and op == "truediv":
+        kind = FLOAT
+    return elementwise(b, lambda *parts: Op(op, parts), kind, (x, y))
 
 
 def on_numbers(b: Builder, op: str, x: Number, y: Number) -> Number:
     """Return the result of an operator on two numbers."""
-    kind = INT if x.kind != FLOAT and y.kind != FLOAT else FLOAT
-    if op == "truediv":
-        kind = FLOAT
+    is_int = REAL.isdisjoint((x.kind, y.kind))
+    kind = FLOAT if op == "truediv" or not is_int else INT
     if op == "pow" and kind == INT:
         return int_power(b, x, y)
     if op in ("truediv", "floordiv", "mod"):
@@ -104,6 +116,8 @@ def on_numbers(b: Builder, op: str, x: Number, y: Number) -> Number:
             b.require(Compare(("ne",), (y.e, ZERO)))
         elif op != "truediv":
             raise Unfit(f"{op} of numbers of NumPy", b.place)
+    if not is_int and is_narrow(x, y):
+        return in_float32(b, op, x, y)
     found, rank = type_of(b, op, x, y)
     e: Expr = Op(op, (x.e, y.e), place=b.place)
     if kind == INT:
@@ -135,9 +149,9 @@ def power(b: Builder, x: Number, y: Number, found: Number) -> Number:
 
 def bounded(b: Builder, x: Number) -> Number:
     """Return a float that must be finite, as Python raises where it is not."""
-    e = b.number(x.e)
+    e = b.number(x.e, x.kind)
     b.require(Compare(("lt",), (Op("abs", (e,)), Const(math.inf))))
-    return Number(e, x.type, x.rank)
+    return Number(e, x.type, x.rank, x.narrow)
 
 
 def int_power(b: Builder, x: Number, y: Number) -> Number:
@@ -165,25 +179,6 @@ def type_of(b: Builder, op: str, x: Number, y: Number) -> tuple[str, Expr | None
     return found, largest(ranks)
 
 
-def rank_of(b: Builder, x: Number) -> Expr:
-    """Return what tells the type of a number."""
-    if x.rank is not None:
-        return x.rank
-    if x.type not in RANKS:
-        raise Unfit("an int of NumPy beside a number whose type varies", b.place)
-    return Const(RANKS[x.type])
-
-
-def largest(ranks: Sequence[Expr]) -> Expr:
-    """Return the largest of some ints."""
-    known = [r.value for r in ranks if isinstance(r, Const) and r.value is not None]
-    others = [r for r in dict.fromkeys(ranks) if not isinstance(r, Const)]
-    if known and (not others or max(known) == max(RANKS.values())):
-        return Const(int(max(known)))
-    parts = [*others, *([Const(int(max(known)))] if known and max(known) > 0 else [])]
-    return parts[0] if len(parts) == 1 else Op("max", tuple(parts))
-
-
 def negative(b: Builder, x: Value) -> Value:
     """Return ``-x``."""
     if isinstance(x, Number):
@@ -191,23 +186,18 @@ def negative(b: Builder, x: Value) -> Value:
             e = linear(Op("neg", (x.e,))).expression()
         else:
             e = Const(-x.e.value) if is_written(x.e) else Op("neg", (x.e,), place=b.place)  # type: ignore[union-attr, operator]
-        return Number(e, "int" if x.type == "bool" else x.type, x.rank)
+        return Number(e, "int" if x.type == "bool" else x.type, x.rank, x.narrow)
     if not isinstance(x, Array) or x.kind == BOOL:
         raise Unfit("the negative of what is neither a number nor an array", b.place)
     return elementwise(b, lambda p: Op("neg", (p,)), x.kind, (x,))
 
 
-def is_written(e: Expr) -> bool:
-    """Return True for a number that is written down."""
-    return isinstance(e, Const) and e.value is not None
-
-
 def compared(b: Builder, ops: Sequence[str], values: Sequence[Value]) -> Value:
     """Return a chain of comparisons; of arrays only two are compared."""
-    if all(isinstance(v, Number) for v in values):
-        e = Compare(tuple(ops), tuple([v.e for v in values]), place=b.place)  # type: ignore[union-attr]
-        of_numpy = any(v.type in OF_NUMPY for v in values)  # type: ignore[union-attr]
-        return Number(e, "bool_" if of_numpy else "bool")
+    numbers = [v for v in values if isinstance(v, Number)]
+    if len(numbers) == len(values):
+        of_numpy = any(v.type in OF_NUMPY for v in numbers)
+        return Number(compared_numbers(b, ops, numbers), "bool_" if of_numpy else "bool")
     if len(ops) != 1:
         raise Unfit("a chain of comparisons of arrays", b.place)
     return elementwise(b, lambda p, q: Compare((ops[0],), (p, q)), BOOL, values)
@@ -221,19 +211,14 @@ def chosen(b: Builder, test: Value, x: Value, y: Value) -> Value:
     kinds = {v.kind for v in values[1:]}  # type: ignore[union-attr]
     if BOOL in kinds and len(kinds) > 1:
         raise Unfit("np.where of truths and numbers", b.place)
-    kind = FLOAT if FLOAT in kinds else kinds.pop()
+    kind = kinds.pop() if kinds == {BOOL} else kind_of_all(b, values[1:])
     if not any(isinstance(v, Array) for v in values):
         raise Unfit("np.where of numbers, which is an array without axes", b.place)
-    if kind == FLOAT:
-        return elementwise(b, lambda t, p, q: Select(t, as_float(p), as_float(q)), FLOAT, values)
-    return elementwise(b, lambda t, p, q: Select(t, p, q), kind, values)
-
-
-def as_float(e: Expr) -> Expr:
-    """Return a number that is written down as a float."""
-    if isinstance(e, Const) and type(e.value) is int:
-        return Const(float(e.value))
-    return e
+    x, y = alike(b, values[1:])
+    pick: Element = Select
+    if kind in REAL:
+        pick = lambda t, p, q: Select(t, as_float(p), as_float(q))  # noqa: E731
+    return elementwise(b, pick, kind, (test, x, y))
 
 
 # Functions.
@@ -247,14 +232,14 @@ def applied(b: Builder, f: Any, values: Sequence[Value]) -> Value | None:
         return None
     op = OPERATORS.get(f)
     if f in (np.multiply, np.add, np.subtract, np.divide, np.power):
-        return of_numpy(operated(b, op or "pow", *values))
+        return of_numpy(b, operated(b, op or "pow", *values))
     if f is np.negative:
-        return of_numpy(negative(b, values[0]))
+        return of_numpy(b, negative(b, values[0]))
     if f is np.square:
-        return of_numpy(operated(b, "mul", values[0], values[0]))
+        return of_numpy(b, operated(b, "mul", values[0], values[0]))
     if f in COMPARISONS:
-        return of_numpy(compared(b, (COMPARISONS[f],), values))
-    if f in (np.absolute, np.fabs) and all(v.kind == FLOAT for v in values):  # type: ignore[union-attr]
+        return of_numpy(b, compared(b, (COMPARISONS[f],), values))
+    if f in (np.absolute, np.fabs) and all(v.kind in REAL for v in values):  # type: ignore[union-attr]
         return on_floats(b, lambda p: Op("abs", (p,)), values)
     served = partials_of(f, len(values)) is not None or is_flat_function(f, len(values))
     if not served or f"{'d' * f.nin}->d" not in f.types:
@@ -273,21 +258,28 @@ def on_floats(b: Builder, f: Element, values: Sequence[Value]) -> Value:
     if not all(isinstance(v, Number | Array) and v.kind != BOOL for v in values):
         raise Unfit("a function of NumPy on what is neither a number nor an array", b.place)
 
+    if all(isinstance(v, Number) for v in values) and any(v.narrow for v in values):  # type: ignore[union-attr]
+        raise Unfit("a function of NumPy on what may be a float32", b.place)
+    given = alike(b, values)
+    kind = FLOAT32 if kind_of_all(b, values) == FLOAT32 else FLOAT
+
     def converted(*parts: Expr) -> Expr:
         return f(
             *[
-                as_float(part) if v.kind == FLOAT or is_written(part) else Op("float", (part,))  # type: ignore[union-attr]
-                for part, v in zip(parts, values, strict=True)
+                as_float(part) if v.kind in REAL or is_written(part) else Op("float", (part,))  # type: ignore[union-attr]
+                for part, v in zip(parts, given, strict=True)
             ]
         )
 
     if all(isinstance(v, Number) for v in values):
-        return Number(converted(*[v.e for v in values]), "float64")  # type: ignore[union-attr]
-    return elementwise(b, converted, FLOAT, values)
+        return Number(converted(*[v.e for v in given]), NUMPY_TYPES[kind])  # type: ignore[union-attr]
+    return elementwise(b, converted, kind, given)
 
 
-def of_numpy(value: Value) -> Value:
+def of_numpy(b: Builder, value: Value) -> Value:
     """Return the result of a function of NumPy, which is a number of NumPy."""
+    if isinstance(value, Number) and value.narrow:
+        raise Unfit("a function of NumPy on what may be a float32", b.place)
     return Number(value.e, NUMPY_TYPES[value.kind]) if isinstance(value, Number) else value
 
 

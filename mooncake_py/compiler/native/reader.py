@@ -13,7 +13,7 @@ from mooncake_py.compiler.callees import Callee, Callees, is_own
 from mooncake_py.compiler.ir import Assign, Count, Name
 from mooncake_py.compiler.native.assignments import Again, Findings
 from mooncake_py.compiler.native.builder import Builder
-from mooncake_py.compiler.native.region import FLOAT, INT, NativeRegion
+from mooncake_py.compiler.native.region import FLOAT, INT, REAL, NativeRegion
 from mooncake_py.compiler.native.scope import Scope, constant
 from mooncake_py.compiler.native.statements import StatementReader
 from mooncake_py.compiler.native.types import (
@@ -296,7 +296,7 @@ class FunctionReader(StatementReader):
         b = self.b
         rank = ""
         b.kinds[name] = value.kind
-        if value.kind == FLOAT:
+        if value.kind in REAL:
             b.add(Assign(Name(name), value.e))
         else:
             b.add(Count(name, value.e))

@@ -8,8 +8,9 @@ from mooncake_py.compiler.ir import Assign, Const, Expr, Length, Load, Name, Op
 from mooncake_py.compiler.native.builder import Builder
 from mooncake_py.compiler.native.contractions import Window, window
 from mooncake_py.compiler.native.linear import ONE, times
-from mooncake_py.compiler.native.region import BOOL, FLOAT
-from mooncake_py.compiler.native.values import Array, Index, Number, Unfit, Value
+from mooncake_py.compiler.native.narrow import alike, as_kind, kind_of_all
+from mooncake_py.compiler.native.region import BOOL, FLOAT, REAL
+from mooncake_py.compiler.native.values import NUMPY_TYPES, Array, Index, Number, Unfit, Value
 
 __all__ = ["added_up", "mean", "product", "size_of"]
 
@@ -19,21 +20,24 @@ ROW, COLUMN = ".row", ".column"
 
 def added_up(b: Builder, a: Value, axes: Sequence[int] | None, keeps: bool = False) -> Value:
     """Return the sum along some axes, all of them for None."""
-    if not isinstance(a, Array) or a.kind != FLOAT:
+    if not isinstance(a, Array) or a.kind not in REAL:
         raise Unfit("a sum of what is no array of floats", b.place)
     ndim = len(a.shape)
     along = set(range(ndim) if axes is None else [axis % ndim for axis in axes])
     if len(along) == ndim:
-        s = total(b, a.shape, a.at)
-        return Array((ONE,) * ndim, FLOAT, lambda index: s) if keeps else Number(s, "float64")
+        s = as_kind(total(b, a.shape, a.at), FLOAT, a.kind)
+        if keeps:
+            return Array((ONE,) * ndim, a.kind, lambda index: s)
+        return Number(s, NUMPY_TYPES[a.kind])
     kept = [axis for axis in range(ndim) if axis not in along]
-    found = b.new([a.shape[axis] for axis in kept], FLOAT, zero=True)
-    b.for_all(a.shape, lambda at: bumped(b, found, [at[axis] for axis in kept], a.at(at)))
+    sums = b.new([a.shape[axis] for axis in kept], FLOAT, zero=True)
+    b.for_all(a.shape, lambda at: bumped(b, sums, [at[axis] for axis in kept], a.at(at)))
+    found = as_precise(b, sums, a.kind)
     if not keeps:
         return found
     return Array(
         tuple([ONE if axis in along else n for axis, n in enumerate(a.shape)]),
-        FLOAT,
+        a.kind,
         lambda index: found.at(tuple([index[axis] for axis in kept])),
         found.base,
     )
@@ -44,6 +48,13 @@ def total(b: Builder, shape: Sequence[Expr], at: Callable[[Index], Expr]) -> Nam
     s = b.number(ZERO)
     b.for_all(shape, lambda index: Assign(s, Op("add", (s, at(index))), place=b.place))
     return s
+
+
+def as_precise(b: Builder, sums: Array, kind: str) -> Array:
+    """Return sums as they are, or rounded to float32, which is added up in float64."""
+    if kind == FLOAT:
+        return sums
+    return b.kept(Array(sums.shape, kind, lambda at: as_kind(sums.at(at), FLOAT, kind)))
 
 
 def bumped(b: Builder, a: Array, index: Sequence[Expr], e: Expr) -> Assign:
@@ -70,41 +81,48 @@ def mean(b: Builder, a: Value, axes: Sequence[int] | None, keeps: bool = False) 
     for axis in range(ndim) if axes is None else [axis % ndim for axis in axes]:
         count = times(count, a.shape[axis])
     b.check("lt", Const(0), count)
-    n = Op("float", (count,))
+    n = Op("float" if a.kind == FLOAT else "float32", (count,))
     found = added_up(b, a, axes, keeps)
     if isinstance(found, Number):
-        return Number(Op("truediv", (found.e, n), place=b.place), "float64")
+        return Number(Op("truediv", (found.e, n), place=b.place), found.type)
     assert isinstance(found, Array)
     sums = found
-    return Array(sums.shape, FLOAT, lambda index: Op("truediv", (sums.at(index), n)))
+    return Array(sums.shape, sums.kind, lambda index: Op("truediv", (sums.at(index), n)))
 
 
 def product(b: Builder, x: Value, y: Value) -> Value:
     """Return ``x @ y`` of vectors and matrices."""
     if not isinstance(x, Array) or not isinstance(y, Array) or BOOL in (x.kind, y.kind):
         raise Unfit("a product of what is no array", b.place)
-    if FLOAT not in (x.kind, y.kind):
+    kind = kind_of_all(b, (x, y))
+    if kind not in REAL:
         raise Unfit("a product of ints", b.place)
     ndims = len(x.shape), len(y.shape)
     if ndims not in ((1, 1), (2, 1), (1, 2), (2, 2)):
         raise Unfit("a product of arrays with more than two axes", b.place)
-    keep = as_matrix if ndims == (2, 2) else computed
-    x, y = keep(b, x), keep(b, y)
+    if ndims == (2, 2):
+        return product_of_matrices(b, x, y, kind)
+    x, y = computed(b, x), computed(b, y)
     n = x.shape[-1]
     b.check("eq", n, y.shape[0])
     if ndims == (1, 1):
-        return Number(
-            total(b, (n,), lambda at: Op("mul", (x.at(at), y.at(at)), place=b.place)), "float64"
-        )
-    if ndims == (2, 2):
-        found = b.new((x.shape[0], y.shape[1]), FLOAT, zero=True)
-        b.for_all((x.shape[0], n, y.shape[1]), lambda at: by_elements(b, found, x, y, at))
-    elif ndims == (2, 1):
+        s = total(b, (n,), lambda at: Op("mul", (x.at(at), y.at(at)), place=b.place))
+        return Number(as_kind(s, FLOAT, kind), NUMPY_TYPES[kind])
+    if ndims == (2, 1):
         found = b.new((x.shape[0],), FLOAT, zero=True)
         b.for_all((x.shape[0], n), lambda at: row_by_row(b, found, x, y, at))
     else:
         found = b.new((y.shape[1],), FLOAT, zero=True)
         b.for_all((n, y.shape[1]), lambda at: column_by_column(b, found, x, y, at))
+    return as_precise(b, found, kind)
+
+
+def product_of_matrices(b: Builder, x: Array, y: Array, kind: str) -> Array:
+    """Return ``x @ y``, by BLAS perhaps, where they are equally wide."""
+    x, y = (as_matrix(b, v) for v in alike(b, (x, y)) if isinstance(v, Array))
+    b.check("eq", x.shape[1], y.shape[0])
+    found = b.new((x.shape[0], y.shape[1]), kind, zero=True)
+    b.for_all((*x.shape, y.shape[1]), lambda at: by_elements(b, found, x, y, at))
     return found
 
 

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 from mooncake_py.compiler.ir import Block
 
-__all__ = ["BOOL", "FLOAT", "INT", "NativeRegion"]
+__all__ = ["BOOL", "FLOAT", "FLOAT32", "INT", "REAL", "NativeRegion"]
 
-FLOAT, INT, BOOL = "float", "int", "bool"
-"""The kinds of numbers: float64, int64 and bool."""
+FLOAT, FLOAT32, INT, BOOL = "float", "float32", "int", "bool"
+"""The kinds of numbers: float64, float32, int64 and bool."""
+REAL = frozenset({FLOAT, FLOAT32})
+"""The kinds of what may have a derivative."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from mooncake_py.compiler.ir import Assign, Load, statements
 from mooncake_py.compiler.native.build import CannotCompile
 from mooncake_py.compiler.native.form import Form, form_of
 from mooncake_py.compiler.native.hoisting import hoisted
-from mooncake_py.compiler.native.region import BOOL, FLOAT, INT, NativeRegion
+from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT, REAL, NativeRegion
 from mooncake_py.compiler.native.spares import Stack
 from mooncake_py.compiler.native.tangent import tangent
 from mooncake_py.compiler.partials import NoPartial
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 __all__ = ["RegionSite", "bytes_kept", "pull_native", "warn_of"]
 
 MISSES = 3  # in a row, after which a region is not tried any more
-BY_RANK: tuple[type, ...] = int, float, np.float64
+BY_RANK: tuple[type, ...] = int, float, np.float32, np.float64
 QUIET = frozenset({"ignore", "warn"})  # what NumPy may do about errors that nobody waits for
 EFFORT = 1000  # to find out whether two arrays have an element in common
-DTYPES = {np.dtype("d"): FLOAT, np.dtype("l"): INT, np.dtype("?"): BOOL}
+DTYPES = {np.dtype("d"): FLOAT, np.dtype("f"): FLOAT32, np.dtype("l"): INT, np.dtype("?"): BOOL}
 
 
 class RegionSite:
@@ -192,7 +192,7 @@ class RegionSite:
     def active(self, moving: frozenset[str]) -> set[str]:
         """Return what is active somewhere if some inputs are."""
         groups = {array: array for array in self.region.arrays}
-        floats = {name for name in moving if self.region.kinds[name] == FLOAT}
+        floats = {name for name in moving if self.region.kinds[name] in REAL}
         return active_parts(self.region, floats, groups)
 
     def attempt(self, ctx: ReverseMode, form: Form, inputs: dict[str, Any]) -> Any:

@@ -29,8 +29,8 @@ __all__ = ["call", "report"]
 MOST = 16  # types of arguments for which a function is read
 ALIKE = 4  # readings for arguments of the same types, which differ in functions of one code
 TYPES: dict[str, type] = {
-    "float": float, "float64": np.float64, "int": int, "int64": np.int64, "bool": bool,
-    "bool_": np.bool_,
+    "float": float, "float64": np.float64, "float32": np.float32, "int": int, "int64": np.int64,
+    "bool": bool, "bool_": np.bool_,
 }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from mooncake_py.compiler.native.finite import is_finite
 from mooncake_py.compiler.native.kinds import kind_of
 from mooncake_py.compiler.native.mentions import unused
 from mooncake_py.compiler.native.normal import normal
-from mooncake_py.compiler.native.region import FLOAT, NativeRegion
+from mooncake_py.compiler.native.region import FLOAT, REAL, NativeRegion
 from mooncake_py.compiler.simplify import negated, product
 from mooncake_py.compiler.tangent import Pushforward
 
@@ -49,7 +49,7 @@ def tangent(region: NativeRegion, active: set[str]) -> tuple[NativeRegion, dict[
         If the derivative of an operation is not known.
     """
     order = next_order(region.kinds)
-    names = {name: f"t{order}_{name}" for name in active if region.kinds.get(name, FLOAT) == FLOAT}
+    names = {name: f"t{order}_{name}" for name in active if region.kinds.get(name, FLOAT) in REAL}
 
     def times(t: Expr, p: Expr) -> Expr:
         if isinstance(p, Op) and p.op == "neg":
@@ -59,7 +59,8 @@ def tangent(region: NativeRegion, active: set[str]) -> tuple[NativeRegion, dict[
 
     pushforward = Pushforward(names, unused(f"e{order}_", region.kinds), times)
     body = pushforward.block(normal(region))
-    kinds = with_lets(body, region.kinds | dict.fromkeys(names.values(), FLOAT))
+    own = {t: region.kinds.get(name, FLOAT) for name, t in names.items()}
+    kinds = with_lets(body, region.kinds | own)
     return (
         NativeRegion(
             body,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.native.region import BOOL, FLOAT, INT
+from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT
 from mooncake_py.jitted import is_jitted
 from mooncake_py.runtime.active import Active
 
@@ -17,8 +17,11 @@ __all__ = [
     "ArrayType", "KnownType", "NumberType", "TupleType", "Type", "flattened", "places", "type_of",
 ]  # fmt: skip
 
-KINDS = {np.dtype("d"): FLOAT, np.dtype("l"): INT, np.dtype("?"): BOOL}
-NUMBERS = {float: "float", np.float64: "float64", int: "int", np.int64: "int64"}
+KINDS = {np.dtype("d"): FLOAT, np.dtype("f"): FLOAT32, np.dtype("l"): INT, np.dtype("?"): BOOL}
+NUMBERS = {
+    float: "float", np.float64: "float64", np.float32: "float32", int: "int", np.int64: "int64",
+}  # fmt: skip
+FLOATS = float, np.float64, np.float32
 LARGE = 1 << 31  # ints below stay exact in sums and products of two
 
 
@@ -64,7 +67,7 @@ def type_of(value: Any) -> Type | None:
     if t is Active:
         value = value.primal
         t = type(value)
-        return NumberType(NUMBERS[t]) if t is float or t is np.float64 else None
+        return NumberType(NUMBERS[t]) if t in FLOATS else None
     if t is ndarray:
         kind = KINDS.get(value.dtype)
         if kind is None or not value.ndim:

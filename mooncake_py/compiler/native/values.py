@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mooncake_py.compiler.ir import Const, Expr, Length, Load, Name
-from mooncake_py.compiler.native.region import BOOL, FLOAT, INT
+from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT
 from mooncake_py.syntax.nodes import Place
 
 __all__ = [
@@ -18,12 +18,13 @@ __all__ = [
 Index = tuple[Expr, ...]
 
 KINDS = {
-    "bool": BOOL, "int": INT, "float": FLOAT, "bool_": BOOL, "int64": INT, "float64": FLOAT,
+    "bool": BOOL, "int": INT, "float": FLOAT, "bool_": BOOL, "int64": INT, "float32": FLOAT32,
+    "float64": FLOAT,
 }  # fmt: skip
 """Of the types of numbers, those of NumPy by their names there, the kinds."""
-NUMPY_TYPES = {BOOL: "bool_", INT: "int64", FLOAT: "float64"}
+NUMPY_TYPES = {BOOL: "bool_", INT: "int64", FLOAT32: "float32", FLOAT: "float64"}
 """The types of the elements of arrays."""
-RANKS = {"bool": 0, "int": 0, "float": 1, "float64": 2}
+RANKS = {"bool": 0, "int": 0, "float": 1, "float32": 2, "float64": 3}
 """Of the types that may be known only when it runs: arithmetic makes the largest of them."""
 
 
@@ -47,11 +48,14 @@ class Number:
         One of `KINDS`; the largest where that is known only when it runs.
     rank : Expr or None
         Then what tells the type, as an int: see `RANKS`.
+    narrow : bool
+        Then whether it may be a float32; it is no float64 then.
     """
 
     e: Expr
     type: str
     rank: Expr | None = None
+    narrow: bool = False
 
     @property
     def kind(self) -> str:
