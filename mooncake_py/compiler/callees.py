@@ -16,6 +16,7 @@ from mooncake_py.diagnostics.native_modules import is_constant_library, is_nativ
 from mooncake_py.jitted import is_its_python, is_jitted, python_function
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.rules import registry
+from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.syntax.names import MISSING
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class Callee:
         The captured variables that were read, by their position.
     attributes : list of (module, str, object)
         What was read of modules.
+    classes : list of (weak reference, str, object)
+        What was read of classes, or that there is nothing.
     """
 
     def __init__(self, named: Any, f: FunctionType) -> None:
@@ -72,6 +75,7 @@ class Callee:
         self.names: dict[str, Any] = {}
         self.cells: dict[int, Any] = {}
         self.attributes: list[tuple[ModuleType, str, Any]] = []
+        self.classes: list[tuple[weakref.ref[type], str, Any]] = []
 
     def is_given(self, f: Any) -> bool:
         """Return True for the function that was read."""
@@ -96,6 +100,10 @@ class Callee:
             return False
         if any(m.__dict__.get(name, MISSING) is not v for m, name, v in self.attributes):
             return False
+        for cls, name, value in self.classes:
+            t = cls()
+            if t is None or in_class(t, name) is not met(value):
+                return False
         scope = f.__globals__
         if any(scope.get(name, MISSING) is not met(v) for name, v in self.names.items()):
             return False

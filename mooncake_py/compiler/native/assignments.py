@@ -10,6 +10,7 @@ from mooncake_py.compiler.native import narrow, operations
 from mooncake_py.compiler.native.expressions import ExpressionReader
 from mooncake_py.compiler.native.indexing import viewed
 from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT, REAL
+from mooncake_py.compiler.native.scope import Scope
 from mooncake_py.compiler.native.values import Array, Index, Number, Tuple, Unfit, Value
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import place_of
@@ -34,6 +35,8 @@ class Findings:
         Those that are a float32 in one place and a float or an int in another.
     carried : set of str
         Variables of arrays that a loop binds anew in each pass.
+    assigned : dict of str to (tuple, str)
+        Attributes that are assigned: where the object is, and the name.
     """
 
     def __init__(self) -> None:
@@ -41,6 +44,7 @@ class Findings:
         self.widened: set[str] = set()
         self.narrow: set[str] = set()
         self.carried: set[str] = set()
+        self.assigned: dict[str, tuple[tuple[int | str, ...], str]] = {}
 
 
 class AssignmentReader(ExpressionReader):
@@ -49,6 +53,8 @@ class AssignmentReader(ExpressionReader):
     Attributes
     ----------
     findings : Findings
+    scopes : list of Scope
+        Of the functions that are being read, from the outermost on.
     types : dict of str to str
         Of the variables of numbers in the region their types.
     guarded : set of str
@@ -58,6 +64,7 @@ class AssignmentReader(ExpressionReader):
     """
 
     findings: Findings
+    scopes: list[Scope]
     types: dict[str, str]
     guarded: set[str]
     buffers: set[str]
@@ -79,6 +86,8 @@ class AssignmentReader(ExpressionReader):
                     self.to_target(part, item)
             case ast.Subscript(value=base, slice=index):
                 self.written(base, index, value)
+            case ast.Attribute(value=base, attr=name):
+                self.bind_attribute(self.value(base), name, value)
             case _:
                 raise Unfit("an assignment to what is no name and no item", place_of(target))
 
@@ -133,6 +142,10 @@ class AssignmentReader(ExpressionReader):
             if isinstance(value, Tuple):
                 value = Tuple(tuple(map(self.kept_apart, value.items)))
             scope.env[name] = value
+
+    def bind_attribute(self, o: Value, name: str, value: Value) -> None:
+        """Bind an attribute of an object."""
+        raise NotImplementedError
 
     def bind_number(self, name: str, value: Number) -> Number:
         """Bind a variable to a number; return what it stands for."""
@@ -196,10 +209,10 @@ class AssignmentReader(ExpressionReader):
 
     def forget_views(self, name: str, a: Array) -> None:
         """Forget what other variables are views of: the array that was there before."""
-        env = self.scope.env
-        for other, value in list(env.items()):
-            if other != name and a.base in bases_in(value):
-                del env[other]
+        for scope in self.scopes:
+            for other, value in list(scope.env.items()):
+                if other != name and a.base in bases_in(value):
+                    del scope.env[other]
 
     def of_shape(self, value: Array, like: Array) -> Array:
         """Return an array that must have the shape of another one."""
@@ -276,8 +289,17 @@ class AssignmentReader(ExpressionReader):
             else:
                 self.bind(target.id, self.operated(node.op, old, value))
             return
-        if not isinstance(target, ast.Subscript):
-            raise Unfit("an assignment to what is no name and no item", place_of(target))
+        if isinstance(target, ast.Attribute):
+            o = self.value(target.value)
+            old = self.attribute(o, target.attr)
+            with self.among_others():
+                value = self.value(node.value)
+            if isinstance(old, Array):
+                self.change(old, node.op, value)
+            else:
+                old = self.operated(node.op, old, value)
+            self.bind_attribute(o, target.attr, old)
+            return
         a = self.value(target.value)
         if not isinstance(a, Array):
             raise Unfit("an assignment to an item of what is no array", place_of(target))

@@ -27,6 +27,7 @@ from mooncake_py.compiler.native import functions, narrow, operations, reduction
 from mooncake_py.compiler.native.builder import Builder
 from mooncake_py.compiler.native.indexing import Part, Slice, viewed
 from mooncake_py.compiler.native.linear import ZERO
+from mooncake_py.compiler.native.mentions import bound_by
 from mooncake_py.compiler.native.region import BOOL, FLOAT, INT, REAL
 from mooncake_py.compiler.native.scope import INPUTS, Scope, constant
 from mooncake_py.compiler.native.values import (
@@ -34,6 +35,7 @@ from mooncake_py.compiler.native.values import (
     Array,
     Known,
     Number,
+    Object,
     Tuple,
     Unfit,
     Value,
@@ -292,7 +294,17 @@ class ExpressionReader:
             raise Unfit(f"the attribute {name} of a function", self.b.place)
         if isinstance(base, Array):
             return functions.attribute(self.b, base, name)
+        if isinstance(base, Object):
+            return self.attribute_of(base, name)
         raise Unfit(f"the attribute {name}", self.b.place)
+
+    def attribute_of(self, o: Object, name: str) -> Value:
+        """Read an attribute of an object."""
+        raise NotImplementedError
+
+    def method_of(self, o: Object, name: str) -> tuple[Value, Sequence[Value]]:
+        """Return what a call of a method calls, and what it passes before the other arguments."""
+        raise NotImplementedError
 
     def captured_of(self, module: ModuleType, name: str) -> Value:
         """Read an array of a module."""
@@ -360,6 +372,7 @@ class ExpressionReader:
         ):
             raise Unfit("a call with * or **", place_of(node))
         base: Value | None = None
+        first: Sequence[Value] = ()
         if isinstance(node.func, ast.Attribute):
             base = self.value(node.func.value)
             if isinstance(base, Array):
@@ -367,20 +380,27 @@ class ExpressionReader:
                 if method is None:
                     raise Unfit(f"the method {node.func.attr} of an array", place_of(node))
                 return method(self.b, (base, *map(self.value, node.args)), self.keywords(node))
-            f: Value = self.attribute(base, node.func.attr)
+            if isinstance(base, Object):
+                f, first = self.method_of(base, node.func.attr)
+            else:
+                f = self.attribute(base, node.func.attr)
         else:
             f = self.value(node.func)
         if not isinstance(f, Known):
             raise Unfit("a call of what is no function", place_of(node))
-        args = [self.value(a) for a in node.args]
+        args = [*first, *map(self.value, node.args)]
         given = self.keywords(node)
         known, start, depth = set(self.b.arrays), len(self.b.block), self.nested
+        before = self.scope.attributes()
+        known.update(self.scope.named(name) for name in before)
         self.nested = 0
         found = self.called(f.value, args, given, node)
         self.nested = depth
-        if depth > 1 and any(
-            isinstance(s, Assign) and isinstance(s.target, Load) and s.target.array in known
-            for s in statements(tuple(self.b.block[start:]))
+        if depth > 1 and (
+            self.scope.attributes() != before
+            or any(
+                not known.isdisjoint(bound_by(s)) for s in statements(tuple(self.b.block[start:]))
+            )
         ):
             raise Unfit(
                 "a write within an expression, parts of which are read later", place_of(node)

@@ -13,13 +13,14 @@ from mooncake_py.compiler.callees import Callee, Callees, is_own
 from mooncake_py.compiler.ir import Assign, Count, Name
 from mooncake_py.compiler.native.assignments import Again, Findings
 from mooncake_py.compiler.native.builder import Builder
+from mooncake_py.compiler.native.objects import Field, ObjectReader, Path
 from mooncake_py.compiler.native.region import FLOAT, INT, REAL, NativeRegion
 from mooncake_py.compiler.native.scope import Scope, constant
-from mooncake_py.compiler.native.statements import StatementReader
 from mooncake_py.compiler.native.types import (
     ArrayType,
     KnownType,
     NumberType,
+    ObjectType,
     TupleType,
     Type,
     type_of,
@@ -28,6 +29,7 @@ from mooncake_py.compiler.native.values import (
     Array,
     Known,
     Number,
+    Object,
     Tuple,
     Unfit,
     Value,
@@ -86,15 +88,18 @@ class Reading(NamedTuple):
     region : NativeRegion
     callees : Callees
         The function and those that it calls, and what was assumed of them.
-    captured : list of Captured
+    captured : list of Captured or Field
         Inputs after those that are passed.
     output : Output
+    set_after : list of (path, str, Output)
+        The attributes that are assigned: where the object is, the name, and the value.
     """
 
     region: NativeRegion
     callees: Callees
-    captured: list[Captured]
+    captured: list[Captured | Field]
     output: Output
+    set_after: list[tuple[Path, str, Output]]
 
 
 def read_function(f: FunctionType, types: Sequence[Type]) -> Reading:
@@ -114,7 +119,7 @@ def read_function(f: FunctionType, types: Sequence[Type]) -> Reading:
     raise Unfit("variables whose types do not settle")
 
 
-class FunctionReader(StatementReader):
+class FunctionReader(ObjectReader):
     """Reads one function, and those that it calls."""
 
     def __init__(self, findings: Findings) -> None:
@@ -131,7 +136,8 @@ class FunctionReader(StatementReader):
         self.counted = {}
         self.rebound = set()
         self.callees = Callees()
-        self.captures: list[Captured] = []
+        self.captures: list[Captured | Field] = []
+        self.initial = {}
         self.known_as: dict[tuple[Callee, str], Value] = {}
         self.scopes: list[Scope] = []
 
@@ -141,13 +147,25 @@ class FunctionReader(StatementReader):
         code = f.__code__
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         for name, type_ in zip(names, types, strict=True):
-            scope.env[name] = self.argument(scope.named(name), type_, scope.bindings[name] == 1)
+            steady = scope.bindings[name] == 1
+            position = len(scope.env)
+            scope.env[name] = self.argument(scope.named(name), type_, steady, (position,))
+        self.scope = scope
+        for value in list(scope.env.values()):
+            self.bind_initial(value)
         self.body(scope)
         output = self.output(NOTHING if self.result is None else self.result, "r")
-        region = NativeRegion(
-            tuple(self.b.block), tuple(self.order), self.b.kinds, self.b.arrays, names_in(output)
+        set_after = [
+            (path, name, self.output(value, f"r{k}"))
+            for k, (path, name, value) in enumerate(self.assigned_attributes())
+        ]
+        results = dict.fromkeys(
+            n for o in (output, *(o for *_, o in set_after)) for n in names_in(o)
         )
-        return Reading(region, self.callees, self.captures, output)
+        region = NativeRegion(
+            tuple(self.b.block), tuple(self.order), self.b.kinds, self.b.arrays, tuple(results)
+        )
+        return Reading(region, self.callees, self.captures, output, set_after)
 
     def enter(self, named: Any) -> Scope:
         """Return a scope for the body of a function, or of the one that Numba compiled."""
@@ -182,15 +200,20 @@ class FunctionReader(StatementReader):
 
     # Inputs.
 
-    def argument(self, name: str, type_: Type, steady: bool) -> Value:
+    def argument(self, name: str, type_: Type, steady: bool, path: Path = ()) -> Value:
         """Return what a value that is passed stands for."""
         match type_:
             case KnownType(value=value):
                 return known(value)
             case TupleType(items=items):
-                return Tuple(
-                    tuple([self.argument(f"{name}_{k}", t, True) for k, t in enumerate(items)])
-                )
+                values = [
+                    self.argument(f"{name}_{k}", t, True, (*path, k)) for k, t in enumerate(items)
+                ]
+                return Tuple(tuple(values))
+            case ObjectType():
+                cls = type_.cls()
+                assert cls is not None
+                return Object(name, cls, type_, path)
             case NumberType(name=number):
                 found = Number(Name(name), number)
                 self.b.kinds[name] = found.kind
@@ -206,6 +229,11 @@ class FunctionReader(StatementReader):
                 self.order.append(name)
                 return stored(name, lengths(name, ones), kind)
         raise TypeError(type_)
+
+    @override
+    def input_at(self, name: str, type_: Type, steady: bool, path: Path) -> Value:
+        self.captures.append(Field(path, type_))
+        return self.argument(name, type_, steady, path)
 
     @override
     def captured(self, scope: Scope, name: str, value: Any) -> Value:
@@ -236,14 +264,18 @@ class FunctionReader(StatementReader):
             if isinstance(value, Array) and not value.base:
                 value = self.b.kept(value)
             if isinstance(value, Number) and (
-                inner.bindings[name] > 1 or not isinstance(value.e, Name)
+                inner.bindings[name] > 1
+                or not isinstance(value.e, Name)
+                or value.e.name in self.findings.assigned
             ):
                 inner.env[name] = self.bind_number(name, value)
             else:
                 inner.env[name] = value
         before = self.result, self.loops_outside, self.rebound
         self.result, self.loops_outside = None, self.b.loops
+        inner.take_attributes(outer)
         self.body(inner)
+        outer.take_attributes(inner)
         found = NOTHING if self.result is None else self.result
         self.result, self.loops_outside, self.rebound = before
         self.scope, self.b.place = outer, place
@@ -289,6 +321,8 @@ class FunctionReader(StatementReader):
                 if not found.whole:
                     raise Unfit("a view of an array as a result", self.b.place)
                 return Output("array", found.base)
+            case Object():
+                raise Unfit("an object as a result", self.b.place)
         raise TypeError(value)
 
     def number_given(self, value: Number, name: str) -> Output:

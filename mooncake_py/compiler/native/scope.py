@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import weakref
 from collections import Counter
 from collections.abc import Iterator
 from types import FunctionType, ModuleType
@@ -15,9 +16,10 @@ from mooncake_py.compiler.callees import Callee, held
 from mooncake_py.compiler.ir import Const, Expr
 from mooncake_py.compiler.native.values import Known, Number, Unfit, Value
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.syntax.names import MISSING
 
-__all__ = ["INPUTS", "Scope", "constant"]
+__all__ = ["INPUTS", "Scope", "constant", "is_attribute"]
 
 INPUTS = float, np.ndarray, Active
 """The types of what is an input where it is captured or global."""
@@ -36,7 +38,8 @@ class Scope:
     prefix : str
         Of the names of its variables in the region.
     env : dict of str to Value
-        What its variables stand for where the reader is.
+        What its variables, and attributes that are assigned anywhere, stand for where the reader
+        is.  Attributes have names that begin with a dot.
     maybe : dict of str to Expr
         Of variables that a loop binds: when they are bound.
     bindings : Counter
@@ -56,8 +59,19 @@ class Scope:
         self.bindings.update(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
 
     def named(self, name: str) -> str:
-        """Return how a variable is called in the region."""
-        return f"{self.prefix}_{name}"
+        """Return how a variable, or an attribute, is called in the region."""
+        return name[1:] if is_attribute(name) else f"{self.prefix}_{name}"
+
+    def attributes(self) -> dict[str, Value]:
+        """Return what the attributes that are assigned anywhere stand for."""
+        return {name: v for name, v in self.env.items() if is_attribute(name)}
+
+    def take_attributes(self, other: Scope) -> None:
+        """Let attributes stand for what they do in another function, which calls or was called."""
+        for own, theirs in ((self.env, other.env), (self.maybe, other.maybe)):
+            for name in [name for name in own if is_attribute(name)]:
+                del own[name]
+            own.update({name: v for name, v in theirs.items() if is_attribute(name)})  # type: ignore[arg-type]
 
     def outside(self, name: str) -> Any:
         """Return what a global or captured variable is; it is assumed to stay so.
@@ -83,6 +97,12 @@ class Scope:
                 raise Unfit(f"the name {name}, which is not bound")
         return value
 
+    def of_class(self, cls: type, name: str) -> Any:
+        """Return what a class or its bases have under a name; it is assumed to stay so."""
+        value = in_class(cls, name)
+        self.callee.classes.append((weakref.ref(cls), name, held(value)))
+        return value
+
     def of_module(self, module: ModuleType, name: str) -> Any:
         """Return what a module has under a name; it is assumed to stay so."""
         value = module.__dict__.get(name, MISSING)
@@ -90,6 +110,11 @@ class Scope:
             raise Unfit(f"the attribute {name} of the module {module.__name__}")
         self.callee.attributes.append((module, name, value))
         return value
+
+
+def is_attribute(name: str) -> bool:
+    """Return True for the name under which an attribute is bound."""
+    return name.startswith(".")
 
 
 def constant(value: Any) -> Value | None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from mooncake_py.compiler.callees import UNFIT_FLAGS, is_own
 from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.native.objects import Path
 from mooncake_py.compiler.native.reader import Captured, Output, Reading, read_function
 from mooncake_py.compiler.native.region_site import RegionSite, warn_of
 from mooncake_py.compiler.native.types import KnownType, Type, flattened, places, type_of
@@ -97,7 +98,10 @@ class Reread:
         self.callees = reading.callees
         self.captured = reading.captured
         self.output = reading.output
-        self.site = RegionSite(reading.region, dict(types_in(reading.output)), name)
+        self.set_after = reading.set_after
+        numbers = types_in(reading.output)
+        numbers += [pair for *_, output in reading.set_after for pair in types_in(output)]
+        self.site = RegionSite(reading.region, dict(numbers), name)
 
     def holds(self, f: FunctionType) -> bool:
         """Return True if the function, and those that it calls, are what they were.
@@ -109,7 +113,7 @@ class Reread:
             main.function = weakref.ref(f)
         if not self.callees.hold(()):
             return False
-        return all(type_of(value_of(c)) == c.type for c in self.captured)
+        return all(type_of(value_of(c)) == c.type for c in self.captured if isinstance(c, Captured))
 
 
 class FunctionSite:
@@ -144,6 +148,11 @@ class FunctionSite:
         if type(result) is not dict:
             return result
         reading.callees.enter(ctx)
+        if reading.set_after:
+            given = self.arguments(f, args, kwargs)
+            assert given is not None
+            for path, name, output in reading.set_after:
+                ctx.setattr(found_at(given, path), name, given_back(output, result))
         return given_back(reading.output, result)
 
     def matched(
@@ -155,8 +164,9 @@ class FunctionSite:
         if given is None:
             return None
         types: list[Type] = []
+        met: set[int] = set()
         for value in given:
-            found = type_of(value)
+            found = type_of(value, met)
             if found is None:
                 self.unserved = type(value)
                 return None
@@ -165,7 +175,9 @@ class FunctionSite:
         if reading is None:
             return None
         flat = [p for v, t in zip(given, types, strict=True) for p in flattened(v, t)]
-        flat += [value_of(c) for c in reading.captured]
+        for c in reading.captured:
+            value = value_of(c) if isinstance(c, Captured) else found_at(given, c.path)
+            flat += flattened(value, c.type)
         return reading, dict(zip(reading.site.region.inputs, flat, strict=True))
 
     def arguments(self, f: FunctionType, args: Any, kwargs: Any) -> Sequence[Any] | None:
@@ -244,6 +256,14 @@ def value_of(captured: Captured) -> Any:
         except ValueError:
             return MISSING
     return f.__globals__.get(captured.name, MISSING)
+
+
+def found_at(given: Sequence[Any], path: Path) -> Any:
+    """Return an argument, or an item or attribute of one."""
+    found: Any = given
+    for step in path:
+        found = found[step] if isinstance(step, int) else found.__dict__[step]
+    return found
 
 
 def types_in(output: Output) -> list[tuple[str, type | str]]:

@@ -22,6 +22,7 @@ from mooncake_py.compiler.native.assignments import Again, AssignmentReader
 from mooncake_py.compiler.native.indexing import viewed
 from mooncake_py.compiler.native.linear import ONE, ZERO, minus, plus
 from mooncake_py.compiler.native.region import INT
+from mooncake_py.compiler.native.scope import is_attribute
 from mooncake_py.compiler.native.values import Array, Known, Number, Tuple, Unfit, Value
 from mooncake_py.syntax.nodes import place_of
 
@@ -247,7 +248,8 @@ class StatementReader(AssignmentReader):
 
     def steps(self, call: ast.Call) -> tuple[Expr, Expr, int]:
         """Read the bounds and the step of a range."""
-        numbers = [self.number(a) for a in call.args]
+        with self.among_others():
+            numbers = [self.number(a) for a in call.args]
         if call.keywords or not 1 <= len(numbers) <= 3 or any(n.kind != INT for n in numbers):
             raise Unfit("a range of what are no ints", place_of(call))
         parts = [self.b.steady(n.e) for n in numbers]
@@ -268,7 +270,9 @@ class StatementReader(AssignmentReader):
         for name, value in list(scope.env.items()):
             if not isinstance(value, Array) or scope.named(name) not in self.findings.carried:
                 continue
-            if name not in names_bound(body) or value.base in self.buffers:
+            if not is_attribute(name) and name not in names_bound(body):
+                continue
+            if value.base in self.buffers:
                 continue
             shared = [
                 v for v in scope.env.values() if isinstance(v, Array) and v.base == value.base

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,9 +13,18 @@ from numpy import ndarray
 from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT
 from mooncake_py.jitted import is_jitted
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.attribute_lookup import (
+    MISSING,
+    PLAIN_READS,
+    PLAIN_WRITES,
+    in_class,
+    is_one_of,
+    overrides,
+)
 
 __all__ = [
-    "ArrayType", "KnownType", "NumberType", "TupleType", "Type", "flattened", "places", "type_of",
+    "ArrayType", "KnownType", "NumberType", "ObjectType", "TupleType", "Type", "flattened",
+    "places", "type_of",
 ]  # fmt: skip
 
 KINDS = {np.dtype("d"): FLOAT, np.dtype("f"): FLOAT32, np.dtype("l"): INT, np.dtype("?"): BOOL}
@@ -23,6 +33,8 @@ NUMBERS = {
 }  # fmt: skip
 FLOATS = float, np.float64, np.float32
 LARGE = 1 << 31  # ints below stay exact in sums and products of two
+MOST_ATTRIBUTES, DEEP = 64, 4  # of objects that are looked into
+HEAP = 1 << 9  # the flag of classes that are not of C
 
 
 class NumberType(NamedTuple):
@@ -58,11 +70,37 @@ class KnownType(NamedTuple):
     value: Any
 
 
-Type = NumberType | ArrayType | TupleType | KnownType
+class ObjectType(NamedTuple):
+    """An instance that keeps its attributes in a dict, with nobody's code taking part in a read.
+
+    Attributes
+    ----------
+    cls : weak reference
+    is_written_plainly : bool
+        Whether nobody's code takes part in a write either.
+    attributes : tuple of (str, Type or None)
+        None for what compiled code must not read: it is no number, array or such, or an object
+        that has another name too.
+    """
+
+    cls: weakref.ref[type]
+    is_written_plainly: bool
+    attributes: tuple[tuple[str, Type | None], ...]
 
 
-def type_of(value: Any) -> Type | None:
-    """Return the type of an argument, or None for what cannot be passed to compiled code."""
+Type = NumberType | ArrayType | TupleType | KnownType | ObjectType
+
+
+def type_of(value: Any, met: set[int] | None = None, depth: int = 0) -> Type | None:
+    """Return the type of an argument, or None for what cannot be passed to compiled code.
+
+    Parameters
+    ----------
+    met : set of int, optional
+        The ids of the objects among other arguments, to which those in this one are added.
+    depth : int
+        In how many objects it is.
+    """
     t = type(value)
     if t is Active:
         value = value.primal
@@ -78,11 +116,37 @@ def type_of(value: Any) -> Type | None:
             return None
         return NumberType(NUMBERS[t])
     if t is tuple:
-        items = [type_of(item) for item in value]
+        items = [type_of(item, met, depth) for item in value]
         return None if None in items else TupleType(tuple(items))  # type: ignore[arg-type]
     if value is None or t in (bool, str, FunctionType, np.ufunc) or is_jitted(value):
         return KnownType(t, value)
-    return None
+    return object_type(value, set() if met is None else met, depth)
+
+
+def object_type(o: Any, met: set[int], depth: int) -> ObjectType | None:
+    """Return the type of a plain instance, or None."""
+    t = type(o)
+    if t is not SimpleNamespace and not all(c is object or c.__flags__ & HEAP for c in t.__mro__):
+        return None
+    held = getattr(o, "__dict__", None)
+    if type(held) is not dict or len(held) > MOST_ATTRIBUTES or depth >= DEEP or id(o) in met:
+        return None
+    if not is_one_of(t.__getattribute__, PLAIN_READS) or hasattr(t, "__getattr__"):
+        return None
+    met.add(id(o))
+    attributes = tuple(
+        [
+            (name, None if is_taken(t, name) else type_of(value, met, depth + 1))
+            for name, value in held.items()
+        ]
+    )
+    return ObjectType(weakref.ref(t), is_one_of(t.__setattr__, PLAIN_WRITES), attributes)
+
+
+def is_taken(cls: type, name: str) -> bool:
+    """Return True if something in a class comes before what the instance holds."""
+    found = in_class(cls, name)
+    return found is not MISSING and overrides(found)
 
 
 def places(types: Sequence[Type]) -> list[int | None]:
@@ -99,12 +163,15 @@ def width(type_: Type) -> int:
     """Return how many numbers and arrays are in an argument."""
     if isinstance(type_, TupleType):
         return sum(map(width, type_.items))
-    return 0 if isinstance(type_, KnownType) else 1
+    return 0 if isinstance(type_, KnownType | ObjectType) else 1
 
 
 def flattened(value: Any, type_: Type) -> list[Any]:
-    """Return the numbers and arrays in an argument, in the order of inputs."""
+    """Return the numbers and arrays in an argument, in the order of inputs.
+
+    Those in objects are no part of it.
+    """
     if isinstance(type_, TupleType):
         pairs = zip(value, type_.items, strict=True)
         return [part for item, t in pairs for part in flattened(item, t)]
-    return [] if isinstance(type_, KnownType) else [value]
+    return [] if isinstance(type_, KnownType | ObjectType) else [value]

@@ -8,11 +8,12 @@ from typing import Any
 
 from mooncake_py.compiler.ir import Const, Expr, Length, Load, Name
 from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT
+from mooncake_py.compiler.native.types import ObjectType
 from mooncake_py.syntax.nodes import Place
 
 __all__ = [
-    "KINDS", "NUMPY_TYPES", "RANKS", "Array", "Index", "Known", "Number", "Tuple", "Unfit", "Value",
-    "lengths", "names_as_index", "stored",
+    "KINDS", "NUMPY_TYPES", "RANKS", "Array", "Index", "Known", "Number", "Object", "Tuple",
+    "Unfit", "Value", "lengths", "names_as_index", "stored",
 ]  # fmt: skip
 
 Index = tuple[Expr, ...]
@@ -100,7 +101,27 @@ class Known:
     value: Any
 
 
-Value = Number | Array | Tuple | Known
+@dataclass(frozen=True)
+class Object:
+    """A plain instance.
+
+    Attributes
+    ----------
+    name : str
+        Of its own in the region.
+    cls : type
+    type : ObjectType
+    path : tuple of (int or str)
+        Where it is: the position of an argument, then positions in tuples and attributes.
+    """
+
+    name: str
+    cls: type
+    type: ObjectType
+    path: tuple[int | str, ...]
+
+
+Value = Number | Array | Tuple | Known | Object
 
 
 def stored(name: str, shape: tuple[Expr, ...], kind: str) -> Array:
