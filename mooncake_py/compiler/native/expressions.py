@@ -181,7 +181,8 @@ class ExpressionReader:
             same = self.same(*values)
             return Number(Const(same == isinstance(ops[0], ast.Is)), "bool")
         if any(isinstance(v, Known) for v in values):
-            if len(ops) == 1 and isinstance(ops[0], ast.Eq | ast.NotEq):
+            fixed = all(v.never_changes for v in values if isinstance(v, Known))
+            if fixed and len(ops) == 1 and isinstance(ops[0], ast.Eq | ast.NotEq):
                 x, y = (
                     (v.value for v in values if isinstance(v, Known))
                     if all(isinstance(v, Known) for v in values)
@@ -239,6 +240,8 @@ class ExpressionReader:
 
     def truth(self, x: Value) -> Expr:
         """Return a value as a test."""
+        if isinstance(x, Known) and not x.never_changes:
+            raise Unfit(f"whether an object of type {type(x.value).__name__} is true", self.b.place)
         if isinstance(x, Known | Tuple):
             return Const(bool(x.value if isinstance(x, Known) else x.items))
         if not isinstance(x, Number):

@@ -33,7 +33,7 @@ def written(b: Builder, value: Value) -> Any:
     """Return an int, a float, None, a truth or a tuple of such that is written down."""
     if isinstance(value, Number) and isinstance(value.e, Const):
         return value.e.value
-    if isinstance(value, Known):
+    if isinstance(value, Known) and value.never_changes:
         return value.value
     if isinstance(value, Tuple):
         return tuple([written(b, item) for item in value.items])

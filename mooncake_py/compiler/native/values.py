@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import BuiltinFunctionType, EllipsisType, FunctionType, ModuleType, NoneType
 from typing import Any
+
+import numpy as np
 
 from mooncake_py.compiler.ir import Const, Expr, Length, Load, Name
 from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT
@@ -94,11 +97,23 @@ class Tuple:
     items: tuple[Value, ...]
 
 
+UNCHANGING = (
+    NoneType, EllipsisType, bool, int, float, str, bytes, type, ModuleType, FunctionType,
+    BuiltinFunctionType, np.ufunc, np.dtype,
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Known:
     """An object that is the same in each call: a module, a function, None, text."""
 
     value: Any
+
+    @property
+    def never_changes(self) -> bool:
+        """Whether it is equal to the same things in each call, and true or not; no list is."""
+        items = self.value if type(self.value) is tuple else (self.value,)
+        return all(isinstance(item, UNCHANGING) for item in items)
 
 
 @dataclass(frozen=True)

@@ -365,3 +365,38 @@ def test_arrays_that_nested_loops_bind_anew(tried):
     assert_allclose(grad(nested, compile=True)(u, 3), grad(nested)(u, 3))
     assert tried == [True]
     assert_allclose(grad(run_over, compile=True)(u), grad(run_over)(u))
+
+
+SETTINGS = [1.0]
+
+
+def true_if_settings(u):
+    return u[0] if SETTINGS else u[1]
+
+
+def unlike_settings(u):
+    return u[0] if SETTINGS == [] else u[1]
+
+
+class Twos:
+    def __eq__(self, other):
+        return other == 2.0
+
+    def __hash__(self):
+        return 2
+
+
+TWOS = Twos()
+
+
+def equal_to_a_number(u):
+    return u[0] if TWOS == 2.0 else u[1]
+
+
+@pytest.mark.parametrize("f", [true_if_settings, unlike_settings, equal_to_a_number])
+def test_objects_that_change_within(f, tried):
+    u = np.array([2.0, 3.0])
+    for settings in ([1.0], [], [1.0]):
+        SETTINGS[:] = settings
+        np.testing.assert_array_equal(grad(f, compile=True)(u), grad(f, compile=False)(u))
+    assert not tried
