@@ -23,6 +23,8 @@ from mooncake_py.errors import NonDifferentiableArgumentError as NonDifferentiab
 from mooncake_py.errors import NonFiniteDerivativeError as NonFiniteDerivativeError
 from mooncake_py.errors import NonScalarOutputError as NonScalarOutputError
 from mooncake_py.errors import NotHolomorphicError as NotHolomorphicError
+from mooncake_py.errors import PreparedArgumentsError as PreparedArgumentsError
+from mooncake_py.errors import PreparedInUseError as PreparedInUseError
 from mooncake_py.errors import PullbackReuseError as PullbackReuseError
 from mooncake_py.errors import RuleTestError as RuleTestError
 from mooncake_py.errors import SharedArgumentsError as SharedArgumentsError
@@ -83,6 +85,7 @@ if _typing.TYPE_CHECKING:
     from mooncake_py.higher_order import value_grad_and_hessian as value_grad_and_hessian
     from mooncake_py.jacobians import jacobian as jacobian
     from mooncake_py.jacobians import value_and_jacobian as value_and_jacobian
+    from mooncake_py.prepared import prepare as prepare
     from mooncake_py.reflecting import profile_gradient as profile_gradient
     from mooncake_py.reflecting import rewritten as rewritten
     from mooncake_py.reflecting import rule_of as rule_of
@@ -114,6 +117,7 @@ __version__ = "0.1.0"
 _LATER = {
     "higher_order": "hessian hessian_diagonal hvp value_and_hvp value_grad_and_hessian",
     "jacobians": "jacobian value_and_jacobian",
+    "prepared": "prepare",
     "reflecting": "profile_gradient rewritten rule_of show tape_of",
     "testing": "test_rule test_tangent",
     "utilities.clipping": "clip_gradient",

@@ -27,6 +27,8 @@ __all__ = [
     "NonFiniteDerivativeError",
     "NonScalarOutputError",
     "NotHolomorphicError",
+    "PreparedArgumentsError",
+    "PreparedInUseError",
     "PullbackReuseError",
     "RuleTestError",
     "SharedArgumentsError",
@@ -159,6 +161,22 @@ class NonScalarOutputError(MooncakeError, TypeError):
     """``grad`` or ``value_and_grad`` of a function that does not return one real number.
 
     Fix: return a scalar, or use ``vjp`` with a cotangent of the output's shape.
+    """
+
+
+class PreparedArgumentsError(MooncakeError, ValueError):
+    """A prepared derivative was called with other arguments than those of its example.
+
+    A type, shape, dtype or structure differs: what it keeps from call to call would not fit.
+
+    Fix: prepare one for such arguments too, ``grad(f).prepare(x)``, or call ``grad(f)`` itself.
+    """
+
+
+class PreparedInUseError(MooncakeError, RuntimeError):
+    """A prepared derivative was called while a call of it ran, in this thread or in another.
+
+    Fix: prepare one for each thread; within the function call ``grad(f)`` itself.
     """
 
 

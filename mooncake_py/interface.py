@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from types import MethodType
 from typing import Any, Literal
 
 from mooncake_py.boundary.arguments import (
     ArgNums,
-    name_of,
     require_argnums,
     require_callable,
     require_direction,
     require_forward,
     require_plain,
 )
+from mooncake_py.derivatives import ForwardGrad, ForwardValueAndGrad, Grad, ValueAndGrad
 from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.modes.reverse.derived_rule import derived_rule
-from mooncake_py.modes.reverse.differentiate import value_and_gradient
 from mooncake_py.modes.reverse.pullback import Vjp
 from mooncake_py.modes.reverse.settings import compiling, settings
 from mooncake_py.rules.frule import frule
@@ -67,7 +63,8 @@ def value_and_grad(
     Returns
     -------
     callable
-        With the parameters of `f`; returns ``(value, gradient)`` or
+        With the parameters of `f`; see :class:`~mooncake_py.derivatives.Derivative` for its method
+        `prepare`.  Returns ``(value, gradient)`` or
         ``((value, aux), gradient)``.  The gradient looks like the argument: array for array (same
         shape and dtype, new memory), float for float, list, dict, tuple or dataclass of
         gradients; ``NoTangent()`` for parts without a derivative.  For a tuple of `argnums` it is
@@ -137,8 +134,8 @@ def value_and_grad(
         require_compiler(compile)
         if mode != "reverse":
             require_forward(mode)
-            return _ForwardValueAndGrad(f, argnums, has_aux, debug, compile)
-    return _ValueAndGrad(f, argnums, has_aux, debug, compile)
+            return ForwardValueAndGrad(f, argnums, has_aux, debug, compile)
+    return ValueAndGrad(f, argnums, has_aux, debug, compile)
 
 
 def grad(
@@ -170,92 +167,8 @@ def grad(
         require_compiler(compile)
         if mode != "reverse":
             require_forward(mode)
-            return _ForwardGrad(f, argnums, has_aux, debug, compile)
-    return _Grad(f, argnums, has_aux, debug, compile)
-
-
-class _Derivative:
-    """A function made of another; it can be pickled and sent to processes if the other can."""
-
-    name = ""
-
-    def __init__(
-        self,
-        f: Callable[..., Any],
-        argnums: ArgNums,
-        has_aux: bool,
-        debug: bool,
-        compile: bool | None = None,
-    ) -> None:
-        wrapper: Any = self
-        functools.update_wrapper(wrapper, f)
-        self._parts = f, argnums, has_aux, debug
-        self._compile = compile
-
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else MethodType(self, instance)
-
-    def __reduce__(self) -> Any:
-        return type(self), (*self._parts, self._compile)
-
-    def __repr__(self) -> str:
-        f, argnums, *_ = self._parts
-        return f"<{type(self).name} of {name_of(f)} with respect to {argnums!r}>"
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the derivative."""
-        raise NotImplementedError
-
-    def compiling(self) -> AbstractContextManager[None]:
-        """Return the block that it runs in."""
-        _, _, _, debug = self._parts
-        return compiling(self._compile, debug)
-
-
-class _ValueAndGrad(_Derivative):
-    """What :func:`value_and_grad` returns."""
-
-    name = "value and gradient"
-
-    def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        with boundary, self.compiling():
-            return value_and_gradient(*self._parts, args, kwargs)
-
-
-class _Grad(_Derivative):
-    """What :func:`grad` returns."""
-
-    name = "gradient"
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        with boundary, self.compiling():
-            value, g = value_and_gradient(*self._parts, args, kwargs)
-        _, _, has_aux, _ = self._parts
-        return (g, value[1]) if has_aux else g
-
-
-class _ForwardValueAndGrad(_Derivative):
-    """What :func:`value_and_grad` returns for forward mode."""
-
-    name = "value and gradient in forward mode"
-
-    def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        # Only for those who use it.
-        from mooncake_py.modes.forward import gradient
-
-        with boundary, self.compiling():
-            return value_and_gradient(*self._parts, args, kwargs, gradient.run)
-
-
-class _ForwardGrad(_ForwardValueAndGrad):
-    """What :func:`grad` returns for forward mode."""
-
-    name = "gradient in forward mode"
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        value, g = super().__call__(*args, **kwargs)
-        _, _, has_aux, _ = self._parts
-        return (g, value[1]) if has_aux else g
+            return ForwardGrad(f, argnums, has_aux, debug, compile)
+    return Grad(f, argnums, has_aux, debug, compile)
 
 
 def vjp(

@@ -34,7 +34,10 @@ ORDINARY = paths(
     "recomputation/structures.py", "higher_order.py", "jacobians.py", "checkpointing.py",
     "tangents/pairs.py", "testing/program.py", "utilities/holomorphic.py",
 )  # fmt: skip
-RUNS = (*paths("interface.py", "utilities", "tangents/kinds.py"), *ENGINE)
+RUNS = (
+    *paths("interface.py", "derivatives.py", "prepared.py", "utilities", "tangents/kinds.py"),
+    *ENGINE,
+)
 
 
 class _Thread(threading.local):

@@ -22,6 +22,7 @@ from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.limits import limits_raised
 
 if TYPE_CHECKING:
+    from mooncake_py.compiler.native.storage import Storage
     from mooncake_py.runtime.mode import Mode
 
 __all__ = ["gradient_of_first", "run_both_ways", "value_and_gradient"]
@@ -35,8 +36,12 @@ def value_and_gradient(
     args: Any,
     kwargs: Any,
     by: Callable[..., Any] | None = None,
+    storage: Storage | None = None,
 ) -> tuple[Any, Any]:
-    """Run `f` forward and backward, or `by` a function with the parameters of :func:`run`."""
+    """Run `f` forward and backward, or `by` a function with the parameters of :func:`run`.
+
+    If both ways are compiled, they may run in the memory of a storage.
+    """
     outer = enclosing()
     chosen = choose_arguments(f, argnums, args, kwargs)
     unique = list(dict.fromkeys(chosen)) if len(chosen) > 1 else chosen
@@ -45,7 +50,7 @@ def value_and_gradient(
         # Only where functions are compiled.
         from mooncake_py.modes.reverse.whole import gradient_of_whole
 
-        found = gradient_of_whole(f, unique, has_aux, args, kwargs)
+        found = gradient_of_whole(f, unique, has_aux, args, kwargs, storage)
     if found is None:
         # Limits are raised also for the gradients, whose structure may be deep.
         with limits_raised(), ArgumentsApart(f, unique, args, kwargs) as apart:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import FunctionType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -20,35 +20,16 @@ from mooncake_py.compiler.native.region import FLOAT
 from mooncake_py.compiler.native.region_site import in_order
 from mooncake_py.compiler.native.site import FunctionSite, Reread, given_back, site_of
 from mooncake_py.compiler.native.spares import STACK
+from mooncake_py.compiler.native.storage import Storage
 from mooncake_py.diagnostics.meter import reporter
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.runtime.active import Active
 
-__all__ = ["Storage", "WholeGradient", "gradient_of_whole"]
+__all__ = ["WholeGradient", "gradient_of_whole"]
 
 Result = tuple[Any, tuple[Any, ...]]
 REAL = frozenset({float, np.float64, int, np.int64})
 PLAIN = frozenset({type(None), bool, str})
-
-
-class Storage(Protocol):
-    """Where the memory of a call comes from; see `Spares`."""
-
-    def copied(self, purpose: str, a: ndarray) -> ndarray:
-        """Return a copy in C order."""
-        ...
-
-    def stack(self) -> ndarray:
-        """Return a stack for a forward sweep."""
-        ...
-
-    def zeros(self, purpose: str, shape: tuple[int, ...]) -> ndarray:
-        """Return zeros, for what is given back."""
-        ...
-
-    def give(self, purpose: str, a: ndarray) -> None:
-        """Take back what is no longer in use."""
-        ...
 
 
 def gradient_of_whole(

@@ -1,0 +1,99 @@
+"""Where the memory of a compiled call comes from."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.compiler.native.spares import FIRST, STACK
+
+__all__ = ["Storage", "Workspace"]
+
+
+class Storage(Protocol):
+    """Memory for a call: `Spares` have what earlier calls left, a `Workspace` what one keeps."""
+
+    def copied(self, purpose: str, a: ndarray) -> ndarray:
+        """Return a copy in C order."""
+        ...
+
+    def stack(self) -> ndarray:
+        """Return a stack for a forward sweep, which may give back a larger one."""
+        ...
+
+    def zeros(self, purpose: str, shape: tuple[int, ...]) -> ndarray:
+        """Return zeros, for what may be given back."""
+        ...
+
+    def give(self, purpose: str, a: ndarray) -> None:
+        """Take back what is no longer in use."""
+        ...
+
+
+class Workspace:
+    """Memory that calls use in turns, one at a time.
+
+    Attributes
+    ----------
+    copies, shadows : dict of str to ndarray
+        Of compiled calls, by the names in the region.
+    results : dict of tuple of int to ndarray
+        What calls give back, by its place in nested tuples.
+    """
+
+    def __init__(self) -> None:
+        self.copies: dict[str, ndarray] = {}
+        self.shadows: dict[str, ndarray] = {}
+        self.results: dict[tuple[int, ...], ndarray] = {}
+
+    def copied(self, purpose: str, a: ndarray) -> ndarray:
+        """Return a copy in C order."""
+        copy = self.copies.get(purpose)
+        if copy is None or copy.shape != a.shape or copy.dtype != a.dtype:
+            copy = self.copies[purpose] = np.empty(a.shape, a.dtype)
+        np.copyto(copy, a)
+        return copy
+
+    def stack(self) -> ndarray:
+        """Return a stack for a forward sweep, which may give back a larger one."""
+        found = self.copies.get(STACK)
+        return np.empty(FIRST) if found is None else found
+
+    def zeros(self, purpose: str, shape: tuple[int, ...]) -> ndarray:
+        """Return zeros: the same array each time."""
+        a = self.shadows.get(purpose)
+        if a is None or a.shape != shape:
+            a = self.shadows[purpose] = np.zeros(shape)
+        else:
+            a.fill(0.0)
+        return a
+
+    def give(self, purpose: str, a: ndarray) -> None:
+        """Take back what is no longer in use."""
+        self.copies[purpose] = a
+
+    def kept(self, value: Any, place: tuple[int, ...] = ()) -> Any:
+        """Return a result, of an array and of those in tuples the one that is kept.
+
+        Parameters
+        ----------
+        value : object
+            New memory, or what `zeros` gave.
+        """
+        if type(value) is tuple:
+            return tuple([self.kept(part, (*place, i)) for i, part in enumerate(value)])
+        if type(value) is not ndarray:
+            return value
+        own = self.results.get(place)
+        if own is value:
+            return own
+        if own is None or own.shape != value.shape or own.dtype != value.dtype:
+            # What is one array in this result may be two in the next.
+            others = [a for key, a in self.results.items() if key != place]
+            shared = any(np.may_share_memory(value, a) for a in others)
+            own = self.results[place] = value.copy() if shared else value
+            return own
+        np.copyto(own, value)
+        return own

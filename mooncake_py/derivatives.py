@@ -1,0 +1,150 @@
+"""What `grad` and `value_and_grad` return: functions made of others."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from types import MethodType
+from typing import TYPE_CHECKING, Any
+
+from mooncake_py.boundary.arguments import ArgNums, name_of
+from mooncake_py.diagnostics.tracebacks import boundary
+from mooncake_py.modes.reverse.differentiate import value_and_gradient
+from mooncake_py.modes.reverse.settings import compiling
+
+if TYPE_CHECKING:
+    from mooncake_py.compiler.native.storage import Storage, Workspace
+    from mooncake_py.prepared import Prepared
+
+__all__ = ["Derivative", "ForwardGrad", "ForwardValueAndGrad", "Grad", "ValueAndGrad"]
+
+
+class Derivative:
+    """A function made of another; it can be pickled and sent to processes if the other can."""
+
+    name = ""
+
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        argnums: ArgNums,
+        has_aux: bool,
+        debug: bool,
+        compile: bool | None = None,
+    ) -> None:
+        wrapper: Any = self
+        functools.update_wrapper(wrapper, f)
+        self._parts = f, argnums, has_aux, debug
+        self._compile = compile
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __reduce__(self) -> Any:
+        return type(self), (*self._parts, self._compile)
+
+    def __repr__(self) -> str:
+        f, argnums, *_ = self._parts
+        return f"<{type(self).name} of {name_of(f)} with respect to {argnums!r}>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the derivative."""
+        with boundary, self.compiling():
+            return self.given_back(*self.value_and_gradient(args, kwargs))
+
+    def prepare(self, *args: Any, **kwargs: Any) -> Prepared:
+        """Return the derivative for arguments like these, which keeps memory from call to call.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            An example of the arguments.  The derivative runs once on them.
+
+        Returns
+        -------
+        Prepared
+            A callable that gives what the derivative gives, for arguments of the same types,
+            shapes, dtypes and structure.  Gradients of arrays are the same arrays in each call:
+            what one call returned is overwritten by the next.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mooncake_py import value_and_grad
+        >>> step = value_and_grad(lambda x: np.sum(x * x)).prepare(np.zeros(2))
+        >>> value, g = step(np.array([1.0, 2.0]))
+        >>> g
+        array([2., 4.])
+        >>> value, h = step(np.array([3.0, 4.0]))
+        >>> g is h
+        True
+        """
+        # Only for those who use it.
+        from mooncake_py.prepared import Prepared
+
+        with boundary:
+            return Prepared(repr(self).strip("<>"), self, self.run, args, kwargs)
+
+    def run(self, workspace: Workspace, args: Any, kwargs: Any) -> Any:
+        """Run the derivative in memory that is kept."""
+        with self.compiling():
+            value, g = self.value_and_gradient(args, kwargs, workspace)
+        return self.given_back(value, workspace.kept(g))
+
+    def value_and_gradient(
+        self, args: Any, kwargs: Any, storage: Storage | None = None
+    ) -> tuple[Any, Any]:
+        """Return the value, or value and auxiliary output, and the gradient."""
+        raise NotImplementedError
+
+    def given_back(self, value: Any, g: Any) -> Any:
+        """Return what the derivative gives back of both."""
+        return value, g
+
+    def compiling(self) -> AbstractContextManager[None]:
+        """Return the block that it runs in."""
+        _, _, _, debug = self._parts
+        return compiling(self._compile, debug)
+
+
+class ValueAndGrad(Derivative):
+    """What :func:`value_and_grad` returns."""
+
+    name = "value and gradient"
+
+    def value_and_gradient(  # noqa: D102
+        self, args: Any, kwargs: Any, storage: Storage | None = None
+    ) -> tuple[Any, Any]:
+        return value_and_gradient(*self._parts, args, kwargs, storage=storage)
+
+
+class Grad(ValueAndGrad):
+    """What :func:`grad` returns."""
+
+    name = "gradient"
+
+    def given_back(self, value: Any, g: Any) -> Any:  # noqa: D102
+        _, _, has_aux, _ = self._parts
+        return (g, value[1]) if has_aux else g
+
+
+class ForwardValueAndGrad(Derivative):
+    """What :func:`value_and_grad` returns for forward mode."""
+
+    name = "value and gradient in forward mode"
+
+    def value_and_gradient(  # noqa: D102
+        self, args: Any, kwargs: Any, storage: Storage | None = None
+    ) -> tuple[Any, Any]:
+        # Only for those who use it.
+        from mooncake_py.modes.forward import gradient
+
+        return value_and_gradient(*self._parts, args, kwargs, gradient.run)
+
+
+class ForwardGrad(ForwardValueAndGrad):
+    """What :func:`grad` returns for forward mode."""
+
+    name = "gradient in forward mode"
+    given_back = Grad.given_back
