@@ -92,7 +92,7 @@ class Spares:
     def copied(self, purpose: str, a: ndarray) -> ndarray:
         """Return a copy in C order, in memory that was used before if there is some."""
         copy = self.taken(purpose)
-        if copy is None or copy.shape != a.shape:
+        if copy is None or copy.shape != a.shape or copy.dtype != a.dtype:
             copy = np.empty(a.shape, a.dtype)
         np.copyto(copy, a)
         return copy
@@ -102,9 +102,9 @@ class Spares:
         found = self.taken(STACK)
         return np.empty(FIRST) if found is None else found
 
-    def zeros(self, purpose: str, shape: tuple[int, ...]) -> ndarray:
-        """Return new memory for what is given back."""
-        return np.zeros(shape)
+    def zeros(self, purpose: str, a: ndarray) -> ndarray:
+        """Return new memory, of zeros, for what is given back."""
+        return np.zeros(a.shape, a.dtype)
 
     def drop_before(self, age: int) -> int:
         """Drop what is kept longer; return how many bytes are left."""

@@ -23,8 +23,8 @@ class Storage(Protocol):
         """Return a stack for a forward sweep, which may give back a larger one."""
         ...
 
-    def zeros(self, purpose: str, shape: tuple[int, ...]) -> ndarray:
-        """Return zeros, for what may be given back."""
+    def zeros(self, purpose: str, a: ndarray) -> ndarray:
+        """Return zeros of the shape and dtype of an array, for what may be given back."""
         ...
 
     def give(self, purpose: str, a: ndarray) -> None:
@@ -61,14 +61,14 @@ class Workspace:
         found = self.copies.get(STACK)
         return np.empty(FIRST) if found is None else found
 
-    def zeros(self, purpose: str, shape: tuple[int, ...]) -> ndarray:
-        """Return zeros: the same array each time."""
-        a = self.shadows.get(purpose)
-        if a is None or a.shape != shape:
-            a = self.shadows[purpose] = np.zeros(shape)
+    def zeros(self, purpose: str, a: ndarray) -> ndarray:
+        """Return zeros of the shape and dtype of an array: the same array each time."""
+        found = self.shadows.get(purpose)
+        if found is None or found.shape != a.shape or found.dtype != a.dtype:
+            found = self.shadows[purpose] = np.zeros(a.shape, a.dtype)
         else:
-            a.fill(0.0)
-        return a
+            found.fill(0.0)
+        return found
 
     def give(self, purpose: str, a: ndarray) -> None:
         """Take back what is no longer in use."""

@@ -16,7 +16,7 @@ from numpy import ndarray
 from mooncake_py.boundary.apart import is_watched
 from mooncake_py.compiler.native.form import Form
 from mooncake_py.compiler.native.reader import Output
-from mooncake_py.compiler.native.region import FLOAT
+from mooncake_py.compiler.native.region import REAL
 from mooncake_py.compiler.native.region_site import in_order
 from mooncake_py.compiler.native.site import FunctionSite, Reread, given_back, site_of
 from mooncake_py.compiler.native.spares import STACK
@@ -28,7 +28,7 @@ from mooncake_py.runtime.active import Active
 __all__ = ["WholeGradient", "gradient_of_whole"]
 
 Result = tuple[Any, tuple[Any, ...]]
-REAL = frozenset({float, np.float64, int, np.int64})
+VALUES = frozenset({float, np.float64, np.float32, int, np.int64})
 PLAIN = frozenset({type(None), bool, str})
 
 
@@ -115,7 +115,7 @@ class WholeGradient:
             has_aux
             or value.kind != "number"
             or None in at
-            or any(region.kinds[name] != FLOAT for name in names)
+            or not REAL.issuperset([region.kinds[name] for name in names])
         ):
             return None
         form = reading.site.form_where(frozenset(names))
@@ -133,7 +133,7 @@ class WholeGradient:
         site.misses = 0
         values = given | dict(zip(self.found, results, strict=True))
         y = site.typed(self.value.name, values[self.value.name], values)
-        if type(y) not in REAL:
+        if type(y) not in VALUES:
             return None
         aux = None if self.aux is None else self.auxiliary(self.aux, values)
         gradients = self.pulled(S, p, values, 0.0 if type(y) is int else 1.0, storage)
@@ -155,7 +155,7 @@ class WholeGradient:
     ) -> tuple[Any, ...]:
         """Return the gradients, by the way back."""
         form = self.form
-        shadows = {name: storage.zeros(name, values[name].shape) for name in form.shadows}
+        shadows = {name: storage.zeros(name, values[name]) for name in form.shadows}
         numbers: dict[str, float] = {}
         if form.reverse is not None:
             seeds = [seed if name == self.value.name else 0.0 for name in form.outputs]
@@ -170,7 +170,7 @@ class WholeGradient:
             elif name in shadows:
                 gradients.append(shadows[name])
             else:
-                gradients.append(storage.zeros(name, x.shape))
+                gradients.append(storage.zeros(name, x))
         return tuple(gradients)
 
 

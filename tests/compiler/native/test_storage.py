@@ -13,15 +13,16 @@ U = np.arange(3.0)
 
 def test_copies_and_zeros_are_the_same_arrays() -> None:
     own = Workspace()
-    a, d = own.copied("u", U), own.zeros("u", (3,))
+    a, d = own.copied("u", U), own.zeros("u", U)
     assert not np.may_share_memory(a, d)
     a += 1.0
     d += 1.0
     assert own.copied("u", U) is a
-    assert own.zeros("u", (3,)) is d
+    assert own.zeros("u", U) is d
     assert_array_equal(a, U)
     assert_array_equal(d, np.zeros(3))
-    assert own.zeros("u", (2,)).shape == (2,)
+    assert own.zeros("u", U[:2]).shape == (2,)
+    assert own.zeros("u", U[:2].astype(np.float32)).dtype == np.float32
     assert own.copied("u", U.astype(int)).dtype == int
     assert own.copied("u", np.ones((3, 2)).T).flags.c_contiguous
 

@@ -243,3 +243,21 @@ def test_pullbacks_that_wait_keep_what_they_need(tried):
             assert_allclose(pullback(1.0)[0], g, rtol=1e-12)
             assert_allclose(pullback(2.0)[0], 2 * g, rtol=1e-12)
     assert all(tried)
+
+
+def test_arrays_of_less_precision(ways):
+    def f(u, w, c):
+        w[1:] *= c * u[1:]
+        return np.sum(w) * c, w
+
+    u, w = U.astype(np.float32), np.float32([1.5, 2.5, 3.5])
+    for given in ((u, w, np.float32(0.5)), (u, w, 0.5), (U, w, np.float32(0.5)), (u, U, 0.5)):
+        (value, aux), g = value_and_grad(f, (0, 1, 2), has_aux=True, compile=True)(*given)
+        (expected, aux0), h = value_and_grad(f, (0, 1, 2), has_aux=True, compile=False)(*given)
+        assert type(value) is type(expected)
+        assert_allclose(value, expected, rtol=1e-6)
+        for a, b in zip((*g, aux), (*h, aux0), strict=True):
+            assert type(a) is type(b)
+            assert a.dtype == b.dtype if type(a) is np.ndarray else True
+            assert_allclose(a, b, rtol=1e-6)
+    assert any(ways)
