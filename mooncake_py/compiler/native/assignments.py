@@ -252,6 +252,8 @@ class AssignmentReader(ExpressionReader):
         """Raise for an array whose memory is not to be written."""
         if not a.base:
             raise Unfit("a write to elements that an array of ints picks", self.b.place)
+        if a.frozen:
+            raise Unfit("a write to a view that must not be written", self.b.place)
         if a.base in self.guarded:
             raise Unfit("a write to an array that a loop binds anew", self.b.place)
 

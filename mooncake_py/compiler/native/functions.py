@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -254,7 +255,7 @@ def of_diagonal(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.diagonal(a)``, which is not to be written."""
     (a,) = arranged(b, args, given, "a")
     found = diagonal(b, array_of(b, a))
-    return Array(found.shape, found.kind, found.at)
+    return replace(found, frozen=True)
 
 
 def diag(b: Builder, args: Sequence[Value], given: Given) -> Value:

@@ -73,7 +73,8 @@ def viewed(b: Builder, a: Array, parts: Sequence[Part]) -> Array:
     def at(index: Index) -> Expr:
         return a.at(tuple([place(maker, index) for maker in makers]))
 
-    return Array(tuple(shape), a.kind, at, "" if gathered else a.base)
+    base = "" if gathered else a.base
+    return Array(tuple(shape), a.kind, at, base, frozen=a.frozen)
 
 
 def place(maker: tuple[str, int, Axis | Array | None], index: Index) -> Expr:
@@ -186,7 +187,7 @@ def in_bounds(b: Builder, index: Array, n: Expr) -> Array:
 
 def transposed(a: Array) -> Array:
     """Return an array with its axes the other way round."""
-    return Array(a.shape[::-1], a.kind, lambda index: a.at(index[::-1]), a.base)
+    return Array(a.shape[::-1], a.kind, lambda index: a.at(index[::-1]), a.base, frozen=a.frozen)
 
 
 def flipped(a: Array, axes: Sequence[int]) -> Array:
@@ -202,7 +203,7 @@ def flipped(a: Array, axes: Sequence[int]) -> Array:
             )
         )
 
-    return Array(a.shape, a.kind, at, a.base)
+    return Array(a.shape, a.kind, at, a.base, frozen=a.frozen)
 
 
 def diagonal(b: Builder, a: Array) -> Array:
@@ -210,4 +211,5 @@ def diagonal(b: Builder, a: Array) -> Array:
     if len(a.shape) != 2:
         raise Unfit("the diagonal of what is no matrix", b.place)
     b.check("eq", a.shape[0], a.shape[1])
-    return Array(a.shape[:1], a.kind, lambda index: a.at((*index, *index)), a.base)
+    at = a.at
+    return Array(a.shape[:1], a.kind, lambda k: at((*k, *k)), a.base, frozen=a.frozen)

@@ -244,6 +244,9 @@ def applied(b: Builder, f: Any, values: Sequence[Value]) -> Value | None:
     served = partials_of(f, len(values)) is not None or is_flat_function(f, len(values))
     if not served or f"{'d' * f.nin}->d" not in f.types:
         return None
+    is_float = any(isinstance(v, Number | Array) and v.kind in REAL for v in values)
+    if not is_float and f"{'l' * f.nin}->l" in f.types:  # maximum, say
+        raise Unfit(f"{f.__name__} of ints", b.place)
     return on_floats(b, lambda *parts: Call(f, parts, place=b.place), values)
 
 

@@ -81,6 +81,8 @@ class Array:
         The memory that it is a view of, else empty.
     whole : bool
         Whether it is all of its memory, in its order.
+    frozen : bool
+        Whether it is a view that must not be written.
     """
 
     shape: tuple[Expr, ...]
@@ -88,6 +90,7 @@ class Array:
     at: Callable[[Index], Expr]
     base: str = ""
     whole: bool = False
+    frozen: bool = False
 
 
 @dataclass(frozen=True)

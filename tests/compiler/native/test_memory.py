@@ -185,15 +185,23 @@ def argument_that_a_loop_binds_anew(x, A):
     return np.sum(A)
 
 
+def diagonal_of_what_changes(x, A):
+    d = np.diagonal(A)
+    e = np.diag(A)[1:]
+    A[0, 0] = 5.0 * A[0, 1]
+    A[1] *= x
+    return d @ x + e.sum()
+
+
 REFUSED = (
-    element_that_the_call_changes, index_that_the_call_changes, written_while_bound_anew,
-    argument_that_a_loop_binds_anew,
+    element_that_the_call_changes, index_that_the_call_changes,
+    written_while_bound_anew, argument_that_a_loop_binds_anew,
 )  # fmt: skip
 COMPILED = (
     views_that_overlap, another_name, row_that_is_overwritten, rows_that_change_places,
     argument_that_is_given_back, rows_and_columns_of_loops, transposed_column, backwards_view,
     old_array, given_as_out, results_that_are_arguments, previous_array, transposition_in_place,
-    elements_in_a_tuple, index_that_is_bound_again, leaving_loops,
+    elements_in_a_tuple, index_that_is_bound_again, leaving_loops, diagonal_of_what_changes,
 )  # fmt: skip
 
 

@@ -57,6 +57,14 @@ def test_what_is_refused_is_said():
     def comprehension(x):
         return sum([v * v for v in x])
 
+    def extremum(k):
+        return np.maximum(k, 2)
+
+    def diagonal(A):
+        d = np.diagonal(A)[1:]
+        d[0] = 2.0
+        return d[0]
+
     def early(x):
         for v in x:
             if v > 0:
@@ -77,6 +85,8 @@ def test_what_is_refused_is_said():
     assert "more than two axes" in why(product, A)
     assert "function sort" in why(function, x)
     assert "comprehension" in why(comprehension, x)
+    assert "maximum of ints" in why(extremum, np.arange(3))
+    assert "must not be written" in why(diagonal, A)
     assert "return within a loop" in why(early, x)
     assert "view" in why(view, x)
     assert "may not be bound" in why(unbound, x)
