@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["Elsewhere"]
+__all__ = ["Elsewhere", "InParts"]
 
 
 class Elsewhere:
     """In place of a value: nothing has been done, and the code must run as it is written."""
+
+
+class InParts:
+    """In place of a value: as `Elsewhere`, and the loops of the function are to be compiled."""

@@ -35,8 +35,14 @@ class Derived:
     """
 
     def __init__(
-        self, original: CodeType, code: CodeType, rewritten: Rewritten, parameters: tuple[str, ...]
+        self,
+        original: CodeType,
+        code: CodeType,
+        rewritten: Rewritten,
+        parameters: tuple[str, ...],
+        in_parts: bool,
     ) -> None:
+        self.in_parts = in_parts
         self.code = code  # takes the context as keyword argument ``_mk_ctx``
         self.injected = rewritten.injected
         self.stored_globals = rewritten.stored_globals
@@ -69,30 +75,37 @@ _entries: dict[int, _Entry] = {}
 _lock = threading.RLock()
 
 
-def derive(code: CodeType, globals_: dict[str, Any]) -> Derived:
+def derive(code: CodeType, globals_: dict[str, Any], in_parts: bool = False) -> Derived:
     """Return the rewritten form of a function's code, the same object as long as it fits.
 
     Of the globals only whether some names are modules or builtins is read; a later call finds out
     if that changed, and derives anew.
+
+    Parameters
+    ----------
+    in_parts : bool
+        Whether its loops are compiled.
     """
     entry = _entries.get(id(code))
     if entry is not None and entry.code() is code:
         for derived in entry.variants:
-            if _fits(derived, globals_):
+            if _fits(derived, globals_, in_parts):
                 return derived
     with _lock:
         entry = _entries.get(id(code))
         if entry is None or entry.code() is not code:
             entry = _entries[id(code)] = _Entry(code)
         for derived in entry.variants:
-            if _fits(derived, globals_):
+            if _fits(derived, globals_, in_parts):
                 return derived
-        derived = _derive(code, globals_)
+        derived = _derive(code, globals_, in_parts)
         entry.variants = (derived, *entry.variants[: _VARIANTS_KEPT - 1])
         return derived
 
 
-def _fits(derived: Derived, globals_: dict[str, Any]) -> bool:
+def _fits(derived: Derived, globals_: dict[str, Any], in_parts: bool) -> bool:
+    if derived.in_parts is not in_parts:
+        return False
     for name, value in derived.assumed:  # noqa: SIM110 - runs at each call; all() is slower
         if globals_.get(name, MISSING) is not value:
             return False
@@ -106,15 +119,15 @@ def _forget(entries: dict[int, _Entry], key: int, reference: weakref.ref[CodeTyp
         del entries[key]
 
 
-def _derive(code: CodeType, globals_: dict[str, Any]) -> Derived:
+def _derive(code: CodeType, globals_: dict[str, Any], in_parts: bool) -> Derived:
     linecache.lazycache(code.co_filename, globals_)  # the text may be known to a loader only
     source = locate(code)
     if isinstance(source.node, ast.GeneratorExp):
         raise _generator_expression(code)
-    rewritten = rewrite(source, code, globals_)
+    rewritten = rewrite(source, code, globals_, in_parts)
     parameters = (*code.co_freevars, *rewritten.injected)
     new = source.compile(rewritten.node, code, parameters)
-    return Derived(code, new, rewritten, parameters)
+    return Derived(code, new, rewritten, parameters, in_parts)
 
 
 def _picker(positions: list[int]) -> Any:

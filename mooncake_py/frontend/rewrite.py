@@ -55,6 +55,7 @@ import ast
 from types import CodeType
 from typing import Any, NamedTuple
 
+from mooncake_py.frontend.compiled_loops import CompiledLoops
 from mooncake_py.frontend.loops import CheckpointedLoop, is_checkpointed
 from mooncake_py.frontend.patterns import case_test, chained, conjunction
 from mooncake_py.frontend.tried_loops import LoopRewriter
@@ -91,9 +92,12 @@ class Rewritten(NamedTuple):
     stored_free: frozenset[str]
 
 
-def rewrite(source: SourceNode, code: CodeType, globals_: dict[str, Any]) -> Rewritten:
+def rewrite(
+    source: SourceNode, code: CodeType, globals_: dict[str, Any], in_parts: bool = False
+) -> Rewritten:
     """Rewrite one function; its globals are read to recognise modules and builtins.
 
+    If it is to be compiled in parts, each loop is tried first: see `compiled_loops`.
     Raise an `UnsupportedSyntaxError` that names every place that cannot be rewritten.
     """
     node = source.node
@@ -105,6 +109,8 @@ def rewrite(source: SourceNode, code: CodeType, globals_: dict[str, Any]) -> Rew
     refused.add_reserved_names(node)
     rewriter = FunctionRewriter(names, statics, found.steady(), source, refused)
     rewriter.found = found
+    if in_parts and isinstance(node, ast.FunctionDef):
+        rewriter.compiled = CompiledLoops(code, node)
     new = rewriter.function(node)
     refused.raise_if_any()
     return Rewritten(
@@ -126,6 +132,7 @@ class FunctionRewriter(LoopRewriter):
     depth = 0  # of match statements
     in_class = False
     loops = 0  # whose bodies have become functions
+    compiled: CompiledLoops | None = None
 
     def function(self, node: FunctionNode) -> FunctionNode:
         """Rewrite the function itself; functions nested in it are visited as statements."""
@@ -157,7 +164,15 @@ class FunctionRewriter(LoopRewriter):
             body=[*stores, *self.visit_all(node.body)],
             orelse=self.visit_all(node.orelse),
         )
-        return plain if self.in_class else self.tried_loop(node, plain)
+        return plain if self.in_class else self._loop(node, plain)
+
+    def _loop(self, node: ast.For | ast.While, plain: Any) -> Any:
+        """Return what tries a loop as a whole, in the ways that there are."""
+        tried = self.tried_loop(node, plain)
+        if self.compiled is None:
+            return tried
+        tried = tried if isinstance(tried, list) else [tried]
+        return self.compiled.tried(node, tried, self.injected)
 
     def _checkpointed(self, node: ast.For) -> Any:
         """Make the body of a loop a function: see :mod:`~.loops`."""
@@ -223,7 +238,7 @@ class FunctionRewriter(LoopRewriter):
     def visit_While(self, node: ast.While) -> Any:
         """``while a`` to ``while C.truth(a)``."""
         plain = self.visit_If(node)
-        return plain if self.in_class else self.tried_loop(node, plain)
+        return plain if self.in_class else self._loop(node, plain)
 
     def visit_Assert(self, node: ast.Assert) -> Any:
         """``assert a`` to ``assert C.truth(a)``."""

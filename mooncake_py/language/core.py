@@ -7,7 +7,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.checkpointing import checkpointed
-from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.elsewhere import Elsewhere, InParts
 from mooncake_py.containers import state
 from mooncake_py.diagnostics.notes import located, without_context
 from mooncake_py.diagnostics.places import current_place, name_library
@@ -91,18 +91,23 @@ class Core(Mode):
         return dispatch.call_unregistered(self, f, args, kwargs)
 
     def call_function(self, f: FunctionType, args: Any, kwargs: Any) -> Any:
-        """Run a Python function: as one compiled region, or by its derived form."""
+        """Run a Python function: as one compiled region, or by its derived form.
+
+        Where it cannot be compiled as one, each of its loops may be.
+        """
         if self.rehearsal is not None:
             self.rehearsal.setting.entering(f)
+        in_parts = False
         if self.compiles:
             # Here, as only few programs need it.
             from mooncake_py.compiler.native import site
 
             y = site.call(self, f, args, kwargs)
-            if y is not Elsewhere:
+            in_parts = y is InParts
+            if not in_parts and y is not Elsewhere:
                 return y
         try:
-            derived = derive(f.__code__, f.__globals__)
+            derived = derive(f.__code__, f.__globals__, in_parts)
         except SourceUnavailableError as error:
             where = self.user_location() or error.where
             raise self.failed(

@@ -82,11 +82,32 @@ OTHERS = (
 )  # fmt: skip
 
 
-class Writer:
-    """Writes one function."""
+UNFIT = (
+    "log.append(i)", "d = {'a': a, 'x': x}; a = 0.5 * d['a'] + d['x'][1]", "b += [a, b][k] * 0.1",
+    "y = np.array([e * 0.5 for e in x])", "f'{a}'", "log.append(x); x = log.pop()",
+    "a += 0.1 * r", "b -= 0.1 * q", "a = 0.5 * a + j", "b += s * 0.1", "a *= t", "b = u[1] + h",
+    "v = w", "x = m[k]", "w = 0.5 * v", "del s", "k = 1 - k", "b = 0", "a = np.float64(a)",
+)  # fmt: skip
+"""Statements that are not compiled, or that let names mean something else; `NameError` for some."""
+CAUGHT = """try:
+    a = a / (b - b)
+except ZeroDivisionError:
+    a = 0.5 * a"""
 
-    def __init__(self, seed: int) -> None:
+
+class Writer:
+    """Writes one function.
+
+    Parameters
+    ----------
+    seed : int
+    mixed : bool
+        Whether with statements that cannot be compiled.
+    """
+
+    def __init__(self, seed: int, mixed: bool = False) -> None:
         self.random = Random(seed)
+        self.mixed = mixed
         self.lines: list[str] = []
         self.depth = 1
         self.loops = 0
@@ -121,6 +142,10 @@ class Writer:
         return f"({inner}{op}{self.vector(of, depth - 1)})"
 
     def statement(self) -> None:
+        if self.mixed and self.random.random() < (0.15 if self.depth < 3 else 0.05):
+            for line in self.pick((*UNFIT, CAUGHT)).splitlines():
+                self.write(line)
+            return
         form = self.random.randrange(20)
         if form < 3:
             self.write(f"{self.pick(('x', 'v', 'y', 'w'))}[:] = 0.5 * {self.vector(FULL)}")
@@ -194,12 +219,17 @@ class Writer:
         return None
 
 
-def random_function(seed: int) -> str:
-    """Return the text of a module with a function ``f(x, y, m, a, c, n, k)``."""
-    writer = Writer(seed)
-    for line in ("i = 1", "b = 0.5", "v = x * 1.0", "w = np.ones(n)"):
+def random_function(seed: int, mixed: bool = False) -> str:
+    """Return the text of a module with a function ``f(x, y, m, a, c, n, k)``.
+
+    If it is mixed, it cannot be compiled whole, but perhaps its loops can.
+    """
+    writer = Writer(seed, mixed)
+    for line in ("i = 1", "b = 0.5", "v = x * 1.0", "w = np.ones(n)", *("log = []",) * mixed):
         writer.write(line)
     for _ in range(writer.random.randrange(2, 9)):
+        if mixed and writer.random.random() < 0.5:
+            writer.loop()
         writer.statement()
     return HEAD + "\ndef f(x, y, m, a, c, n, k):\n" + "\n".join(writer.lines) + "\n" + TAIL + "\n"
 

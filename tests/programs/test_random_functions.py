@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import grad, jvp, value_and_grad
-from mooncake_py.compiler.native import form
+from mooncake_py.compiler.native import form, loop_site
 from mooncake_py.compiler.native.build import interpreted
 from mooncake_py.runtime.compilation import is_installed
 from tests.programs.comparing import function_of
@@ -26,10 +26,13 @@ ACTIVE = (0, 1, 2, 3)
 @pytest.fixture(autouse=True)
 def in_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(form, "built", interpreted)
+    monkeypatch.setattr(loop_site, "WORK", 1)
 
 
-def compare(seed: int, orders: bool = True, is_narrow: bool = False) -> None:
-    f: Any = function_of(random_function(seed), f"<random function {seed}>")
+def compare(
+    seed: int, orders: bool = True, is_narrow: bool = False, mixed: bool = False
+) -> None:
+    f: Any = function_of(random_function(seed, mixed), f"<random function {seed} {mixed}>")
     args = function_arguments(seed, is_narrow)
     rtol = 1e-3 if is_narrow else 1e-8
     with catch_warnings():
@@ -72,8 +75,13 @@ def same(f: Any, args: tuple[Any, ...], of: Any, rtol: float) -> None:
     for a, b in zip(plain, compiled, strict=True):
         assert type(a) is type(b)
         assert np.asarray(a).dtype == np.asarray(b).dtype
-        atol = (rtol if rtol > 1e-4 else 1e-10) * (1 + np.max(np.abs(a), initial=0.0))
+        atol = (rtol if rtol > 1e-4 else 1e-10) * (1.0 + largest(a))
         np.testing.assert_allclose(b, a, rtol, atol)
+
+
+def largest(a: Any) -> float:
+    """Return the largest finite number of an array in size."""
+    return float(np.max(np.abs(a), initial=0.0, where=np.isfinite(a)))
 
 
 def parts(value: Any) -> list[Any]:
@@ -95,3 +103,15 @@ def test_float32(seed: int) -> None:
 def test_many(first: int) -> None:
     for seed in range(first, first + 40):
         compare(seed, is_narrow=seed % 2 == 1)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_few_in_parts(seed: int) -> None:
+    compare(seed, mixed=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(100, 180, 40))
+def test_many_in_parts(first: int) -> None:
+    for seed in range(first, first + 40):
+        compare(seed, is_narrow=seed % 4 == 1, mixed=True)

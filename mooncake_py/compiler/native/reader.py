@@ -154,7 +154,11 @@ class FunctionReader(ObjectReader):
         for value in list(scope.env.values()):
             self.bind_initial(value)
         self.body(scope)
-        output = self.output(NOTHING if self.result is None else self.result, "r")
+        return self.finished(NOTHING if self.result is None else self.result)
+
+    def finished(self, value: Value) -> Reading:
+        """Return what was read as a region that gives back a value."""
+        output = self.output(value, "r")
         set_after = [
             (path, name, self.output(value, f"r{k}"))
             for k, (path, name, value) in enumerate(self.assigned_attributes())

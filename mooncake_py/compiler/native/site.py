@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mooncake_py.compiler.callees import UNFIT_FLAGS, is_own
-from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.elsewhere import Elsewhere, InParts
 from mooncake_py.compiler.native.objects import Path
 from mooncake_py.compiler.native.reader import Captured, Output, Reading, read_function
 from mooncake_py.compiler.native.region_site import RegionSite, warn_of
 from mooncake_py.compiler.native.types import KnownType, Type, flattened, places, type_of
 from mooncake_py.compiler.native.values import Unfit
 from mooncake_py.jitted import python_function
+from mooncake_py.overriding import override
 from mooncake_py.rules import registry
 from mooncake_py.syntax.names import MISSING
 from mooncake_py.syntax.nodes import Place
@@ -25,7 +26,7 @@ from mooncake_py.syntax.nodes import Place
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["call", "report"]
+__all__ = ["Refusal", "Site", "call", "known_site", "report"]
 
 MOST = 16  # types of arguments for which a function is read
 ALIKE = 4  # readings for arguments of the same types, which differ in functions of one code
@@ -41,7 +42,7 @@ def call(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
     Every mode asks before it runs a Python function by its derived form, the outermost one of a
     differentiated call as well as those that it calls, also functions of libraries and those with
     which this package replaces built-in ones.  Where `Elsewhere` is returned, nothing has been
-    done.
+    done; `InParts` says besides that its loops may be compiled.
     """
     site = site_of(f)
     return Elsewhere if site is None else site.call(ctx, f, args, kwargs)
@@ -52,14 +53,17 @@ def report(f: Any) -> list[str]:
 
     For what was not, they say which line of it stopped that first, and why.
     """
-    code = getattr(f, "__code__", None)
-    known = _sites.get(id(code))
-    if known is None or known[0]() is not code or known[1] is None:
-        return []
-    return known[1].report()
+    site = known_site(getattr(f, "__code__", None))
+    return [] if site is None else site.report()
 
 
 _sites: dict[int, tuple[weakref.ref[CodeType], FunctionSite | None]] = {}
+
+
+def known_site(code: CodeType | None) -> FunctionSite | None:
+    """Return the site of a function that was called, by its code."""
+    known = _sites.get(id(code))
+    return None if known is None or known[0]() is not code else known[1]
 
 
 def site_of(f: FunctionType) -> FunctionSite | None:
@@ -115,9 +119,22 @@ class Reread:
             return False
         return all(type_of(value_of(c)) == c.type for c in self.captured if isinstance(c, Captured))
 
+    def inputs(self, types: Sequence[Type], given: Sequence[Any]) -> dict[str, Any]:
+        """Return the inputs of the region by their names."""
+        flat = [p for v, t in zip(given, types, strict=True) for p in flattened(v, t)]
+        for c in self.captured:
+            value = value_of(c) if isinstance(c, Captured) else found_at(given, c.path)
+            flat += flattened(value, c.type)
+        return dict(zip(self.site.region.inputs, flat, strict=True))
 
-class FunctionSite:
-    """A function that is tried as a whole, for arguments of each types.
+
+class Site:
+    """What is tried as one region, for values of each types.
+
+    Parameters
+    ----------
+    name, where : str
+        What it is, and where it stands.
 
     Attributes
     ----------
@@ -125,35 +142,102 @@ class FunctionSite:
         Why it could not be read.
     """
 
-    def __init__(self, f: FunctionType) -> None:
-        code = f.__code__
-        self.name = f.__qualname__
-        self.file = code.co_filename
-        self.line = code.co_firstlineno
-        self.is_fit = not code.co_flags & UNFIT_FLAGS
-        self.parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        self.positional = code.co_argcount
+    def __init__(self, name: str, where: str) -> None:
+        self.name = name
+        self.where = where
         self.readings: dict[tuple[Type, ...], list[Reread]] = {}
         self.refused: dict[tuple[Type, ...], Refusal] = {}
         self.alike: Counter[tuple[Any, ...]] = Counter()
         self.unserved: type | None = None
 
-    def call(self, ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
-        """Run as one region, or return `Elsewhere`."""
-        found = self.matched(f, args, kwargs)
-        if found is None:
-            return Elsewhere
-        reading, inputs = found
+    def read(self, f: FunctionType, types: tuple[Type, ...]) -> Reading:
+        """Read what is compiled; raise `Unfit` where that cannot be."""
+        raise NotImplementedError
+
+    def reading(self, f: FunctionType, types: tuple[Type, ...]) -> Reread | None:
+        """Return what is read for these types, None if it cannot be compiled."""
+        try:
+            known = self.readings.get(types, [])
+        except TypeError:  # what cannot be hashed
+            return None
+        for reading in known:
+            if reading.holds(f):
+                return reading
+        kinds = tuple(map(by_code, types))
+        if types in self.refused or self.alike[kinds] >= ALIKE or len(self.readings) >= MOST:
+            return None
+        self.alike[kinds] += 1
+        try:
+            found = Reread(self.read(f, types), types, self.name)
+        except Unfit as error:
+            self.refused[types] = Refusal(error.why, error.place)
+            return None
+        except Exception as error:  # a failure to compile is never one of the derivative
+            self.refused[types] = Refusal(repr(error), None)
+            warn_of(self.name, repr(error))
+            return None
+        self.readings.setdefault(types, []).append(found)
+        return found
+
+    def run(self, ctx: Mode, reading: Reread, inputs: dict[str, Any], given: Sequence[Any]) -> Any:
+        """Run a reading as one region, or return `Elsewhere`.
+
+        Parameters
+        ----------
+        given : sequence
+            What was passed, where attributes of it are set afterwards.
+        """
         result = ctx.run_region(reading.site, (), None, inputs)
         if type(result) is not dict:
             return result
         reading.callees.enter(ctx)
-        if reading.set_after:
-            given = self.arguments(f, args, kwargs)
-            assert given is not None
-            for path, name, output in reading.set_after:
-                ctx.setattr(found_at(given, path), name, given_back(output, result))
+        for path, name, output in reading.set_after:
+            ctx.setattr(found_at(given, path), name, given_back(output, result))
         return given_back(reading.output, result)
+
+    def report(self) -> list[str]:
+        """Return what was compiled, or which line stopped it and why."""
+        lines: list[str] = []
+        for readings in self.readings.values():
+            for reading in readings:
+                why = reading.site.why
+                lines.append(f"{self.where}: not compiled: {why}" if why else f"{self.where}: compiled")
+        for why, place in self.refused.values():
+            at = f"line {place.line}: " if place is not None else ""
+            lines.append(f"{self.where}: not compiled: {at}{why}")
+        if not lines and self.unserved is not None:
+            lines.append(f"{self.where}: not compiled: an argument of type {self.unserved.__name__}")
+        return list(dict.fromkeys(lines))
+
+
+class FunctionSite(Site):
+    """A function that is tried as a whole.
+
+    Attributes
+    ----------
+    loops : dict of Place to LoopSite
+        Its loops, which are tried one by one where it cannot be compiled.
+    """
+
+    def __init__(self, f: FunctionType) -> None:
+        code = f.__code__
+        name = f.__qualname__
+        super().__init__(name, f"{name} ({code.co_filename}:{code.co_firstlineno})")
+        self.is_fit = not code.co_flags & UNFIT_FLAGS
+        self.parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        self.positional = code.co_argcount
+        self.loops: dict[Place, Any] = {}
+
+    def call(self, ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
+        """Run as one region, or return `Elsewhere` or `InParts`."""
+        found = self.matched(f, args, kwargs)
+        if found is None:
+            return InParts
+        reading, inputs = found
+        given = self.arguments(f, args, kwargs) if reading.set_after else ()
+        assert given is not None
+        result = self.run(ctx, reading, inputs, given)
+        return InParts if result is Elsewhere and reading.site.why else result
 
     def matched(
         self, f: FunctionType, args: Any, kwargs: Any
@@ -174,11 +258,16 @@ class FunctionSite:
         reading = self.reading(f, tuple(types))
         if reading is None:
             return None
-        flat = [p for v, t in zip(given, types, strict=True) for p in flattened(v, t)]
-        for c in reading.captured:
-            value = value_of(c) if isinstance(c, Captured) else found_at(given, c.path)
-            flat += flattened(value, c.type)
-        return reading, dict(zip(reading.site.region.inputs, flat, strict=True))
+        return reading, reading.inputs(types, given)
+
+    @override
+    def read(self, f: FunctionType, types: tuple[Type, ...]) -> Reading:
+        return read_function(f, types)
+
+    @override
+    def report(self) -> list[str]:
+        loops = [self.loops[place] for place in sorted(self.loops)]
+        return super().report() + [line for loop in loops for line in loop.report()]
 
     def arguments(self, f: FunctionType, args: Any, kwargs: Any) -> Sequence[Any] | None:
         """Return the arguments in the order of the parameters, None where they do not fit."""
@@ -196,46 +285,6 @@ class FunctionSite:
         if len(found) != len(self.parameters):
             return None
         return [found[name] for name in self.parameters]
-
-    def reading(self, f: FunctionType, types: tuple[Type, ...]) -> Reread | None:
-        """Return the function as it is read for these types, None if it cannot be compiled."""
-        try:
-            known = self.readings.get(types, [])
-        except TypeError:  # what cannot be hashed
-            return None
-        for reading in known:
-            if reading.holds(f):
-                return reading
-        kinds = tuple(map(by_code, types))
-        if types in self.refused or self.alike[kinds] >= ALIKE or len(self.readings) >= MOST:
-            return None
-        self.alike[kinds] += 1
-        try:
-            found = Reread(read_function(f, types), types, self.name)
-        except Unfit as error:
-            self.refused[types] = Refusal(error.why, error.place)
-            return None
-        except Exception as error:  # a failure to compile is never one of the derivative
-            self.refused[types] = Refusal(repr(error), None)
-            warn_of(self.name, repr(error))
-            return None
-        self.readings.setdefault(types, []).append(found)
-        return found
-
-    def report(self) -> list[str]:
-        """Return what was compiled, or which line stopped it and why."""
-        lines: list[str] = []
-        where = f"{self.name} ({self.file}:{self.line})"
-        for readings in self.readings.values():
-            for reading in readings:
-                why = reading.site.why
-                lines.append(f"{where}: not compiled: {why}" if why else f"{where}: compiled")
-        for why, place in self.refused.values():
-            at = f"line {place.line}: " if place is not None else ""
-            lines.append(f"{where}: not compiled: {at}{why}")
-        if not lines and self.unserved is not None:
-            lines.append(f"{where}: not compiled: an argument of type {self.unserved.__name__}")
-        return list(dict.fromkeys(lines))
 
 
 def by_code(type_: Type) -> Any:

@@ -1,0 +1,88 @@
+"""From one loop of a function and the types of its variables to a region."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import FunctionType
+
+from mooncake_py.compiler.native.assignments import Again, Findings
+from mooncake_py.compiler.native.loop_names import Loop
+from mooncake_py.compiler.native.reader import ATTEMPTS, FunctionReader, Reading, names_in
+from mooncake_py.compiler.native.region import NativeRegion
+from mooncake_py.compiler.native.scope import Scope
+from mooncake_py.compiler.native.types import NumberType, Type
+from mooncake_py.compiler.native.values import Number, Tuple, Unfit, Value
+from mooncake_py.overriding import override
+from mooncake_py.syntax.nodes import place_of
+
+__all__ = ["read_loop"]
+
+
+def read_loop(
+    f: FunctionType, loop: Loop, types: Mapping[str, Type], unserved: Mapping[str, type]
+) -> Reading:
+    """Read a loop as a region that gives back a tuple of what is read afterwards.
+
+    Parameters
+    ----------
+    f : function
+        Stands for the function that the loop is in; it has its globals.
+    types : dict of str to Type
+        Of the variables that are bound before the loop.
+    unserved : dict of str to type
+        Of the variables whose values cannot be passed.
+
+    Raises
+    ------
+    Unfit
+        What cannot be compiled, and where.
+    """
+    findings = Findings()
+    for _ in range(ATTEMPTS):
+        try:
+            return LoopReader(findings, unserved).loop_whole(f, loop, types)
+        except Again:
+            continue
+    raise Unfit("variables whose types do not settle")
+
+
+class LoopReader(FunctionReader):
+    """Reads one loop, and the functions that it calls."""
+
+    def __init__(self, findings: Findings, unserved: Mapping[str, type]) -> None:
+        super().__init__(findings)
+        self.unserved = unserved
+
+    def loop_whole(self, f: FunctionType, loop: Loop, types: Mapping[str, Type]) -> Reading:
+        """Read the loop."""
+        b = self.b
+        scope = Scope(self.callees.met(f), f, [loop.node], b.fresh("u"))
+        scope.local = set(loop.local)
+        scope.bindings.update([*types, *loop.results])  # they are bound before, or read afterwards
+        self.scope = scope
+        self.scopes.append(scope)
+        for name, type_ in types.items():
+            scope.env[name] = self.given(name, type_, name in loop.bound)
+        self.read([loop.node])
+        b.place = place_of(loop.node)
+        found = Tuple(tuple(map(self.variable, loop.results)))
+        output = self.output(found, "r")
+        region = NativeRegion(
+            tuple(b.block), tuple(self.order), b.kinds, b.arrays, names_in(output)
+        )
+        return Reading(region, self.callees, self.captures, output)
+
+    def given(self, name: str, type_: Type, is_bound: bool) -> Value:
+        """Return what a variable stands for before the loop, which may bind it again."""
+        own = self.scope.named(name)
+        if not is_bound:
+            return self.argument(own, type_, True)
+        before = f"{own}_before" if isinstance(type_, NumberType) else own
+        value = self.argument(before, type_, True)
+        return self.bind_number(name, value) if isinstance(value, Number) else value
+
+    @override
+    def variable(self, name: str) -> Value:
+        if name in self.unserved and name in self.scope.local and name not in self.scope.env:
+            raise Unfit(f"{name}, of the type {self.unserved[name].__name__}", self.b.place)
+        return super().variable(name)

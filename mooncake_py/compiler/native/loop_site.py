@@ -1,0 +1,131 @@
+"""Loops that are compiled by themselves, where their function cannot be."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.evaluate import evaluated, passes
+from mooncake_py.compiler.ir import For, ForAll, While, statements
+from mooncake_py.compiler.native.loop_names import Loop
+from mooncake_py.compiler.native.loop_reader import read_loop
+from mooncake_py.compiler.native.reader import Reading
+from mooncake_py.compiler.native.region import NativeRegion
+from mooncake_py.compiler.native.site import Site, known_site
+from mooncake_py.compiler.native.types import KnownType, NumberType, Type, type_of
+from mooncake_py.overriding import override
+from mooncake_py.rules import registry
+from mooncake_py.syntax.names import MISSING
+from mooncake_py.syntax.nodes import place_of
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
+__all__ = ["LoopSite", "site_of_loop"]
+
+REFUSALS = 16  # runs in which the loop could not be read, after which it is not tried any more
+WORK = 50  # statements, fewer than which take less time than the way in and out
+ARRAY = 10  # statements on numbers take as long as one on arrays
+BYTES = 1024  # to be copied for each statement, at most
+FIXED = ModuleType, BuiltinFunctionType
+
+
+class Unpassed(NamedTuple):
+    """The type of a variable whose value cannot be passed; `MISSING` for one that is not bound."""
+
+    type: Any
+
+
+def site_of_loop(code: CodeType, loop: Loop) -> LoopSite:
+    """Return the site of a loop of a function, made when it is first met."""
+    outer = known_site(code)
+    if outer is None:
+        return LoopSite(loop, code)
+    return outer.loops.setdefault(place_of(loop.node), LoopSite(loop, code))
+
+
+class LoopSite(Site):
+    """A loop that is tried as a whole, with the functions that it calls.
+
+    Parameters
+    ----------
+    loop : Loop
+    code : CodeType
+        Of the function that it is in; it is not held.
+    """
+
+    def __init__(self, loop: Loop, code: CodeType) -> None:
+        line = loop.node.lineno
+        name = f"{code.co_qualname}, loop at line {line}"
+        super().__init__(name, f"{name} ({code.co_filename}:{line})")
+        self.loop = loop
+        self.refusals = 0
+        self.code = (lambda: None).__code__.replace(
+            co_filename=code.co_filename, co_name=code.co_name, co_firstlineno=line
+        )
+
+    def __repr__(self) -> str:
+        return f"LoopSite({self.name!r})"
+
+    def tried(self, ctx: Mode, values: Sequence[Any]) -> Any:
+        """Run the loop and return what is read afterwards, or `Elsewhere`.
+
+        Parameters
+        ----------
+        values : tuple
+            Of the variables that are given, `MISSING` for those that are not bound.
+        """
+        if (self.refusals >= REFUSALS and not self.readings) or not registry.are_first():
+            return Elsewhere
+        f = FunctionType(self.code, sys._getframe(1).f_globals)
+        types = tuple(map(self.type_of, self.loop.given, values))
+        reading = self.reading(f, types)
+        if reading is None:
+            self.refusals += 1
+            return Elsewhere
+        served = [(v, t) for v, t in zip(values, types, strict=True) if type(t) is not Unpassed]
+        inputs = reading.inputs([t for _, t in served], [v for v, _ in served])
+        if not self.is_worth(reading.site.region, reading.site.written, inputs):
+            return Elsewhere
+        return self.run(ctx, reading, inputs)
+
+    def type_of(self, name: str, value: Any) -> Any:
+        """Return the type of a variable."""
+        if value is MISSING:
+            return Unpassed(MISSING)
+        found = type_of(value)
+        if found is None:
+            t = type(value)
+            return KnownType(t, value) if t in FIXED else Unpassed(t)
+        if isinstance(found, KnownType) and found.type is bool and name in self.loop.bound:
+            return NumberType("bool")
+        return found
+
+    @override
+    def read(self, f: FunctionType, types: tuple[Type, ...]) -> Reading:
+        given = dict(zip(self.loop.given, types, strict=True))
+        served = {name: t for name, t in given.items() if not isinstance(t, Unpassed)}
+        unserved = {
+            name: t.type
+            for name, t in given.items()
+            if isinstance(t, Unpassed) and t.type is not MISSING
+        }
+        return read_loop(f, self.loop, served, unserved)
+
+    def is_worth(
+        self, region: NativeRegion, written: Sequence[str], inputs: dict[str, Any]
+    ) -> bool:
+        """Return False for few passes, and where what is copied before is far larger."""
+        loop = next(s for s in reversed(region.body) if isinstance(s, For | While))
+        if any(isinstance(s, While) for s in statements((loop,))):
+            return True  # nothing tells how often it runs
+        assert isinstance(loop, For)
+        try:
+            count = passes(loop, evaluated(loop.range, inputs), dict(inputs))
+        except (LookupError, ArithmeticError, TypeError, ValueError):
+            return True
+        work = count * (ARRAY if any(isinstance(s, ForAll) for s in statements((loop,))) else 1)
+        return work >= WORK and sum(inputs[name].nbytes for name in written) <= BYTES * work

@@ -1,0 +1,108 @@
+"""Loops that are tried as one compiled region before they run in any other way.
+
+    for i in range(n):          try:
+        s = s + x[i]                _mk_given0 = i
+                                except NameError:
+                                    _mk_given0 = _mk_unbound
+                                try:
+                                    _mk_part0 = _mk_compiled0.tried(C, (n, s, x, _mk_given0))
+                                except NameError:
+                                    _mk_part0 = _mk_else
+                                if _mk_part0 is _mk_else:
+                                    for i in ...            in any other way
+                                else:
+                                    (i, s) = _mk_part0      what is read afterwards
+                                del _mk_part0, _mk_given0
+
+A name that is not bound yet is no error of the trial: the loop itself may never read it.
+"""
+
+from __future__ import annotations
+
+import ast
+from types import CodeType
+from typing import Any
+
+from mooncake_py.compiler.bound_names import bound_before
+from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.frontend.spanning import ELSE
+from mooncake_py.syntax.names import MISSING
+from mooncake_py.syntax.nodes import (
+    CONTEXT,
+    PREFIX,
+    Place,
+    assign,
+    forget,
+    load,
+    located,
+    place_of,
+    store,
+    when,
+)
+
+__all__ = ["CompiledLoops"]
+
+UNBOUND = f"{PREFIX}unbound"
+
+
+class CompiledLoops:
+    """The loops of one function.
+
+    Parameters
+    ----------
+    code : CodeType
+    root : FunctionDef
+        The function.
+    """
+
+    def __init__(self, code: CodeType, root: Any) -> None:
+        # Here, as only few programs need it.
+        from mooncake_py.compiler.native.loop_names import FunctionLoops
+
+        self.code = code
+        self.root = root
+        self.loops = FunctionLoops(code, root)
+        self.count = 0
+
+    def tried(
+        self, node: ast.For | ast.While, plain: list[ast.stmt], injected: dict[str, Any]
+    ) -> list[ast.stmt]:
+        """Return what tries a loop, and otherwise runs it as `plain` does."""
+        from mooncake_py.compiler.native.loop_site import site_of_loop
+
+        loop = self.loops.of(node)
+        if loop is None:
+            return plain
+        place = place_of(node.iter if isinstance(node, ast.For) else node.test)
+        number, self.count = self.count, self.count + 1
+        site, part = f"{PREFIX}compiled{number}", f"{PREFIX}part{number}"
+        injected |= {site: site_of_loop(self.code, loop), ELSE: Elsewhere, UNBOUND: MISSING}
+        certain = bound_before(self.root, node)
+        values: list[ast.expr] = []
+        first: list[ast.stmt] = []
+        temporaries = [part]
+        for name in loop.given:
+            if name in certain or name not in loop.bound:
+                values.append(load(name, place))
+                continue
+            own = f"{PREFIX}given{number}_{len(temporaries)}"
+            temporaries.append(own)
+            value = store(own, place)
+            first.append(attempted(value, load(name, place), load(UNBOUND, place), place))
+            values.append(load(own, place))
+        tried = located(ast.Attribute(load(site, place), "tried", ast.Load()), place)
+        given = located(ast.Tuple(values, ast.Load()), place)
+        call = located(ast.Call(tried, [load(CONTEXT, place), given], []), place)
+        trial = attempted(store(part, place), call, load(ELSE, place), place)
+        served = located(ast.Compare(load(part, place), [ast.Is()], [load(ELSE, place)]), place)
+        targets = [store(name, place) for name in loop.results]
+        bound = assign(located(ast.Tuple(targets, ast.Store()), place), load(part, place), place)
+        return [*first, trial, when(served, plain, [bound], place), forget(temporaries, place)]
+
+
+def attempted(target: ast.expr, value: ast.expr, otherwise: ast.expr, place: Place) -> ast.stmt:
+    """Return what binds a value, or another one where a name in it is not bound."""
+    body: list[ast.stmt] = [assign(target, value, place)]
+    instead: list[ast.stmt] = [assign(target, otherwise, place)]
+    handler = located(ast.ExceptHandler(load("NameError", place), None, instead), place)
+    return located(ast.Try(body, [handler], [], []), place)
