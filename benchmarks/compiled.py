@@ -26,7 +26,7 @@ from benchmarks.report import duration, geometric_mean
 from benchmarks.timing import interleaved_medians
 from mooncake_py import value_and_grad
 from mooncake_py.compiler.elsewhere import Elsewhere
-from mooncake_py.compiler.native import site
+from mooncake_py.compiler.native.site import Site
 from mooncake_py.modes.reverse import whole
 
 Extent = Literal["whole", "parts", "no"]
@@ -64,8 +64,8 @@ class CompiledTimes:
     first : float, in seconds
         What the first call of the gradient takes.
     extents : tuple of {"whole", "parts", "no"}
-        Whether the function was compiled whole, or functions that it calls: for gradient, jvp
-        and hvp.
+        Whether the function was compiled whole, or loops of it or functions that it calls: for
+        gradient, jvp and hvp.
     problem : str
         What went wrong, empty if nothing did.
     """
@@ -146,32 +146,32 @@ def extent_of(kernel: Kernel, run: Run) -> Extent:
     """Run a derivative of a kernel; return how much of it was compiled."""
     with counted() as found:
         run(*kernel.make_arguments(kernel.sizes[0]))
-    return "whole" if kernel.function in found else "parts" if found else "no"
+    return "whole" if kernel.function.__qualname__ in found else "parts" if found else "no"
 
 
 @contextmanager
-def counted() -> Iterator[set[Any]]:
-    """Collect the functions that run compiled within a block."""
-    found: set[Any] = set()
-    call, gradient = site.call, whole.gradient_of_whole
+def counted() -> Iterator[set[str]]:
+    """Collect the names of the functions and loops that run compiled within a block."""
+    found: set[str] = set()
+    run, gradient = Site.run, whole.gradient_of_whole
 
-    def watched(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
-        y = call(ctx, f, args, kwargs)
+    def watched(self: Site, ctx: Any, reading: Any, inputs: Any, given: Any) -> Any:
+        y = run(self, ctx, reading, inputs, given)
         if y is not Elsewhere:
-            found.add(f)
+            found.add(self.name)
         return y
 
     def watched_gradient(f: Any, *args: Any) -> Any:
         result = gradient(f, *args)
         if result is not None:
-            found.add(f)
+            found.add(f.__qualname__)
         return result
 
-    site.call, whole.gradient_of_whole = watched, watched_gradient
+    Site.run, whole.gradient_of_whole = watched, watched_gradient
     try:
         yield found
     finally:
-        site.call, whole.gradient_of_whole = call, gradient
+        Site.run, whole.gradient_of_whole = run, gradient
 
 
 def by_hand(function: Run) -> Run:

@@ -71,12 +71,13 @@ class CompiledLoops:
         from mooncake_py.compiler.native.loop_site import site_of_loop
 
         loop = self.loops.of(node)
-        if loop is None:
+        compiled = site_of_loop(self.code, loop)
+        if loop.shared:
             return plain
         place = place_of(node.iter if isinstance(node, ast.For) else node.test)
         number, self.count = self.count, self.count + 1
         site, part = f"{PREFIX}compiled{number}", f"{PREFIX}part{number}"
-        injected |= {site: site_of_loop(self.code, loop), ELSE: Elsewhere, UNBOUND: MISSING}
+        injected |= {site: compiled, ELSE: Elsewhere, UNBOUND: MISSING}
         certain = bound_before(self.root, node)
         values: list[ast.expr] = []
         first: list[ast.stmt] = []
@@ -95,7 +96,7 @@ class CompiledLoops:
         call = located(ast.Call(tried, [load(CONTEXT, place), given], []), place)
         trial = attempted(store(part, place), call, load(ELSE, place), place)
         served = located(ast.Compare(load(part, place), [ast.Is()], [load(ELSE, place)]), place)
-        targets = [store(name, place) for name in loop.results]
+        targets: list[ast.expr] = [store(name, place) for name in loop.results]
         bound = assign(located(ast.Tuple(targets, ast.Store()), place), load(part, place), place)
         return [*first, trial, when(served, plain, [bound], place), forget(temporaries, place)]
 

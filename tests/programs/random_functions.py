@@ -90,7 +90,7 @@ UNFIT = (
 )  # fmt: skip
 """Statements that are not compiled, or that let names mean something else; `NameError` for some."""
 CAUGHT = """try:
-    a = a / (b - b)
+    a = a / (1 // (k - k))
 except ZeroDivisionError:
     a = 0.5 * a"""
 

@@ -29,9 +29,7 @@ def in_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop_site, "WORK", 1)
 
 
-def compare(
-    seed: int, orders: bool = True, is_narrow: bool = False, mixed: bool = False
-) -> None:
+def compare(seed: int, orders: bool = True, is_narrow: bool = False, mixed: bool = False) -> None:
     f: Any = function_of(random_function(seed, mixed), f"<random function {seed} {mixed}>")
     args = function_arguments(seed, is_narrow)
     rtol = 1e-3 if is_narrow else 1e-8

@@ -31,6 +31,8 @@ class Loop(NamedTuple):
         Those that it binds.
     results : tuple of str
         Those that it binds and that may be read afterwards.
+    shared : frozenset of str
+        What it binds though other functions may read or bind it too: then it is not compiled.
     """
 
     node: LOOPS
@@ -38,6 +40,7 @@ class Loop(NamedTuple):
     given: tuple[str, ...]
     bound: frozenset[str]
     results: tuple[str, ...]
+    shared: frozenset[str]
 
 
 class FunctionLoops:
@@ -50,9 +53,11 @@ class FunctionLoops:
     """
 
     def __init__(self, code: CodeType, root: Any) -> None:
-        shared = {*code.co_cellvars, *code.co_freevars}
-        self.local = frozenset({*code.co_varnames, *shared})
-        self.own = self.local - shared
+        cells = {*code.co_cellvars, *code.co_freevars}
+        self.local = frozenset({*code.co_varnames, *cells})
+        self.shared = cells.union(
+            *(node.names for node in walk(root) if isinstance(node, ast.Global))
+        )
         self.reads = Counter(names_read(root))
         self.repeated = {
             place_of(inner)
@@ -62,11 +67,10 @@ class FunctionLoops:
             if isinstance(inner, LOOPS) and inner is not outer
         }
 
-    def of(self, node: LOOPS) -> Loop | None:
-        """Return a loop; None if it binds what other functions read or bind too."""
-        bound = frozenset(names_bound(node))
-        if not bound <= self.own:
-            return None
+    def of(self, node: LOOPS) -> Loop:
+        """Return a loop."""
+        named = frozenset(names_bound(node))
+        bound = named & self.local  # names of comprehensions have a scope of their own
         exposure = Exposure()
         exposure.statement(node, frozenset())
         within = Counter(names_read(node))
@@ -75,7 +79,9 @@ class FunctionLoops:
             after |= bound & exposure.found
         left = after - bound_by_each_pass(node)
         given = self.local & (exposure.found | left)
-        return Loop(node, self.local, tuple(sorted(given)), bound, tuple(sorted(after)))
+        return Loop(
+            node, self.local, tuple(sorted(given)), bound, tuple(sorted(after)), named & self.shared
+        )
 
 
 class Exposure:

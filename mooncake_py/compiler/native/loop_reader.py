@@ -7,8 +7,8 @@ from types import FunctionType
 
 from mooncake_py.compiler.native.assignments import Again, Findings
 from mooncake_py.compiler.native.loop_names import Loop
-from mooncake_py.compiler.native.reader import ATTEMPTS, FunctionReader, Reading, names_in
-from mooncake_py.compiler.native.region import NativeRegion
+from mooncake_py.compiler.native.objects import Path
+from mooncake_py.compiler.native.reader import ATTEMPTS, FunctionReader, Reading
 from mooncake_py.compiler.native.scope import Scope
 from mooncake_py.compiler.native.types import NumberType, Type
 from mooncake_py.compiler.native.values import Number, Tuple, Unfit, Value
@@ -19,7 +19,7 @@ __all__ = ["read_loop"]
 
 
 def read_loop(
-    f: FunctionType, loop: Loop, types: Mapping[str, Type], unserved: Mapping[str, type]
+    f: FunctionType, loop: Loop, types: Mapping[str, Type], unserved: Mapping[str, str]
 ) -> Reading:
     """Read a loop as a region that gives back a tuple of what is read afterwards.
 
@@ -29,8 +29,8 @@ def read_loop(
         Stands for the function that the loop is in; it has its globals.
     types : dict of str to Type
         Of the variables that are bound before the loop.
-    unserved : dict of str to type
-        Of the variables whose values cannot be passed.
+    unserved : dict of str to str
+        What variables are whose values cannot be passed.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def read_loop(
 class LoopReader(FunctionReader):
     """Reads one loop, and the functions that it calls."""
 
-    def __init__(self, findings: Findings, unserved: Mapping[str, type]) -> None:
+    def __init__(self, findings: Findings, unserved: Mapping[str, str]) -> None:
         super().__init__(findings)
         self.unserved = unserved
 
@@ -62,27 +62,22 @@ class LoopReader(FunctionReader):
         self.scope = scope
         self.scopes.append(scope)
         for name, type_ in types.items():
-            scope.env[name] = self.given(name, type_, name in loop.bound)
+            scope.env[name] = self.given(name, type_, name in loop.bound, (len(scope.env),))
+        for name in types:
+            self.bind_initial(scope.env[name])
         self.read([loop.node])
         b.place = place_of(loop.node)
-        found = Tuple(tuple(map(self.variable, loop.results)))
-        output = self.output(found, "r")
-        region = NativeRegion(
-            tuple(b.block), tuple(self.order), b.kinds, b.arrays, names_in(output)
-        )
-        return Reading(region, self.callees, self.captures, output)
+        return self.finished(Tuple(tuple(map(self.variable, loop.results))))
 
-    def given(self, name: str, type_: Type, is_bound: bool) -> Value:
+    def given(self, name: str, type_: Type, is_bound: bool, path: Path) -> Value:
         """Return what a variable stands for before the loop, which may bind it again."""
         own = self.scope.named(name)
-        if not is_bound:
-            return self.argument(own, type_, True)
-        before = f"{own}_before" if isinstance(type_, NumberType) else own
-        value = self.argument(before, type_, True)
-        return self.bind_number(name, value) if isinstance(value, Number) else value
+        before = f"{own}_before" if is_bound and isinstance(type_, NumberType) else own
+        value = self.argument(before, type_, True, path)
+        return self.bind_number(name, value) if is_bound and isinstance(value, Number) else value
 
     @override
     def variable(self, name: str) -> Value:
         if name in self.unserved and name in self.scope.local and name not in self.scope.env:
-            raise Unfit(f"{name}, of the type {self.unserved[name].__name__}", self.b.place)
+            raise Unfit(f"{name}, {self.unserved[name]}", self.b.place)
         return super().variable(name)

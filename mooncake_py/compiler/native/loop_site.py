@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from numpy import ndarray
+
 from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.evaluate import evaluated, passes
 from mooncake_py.compiler.ir import For, ForAll, While, statements
@@ -14,7 +16,7 @@ from mooncake_py.compiler.native.loop_names import Loop
 from mooncake_py.compiler.native.loop_reader import read_loop
 from mooncake_py.compiler.native.reader import Reading
 from mooncake_py.compiler.native.region import NativeRegion
-from mooncake_py.compiler.native.site import Site, known_site
+from mooncake_py.compiler.native.site import Refusal, Site, known_site
 from mooncake_py.compiler.native.types import KnownType, NumberType, Type, type_of
 from mooncake_py.overriding import override
 from mooncake_py.rules import registry
@@ -34,9 +36,9 @@ FIXED = ModuleType, BuiltinFunctionType
 
 
 class Unpassed(NamedTuple):
-    """The type of a variable whose value cannot be passed; `MISSING` for one that is not bound."""
+    """What a variable is that cannot be passed, in words; empty for one that is not bound."""
 
-    type: Any
+    what: str
 
 
 def site_of_loop(code: CodeType, loop: Loop) -> LoopSite:
@@ -63,6 +65,9 @@ class LoopSite(Site):
         super().__init__(name, f"{name} ({code.co_filename}:{line})")
         self.loop = loop
         self.refusals = 0
+        for shared in sorted(loop.shared):
+            why = f"{shared}, which other functions may read or bind"
+            self.refused[()] = Refusal(why, place_of(loop.node))
         self.code = (lambda: None).__code__.replace(
             co_filename=code.co_filename, co_name=code.co_name, co_firstlineno=line
         )
@@ -81,25 +86,31 @@ class LoopSite(Site):
         if (self.refusals >= REFUSALS and not self.readings) or not registry.are_first():
             return Elsewhere
         f = FunctionType(self.code, sys._getframe(1).f_globals)
-        types = tuple(map(self.type_of, self.loop.given, values))
+        met: set[int] = set()
+        types = tuple(
+            [self.type_of(*pair, met) for pair in zip(self.loop.given, values, strict=True)]
+        )
         reading = self.reading(f, types)
         if reading is None:
             self.refusals += 1
             return Elsewhere
         served = [(v, t) for v, t in zip(values, types, strict=True) if type(t) is not Unpassed]
-        inputs = reading.inputs([t for _, t in served], [v for v, _ in served])
+        given = [v for v, _ in served]
+        inputs = reading.inputs([t for _, t in served], given)
         if not self.is_worth(reading.site.region, reading.site.written, inputs):
             return Elsewhere
-        return self.run(ctx, reading, inputs)
+        return self.run(ctx, reading, inputs, given)
 
-    def type_of(self, name: str, value: Any) -> Any:
-        """Return the type of a variable."""
+    def type_of(self, name: str, value: Any, met: set[int]) -> Any:
+        """Return the type of a variable; `met` are the objects among others."""
         if value is MISSING:
-            return Unpassed(MISSING)
-        found = type_of(value)
+            return Unpassed("")
+        found = type_of(value, met)
         if found is None:
             t = type(value)
-            return KnownType(t, value) if t in FIXED else Unpassed(t)
+            if t is ndarray:
+                return Unpassed(f"an array of {value.dtype} with {value.ndim} axes")
+            return KnownType(t, value) if t in FIXED else Unpassed(f"a value of type {t.__name__}")
         if isinstance(found, KnownType) and found.type is bool and name in self.loop.bound:
             return NumberType("bool")
         return found
@@ -108,11 +119,7 @@ class LoopSite(Site):
     def read(self, f: FunctionType, types: tuple[Type, ...]) -> Reading:
         given = dict(zip(self.loop.given, types, strict=True))
         served = {name: t for name, t in given.items() if not isinstance(t, Unpassed)}
-        unserved = {
-            name: t.type
-            for name, t in given.items()
-            if isinstance(t, Unpassed) and t.type is not MISSING
-        }
+        unserved = {name: t.what for name, t in given.items() if isinstance(t, Unpassed) and t.what}
         return read_loop(f, self.loop, served, unserved)
 
     def is_worth(

@@ -164,7 +164,9 @@ class RegionSite:
         """Return the form for what is active in a call."""
         for name in self.numbers:
             value = inputs[name]
-            if type(value) is Active and value.context not in (ctx, *ctx.outers):
+            if type(value) is Active and (
+                value.context not in (ctx, *ctx.outers) or type(value.primal) is Active
+            ):
                 return None
         moving = frozenset(
             name

@@ -18,6 +18,7 @@ from mooncake_py.compiler.native.values import Known, Number, Unfit, Value
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.syntax.names import MISSING
+from mooncake_py.syntax.nodes import place_of
 
 __all__ = ["INPUTS", "Scope", "constant", "is_attribute"]
 
@@ -140,5 +141,5 @@ def bound_in(body: list[ast.stmt]) -> Iterator[str]:
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             yield node.target.id  # read as well: it is no name for one value
         if isinstance(node, OWN_SCOPE):
-            raise Unfit("a function, a class or a comprehension within a function")
+            raise Unfit("a function, a class or a comprehension within a function", place_of(node))
         todo += ast.iter_child_nodes(node)

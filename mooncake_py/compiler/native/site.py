@@ -201,12 +201,16 @@ class Site:
         for readings in self.readings.values():
             for reading in readings:
                 why = reading.site.why
-                lines.append(f"{self.where}: not compiled: {why}" if why else f"{self.where}: compiled")
+                lines.append(
+                    f"{self.where}: not compiled: {why}" if why else f"{self.where}: compiled"
+                )
         for why, place in self.refused.values():
             at = f"line {place.line}: " if place is not None else ""
             lines.append(f"{self.where}: not compiled: {at}{why}")
         if not lines and self.unserved is not None:
-            lines.append(f"{self.where}: not compiled: an argument of type {self.unserved.__name__}")
+            lines.append(
+                f"{self.where}: not compiled: an argument of type {self.unserved.__name__}"
+            )
         return list(dict.fromkeys(lines))
 
 

@@ -103,8 +103,9 @@ def type_of(value: Any, met: set[int] | None = None, depth: int = 0) -> Type | N
     """
     t = type(value)
     if t is Active:
-        value = value.primal
-        t = type(value)
+        while t is Active:  # at each level of derivatives inside others
+            value = value.primal
+            t = type(value)
         return NumberType(NUMBERS[t]) if t in FLOATS else None
     if t is ndarray:
         kind = KINDS.get(value.dtype)
