@@ -22,7 +22,7 @@ from benchmarks.kernel import Kernel
 from benchmarks.kernels import KERNELS
 from mooncake_py import grad, value_and_grad
 from mooncake_py.compiler.elsewhere import Elsewhere
-from mooncake_py.compiler.native import site
+from mooncake_py.compiler.native.site import Site
 from mooncake_py.modes.reverse import whole
 from mooncake_py.runtime import compilation
 
@@ -49,22 +49,22 @@ def test_adjoints_by_hand_agree_with_the_gradient(name: str) -> None:
 
 
 def test_functions_that_run_compiled_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    def call(ctx: Any, f: Any, args: Any, kwargs: Any) -> Any:
-        return 2.0 if f is half else Elsewhere
+    def run(self: Site, ctx: Any, reading: Any, inputs: Any, given: Any) -> Any:
+        return 2.0 if self.name == "half" else Elsewhere
 
     def gradient(f: Any, *args: Any) -> Any:
         return (2.0, (1.0,)) if f is half else None
 
-    monkeypatch.setattr(site, "call", call)
+    monkeypatch.setattr(Site, "run", run)
     monkeypatch.setattr(whole, "gradient_of_whole", gradient)
     monkeypatch.setattr(compilation, "is_installed", lambda: True)
     with counted() as found:
         grad(energy, compile=True)(1.0)
-    assert found == {half}
+    assert found == {"half"}
     with counted() as found:
         grad(half, compile=True)(1.0)
-    assert found == {half}
-    assert (site.call, whole.gradient_of_whole) == (call, gradient)
+    assert found == {"half"}
+    assert (Site.run, whole.gradient_of_whole) == (run, gradient)
 
 
 def test_kernels_that_numba_compiles() -> None:

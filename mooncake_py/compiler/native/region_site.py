@@ -255,9 +255,6 @@ class RegionSite:
     ) -> None:
         """Record the region; results that are active become so."""
         values = [given[name] if name in given else outputs[name] for name in form.values]
-        for name, a in zip(form.values, values, strict=True):
-            if type(a) is ndarray and a is inputs.get(name, a):  # nobody else has a copy
-                ctx.registry.protect(a)
         nodes: list[Any] = []
         for name in form.shadows:
             a = inputs.get(name)
@@ -265,6 +262,9 @@ class RegionSite:
         for node, name in zip(nodes, form.shadows, strict=True):
             if name not in inputs:
                 node.describe(outputs[name])
+        for name, a in zip(form.values, values, strict=True):
+            if type(a) is ndarray and a is inputs.get(name, a):  # nobody else has a copy
+                ctx.registry.protect(a)
         # A parameter that is bound again may be active though what was passed is not.
         leaves = [v if type(v) is Active else None for v in map(inputs.get, form.leaves)]
         active = [active_number(outputs[name], ctx) for name in form.outputs]

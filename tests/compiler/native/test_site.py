@@ -108,6 +108,25 @@ def test_function_that_is_called_within_is_compiled_where_the_outer_one_is_not(t
     assert report(inner)[0].endswith("compiled")
 
 
+def test_results_that_the_way_back_reads_may_be_overwritten_afterwards(tried):
+    def decayed(v):
+        total = 0.0
+        for _ in range(2):
+            v = v * 0.9
+            total = total + np.sum(v * v)
+        return v, total
+
+    def outer(x):
+        log = [x]
+        v, total = decayed(log[0])
+        v[:] = 0.5 * (x + np.where(x > 1.5, v, 1.0))
+        return np.sum(v) + total
+
+    x = np.array([1.0, 2.0])
+    assert_allclose(grad(outer, compile=True)(x), grad(outer)(x), rtol=1e-12)
+    assert tried == [True]
+
+
 def test_captured_and_global_variables_are_read_as_they_are_now(tried):
     weights = np.array([1.0, 2.0])
     rate = 0.5
