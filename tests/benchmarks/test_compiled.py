@@ -22,6 +22,7 @@ from benchmarks.kernel import Kernel
 from benchmarks.kernels import KERNELS
 from mooncake_py import grad, value_and_grad
 from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.native import site
 from mooncake_py.compiler.native.site import Site
 from mooncake_py.modes.reverse import whole
 from mooncake_py.runtime import compilation
