@@ -32,6 +32,7 @@ REFUSALS = 16  # runs in which the loop could not be read, after which it is not
 WORK = 50  # statements, fewer than which take less time than the way in and out
 ARRAY = 10  # statements on numbers take as long as one on arrays
 BYTES = 1024  # to be copied for each statement, at most
+SHORT = "it has few passes, or copies far more than it computes"
 FIXED = ModuleType, BuiltinFunctionType
 
 
@@ -97,8 +98,11 @@ class LoopSite(Site):
         served = [(v, t) for v, t in zip(values, types, strict=True) if type(t) is not Unpassed]
         given = [v for v, _ in served]
         inputs = reading.inputs([t for _, t in served], given)
-        if not self.is_worth(reading.site.region, reading.site.written, inputs):
+        region = reading.site
+        if not self.is_worth(region.region, region.written, inputs):
+            region.why = region.why or SHORT
             return Elsewhere
+        region.why = "" if region.why is SHORT else region.why
         return self.run(ctx, reading, inputs, given)
 
     def type_of(self, name: str, value: Any, met: set[int]) -> Any:

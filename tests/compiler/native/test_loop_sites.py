@@ -380,7 +380,11 @@ def test_short_loops_run_as_before(tried, monkeypatch):
 
     grad(f, compile=True)(X.copy(), 49)
     assert not tried
+    assert "few passes" in lines(f)[0]
     grad(f, compile=True)(X.copy(), 50)
+    assert tried == [True]
+    assert lines(f) == ["compiled"]
+    grad(f, compile=True)(np.zeros(1 << 20), 50)
     assert tried == [True]
 
 
