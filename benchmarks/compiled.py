@@ -116,7 +116,7 @@ def compiled_times(kernel: Kernel, size: int, budget: float) -> CompiledTimes:
         results["gradient"] = ours(*copy.deepcopy(arguments))
         first = time.perf_counter() - start
         runs |= runs_of(kernel, size, compile=True)
-        extents = tuple(extent_of(kernel, runs[name]) for name in MEAN_LIMITS)
+        extents = tuple(extent_of(kernel, size, runs[name]) for name in MEAN_LIMITS)
     except ArithmeticError:
         raise
     except Exception as error:  # belongs in the table like any other result
@@ -142,10 +142,10 @@ def compiled_times(kernel: Kernel, size: int, budget: float) -> CompiledTimes:
     )
 
 
-def extent_of(kernel: Kernel, run: Run) -> Extent:
+def extent_of(kernel: Kernel, size: int, run: Run) -> Extent:
     """Run a derivative of a kernel; return how much of it was compiled."""
     with counted() as found:
-        run(*kernel.make_arguments(kernel.sizes[0]))
+        run(*kernel.make_arguments(size))
     return "whole" if kernel.function.__qualname__ in found else "parts" if found else "no"
 
 

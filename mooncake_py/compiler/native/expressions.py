@@ -315,6 +315,8 @@ class ExpressionReader:
 
     def item(self, base: Value, index: ast.expr) -> Value:
         """Read an element, a view, or an item of a tuple."""
+        if isinstance(base, Tuple) and isinstance(index, ast.Slice):
+            return self.items_between(base, index)
         if isinstance(base, Tuple):
             at = self.number(index)
             if not isinstance(at.e, Const) or type(at.e.value) is not int:
@@ -326,6 +328,19 @@ class ExpressionReader:
             raise Unfit("an item of what is no array", self.b.place)
         found = viewed(self.b, base, self.parts(index))
         return found if found.shape else self.element(found)
+
+    def items_between(self, base: Tuple, index: ast.Slice) -> Tuple:
+        """Read a slice of a tuple, whose bounds are written down."""
+        bounds: list[int | None] = []
+        for node in (index.lower, index.upper, index.step):
+            e = None if node is None else self.number(node).e
+            if e is None:
+                bounds.append(None)
+            elif isinstance(e, Const) and isinstance(e.value, int):
+                bounds.append(e.value)
+            else:
+                raise Unfit("items of a tuple that are known only when it runs", self.b.place)
+        return Tuple(base.items[slice(*bounds)])
 
     def element(self, a: Array) -> Number:
         """Return the element that an array without axes is."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,9 +10,19 @@ import numpy as np
 
 from mooncake_py.compiler.ir import Compare, Const, Expr, Op
 from mooncake_py.compiler.native import narrow, operations, reductions
+from mooncake_py.compiler.native.arguments import (
+    Given,
+    Reader,
+    arranged,
+    array_of,
+    kind_in,
+    shape_in,
+    written,
+)
 from mooncake_py.compiler.native.builder import Builder
 from mooncake_py.compiler.native.indexing import diagonal, flipped, transposed
 from mooncake_py.compiler.native.linear import ONE
+from mooncake_py.compiler.native.matrices import MATRIX_FUNCTIONS
 from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT, REAL
 from mooncake_py.compiler.native.values import (
     NUMPY_TYPES,
@@ -25,36 +35,6 @@ from mooncake_py.compiler.native.values import (
 )
 
 __all__ = ["FUNCTIONS", "METHODS", "attribute"]
-
-Given = Mapping[str, Value]
-Reader = Callable[[Builder, Sequence[Value], Given], Value]
-
-
-def written(b: Builder, value: Value) -> Any:
-    """Return an int, a float, None, a truth or a tuple of such that is written down."""
-    if isinstance(value, Number) and isinstance(value.e, Const):
-        return value.e.value
-    if isinstance(value, Known) and value.never_changes:
-        return value.value
-    if isinstance(value, Tuple):
-        return tuple([written(b, item) for item in value.items])
-    raise Unfit("an option that is known only when it runs", b.place)
-
-
-def arranged(b: Builder, args: Sequence[Value], given: Given, names: str) -> list[Value | None]:
-    """Return arguments in the order of parameters, None for those that are not given."""
-    parameters = names.split()
-    if len(args) > len(parameters) or not set(given) <= set(parameters[len(args) :]):
-        raise Unfit("arguments of a function of NumPy that are not known here", b.place)
-    return [*args, *(given.get(name) for name in parameters[len(args) :])]
-
-
-def array_of(b: Builder, value: Value | None) -> Array:
-    """Return an argument that must be an array."""
-    if not isinstance(value, Array):
-        raise Unfit("a function of NumPy on what is no array", b.place)
-    return value
-
 
 # Sums.
 
@@ -142,31 +122,6 @@ def norm(b: Builder, args: Sequence[Value], given: Given) -> Value:
 
 
 # New arrays.
-
-
-def shape_in(b: Builder, value: Value | None) -> list[Expr]:
-    """Return the shape that an argument tells."""
-    items = value.items if isinstance(value, Tuple) else (value,)
-    shape: list[Expr] = []
-    for item in items:
-        if not isinstance(item, Number) or item.kind != INT:
-            raise Unfit("a shape that is no tuple of ints", b.place)
-        shape.append(b.natural(b.steady(item.e)))
-    return shape
-
-
-def kind_in(b: Builder, dtype: Value | None) -> str:
-    """Return the kind of the elements that an argument tells."""
-    if dtype is None:
-        return FLOAT
-    found = written(b, dtype)
-    try:
-        kind = {"d": FLOAT, "f": FLOAT32, "l": INT, "?": BOOL}.get(np.dtype(found).char)
-    except TypeError:
-        kind = None
-    if kind is None:
-        raise Unfit(f"an array of dtype {found}", b.place)
-    return kind
 
 
 def filled(value: float | None) -> Reader:
@@ -412,4 +367,4 @@ BUILTINS: dict[Any, Reader] = {
     np.float64: as_numpy_float(FLOAT), np.float32: as_numpy_float(FLOAT32),
     len: length,
 }  # fmt: skip
-FUNCTIONS |= BUILTINS
+FUNCTIONS |= BUILTINS | MATRIX_FUNCTIONS

@@ -53,13 +53,17 @@ COMPILED = [
     "A.size*x[0]+A.ndim*A.shape[1]+len(A)*x[1]",
     "np.transpose(B)[0]@x",
     "np.subtract(x,y)@np.multiply(x,2)+np.divide(x,3).sum()+np.negative(x).sum()",
+    "np.trace(A)*np.trace(A@A)",
+    "np.sum(np.triu(A)*2+np.tril(A@A,-1)-np.triu(B@B.T,k=1))+np.sum(np.tril(B,1)**2)",
+    "np.sum((np.eye(4)+np.identity(4)*2-np.eye(4,4,1)*x)@A)+np.sum(np.eye(4,3,k=-1)*B)",
+    "np.zeros(A.shape[:1]).sum()+np.ones(B.shape[::-1])[0]@x",
 ]
 REFUSED = [
     "np.inner(x,A).sum()",
     "np.vdot(A,A)*x[0]",
     "np.clip(x,-.5,.5).sum()",
     "np.diag(x).sum()",
-    "np.trace(A)",
+    "np.triu(x).sum()",
     "x[x>0].sum()",
     "(x*3).astype(int).sum()*y[0]",
     "min(x[0],y[0],A[0,0])*max(x[1],2)",
