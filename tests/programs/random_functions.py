@@ -79,6 +79,8 @@ OTHERS = (
     "z = m[k]; z *= 0.5", "s, t = x[1], m[0, 0]; a += s * t",
     "m[2] = m[1] - m[0, ::-1]", "np.dot(m, m.T * 0.2, out=m)",
     "m[k:, k:] -= 0.1 * (m[k:, :2] @ m[k:, :2].T)", "m = 0.4 * m @ m",
+    "m[k:, k] = m[k, k:]", "m[k + 1:, k] = m[k, k + 1:]", "m = np.triu(m) + np.tril(m.T, -k)",
+    "a += 0.1 * np.trace(m)", "m -= 0.2 * np.eye(n, k=k)",
 )  # fmt: skip
 
 

@@ -10,7 +10,6 @@ from mooncake_py.compiler.ir import (
     Assign,
     Check,
     Compare,
-    Const,
     Count,
     Expr,
     For,
@@ -19,6 +18,7 @@ from mooncake_py.compiler.ir import (
     Name,
     Op,
     Statement,
+    substituted,
     walk,
 )
 from mooncake_py.compiler.native.linear import ONE, ZERO, Linear, Ranges, linear, minus
@@ -220,31 +220,34 @@ class Builder:
 
     def overlaps(self, a: Array, value: Callable[[Index], Expr]) -> bool:
         """Return True if a value may read elements of an array that are written before."""
-        probe = names_as_index(tuple(f"probe{axis}" for axis in range(len(a.shape))))
-        return self.reads_others(a.at(probe), value(probe))
-
-    def reads_others(self, target: Expr, value: Expr) -> bool:
-        """Return True if a value may read other elements of the array that is written."""
+        passes, others = (
+            [f"{name}{axis}" for axis in range(len(a.shape))] for name in ("probe", "other")
+        )
+        target = a.at(names_as_index(tuple(passes)))
         if not isinstance(target, Load):
             raise Unfit("a write to what is no memory", self.place)
+        renamed: dict[str, Expr] = dict(zip(passes, map(Name, others), strict=True))
+        self.ranges.natural.update(passes, others)
         return any(
             isinstance(part, Load)
             and part.array == target.array
             and part.index != target.index
-            and not self.are_apart(part.index, target.index)
-            for part in walk(value)
+            and not self.are_apart(
+                target.index, [substituted(e, renamed) for e in part.index], {*passes, *others}
+            )
+            for part in walk(value(names_as_index(tuple(passes))))
         )
 
-    def are_apart(self, a: Index, b: Index) -> bool:
-        """Return True if two indices differ, whatever the counters of the statement are."""
+    def are_apart(self, a: Sequence[Expr], b: Sequence[Expr], counters: set[str]) -> bool:
+        """Return True if two indices differ, but where all their counters are zero.
+
+        That is where they are not of different passes.
+        """
+        zero: set[str] = set()
         for i, j in zip(a, b, strict=True):
-            if any(
-                isinstance(part, Name) and part.name.startswith("probe")
-                for e in (i, j)
-                for part in walk(e)
-            ):
-                continue
-            difference = minus(i, j)
-            if isinstance(difference, Const) and difference != ZERO:
-                return True
-        return False
+            for difference in (minus(i, j), minus(j, i)):
+                if self.ranges.is_natural(minus(difference, ONE)):
+                    return True
+                if self.ranges.is_natural(difference):
+                    zero |= {part.name for part in walk(difference) if isinstance(part, Name)}
+        return counters <= zero

@@ -193,15 +193,36 @@ def diagonal_of_what_changes(x, A):
     return d @ x + e.sum()
 
 
+def columns_that_are_copies_of_rows(x, A):
+    for i in range(3):
+        A[i, i:] *= x[i:]
+        A[i:, i] = A[i, i:]
+        A[i + 1 :, i] = A[i, i + 1 :]
+    A[1:, 0] = A[0, 1:]
+    return np.sum(A * A * x)
+
+
+def column_that_crosses_a_row(x, A):
+    A[:, 1] = A[1, :]
+    return np.sum(A * A * x)
+
+
+def copy_onto_itself(x, A):
+    A[0, 1:] = A[0, :-1]
+    return np.sum(A * A * x)
+
+
 REFUSED = (
-    element_that_the_call_changes, index_that_the_call_changes,
-    written_while_bound_anew, argument_that_a_loop_binds_anew,
+    column_that_crosses_a_row, copy_onto_itself,
+    element_that_the_call_changes, index_that_the_call_changes, written_while_bound_anew,
+    argument_that_a_loop_binds_anew,
 )  # fmt: skip
 COMPILED = (
     views_that_overlap, another_name, row_that_is_overwritten, rows_that_change_places,
     argument_that_is_given_back, rows_and_columns_of_loops, transposed_column, backwards_view,
     old_array, given_as_out, results_that_are_arguments, previous_array, transposition_in_place,
     elements_in_a_tuple, index_that_is_bound_again, leaving_loops, diagonal_of_what_changes,
+    columns_that_are_copies_of_rows,
 )  # fmt: skip
 
 
