@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.autograd_peer import candidate_peers
 from benchmarks.differences import leaves
 from benchmarks.kernel import ADJOINT_LIMIT, MANY, Kernel
-from benchmarks.peers import candidate_peers
 from benchmarks.timing import interleaved_medians
 from mooncake_py import value_and_grad
 

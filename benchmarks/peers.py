@@ -1,71 +1,167 @@
-"""HIPS autograd on the same kernels, where it can run at all; an optional extra."""
+"""Gradients beside those of JAX and autograd: `python -m benchmarks.peers [--quick] [--write]`.
 
-import importlib
-import types
-from collections.abc import Callable
-from dataclasses import dataclass
+JAX runs the kernels as they were rewritten for it, jitted; autograd the kernels as they stand and,
+where there is one, a functional variant.  Needs the extras `bench`, `compile` and `jax`; what is
+not installed is left out.  With `--write` the tables in the documentation and the picture are
+made anew (which needs matplotlib).
+"""
+
+import argparse
+import copy
+import importlib.util
+import os
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.functional import FUNCTIONAL
+from benchmarks import compiled, jax_peer
+from benchmarks.autograd_peer import candidate_peers
 from benchmarks.kernel import Kernel
+from benchmarks.kernels import KERNELS
+from benchmarks.measure import require_agreement
+from benchmarks.timing import interleaved_medians
+from mooncake_py import value_and_grad
+
+Run = Callable[..., Any]
+
+PROGRAMS = ("compiled", "plain", "jax", "autograd", "functional")
+"""What computes gradients: ours with `compile=True` and without, JAX, and autograd on the kernel
+as it stands and on a functional variant."""
 
 
-@dataclass(frozen=True)
-class Peer:
-    """A way to have a peer compute the gradient of a kernel.
+@dataclass
+class PeerTimes:
+    """Times of the gradients of one kernel at one size.
 
     Parameters
     ----------
-    gradient : callable
-        From the kernel's arguments to the value and a tuple of gradients.
-    modified : bool
-        True if the peer runs the functional variant, not the kernel itself.
+    kernel : str
+    size : int
+    primal : float, in seconds
+        Time of the NumPy function.
+    ratios : dict of str to float
+        Of those of `PROGRAMS` that can do it, over the primal's time.
+    refused : dict of str to str
+        Of those that cannot, the error's name, or "WRONG" for a gradient that is wrong.
+    first : dict of str to float, in seconds
+        What the first call takes, "jax", and "compiled" if anything was compiled.
+    rewritten : tuple of (int, int)
+        How many lines of the kernel its JAX version does not have, and how many it has.
     """
 
-    gradient: Callable[..., tuple[Any, tuple[Any, ...]]]
-    modified: bool
+    kernel: str
+    size: int
+    primal: float = 0.0
+    ratios: dict[str, float] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    first: dict[str, float] = field(default_factory=dict)
+    rewritten: tuple[int, int] = (0, 0)
 
 
-def candidate_peers(kernel: Kernel) -> list[Peer]:
-    """Return the ways in which autograd may do this kernel, none if it is not installed.
+def measure_peers(
+    kernels: Sequence[Kernel], name_has: str, quick: bool, budget: float
+) -> Iterator[PeerTimes]:
+    """Yield the times of each chosen kernel, measured for about `budget` seconds each."""
+    for kernel in kernels:
+        if name_has in kernel.name:
+            for size in kernel.sizes[:1] if quick else kernel.sizes:
+                yield peer_times(kernel, size, budget)
 
-    They may fail when called: whether autograd can run a function shows only then.
+
+def peer_times(kernel: Kernel, size: int, budget: float) -> PeerTimes:
+    """Time all gradients of a kernel in turns.
+
+    Raises
+    ------
+    ArithmeticError
+        If a gradient of ours, or JAX's of a kernel rewritten by us, is wrong.
     """
-    try:
-        autograd = importlib.import_module("autograd")
-        wrapped_numpy = importlib.import_module("autograd.numpy")
-    except ImportError:
-        return []
+    arguments = kernel.make_arguments(size)
+    found = PeerTimes(kernel.name, size)
+    plain = value_and_grad(kernel.function, argnums=kernel.argnums, compile=False)
+    expected = plain(*copy.deepcopy(arguments))
+    runs: dict[str, Run] = {"primal": kernel.function, "plain": plain}
+    what = f"{kernel.name} at size {size}"
 
-    def peer(function: types.FunctionType, modified: bool) -> Peer:
-        rebound = _with_numpy(function, wrapped_numpy)
+    def agrees(name: str, result: Any) -> None:
+        require_agreement(what, {"plain": expected, name: result})
 
-        # autograd hands a tuple of arguments over as one box that cannot be starred.
-        def of_selected(selected: Any, *arguments: Any) -> Any:
-            complete = list(arguments)
-            for place, argnum in enumerate(kernel.argnums):
-                complete[argnum] = selected[place]
-            return rebound(*complete)
+    for name, run in compiled_runs(kernel, arguments).items():
+        with compiled.counted() as functions:
+            start = time.perf_counter()
+            result = run(*copy.deepcopy(arguments))
+            taken = time.perf_counter() - start
+        if functions or name == "jax":
+            found.first[name] = taken
+        if name == "jax":
+            found.rewritten = jax_peer.rewritten_lines(kernel)
+            result = jax_peer.as_given(result, kernel, arguments)
+        agrees(name, result)
+        runs[name] = run
+    for peer in candidate_peers(kernel):
+        name = "functional" if peer.modified else "autograd"
+        try:
+            agrees(name, peer.gradient(*copy.deepcopy(arguments)))
+        except ArithmeticError:
+            found.refused[name] = "WRONG"
+        except Exception as error:  # belongs in the table like any other result
+            found.refused[name] = type(error).__name__
+        else:
+            runs[name] = peer.gradient
+    medians = interleaved_medians(runs, arguments, budget)
+    found.primal = medians.pop("primal")
+    found.ratios = {name: taken / found.primal for name, taken in medians.items()}
+    return found
 
-        differentiated = autograd.value_and_grad(of_selected)
 
-        def gradient(*arguments: Any) -> tuple[Any, tuple[Any, ...]]:
-            return differentiated(tuple(arguments[n] for n in kernel.argnums), *arguments)
-
-        return Peer(gradient, modified)
-
-    functions = [(kernel.function, False)]
-    if kernel.name in FUNCTIONAL:
-        functions.append((FUNCTIONAL[kernel.name], True))
-    return [
-        peer(function, modified)
-        for function, modified in functions
-        if isinstance(function, types.FunctionType)
-    ]
+def compiled_runs(kernel: Kernel, arguments: tuple[Any, ...]) -> dict[str, Run]:
+    """Return the gradients that are compiled in the first call, none of which has run."""
+    runs: dict[str, Run] = {}
+    if importlib.util.find_spec("numba") is not None:
+        runs["compiled"] = value_and_grad(kernel.function, argnums=kernel.argnums, compile=True)
+    if jax_peer.is_installed():
+        runs["jax"] = jax_peer.jax_gradient(kernel, arguments)
+    return runs
 
 
-def _with_numpy(function: types.FunctionType, module: types.ModuleType) -> Callable[..., Any]:
-    """Return the same function for which the global name `np` means another module."""
-    return types.FunctionType(
-        function.__code__, {**function.__globals__, "np": module}, function.__name__
-    )
+def warm_up() -> None:
+    """Import what compiles, and let it do what it does once; JAX is to compute in float64."""
+    if importlib.util.find_spec("numba") is not None:
+        compiled.warm_up()
+    if jax_peer.is_installed():
+        jax_peer.use_float64()
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, or read what was measured; print the table, and write the documentation."""
+    from benchmarks import peers_documents, peers_report
+
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="smallest sizes, a short look at each")
+    parser.add_argument("--filter", default="", metavar="NAME", help="kernels whose name has this")
+    parser.add_argument("--write", action="store_true", help="write README, docs and picture")
+    parser.add_argument("--read", action="store_true", help="what was written before, not measured")
+    options = parser.parse_args(arguments)
+    if options.read:
+        conditions, measured = peers_documents.read()
+    else:
+        conditions, measured = peers_report.conditions(), []
+        print(conditions, peers_report.HEADER, sep="\n")
+        with tempfile.TemporaryDirectory() as empty, warnings.catch_warnings():
+            os.environ["MOONCAKE_CACHE_DIR"] = empty
+            warnings.simplefilter("ignore")  # autograd's, and of kernels that are not compiled
+            warm_up()
+            budget = 0.3 if options.quick else 1.0
+            for times in measure_peers(KERNELS, options.filter, options.quick, budget):
+                measured.append(times)
+                print(peers_report.row(times), flush=True)
+    print(*peers_report.means(measured), peers_report.LEGEND, sep="\n")
+    if options.write:
+        peers_documents.write(conditions, measured)
+
+
+if __name__ == "__main__":
+    main()
