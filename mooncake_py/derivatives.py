@@ -14,7 +14,7 @@ from mooncake_py.modes.reverse.differentiate import value_and_gradient
 from mooncake_py.modes.reverse.settings import compiling
 
 if TYPE_CHECKING:
-    from mooncake_py.compiler.native.storage import Storage, Workspace
+    from mooncake_py.modes.reverse.storage import Workspace
     from mooncake_py.prepared import Prepared
 
 __all__ = ["Derivative", "ForwardGrad", "ForwardValueAndGrad", "Grad", "ValueAndGrad"]
@@ -93,7 +93,7 @@ class Derivative:
         return self.given_back(value, workspace.kept(g))
 
     def value_and_gradient(
-        self, args: Any, kwargs: Any, storage: Storage | None = None
+        self, args: Any, kwargs: Any, workspace: Workspace | None = None
     ) -> tuple[Any, Any]:
         """Return the value, or value and auxiliary output, and the gradient."""
         raise NotImplementedError
@@ -114,9 +114,9 @@ class ValueAndGrad(Derivative):
     name = "value and gradient"
 
     def value_and_gradient(  # noqa: D102
-        self, args: Any, kwargs: Any, storage: Storage | None = None
+        self, args: Any, kwargs: Any, workspace: Workspace | None = None
     ) -> tuple[Any, Any]:
-        return value_and_gradient(*self._parts, args, kwargs, storage=storage)
+        return value_and_gradient(*self._parts, args, kwargs, workspace=workspace)
 
 
 class Grad(ValueAndGrad):
@@ -135,7 +135,7 @@ class ForwardValueAndGrad(Derivative):
     name = "value and gradient in forward mode"
 
     def value_and_gradient(  # noqa: D102
-        self, args: Any, kwargs: Any, storage: Storage | None = None
+        self, args: Any, kwargs: Any, workspace: Workspace | None = None
     ) -> tuple[Any, Any]:
         # Only for those who use it.
         from mooncake_py.modes.forward import gradient

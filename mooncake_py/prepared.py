@@ -9,11 +9,11 @@ from typing import Any
 
 from mooncake_py.boundary.arguments import name_of, require_callable
 from mooncake_py.boundary.example import Example
-from mooncake_py.compiler.native.storage import Workspace
 from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.errors import PreparedArgumentsError, PreparedInUseError
 from mooncake_py.higher_order import hvp, value_and_hvp
 from mooncake_py.interface import grad, jvp, value_and_grad
+from mooncake_py.modes.reverse.storage import Workspace
 from mooncake_py.runtime.enclosing import enclosing
 
 __all__ = ["Prepared", "prepare"]

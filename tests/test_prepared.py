@@ -345,3 +345,43 @@ def test_names():
     step = grad(smoothed).prepare(U, 0.7)
     assert repr(step) == "<prepared gradient of smoothed with respect to 0>"
     assert step.__name__ == "smoothed"
+
+
+def test_options_choose_what_runs(compiles):
+    def f(u, power=None, twice=False):
+        y = u[0] ** 3 if power is None else u[0] ** 2
+        return 2.0 * y if twice else y
+
+    step = grad(f, compile=compiles).prepare(U, power="two", twice=False)
+    assert_allclose(step(U, power="two", twice=True), grad(f)(U, "two", True))
+    assert_allclose(step(U, power="two", twice=False), grad(f)(U, "two", False))
+    step = grad(f, compile=compiles).prepare(U)
+    assert_allclose(step(U), grad(f)(U))
+    f.__defaults__ = "two", True
+    assert_allclose(step(U), grad(f)(U))
+
+
+def test_ints_are_values(compiles):
+    def f(u, n):
+        total = 0.0
+        for i in range(n % 5):
+            total += u[i] * u[i] * (n - 1)
+        return total
+
+    step = grad(f, compile=compiles).prepare(U, 3)
+    for n in (2, 4, 0, np.int64(3), 10**12 + 1):
+        assert_allclose(step(U, n), grad(f, compile=False)(U, n))
+
+
+SCALE = 2.0
+
+
+def test_globals_that_are_bound_again(compiles, monkeypatch):
+    def f(u):
+        return SCALE * u[0] * u[1]
+
+    step = grad(f, compile=compiles).prepare(U)
+    assert_allclose(step(U), grad(f)(U))
+    for scale in (3.0, 5, np.float64(4.0)):
+        monkeypatch.setitem(globals(), "SCALE", scale)
+        assert_allclose(step(U), grad(f)(U))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
 from mooncake_py.jitted import is_its_python, is_jitted, python_function
 from mooncake_py.rooms import PACKAGE
-from mooncake_py.rules import registry
+from mooncake_py.rules import local, registry
 from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.syntax.names import MISSING
 
@@ -75,6 +75,7 @@ class Callee:
         self.names: dict[str, Any] = {}
         self.cells: dict[int, Any] = {}
         self.attributes: list[tuple[ModuleType, str, Any]] = []
+        self.without_rule: int | None = None  # the version of the rules when it had none
         self.classes: list[tuple[weakref.ref[type], str, Any]] = []
 
     def is_given(self, f: Any) -> bool:
@@ -91,28 +92,49 @@ class Callee:
 
     def holds(self) -> bool:
         """Return True if the function is what it was, and has no rule."""
-        f, named = self.function(), self.named()
-        if f is None or has_rule(f) or (named is not f and has_rule(named)):
+        f = self.function()
+        if f is None or self.has_rule(f):
             return False
         if f.__code__ is not self.code or f.__defaults__ is not self.defaults:
             return False
-        if not same_items(f.__kwdefaults__ or {}, self.keywords or {}):
+        keywords = f.__kwdefaults__
+        if (keywords or self.keywords) and not same_items(keywords or {}, self.keywords or {}):
             return False
-        if any(m.__dict__.get(name, MISSING) is not v for m, name, v in self.attributes):
-            return False
+        for module, name, value in self.attributes:
+            if module.__dict__.get(name, MISSING) is not value:
+                return False
         for cls, name, value in self.classes:
             t = cls()
             if t is None or in_class(t, name) is not met(value):
                 return False
         scope = f.__globals__
-        if any(scope.get(name, MISSING) is not met(v) for name, v in self.names.items()):
-            return False
+        for name, value in self.names.items():
+            if scope.get(name, MISSING) is not met(value):
+                return False
         try:
-            return all(
-                (f.__closure__ or ())[k].cell_contents is met(v) for k, v in self.cells.items()
-            )
+            for k, value in self.cells.items():
+                if (f.__closure__ or ())[k].cell_contents is not met(value):
+                    return False
         except ValueError:  # an empty cell
             return False
+        return True
+
+    def has_rule(self, f: FunctionType) -> bool:
+        """Return True if the function has a rule now, or what Numba made of it."""
+        everywhere = local.current() is None
+        if everywhere and registry.version() == self.without_rule:
+            return False
+        named = self.named()
+        if has_rule(f) or (named is not f and has_rule(named)):
+            return True
+        if everywhere:
+            self.without_rule = registry.version()
+        return False
+
+    def stand_for(self, f: FunctionType) -> None:
+        """Take another function of the same code for the one that was read."""
+        self.function = weakref.ref(f)
+        self.without_rule = None
 
 
 class Callees:

@@ -26,6 +26,7 @@ from mooncake_py.compiler.native.tangent import tangent
 from mooncake_py.compiler.partials import NoPartial
 from mooncake_py.errors import MooncakeWarning
 from mooncake_py.runtime.active import Active, active_number
+from mooncake_py.runtime.quiet import is_strict
 from mooncake_py.tangents.memory import has_overlaps
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Tracking
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["RegionSite", "bytes_kept", "pull_native", "warn_of"]
+__all__ = ["RegionSite", "all_finite", "bytes_kept", "in_order", "pull_native", "warn_of"]
 
 MISSES = 3  # in a row, after which a region is not tried any more
 BY_RANK: tuple[type, ...] = int, float, np.float32, np.float64
@@ -157,7 +158,7 @@ class RegionSite:
         return (
             (self.misses < MISSES or self.repeats)
             and self.serves(inputs)
-            and QUIET.issuperset(np.geterr().values())
+            and (not is_strict() or QUIET.issuperset(np.geterr().values()))
         )
 
     def form(self, ctx: Tracking, inputs: Mapping[str, Any]) -> Form | None:
@@ -204,7 +205,7 @@ class RegionSite:
         found: Any = None
         try:
             ok, S, p, *results = form.forward(form.spares.stack(), *given.values())
-            if ok and self.are_finite(form, results, given):
+            if ok and all_finite(self.left_by(form, results, given)):
                 found = results
         finally:
             if found is None:
@@ -235,14 +236,12 @@ class RegionSite:
             make = BY_RANK[int(outputs[make])]
         return y if make is None else make(y)
 
-    def are_finite(self, form: Form, results: list[Any], given: dict[str, Any]) -> bool:
-        """Return whether all floats that the region gives back or leaves in arrays are finite."""
+    def left_by(self, form: Form, results: list[Any], given: dict[str, Any]) -> list[Any]:
+        """Return all numbers and arrays that the region gives back or has written to."""
         values = [given[name] for name in self.written]
-        values += [y for name, y in zip(form.results, results, strict=False) if name not in given]
-        return all(
-            math.isfinite(y) if type(y) is not ndarray else y.dtype.kind != "f" or finite(y)
-            for y in values
-        )
+        return values + [
+            y for name, y in zip(form.results, results, strict=False) if name not in given
+        ]
 
     def note(
         self,
@@ -360,6 +359,14 @@ def share_memory(a: ndarray, b: ndarray) -> bool:
         return np.shares_memory(a, b, max_work=EFFORT)  # type: ignore[arg-type]
     except np.exceptions.TooHardError:
         return True
+
+
+def all_finite(values: list[Any]) -> bool:
+    """Return whether all floats in numbers and arrays are finite."""
+    return all(
+        math.isfinite(y) if type(y) is not ndarray else y.dtype.kind != "f" or finite(y)
+        for y in values
+    )
 
 
 def finite(a: ndarray) -> bool:

@@ -114,7 +114,7 @@ class Reread:
         """
         main = self.callees.every[0]
         if main.function() is not f:
-            main.function = weakref.ref(f)
+            main.stand_for(f)
         if not self.callees.hold(()):
             return False
         return all(type_of(value_of(c)) == c.type for c in self.captured if isinstance(c, Captured))

@@ -22,7 +22,7 @@ from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.limits import limits_raised
 
 if TYPE_CHECKING:
-    from mooncake_py.compiler.native.storage import Storage
+    from mooncake_py.modes.reverse.storage import Workspace
     from mooncake_py.runtime.mode import Mode
 
 __all__ = ["gradient_of_first", "run_both_ways", "value_and_gradient"]
@@ -36,11 +36,11 @@ def value_and_gradient(
     args: Any,
     kwargs: Any,
     by: Callable[..., Any] | None = None,
-    storage: Storage | None = None,
+    workspace: Workspace | None = None,
 ) -> tuple[Any, Any]:
     """Run `f` forward and backward, or `by` a function with the parameters of :func:`run`.
 
-    If both ways are compiled, they may run in the memory of a storage.
+    If both ways are compiled, they may run in a workspace.
     """
     outer = enclosing()
     chosen = choose_arguments(f, argnums, args, kwargs)
@@ -50,7 +50,7 @@ def value_and_gradient(
         # Only where functions are compiled.
         from mooncake_py.modes.reverse.whole import gradient_of_whole
 
-        found = gradient_of_whole(f, unique, has_aux, args, kwargs, storage)
+        found = gradient_of_whole(f, unique, has_aux, args, kwargs, workspace)
     if found is None:
         # Limits are raised also for the gradients, whose structure may be deep.
         with limits_raised(), ArgumentsApart(f, unique, args, kwargs) as apart:

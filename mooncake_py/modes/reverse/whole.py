@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
@@ -17,19 +17,48 @@ from mooncake_py.boundary.apart import is_watched
 from mooncake_py.compiler.native.form import Form
 from mooncake_py.compiler.native.reader import Output
 from mooncake_py.compiler.native.region import REAL
-from mooncake_py.compiler.native.region_site import in_order
+from mooncake_py.compiler.native.region_site import all_finite, in_order
 from mooncake_py.compiler.native.site import FunctionSite, Reread, given_back, site_of
 from mooncake_py.compiler.native.spares import STACK
-from mooncake_py.compiler.native.storage import Storage
+from mooncake_py.compiler.native.types import LARGE
 from mooncake_py.diagnostics.meter import reporter
 from mooncake_py.modes.reverse.context import ReverseContext
+from mooncake_py.modes.reverse.storage import Storage, Workspace
+from mooncake_py.rules import registry
 from mooncake_py.runtime.active import Active
 
-__all__ = ["WholeGradient", "gradient_of_whole"]
+__all__ = ["Match", "WholeGradient", "gradient_of_whole"]
 
 Result = tuple[Any, tuple[Any, ...]]
 VALUES = frozenset({float, np.float64, np.float32, int, np.int64})
 PLAIN = frozenset({type(None), bool, str})
+SIMPLE = frozenset({ndarray, float, np.float64, np.float32, int})
+"""Arguments whose types in a region follow from these and, of arrays, shape and dtype."""
+
+
+class Match(NamedTuple):
+    """What runs for calls whose arguments have the same types, shapes and dtypes.
+
+    Attributes
+    ----------
+    types : list of type
+        Of the arguments, which are numbers and arrays.
+    """
+
+    types: list[type]
+    reading: Reread
+    whole: WholeGradient
+
+    def inputs(self, f: FunctionType, args: tuple[Any, ...]) -> dict[str, Any] | None:
+        """Return the inputs of the region, None if something else may run for these arguments."""
+        if (
+            [*map(type, args)] != self.types
+            or any(type(a) is int and not -LARGE < a < LARGE for a in args)
+            or not registry.are_first()
+            or not self.reading.holds(f)
+        ):
+            return None
+        return dict(zip(self.reading.site.region.inputs, args, strict=True))
 
 
 def gradient_of_whole(
@@ -38,7 +67,7 @@ def gradient_of_whole(
     has_aux: bool,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-    storage: Storage | None = None,
+    workspace: Workspace | None = None,
 ) -> Result | None:
     """Return the result and the gradients of a call, or None if it goes the general way.
 
@@ -48,22 +77,36 @@ def gradient_of_whole(
     ----------
     chosen : sequence of int and str
         Positions and keywords of the arguments to differentiate with respect to.
-    storage : Storage, optional
-        By default what earlier calls left, and new memory for what is given back.
+    workspace : Workspace, optional
+        The memory to use, for calls that differ in the values of their arguments only.  By
+        default what earlier calls left, and new memory for what is given back.
     """
     if type(f) is not FunctionType or reporter.get() is not None or is_watched():
         return None
     if not (ReverseContext.fuses and ReverseContext.tries_loops):
         return None
-    site = site_of(f)
-    found = None if site is None else site.matched(f, args, kwargs)
-    if site is None or found is None:
+    match = None if workspace is None or kwargs else workspace.match
+    inputs = None if match is None else match.inputs(f, args)
+    if match is not None and inputs is not None:
+        whole = match.whole
+    else:
+        site = site_of(f)
+        found = None if site is None else site.matched(f, args, kwargs)
+        if site is None or found is None:
+            return None
+        reading, inputs = found
+        if Active in map(type, inputs.values()):
+            return None
+        whole = whole_gradient(site, reading, tuple(chosen), has_aux)
+        if whole is None:
+            return None
+        types = [*map(type, args)]
+        simple = SIMPLE.issuperset(types) and len(args) == len(inputs) and not kwargs
+        if workspace is not None and simple:
+            workspace.match = Match(types, reading, whole)
+    if not whole.site.is_tried(inputs):
         return None
-    reading, inputs = found
-    if Active in map(type, inputs.values()) or not reading.site.is_tried(inputs):
-        return None
-    whole = whole_gradient(site, reading, tuple(chosen), has_aux)
-    return None if whole is None else whole.run(inputs, storage or whole.form.spares)
+    return whole.run(inputs, workspace or whole.form.spares)
 
 
 def whole_gradient(
@@ -91,12 +134,24 @@ class WholeGradient:
     def __init__(
         self, reading: Reread, form: Form, names: Sequence[str], value: Output, aux: Output | None
     ) -> None:
-        self.site = reading.site
+        self.site = site = reading.site
         self.form = form
         self.names = names
         self.value = value
         self.aux = aux
-        self.found = (*form.results, *form.made)
+        inputs, found = site.region.inputs, (*form.results, *form.made)
+        # By places among the inputs and what the forward sweep gives back; dicts take longer.
+        given = {name: i for i, name in enumerate(inputs)}
+        after = {name: i for i, name in enumerate(found, len(inputs))}
+        either = after | given
+        self.arrays = [given[name] for name in site.arrays]
+        self.written = [(given[name], name) for name in site.written]
+        self.checked = [given[name] for name in site.written]
+        self.checked += [after[name] for name in form.results if name not in given]
+        self.saved = [either[name] for name in form.values]
+        self.shadows = [(either[name], name) for name in form.shadows]
+        self.seeds = [name == value.name for name in form.outputs]
+        self.chosen = [(given[name], name) for name in names]
 
     @classmethod
     def of(
@@ -123,54 +178,64 @@ class WholeGradient:
 
     def run(self, inputs: Mapping[str, Any], storage: Storage) -> Result | None:
         """Return the result and the gradients, None where something is unusual."""
-        form, site = self.form, self.site
-        given = {name: in_order(value) for name, value in inputs.items()}
-        for name in site.written:
-            given[name] = storage.copied(name, inputs[name])
-        ok, S, p, *results = form.forward(storage.stack(), *given.values())
-        if not ok or not site.are_finite(form, results, given):
+        site = self.site
+        values = list(inputs.values())
+        for i in self.arrays:
+            values[i] = in_order(values[i])
+        for i, name in self.written:
+            values[i] = storage.copied(name, values[i])
+        ok, S, p, *results = self.form.forward(storage.stack(), *values)
+        values += results
+        if not ok or not all_finite([values[i] for i in self.checked]):
             return None
         site.misses = 0
-        values = given | dict(zip(self.found, results, strict=True))
-        y = site.typed(self.value.name, values[self.value.name], values)
+        found = dict(zip(self.form.results, results, strict=False))
+        y = site.typed(self.value.name, found[self.value.name], found)
         if type(y) not in VALUES:
             return None
-        aux = None if self.aux is None else self.auxiliary(self.aux, values)
+        aux = None if self.aux is None else self.auxiliary(self.aux, found)
         gradients = self.pulled(S, p, values, 0.0 if type(y) is int else 1.0, storage)
         storage.give(STACK, S)
-        for name in site.written:
-            storage.give(name, given[name])
+        for i, name in self.written:
+            storage.give(name, values[i])
         return (y if self.aux is None else (y, aux)), gradients
 
-    def auxiliary(self, output: Output, values: Mapping[str, Any]) -> Any:
+    def auxiliary(self, output: Output, found: Mapping[str, Any]) -> Any:
         """Return a copy of the auxiliary output, as it is before the way back."""
-        found: dict[str, Any] = {}
-        for name in self.form.results:
-            y = values[name]
-            found[name] = y.copy() if type(y) is ndarray else self.site.typed(name, y, values)
-        return given_back(output, found)
+        copies = {
+            name: y.copy() if type(y) is ndarray else self.site.typed(name, y, found)
+            for name, y in found.items()
+        }
+        return given_back(output, copies)
 
     def pulled(
-        self, S: ndarray, p: int, values: Mapping[str, Any], seed: float, storage: Storage
+        self, S: ndarray, p: int, values: Sequence[Any], seed: float, storage: Storage
     ) -> tuple[Any, ...]:
-        """Return the gradients, by the way back."""
+        """Return the gradients, by the way back.
+
+        Parameters
+        ----------
+        values : sequence
+            The inputs, and what the forward sweep gave back.
+        seed : float
+            The cotangent of the value.
+        """
         form = self.form
-        shadows = {name: storage.zeros(name, values[name]) for name in form.shadows}
-        numbers: dict[str, float] = {}
+        shadows = {name: storage.zeros(name, values[i]) for i, name in self.shadows}
+        numbers: Mapping[str, float] = {}
         if form.reverse is not None:
-            seeds = [seed if name == self.value.name else 0.0 for name in form.outputs]
-            saved = [values[name] for name in form.values]
+            seeds = [seed if is_value else 0.0 for is_value in self.seeds]
+            saved = [values[i] for i in self.saved]
             leaves = form.reverse(S, p, *saved, *shadows.values(), *seeds)
             numbers = dict(zip(form.leaves, leaves, strict=True))
         gradients: list[Any] = []
-        for name in self.names:
-            x = values[name]
+        for i, name in self.chosen:
+            x = values[i]
             if type(x) is not ndarray:
                 gradients.append(type(x)(numbers.get(name, 0.0)))
-            elif name in shadows:
-                gradients.append(shadows[name])
             else:
-                gradients.append(storage.zeros(name, x))
+                own = shadows.get(name)
+                gradients.append(storage.zeros(name, x) if own is None else own)
         return tuple(gradients)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mooncake_py import grad, hvp, jvp, value_and_grad, vjp
+from mooncake_py import elementwise, grad, hvp, jvp, local_rules, value_and_grad, vjp
 from mooncake_py.compiler.native import region_site, site
 from mooncake_py.compiler.native.site import report
 from mooncake_py.errors import MooncakeWarning
@@ -419,3 +419,36 @@ def test_objects_that_change_within(f, tried):
         SETTINGS[:] = settings
         np.testing.assert_array_equal(grad(f, compile=True)(u), grad(f, compile=False)(u))
     assert report(f)[0].split(": ")[1] == "not compiled"
+
+
+def doubled(x):
+    return 2.0 * x
+
+
+def of_doubled(u):
+    return doubled(u[0]) * u[1]
+
+
+def test_rules_that_are_declared_later(tried):
+    u = np.array([2.0, 3.0])
+    for _ in range(2):
+        np.testing.assert_array_equal(grad(of_doubled, compile=True)(u), [6.0, 4.0])
+    assert tried == [True, True]
+    with local_rules():
+        elementwise(doubled, lambda x, y: 10.0)
+        np.testing.assert_array_equal(grad(of_doubled, compile=True)(u), [30.0, 4.0])
+    np.testing.assert_array_equal(grad(of_doubled, compile=True)(u), [6.0, 4.0])
+    assert tried == [True] * 3
+    elementwise(doubled, lambda x, y: 10.0)
+    np.testing.assert_array_equal(grad(of_doubled, compile=True)(u), [30.0, 4.0])
+
+
+def test_rules_of_functions_of_one_code(tried):
+    def made():
+        return lambda x: 2.0 * x
+
+    first, second = made(), made()
+    for f in (first, second, first):
+        assert grad(f, compile=True)(3.0) == 2.0
+    elementwise(second, lambda x, y: 10.0)
+    assert [grad(f, compile=True)(3.0) for f in (first, second, first)] == [2.0, 10.0, 2.0]

@@ -261,3 +261,21 @@ def test_arrays_of_less_precision(ways):
             assert a.dtype == b.dtype if type(a) is np.ndarray else True
             assert_allclose(a, b, rtol=1e-6)
     assert any(ways)
+
+
+def test_parameters_that_are_bound_again_and_given_back(ways):
+    def f(u, n, x):
+        x = x * u[0]
+        s = 0.0
+        for i in range(n):
+            s += x * u[i] * u[i]
+        n = n - 1
+        return s, (n, x)
+
+    (value, aux), g = value_and_grad(f, (0, 2), has_aux=True, compile=True)(U, 3, 0.5)
+    (expected, aux0), h = value_and_grad(f, (0, 2), has_aux=True, compile=False)(U, 3, 0.5)
+    assert ways == [True]
+    assert aux == pytest.approx(aux0)
+    assert value == pytest.approx(expected)
+    for a, b in zip(g, h, strict=True):
+        assert_allclose(a, b, rtol=1e-13)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy import ndarray
 
 from mooncake_py.compiler.native.spares import FIRST, STACK
+
+if TYPE_CHECKING:
+    from mooncake_py.modes.reverse.whole import Match
 
 __all__ = ["Storage", "Workspace"]
 
@@ -41,7 +44,11 @@ class Workspace:
         Of compiled calls, by the names in the region.
     results : dict of tuple of int to ndarray
         What calls give back, by its place in nested tuples.
+    match : Match or None
+        What calls run compiled.
     """
+
+    match: Match | None = None
 
     def __init__(self) -> None:
         self.copies: dict[str, ndarray] = {}

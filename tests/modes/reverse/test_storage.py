@@ -6,7 +6,7 @@ import numpy as np
 from numpy.testing import assert_array_equal
 
 from mooncake_py.compiler.native.spares import STACK
-from mooncake_py.compiler.native.storage import Workspace
+from mooncake_py.modes.reverse.storage import Workspace
 
 U = np.arange(3.0)
 
