@@ -48,11 +48,13 @@ FULL = (
     "x", "y", "v", "w", "m[0]", "m[:, 1]", "m[i % 5]", "W", "x[::-1]", "np.flip(v)", "m.T[2]",
     "m[-1]", "x[c]", "smooth(v, 0.1)", "m @ x", "y @ m", "np.sum(m, axis=0)", "np.mean(m, axis=1)",
     "np.where(x > y, v, w)", "np.minimum(v, w)", "np.maximum(x, 0.1)", "np.abs(y)",
-    "np.diagonal(m)",
+    "np.diagonal(m)", "np.cumsum(v)", "np.clip(w, -0.5, a)", "np.roll(x, k)", "np.max(m, axis=0)",
+    "np.concatenate((x[:2], y[2:]))", "np.array([a, b, x[0], 1.0, v[1]])", "np.min(m, axis=1)",
+    "np.interp(x, np.linspace(-1.0, 1.0, 5), v)",
 )  # fmt: skip
 INNER = (
     "x[1:-1]", "x[2:]", "x[:-2]", "y[1:4]", "v[2:]", "w[:3]", "m[1, 2:]", "m[1:4, 0]", "x[k:k + 3]",
-    "y[3:0:-1]", "v[1:-1]",
+    "y[3:0:-1]", "v[1:-1]", "np.diff(x[:4])",
 )  # fmt: skip
 WHOLE = (
     "m", "m.T", "np.outer(x, y)", "x[:, None] * w", "v", "m * m", "np.outer(v, v)",
@@ -64,11 +66,12 @@ SCALARS = (
     "np.sum(v)", "x @ y", "np.dot(v, w)", "v.sum()", "np.mean(m)", "np.linalg.norm(x)", "len(x)",
     "math.sin(a)", "math.exp(-a * a)", "abs(b)", "max(a, b)", "min(a, 0.5)", "energy(v, m)",
     "np.tanh(a)", "np.sqrt(np.abs(b) + 1.0)", "(a if a > b else b * b)", "float(n) / 3",
-    "int(a) * 0.1",
+    "int(a) * 0.1", "np.max(v)", "np.min(m)", "x[np.argmax(y)]", "np.prod(v[:3])", "sum(x)",
+    "np.count_nonzero(v > 0.2) * 0.3", "max(y)", "x[np.searchsorted(np.arange(4) * 0.5, a)]",
 )  # fmt: skip
 TESTS = (
     "a > b", "x[0] < y[0]", "k == 1", "i % 2 == 0", "a > 0 and b < 1", "not a > 0.5", "n > 3",
-    "0.0 < a < 1.0", "v[1] >= 0.0 or k > 0",
+    "np.any(x > 1.0)", "np.all(m < 3.0)", "0.0 < a < 1.0", "v[1] >= 0.0 or k > 0",
 )  # fmt: skip
 
 OTHERS = (

@@ -12,7 +12,7 @@ from mooncake_py.compiler.native.builder import Builder
 from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT
 from mooncake_py.compiler.native.values import Array, Known, Number, Tuple, Unfit, Value
 
-__all__ = ["Given", "Reader", "arranged", "array_of", "kind_in", "shape_in", "written"]
+__all__ = ["Given", "Reader", "arranged", "array_of", "axes_in", "kind_in", "shape_in", "written"]
 
 Given = Mapping[str, Value]
 Reader = Callable[[Builder, Sequence[Value], Given], Value]
@@ -67,3 +67,14 @@ def kind_in(b: Builder, dtype: Value | None) -> str:
     if kind is None:
         raise Unfit(f"an array of dtype {found}", b.place)
     return kind
+
+
+def axes_in(b: Builder, axis: Value | None, ndim: int) -> tuple[int, ...]:
+    """Return the axes that an argument tells, all of them for None."""
+    found = None if axis is None else written(b, axis)
+    if found is None:
+        return tuple(range(ndim))
+    axes = found if isinstance(found, tuple) else (found,)
+    if not all(type(k) is int and -ndim <= k < ndim for k in axes):
+        raise Unfit("an axis that is not there", b.place)
+    return tuple([k % ndim for k in axes])

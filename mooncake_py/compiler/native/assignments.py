@@ -114,6 +114,8 @@ class AssignmentReader(ExpressionReader):
             return Number(found, value.type)
         if isinstance(value, Array) and not value.base:
             return self.b.kept(value)
+        if isinstance(value, Tuple):
+            return Tuple(tuple(map(self.kept_apart, value.items)), value.is_list)
         return value
 
     def exchanged(self, targets: Sequence[ast.expr], values: Sequence[Value]) -> Sequence[Value]:
@@ -139,9 +141,7 @@ class AssignmentReader(ExpressionReader):
         elif isinstance(value, Array):
             scope.env[name] = self.bind_array(name, value)
         else:
-            if isinstance(value, Tuple):
-                value = Tuple(tuple(map(self.kept_apart, value.items)))
-            scope.env[name] = value
+            scope.env[name] = self.kept_apart(value)
 
     def bind_attribute(self, o: Value, name: str, value: Value) -> None:
         """Bind an attribute of an object."""

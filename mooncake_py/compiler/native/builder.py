@@ -171,13 +171,37 @@ class Builder:
         s = body(tuple(index))
         self.add(ForAll(tuple(names), within, (s,), place=self.place) if names else s)
 
-    def checked_all(self, n: Expr, test: Callable[[Expr], Expr]) -> None:
-        """Leave the region unless a test holds for all ints below a bound."""
+    def in_order(
+        self, extents: Sequence[Expr], body: Callable[[Index], None], index: Index = ()
+    ) -> None:
+        """Add what a function adds, for all indices within some extents, one after another."""
+        if not extents:
+            body(index)
+            return
+        n, *inner = extents
+        if n == ONE:
+            self.in_order(inner, body, (*index, ZERO))
+            return
         name = self.fresh("k")
         with self.loop(name, ZERO, minus(n, ONE)) as block:
-            self.add(Check(test(Name(name)), place=self.place))
+            self.in_order(inner, body, (*index, Name(name)))
         steps = Op("range", (ZERO, n, ONE))
         self.add(For(name, steps, tuple(block), place=self.place))
+
+    def checked_all(self, n: Expr, test: Callable[[Expr], Expr]) -> None:
+        """Leave the region unless a test holds for all ints below a bound."""
+        self.in_order((n,), lambda at: self.add(Check(test(*at), place=self.place)))
+
+    def changing(self, e: Expr, kind: str, prefix: str = "c") -> Name:
+        """Bind a new name to an int or a truth; it will be bound again: see `rebind`."""
+        name = self.fresh(prefix)
+        self.kinds[name] = kind
+        self.rebind(Name(name), e)
+        return Name(name)
+
+    def rebind(self, name: Name, e: Expr) -> None:
+        """Bind the name of an int or a truth."""
+        self.add(Count(name.name, e, place=self.place))
 
     # Numbers and arrays.
 

@@ -105,8 +105,8 @@ class ExpressionReader:
                 return self.logical(op, values)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return self.either(test, body, orelse)
-            case ast.Tuple(elts=elts):
-                return Tuple(tuple([self.value(e) for e in elts]))
+            case ast.Tuple(elts=elts) | ast.List(elts=elts):
+                return Tuple(tuple(map(self.value, elts)), isinstance(node, ast.List))
             case ast.Attribute(value=base, attr=name):
                 return self.attribute(self.value(base), name)
             case ast.Subscript(value=base, slice=index):

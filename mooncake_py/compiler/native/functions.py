@@ -8,8 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Compare, Const, Expr, Op
-from mooncake_py.compiler.native import narrow, operations, reductions
+from mooncake_py.compiler.ir import Const, Expr, Op
+from mooncake_py.compiler.native import (
+    cumulative,
+    extrema,
+    joining,
+    operations,
+    reductions,
+    searching,
+    truths,
+)
 from mooncake_py.compiler.native.arguments import (
     Given,
     Reader,
@@ -20,12 +28,12 @@ from mooncake_py.compiler.native.arguments import (
     written,
 )
 from mooncake_py.compiler.native.builder import Builder
+from mooncake_py.compiler.native.builtin_functions import BUILTINS
 from mooncake_py.compiler.native.indexing import diagonal, flipped, transposed
 from mooncake_py.compiler.native.linear import ONE
 from mooncake_py.compiler.native.matrices import MATRIX_FUNCTIONS
 from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT, REAL
 from mooncake_py.compiler.native.values import (
-    NUMPY_TYPES,
     Array,
     Known,
     Number,
@@ -37,6 +45,13 @@ from mooncake_py.compiler.native.values import (
 __all__ = ["FUNCTIONS", "METHODS", "attribute"]
 
 # Sums.
+
+
+def added_up(b: Builder, a: Value, axes: Sequence[int] | None, keeps: bool = False) -> Value:
+    """Return the sum along some axes; of ints that of all elements."""
+    if isinstance(a, Array) and a.kind not in REAL and axes is None and not keeps:
+        return truths.sum_of_ints(b, a)
+    return reductions.added_up(b, a, axes, keeps)
 
 
 def reduction(f: Callable[..., Value]) -> Reader:
@@ -244,8 +259,47 @@ def where(b: Builder, args: Sequence[Value], given: Given) -> Value:
     return operations.chosen(b, *args)
 
 
+def clip(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.clip(a, low, high)``, which is the lesser of the greater."""
+    found, low, high = arranged(b, args, given, "a a_min a_max")
+    array_of(b, found)
+    for f, bound in ((np.maximum, low), (np.minimum, high)):
+        if isinstance(bound, Number | Array):
+            assert found is not None
+            found = operations.applied(b, f, [found, bound])
+        elif bound is None or written(b, bound) is not None:
+            raise Unfit("clip without both bounds", b.place)
+    assert found is not None
+    return found
+
+
+def copied_to(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.copyto(a, values)``."""
+    target, value = arranged(b, args, given, "dst src")
+    a = array_of(b, target)
+    if not isinstance(value, Number | Array) or value.kind != a.kind or not a.base:
+        raise Unfit("copyto of another kind of number", b.place)
+    b.store(a, operations.broadcast_to(value, a.shape, b))
+    return Known(None)
+
+
+def cross(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.cross(x, y)`` of vectors of three."""
+    x, y = (array_of(b, a) for a in arranged(b, args, given, "a b"))
+    if len(x.shape) != 1 or len(y.shape) != 1 or x.kind != FLOAT or y.kind != FLOAT:
+        raise Unfit("np.cross of what are no vectors of float64", b.place)
+    for a in (x, y):
+        b.check("eq", a.shape[0], Const(3))
+    found = b.new((Const(3),), FLOAT)
+    for k in range(3):
+        i, j = Const((k + 1) % 3), Const((k + 2) % 3)
+        terms = [Op("mul", (x.at((p,)), y.at((q,)))) for p, q in ((i, j), (j, i))]
+        b.add(b.stored(found, (Const(k),), Op("sub", tuple(terms))))
+    return found
+
+
 FUNCTIONS: dict[Any, Reader] = {
-    np.sum: reduction(reductions.added_up), np.mean: reduction(reductions.mean),
+    np.sum: reduction(added_up), np.mean: reduction(reductions.mean),
     np.dot: product, np.matmul: matmul, np.vdot: inner, np.inner: inner, np.outer: outer,
     np.linalg.norm: norm,
     np.zeros: filled(0.0), np.empty: filled(None), np.ones: filled(1.0),
@@ -254,11 +308,30 @@ FUNCTIONS: dict[Any, Reader] = {
     np.flip: flip, np.transpose: transpose, np.where: where, np.diagonal: of_diagonal,
     np.diag: diag, np.fill_diagonal: fill_diagonal, np.std: deviation(np.sqrt),
     np.var: deviation(None),
-}  # fmt: skip
+    np.max: extrema.extremum("gt"), np.min: extrema.extremum("lt"),
+    np.argmax: extrema.place_of_extremum("gt"), np.argmin: extrema.place_of_extremum("lt"),
+    np.any: truths.of_all("or"), np.all: truths.of_all("and"),
+    np.count_nonzero: truths.count_nonzero, np.clip: clip,
+    np.prod: cumulative.product_of_all, np.cumsum: cumulative.cumulated("add", 0.0),
+    np.cumprod: cumulative.cumulated("mul", 1.0), np.diff: cumulative.difference,
+    np.array: joining.array, np.asarray: joining.as_array,
+    np.concatenate: joining.concatenated, np.stack: joining.stacked,
+    np.hstack: joining.horizontal, np.vstack: joining.vertical,
+    np.column_stack: joining.columns, np.roll: joining.rolled,
+    np.linspace: joining.linspace, np.arange: joining.ranged,
+    np.searchsorted: searching.searched, np.interp: searching.interpolated,
+    np.copyto: copied_to, np.cross: cross,
+} | BUILTINS | MATRIX_FUNCTIONS  # fmt: skip
 METHODS: dict[str, Reader] = {
-    "sum": reduction(reductions.added_up), "mean": reduction(reductions.mean), "dot": product,
+    "sum": reduction(added_up), "mean": reduction(reductions.mean), "dot": product,
     "copy": copied, "fill": flat, "transpose": transpose, "diagonal": of_diagonal,
     "astype": astype, "std": deviation(np.sqrt), "var": deviation(None),
+    "max": extrema.extremum("gt"), "min": extrema.extremum("lt"),
+    "argmax": extrema.place_of_extremum("gt"), "argmin": extrema.place_of_extremum("lt"),
+    "any": truths.of_all("or"), "all": truths.of_all("and"), "clip": clip,
+    "prod": cumulative.product_of_all, "cumsum": cumulative.cumulated("add", 0.0),
+    "cumprod": cumulative.cumulated("mul", 1.0), "flatten": joining.flat_copy,
+    "searchsorted": searching.searched,
 }  # fmt: skip
 
 
@@ -275,96 +348,3 @@ def attribute(b: Builder, a: Array, name: str) -> Value:
     if name == "dtype":
         return Known(np.dtype({FLOAT: "d", FLOAT32: "f", INT: "l", BOOL: "?"}[a.kind]))
     raise Unfit(f"the attribute {name} of an array", b.place)
-
-
-# Builtins.
-
-
-def absolute(b: Builder, args: Sequence[Value], given: Given) -> Value:
-    """Read ``abs(x)``."""
-    (x,) = args
-    if isinstance(x, Array):
-        found = operations.applied(b, np.absolute, args)
-        assert found is not None
-        return found
-    if not isinstance(x, Number) or x.kind == BOOL:
-        raise Unfit("abs of what is no number", b.place)
-    return Number(Op("abs", (x.e,), place=b.place), x.type, x.rank, x.narrow)
-
-
-def extremum(op: str) -> Reader:
-    """Return the reader of ``min`` or ``max`` of numbers: the first of equal ones."""
-
-    def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
-        if len(args) < 2 or given or not all(isinstance(a, Number) for a in args):
-            raise Unfit("min or max of what are no numbers", b.place)
-        found, *others = [a for a in args if isinstance(a, Number)]
-        for other in others:
-            found = first_of(b, op, found, other)
-        return found
-
-    return read
-
-
-def first_of(b: Builder, op: str, x: Number, y: Number) -> Number:
-    """Return the smaller or the larger of two numbers, the first if they are equal."""
-    if x.kind == INT and y.kind == INT and x.type == y.type:
-        return Number(Op(op, (x.e, y.e), place=b.place), x.type)
-    if not REAL.issuperset((x.kind, y.kind)):
-        raise Unfit("min or max of an int and a float", b.place)
-    x, y = (Number(operations.as_element(b, v), v.type, v.rank, v.narrow) for v in (x, y))
-    test = narrow.compared_numbers(b, ("lt" if op == "min" else "gt",), (y, x))
-    return narrow.one_of(b, test, y, x)
-
-
-def as_float(b: Builder, args: Sequence[Value], given: Given) -> Value:
-    """Read ``float(x)``."""
-    (x,) = args
-    if not isinstance(x, Number):
-        raise Unfit("float of what is no number", b.place)
-    if x.kind == FLOAT:
-        return Number(x.e, "float")
-    return Number(
-        operations.as_float(x.e) if operations.is_written(x.e) else Op("float", (x.e,)), "float"
-    )
-
-
-def as_numpy_float(kind: str) -> Reader:
-    """Return the reader of ``np.float64(x)`` or ``np.float32(x)`` of a number."""
-
-    def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
-        x = args[0] if len(args) == 1 and not given else None
-        if not isinstance(x, Number) or x.kind == BOOL:
-            raise Unfit("a float of NumPy of what is no number", b.place)
-        return Number(x.e if x.kind == kind else Op(kind, (x.e,)), NUMPY_TYPES[kind])
-
-    return read
-
-
-def as_int(b: Builder, args: Sequence[Value], given: Given) -> Value:
-    """Read ``int(x)``, of a float that is not too large for one."""
-    (x,) = args
-    if not isinstance(x, Number):
-        raise Unfit("int of what is no number", b.place)
-    if x.kind == FLOAT:
-        b.require(Compare(("lt",), (Op("abs", (x.e,)), operations.LARGE)))
-    return Number(x.e if x.kind == INT else Op("int", (x.e,), place=b.place), "int")
-
-
-def length(b: Builder, args: Sequence[Value], given: Given) -> Value:
-    """Read ``len(x)``."""
-    (x,) = args
-    if isinstance(x, Tuple):
-        return Number(Const(len(x.items)), "int")
-    a = array_of(b, x)
-    if not a.shape:
-        raise Unfit("len of an array without axes", b.place)
-    return Number(a.shape[0], "int")
-
-
-BUILTINS: dict[Any, Reader] = {
-    abs: absolute, min: extremum("min"), max: extremum("max"), float: as_float, int: as_int,
-    np.float64: as_numpy_float(FLOAT), np.float32: as_numpy_float(FLOAT32),
-    len: length,
-}  # fmt: skip
-FUNCTIONS |= BUILTINS | MATRIX_FUNCTIONS

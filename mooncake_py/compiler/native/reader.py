@@ -61,7 +61,7 @@ class Output(NamedTuple):
     Attributes
     ----------
     kind : str
-        "number", "array", "tuple" or "known".
+        "number", "array", "tuple", "list" or "known".
     name : str
         In the region.
     type : str
@@ -265,8 +265,8 @@ class FunctionReader(ObjectReader):
             raise Unfit("ints that wrap around in what Numba compiled", place)
         for name, value in arguments.items():
             self.scope = inner
-            if isinstance(value, Array) and not value.base:
-                value = self.b.kept(value)
+            if isinstance(value, Tuple) or (isinstance(value, Array) and not value.base):
+                value = self.kept_apart(value)
             if isinstance(value, Number) and (
                 inner.bindings[name] > 1
                 or not isinstance(value.e, Name)
@@ -317,7 +317,8 @@ class FunctionReader(ObjectReader):
                 return Output("known", value=known_value)
             case Tuple(items=items):
                 outputs = [self.output(item, f"{name}_{k}") for k, item in enumerate(items)]
-                return Output("tuple", items=tuple(outputs))
+                kind = "list" if value.is_list else "tuple"
+                return Output(kind, items=tuple(outputs))
             case Number():
                 return self.number_given(value, name)
             case Array():
@@ -355,7 +356,7 @@ def as_python(value: Value) -> Value:
         case Number(e=e, type=type_):
             return Number(e, PYTHON_TYPES.get(type_, type_))
         case Tuple(items=items):
-            return Tuple(tuple(map(as_python, items)))
+            return Tuple(tuple(map(as_python, items)), value.is_list)
     return value
 
 

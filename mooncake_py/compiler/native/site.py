@@ -333,4 +333,6 @@ def given_back(output: Output, found: dict[str, Any]) -> Any:
             return output.value
         case "tuple":
             return tuple([given_back(item, found) for item in output.items])
+        case "list":
+            return [given_back(item, found) for item in output.items]
     return found[output.name]

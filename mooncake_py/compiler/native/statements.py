@@ -150,7 +150,7 @@ class StatementReader(AssignmentReader):
         """Return a result under names of ours."""
         if isinstance(value, Tuple):
             items = [self.settled(v, f"{name}_{k}") for k, v in enumerate(value.items)]
-            return Tuple(tuple(items))
+            return Tuple(tuple(items), value.is_list)
         if not isinstance(value, Number):
             raise Unfit("a branch that gives back an array", self.b.place)
         self.scope.bindings[name] = 2

@@ -95,9 +95,16 @@ class Array:
 
 @dataclass(frozen=True)
 class Tuple:
-    """A tuple."""
+    """A tuple, or a list that nothing changes.
+
+    Attributes
+    ----------
+    items : tuple of Value
+    is_list : bool
+    """
 
     items: tuple[Value, ...]
+    is_list: bool = False
 
 
 UNCHANGING = (

@@ -241,6 +241,6 @@ class WholeGradient:
 
 def is_copied(output: Output) -> bool:
     """Return True for results of which a copy is arrays, numbers, and what never changes."""
-    if output.kind == "tuple":
+    if output.kind in ("tuple", "list"):
         return all(map(is_copied, output.items))
     return output.kind != "known" or type(output.value) in PLAIN

@@ -125,7 +125,7 @@ def test_names_after_loops(tried):
 
 def test_a_loop_that_does_not_run_leaves_names_as_they_are(tried):
     def f(x, n):
-        log = [n]
+        log = {0: n}
         a, i = x[0], 7
         for i in range(n):
             a = x[i] * a
@@ -141,7 +141,7 @@ def test_a_loop_that_does_not_run_leaves_names_as_they_are(tried):
 
 def test_names_that_are_not_bound_raise_as_without(tried):
     def f(x, n):
-        log = [n]
+        log = {0: n}
         for i in range(n):
             y = x[i] * 2.0
         return y * i * log[0]
@@ -151,7 +151,7 @@ def test_names_that_are_not_bound_raise_as_without(tried):
         grad(f, compile=True)(X, 0)
 
     def g(x, n):
-        log = [n]
+        log = {0: n}
         for i in range(n):
             if x[i] > 100.0:
                 y = x[i]
@@ -179,7 +179,7 @@ def test_a_loop_reads_what_its_last_run_has_left(tried):
 
 def test_breaks_and_continues(tried):
     def f(x, limit):
-        log = [limit]
+        log = {0: limit}
         total = 0.0
         for e in x:
             if e < -0.5:
@@ -198,7 +198,7 @@ def test_breaks_and_continues(tried):
 
 def test_numbers_whose_type_changes(tried):
     def f(x, n):
-        log = [n]
+        log = {0: n}
         total = 0
         for i in range(n):
             total += x[i]
@@ -215,7 +215,7 @@ def test_numbers_whose_type_changes(tried):
 
 def test_arrays_that_are_bound_anew_and_arrays_that_are_the_same(tried):
     def f(x, n):
-        log = [x]
+        log = {0: x}
         y = x
         for _ in range(n):
             x = x * 0.5 + y[0]
@@ -228,7 +228,7 @@ def test_arrays_that_are_bound_anew_and_arrays_that_are_the_same(tried):
     agree(f, X, 0)
 
     def g(x):
-        log = [x]
+        log = {0: x}
         y = x[1:]
         for i in range(3):
             x[i] = x[i] * y[i]
@@ -275,7 +275,7 @@ def test_globals_and_captured_variables_are_read_as_they_are_now(tried):
     power = 2
 
     def f(x):
-        log = [1.0]
+        log = {0: 1.0}
         total = 0.0
         for i in range(2):
             total += weights[i] * x[i] ** power * names_scale
@@ -313,7 +313,7 @@ def test_flags(tried):
 
 def test_exceptions_are_those_of_the_plain_call(tried):
     def f(x, n):
-        log = [n]
+        log = {0: n}
         for i in range(n):
             x[i] = x[i] * 2.0
         return np.sum(x) * log[0]
@@ -329,7 +329,7 @@ def test_exceptions_are_those_of_the_plain_call(tried):
 
 def test_checkpointed_loops(tried):
     def f(x, n):
-        log = [n]
+        log = {0: n}
         total = 0.0
         for t in checkpointed(range(n), slots=2):
             for i in range(len(x)):
@@ -345,7 +345,7 @@ def test_checkpointed_loops(tried):
 
 def test_loops_with_return_run_as_before(tried):
     def f(x):
-        log = [1.0]
+        log = {0: 1.0}
         for i in range(len(x)):
             if x[i] > 1.0:
                 return x[i] * log[0]
@@ -359,7 +359,7 @@ def test_loops_with_return_run_as_before(tried):
 
 def test_debug_mode_compiles_no_loop(tried):
     def f(x):
-        log = [1.0]
+        log = {0: 1.0}
         for i in range(len(x)):
             x[i] *= x[i]
         return np.sum(x) * log[0]
@@ -373,7 +373,7 @@ def test_short_loops_run_as_before(tried, monkeypatch):
     monkeypatch.setattr(loop_site, "WORK", 50)
 
     def f(x, n):
-        log = [1.0]
+        log = {0: 1.0}
         for i in range(n):
             x[i % 4] *= 1.01
         return np.sum(x) * log[0]
@@ -432,7 +432,7 @@ def test_a_site_holds_neither_the_function_nor_its_module(tried):
     scope: dict = {"__name__": "some_module", "np": np}
     text = """
 def f(x):
-    log = [x]
+    log = {0: x}
     for i in range(4):
         x[i] *= x[i]
     return np.sum(log[0])

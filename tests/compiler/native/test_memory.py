@@ -212,6 +212,21 @@ def copy_onto_itself(x, A):
     return np.sum(A * A * x)
 
 
+def tuples_in_tuples(x, A):
+    a = x[0]
+    t = ((a, x * 2.0), [a])
+    a = 3.0 * x[1]
+    x[2] = 5.0
+    y = t[0][0] * a + t[0][1] @ x + t[1][0]
+    z = second_of(((x * 1.0, a),), x)
+    return y + z
+
+
+def second_of(t, x):
+    x *= 2.0
+    return t[0][0] @ x * t[0][1]
+
+
 REFUSED = (
     column_that_crosses_a_row, copy_onto_itself,
     element_that_the_call_changes, index_that_the_call_changes, written_while_bound_anew,
@@ -222,7 +237,7 @@ COMPILED = (
     argument_that_is_given_back, rows_and_columns_of_loops, transposed_column, backwards_view,
     old_array, given_as_out, results_that_are_arguments, previous_array, transposition_in_place,
     elements_in_a_tuple, index_that_is_bound_again, leaving_loops, diagonal_of_what_changes,
-    columns_that_are_copies_of_rows,
+    columns_that_are_copies_of_rows, tuples_in_tuples,
 )  # fmt: skip
 
 
