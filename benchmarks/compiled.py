@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from benchmarks.compiled_adjoints import ADJOINTS
+from benchmarks.compiled_memory import memory_rows
 from benchmarks.kernel import Kernel
 from benchmarks.kernels import KERNELS
 from benchmarks.measure import require_agreement
@@ -298,6 +299,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             measurements.append(measured)
             print(row(measured), flush=True)
         print(*means(measurements), LEGEND, sep="\n")
+        for line in memory_rows(options.filter):
+            print(line, flush=True)
         for name in AGAIN:
             if options.filter in name:
                 print(again_row(name, first_again(name)), flush=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks import report
+from benchmarks import compiled_memory, report
 from benchmarks.memory import CASES, MEMORY_LIMIT, Memory, bytes_of
 
 
@@ -17,3 +17,18 @@ def test_peak_of_a_gradient_is_near_what_its_adjoint_needs(case: Memory) -> None
 def test_row_marks_what_is_above_its_limit() -> None:
     assert report.memory_row(CASES[0], 1_400_000, 1_000_000).endswith("1.40!")
     assert report.memory_row(CASES[0], 1_200_000, 1_000_000).endswith("1.20 ")
+
+
+def test_row_of_a_compiled_gradient() -> None:
+    line = compiled_memory.memory_row(CASES[0], 1_500_000, 1_000_000)
+    assert line.endswith("1.50")
+    assert CASES[0].kernel in line
+
+
+@pytest.mark.slow
+def test_peak_of_a_compiled_gradient() -> None:
+    pytest.importorskip("numba")
+    if not compiled_memory.is_measurable():
+        pytest.skip("the operating system does not tell peaks")
+    measured, counted = compiled_memory.compiled_bytes_of(CASES[0])
+    assert 0.9 * counted <= measured <= 1.5 * counted

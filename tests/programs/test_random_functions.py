@@ -9,7 +9,7 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 import pytest
 
-from mooncake_py import grad, jvp, value_and_grad
+from mooncake_py import NoTangent, grad, jvp, value_and_grad, vjp
 from mooncake_py.compiler.native import form, loop_site
 from mooncake_py.compiler.native.build import interpreted
 from mooncake_py.runtime.compilation import is_installed
@@ -37,6 +37,8 @@ def compare(seed: int, orders: bool = True, is_narrow: bool = False, mixed: bool
         simplefilter("ignore")
         for active in (ACTIVE, (0, 3), (2,)):
             same(f, args, lambda g, **how: value_and_grad(g, active, **how), rtol)  # noqa: B023
+        same(f, args, prepared, rtol)
+        same(f, args, pulled_back, rtol)
         if not orders:
             return
         along = tuple(np.cos(np.asarray(args[k])) for k in ACTIVE[:3])
@@ -53,6 +55,27 @@ def compare(seed: int, orders: bool = True, is_narrow: bool = False, mixed: bool
 
         same(f, args, directional, rtol)
         same(f, args, second, max(rtol, 1e-6))
+
+
+def prepared(f: Any, **how: Any) -> Any:
+    """Return the gradient as the second call of a prepared one gives it."""
+
+    def run(*args: Any) -> Any:
+        step = value_and_grad(f, ACTIVE, **how).prepare(*copy.deepcopy(args))
+        return step(*args)
+
+    return run
+
+
+def pulled_back(f: Any, **how: Any) -> Any:
+    """Return the output and the gradients of all arguments, by a tape that waits meanwhile."""
+
+    def run(*args: Any) -> Any:
+        y, pullback = vjp(f, *args, **how)
+        value_and_grad(f, ACTIVE, **how)(*copy.deepcopy(args))
+        return (y, *[g for g in pullback(1.0) if not isinstance(g, NoTangent)])
+
+    return run
 
 
 def same(f: Any, args: tuple[Any, ...], of: Any, rtol: float) -> None:
