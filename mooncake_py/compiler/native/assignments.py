@@ -119,18 +119,28 @@ class AssignmentReader(ExpressionReader):
         return value
 
     def exchanged(self, targets: Sequence[ast.expr], values: Sequence[Value]) -> Sequence[Value]:
-        """Return arrays that a loop binds anew and that change places as they are now."""
-        bases = [v.base if isinstance(v, Array) and v.whole else "" for v in values]
-        own = [
+        """Return arrays that a loop binds anew as they are now, before others take their memory."""
+        own = {
             found.base
             for target in targets
             if isinstance(target, ast.Name)
             and isinstance(found := self.scope.env.get(target.id), Array)
-        ]
-        if not set(bases) <= self.buffers or sorted(bases) != sorted(own):
-            return values
-        copies = [self.b.kept(v) for v in values if isinstance(v, Array)]
-        return [Array(a.shape, a.kind, a.at) for a in copies]
+        }
+        own &= self.buffers
+        moved = [v.base if isinstance(v, Array) and v.base in own else "" for v in values]
+        bases = [base for base in moved if base]
+        if len(set(bases)) < len(bases):
+            raise Unfit("arrays of one memory that change places", self.b.place)
+        return [self.moved(v) if base else v for v, base in zip(values, moved, strict=True)]
+
+    def moved(self, value: Value) -> Value:
+        """Return an array as it is now, in memory that only the new name for it stands for."""
+        assert isinstance(value, Array)
+        found = self.b.kept(value)
+        if value.whole:
+            return Array(found.shape, found.kind, found.at)
+        self.guarded.add(found.base)  # it was a view of what may have other names
+        return found
 
     def bind(self, name: str, value: Value) -> None:
         """Bind a variable."""

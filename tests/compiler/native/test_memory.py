@@ -227,6 +227,20 @@ def second_of(t, x):
     return t[0][0] @ x * t[0][1]
 
 
+def previous_array_in_one_statement(x, A):
+    y = 0.5 * x
+    for k in range(3):
+        x, y = y * 0.5 + x * A[k], x
+    return np.sum((x - y) ** 2)
+
+
+def part_of_the_previous_array(x, A):
+    y = x[1:]
+    for k in range(3):
+        x, y = x * A[k], x[1:]
+    return np.sum(x[1:] * y)
+
+
 REFUSED = (
     column_that_crosses_a_row, copy_onto_itself,
     element_that_the_call_changes, index_that_the_call_changes, written_while_bound_anew,
@@ -237,7 +251,8 @@ COMPILED = (
     argument_that_is_given_back, rows_and_columns_of_loops, transposed_column, backwards_view,
     old_array, given_as_out, results_that_are_arguments, previous_array, transposition_in_place,
     elements_in_a_tuple, index_that_is_bound_again, leaving_loops, diagonal_of_what_changes,
-    columns_that_are_copies_of_rows, tuples_in_tuples,
+    columns_that_are_copies_of_rows, tuples_in_tuples, previous_array_in_one_statement,
+    part_of_the_previous_array,
 )  # fmt: skip
 
 
