@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import NoTangent, grad, jvp, value_and_grad, vjp
-from mooncake_py.compiler.native import form, loop_site
+from mooncake_py.compiler.native import effort, form
 from mooncake_py.compiler.native.build import interpreted
 from mooncake_py.runtime.compilation import is_installed
 from tests.programs.comparing import function_of
@@ -26,7 +26,7 @@ ACTIVE = (0, 1, 2, 3)
 @pytest.fixture(autouse=True)
 def in_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(form, "built", interpreted)
-    monkeypatch.setattr(loop_site, "WORK", 1)
+    monkeypatch.setattr(effort, "LEAST", 1)
 
 
 def compare(seed: int, orders: bool = True, is_narrow: bool = False, mixed: bool = False) -> None:

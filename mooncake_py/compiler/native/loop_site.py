@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from numpy import ndarray
 
 from mooncake_py.compiler.elsewhere import Elsewhere
-from mooncake_py.compiler.evaluate import evaluated, passes
-from mooncake_py.compiler.ir import For, ForAll, While, statements
+from mooncake_py.compiler.native.effort import Effort
 from mooncake_py.compiler.native.loop_names import Loop
 from mooncake_py.compiler.native.loop_reader import read_loop
 from mooncake_py.compiler.native.reader import Reading
-from mooncake_py.compiler.native.region import NativeRegion
+from mooncake_py.compiler.native.region_site import RegionSite
 from mooncake_py.compiler.native.site import Refusal, Site, known_site
 from mooncake_py.compiler.native.types import KnownType, NumberType, Type, type_of
 from mooncake_py.overriding import override
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["LoopSite", "site_of_loop"]
 
 REFUSALS = 16  # runs in which the loop could not be read, after which it is not tried any more
-WORK = 50  # statements, fewer than which take less time than the way in and out
-ARRAY = 10  # statements on numbers take as long as one on arrays
-BYTES = 1024  # to be copied for each statement, at most
 SHORT = "it has few passes, or copies far more than it computes"
 FIXED = ModuleType, BuiltinFunctionType
 
@@ -66,6 +62,7 @@ class LoopSite(Site):
         super().__init__(name, f"{name} ({code.co_filename}:{line})")
         self.loop = loop
         self.refusals = 0
+        self.efforts: dict[int, Effort] = {}  # by the id of the region's site
         for shared in sorted(loop.shared):
             why = f"{shared}, which other functions may read or bind"
             self.refused[()] = Refusal(why, place_of(loop.node))
@@ -98,11 +95,8 @@ class LoopSite(Site):
         served = [(v, t) for v, t in zip(values, types, strict=True) if type(t) is not Unpassed]
         given = [v for v, _ in served]
         inputs = reading.inputs([t for _, t in served], given)
-        region = reading.site
-        if not self.is_worth(region.region, region.written, inputs):
-            region.why = region.why or SHORT
+        if not self.pays(reading.site, inputs):
             return Elsewhere
-        region.why = "" if region.why is SHORT else region.why
         return self.run(ctx, reading, inputs, given)
 
     def type_of(self, name: str, value: Any, met: set[int]) -> Any:
@@ -119,24 +113,21 @@ class LoopSite(Site):
             return NumberType("bool")
         return found
 
+    def pays(self, site: RegionSite, inputs: dict[str, Any]) -> bool:
+        """Return True if the loop is to run as a region; the report says if it never was."""
+        effort = self.efforts.get(id(site))
+        if effort is None:
+            effort = self.efforts[id(site)] = Effort(site.region, site.written)
+        found = effort.is_worth(inputs)
+        if not found:
+            site.why = site.why or SHORT
+        elif site.why is SHORT:
+            site.why = ""
+        return found
+
     @override
     def read(self, f: FunctionType, types: tuple[Type, ...]) -> Reading:
         given = dict(zip(self.loop.given, types, strict=True))
         served = {name: t for name, t in given.items() if not isinstance(t, Unpassed)}
         unserved = {name: t.what for name, t in given.items() if isinstance(t, Unpassed) and t.what}
         return read_loop(f, self.loop, served, unserved)
-
-    def is_worth(
-        self, region: NativeRegion, written: Sequence[str], inputs: dict[str, Any]
-    ) -> bool:
-        """Return False for few passes, and where what is copied before is far larger."""
-        loop = next(s for s in reversed(region.body) if isinstance(s, For | While))
-        if any(isinstance(s, While) for s in statements((loop,))):
-            return True  # nothing tells how often it runs
-        assert isinstance(loop, For)
-        try:
-            count = passes(loop, evaluated(loop.range, inputs), dict(inputs))
-        except (LookupError, ArithmeticError, TypeError, ValueError):
-            return True
-        work = count * (ARRAY if any(isinstance(s, ForAll) for s in statements((loop,))) else 1)
-        return work >= WORK and sum(inputs[name].nbytes for name in written) <= BYTES * work

@@ -14,7 +14,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import checkpointed, debug_mode, grad, hvp, jvp, value_and_grad
-from mooncake_py.compiler.native import loop_site
+from mooncake_py.compiler.native import effort, loop_site
 from mooncake_py.compiler.native.site import report
 from tests.compiler.native.test_site import active
 
@@ -26,7 +26,7 @@ M = np.outer(X, X + 1.0)
 
 @pytest.fixture(autouse=True)
 def short_loops(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop_site, "WORK", 1)
+    monkeypatch.setattr(effort, "LEAST", 1)
 
 
 def agree(f, *args):
@@ -370,7 +370,7 @@ def test_debug_mode_compiles_no_loop(tried):
 
 
 def test_short_loops_run_as_before(tried, monkeypatch):
-    monkeypatch.setattr(loop_site, "WORK", 50)
+    monkeypatch.setattr(effort, "LEAST", 50)
 
     def f(x, n):
         log = {0: 1.0}

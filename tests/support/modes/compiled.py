@@ -1,4 +1,4 @@
-"""A derivative whose functions are compiled whole, where they can be; the text runs as Python."""
+"""A derivative whose functions, or their loops, are compiled; the text runs as Python."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py.compiler.native import form
+from mooncake_py.compiler.native import effort, form
 from mooncake_py.compiler.native.build import interpreted
 from mooncake_py.compiler.native.region_site import RegionSite
 from mooncake_py.modes.reverse.whole import WholeGradient
@@ -57,6 +57,7 @@ def compiling(counts: Counter[str]) -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch, using(True):
         patch.setattr(form, "built", interpreted)
+        patch.setattr(effort, "LEAST", 1)
         patch.setattr(RegionSite, "attempt", counted)
         patch.setattr(WholeGradient, "run", whole)
         yield
