@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mooncake_py import interface
+from mooncake_py import derivatives, interface
 from mooncake_py.modes.forward import call
 from mooncake_py.modes.reverse import pullback
 from mooncake_py.runtime.enclosing import enclosing
@@ -71,7 +71,7 @@ def place(f: Any) -> str:
 def recording() -> Iterator[list[Record]]:
     """Record the outermost derivatives that are taken meanwhile."""
     records: list[Record] = []
-    value_and_gradient, start = interface.value_and_gradient, pullback.Vjp.start
+    value_and_gradient, start = derivatives.value_and_gradient, pullback.Vjp.start
     push_forward = call.push_forward
 
     def add(*parts: Any) -> None:
@@ -85,10 +85,17 @@ def recording() -> Iterator[list[Record]]:
             pass
 
     def recorded_gradient(
-        f: Any, argnums: Any, has_aux: bool, debug: bool, args: Any, kwargs: Any, *by: Any
+        f: Any,
+        argnums: Any,
+        has_aux: bool,
+        debug: bool,
+        args: Any,
+        kwargs: Any,
+        *by: Any,
+        **storage: Any,
     ) -> Any:
         outermost = enclosing() is None
-        result = value_and_gradient(f, argnums, has_aux, debug, args, kwargs, *by)
+        result = value_and_gradient(f, argnums, has_aux, debug, args, kwargs, *by, **storage)
         if outermost:
             value = result[0][0] if has_aux else result[0]
             add(f, args, kwargs, argnums, has_aux, value, result[1])
@@ -114,7 +121,7 @@ def recording() -> Iterator[list[Record]]:
         start = recorded_start
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(interface, "value_and_gradient", recorded_gradient)
+        patch.setattr(derivatives, "value_and_gradient", recorded_gradient)
         patch.setattr(interface, "Vjp", GivenVjp)
         patch.setattr(call, "push_forward", recorded_push)
         yield records
