@@ -98,7 +98,12 @@ def derive(code: CodeType, globals_: dict[str, Any], in_parts: bool = False) -> 
         for derived in entry.variants:
             if _fits(derived, globals_, in_parts):
                 return derived
-        derived = _derive(code, globals_, in_parts)
+        try:
+            derived = _derive(code, globals_, in_parts)
+        except SourceUnavailableError:
+            if not in_parts:
+                raise
+            return derive(code, globals_)  # when that was made there was a source, perhaps
         entry.variants = (derived, *entry.variants[: _VARIANTS_KEPT - 1])
         return derived
 

@@ -71,6 +71,8 @@ class AssignmentReader(ExpressionReader):
 
     def assigned(self, targets: Sequence[ast.expr], value: Value) -> None:
         """Bind or write targets."""
+        if len(targets) > 1:  # the value is computed once, before any of them is bound
+            value = self.computed(value)
         for target in targets:
             self.to_target(target, value)
 
@@ -100,6 +102,12 @@ class AssignmentReader(ExpressionReader):
             views = [viewed(self.b, value, [Number(Const(k), "int")]) for k in range(count)]
             return [v if v.shape else self.element(v) for v in views]
         raise Unfit("a value that is unpacked into as many names", self.b.place)
+
+    def computed(self, value: Value) -> Value:
+        """Return a value as it is now, with the parts of a tuple."""
+        if isinstance(value, Tuple):
+            return Tuple(tuple(map(self.computed, value.items)))
+        return self.kept_apart(value)
 
     def kept_apart(self, value: Value) -> Value:
         """Return a value as it is now, before other targets are bound."""

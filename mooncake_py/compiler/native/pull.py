@@ -141,6 +141,8 @@ class Puller:
             return negated(self.times(d.args[0], p, steps, values, together))
         if isinstance(p, Op) and p.op == "neg":
             return negated(self.times(d, p.args[0], steps, values, together))
+        if isinstance(p, Select) and is_choice(p.a) and is_choice(p.b):
+            return chosen(atom(steps, d), p)
         if is_finite(p, values, self.kinds):
             return product(d, p)
         if isinstance(p, Op) and p.op == "truediv":
@@ -150,6 +152,18 @@ class Puller:
             share = atom(steps, quotient(d, b, together))
             return self.times(share, a, steps, values, together)
         return Call(times, (d, p)) if together else guarded(d, product(d, p))
+
+
+def is_choice(p: Expr) -> bool:
+    """Return True for a number that is written down, or a choice of such."""
+    return isinstance(p, Const) or (isinstance(p, Select) and is_choice(p.a) and is_choice(p.b))
+
+
+def chosen(d: Expr, p: Expr) -> Expr:
+    """Return a cotangent times a choice of numbers; nothing, also of an infinite one, for zero."""
+    if isinstance(p, Select):
+        return Select(p.test, chosen(d, p.a), chosen(d, p.b))
+    return ZERO if p == ZERO else product(d, p)
 
 
 def quotient(d: Expr, p: Expr, together: bool) -> Expr:

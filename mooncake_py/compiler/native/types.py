@@ -130,11 +130,11 @@ def object_type(o: Any, met: set[int], depth: int) -> ObjectType | None:
     if t is not SimpleNamespace and not all(c is object or c.__flags__ & HEAP for c in t.__mro__):
         return None
     held = getattr(o, "__dict__", None)
-    if type(held) is not dict or len(held) > MOST_ATTRIBUTES or depth >= DEEP or id(o) in met:
+    if type(held) is not dict or len(held) > MOST_ATTRIBUTES or depth >= DEEP or id(held) in met:
         return None
     if not is_one_of(t.__getattribute__, PLAIN_READS) or hasattr(t, "__getattr__"):
         return None
-    met.add(id(o))
+    met.add(id(held))
     attributes = tuple(
         [
             (name, None if is_taken(t, name) else type_of(value, met, depth + 1))

@@ -329,3 +329,16 @@ def test_exceptions_put_the_object_back(tried):
     with pytest.raises(IndexError):
         grad(Model.run)(plain, 4)
     same(copy.copy(vars(m)), vars(plain))
+
+
+def test_two_objects_with_one_state(tried):
+    def f(a, b, x):
+        a.rate = x
+        b.rate = a.rate * 2.0
+        return a.rate * b.rate
+
+    u = np.ones(3)
+    a, b = Heat(u, 0.5, 0.1), Heat(u, 0.25, 0.1)
+    b.__dict__ = a.__dict__
+    assert grad(f, 2, compile=True)(a, b, 3.0) == grad(f, 2)(a, b, 3.0) == 24.0
+    assert not tried

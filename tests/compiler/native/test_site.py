@@ -127,6 +127,36 @@ def test_results_that_the_way_back_reads_may_be_overwritten_afterwards(tried):
     assert tried == [True]
 
 
+def test_an_infinite_cotangent_does_not_pass_what_was_not_chosen(tried):
+    def f(x):
+        return np.sum(np.sqrt(np.maximum(x, 0.5) - 0.5))
+
+    x = np.array([-1.0, 0.75, 0.25, 4.5])
+    with np.errstate(all="ignore"):
+        assert_allclose(grad(f, compile=True)(x), [0.0, 1.0, 0.0, 0.25])
+    assert tried == [True]
+
+
+def test_several_targets_are_given_one_value(tried):
+    def f(x, a):
+        s = t = 0.5
+        for i in range(len(x)):
+            s = t = s + x[i] * t
+            x[i] = a = s = x[i] * a
+        b, c = d = (s * a, x * 2.0)
+        s = b * 0.5
+        c[0] = 5.0
+        return s + t * a + np.sum(d[1] * x) + d[0]
+
+    args = np.array([0.7, -1.2, 0.8]), 0.6
+    value, g = value_and_grad(f, (0, 1), compile=True)(*copy.deepcopy(args))
+    assert tried == [True]
+    expected, h = value_and_grad(f, (0, 1))(*copy.deepcopy(args))
+    assert_allclose(value, expected)
+    for a, b in zip(g, h, strict=True):
+        assert_allclose(a, b)
+
+
 def test_captured_and_global_variables_are_read_as_they_are_now(tried):
     weights = np.array([1.0, 2.0])
     rate = 0.5
