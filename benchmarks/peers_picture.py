@@ -42,7 +42,7 @@ def draw(measured: Sequence[PeerTimes], file: Path) -> None:
         known = [(k, ratio) for k, ratio in points if ratio is not None]
         axis.plot(
             [k for k, _ in known], [ratio for _, ratio in known], marker, color=colour,
-            markersize=4, label=TITLES[name].replace("`", ""),
+            markersize=4, zorder=3 - 0.1 * len(axis.lines), label=TITLES[name].replace("`", ""),
         )  # fmt: skip
     axis.set_xticks(range(len(kernels)), [times.kernel for times in kernels], rotation=90)
     axis.tick_params(axis="x", labelsize=7)

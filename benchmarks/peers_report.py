@@ -161,7 +161,7 @@ def _of_jax(done: Sequence[PeerTimes]) -> str:
 
 
 def _of_autograd(done: Sequence[PeerTimes]) -> str:
-    return f"{count(t for t in done if 'autograd' not in t.ratios)} of these"
+    return f"{count(t for t in done if 'autograd' not in t.ratios)} of them"
 
 
 REWRITTEN: dict[str, Callable[[Sequence[PeerTimes]], str]] = {
@@ -186,8 +186,8 @@ def summary_table(measured: Sequence[PeerTimes]) -> str:
     common = count(t for t in measured if all(ratio_of(t, n) is not None for n in TITLES))
     titles = (
         "",
-        "to be rewritten",
         f"kernels, of {count(measured)}",
+        "rewritten by hand",
         "gradient over NumPy, all of these",
         f"the {common} that all can do",
         "first call",
@@ -195,7 +195,7 @@ def summary_table(measured: Sequence[PeerTimes]) -> str:
     lines = [markdown_row(titles), "|---" * len(titles) + "|"]
     for s in summaries(measured):
         means = digits(s.over_all), digits(s.over_common)
-        cells = s.title, s.rewritten, str(s.kernels), *means, seconds(s.first)
+        cells = s.title, str(s.kernels), s.rewritten, *means, seconds(s.first)
         lines.append(markdown_row(cells))
     return "\n".join(lines)
 

@@ -139,14 +139,14 @@ def test_summaries() -> None:
     assert (ours.first, plain.first) == (1.5, None)
     assert ours.rewritten == "nothing"
     assert jax.rewritten == "30 % of the lines"
-    assert autograd.rewritten == "1 of these"
+    assert autograd.rewritten == "1 of them"
     assert len(means(MEASURED)) == 5
 
 
 def test_tables() -> None:
     table = summary_table(MEASURED).splitlines()
     assert "kernels, of 2" in table[0]
-    assert table[2].startswith("| mooncake_py, `compile=True` | nothing | 2 | 0.63 | 0.25 | 1.50 s")
+    assert table[2].startswith("| mooncake_py, `compile=True` | 2 | nothing | 0.63 | 0.25 | 1.50 s")
     lu, pendulum = full_table(MEASURED).splitlines()[2:]
     assert lu.startswith("| `lu`, 50 / 200 | 1.00 ms / 4.00 ms | 0.50 / 2.0 | 4.0 | 2.0 / 8.0 |")
     assert "| no TypeError | 1.00 s / 0.01 s | 0.50 s / 0.60 s | 3 of 6 |" in lu
@@ -169,6 +169,13 @@ def test_documents_are_written_and_read(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert document.read_text() == expected
     peers_documents.write("here", MEASURED)
     assert document.read_text() == expected
+
+
+@pytest.mark.parametrize("document", peers_documents.DOCUMENTS, ids=lambda path: path.name)
+def test_documents_have_what_was_measured(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    assert "<!-- peers: summary -->" in text
+    assert peers_documents.filled(text, *peers_documents.read()) == text
 
 
 @pytest.mark.slow

@@ -42,6 +42,9 @@ def test_candidates_take_turns_on_fresh_arguments() -> None:
     medians = interleaved_medians({"overwrite": overwrite, "look": look}, (np.ones(3),), 0.0)
     assert calls == ["overwrite", "look"] * FEWEST_ROUNDS
     assert all(taken > 0.0 for taken in medians.values())
+    calls.clear()
+    interleaved_medians({"overwrite": overwrite, "look": look}, (np.ones(3),), 0.0, warm=True)
+    assert calls == ["overwrite", "overwrite", "look", "look"] * FEWEST_ROUNDS
 
 
 def test_gradients_that_differ_are_refused() -> None:
