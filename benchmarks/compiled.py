@@ -28,7 +28,8 @@ from benchmarks.timing import interleaved_medians
 from mooncake_py import value_and_grad
 from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.native.site import Site
-from mooncake_py.modes.reverse import whole
+from mooncake_py.modes.forward import whole as forward
+from mooncake_py.modes.reverse import whole as reverse
 
 Extent = Literal["whole", "parts", "no"]
 Run = Callable[..., Any]
@@ -44,6 +45,13 @@ FIRST_LIMIT = 3.0
 AGAIN_LIMIT = 0.4
 # Kernels whose first call is timed in a second process too.
 AGAIN = "jacobi_2d", "lu", "prediction", "cavity"
+
+# What runs functions that are compiled whole, without the context of a derivative.
+WITHOUT_CONTEXT = (
+    (reverse, "gradient_of_whole"),
+    (forward, "push_whole"),
+    (forward, "product_of_whole"),
+)
 
 FAST = {"fastmath": {"reassoc", "contract"}, "error_model": "numpy"}
 """How what is written by hand is compiled: sums in any order, as vectors need it."""
@@ -154,7 +162,7 @@ def extent_of(kernel: Kernel, size: int, run: Run) -> Extent:
 def counted() -> Iterator[set[str]]:
     """Collect the names of the functions and loops that run compiled within a block."""
     found: set[str] = set()
-    run, gradient = Site.run, whole.gradient_of_whole
+    run = Site.run
 
     def watched(self: Site, ctx: Any, reading: Any, inputs: Any, given: Any) -> Any:
         y = run(self, ctx, reading, inputs, given)
@@ -162,17 +170,25 @@ def counted() -> Iterator[set[str]]:
             found.add(self.name)
         return y
 
-    def watched_gradient(f: Any, *args: Any) -> Any:
-        result = gradient(f, *args)
-        if result is not None:
-            found.add(f.__qualname__)
-        return result
+    def watching(derivative: Run) -> Run:
+        def noted(f: Any, *args: Any, **options: Any) -> Any:
+            result = derivative(f, *args, **options)
+            if result is not None:
+                found.add(f.__qualname__)
+            return result
 
-    Site.run, whole.gradient_of_whole = watched, watched_gradient
+        return noted
+
+    before = [getattr(module, name) for module, name in WITHOUT_CONTEXT]
     try:
+        Site.run = watched
+        for (module, name), derivative in zip(WITHOUT_CONTEXT, before, strict=True):
+            setattr(module, name, watching(derivative))
         yield found
     finally:
-        Site.run, whole.gradient_of_whole = run, gradient
+        Site.run = run
+        for (module, name), derivative in zip(WITHOUT_CONTEXT, before, strict=True):
+            setattr(module, name, derivative)
 
 
 def by_hand(function: Run) -> Run:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.boundary.apart import arguments_apart
-from mooncake_py.boundary.arguments import ArgNums, name_of
+from mooncake_py.boundary.arguments import ArgNums, choose_arguments, name_of
 from mooncake_py.errors import InvalidTangentError, NonScalarOutputError
 from mooncake_py.interface import grad, jvp, value_and_grad
 from mooncake_py.jacobians import jacobian, of_chosen, value_and_jacobian
@@ -19,7 +19,8 @@ from mooncake_py.language.draws import Draws
 from mooncake_py.modes.reverse.settings import compiling
 from mooncake_py.recomputation.agreement import Runs
 from mooncake_py.recomputation.structures import unit
-from mooncake_py.runtime.compilation import require_compiler
+from mooncake_py.runtime.compilation import compiles, require_compiler
+from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.utilities.structures import copied
 
 __all__ = ["hessian", "hessian_diagonal", "hvp", "value_and_hvp", "value_grad_and_hessian"]
@@ -99,6 +100,10 @@ def value_and_product(f: Any, args: tuple[Any, ...], v: Any, argnums: ArgNums) -
     v = copied(v)  # it may share memory with an argument
     several = isinstance(argnums, tuple)
     tangents = v if several else (v,)
+    found = whole_product(f, args, tangents, argnums)
+    if found is not None:
+        value, _, products = found
+        return value, products if several else products[0]
     with arguments_apart(f, argnums, args, {}) as apart:
         function, values = of_chosen(f, apart)
         # Only for those who use it.
@@ -117,6 +122,21 @@ def value_and_product(f: Any, args: tuple[Any, ...], v: Any, argnums: ArgNums) -
         else:
             value, products = found
         return value, products if several else products[0]
+
+
+def whole_product(
+    f: Any, args: tuple[Any, ...], tangents: Any, argnums: ArgNums, with_gradient: bool = False
+) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]] | None:
+    """Return value, gradients and products of a function that is compiled whole, else None."""
+    if not compiles() or enclosing() is not None:
+        return None
+    # Only where functions are compiled.
+    from mooncake_py.modes.forward.whole import product_of_whole
+
+    chosen = choose_arguments(f, argnums, args, {})
+    if not isinstance(tangents, tuple) or len(tangents) != len(chosen):
+        return None  # the general way says what is wrong
+    return product_of_whole(f, chosen, args, tangents, with_gradient=with_gradient)
 
 
 def value_and_hvp(
@@ -159,6 +179,11 @@ def value_and_hvp(
     v = copied(v)  # it may share memory with an argument
     several = isinstance(argnums, tuple)
     tangents = v if several else (v,)
+    with compiling(compile):
+        found = whole_product(f, args, tangents, argnums, with_gradient=True)
+    if found is not None:
+        value, gradients, products = found
+        return (value, gradients, products) if several else (value, gradients[0], products[0])
     with compiling(compile), arguments_apart(f, argnums, args, {}) as apart:
         function, values = of_chosen(f, apart)
         # Only for those who use it.

@@ -20,7 +20,7 @@ from mooncake_py.modes.reverse.pullback import Vjp
 from mooncake_py.modes.reverse.settings import compiling, settings
 from mooncake_py.rules.frule import frule
 from mooncake_py.rules.rrule import rrule
-from mooncake_py.runtime.compilation import require_compiler
+from mooncake_py.runtime.compilation import compiles, require_compiler
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.limits import limits_raised
 
@@ -297,6 +297,13 @@ def jvp(
             return jvp_along(f, primals, tangents)
         require_direction(primals, tangents)
         require_plain(f, primals)
+        if compiles() and enclosing() is None:
+            # Only where functions are compiled.
+            from mooncake_py.modes.forward.whole import push_whole
+
+            found = push_whole(f, primals, tangents)
+            if found is not None:
+                return found
         # Only for those who use it.
         from mooncake_py.modes.forward.call import push_forward
 

@@ -20,10 +20,11 @@ from benchmarks.compiled import (
 from benchmarks.compiled_adjoints import ADJOINTS
 from benchmarks.kernel import Kernel
 from benchmarks.kernels import KERNELS
-from mooncake_py import grad, value_and_grad
+from mooncake_py import grad, jvp, value_and_grad
 from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.native import site
 from mooncake_py.compiler.native.site import Site
+from mooncake_py.modes.forward import whole as forward
 from mooncake_py.modes.reverse import whole
 from mooncake_py.runtime import compilation
 
@@ -58,12 +59,16 @@ def test_functions_that_run_compiled_are_counted(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(Site, "run", run)
     monkeypatch.setattr(whole, "gradient_of_whole", gradient)
+    monkeypatch.setattr(forward, "push_whole", lambda f, *_: (2.0, 1.0) if f is half else None)
     monkeypatch.setattr(compilation, "is_installed", lambda: True)
     with counted() as found:
         grad(energy, compile=True)(1.0)
     assert found == {"half"}
     with counted() as found:
         grad(half, compile=True)(1.0)
+    assert found == {"half"}
+    with counted() as found:
+        jvp(half, (1.0,), (1.0,), compile=True)
     assert found == {"half"}
     assert (Site.run, whole.gradient_of_whole) == (run, gradient)
 

@@ -92,13 +92,13 @@ class Reread:
     ----------
     places : list of int or None
         Of each argument the place among the inputs of the region; None for none or several.
-    gradients : dict
-        What `modes.reverse.whole` makes of it.
+    derivatives : dict
+        What `whole` of the modes makes of it.
     """
 
     def __init__(self, reading: Reading, types: Sequence[Type], name: str) -> None:
         self.places = places(types)
-        self.gradients: dict[Any, Any] = {}
+        self.derivatives: dict[Any, Any] = {}
         self.callees = reading.callees
         self.captured = reading.captured
         self.output = reading.output

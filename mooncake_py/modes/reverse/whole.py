@@ -17,7 +17,7 @@ from mooncake_py.boundary.apart import is_watched
 from mooncake_py.compiler.native.form import Form
 from mooncake_py.compiler.native.reader import Output
 from mooncake_py.compiler.native.region import REAL
-from mooncake_py.compiler.native.region_site import all_finite, in_order
+from mooncake_py.compiler.native.region_site import RegionSite, all_finite, in_order
 from mooncake_py.compiler.native.site import FunctionSite, Reread, given_back, site_of
 from mooncake_py.compiler.native.spares import STACK
 from mooncake_py.compiler.native.types import LARGE
@@ -27,7 +27,7 @@ from mooncake_py.modes.reverse.storage import Storage, Workspace
 from mooncake_py.rules import registry
 from mooncake_py.runtime.active import Active
 
-__all__ = ["Match", "WholeGradient", "gradient_of_whole"]
+__all__ = ["Match", "WholeGradient", "gradient_of_whole", "matched", "names_of"]
 
 Result = tuple[Any, tuple[Any, ...]]
 VALUES = frozenset({float, np.float64, np.float32, int, np.int64})
@@ -81,22 +81,15 @@ def gradient_of_whole(
         The memory to use, for calls that differ in the values of their arguments only.  By
         default what earlier calls left, and new memory for what is given back.
     """
-    if type(f) is not FunctionType or reporter.get() is not None or is_watched():
-        return None
-    if not (ReverseContext.fuses and ReverseContext.tries_loops):
-        return None
     match = None if workspace is None or kwargs else workspace.match
-    inputs = None if match is None else match.inputs(f, args)
+    inputs = None if match is None or not runs_alone(f) else match.inputs(f, args)
     if match is not None and inputs is not None:
         whole = match.whole
     else:
-        site = site_of(f)
-        found = None if site is None else site.matched(f, args, kwargs)
-        if site is None or found is None:
+        found = matched(f, args, kwargs)
+        if found is None:
             return None
-        reading, inputs = found
-        if Active in map(type, inputs.values()):
-            return None
+        site, reading, inputs = found
         whole = whole_gradient(site, reading, tuple(chosen), has_aux)
         if whole is None:
             return None
@@ -109,14 +102,39 @@ def gradient_of_whole(
     return whole.run(inputs, workspace or whole.form.spares)
 
 
+def runs_alone(f: Any) -> bool:
+    """Return True for a function in whose call nobody else takes part."""
+    return (
+        type(f) is FunctionType
+        and reporter.get() is None
+        and not is_watched()
+        and ReverseContext.fuses
+        and ReverseContext.tries_loops
+    )
+
+
+def matched(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[FunctionSite, Reread, dict[str, Any]] | None:
+    """Return the function as it is read for a call, and the inputs of its region.
+
+    None where it is not compiled, or the general way is to be taken for another reason.
+    """
+    site = site_of(f) if runs_alone(f) else None
+    found = None if site is None else site.matched(f, args, kwargs)
+    if site is None or found is None or Active in map(type, found[1].values()):
+        return None
+    return site, *found
+
+
 def whole_gradient(
     site: FunctionSite, reading: Reread, chosen: tuple[int | str, ...], has_aux: bool
 ) -> WholeGradient | None:
     """Return how the gradient is computed, None if not in this way; found out once."""
     key = chosen, has_aux
-    if key not in reading.gradients:
-        reading.gradients[key] = WholeGradient.of(site, reading, chosen, has_aux)
-    return reading.gradients[key]
+    if key not in reading.derivatives:
+        reading.derivatives[key] = WholeGradient.of(site, reading, chosen, has_aux)
+    return reading.derivatives[key]
 
 
 class WholeGradient:
@@ -132,9 +150,9 @@ class WholeGradient:
     """
 
     def __init__(
-        self, reading: Reread, form: Form, names: Sequence[str], value: Output, aux: Output | None
+        self, site: RegionSite, form: Form, names: Sequence[str], value: Output, aux: Output | None
     ) -> None:
-        self.site = site = reading.site
+        self.site = site
         self.form = form
         self.names = names
         self.value = value
@@ -158,23 +176,15 @@ class WholeGradient:
         cls, site: FunctionSite, reading: Reread, chosen: Sequence[int | str], has_aux: bool
     ) -> WholeGradient | None:
         """Return it, or None if the function gives back, or is given, something else."""
-        region = reading.site.region
-        positions = [k if isinstance(k, int) else site.parameters.index(k) for k in chosen]
-        at = [reading.places[k] for k in positions]
-        names = [region.inputs[k] for k in at if k is not None]
+        names = names_of(site, reading, chosen)
         value, aux = reading.output, None
         if has_aux and value.kind == "tuple" and len(value.items) == 2:
             value, aux = value.items
             has_aux = not is_copied(aux)
-        if (
-            has_aux
-            or value.kind != "number"
-            or None in at
-            or not REAL.issuperset([region.kinds[name] for name in names])
-        ):
+        if has_aux or value.kind != "number" or names is None:
             return None
         form = reading.site.form_where(frozenset(names))
-        return None if form is None else cls(reading, form, names, value, aux)
+        return None if form is None else cls(reading.site, form, names, value, aux)
 
     def run(self, inputs: Mapping[str, Any], storage: Storage) -> Result | None:
         """Return the result and the gradients, None where something is unusual."""
@@ -237,6 +247,16 @@ class WholeGradient:
                 own = shadows.get(name)
                 gradients.append(storage.zeros(name, x) if own is None else own)
         return tuple(gradients)
+
+
+def names_of(site: FunctionSite, reading: Reread, chosen: Sequence[int | str]) -> list[str] | None:
+    """Return the inputs that are the chosen arguments; None if one is no real number or array."""
+    region = reading.site.region
+    positions = [k if isinstance(k, int) else site.parameters.index(k) for k in chosen]
+    at = [reading.places[k] for k in positions]
+    names = [region.inputs[k] for k in at if k is not None]
+    is_real = None not in at and REAL.issuperset([region.kinds[name] for name in names])
+    return names if is_real else None
 
 
 def is_copied(output: Output) -> bool:

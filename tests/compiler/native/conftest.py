@@ -7,6 +7,7 @@ import pytest
 from mooncake_py.compiler.native import form
 from mooncake_py.compiler.native.build import interpreted
 from mooncake_py.compiler.native.region_site import RegionSite
+from mooncake_py.modes.forward import whole as forward_whole
 from mooncake_py.modes.reverse.whole import WholeGradient
 from mooncake_py.runtime.compilation import is_installed
 
@@ -25,6 +26,14 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         found.append(type(y) is dict)
         return y
 
+    forward = forward_whole.run_forward
+
+    def pushed(site, output, inputs):
+        y = forward(site, output, inputs)
+        if y is not None:
+            found.append(True)
+        return y
+
     def whole(self, inputs, storage):
         y = run(self, inputs, storage)
         if y is not None:  # else the region is tried in the general way
@@ -34,4 +43,5 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     monkeypatch.setattr(form, "built", interpreted)
     monkeypatch.setattr(RegionSite, "attempt", noted)
     monkeypatch.setattr(WholeGradient, "run", whole)
+    monkeypatch.setattr(forward_whole, "run_forward", pushed)
     return found

@@ -13,6 +13,7 @@ import pytest
 from mooncake_py.compiler.native import effort, form
 from mooncake_py.compiler.native.build import interpreted
 from mooncake_py.compiler.native.region_site import RegionSite
+from mooncake_py.modes.forward import whole as forward_whole
 from mooncake_py.modes.reverse.whole import WholeGradient
 from mooncake_py.runtime.compilation import using
 from tests.support.modes.problem import Problem, Skipped, require_close, require_value
@@ -43,11 +44,16 @@ def compiled(
 @contextmanager
 def compiling(counts: Counter[str]) -> Iterator[None]:
     """Let functions be compiled within a block, and count the regions that run."""
-    attempt, run = RegionSite.attempt, WholeGradient.run
+    attempt, run, forward = RegionSite.attempt, WholeGradient.run, forward_whole.run_forward
 
     def counted(self: Any, *args: Any) -> Any:
         y = attempt(self, *args)
         counts["regions that ran compiled"] += type(y) is dict
+        return y
+
+    def pushed(*args: Any) -> Any:
+        y = forward(*args)
+        counts["regions that ran compiled"] += y is not None
         return y
 
     def whole(self: Any, *args: Any) -> Any:
@@ -60,4 +66,5 @@ def compiling(counts: Counter[str]) -> Iterator[None]:
         patch.setattr(effort, "LEAST", 1)
         patch.setattr(RegionSite, "attempt", counted)
         patch.setattr(WholeGradient, "run", whole)
+        patch.setattr(forward_whole, "run_forward", pushed)
         yield
