@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mooncake_py.compiler.flat import is_flat
 from mooncake_py.compiler.ir import (
+    Apply,
     Assign,
     Call,
     Compare,
@@ -49,6 +50,7 @@ def active_parts(
         for s in statements(region.body)
         if isinstance(s, Assign | Let)
     ]
+    flows += [(s.target, set(s.operands)) for s in statements(region.body) if isinstance(s, Apply)]
     while True:
         shared = {groups[array] for array in groups if array in found}
         found |= {array for array in groups if groups[array] in shared}

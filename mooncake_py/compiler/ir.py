@@ -19,6 +19,7 @@ Indices, ranges and tests are expressions too.  `adjoint` adds what has no deriv
 Where a whole function is read (`native`) statements on arrays are loops over scalar stores::
 
     statement = ForAll(counters, extents, block) | Alloc(name, shape, kind, zero)
+              | Apply(function, array, array*)
 
 Nodes are equal if they mean the same, wherever they stand.
 """
@@ -34,7 +35,8 @@ from typing import Any
 from mooncake_py.compiler.node import Node
 
 __all__ = [
-    "FLOATS", "INTS", "STEPS", "Alloc", "Assign", "Block", "Break", "Bump", "Call", "Check",
+    "FLOATS", "INTS", "STEPS", "Alloc", "Apply", "Assign", "Block", "Break", "Bump", "Call",
+    "Check",
     "Compare", "Const", "Count", "Expr", "Finite", "For", "ForAll", "If", "Length", "Let", "Load",
     "Name", "Op", "Pop", "Push", "Region", "Select", "Statement", "Target", "While", "blocks_of",
     "parts_of", "rebuilt", "statements", "substituted", "walk", "with_blocks", "with_value",
@@ -214,6 +216,22 @@ class Alloc(Node):
     zero: bool
 
 
+class Apply(Node):
+    """Compute all of a new array from whole arrays, or leave the region.
+
+    Attributes
+    ----------
+    function : callable
+        Writes its first argument, and returns whether all went well.
+    target : str
+    operands : tuple of str
+    """
+
+    function: Any
+    target: str
+    operands: tuple[str, ...]
+
+
 class While(Node):
     """``while test: ...``."""
 
@@ -234,7 +252,20 @@ class Break(Node):
 
 
 Statement = (
-    Assign | Let | Count | Check | Finite | Push | Bump | For | ForAll | While | If | Break | Alloc
+    Assign
+    | Let
+    | Count
+    | Check
+    | Finite
+    | Push
+    | Bump
+    | For
+    | ForAll
+    | While
+    | If
+    | Break
+    | Alloc
+    | Apply
 )
 Block = tuple[Statement, ...]
 

@@ -17,6 +17,7 @@ from mooncake_py.compiler.activity import part_of, target_of
 from mooncake_py.compiler.flat import is_flat
 from mooncake_py.compiler.ir import (
     Alloc,
+    Apply,
     Assign,
     Block,
     Const,
@@ -79,9 +80,15 @@ class Pushforward:
                     if name in self.names:
                         own = self.names[name]
                         result.append(Alloc(own, s.shape, s.kind, s.zero, place=s.place))
+                case Apply():
+                    result += self.applied(s)
                 case _:
                     result.append(with_blocks(s, self.block))
         return tuple(result)
+
+    def applied(self, s: Apply) -> Block:
+        """Return what computes an array, and its tangent."""
+        raise NotImplementedError
 
     def assigned(self, s: Assign | Let, target: Target) -> Block:
         """Return an assignment after that of its tangent."""

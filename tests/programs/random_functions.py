@@ -83,6 +83,9 @@ OTHERS = (
     "m[2] = m[1] - m[0, ::-1]", "np.dot(m, m.T * 0.2, out=m)",
     "m[k:, k:] -= 0.1 * (m[k:, :2] @ m[k:, :2].T)", "m = 0.4 * m @ m",
     "m[k:, k] = m[k, k:]", "m[k + 1:, k] = m[k, k + 1:]", "m = np.triu(m) + np.tril(m.T, -k)",
+    "y = np.linalg.solve(m @ m.T + 4.0 * np.eye(n), y)",
+    "m -= 0.1 * np.linalg.inv(np.eye(n) + m.T @ m)",
+    "m = np.linalg.cholesky(np.eye(n) + m @ m.T)", "b += 0.1 * np.linalg.det(np.eye(n) + m @ m.T)",
     "a += 0.1 * np.trace(m)", "m -= 0.2 * np.eye(n, k=k)",
 )  # fmt: skip
 

@@ -29,6 +29,7 @@ from mooncake_py.compiler.ir import (
     FLOATS,
     INTS,
     Alloc,
+    Apply,
     Assign,
     Block,
     Break,
@@ -51,6 +52,7 @@ from mooncake_py.compiler.ir import (
     Target,
     statements,
 )
+from mooncake_py.compiler.native.applied import Derivatives
 from mooncake_py.compiler.native.counting import counted
 from mooncake_py.compiler.native.kinds import kind_of
 from mooncake_py.compiler.native.mentions import (
@@ -152,16 +154,31 @@ class _Adjoint(Sweeper):
         self.active = {name for name in active if region.kinds[name] in REAL}
         self.fresh = unused("v", region.kinds)
         self.pulls: dict[int, Pull] = {}
+        self.derivatives = Derivatives(self.fresh)
+        self.made: dict[str, int] = {}
         self.together = {id(s.body[0]) for s in statements(self.body) if isinstance(s, ForAll)}
         self.scopes = Scopes(region, self.body, self.active)
         self.puller = Puller(self.active, self.kinds, self.scopes.replayed, self.fresh)
         self.needs = Needs(self.body, self.scopes, self.pull_of, self.is_replayed)
 
-    def pull_of(self, s: Assign | Let) -> Pull:
-        """Return the adjoint of an assignment."""
+    def pull_of(self, s: Assign | Let | Apply) -> Pull:
+        """Return the adjoint of an assignment, or of what computes an array."""
         found = self.pulls.get(id(s))
         if found is None:
-            found = self.pulls[id(s)] = self.puller.of(s, id(s) in self.together)
+            if isinstance(s, Apply):
+                found = self.applied(s)
+            else:
+                found = self.puller.of(s, id(s) in self.together)
+            self.pulls[id(s)] = found
+        return found
+
+    def applied(self, s: Apply) -> Pull:
+        """Return the adjoint of what computes an array."""
+        found = self.derivatives.pull(s, self.active, id(s) not in self.scopes.first)
+        for made in found.back:
+            if isinstance(made, Alloc):
+                self.kinds[made.name] = FLOAT
+                self.made[made.name] = len(made.shape)
         return found
 
     def sweeps(self) -> NativeSweeps:
@@ -189,7 +206,9 @@ class _Adjoint(Sweeper):
             tuple(map(cotangent_of, self.received())),
             tuple(map(cotangent_of, gives)),
             self.all_kinds((*forward_block, *reverse_block)),
-            region.arrays | {cotangent_of(a): n for a, n in region.arrays.items() if a in active},
+            region.arrays
+            | self.made
+            | {cotangent_of(a): n for a, n in region.arrays.items() if a in active},
         )
 
     def received(self) -> list[str]:
@@ -287,6 +306,8 @@ class _Adjoint(Sweeper):
                 pass
             case Assign() | Let():
                 return self.paired(s, s, (), ())
+            case Apply():
+                return [s], [*self.pull_of(s).back]
             case ForAll(body=(Assign() as inner,)):
                 return self.paired(s, inner, s.counters, s.extents)
             case Count() if self.needs.is_saved(s):

@@ -22,6 +22,8 @@ __all__ = ["OPTIONS", "CannotCompile", "compilable", "digest", "fingerprint", "i
 
 FIXED = (FunctionType, BuiltinFunctionType, ModuleType, np.ufunc, type)
 """Types of what a function reads of its module that does not change for certain, or as good as."""
+DISPATCHER = type(np.dot)
+"""Of functions of NumPy that arrays of other types may take over."""
 OWN = mooncake_py.__name__
 
 INSTEAD: dict[Any, Any] = {f: own for f, (own, _) in NUMPY_FUNCTIONS.items()} | {
@@ -150,7 +152,9 @@ def fingerprint(f: Any, *, within: tuple[Any, ...] = ()) -> str | None:
     within : tuple of functions
         Those that read it.
     """
-    if f is None or isinstance(f, np.ufunc | BuiltinFunctionType | ModuleType | type):
+    if f is helpers.add_product:
+        f = instead(f)
+    if f is None or isinstance(f, np.ufunc | DISPATCHER | BuiltinFunctionType | ModuleType | type):
         return f"{getattr(f, '__module__', '')}.{getattr(f, '__name__', '')}"
     if isinstance(f, bool | int | float | str):
         return repr(f)

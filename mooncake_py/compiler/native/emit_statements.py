@@ -6,6 +6,7 @@ from itertools import groupby, takewhile
 
 from mooncake_py.compiler.ir import (
     Alloc,
+    Apply,
     Assign,
     Block,
     Break,
@@ -35,7 +36,7 @@ from mooncake_py.compiler.ir import (
 )
 from mooncake_py.compiler.native.contractions import Contraction, Window
 from mooncake_py.compiler.native.emit_expressions import NUMPY_NAMES, STACK, TOP, Expressions
-from mooncake_py.compiler.native.helpers import add_product
+from mooncake_py.compiler.native.helpers import LARGE, add_product
 from mooncake_py.compiler.native.linear import ZERO
 from mooncake_py.compiler.native.loops import nested
 from mooncake_py.compiler.native.region import BOOL, FLOAT32
@@ -45,8 +46,6 @@ from mooncake_py.compiler.simplify import added, product
 __all__ = ["DTYPES", "INDENT", "Statements"]
 
 INDENT = "    "
-LARGE = 700
-"""Of how many products of numbers a product of matrices is for BLAS: a call takes 0.2 us."""
 DTYPES = {kind: f"np.{name}" for kind, name in NUMPY_NAMES.items()}
 
 
@@ -142,6 +141,8 @@ class Statements:
                 return self.checked([test])
             case Alloc():
                 return self.allocated(s)
+            case Apply():
+                return self.applied(s)
             case ForAll():
                 return self.for_all(s)
             case For(name=name, range=steps, body=body):
@@ -196,6 +197,12 @@ class Statements:
         name = text(Name(s.name))
         make = "np.zeros" if s.zero else "np.empty"
         return [f"{name} = {make}(({shape}), {DTYPES[s.kind]})", *self.lengths(s.name)]
+
+    def applied(self, s: Apply) -> list[str]:
+        """Return the lines that compute an array; the way back does not ask how that went."""
+        arrays = ", ".join([self.expressions.text(Name(a)) for a in (s.target, *s.operands)])
+        call = f"{self.expressions.name_of(s.function)}({arrays})"
+        return [f"if not {call}:", INDENT + self.failure] if self.failure else [call]
 
     def lengths(self, array: str) -> list[str]:
         """Return the lines that name the lengths of an array that are read."""

@@ -30,6 +30,7 @@ from mooncake_py.compiler.native.arguments import (
 from mooncake_py.compiler.native.builder import Builder
 from mooncake_py.compiler.native.builtin_functions import BUILTINS
 from mooncake_py.compiler.native.indexing import diagonal, flipped, transposed
+from mooncake_py.compiler.native.linalg import LINEAR_ALGEBRA
 from mooncake_py.compiler.native.linear import ONE
 from mooncake_py.compiler.native.matrices import MATRIX_FUNCTIONS
 from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT, REAL
@@ -321,7 +322,7 @@ FUNCTIONS: dict[Any, Reader] = {
     np.linspace: joining.linspace, np.arange: joining.ranged,
     np.searchsorted: searching.searched, np.interp: searching.interpolated,
     np.copyto: copied_to, np.cross: cross,
-} | BUILTINS | MATRIX_FUNCTIONS  # fmt: skip
+} | BUILTINS | MATRIX_FUNCTIONS | LINEAR_ALGEBRA  # fmt: skip
 METHODS: dict[str, Reader] = {
     "sum": reduction(added_up), "mean": reduction(reductions.mean), "dot": product,
     "copy": copied, "fill": flat, "transpose": transpose, "diagonal": of_diagonal,

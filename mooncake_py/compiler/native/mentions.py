@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from mooncake_py.compiler.ir import (
     Alloc,
+    Apply,
     Assign,
     Block,
     Bump,
@@ -61,6 +62,8 @@ def bound_by(s: Statement) -> tuple[str, ...]:
             return (s.name,)
         case ForAll():
             return s.counters
+        case Apply():
+            return (s.target,)
     return ()
 
 
@@ -80,7 +83,7 @@ def written_arrays(block: Block) -> set[str]:
     return {
         name
         for s in statements(block)
-        if isinstance(s, Alloc) or (isinstance(s, Assign) and isinstance(s.target, Load))
+        if isinstance(s, Alloc | Apply) or (isinstance(s, Assign) and isinstance(s.target, Load))
         for name in bound_by(s)
     }
 

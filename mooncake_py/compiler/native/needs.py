@@ -18,6 +18,7 @@ from collections.abc import Callable
 
 from mooncake_py.compiler.ir import (
     Alloc,
+    Apply,
     Assign,
     Block,
     Count,
@@ -45,7 +46,7 @@ class Needs:
     body : Block
     scopes : Scopes
     pull_of : callable
-        Returns the adjoint of an assignment.
+        Returns the adjoint of an assignment, or of what computes an array.
     is_replayed : callable
         Whether the way back asks the test of a branch again.
 
@@ -59,7 +60,7 @@ class Needs:
         self,
         body: Block,
         scopes: Scopes,
-        pull_of: Callable[[Assign | Let], Pull],
+        pull_of: Callable[[Assign | Let | Apply], Pull],
         is_replayed: Callable[[If], bool],
     ) -> None:
         self.scopes = scopes
@@ -101,6 +102,8 @@ class Needs:
                 return (inside - set(s.counters)) | values_in(s.extents)
             case Count():
                 return self.counted(s, needed)
+            case Apply():
+                return needed | self.pull_of(s).reads
             case Alloc():
                 return (needed - {s.name}) | values_in(s.shape)
             case For() | While():

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from mooncake_py.compiler.activity import part_of
 from mooncake_py.compiler.ir import (
     Alloc,
+    Apply,
     Assign,
     Block,
     Call,
@@ -143,7 +144,7 @@ def first_written(block: Block, own: set[str]) -> Iterator[Statement]:
     for s in block:
         inner = s.body[0] if isinstance(s, ForAll) and len(s.body) == 1 else s
         is_store = isinstance(inner, Assign) and isinstance(inner.target, Load)
-        if is_store and made.intersection(bound_by(inner)):
+        if (is_store or isinstance(s, Apply)) and made.intersection(bound_by(inner)):
             yield s
         made -= set(mentions((s,)))
         if isinstance(s, Alloc) and s.name in own:

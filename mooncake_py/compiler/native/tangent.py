@@ -13,14 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from mooncake_py.compiler.ir import Block, Const, Expr, Let, Op, statements
+from mooncake_py.compiler.ir import Alloc, Apply, Block, Const, Expr, ForAll, Let, Op, statements
+from mooncake_py.compiler.native.applied import Derivatives
 from mooncake_py.compiler.native.finite import is_finite
 from mooncake_py.compiler.native.kinds import kind_of
 from mooncake_py.compiler.native.mentions import unused
 from mooncake_py.compiler.native.normal import normal
-from mooncake_py.compiler.native.region import FLOAT, REAL, NativeRegion
+from mooncake_py.compiler.native.region import FLOAT, INT, REAL, NativeRegion
 from mooncake_py.compiler.simplify import negated, product
 from mooncake_py.compiler.tangent import Pushforward
+from mooncake_py.overriding import override
 
 __all__ = ["tangent"]
 
@@ -57,20 +59,29 @@ def tangent(region: NativeRegion, active: set[str]) -> tuple[NativeRegion, dict[
         is_safe = isinstance(t, Const) or is_finite(p, {}, region.kinds)
         return product(t, p) if is_safe else Op("times", (t, p))
 
-    pushforward = Pushforward(names, unused(f"e{order}_", region.kinds), times)
+    pushforward = NativePushforward(names, unused(f"e{order}_", region.kinds), times)
     body = pushforward.block(normal(region))
     own = {t: region.kinds.get(name, FLOAT) for name, t in names.items()}
-    kinds = with_lets(body, region.kinds | own)
+    kinds = with_names(body, region.kinds | own)
+    made = {s.name: len(s.shape) for s in statements(body) if isinstance(s, Alloc)}
     return (
         NativeRegion(
             body,
             with_tangents(region.inputs, names),
             kinds,
-            region.arrays | {names[a]: n for a, n in region.arrays.items() if a in names},
+            region.arrays | made | {names[a]: n for a, n in region.arrays.items() if a in names},
             with_tangents(region.results, names),
         ),
         names,
     )
+
+
+class NativePushforward(Pushforward):
+    """Goes through the blocks of a region that may compute arrays from whole arrays."""
+
+    @override
+    def applied(self, s: Apply) -> Block:
+        return Derivatives(self.fresh).push(s, self.names)
 
 
 def next_order(names: Iterable[str]) -> int:
@@ -86,10 +97,14 @@ def with_tangents(given: tuple[str, ...], names: Mapping[str, str]) -> tuple[str
     return (*given, *(names[name] for name in given if name in names))
 
 
-def with_lets(body: Block, kinds: dict[str, str]) -> dict[str, str]:
-    """Return kinds with those of names of ours."""
+def with_names(body: Block, kinds: dict[str, str]) -> dict[str, str]:
+    """Return kinds with those of names and arrays of ours."""
     kinds = dict(kinds)
     for s in statements(body):
         if isinstance(s, Let) and s.name not in kinds:
             kinds[s.name] = kind_of(s.value, kinds)
+        elif isinstance(s, Alloc):
+            kinds.setdefault(s.name, s.kind)
+        elif isinstance(s, ForAll):
+            kinds = dict.fromkeys(s.counters, INT) | kinds
     return kinds

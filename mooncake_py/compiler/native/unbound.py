@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from mooncake_py.compiler.ir import (
     Alloc,
+    Apply,
     Assign,
     Block,
     Break,
@@ -16,6 +17,7 @@ from mooncake_py.compiler.ir import (
     ForAll,
     If,
     Let,
+    Load,
     Name,
     Statement,
     While,
@@ -37,6 +39,8 @@ def expressions_in(s: Statement) -> tuple[Expr, ...]:
             return (s.test,)
         case Alloc():
             return s.shape
+        case Apply(operands=operands):
+            return tuple([Load(array, ()) for array in operands])
     return expressions_of(s)
 
 
