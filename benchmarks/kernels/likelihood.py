@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import slice_adjoints
 from benchmarks.kernel import Kernel, generator
 
 Array = NDArray[np.float64]
@@ -34,6 +35,21 @@ def _sample(size: int) -> tuple[Any, ...]:
 
 
 KERNELS = (
-    Kernel("in_place_factor", "slices", in_place_factor, _covariance, (60, 200)),
-    Kernel("gaussian_likelihood", "slices", gaussian_likelihood, _sample, (60, 200), (0, 1)),
+    Kernel(
+        "in_place_factor",
+        "slices",
+        in_place_factor,
+        _covariance,
+        (60, 200),
+        adjoint=slice_adjoints.in_place_factor,
+    ),
+    Kernel(
+        "gaussian_likelihood",
+        "slices",
+        gaussian_likelihood,
+        _sample,
+        (60, 200),
+        (0, 1),
+        adjoint=slice_adjoints.gaussian_likelihood,
+    ),
 )

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import slice_adjoints
 from benchmarks.kernel import Kernel, generator
 
 Array = NDArray[np.float64]
@@ -29,4 +30,14 @@ def _compressed(size: int) -> tuple[Any, ...]:
     return random.standard_normal(len(columns)) / 3.0, columns, starts, random.standard_normal(size)
 
 
-KERNELS = (Kernel("sparse_rows", "slices", sparse_rows, _compressed, (300, 3000), (0, 3)),)
+KERNELS = (
+    Kernel(
+        "sparse_rows",
+        "slices",
+        sparse_rows,
+        _compressed,
+        (300, 3000),
+        (0, 3),
+        adjoint=slice_adjoints.sparse_rows,
+    ),
+)

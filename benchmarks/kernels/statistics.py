@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import slice_adjoints
 from benchmarks.kernel import Kernel, generator
 
 Array = NDArray[np.float64]
@@ -40,6 +41,10 @@ def _table(size: int) -> tuple[Array]:
 
 
 KERNELS = (
-    Kernel("covariance", "slices", covariance, _table, (60, 200)),
-    Kernel("correlation", "slices", correlation, _table, (60, 200)),
+    Kernel(
+        "covariance", "slices", covariance, _table, (60, 200), adjoint=slice_adjoints.covariance
+    ),
+    Kernel(
+        "correlation", "slices", correlation, _table, (60, 200), adjoint=slice_adjoints.correlation
+    ),
 )

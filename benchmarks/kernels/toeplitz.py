@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import slice_adjoints
 from benchmarks.kernel import Kernel, generator
 
 Array = NDArray[np.float64]
@@ -35,4 +36,13 @@ def _autocorrelation(size: int) -> tuple[Array]:
     return (full / full[0],)
 
 
-KERNELS = (Kernel("prediction", "slices", prediction, _autocorrelation, (100, 400)),)
+KERNELS = (
+    Kernel(
+        "prediction",
+        "slices",
+        prediction,
+        _autocorrelation,
+        (100, 400),
+        adjoint=slice_adjoints.prediction,
+    ),
+)

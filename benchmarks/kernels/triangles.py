@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import slice_adjoints
 from benchmarks.kernel import Kernel, generator
 
 Array = NDArray[np.float64]
@@ -75,8 +76,34 @@ def _dominant(size: int) -> tuple[Array]:
 
 _BOTH = (0, 1)
 KERNELS = (
-    Kernel("triangular_product", "slices", triangular_product, _factors, (40, 100), _BOTH),
-    Kernel("triangular_solve", "slices", triangular_solve, _system, (300, 1500), _BOTH),
-    Kernel("symmetric_product", "slices", symmetric_product, _three, (40, 100), (0, 1, 2)),
-    Kernel("lu_by_dots", "slices", lu_by_dots, _dominant, (40, 100)),
+    Kernel(
+        "triangular_product",
+        "slices",
+        triangular_product,
+        _factors,
+        (40, 100),
+        _BOTH,
+        adjoint=slice_adjoints.triangular_product,
+    ),
+    Kernel(
+        "triangular_solve",
+        "slices",
+        triangular_solve,
+        _system,
+        (300, 1500),
+        _BOTH,
+        adjoint=slice_adjoints.triangular_solve,
+    ),
+    Kernel(
+        "symmetric_product",
+        "slices",
+        symmetric_product,
+        _three,
+        (40, 100),
+        (0, 1, 2),
+        adjoint=slice_adjoints.symmetric_product,
+    ),
+    Kernel(
+        "lu_by_dots", "slices", lu_by_dots, _dominant, (40, 100), adjoint=slice_adjoints.lu_by_dots
+    ),
 )

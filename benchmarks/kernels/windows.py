@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import slice_adjoints
 from benchmarks.kernel import Kernel, generator
 
 Array = NDArray[np.float64]
@@ -47,6 +48,16 @@ def _maps(size: int) -> tuple[Array]:
 
 
 KERNELS = (
-    Kernel("convolution", "slices", convolution, _images, (16, 40), (0, 1, 2)),
-    Kernel("max_pooling", "slices", max_pooling, _maps, (24, 64)),
+    Kernel(
+        "convolution",
+        "slices",
+        convolution,
+        _images,
+        (16, 40),
+        (0, 1, 2),
+        adjoint=slice_adjoints.convolution,
+    ),
+    Kernel(
+        "max_pooling", "slices", max_pooling, _maps, (24, 64), adjoint=slice_adjoints.max_pooling
+    ),
 )

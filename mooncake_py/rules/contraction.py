@@ -29,6 +29,16 @@ def adjoint_matrix(x: ndarray) -> ndarray:
     return conj(x).swapaxes(-1, -2)
 
 
+def outer(a: Any, b: Any) -> Any:
+    """Return the products of all elements of `a` with all of `b`.
+
+    Of vectors it is a product of matrices, for which BLAS takes less than half the time.
+    """
+    if a.ndim == b.ndim == 1:
+        return np.dot(a[:, None], b[None])
+    return np.multiply.outer(a, b)
+
+
 # Vectors, whatever the shape of the operands.
 
 
@@ -59,10 +69,10 @@ bilinear(np.outer, np.linalg.outer, left=outer_left, right=outer_right)
 
 def dot_left(dy: Any, a: Like, b: Any) -> Any:
     b = conj(b)
-    if a.ndim == 0 or np.ndim(b) == 0:
+    if a.ndim == 0 or np.ndim(b) == 0 or a.ndim == b.ndim == 1:
         return dy * b
     if b.ndim == 1:
-        return np.multiply.outer(dy, b)
+        return outer(dy, b)
     if b.ndim == 2:
         return np.dot(dy, b.T)
     kept = [*range(b.ndim - 2), b.ndim - 1]
@@ -75,6 +85,8 @@ def dot_right(dy: Any, a: Any, b: Like) -> Any:
         return a * dy
     if a.ndim == 2 and b.ndim <= 2:
         return np.dot(a.T, dy)
+    if a.ndim == 1 and b.ndim == 2:
+        return outer(a, dy)
     kept = range(a.ndim - 1)
     summed = np.tensordot(a, dy, (kept, kept))
     return np.moveaxis(summed, 0, -2) if b.ndim > 1 else summed
@@ -141,8 +153,10 @@ def matmul_left(dy: Any, a: Like, b: ndarray, **options: Any) -> Any:
     if "axes" in options:
         return along_axes(matmul_left, 0, dy, a, b, options["axes"])
     if b.ndim == 1:
-        return dy * conj(b) if a.ndim == 1 else np.multiply.outer(dy, conj(b))
+        return dy * conj(b) if a.ndim == 1 else outer(dy, conj(b))
     if a.ndim == 1:
+        if dy.ndim == 1:
+            return np.matmul(conj(b), dy)
         return np.matmul(conj(b), dy[..., None])[..., 0]
     return np.matmul(dy, adjoint_matrix(b))
 
@@ -151,7 +165,9 @@ def matmul_right(dy: Any, a: ndarray, b: Like, **options: Any) -> Any:
     if "axes" in options:
         return along_axes(matmul_right, 1, dy, a, b, options["axes"])
     if a.ndim == 1:
-        return dy * conj(a) if b.ndim == 1 else conj(a)[:, None] * dy[..., None, :]
+        if b.ndim == 1:
+            return dy * conj(a)
+        return outer(conj(a), dy) if b.ndim == 2 else conj(a)[:, None] * dy[..., None, :]
     if b.ndim > 2 or a.ndim == 2:
         return np.matmul(adjoint_matrix(a), dy)
     # One matrix or vector for a whole stack: one product sums over the stack as well.

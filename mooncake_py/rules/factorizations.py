@@ -21,7 +21,13 @@ from mooncake_py.rules.contraction import adjoint_matrix
 from mooncake_py.rules.declare import from_vjp, not_implemented
 from mooncake_py.rules.gauge import ON_BASIS, depends_on_basis, rounding, without_complement
 from mooncake_py.rules.householder import raw_cotangent
-from mooncake_py.rules.matrices import complete_triangle, diagonal, fold_triangle, quiet
+from mooncake_py.rules.matrices import (
+    complete_triangle,
+    diagonal,
+    fold_triangle,
+    quiet,
+    solve_upper,
+)
 
 __all__: list[str] = []
 
@@ -41,8 +47,8 @@ def cholesky_rule(a: Any, /, *, upper: bool = False) -> Rule:
         adjoint = adjoint_matrix(factor)
         inner = np.tril(adjoint @ np.tril(df))
         diagonal(inner)[...] *= 0.5
-        half = np.linalg.solve(adjoint, inner)
-        s = adjoint_matrix(np.linalg.solve(adjoint, adjoint_matrix(half)))
+        half = solve_upper(adjoint, inner)
+        s = adjoint_matrix(solve_upper(adjoint, adjoint_matrix(half)))
         return quiet(fold_triangle(s, lower=not upper), dy)
 
     return y, cholesky_pullback

@@ -16,7 +16,12 @@ from mooncake_py.compiler.simplify import ONE, inlined, names_of, negated, produ
 from mooncake_py.compiler.statements.array_text import is_share
 from mooncake_py.compiler.statements.choices import adjoints_of_choice, is_choice
 from mooncake_py.compiler.statements.contractions import adjoints_of, is_contraction, is_sum
-from mooncake_py.compiler.statements.finiteness import is_finite, to_check, without_implied
+from mooncake_py.compiler.statements.finiteness import (
+    is_finite,
+    numbers_behind,
+    to_check,
+    without_implied,
+)
 from mooncake_py.compiler.statements.plan import Plan
 from mooncake_py.compiler.statements.reductions import adjoint_of_reduction, is_reduction
 from mooncake_py.compiler.steps import Names, Steps
@@ -24,7 +29,7 @@ from mooncake_py.runtime import pulls, rule_pulls
 
 __all__ = [
     "Adjoint", "Received", "adjoint_of", "along", "carefully_times", "checks", "is_masked_g",
-    "quotient_first",
+    "quotient_first", "tests",
 ]  # fmt: skip
 
 G, SHAPE = Name("g"), Name("shape")
@@ -244,6 +249,25 @@ def checks(received: Received) -> list[str]:
     if every and sums.issuperset(set(every).difference(factors)):
         return without_implied([*every, "g"], steps) if own else every
     return without_implied([*factors, "g"], steps)
+
+
+def tests(received: Received, plan: Plan) -> list[str]:
+    """Return the tests of which one fails if a zero cotangent may have met what is not finite.
+
+    Two kinds of cotangents need not be looked at: multiples of numbers, which are spoilt by a zero
+    only, and outer products of g, of which the other vector is looked at.
+    """
+    named = {let.name for let in received.lets} | {"g"}
+    values = {let.name: let.value for let in received.steps}
+    nonzero, finite = set[str](), list[str]()
+    for name in checks(received):
+        behind = numbers_behind(name, values, plan.arrays) if plan.whole is None else None
+        if behind is not None and behind <= named:
+            nonzero |= behind
+        else:
+            finite.append(plan.factor_of_outer(values.get(name)) or name)
+    # Where g is zero, nothing is done.
+    return [*sorted(nonzero - {"g"}), *(f"finite({name})" for name in dict.fromkeys(finite))]
 
 
 def quotient_first(d: Expr, p: Expr) -> Expr:

@@ -11,8 +11,8 @@ from mooncake_py.compiler.statements.array_adjoint import (
     Adjoint,
     Received,
     adjoint_of,
-    checks,
     is_masked_g,
+    tests,
 )
 from mooncake_py.compiler.statements.array_text import ArrayText, is_share
 from mooncake_py.compiler.statements.kinds import ELEMENT, PART
@@ -152,9 +152,9 @@ class PullWriter:
         lines = [self.unpacked(), *self.seed(found), *self.likes_again(), *self.apart(found)]
         lines += self.computed(found.lets, text)
         self.scope.update(text.scope)
-        names = checks(found)
-        if names:
-            test = " and ".join([f"finite({name})" for name in names])
+        found_sound = tests(found, self.plan)
+        if found_sound:
+            test = " and ".join(found_sound)
             lines += [f"if not ({test}):", f"    return careful(entry, {slot}g)"]
         return function("pull", "entry", [*lines, *delivered])
 

@@ -7,12 +7,12 @@ after products with what may be anything, once: what is not finite stays so on i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, Op, parts_of
 from mooncake_py.compiler.simplify import names_of
 
-__all__ = ["is_finite", "to_check", "without_implied"]
+__all__ = ["is_finite", "numbers_behind", "to_check", "without_implied"]
 
 
 def to_check(totals: Iterable[Expr], lets: Sequence[Let], bounded: Iterable[str]) -> list[str]:
@@ -77,3 +77,58 @@ def leaves_out(e: Expr, values: Mapping[str, Expr]) -> bool:
             summed = values.get(summed.name, summed)
         return isinstance(summed, Op) and summed.op == "mul"
     return isinstance(e, Call)
+
+
+def numbers_behind(
+    name: str, lets: Mapping[str, Expr], arrays: Collection[str]
+) -> frozenset[str] | None:
+    """Return the numbers of which one must be zero for a multiple of them to be spoilt.
+
+    A multiple of a number, or of numbers one after the other, is what it should be if none of them
+    is zero, whatever the factors are.  To see that takes a tenth of a look at an array.
+
+    Parameters
+    ----------
+    name : str
+        A cotangent; that of the value, g, is a number.
+    lets : mapping of str to Expr
+        How the cotangents are computed.
+    arrays : collection of str
+        The operands and results that are arrays.
+
+    Returns
+    -------
+    frozenset of str or None
+        None for what is no such multiple.
+    """
+    if name == "g":
+        return frozenset({name})
+    e = lets.get(name)
+    if e is None or not is_multiple(e):
+        return None
+    parts = [part.name for part in parts_of(e) if isinstance(part, Name)]
+    numbers = [part for part in parts if part == "g" or part in lets]
+    if len(numbers) != 1 or (numbers[0] != "g" and not is_number(lets[numbers[0]], arrays)):
+        return None
+    behind = numbers_behind(numbers[0], lets, arrays)
+    return None if behind is None else behind | {numbers[0]}
+
+
+def is_multiple(e: Expr) -> bool:
+    """Return True for what is linear in a cotangent: a product, a quotient, a product of arrays."""
+    if isinstance(e, Op):
+        return e.op in ("mul", "truediv")
+    return isinstance(e, Call) and any(is_description(part) for part in e.args)
+
+
+def is_description(e: Expr) -> bool:
+    """Return True for what tells of the shape of a factor, as adjoints of products take it."""
+    return isinstance(e, Name) and e.name.startswith("like_")
+
+
+def is_number(e: Expr, arrays: Collection[str]) -> bool:
+    """Return True for an operation of which no operand is an array."""
+    return isinstance(e, Op) and all(
+        isinstance(part, Const) or (isinstance(part, Name) and part.name not in arrays)
+        for part in parts_of(e)
+    )

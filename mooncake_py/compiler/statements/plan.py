@@ -147,6 +147,23 @@ class Plan:
         """What is written or given back; of an augmented assignment the change."""
         return self.core.change if self.by_operator else self.core.root
 
+    def factor_of_outer(self, e: Expr | None) -> str | None:
+        """Return the vector of which a matrix receives the outer product with g, None if none does.
+
+        That is where a vector was multiplied by a matrix; `e` is what the matrix receives.
+        """
+        if not (isinstance(e, Call) and e.args[0] == Name("g")):
+            return None
+        names = [part.name for part in e.args if isinstance(part, Name)]
+        vectors = [name for name in names if self.axes_of(name) == 1]
+        of_matrix = any(self.axes_of(name.removeprefix("like_")) == 2 for name in names)
+        return vectors[0] if of_matrix and vectors else None
+
+    def axes_of(self, name: str) -> int | None:
+        """Return the number of axes of an operand of a product of vectors and matrices."""
+        e = Name(name)
+        return NDIMS.get(self.kinds[position_of(e)]) if is_operand(e) else None
+
     def keeps(self, k: int) -> bool:
         """Return True if an operand is in memory that is active, or will be; a copy is not."""
         part = self.layout[k]

@@ -7,7 +7,12 @@ import math
 import pytest
 
 from mooncake_py.compiler.ir import Call, Const, Expr, Let, Name, Op
-from mooncake_py.compiler.statements.finiteness import is_finite, to_check, without_implied
+from mooncake_py.compiler.statements.finiteness import (
+    is_finite,
+    numbers_behind,
+    to_check,
+    without_implied,
+)
 
 G, A = Name("g"), Name("a")
 
@@ -96,3 +101,26 @@ def test_numbers_that_are_written_down():
 @pytest.mark.parametrize("summed", [op("mul", D(0), A), D(0)])
 def test_an_inner_product_takes_everything_in(summed):
     assert without_implied(["d0", "d1"], lets(op("mul", G, A), op("summed", summed))) == ["d1"]
+
+
+DOT = Call(math.sin, (D(0), Name("like_v1"), Name("v2")))  # an adjoint of a product of vectors
+
+
+@pytest.mark.parametrize(
+    ("values", "behind"),
+    [
+        ([op("mul", G, Name("v1"))], {"g"}),
+        ([op("truediv", G, A), op("mul", A, D(0))], {"g", "d0"}),
+        ([op("truediv", G, A), DOT], {"g", "d0"}),
+        ([op("mul", G, A), op("mul", D(0), A), op("mul", D(1), A)], {"g", "d0", "d1"}),
+        ([op("mul", G, Name("v1")), DOT], None),  # v1 is an array: zeros may be anywhere in it
+        ([op("mul", G, op("mul", A, Name("v1"))), DOT], None),
+        ([op("mul", G, A), op("add", D(0), G)], None),
+        ([op("mul", G, A), op("mul", D(0), D(0))], None),
+        ([Call(math.sin, (G,))], None),
+        ([op("fitted", G, Name("shape0"))], None),
+    ],
+)
+def test_multiples_of_numbers_are_spoilt_by_zeros_only(values, behind):
+    found = {let.name: let.value for let in lets(*values)}
+    assert numbers_behind(f"d{len(values) - 1}", found, {"v1", "v2"}) == behind
