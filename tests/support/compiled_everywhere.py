@@ -1,0 +1,40 @@
+"""A plugin of pytest that compiles what it can: ``-p tests.support.compiled_everywhere``.
+
+As with ``MOONCAKE_COMPILE=1``, but that compiled functions run as plain Python does, so that tests
+need no time for Numba; with ``COMPILED=numba`` in the environment Numba compiles them.  Tests
+marked `plain` are about ways that compiled functions do not go, and are left out; so are those
+marked ``without_modes(reason, "compiled")``, which compare bit for bit, say.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from mooncake_py import compile_mode
+from mooncake_py.compiler.native import form
+from mooncake_py.compiler.native.build import interpreted
+
+BY_NUMBA = os.environ.get("COMPILED") == "numba"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items[:] = [item for item in items if is_fit(item)]
+
+
+def is_fit(item: pytest.Item) -> bool:
+    """Return True for a test that compiled functions pass."""
+    marks = [mark.args[1:] for mark in item.iter_markers("without_modes")]
+    return item.get_closest_marker("plain") is None and all(
+        names and "compiled" not in names for names in marks
+    )
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch, compile_mode():
+        if not BY_NUMBA:
+            patch.setattr(form, "built", interpreted)
+        yield
