@@ -3,13 +3,15 @@
 As with ``MOONCAKE_COMPILE=1``, but that compiled functions run as plain Python does, so that tests
 need no time for Numba; with ``COMPILED=numba`` in the environment Numba compiles them.  Tests
 marked `plain` are about ways that compiled functions do not go, and are left out; so are those
-marked ``without_modes(reason, "compiled")``, which compare bit for bit, say.
+marked ``without_modes(reason, "compiled")``, which compare bit for bit, say, and those of the
+ways that are gone where nothing is compiled.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +19,7 @@ from mooncake_py import compile_mode
 from mooncake_py.compiler.native import form
 from mooncake_py.compiler.native.build import interpreted
 
+OTHER_WAYS = Path(__file__).parents[1] / "compiler"
 BY_NUMBA = os.environ.get("COMPILED") == "numba"
 
 
@@ -26,6 +29,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def is_fit(item: pytest.Item) -> bool:
     """Return True for a test that compiled functions pass."""
+    if OTHER_WAYS in item.path.parents:
+        return False
     marks = [mark.args[1:] for mark in item.iter_markers("without_modes")]
     return item.get_closest_marker("plain") is None and all(
         names and "compiled" not in names for names in marks
