@@ -279,6 +279,7 @@ def entry(i):
     return TABLE[i]
 
 
+@pytest.mark.without_modes("there the call is compiled into what calls it", "compiled")
 def test_constant_calls_run_compiled():
     calls = len(entry.signatures)
     f = value_and_grad(lambda x: entry(2) * x[0])
