@@ -37,6 +37,16 @@ def both(a, b):
         return a - b, a * 0.5
     return math.sin(a), b
 
+def found(u, a):
+    for i in range(len(u)):
+        if u[i] * a > 0.5:
+            return u[i] * i
+        while u[i] > 1.0:
+            u[i] *= 0.5
+            if u[i] * a < 0.3:
+                return a
+    return a * 0.5
+
 def energy(u, m):
     s = 0.0
     for i, row in enumerate(m):
@@ -65,6 +75,7 @@ SCALARS = (
     "W[k]",
     "np.sum(v)", "x @ y", "np.dot(v, w)", "v.sum()", "np.mean(m)", "np.linalg.norm(x)", "len(x)",
     "math.sin(a)", "math.exp(-a * a)", "abs(b)", "max(a, b)", "min(a, 0.5)", "energy(v, m)",
+    "found(w * 1.0, a)",
     "np.tanh(a)", "np.sqrt(np.abs(b) + 1.0)", "(a if a > b else b * b)", "float(n) / 3",
     "int(a) * 0.1", "np.max(v)", "np.min(m)", "x[np.argmax(y)]", "np.prod(v[:3])", "sum(x)",
     "np.count_nonzero(v > 0.2) * 0.3", "max(y)", "x[np.searchsorted(np.arange(4) * 0.5, a)]",
@@ -199,7 +210,7 @@ class Writer:
         self.write(f"if {self.pick(TESTS)}:")
         self.block(2)
         if self.loops and self.random.random() < 0.2:
-            self.write("    " + self.pick(("break", "continue")))
+            self.write("    " + self.pick(("break", "continue", "return np.sum(x * v) * a")))
         elif self.random.random() < 0.5:
             self.write("else:")
             self.block(2)
@@ -224,6 +235,9 @@ class Writer:
         self.loops += 1
         self.block(4)
         self.loops -= 1
+        if form < 4 and self.random.random() < 0.15:
+            self.write("else:")
+            self.block(2)
         return None
 
 

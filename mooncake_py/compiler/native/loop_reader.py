@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from types import FunctionType
 
 from mooncake_py.compiler.native.assignments import Again, Findings
 from mooncake_py.compiler.native.loop_names import Loop
-from mooncake_py.compiler.native.objects import Path
+from mooncake_py.compiler.native.lowering import has_return, lowered
 from mooncake_py.compiler.native.reader import ATTEMPTS, FunctionReader, Reading
 from mooncake_py.compiler.native.scope import Scope
-from mooncake_py.compiler.native.types import NumberType, Type
-from mooncake_py.compiler.native.values import Number, Tuple, Unfit, Value
+from mooncake_py.compiler.native.types import Type
+from mooncake_py.compiler.native.values import Tuple, Unfit, Value
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import place_of
 
@@ -56,25 +57,21 @@ class LoopReader(FunctionReader):
     def loop_whole(self, f: FunctionType, loop: Loop, types: Mapping[str, Type]) -> Reading:
         """Read the loop."""
         b = self.b
-        scope = Scope(self.callees.met(f), f, [loop.node], b.fresh("u"))
+        nodes: list[ast.stmt] = [loop.node]
+        if not has_return(loop.node):
+            nodes = lowered(nodes)
+        scope = Scope(self.callees.met(f), f, nodes, b.fresh("u"))
         scope.local = set(loop.local)
         scope.bindings.update([*types, *loop.results])  # they are bound before, or read afterwards
         self.scope = scope
         self.scopes.append(scope)
         for name, type_ in types.items():
-            scope.env[name] = self.given(name, type_, name in loop.bound, (len(scope.env),))
+            scope.env[name] = self.parameter(name, type_, (len(scope.env),))
         for name in types:
             self.bind_initial(scope.env[name])
-        self.read([loop.node])
+        self.read(nodes)
         b.place = place_of(loop.node)
         return self.finished(Tuple(tuple(map(self.variable, loop.results))))
-
-    def given(self, name: str, type_: Type, is_bound: bool, path: Path) -> Value:
-        """Return what a variable stands for before the loop, which may bind it again."""
-        own = self.scope.named(name)
-        before = f"{own}_before" if is_bound and isinstance(type_, NumberType) else own
-        value = self.argument(before, type_, True, path)
-        return self.bind_number(name, value) if is_bound and isinstance(value, Number) else value
 
     @override
     def variable(self, name: str) -> Value:

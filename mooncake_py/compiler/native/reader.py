@@ -13,6 +13,7 @@ from mooncake_py.compiler.callees import Callee, Callees, is_own
 from mooncake_py.compiler.ir import Assign, Count, Name
 from mooncake_py.compiler.native.assignments import Again, Findings
 from mooncake_py.compiler.native.builder import Builder
+from mooncake_py.compiler.native.lowering import ended, lowered
 from mooncake_py.compiler.native.objects import Field, ObjectReader, Path
 from mooncake_py.compiler.native.region import FLOAT, INT, REAL, NativeRegion
 from mooncake_py.compiler.native.scope import Scope, constant
@@ -146,11 +147,9 @@ class FunctionReader(ObjectReader):
         scope = self.enter(f)
         code = f.__code__
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        for name, type_ in zip(names, types, strict=True):
-            steady = scope.bindings[name] == 1
-            position = len(scope.env)
-            scope.env[name] = self.argument(scope.named(name), type_, steady, (position,))
         self.scope = scope
+        for name, type_ in zip(names, types, strict=True):
+            scope.env[name] = self.parameter(name, type_, (len(scope.env),))
         for value in list(scope.env.values()):
             self.bind_initial(value)
         self.body(scope)
@@ -190,7 +189,7 @@ class FunctionReader(ObjectReader):
                 ast.copy_location(ast.Return(ast.copy_location(node.body, node.body)), node.body)
             ]
         elif isinstance(node, ast.FunctionDef):
-            body = node.body
+            body = lowered(ended(node.body))
         else:
             raise Unfit("a coroutine or a generator", self.b.place)
         return Scope(self.callees.met(named), f, body, self.b.fresh("u"))
@@ -203,6 +202,17 @@ class FunctionReader(ObjectReader):
         self.scopes.pop()
 
     # Inputs.
+
+    def parameter(self, name: str, type_: Type, path: Path) -> Value:
+        """Return what a variable that is passed stands for; it may be bound again."""
+        own, steady = self.scope.named(name), self.scope.bindings[name] == 1
+        findings = self.findings
+        if steady or not (
+            isinstance(type_, KnownType) or own in findings.varied | findings.widened
+        ):
+            return self.argument(own, type_, steady, path)
+        value = self.argument(f"{own}_before", type_, True, path)
+        return self.bind_number(name, value) if isinstance(value, Number) else value
 
     def argument(self, name: str, type_: Type, steady: bool, path: Path = ()) -> Value:
         """Return what a value that is passed stands for."""

@@ -137,6 +137,23 @@ def test_an_infinite_cotangent_does_not_pass_what_was_not_chosen(tried):
     assert tried == [True]
 
 
+def test_parameters_whose_type_changes(tried):
+    def f(x, a, n, flag):
+        if n > 2:
+            a = x[0] * a
+            flag = True
+        for i in range(3):
+            n = n * 0.5 if i > 1 else n
+        return (a * n if flag else a), n
+
+    x = np.array([2.0, 3.0])
+    for n in (1, 5):
+        y, t = jvp(lambda x, a: f(x, a, n, False), (x, 0.5), (x, 1.0), compile=True)  # noqa: B023
+        y0, t0 = jvp(lambda x, a: f(x, a, n, False), (x, 0.5), (x, 1.0))  # noqa: B023
+        assert repr((y, t)) == repr((y0, t0))
+    assert tried == [True, True]
+
+
 def test_several_targets_are_given_one_value(tried):
     def f(x, a):
         s = t = 0.5
