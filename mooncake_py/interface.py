@@ -228,6 +228,13 @@ def vjp(
             from mooncake_py.nesting.inside import vjp_inside
 
             return vjp_inside(outer, f, args)
+        if compiles():
+            # Only where functions are compiled.
+            from mooncake_py.modes.reverse.whole_pullback import vjp_of_whole
+
+            found = vjp_of_whole(f, args)
+            if found is not None:
+                return found
         return Vjp(f, args, settings(debug)).start()
 
 

@@ -17,13 +17,13 @@ from mooncake_py.boundary.apart import is_watched
 from mooncake_py.compiler.native.form import Form
 from mooncake_py.compiler.native.reader import Output
 from mooncake_py.compiler.native.region import REAL
-from mooncake_py.compiler.native.region_site import RegionSite, all_finite, in_order
+from mooncake_py.compiler.native.region_site import RegionSite
 from mooncake_py.compiler.native.site import FunctionSite, Reread, given_back, site_of
-from mooncake_py.compiler.native.spares import STACK
 from mooncake_py.compiler.native.types import LARGE
 from mooncake_py.diagnostics.meter import reporter
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.storage import Storage, Workspace
+from mooncake_py.modes.reverse.whole_sweeps import WholeSweeps
 from mooncake_py.rules import registry
 from mooncake_py.runtime.active import Active
 
@@ -137,13 +137,11 @@ def whole_gradient(
     return reading.derivatives[key]
 
 
-class WholeGradient:
+class WholeGradient(WholeSweeps):
     """How the gradient of a function is computed with respect to some of its inputs.
 
     Parameters
     ----------
-    names : sequence of str
-        Of these inputs.
     value : Output
         The number that is differentiated.
     aux : Output or None
@@ -152,24 +150,9 @@ class WholeGradient:
     def __init__(
         self, site: RegionSite, form: Form, names: Sequence[str], value: Output, aux: Output | None
     ) -> None:
-        self.site = site
-        self.form = form
-        self.names = names
+        super().__init__(site, form, names)
         self.value = value
         self.aux = aux
-        inputs, found = site.region.inputs, (*form.results, *form.made)
-        # By places among the inputs and what the forward sweep gives back; dicts take longer.
-        given = {name: i for i, name in enumerate(inputs)}
-        after = {name: i for i, name in enumerate(found, len(inputs))}
-        either = after | given
-        self.arrays = [given[name] for name in site.arrays]
-        self.written = [(given[name], name) for name in site.written]
-        self.checked = [given[name] for name in site.written]
-        self.checked += [after[name] for name in form.results if name not in given]
-        self.saved = [either[name] for name in form.values]
-        self.shadows = [(either[name], name) for name in form.shadows]
-        self.seeds = [name == value.name for name in form.outputs]
-        self.chosen = [(given[name], name) for name in names]
 
     @classmethod
     def of(
@@ -188,65 +171,18 @@ class WholeGradient:
 
     def run(self, inputs: Mapping[str, Any], storage: Storage) -> Result | None:
         """Return the result and the gradients, None where something is unusual."""
-        site = self.site
-        values = list(inputs.values())
-        for i in self.arrays:
-            values[i] = in_order(values[i])
-        for i, name in self.written:
-            values[i] = storage.copied(name, values[i])
-        ok, S, p, *results = self.form.forward(storage.stack(), *values)
-        values += results
-        if not ok or not all_finite([values[i] for i in self.checked]):
+        forward = self.forward(inputs, storage)
+        if forward is None:
             return None
-        site.misses = 0
-        found = dict(zip(self.form.results, results, strict=False))
-        y = site.typed(self.value.name, found[self.value.name], found)
+        found = forward.found
+        y = self.site.typed(self.value.name, found[self.value.name], found)
         if type(y) not in VALUES:
             return None
-        aux = None if self.aux is None else self.auxiliary(self.aux, found)
-        gradients = self.pulled(S, p, values, 0.0 if type(y) is int else 1.0, storage)
-        storage.give(STACK, S)
-        for i, name in self.written:
-            storage.give(name, values[i])
+        aux = None if self.aux is None else given_back(self.aux, self.copies(found))
+        seeds = {} if type(y) is int else {self.value.name: 1.0}
+        gradients = self.pulled(forward, seeds, {}, storage)
+        self.give_back(forward, storage)
         return (y if self.aux is None else (y, aux)), gradients
-
-    def auxiliary(self, output: Output, found: Mapping[str, Any]) -> Any:
-        """Return a copy of the auxiliary output, as it is before the way back."""
-        copies = {
-            name: y.copy() if type(y) is ndarray else self.site.typed(name, y, found)
-            for name, y in found.items()
-        }
-        return given_back(output, copies)
-
-    def pulled(
-        self, S: ndarray, p: int, values: Sequence[Any], seed: float, storage: Storage
-    ) -> tuple[Any, ...]:
-        """Return the gradients, by the way back.
-
-        Parameters
-        ----------
-        values : sequence
-            The inputs, and what the forward sweep gave back.
-        seed : float
-            The cotangent of the value.
-        """
-        form = self.form
-        shadows = {name: storage.zeros(name, values[i]) for i, name in self.shadows}
-        numbers: Mapping[str, float] = {}
-        if form.reverse is not None:
-            seeds = [seed if is_value else 0.0 for is_value in self.seeds]
-            saved = [values[i] for i in self.saved]
-            leaves = form.reverse(S, p, *saved, *shadows.values(), *seeds)
-            numbers = dict(zip(form.leaves, leaves, strict=True))
-        gradients: list[Any] = []
-        for i, name in self.chosen:
-            x = values[i]
-            if type(x) is not ndarray:
-                gradients.append(type(x)(numbers.get(name, 0.0)))
-            else:
-                own = shadows.get(name)
-                gradients.append(storage.zeros(name, x) if own is None else own)
-        return tuple(gradients)
 
 
 def names_of(site: FunctionSite, reading: Reread, chosen: Sequence[int | str]) -> list[str] | None:

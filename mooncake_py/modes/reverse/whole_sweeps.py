@@ -1,0 +1,123 @@
+"""Both sweeps of a function that is compiled whole, on copies of the arrays that it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from numpy import ndarray
+
+from mooncake_py.compiler.native.form import Form
+from mooncake_py.compiler.native.region_site import RegionSite, all_finite, in_order
+from mooncake_py.compiler.native.spares import STACK
+from mooncake_py.modes.reverse.storage import Storage
+
+__all__ = ["Forward", "WholeSweeps"]
+
+
+class Forward(NamedTuple):
+    """What a forward sweep leaves for the way back.
+
+    Attributes
+    ----------
+    stack : ndarray
+    top : int
+        How many numbers are on it.
+    values : list
+        The inputs, copies of those that were written, and all that the sweep gave back.
+    found : dict of str to object
+        What the function gives back, by the names in the region.
+    """
+
+    stack: ndarray
+    top: int
+    values: list[Any]
+    found: dict[str, Any]
+
+
+class WholeSweeps:
+    """The sweeps of a region, for gradients with respect to some of its inputs.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of these inputs.
+    """
+
+    def __init__(self, site: RegionSite, form: Form, names: Sequence[str]) -> None:
+        self.site = site
+        self.form = form
+        inputs, found = site.region.inputs, (*form.results, *form.made)
+        # By places among the inputs and what the forward sweep gives back; dicts take longer.
+        given = {name: i for i, name in enumerate(inputs)}
+        after = {name: i for i, name in enumerate(found, len(inputs))}
+        either = after | given
+        self.arrays = [given[name] for name in site.arrays]
+        self.written = [(given[name], name) for name in site.written]
+        self.checked = [given[name] for name in site.written]
+        self.checked += [after[name] for name in form.results if name not in given]
+        self.saved = [either[name] for name in form.values]
+        self.shadows = [(either[name], name) for name in form.shadows]
+        self.chosen = [(given[name], name) for name in names]
+
+    def forward(self, inputs: Mapping[str, Any], storage: Storage) -> Forward | None:
+        """Run the forward sweep; return None where something is unusual."""
+        values = list(inputs.values())
+        for i in self.arrays:
+            values[i] = in_order(values[i])
+        for i, name in self.written:
+            values[i] = storage.copied(name, values[i])
+        ok, S, p, *results = self.form.forward(storage.stack(), *values)
+        values += results
+        if not ok or not all_finite([values[i] for i in self.checked]):
+            return None
+        self.site.misses = 0
+        return Forward(S, p, values, dict(zip(self.form.results, results, strict=False)))
+
+    def copies(self, found: Mapping[str, Any]) -> dict[str, Any]:
+        """Return copies of what the function gives back, as it is before the way back."""
+        return {
+            name: y.copy() if type(y) is ndarray else self.site.typed(name, y, found)
+            for name, y in found.items()
+        }
+
+    def pulled(
+        self,
+        forward: Forward,
+        seeds: Mapping[str, float],
+        cotangents: Mapping[str, ndarray],
+        storage: Storage,
+    ) -> tuple[Any, ...]:
+        """Return the gradients, by the way back.
+
+        Parameters
+        ----------
+        seeds, cotangents
+            Of numbers and of arrays that the function gives back, by the names in the region.
+        """
+        form, values = self.form, forward.values
+        shadows = {name: storage.zeros(name, values[i]) for i, name in self.shadows}
+        for name, g in cotangents.items():
+            if name in shadows:
+                shadows[name] += g
+        numbers: Mapping[str, float] = {}
+        if form.reverse is not None:
+            saved = [values[i] for i in self.saved]
+            given = [seeds.get(name, 0.0) for name in form.outputs]
+            leaves = form.reverse(forward.stack, forward.top, *saved, *shadows.values(), *given)
+            numbers = dict(zip(form.leaves, leaves, strict=True))
+        gradients: list[Any] = []
+        for i, name in self.chosen:
+            x = values[i]
+            if type(x) is not ndarray:
+                gradients.append(type(x)(numbers.get(name, 0.0)))
+            else:
+                own = shadows.get(name)
+                gradients.append(storage.zeros(name, x) if own is None else own)
+        return tuple(gradients)
+
+    def give_back(self, forward: Forward, storage: Storage) -> None:
+        """Give memory back that is no longer in use, once the way back was run."""
+        storage.give(STACK, forward.stack)
+        for i, name in self.written:
+            storage.give(name, forward.values[i])
