@@ -53,7 +53,9 @@ def energy(u, m):
         s += u[i] * (row @ u)
     return s
 """
-TAIL = "    return np.sum(x * x) + a * b + np.sum(m * m) * 0.1 + np.sum(v * W) + np.mean(w)"
+TAIL = (
+    "    return np.sum(x * x) + a * b + np.sum(m * m) * 0.1 + np.sum(v * W) + np.mean(w) + pair[0]"
+)
 FULL = (
     "x", "y", "v", "w", "m[0]", "m[:, 1]", "m[i % 5]", "W", "x[::-1]", "np.flip(v)", "m.T[2]",
     "m[-1]", "x[c]", "smooth(v, 0.1)", "m @ x", "y @ m", "np.sum(m, axis=0)", "np.mean(m, axis=1)",
@@ -247,7 +249,8 @@ def random_function(seed: int, mixed: bool = False) -> str:
     If it is mixed, it cannot be compiled whole, but perhaps its loops can.
     """
     writer = Writer(seed, mixed)
-    for line in ("i = 1", "b = 0.5", "v = x * 1.0", "w = np.ones(n)", *("log = []",) * mixed):
+    first = "i = 1", "b = 0.5", "v = x * 1.0", "w = np.ones(n)", "pair = (a, 0.5)", "q = [0.5] * n"
+    for line in (*first, *("log = []",) * mixed):
         writer.write(line)
     for _ in range(writer.random.randrange(2, 9)):
         if mixed and writer.random.random() < 0.5:

@@ -10,7 +10,7 @@ import numpy as np
 from mooncake_py.compiler.ir import Const, Expr
 from mooncake_py.compiler.native.builder import Builder
 from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT
-from mooncake_py.compiler.native.values import Array, Known, Number, Tuple, Unfit, Value
+from mooncake_py.compiler.native.values import Array, Cells, Known, Number, Tuple, Unfit, Value
 
 __all__ = ["Given", "Reader", "arranged", "array_of", "axes_in", "kind_in", "shape_in", "written"]
 
@@ -39,6 +39,8 @@ def arranged(b: Builder, args: Sequence[Value], given: Given, names: str) -> lis
 
 def array_of(b: Builder, value: Value | None) -> Array:
     """Return an argument that must be an array."""
+    if isinstance(value, Cells):
+        return value.as_array
     if not isinstance(value, Array):
         raise Unfit("a function of NumPy on what is no array", b.place)
     return value

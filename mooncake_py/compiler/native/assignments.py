@@ -4,47 +4,20 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 
 from mooncake_py.compiler.ir import Assign, Const, Count, Expr, Load, Name, Op, Select
-from mooncake_py.compiler.native import narrow, operations
+from mooncake_py.compiler.native import lists, narrow, operations
 from mooncake_py.compiler.native.expressions import ExpressionReader
+from mooncake_py.compiler.native.findings import Again, Findings
 from mooncake_py.compiler.native.indexing import viewed
 from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT, REAL
 from mooncake_py.compiler.native.scope import Scope
-from mooncake_py.compiler.native.values import Array, Index, Number, Tuple, Unfit, Value
+from mooncake_py.compiler.native.values import Array, Cells, Index, Number, Tuple, Unfit, Value
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import place_of
 
-__all__ = ["Again", "AssignmentReader", "Findings"]
-
-
-class Again(Exception):
-    """Something was found out late: the function must be read anew."""
-
-
-class Findings:
-    """What is found out while a function is read, and is known when it is read anew.
-
-    Attributes
-    ----------
-    varied : set of str
-        Variables of numbers whose type is known only when it runs.
-    widened : set of str
-        Those that are an int in one place and a float in another.
-    narrow : set of str
-        Those that are a float32 in one place and a float or an int in another.
-    carried : set of str
-        Variables of arrays that a loop binds anew in each pass.
-    assigned : dict of str to (tuple, str)
-        Attributes that are assigned: where the object is, and the name.
-    """
-
-    def __init__(self) -> None:
-        self.varied: set[str] = set()
-        self.widened: set[str] = set()
-        self.narrow: set[str] = set()
-        self.carried: set[str] = set()
-        self.assigned: dict[str, tuple[tuple[int | str, ...], str]] = {}
+__all__ = ["AssignmentReader"]
 
 
 class AssignmentReader(ExpressionReader):
@@ -123,7 +96,7 @@ class AssignmentReader(ExpressionReader):
         if isinstance(value, Array) and not value.base:
             return self.b.kept(value)
         if isinstance(value, Tuple):
-            return Tuple(tuple(map(self.kept_apart, value.items)), value.is_list)
+            return replace(value, items=tuple(map(self.kept_apart, value.items)))
         return value
 
     def exchanged(self, targets: Sequence[ast.expr], values: Sequence[Value]) -> Sequence[Value]:
@@ -158,8 +131,35 @@ class AssignmentReader(ExpressionReader):
             scope.env[name] = self.bind_number(name, value)
         elif isinstance(value, Array):
             scope.env[name] = self.bind_array(name, value)
+        elif isinstance(value, Tuple) and scope.named(name) in self.findings.unpacked:
+            kept = self.kept_apart(value)
+            assert isinstance(kept, Tuple)
+            for key, item in zip(scope.items_of(name, kept), kept.items, strict=True):
+                self.bind(key, item)
+            scope.env[name] = kept
+            self.refresh(name)
         else:
             scope.env[name] = self.kept_apart(value)
+
+    def refresh(self, name: str) -> None:
+        """Let the variable of a tuple stand for what its items, which are bound, stand for."""
+        env, found = self.scope.env, self.scope.env.get(name)
+        if isinstance(found, Tuple) and self.scope.named(name) in self.findings.unpacked:
+            items = [env[key] for key in self.scope.items_of(name, found) if key in env]
+            if len(items) == len(found.items):
+                env[name] = replace(found, items=tuple(items))
+            else:
+                del env[name]
+
+    def unpack(self, name: str, old: Value | None, value: Value | None) -> None:
+        """Find out that a variable of a tuple is bound anew where it must stand for one thing."""
+        if not isinstance(old, Tuple) or not isinstance(value, Tuple):
+            return
+        if len(old.items) == len(value.items) and old.is_list == value.is_list:
+            own = self.scope.named(name)
+            if own not in self.findings.unpacked:
+                self.findings.unpacked.add(own)
+                raise Again
 
     def bind_attribute(self, o: Value, name: str, value: Value) -> None:
         """Bind an attribute of an object."""
@@ -241,6 +241,9 @@ class AssignmentReader(ExpressionReader):
     def written(self, base: ast.expr, index: ast.expr, value: Value) -> None:
         """Write an element, a view, or where a mask is true."""
         b, a = self.b, self.value(base)
+        if isinstance(a, Cells):
+            lists.write(b, a, self.number(index), value, self.findings.mixed)
+            return
         if not isinstance(a, Array) or not a.base:
             raise Unfit("an assignment to an item of what is no array", b.place)
         parts = self.parts(index)
@@ -321,6 +324,13 @@ class AssignmentReader(ExpressionReader):
             self.bind_attribute(o, target.attr, old)
             return
         a = self.value(target.value)
+        if isinstance(a, Cells):
+            at = self.number(target.slice)
+            old = lists.item(self.b, a, at)
+            with self.among_others():
+                value = self.operated(node.op, old, self.value(node.value))
+            lists.write(self.b, a, at, value, self.findings.mixed)
+            return
         if not isinstance(a, Array):
             raise Unfit("an assignment to an item of what is no array", place_of(target))
         parts = self.parts(target.slice)
@@ -359,7 +369,7 @@ def bases_in(value: Value) -> set[str]:
     """Return the memory that a value refers to."""
     if isinstance(value, Tuple):
         return set().union(*map(bases_in, value.items))
-    return {value.base} if isinstance(value, Array) else set()
+    return {value.base} if isinstance(value, Array | Cells) else set()
 
 
 def target_read(target: ast.Name) -> ast.Name:

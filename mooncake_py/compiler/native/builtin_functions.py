@@ -8,11 +8,19 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.compiler.ir import Compare, Const, Op
-from mooncake_py.compiler.native import extrema, narrow, operations, reductions
+from mooncake_py.compiler.native import extrema, narrow, operations, reductions, truths
 from mooncake_py.compiler.native.arguments import Given, Reader, array_of
 from mooncake_py.compiler.native.builder import Builder
 from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT, REAL
-from mooncake_py.compiler.native.values import NUMPY_TYPES, Array, Number, Tuple, Unfit, Value
+from mooncake_py.compiler.native.values import (
+    NUMPY_TYPES,
+    Array,
+    Cells,
+    Number,
+    Tuple,
+    Unfit,
+    Value,
+)
 
 __all__ = ["BUILTINS"]
 
@@ -36,6 +44,8 @@ def extremum(op: str) -> Reader:
         (only,) = args if len(args) == 1 else (None,)
         if isinstance(only, Array) and len(only.shape) == 1 and not given:
             return element_of(b, op, only)
+        if isinstance(only, Cells):
+            return Number(element_of(b, op, only.as_array).e, type_in(b, only))
         if isinstance(only, Tuple):
             args = only.items
         if len(args) < 2 or given or not all(isinstance(a, Number) for a in args):
@@ -64,11 +74,36 @@ def total(b: Builder, args: Sequence[Value], given: Given) -> Value:
         for item in x.items:
             found = operations.operated(b, "add", found, item)
         return found
+    if isinstance(x, Cells) and x.array.kind == INT:
+        return Number(truths.sum_of_ints(b, x.as_array).e, type_in(b, x))
     a = array_of(b, x)
     if len(a.shape) != 1 or a.kind != FLOAT:
         raise Unfit("sum of what is no vector of float64", b.place)
     b.check("lt", Const(0), a.shape[0])  # else it is the int 0
-    return reductions.added_up(b, a, None)
+    found = reductions.added_up(b, a, None)
+    if not isinstance(x, Cells):
+        return found
+    assert isinstance(found, Number)
+    return Number(found.e, type_in(b, x))
+
+
+def type_in(b: Builder, x: Cells) -> str:
+    """Return the type of the items of a list."""
+    if x.ranks is not None:
+        raise Unfit("sum, min or max of floats of Python and of NumPy", b.place)
+    return x.type
+
+
+def sequence(is_list: bool) -> Reader:
+    """Return the reader of ``tuple(items)`` or ``list(items)``."""
+
+    def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
+        (x,) = args if len(args) == 1 and not given else (None,)
+        if not isinstance(x, Tuple):
+            raise Unfit("a tuple or a list of what is neither", b.place)
+        return Tuple(x.items, is_list)
+
+    return read
 
 
 def first_of(b: Builder, op: str, x: Number, y: Number) -> Number:
@@ -121,7 +156,7 @@ def length(b: Builder, args: Sequence[Value], given: Given) -> Value:
     (x,) = args
     if isinstance(x, Tuple):
         return Number(Const(len(x.items)), "int")
-    a = array_of(b, x)
+    a = x if isinstance(x, Cells) else array_of(b, x)
     if not a.shape:
         raise Unfit("len of an array without axes", b.place)
     return Number(a.shape[0], "int")
@@ -130,5 +165,5 @@ def length(b: Builder, args: Sequence[Value], given: Given) -> Value:
 BUILTINS: dict[Any, Reader] = {
     abs: absolute, min: extremum("min"), max: extremum("max"), float: as_float, int: as_int,
     np.float64: as_numpy_float(FLOAT), np.float32: as_numpy_float(FLOAT32),
-    len: length, sum: total,
+    len: length, sum: total, tuple: sequence(False), list: sequence(True),
 }  # fmt: skip

@@ -28,8 +28,9 @@ class Effort:
     """
 
     def __init__(self, region: NativeRegion, written: Sequence[str]) -> None:
-        loop = next(s for s in reversed(region.body) if isinstance(s, For | While))
-        within = list(statements((loop,)))
+        loop = next((s for s in reversed(region.body) if isinstance(s, For | While)), None)
+        within = [] if loop is None else list(statements((loop,)))
+        self.is_none = loop is None  # over a few items that are known
         self.loop = loop if isinstance(loop, For) else None
         if any(isinstance(s, While) for s in within):
             self.loop = None  # nothing tells how often it runs
@@ -39,7 +40,7 @@ class Effort:
     def is_worth(self, inputs: Mapping[str, Any]) -> bool:
         """Return False for few passes, and where what is copied before is far larger."""
         if self.loop is None:
-            return True
+            return not self.is_none
         try:
             steps = evaluated(self.loop.range, inputs)
             work = self.each * passes(self.loop, steps, dict(inputs))

@@ -23,8 +23,9 @@ from mooncake_py.compiler.ir import (
     Select,
     statements,
 )
-from mooncake_py.compiler.native import functions, narrow, operations, reductions
+from mooncake_py.compiler.native import functions, lists, narrow, operations, reductions
 from mooncake_py.compiler.native.builder import Builder
+from mooncake_py.compiler.native.findings import Findings
 from mooncake_py.compiler.native.indexing import Part, Slice, viewed
 from mooncake_py.compiler.native.linear import ZERO
 from mooncake_py.compiler.native.mentions import bound_by
@@ -33,6 +34,8 @@ from mooncake_py.compiler.native.scope import INPUTS, Scope, constant
 from mooncake_py.compiler.native.values import (
     NUMPY_TYPES,
     Array,
+    Cells,
+    Function,
     Known,
     Number,
     Object,
@@ -61,12 +64,14 @@ class ExpressionReader:
     ----------
     b : Builder
     scope : Scope
+    findings : Findings
     nested : int
         Of how many expressions and statements what is read is a part.
     """
 
     b: Builder
     scope: Scope
+    findings: Findings
     nested = 0
 
     def value(self, node: ast.expr) -> Value:
@@ -113,6 +118,10 @@ class ExpressionReader:
                 return self.item(self.value(base), index)
             case ast.Call():
                 return self.call(node)
+            case ast.Lambda():
+                return self.made_function(node)
+            case ast.ListComp() | ast.GeneratorExp():
+                return self.comprehension(node)
         raise Unfit(f"the expression {ast.unparse(node)[:40]}", place_of(node))
 
     def number(self, node: ast.expr) -> Number:
@@ -124,7 +133,10 @@ class ExpressionReader:
 
     def variable(self, name: str) -> Value:
         """Read a variable."""
-        scope = self.scope
+        return self.variable_in(self.scope, name)
+
+    def variable_in(self, scope: Scope, name: str) -> Value:
+        """Read a variable of a function that is being read, or of one round it."""
         if name in scope.env:
             bound = scope.maybe.get(name)
             if bound is not None:
@@ -132,6 +144,8 @@ class ExpressionReader:
             return scope.env[name]
         if name in scope.local:
             raise Unfit(f"the variable {name}, which may not be bound here", self.b.place)
+        if scope.parent is not None and name in scope.function.__code__.co_freevars:
+            return self.variable_in(scope.parent, name)
         value = scope.outside(name)
         if isinstance(value, INPUTS):
             return self.captured(scope, name, value)
@@ -147,6 +161,8 @@ class ExpressionReader:
 
     def operated(self, op: ast.operator, x: Value, y: Value) -> Value:
         """Read an operator between two values."""
+        if isinstance(op, ast.Mult) and isinstance(x, Tuple) and isinstance(y, Number):
+            return lists.repeated(self.b, x, y, self.findings.mixed)
         if type(op) in LOGICAL:
             return self.both(LOGICAL[type(op)], x, y)
         if type(op) not in OPERATORS:
@@ -293,6 +309,8 @@ class ExpressionReader:
         if isinstance(base, Known) and isinstance(base.value, ModuleType):
             value = self.scope.of_module(base.value, name)
             return constant(value) or self.captured_of(base.value, name)
+        if isinstance(base, Known) and type(base.value) is np.ufunc and name == "at":
+            return Known(base.value.at)
         if isinstance(base, Known) and isinstance(base.value, FunctionType | np.ufunc):
             raise Unfit(f"the attribute {name} of a function", self.b.place)
         if isinstance(base, Array):
@@ -324,6 +342,8 @@ class ExpressionReader:
             if not -len(base.items) <= at.e.value < len(base.items):
                 raise Unfit("an item of a tuple that is not there", self.b.place)
             return base.items[at.e.value]
+        if isinstance(base, Cells):
+            return lists.item(self.b, base, self.number(index))
         if not isinstance(base, Array):
             raise Unfit("an item of what is no array", self.b.place)
         found = viewed(self.b, base, self.parts(index))
@@ -340,7 +360,7 @@ class ExpressionReader:
                 bounds.append(e.value)
             else:
                 raise Unfit("items of a tuple that are known only when it runs", self.b.place)
-        return Tuple(base.items[slice(*bounds)])
+        return Tuple(base.items[slice(*bounds)], base.is_list)
 
     def element(self, a: Array) -> Number:
         """Return the element that an array without axes is."""
@@ -404,18 +424,19 @@ class ExpressionReader:
                 f = self.attribute(base, node.func.attr)
         else:
             f = self.value(node.func)
-        if not isinstance(f, Known):
+        if not isinstance(f, Known | Function):
             raise Unfit("a call of what is no function", place_of(node))
+        target = f.value if isinstance(f, Known) else f
         args = [*first, *map(self.value, node.args)]
         given = self.keywords(node)
         known, start, depth = set(self.b.arrays), len(self.b.block), self.nested
         before = self.scope.attributes()
         known.update(self.scope.named(name) for name in before)
         self.nested = 0
-        found = self.called(f.value, args, given, node)
+        found = self.called(target, args, given, node)
         self.nested = depth
         if depth > 1 and (
-            self.scope.attributes() != before
+            changed(before, self.scope.attributes())
             or any(
                 not known.isdisjoint(bound_by(s)) for s in statements(tuple(self.b.block[start:]))
             )
@@ -437,8 +458,10 @@ class ExpressionReader:
             reader = functions.FUNCTIONS.get(f)
         except TypeError:
             reader = None
-        if reader is None and python_function(f) is not None:
+        if isinstance(f, Function) or (reader is None and python_function(f) is not None):
             return self.inlined(f, args, given, node)
+        if reader is None and isinstance(f, type):
+            return self.constructed(f, args, given, node)
         out = given.pop("out", None) if isinstance(f, np.ufunc) or f is np.dot else None
         if f is np.dot and isinstance(out, Array) and not out.whole:
             raise Unfit("np.dot into a view", place_of(node))
@@ -460,6 +483,25 @@ class ExpressionReader:
     ) -> Value:
         """Read the body of a function of the user's, jitted or not, in the place of a call."""
         raise NotImplementedError
+
+    def constructed(
+        self, cls: type, args: Sequence[Value], given: dict[str, Value], node: ast.Call
+    ) -> Value:
+        """Read the call of a class."""
+        raise NotImplementedError
+
+    def made_function(self, node: ast.FunctionDef | ast.Lambda) -> Value:
+        """Read a function that is made within another one."""
+        raise NotImplementedError
+
+    def comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> Value:
+        """Read a list that is made by a loop."""
+        raise NotImplementedError
+
+
+def changed(before: dict[str, Value], after: dict[str, Value]) -> bool:
+    """Return True if attributes do not stand for what they stood for."""
+    return any(after.get(name) != value for name, value in before.items())
 
 
 def opposite(test: Expr) -> Expr:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Const, Expr, Op
+from mooncake_py.compiler.ir import Assign, Const, Expr, Load, Op
 from mooncake_py.compiler.native import (
     cumulative,
     extrema,
@@ -29,13 +29,14 @@ from mooncake_py.compiler.native.arguments import (
 )
 from mooncake_py.compiler.native.builder import Builder
 from mooncake_py.compiler.native.builtin_functions import BUILTINS
-from mooncake_py.compiler.native.indexing import diagonal, flipped, transposed
+from mooncake_py.compiler.native.indexing import diagonal, flipped, transposed, viewed
 from mooncake_py.compiler.native.linalg import LINEAR_ALGEBRA
 from mooncake_py.compiler.native.linear import ONE
 from mooncake_py.compiler.native.matrices import MATRIX_FUNCTIONS
 from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT, REAL
 from mooncake_py.compiler.native.values import (
     Array,
+    Index,
     Known,
     Number,
     Tuple,
@@ -284,6 +285,27 @@ def copied_to(b: Builder, args: Sequence[Value], given: Given) -> Value:
     return Known(None)
 
 
+def added_at(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.add.at(a, indices, values)`` of vectors."""
+    target, indices, values = arranged(b, args, given, "a indices b")
+    a, at = array_of(b, target), array_of(b, indices)
+    if not a.base or a.frozen or len(a.shape) != 1 or len(at.shape) != 1 or a.kind != FLOAT:
+        raise Unfit("np.add.at of what is no vector of float64", b.place)
+    if values is None or not isinstance(values, Number | Array) or values.kind != FLOAT:
+        raise Unfit("np.add.at with what are no float64", b.place)
+    where = viewed(b, a, [at])  # whose indices are checked
+    values = values if isinstance(values, Number) else b.kept(values)
+    more = operations.broadcast_to(values, at.shape, b)
+
+    def added(index: Index) -> None:
+        place = where.at(index)
+        assert isinstance(place, Load)
+        b.add(Assign(place, Op("add", (place, more(index))), place=b.place))
+
+    b.in_order(at.shape, added)
+    return Known(None)
+
+
 def cross(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.cross(x, y)`` of vectors of three."""
     x, y = (array_of(b, a) for a in arranged(b, args, given, "a b"))
@@ -321,7 +343,7 @@ FUNCTIONS: dict[Any, Reader] = {
     np.column_stack: joining.columns, np.roll: joining.rolled,
     np.linspace: joining.linspace, np.arange: joining.ranged,
     np.searchsorted: searching.searched, np.interp: searching.interpolated,
-    np.copyto: copied_to, np.cross: cross,
+    np.add.at: added_at, np.copyto: copied_to, np.cross: cross,
 } | BUILTINS | MATRIX_FUNCTIONS | LINEAR_ALGEBRA  # fmt: skip
 METHODS: dict[str, Reader] = {
     "sum": reduction(added_up), "mean": reduction(reductions.mean), "dot": product,

@@ -19,7 +19,7 @@ from mooncake_py.compiler.native.builder import Builder
 from mooncake_py.compiler.native.indexing import Slice, viewed
 from mooncake_py.compiler.native.linear import ONE, ZERO, minus, plus, times
 from mooncake_py.compiler.native.region import BOOL, FLOAT, INT, REAL
-from mooncake_py.compiler.native.values import Array, Number, Tuple, Unfit, Value
+from mooncake_py.compiler.native.values import Array, Cells, Number, Tuple, Unfit, Value
 
 __all__ = [
     "array", "as_array", "columns", "concatenated", "flat_copy", "horizontal", "linspace", "ranged",
@@ -100,6 +100,8 @@ def made_of(b: Builder, value: Value | None, kind: str = "") -> Array:
         return b.kept(
             Array(source.shape, of_kind, lambda at: as_kind(source.at(at), source.kind, of_kind))
         )
+    if isinstance(value, Cells):
+        return made_of(b, value.as_array, kind)
     parts = parts_in(b, value)
     if not all(isinstance(v, Number) for v in parts):
         rows = [v if isinstance(v, Array) else made_of(b, v, kind) for v in parts]

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 from types import FunctionType
 
-from mooncake_py.compiler.native.assignments import Again, Findings
+from mooncake_py.compiler.native.findings import Again, Findings
 from mooncake_py.compiler.native.loop_names import Loop
 from mooncake_py.compiler.native.lowering import has_return, lowered
 from mooncake_py.compiler.native.reader import ATTEMPTS, FunctionReader, Reading
@@ -68,7 +68,10 @@ class LoopReader(FunctionReader):
         for name, type_ in types.items():
             scope.env[name] = self.parameter(name, type_, (len(scope.env),))
         for name in types:
-            self.bind_initial(scope.env[name])
+            value = scope.env[name]
+            if isinstance(value, Tuple):
+                self.bind(name, value)
+            self.bind_initial(value)
         self.read(nodes)
         b.place = place_of(loop.node)
         return self.finished(Tuple(tuple(map(self.variable, loop.results))))

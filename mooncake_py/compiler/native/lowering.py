@@ -61,7 +61,7 @@ def lowered(body: list[ast.stmt]) -> list[ast.stmt]:
 
     Where they give back values of several structures they are left as they are.
     """
-    loops = [node for s in body for node in walk(s) if isinstance(node, LOOPS)]
+    loops = list(own(body, LOOPS))
     returns = {id(node): node for loop in loops for node in own(loop.body, ast.Return)}
     if not returns and not any(loop.orelse for loop in loops):
         return body
@@ -163,10 +163,14 @@ def has_return(node: ast.stmt) -> bool:
     return any(isinstance(part, ast.Return) for part in walk(node))
 
 
-def own(body: Sequence[ast.stmt], kind: type[Any]) -> Iterator[Any]:
-    """Yield the statements of a kind in a block and in those within it."""
+def own(body: Sequence[ast.stmt], kind: Any) -> Iterator[Any]:
+    """Yield the statements of a kind in a block and in those within it; not in functions within."""
     for s in body:
-        yield from (part for part in walk(s) if isinstance(part, kind))
+        if isinstance(s, kind):
+            yield s
+        if not isinstance(s, ast.FunctionDef):
+            for block in ("body", "orelse"):
+                yield from own(getattr(s, block, ()), kind)
 
 
 def own_breaks(body: Sequence[ast.stmt]) -> Iterator[ast.Break]:

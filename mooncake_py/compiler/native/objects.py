@@ -9,20 +9,29 @@ they are read.
 
 from __future__ import annotations
 
+import ast
+import weakref
 from collections.abc import Sequence
 from types import FunctionType
 from typing import NamedTuple
 
-from mooncake_py.compiler.native.assignments import Again
+from mooncake_py.compiler.native.findings import Again
 from mooncake_py.compiler.native.scope import constant
 from mooncake_py.compiler.native.statements import StatementReader
 from mooncake_py.compiler.native.types import ObjectType, Type
-from mooncake_py.compiler.native.values import Known, Object, Tuple, Unfit, Value
+from mooncake_py.compiler.native.values import Known, Number, Object, Tuple, Unfit, Value
 from mooncake_py.overriding import override
-from mooncake_py.runtime.attribute_lookup import MISSING, overrides
+from mooncake_py.runtime.attribute_lookup import (
+    MISSING,
+    PLAIN_READS,
+    PLAIN_WRITES,
+    is_one_of,
+    overrides,
+)
 
 __all__ = ["Field", "ObjectReader", "Path"]
 
+SPECIAL = "__init__", "__new__", "__getattr__", "__slots__"
 Path = tuple[int | str, ...]
 
 
@@ -65,12 +74,33 @@ class ObjectReader(StatementReader):
                 self.bind_initial(self.attribute_of(value, name))
 
     @override
+    def constructed(
+        self, cls: type, args: Sequence[Value], given: dict[str, Value], node: ast.Call
+    ) -> Value:
+        scope = self.scope
+        found = {name: scope.of_class(cls, name) for name in SPECIAL}
+        start = found["__init__"]
+        if (
+            type(cls) is not type
+            or type(start) is not FunctionType
+            or found["__new__"] is not object.__new__
+            or not is_one_of(cls.__getattribute__, PLAIN_READS)
+            or not is_one_of(cls.__setattr__, PLAIN_WRITES)
+            or found["__getattr__"] is not MISSING
+            or found["__slots__"] is not MISSING
+        ):
+            raise Unfit(f"the class {cls.__name__}", self.b.place)
+        o = Object(self.b.fresh("o"), cls, ObjectType(weakref.ref(cls), True, ()), ())
+        self.inlined(start, [o, *args], given, node)
+        return o
+
+    @override
     def attribute_of(self, o: Object, name: str) -> Value:
         own, scope = owned(o, name), self.scope
         types = dict(o.type.attributes)
         if name.startswith("__"):
             raise Unfit(f"the attribute {name}", self.b.place)
-        if own in self.findings.assigned:
+        if own in self.findings.assigned or f".{own}" in scope.env:
             return self.bound_attribute(own, name)
         if name in types:
             type_ = types[name]
@@ -97,7 +127,12 @@ class ObjectReader(StatementReader):
 
     @override
     def method_of(self, o: Object, name: str) -> tuple[Value, Sequence[Value]]:
-        if name in dict(o.type.attributes) or owned(o, name) in self.findings.assigned:
+        own = owned(o, name)
+        if (
+            name in dict(o.type.attributes)
+            or own in self.findings.assigned
+            or f".{own}" in self.scope.env
+        ):
             return self.attribute_of(o, name), ()
         if name.startswith("__"):
             raise Unfit(f"the method {name}", self.b.place)
@@ -116,10 +151,24 @@ class ObjectReader(StatementReader):
         if found is not MISSING and overrides(found):
             raise Unfit(f"an assignment to the attribute {name} of a class", self.b.place)
         own = owned(o, name)
+        if not o.path:
+            self.bind_own(own, value)
+            return
         if own not in self.findings.assigned:
             self.findings.assigned[own] = o.path, name
             raise Again
         self.bind(f".{own}", value)
+
+    def bind_own(self, own: str, value: Value) -> None:
+        """Bind an attribute of an object that is made within; ints may be sizes of arrays."""
+        counters = self.findings.counters
+        if isinstance(value, Number) and value.type == "int" and own not in counters:
+            if f".{own}" in self.scope.env or self.b.loops:
+                counters.add(own)
+                raise Again
+            self.scope.env[f".{own}"] = Number(self.b.steady(value.e), "int")
+        else:
+            self.bind(f".{own}", value)
 
     def assigned_attributes(self) -> list[tuple[Path, str, Value]]:
         """Return what is assigned: where the object is, the attribute, and what it is at last."""

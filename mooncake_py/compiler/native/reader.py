@@ -11,10 +11,11 @@ import numpy as np
 
 from mooncake_py.compiler.callees import Callee, Callees, is_own
 from mooncake_py.compiler.ir import Assign, Count, Name
-from mooncake_py.compiler.native.assignments import Again, Findings
 from mooncake_py.compiler.native.builder import Builder
+from mooncake_py.compiler.native.findings import Again, Findings
 from mooncake_py.compiler.native.lowering import ended, lowered
-from mooncake_py.compiler.native.objects import Field, ObjectReader, Path
+from mooncake_py.compiler.native.nested import NestedReader
+from mooncake_py.compiler.native.objects import Field, Path
 from mooncake_py.compiler.native.region import FLOAT, INT, REAL, NativeRegion
 from mooncake_py.compiler.native.scope import Scope, constant
 from mooncake_py.compiler.native.types import (
@@ -28,6 +29,8 @@ from mooncake_py.compiler.native.types import (
 )
 from mooncake_py.compiler.native.values import (
     Array,
+    Cells,
+    Function,
     Known,
     Number,
     Object,
@@ -120,7 +123,7 @@ def read_function(f: FunctionType, types: Sequence[Type]) -> Reading:
     raise Unfit("variables whose types do not settle")
 
 
-class FunctionReader(ObjectReader):
+class FunctionReader(NestedReader):
     """Reads one function, and those that it calls."""
 
     def __init__(self, findings: Findings) -> None:
@@ -150,6 +153,9 @@ class FunctionReader(ObjectReader):
         self.scope = scope
         for name, type_ in zip(names, types, strict=True):
             scope.env[name] = self.parameter(name, type_, (len(scope.env),))
+        for name, value in list(scope.env.items()):
+            if isinstance(value, Tuple):
+                self.bind(name, value)
         for value in list(scope.env.values()):
             self.bind_initial(value)
         self.body(scope)
@@ -268,11 +274,15 @@ class FunctionReader(ObjectReader):
         self, f: Any, args: Sequence[Value], given: dict[str, Value], node: ast.Call
     ) -> Value:
         outer, place = self.scope, self.b.place
-        inner = self.enter(f)
+        inner = self.scope_of(f) if isinstance(f, Function) else self.enter(f)
+        if isinstance(f, Function):
+            names = f.function.__code__.co_varnames[: len(args)]
+            given = {n: v for n, v in f.defaults.items() if n not in names} | given
         arguments = self.bound_arguments(inner.function, args, given)
         ints = [n for n, v in arguments.items() if isinstance(v, Number) and v.kind == INT]
         if inner.callee.may_overflow(frozenset(ints)):
             raise Unfit("ints that wrap around in what Numba compiled", place)
+        inner.take_attributes(outer)
         for name, value in arguments.items():
             self.scope = inner
             if isinstance(value, Tuple) or (isinstance(value, Array) and not value.base):
@@ -283,6 +293,8 @@ class FunctionReader(ObjectReader):
                 or value.e.name in self.findings.assigned
             ):
                 inner.env[name] = self.bind_number(name, value)
+            elif isinstance(value, Tuple):
+                self.bind(name, value)
             else:
                 inner.env[name] = value
         before = self.result, self.loops_outside, self.rebound
@@ -336,8 +348,8 @@ class FunctionReader(ObjectReader):
                 if not found.whole:
                     raise Unfit("a view of an array as a result", self.b.place)
                 return Output("array", found.base)
-            case Object():
-                raise Unfit("an object as a result", self.b.place)
+            case Object() | Cells() | Function():
+                raise Unfit("an object, a list or a function as a result", self.b.place)
         raise TypeError(value)
 
     def number_given(self, value: Number, name: str) -> Output:

@@ -14,13 +14,12 @@ import numpy as np
 
 from mooncake_py.compiler.callees import Callee, held
 from mooncake_py.compiler.ir import Const, Expr
-from mooncake_py.compiler.native.values import Known, Number, Unfit, Value
+from mooncake_py.compiler.native.values import Known, Number, Tuple, Unfit, Value
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.syntax.names import MISSING
-from mooncake_py.syntax.nodes import place_of
 
-__all__ = ["INPUTS", "Scope", "constant", "is_attribute"]
+__all__ = ["INPUTS", "Scope", "bound_in", "constant", "is_attribute", "is_hidden"]
 
 INPUTS = float, np.ndarray, Active
 """The types of what is an input where it is captured or global."""
@@ -40,14 +39,24 @@ class Scope:
         Of the names of its variables in the region.
     env : dict of str to Value
         What its variables, and attributes that are assigned anywhere, stand for where the reader
-        is.  Attributes have names that begin with a dot.
+        is.  Attributes have names that begin with a dot, items of tuples with two.
     maybe : dict of str to Expr
         Of variables that a loop binds: when they are bound.
     bindings : Counter
         How often each variable is bound in the text.
+    parent : Scope or None
+        Of the function within which this one is made.
     """
 
-    def __init__(self, callee: Callee, f: FunctionType, body: list[ast.stmt], prefix: str) -> None:
+    def __init__(
+        self,
+        callee: Callee,
+        f: FunctionType,
+        body: list[ast.stmt],
+        prefix: str,
+        parent: Scope | None = None,
+    ) -> None:
+        self.parent = parent
         self.callee = callee
         self.function = f
         self.prefix = prefix
@@ -61,7 +70,11 @@ class Scope:
 
     def named(self, name: str) -> str:
         """Return how a variable, or an attribute, is called in the region."""
-        return name[1:] if is_attribute(name) else f"{self.prefix}_{name}"
+        return name.lstrip(".") if is_hidden(name) else f"{self.prefix}_{name}"
+
+    def items_of(self, name: str, value: Tuple) -> list[str]:
+        """Return the names of the items of a tuple that is a variable."""
+        return [f"..{self.named(name)}_{k}" for k in range(len(value.items))]
 
     def attributes(self) -> dict[str, Value]:
         """Return what the attributes that are assigned anywhere stand for."""
@@ -115,6 +128,11 @@ class Scope:
 
 def is_attribute(name: str) -> bool:
     """Return True for the name under which an attribute is bound."""
+    return is_hidden(name) and not name.startswith("..")
+
+
+def is_hidden(name: str) -> bool:
+    """Return True for the name of an attribute, or of an item of a tuple."""
     return name.startswith(".")
 
 
@@ -138,8 +156,9 @@ def bound_in(body: list[ast.stmt]) -> Iterator[str]:
         node = todo.pop()
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             yield node.id
+        if isinstance(node, ast.FunctionDef):
+            yield node.name
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             yield node.target.id  # read as well: it is no name for one value
-        if isinstance(node, OWN_SCOPE):
-            raise Unfit("a function, a class or a comprehension within a function", place_of(node))
-        todo += ast.iter_child_nodes(node)
+        if not isinstance(node, OWN_SCOPE):
+            todo += ast.iter_child_nodes(node)

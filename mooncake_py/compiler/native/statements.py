@@ -18,16 +18,19 @@ from mooncake_py.compiler.ir import (
     Op,
     While,
 )
-from mooncake_py.compiler.native.assignments import Again, AssignmentReader
+from mooncake_py.compiler.native import lists
+from mooncake_py.compiler.native.assignments import AssignmentReader
+from mooncake_py.compiler.native.findings import Again
 from mooncake_py.compiler.native.indexing import viewed
 from mooncake_py.compiler.native.linear import ONE, ZERO, minus, plus
 from mooncake_py.compiler.native.region import INT
-from mooncake_py.compiler.native.scope import is_attribute
-from mooncake_py.compiler.native.values import Array, Known, Number, Tuple, Unfit, Value
+from mooncake_py.compiler.native.scope import bound_in, is_hidden
+from mooncake_py.compiler.native.values import Array, Cells, Known, Number, Tuple, Unfit, Value
 from mooncake_py.syntax.nodes import place_of
 
 __all__ = ["StatementReader"]
 
+Heads = list[tuple[ast.expr, Array | Cells | None]]
 LEAVING = ast.Break | ast.Continue | ast.Return | ast.Raise
 NOTHING = Known(None)
 
@@ -95,6 +98,10 @@ class StatementReader(AssignmentReader):
                 pass
             case ast.Expr(value=value):
                 self.value(value)
+            case ast.FunctionDef(name=name):
+                self.bind(name, self.made_function(node))
+            case ast.Delete(targets=targets):
+                self.deleted(targets)
             case ast.Assert(test=test):
                 self.b.require(self.test(test))
             case ast.Raise():
@@ -127,6 +134,9 @@ class StatementReader(AssignmentReader):
         if left and not left2:
             env, maybe, result = env2, maybe2, result2
         elif not left and not left2:
+            for name, v in env.items():
+                if v != env2.get(name):
+                    self.unpack(name, v, env2.get(name))
             env = {name: v for name, v in env.items() if env2.get(name) == v}
             maybe = {name: e for name, e in (maybe | maybe2).items() if name in env}
             if result != result2:
@@ -159,9 +169,13 @@ class StatementReader(AssignmentReader):
     # Loops.
 
     def loop(self, node: ast.For) -> None:
-        """Read ``for`` over a range, or over arrays."""
+        """Read ``for`` over a range, or over arrays; over known items, once for each."""
         if node.orelse:
             raise Unfit("else of a loop", place_of(node))
+        known = self.known_items(node.iter)
+        if known is not None:
+            self.unrolled(node, known)
+            return
         heads, counter, bounds = self.head(node)
         low, high, step = bounds
         b = self.b
@@ -171,17 +185,61 @@ class StatementReader(AssignmentReader):
         before = dict(self.scope.env)
         with b.loop(counter, least, greatest) as block:
             at = Number(Name(counter), "int")
-            for target, array in heads:
-                if array is None:
-                    self.bind_counter(target, at)
-                else:
-                    view = viewed(b, array, [at])
-                    self.to_target(target, view if view.shape else self.element(view))
+            self.bind_heads(heads, at)
             self.read(node.body)
             self.settle_counters(at)
         self.leave_loop(before, runs)
         steps = Op("range", (low, high, Const(step)), place=place_of(node.iter))
         b.add(For(counter, steps, tuple(block), place=place_of(node)))
+
+    def unrolled(self, node: ast.For, items: Sequence[Value]) -> None:
+        """Read a loop over items that are known, once for each."""
+        if has_jump(node.body, ast.Break | ast.Continue):
+            raise Unfit("a loop over a tuple or list that is left", place_of(node))
+        self.scope.bindings.update(bound_in([node]))  # what it binds is bound again
+        for item in items:
+            self.to_target(node.target, item)
+            self.read(node.body)
+
+    def known_items(self, node: ast.expr) -> Sequence[Value] | None:
+        """Return the items over which a loop runs, if they are those of tuples and lists."""
+        if isinstance(node, ast.Name | ast.Attribute | ast.Tuple | ast.List):
+            found = self.value(node)
+            return found.items if isinstance(found, Tuple) else None
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.keywords:
+            return None
+        f = self.value(node.func)
+        if f not in (Known(zip), Known(enumerate), Known(reversed)):
+            return None
+        parts = [self.known_items(a) for a in node.args]
+        if not parts or any(part is None for part in parts):
+            return None
+        first, *others = [part for part in parts if part is not None]
+        if f == Known(zip):
+            return [Tuple(pair) for pair in zip(first, *others, strict=False)]
+        if others:
+            return None
+        if f == Known(reversed):
+            return first[::-1]
+        return [Tuple((Number(Const(k), "int"), v)) for k, v in enumerate(first)]
+
+    def deleted(self, targets: Sequence[ast.expr]) -> None:
+        """Read ``del`` of variables."""
+        for target in targets:
+            if not isinstance(target, ast.Name) or target.id not in self.scope.env:
+                raise Unfit("del of what is no variable", place_of(target))
+            del self.scope.env[target.id]
+
+    def bind_heads(self, heads: Heads, at: Number) -> None:
+        """Bind the targets of a loop in a pass."""
+        for target, array in heads:
+            if array is None:
+                self.bind_counter(target, at)
+            elif isinstance(array, Cells):
+                self.to_target(target, lists.item(self.b, array, at))
+            else:
+                view = viewed(self.b, array, [at])
+                self.to_target(target, view if view.shape else self.element(view))
 
     def bind_counter(self, target: ast.expr, at: Number) -> None:
         """Bind a variable to the counter of a loop."""
@@ -202,9 +260,7 @@ class StatementReader(AssignmentReader):
                 if value == at and name in self.counted:
                     env[name] = self.counted[name]
 
-    def head(
-        self, node: ast.For
-    ) -> tuple[list[tuple[ast.expr, Array | None]], str, tuple[Expr, Expr, int]]:
+    def head(self, node: ast.For) -> tuple[Heads, str, tuple[Expr, Expr, int]]:
         """Return the targets of a loop with their arrays, its counter, and its bounds."""
         counter = self.b.fresh("i")
         call = node.iter if isinstance(node.iter, ast.Call) else None
@@ -239,9 +295,11 @@ class StatementReader(AssignmentReader):
         array = self.array_of([node.iter])
         return [(node.target, array)], counter, (ZERO, array.shape[0], 1)
 
-    def array_of(self, nodes: Sequence[ast.expr]) -> Array:
-        """Read the one array that a loop runs over."""
+    def array_of(self, nodes: Sequence[ast.expr]) -> Array | Cells:
+        """Read the one array, or list of numbers, that a loop runs over."""
         found = self.value(nodes[0]) if len(nodes) == 1 else None
+        if isinstance(found, Cells):
+            return found
         if not isinstance(found, Array) or not found.shape:
             raise Unfit("a loop over what is no range and no array", self.b.place)
         return found if found.base else self.b.kept(found)
@@ -270,7 +328,7 @@ class StatementReader(AssignmentReader):
         for name, value in list(scope.env.items()):
             if not isinstance(value, Array) or scope.named(name) not in self.findings.carried:
                 continue
-            if not is_attribute(name) and name not in names_bound(body):
+            if not is_hidden(name) and name not in names_bound(body):
                 continue
             if value.base in self.buffers:
                 continue
@@ -287,6 +345,8 @@ class StatementReader(AssignmentReader):
                 self.guarded.add(buffer.base)
             self.buffers.add(buffer.base)
             scope.env[name] = buffer
+        for name in list(scope.env):
+            self.refresh(name)
         self.rebound = names_bound(body)
 
     def leave_loop(self, before: dict[str, Value], runs: Expr | None) -> None:
@@ -303,6 +363,7 @@ class StatementReader(AssignmentReader):
             raise Again
         for name, value in changed.items():
             old = before.get(name)
+            self.unpack(name, old, value)
             if isinstance(old, Tuple | Known):
                 raise Unfit(f"{name} becomes something else in a loop", self.b.place)
             bound = isinstance(value, Number) and isinstance(value.e, Name)
@@ -343,6 +404,18 @@ def names_bound(body: Sequence[ast.stmt]) -> set[str]:
         for node in ast.walk(s)
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
     }
+
+
+def has_jump(body: Sequence[ast.stmt], kinds: Any) -> bool:
+    """Return True if statements may leave the loop, or the pass, of which they are the body."""
+    for node in body:
+        if isinstance(node, kinds):
+            return True
+        if not isinstance(node, ast.For | ast.While | ast.FunctionDef) and any(
+            has_jump(getattr(node, field, ()), kinds) for field in ("body", "orelse")
+        ):
+            return True
+    return False
 
 
 def may_leave(node: ast.stmt) -> bool:

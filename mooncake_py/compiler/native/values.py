@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import BuiltinFunctionType, EllipsisType, FunctionType, ModuleType, NoneType
@@ -15,8 +16,8 @@ from mooncake_py.compiler.native.types import ObjectType
 from mooncake_py.syntax.nodes import Place
 
 __all__ = [
-    "KINDS", "NUMPY_TYPES", "RANKS", "Array", "Index", "Known", "Number", "Object", "Tuple",
-    "Unfit", "Value", "lengths", "names_as_index", "stored",
+    "KINDS", "NUMPY_TYPES", "RANKS", "Array", "Cells", "Function", "Index", "Known", "Number",
+    "Object", "Tuple", "Unfit", "Value", "lengths", "names_as_index", "stored",
 ]  # fmt: skip
 
 Index = tuple[Expr, ...]
@@ -114,6 +115,59 @@ UNCHANGING = (
 
 
 @dataclass(frozen=True)
+class Cells:
+    """A list of numbers, as long as it was at first.
+
+    Attributes
+    ----------
+    array : Array
+    type : str
+        Of its numbers, the largest where they differ.
+    ranks : Array or None
+        Then what tells the type of each: see `RANKS`.
+    """
+
+    array: Array
+    type: str
+    ranks: Array | None = None
+
+    @property
+    def base(self) -> str:
+        """The memory that holds the numbers."""
+        return self.array.base
+
+    @property
+    def shape(self) -> tuple[Expr, ...]:
+        """How many there are."""
+        return self.array.shape
+
+    @property
+    def as_array(self) -> Array:
+        """What NumPy makes of it, not to be written."""
+        return Array(self.array.shape, self.array.kind, self.array.at)
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A function that is made within another one.
+
+    Attributes
+    ----------
+    node : FunctionDef or Lambda
+    function : function
+        Of its code, with nothing captured.
+    scope : Scope
+        Where it is made, in which it finds what it captures.
+    defaults : dict of str to Value
+    """
+
+    node: ast.FunctionDef | ast.Lambda
+    function: FunctionType
+    scope: Any
+    defaults: dict[str, Value]
+
+
+@dataclass(frozen=True)
 class Known:
     """An object that is the same in each call: a module, a function, None, text."""
 
@@ -146,7 +200,7 @@ class Object:
     path: tuple[int | str, ...]
 
 
-Value = Number | Array | Tuple | Known | Object
+Value = Number | Array | Tuple | Known | Object | Cells | Function
 
 
 def stored(name: str, shape: tuple[Expr, ...], kind: str) -> Array:

@@ -401,7 +401,7 @@ def test_loops_that_cannot_be_read_are_given_up(tried, monkeypatch):
     def f(x, n):
         for _ in range(n):
             for _i in range(4):
-                x = [e * 1.5 for e in x]
+                x = [e * 1.5 for e in x if e]
         return x[0]
 
     x = list(X)

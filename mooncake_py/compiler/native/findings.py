@@ -1,0 +1,43 @@
+"""What is found out while a function is read, and makes it be read anew."""
+
+from __future__ import annotations
+
+__all__ = ["Again", "Findings"]
+
+
+class Again(Exception):
+    """Something was found out late: the function must be read anew."""
+
+
+class Findings:
+    """What is found out while a function is read, and is known when it is read anew.
+
+    Attributes
+    ----------
+    varied : set of str
+        Variables of numbers whose type is known only when it runs.
+    widened : set of str
+        Those that are an int in one place and a float in another.
+    narrow : set of str
+        Those that are a float32 in one place and a float or an int in another.
+    carried : set of str
+        Variables of arrays that a loop binds anew in each pass.
+    unpacked : set of str
+        Variables of tuples that a loop or a branch binds anew.
+    mixed : set of str
+        The memory of lists that hold floats of Python and of NumPy.
+    counters : set of str
+        Attributes of objects that are made within, ints, which are bound again.
+    assigned : dict of str to (tuple, str)
+        Attributes that are assigned: where the object is, and the name.
+    """
+
+    def __init__(self) -> None:
+        self.varied: set[str] = set()
+        self.widened: set[str] = set()
+        self.narrow: set[str] = set()
+        self.carried: set[str] = set()
+        self.unpacked: set[str] = set()
+        self.mixed: set[str] = set()
+        self.counters: set[str] = set()
+        self.assigned: dict[str, tuple[tuple[int | str, ...], str]] = {}
