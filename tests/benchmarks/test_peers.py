@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from benchmarks import peers, peers_documents
-from benchmarks.autograd_peer import Peer, candidate_peers
+from benchmarks.autograd_peer import Peer
 from benchmarks.jax_peer import as_given, lines_of
 from benchmarks.kernel import Kernel
 from benchmarks.kernels import KERNELS
@@ -62,13 +62,6 @@ def of_vectors(function: Any) -> Kernel:
 def test_jax_has_one_thread() -> None:
     assert os.environ["NPROC"] == "1"
     assert "--xla_cpu_multi_thread_eigen=false" in os.environ["XLA_FLAGS"]
-
-
-def test_autograd_takes_functions_of_the_module_too() -> None:
-    pytest.importorskip("autograd")
-    (peer,) = candidate_peers(of_vectors(calls_its_module))
-    _, (gradient,) = peer.gradient(np.array([1.0, 2.0]))
-    np.testing.assert_allclose(gradient, -np.sin([1.0, 2.0]), rtol=1e-12)
 
 
 def test_what_autograd_refuses_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
