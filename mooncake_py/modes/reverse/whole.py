@@ -7,7 +7,7 @@ Where anything is unusual nothing has been done, and the general way is taken.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,6 +81,9 @@ def gradient_of_whole(
         The memory to use, for calls that differ in the values of their arguments only.  By
         default what earlier calls left, and new memory for what is given back.
     """
+    if type(f) is MethodType:
+        f, args = f.__func__, (f.__self__, *args)
+        chosen = [k + 1 if isinstance(k, int) else k for k in chosen]
     match = None if workspace is None or kwargs else workspace.match
     inputs = None if match is None or not runs_alone(f) else match.inputs(f, args)
     if match is not None and inputs is not None:

@@ -279,3 +279,32 @@ def test_parameters_that_are_bound_again_and_given_back(ways):
     assert value == pytest.approx(expected)
     for a, b in zip(g, h, strict=True):
         assert_allclose(a, b, rtol=1e-13)
+
+
+class Model:
+    def __init__(self, w):
+        self.w = w
+        self.runs = 0
+
+    def loss(self, u, c=2.0):
+        self.runs = self.runs + 1
+        u *= c
+        return np.sum(self.w * u * u)
+
+
+@pytest.mark.parametrize("argnums", [0, "u", (0, 1), ("c", 0)])
+def test_methods(argnums, ways):
+    model = Model(np.array([1.0, 2.0, 3.0]))
+    u = U.copy()
+    for _ in range(2):
+        value, g = value_and_grad(model.loss, argnums, compile=True)(u, 1.5)
+    expected, h = value_and_grad(model.loss, argnums, compile=False)(u, 1.5)
+    assert ways == [True, True]
+    assert model.runs == 0
+    assert_array_equal(u, U)
+    assert value == pytest.approx(expected)
+    for a, b in zip(g, h, strict=True) if type(g) is tuple else [(g, h)]:
+        assert_allclose(a, b, rtol=1e-13)
+    for how in (True, False):
+        with pytest.raises(SharedArgumentsError):
+            grad(Model(u).loss, compile=how)(u, 1.5)
