@@ -70,6 +70,12 @@ class Prepared:
     def __repr__(self) -> str:
         return f"<prepared {self.name}>"
 
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            f"{self!r} cannot be copied or pickled, as it keeps memory of its own; send the "
+            "derivative, and prepare it where it runs"
+        )
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the derivative.
 

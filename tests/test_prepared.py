@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -385,3 +387,10 @@ def test_globals_that_are_bound_again(compiles, monkeypatch):
     for scale in (3.0, 5, np.float64(4.0)):
         monkeypatch.setitem(globals(), "SCALE", scale)
         assert_allclose(step(U), grad(f)(U))
+
+
+def test_it_is_not_copied():
+    step = grad(smoothed).prepare(U, 0.7)
+    for send in (copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="prepare it where it runs"):
+            send(step)
