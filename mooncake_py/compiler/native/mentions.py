@@ -83,7 +83,7 @@ def written_arrays(block: Block) -> set[str]:
     return {
         name
         for s in statements(block)
-        if isinstance(s, Alloc | Apply) or (isinstance(s, Assign) and isinstance(s.target, Load))
+        if isinstance(s, Alloc) or (isinstance(s, Assign) and isinstance(s.target, Load))
         for name in bound_by(s)
     }
 

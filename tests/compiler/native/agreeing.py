@@ -44,6 +44,8 @@ def agree(f: Any) -> None:
         assert_allclose(compiled, value, rtol=1e-12)
         for a, b in zip(g, h, strict=True):
             assert_allclose(b, a, rtol=1e-11, atol=1e-11)
+        ways = [value_and_grad(f, compile=way)(*copies())[1] for way in (False, True)]
+        assert_allclose(ways[1], ways[0], rtol=1e-11, atol=1e-11)
         tangents = tuple(np.cos(a) for a in ARGUMENTS[:5])
 
         def without_ints(*args: Any) -> Any:

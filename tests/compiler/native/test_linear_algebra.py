@@ -9,8 +9,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mooncake_py import jvp, value_and_grad, vjp
+from mooncake_py import value_and_grad, vjp
+from mooncake_py.compiler.ir import Apply, Assign, Const, ForAll, Load, Name
 from mooncake_py.compiler.native import systems
+from mooncake_py.compiler.native.applied import Derivatives
+from mooncake_py.compiler.native.pull import NOTHING
+from mooncake_py.compiler.steps import Names
 from tests.compiler.native.agreeing import FLOATS, agree, copies, function
 
 pytestmark = pytest.mark.plain
@@ -30,6 +34,7 @@ COMPILED = [
     "np.sum(np.log(np.diag(np.linalg.cholesky(S @ S.T + np.eye(5)))))",
     "np.sum(np.linalg.solve(np.linalg.cholesky(S @ S.T), x) ** 2)",
     "S[:] = np.linalg.cholesky(S @ S.T) + np.triu(S, k=1); np.sum(S * S * A)",
+    "L = np.linalg.cholesky(S @ S.T); L *= 2.0; L[1] = x; np.sum(L * L)",
     "z = np.linalg.solve(S, x); S *= 0.0; x *= 2.0; np.sum(z * z) + np.sum(S * x)",
     "np.sum(np.linalg.solve(S[:0, :0], x[:0])) + np.linalg.det(S[:1, :1]) * x[0]",
 ]
@@ -138,11 +143,32 @@ def test_results_that_become_active_later(tried: list[bool]) -> None:
         return np.sum(L * L) + w @ w
 
     x, A = np.arange(3.0), np.eye(3) + np.arange(9.0).reshape(3, 3) / 9
-    for way in (value_and_grad, lambda g, **how: lambda x, A: jvp(g, (x, A), (x, 0 * A), **how)):
-        plain, compiled = (way(f, compile=how)(x, A) for how in (False, True))
-        assert_allclose(compiled[0], plain[0])
-        assert_allclose(compiled[1], plain[1])
+    plain, compiled = (value_and_grad(f, compile=how)(x, A) for how in (False, True))
+    assert_allclose(compiled[0], plain[0])
+    assert_allclose(compiled[1], plain[1])
     assert all(tried)
+
+
+def test_tangents_of_what_does_not_move_are_zero() -> None:
+    s = Apply(systems.cholesky, "L", ("A",))
+    derivatives = Derivatives(Names("v"))
+    assert derivatives.push(s, {}) == (s,)
+    first, zero = derivatives.push(s, {"L": "t_L"})
+    assert first == s
+    assert isinstance(zero, ForAll)
+    assert zero.body == (Assign(Load("t_L", (Name("v0"), Name("v1"))), Const(0.0)),)
+
+
+def test_cotangents_are_zero_before_what_is_computed() -> None:
+    derivatives = Derivatives(Names("v"))
+    s = Apply(systems.determinant, "D", ("A",))
+    *_, last = derivatives.pull(s, {"A", "D"}, clears=True).back
+    assert isinstance(last, ForAll)
+    (cleared,) = last.body
+    assert isinstance(cleared, Assign)
+    assert cleared.value == Const(0.0)
+    assert len(derivatives.pull(s, {"A", "D"}, clears=False).back) == 3
+    assert derivatives.pull(s, {"A"}, clears=True) is NOTHING
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 5, 7])

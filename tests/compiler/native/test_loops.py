@@ -37,6 +37,14 @@ for i, j, m in all(len(x, 0), len(y, 1), len(x, 1)):
             "d_y": a["d_y"] - a["x"].T @ a["d_z"],
         },
     ),
+    "two_products": (
+        """
+for i, j, m in all(len(x, 0), len(y, 1), len(x, 1)):
+    z[i, j] -= x[i, m] * y[m, j] - w[m, i] * y[m, j]
+""",
+        "x:3,4 y:4,5 w:4,3 z:3,5",
+        lambda a: {"z": a["z"] - a["x"] @ a["y"] + a["w"].T @ a["y"]},
+    ),
     "matrix_times_vector": (
         "for i, j in all(len(x,0), len(x,1)):\n    y[i] -= x[i, j] * z[j]",
         "x:3,4 y:3 z:4",
@@ -155,7 +163,7 @@ def test_compiled_loops(name: str) -> None:
         np.testing.assert_allclose(value, expected[array], rtol=1e-14)
 
 
-@pytest.mark.parametrize("name", list(CASES)[:7])
+@pytest.mark.parametrize("name", list(CASES)[:8])
 def test_golden(name: str, golden: Callable[[Path, str], None]) -> None:
     text, arrays, _ = CASES[name]
     golden(FOLDER / f"{name}.txt", made(text, arrays)[0].text)

@@ -207,6 +207,11 @@ def column_that_crosses_a_row(x, A):
     return np.sum(A * A * x)
 
 
+def column_that_crosses_a_reversed_row(x, A):
+    A[:, 0] = A[0, ::-1]
+    return np.sum(A * A * x)
+
+
 def copy_onto_itself(x, A):
     A[0, 1:] = A[0, :-1]
     return np.sum(A * A * x)
@@ -242,7 +247,7 @@ def part_of_the_previous_array(x, A):
 
 
 REFUSED = (
-    column_that_crosses_a_row, copy_onto_itself,
+    column_that_crosses_a_row, column_that_crosses_a_reversed_row, copy_onto_itself,
     element_that_the_call_changes, index_that_the_call_changes, written_while_bound_anew,
     argument_that_a_loop_binds_anew,
 )  # fmt: skip

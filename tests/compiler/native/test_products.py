@@ -13,6 +13,7 @@ from mooncake_py import value_and_grad
 from mooncake_py.compiler.ir import Load, Name, Op
 from mooncake_py.compiler.native import called, emit_statements
 from mooncake_py.compiler.native.contractions import Window, window
+from mooncake_py.compiler.native.helpers import add_product
 from mooncake_py.compiler.native.linear import ONE, ZERO
 from tests.compiler.native.agreeing import FLOATS, agree, copies, function
 
@@ -141,6 +142,17 @@ def test_compiled_by_numba(blas: bool, monkeypatch: pytest.MonkeyPatch, tmp_path
     called.compilable.cache_clear()
     for a, b in zip(plain[1], compiled[1], strict=True):
         assert_allclose(b, a, rtol=1e-11)
+
+
+def test_what_is_for_loops() -> None:
+    x, y = np.ones((2, 3)), np.ones((3, 4))
+    z = np.zeros((2, 4))
+    assert not add_product(z, x, y, 2, 2, 4, 1.0, False)
+    assert not add_product(z, x, y, 1, 3, 4, 1.0, False)
+    assert not add_product(z, x, y, 2, 3, 3, 1.0, False)
+    assert not np.any(z)
+    assert add_product(z, x, y, 2, 3, 4, -1.0, True)
+    assert np.all(z == -3.0)
 
 
 def test_windows() -> None:
