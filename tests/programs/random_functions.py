@@ -115,6 +115,28 @@ CAUGHT = """try:
 except ZeroDivisionError:
     a = 0.5 * a"""
 
+# Vectors psi and phi of complex numbers.
+WAVES = (
+    "psi", "phi", "np.conj(psi)", "np.exp(1j * x)", "(x + 1j * v)", "psi[::-1]", "np.sqrt(phi + 2)",
+    "m @ phi",
+    "np.where(x > y, psi, phi)", "x", "np.sin(phi)", "np.log(psi + 3.0)",
+)  # fmt: skip
+AMPLITUDES = (
+    "psi[0]", "phi[-1]", "(a + 1j)", "1j", "0.5", "b", "psi[k]", "np.sum(phi)", "psi @ phi",
+    "complex(a, b)",
+    "np.vdot(psi, phi)",
+)  # fmt: skip
+ON_WAVES = (
+    "psi, phi = phi, psi", "a += 0.1 * psi[k].imag", "v = v + 0.1 * np.abs(phi)",
+    "w = (psi * np.conj(phi)).real",
+    "psi[np.abs(psi) > 1.0] = 0.5j", "psi[x > 0.3] *= 0.5j", "psi.real[1:] = 0.5 * psi.imag[:-1]",
+    "s = psi[1]; psi[i % 5] = phi[k] / (2.0 + a * 1j); a += 0.1 * abs(s)",
+    "b = 0.1 * np.abs(psi[i % 5])",
+    "psi[1:-1] += 0.1j * (psi[2:] - 2 * psi[1:-1] + psi[:-2])", "x[:] = np.angle(phi) * 0.1",
+    "phi /= 2 + x",
+    "psi, phi = 0.5 * (psi - phi), psi",
+)  # fmt: skip
+
 
 class Writer:
     """Writes one function.
@@ -124,9 +146,12 @@ class Writer:
     seed : int
     mixed : bool
         Whether with statements that cannot be compiled.
+    has_waves : bool
+        Whether with complex vectors.
     """
 
-    def __init__(self, seed: int, mixed: bool = False) -> None:
+    def __init__(self, seed: int, mixed: bool = False, has_waves: bool = False) -> None:
+        self.has_waves = has_waves
         self.random = Random(seed)
         self.mixed = mixed
         self.lines: list[str] = []
@@ -167,8 +192,17 @@ class Writer:
             for line in self.pick((*UNFIT, CAUGHT)).splitlines():
                 self.write(line)
             return
-        form = self.random.randrange(20)
-        if form < 3:
+        form = self.random.randrange(30 if self.has_waves else 20)
+        if form >= 25:
+            self.write(self.pick(ON_WAVES))
+        elif form >= 20:
+            wave = f"{self.pick(WAVES)} {self.pick(('+', '-', '*'))} {self.pick(WAVES)}"
+            factor = self.pick(AMPLITUDES)
+            targets = "psi[:] =", "phi =", "psi +=", "phi -=", "psi[k:k + 3] = phi[:3] +"
+            target = self.pick(targets)
+            end = "[1:4]" if "k:" in target else ""
+            self.write(f"{target} 0.2 * (({wave}) * {factor}){end}")
+        elif form < 3:
             self.write(f"{self.pick(('x', 'v', 'y', 'w'))}[:] = 0.5 * {self.vector(FULL)}")
         elif form < 5:
             target = self.pick(("x[1:-1]", "y[2:]", "v[:3]", "m[1, 2:]", "m[2:, 3]", "w[k:k + 3]"))
@@ -243,12 +277,14 @@ class Writer:
         return None
 
 
-def random_function(seed: int, mixed: bool = False) -> str:
+def random_function(seed: int, mixed: bool = False, has_waves: bool = False) -> str:
     """Return the text of a module with a function ``f(x, y, m, a, c, n, k)``.
 
     If it is mixed, it cannot be compiled whole, but perhaps its loops can.
     """
-    writer = Writer(seed, mixed)
+    writer = Writer(seed, mixed, has_waves)
+    if has_waves:
+        writer.write("psi, phi = x + 1j * y, (0.5 - 0.25j) * y")
     first = "i = 1", "b = 0.5", "v = x * 1.0", "w = np.ones(n)", "pair = (a, 0.5)", "q = [0.5] * n"
     for line in (*first, *("log = []",) * mixed):
         writer.write(line)
@@ -256,7 +292,8 @@ def random_function(seed: int, mixed: bool = False) -> str:
         if mixed and writer.random.random() < 0.5:
             writer.loop()
         writer.statement()
-    return HEAD + "\ndef f(x, y, m, a, c, n, k):\n" + "\n".join(writer.lines) + "\n" + TAIL + "\n"
+    tail = f"{TAIL} + np.sum(np.abs(psi) ** 2 * y) + abs(phi[k])" if has_waves else TAIL
+    return HEAD + "\ndef f(x, y, m, a, c, n, k):\n" + "\n".join(writer.lines) + f"\n{tail}\n"
 
 
 def function_arguments(seed: int, is_narrow: bool = False) -> tuple[object, ...]:

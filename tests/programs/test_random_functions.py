@@ -30,8 +30,15 @@ def in_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(effort, "LEAST", 1)
 
 
-def compare(seed: int, orders: bool = True, is_narrow: bool = False, mixed: bool = False) -> None:
-    f: Any = function_of(random_function(seed, mixed), f"<random function {seed} {mixed}>")
+def compare(
+    seed: int,
+    orders: bool = True,
+    is_narrow: bool = False,
+    mixed: bool = False,
+    has_waves: bool = False,
+) -> None:
+    text = random_function(seed, mixed, has_waves)
+    f: Any = function_of(text, f"<random function {seed} {mixed} {has_waves}>")
     args = function_arguments(seed, is_narrow)
     rtol = 1e-3 if is_narrow else 1e-8
     with catch_warnings():
@@ -123,11 +130,16 @@ def test_float32(seed: int) -> None:
     compare(seed, is_narrow=True)
 
 
+@pytest.mark.parametrize("seed", range(300, 304))
+def test_complex(seed: int) -> None:
+    compare(seed, has_waves=True)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(100, 180, 40))
 def test_many(first: int) -> None:
     for seed in range(first, first + 40):
-        compare(seed, is_narrow=seed % 2 == 1)
+        compare(seed, is_narrow=seed % 3 == 1, has_waves=seed % 3 == 2)
 
 
 @pytest.mark.parametrize("seed", range(10))

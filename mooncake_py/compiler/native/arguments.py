@@ -10,10 +10,27 @@ import numpy as np
 from mooncake_py.compiler.ir import Const, Expr
 from mooncake_py.compiler.native.builder import Builder
 from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT
-from mooncake_py.compiler.native.values import Array, Cells, Known, Number, Tuple, Unfit, Value
+from mooncake_py.compiler.native.values import (
+    COMPLEX,
+    Array,
+    Cells,
+    Known,
+    Number,
+    Tuple,
+    Unfit,
+    Value,
+)
 
-__all__ = ["Given", "Reader", "arranged", "array_of", "axes_in", "kind_in", "shape_in", "written"]
+__all__ = [
+    "CODES", "Given", "Reader", "arranged", "array_of", "axes_in", "kind_in", "shape_in",
+    "written",
+]  # fmt: skip
 
+KINDS = {
+    "d": FLOAT, "f": FLOAT32, "l": INT, "?": BOOL, "D": COMPLEX[FLOAT], "F": COMPLEX[FLOAT32],
+}  # fmt: skip
+CODES = {kind: code for code, kind in KINDS.items()}
+"""By the kinds of arrays the codes of their dtypes."""
 Given = Mapping[str, Value]
 Reader = Callable[[Builder, Sequence[Value], Given], Value]
 
@@ -63,7 +80,7 @@ def kind_in(b: Builder, dtype: Value | None) -> str:
         return FLOAT
     found = written(b, dtype)
     try:
-        kind = {"d": FLOAT, "f": FLOAT32, "l": INT, "?": BOOL}.get(np.dtype(found).char)
+        kind = KINDS.get(np.dtype(found).char)
     except TypeError:
         kind = None
     if kind is None:

@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from mooncake_py.compiler.ir import Assign, Const, Count, Expr, Load, Name, Op, Select
-from mooncake_py.compiler.native import lists, narrow, operations
-from mooncake_py.compiler.native.expressions import ExpressionReader
+from mooncake_py.compiler.native import complexes, lists, narrow, operations
+from mooncake_py.compiler.native.calls import CallReader
 from mooncake_py.compiler.native.findings import Again, Findings
 from mooncake_py.compiler.native.indexing import viewed
 from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT, REAL
 from mooncake_py.compiler.native.scope import Scope
-from mooncake_py.compiler.native.values import Array, Cells, Index, Number, Tuple, Unfit, Value
+from mooncake_py.compiler.native.values import (
+    Array,
+    Cells,
+    ComplexArray,
+    ComplexNumber,
+    Index,
+    Number,
+    Tuple,
+    Unfit,
+    Value,
+)
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import place_of
 
 __all__ = ["AssignmentReader"]
 
 
-class AssignmentReader(ExpressionReader):
+class AssignmentReader(CallReader):
     """Reads assignments.
 
     Attributes
@@ -93,11 +103,20 @@ class AssignmentReader(ExpressionReader):
             found = self.b.counted(value.e)
             self.b.kinds[found.name] = BOOL
             return Number(found, value.type)
+        if isinstance(value, ComplexNumber):
+            re, im = (self.number_apart(part) for part in (value.re, value.im))
+            return ComplexNumber(re, im)
         if isinstance(value, Array) and not value.base:
             return self.b.kept(value)
         if isinstance(value, Tuple):
             return replace(value, items=tuple(map(self.kept_apart, value.items)))
         return value
+
+    def number_apart(self, value: Number) -> Number:
+        """Return a number as it is now."""
+        found = self.kept_apart(value)
+        assert isinstance(found, Number)
+        return found
 
     def exchanged(self, targets: Sequence[ast.expr], values: Sequence[Value]) -> Sequence[Value]:
         """Return arrays that a loop binds anew as they are now, before others take their memory."""
@@ -119,7 +138,7 @@ class AssignmentReader(ExpressionReader):
         assert isinstance(value, Array)
         found = self.b.kept(value)
         if value.whole:
-            return Array(found.shape, found.kind, found.at)
+            return of_no_memory(found)
         self.guarded.add(found.base)  # it was a view of what may have other names
         return found
 
@@ -129,6 +148,8 @@ class AssignmentReader(ExpressionReader):
         scope.maybe.pop(name, None)
         if isinstance(value, Number):
             scope.env[name] = self.bind_number(name, value)
+        elif isinstance(value, ComplexNumber):
+            scope.env[name] = self.bind_complex(name, value)
         elif isinstance(value, Array):
             scope.env[name] = self.bind_array(name, value)
         elif isinstance(value, Tuple) and scope.named(name) in self.findings.unpacked:
@@ -160,6 +181,11 @@ class AssignmentReader(ExpressionReader):
             if own not in self.findings.unpacked:
                 self.findings.unpacked.add(own)
                 raise Again
+
+    def bind_complex(self, name: str, value: ComplexNumber) -> ComplexNumber:
+        """Bind a variable to a complex number: two of real ones, which may read one another."""
+        re, im = (self.number_apart(part) for part in (value.re, value.im))
+        return ComplexNumber(self.bind_number(f"{name}.re", re), self.bind_number(f"{name}.im", im))
 
     def bind_attribute(self, o: Value, name: str, value: Value) -> None:
         """Bind an attribute of an object."""
@@ -214,7 +240,11 @@ class AssignmentReader(ExpressionReader):
                 self.guarded.add(value.base)  # which has two names until the next pass
             if value.kind != before.kind or len(value.shape) != len(before.shape):
                 raise Unfit(f"{name} becomes another kind of array in a loop", b.place)
-            b.store(before, operations.broadcast_to(self.of_shape(value, before), before.shape, b))
+            self.of_shape(value, before)
+            if isinstance(before, ComplexArray):
+                complexes.store(b, before, *self.parts_for(before, value))
+            else:
+                b.store(before, operations.broadcast_to(value, before.shape, b))
             self.forget_views(name, before)
             return before
         if value.base in self.buffers:
@@ -256,6 +286,9 @@ class AssignmentReader(ExpressionReader):
         """Write all elements of a view."""
         b = self.b
         self.require_memory(a)
+        if isinstance(a, ComplexArray):
+            self.store_complex(a, value)
+            return
         if not isinstance(value, Number | Array):
             raise Unfit("a value that is neither a number nor an array", b.place)
         if not a.shape and isinstance(value, Number):
@@ -268,6 +301,27 @@ class AssignmentReader(ExpressionReader):
         if isinstance(value, Array) and value.base == a.base and b.overlaps(a, element):
             raise Unfit("a copy of memory onto itself, which NumPy may not buffer", b.place)
         b.store(a, lambda at: self.converted(element(at), kind, a.kind))
+
+    def store_complex(self, a: ComplexArray, value: Value) -> None:
+        """Write all elements of a view of complex numbers."""
+        b = self.b
+        if not a.shape:
+            value = self.kept_apart(value)
+        parts = self.parts_for(a, value)
+        if isinstance(value, Array) and value.base == a.base:
+            for own, part in zip(a.parts, parts, strict=True):
+                if b.overlaps(own, part):
+                    raise Unfit("a copy of memory onto itself, which NumPy may not buffer", b.place)
+        complexes.store(b, a, *parts)
+
+    def parts_for(self, a: ComplexArray, value: Value) -> list[Callable[[Index], Expr]]:
+        """Return what gives the real and the imaginary parts that are written to an array."""
+
+        def part(p: Number | Array, kind: str) -> Callable[[Index], Expr]:
+            at = operations.broadcast_to(p, a.shape, self.b)
+            return lambda index: self.converted(at(index), p.kind, kind)
+
+        return [part(p, a.re.kind) for p in complexes.parts_of(self.b, value)]
 
     def require_memory(self, a: Array) -> None:
         """Raise for an array whose memory is not to be written."""
@@ -290,6 +344,9 @@ class AssignmentReader(ExpressionReader):
         """Write a number where a mask is true."""
         b = self.b
         self.require_memory(a)
+        if isinstance(a, ComplexArray):
+            self.where_complex(a, mask, value, op)
+            return
         if not isinstance(value, Number) or len(mask.shape) != len(a.shape):
             raise Unfit("a write of arrays where a mask is true", b.place)
         self.of_shape(mask, a)
@@ -301,6 +358,21 @@ class AssignmentReader(ExpressionReader):
             return Select(mask.at(at), Op(op, (old, e)) if op else e, old, place=b.place)
 
         b.store(a, chosen)
+
+    def where_complex(self, a: ComplexArray, mask: Array, value: Value, op: str) -> None:
+        """Write a complex number where a mask is true."""
+        if not isinstance(value, Number | ComplexNumber) or len(mask.shape) != len(a.shape):
+            raise Unfit("a write of arrays where a mask is true", self.b.place)
+        self.of_shape(mask, a)
+        mask = mask if not mask.base else self.b.kept(mask)
+        value = self.kept_apart(value)
+        changed = complexes.operated(self.b, op, a, value) if op else value
+
+        def chosen(new: Callable[[Index], Expr], old: Array) -> Callable[[Index], Expr]:
+            return lambda at: Select(mask.at(at), new(at), old.at(at), place=self.b.place)
+
+        parts = self.parts_for(a, changed)
+        complexes.store(self.b, a, *[chosen(p, old) for p, old in zip(parts, a.parts, strict=True)])
 
     def augmented(self, node: ast.AugAssign) -> None:
         """Read ``target op= value``."""
@@ -370,6 +442,13 @@ def bases_in(value: Value) -> set[str]:
     if isinstance(value, Tuple):
         return set().union(*map(bases_in, value.items))
     return {value.base} if isinstance(value, Array | Cells) else set()
+
+
+def of_no_memory(a: Array) -> Array:
+    """Return an array as if its elements were computed, so that it is copied where it is bound."""
+    if isinstance(a, ComplexArray):
+        return a.mapped(of_no_memory)
+    return Array(a.shape, a.kind, a.at)
 
 
 def target_read(target: ast.Name) -> ast.Name:

@@ -10,6 +10,7 @@ from mooncake_py.compiler.ir import (
     Assign,
     Check,
     Compare,
+    Const,
     Count,
     Expr,
     For,
@@ -23,7 +24,15 @@ from mooncake_py.compiler.ir import (
 )
 from mooncake_py.compiler.native.linear import ONE, ZERO, Linear, Ranges, linear, minus
 from mooncake_py.compiler.native.region import FLOAT, INT
-from mooncake_py.compiler.native.values import Array, Index, Unfit, names_as_index, stored
+from mooncake_py.compiler.native.values import (
+    Array,
+    ComplexArray,
+    Index,
+    Unfit,
+    names_as_index,
+    stored,
+    stored_complex,
+)
 from mooncake_py.syntax.nodes import Place
 
 __all__ = ["Builder"]
@@ -38,6 +47,8 @@ class Builder:
         The statements of the block that is being read.
     kinds : dict of str to str
     arrays : dict of str to int
+    complexes : set of str
+        The arrays that hold complex numbers.
     ranges : Ranges
     stable : set of str
         The names of ints that keep their value in the pass in which they are bound.
@@ -55,6 +66,7 @@ class Builder:
         self.block: list[Statement] = []
         self.kinds: dict[str, str] = {}
         self.arrays: dict[str, int] = {}
+        self.complexes: set[str] = set()
         self.ranges = Ranges()
         self.stable: set[str] = set()
         self.place: Place | None = None
@@ -222,8 +234,19 @@ class Builder:
         self.add(Alloc(name, shape, kind, zero, place=self.place))
         return stored(name, shape, kind)
 
+    def new_complex(self, shape: Sequence[Expr], kind: str, zero: bool = False) -> ComplexArray:
+        """Return a new complex array, whose parts are of a kind."""
+        found = self.new((*shape, Const(2)), kind, zero)
+        self.complexes.add(found.base)
+        return stored_complex(found.base, found.shape[:-1], kind)
+
     def kept(self, a: Array) -> Array:
         """Return an array whose elements are computed, in memory of its own."""
+        if isinstance(a, ComplexArray):
+            copy = self.new_complex(a.shape, a.re.kind)
+            for own, part in zip(copy.parts, a.parts, strict=True):
+                self.store(own, part.at)
+            return copy
         found = self.new(a.shape, a.kind)
         self.for_all(a.shape, lambda at: self.stored(found, at, a.at(at)))
         return found

@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.compiler.ir import Compare, Const, Op
-from mooncake_py.compiler.native import extrema, narrow, operations, reductions, truths
+from mooncake_py.compiler.native import (
+    complex_functions,
+    extrema,
+    narrow,
+    operations,
+    reductions,
+    truths,
+)
 from mooncake_py.compiler.native.arguments import Given, Reader, array_of
 from mooncake_py.compiler.native.builder import Builder
 from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT, REAL
@@ -141,6 +148,13 @@ def as_numpy_float(kind: str) -> Reader:
     return read
 
 
+def as_complex(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``complex(x, y)`` and ``complex(x)``."""
+    if given or not 1 <= len(args) <= 2:
+        raise Unfit("a complex number of what are no two numbers", b.place)
+    return complex_functions.new_number(b, *args)
+
+
 def as_int(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``int(x)``, of a float that is not too large for one."""
     (x,) = args
@@ -164,6 +178,7 @@ def length(b: Builder, args: Sequence[Value], given: Given) -> Value:
 
 BUILTINS: dict[Any, Reader] = {
     abs: absolute, min: extremum("min"), max: extremum("max"), float: as_float, int: as_int,
+    complex: as_complex,
     np.float64: as_numpy_float(FLOAT), np.float32: as_numpy_float(FLOAT32),
     len: length, sum: total, tuple: sequence(False), list: sequence(True),
 }  # fmt: skip

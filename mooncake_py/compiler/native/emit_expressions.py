@@ -164,7 +164,11 @@ class Expressions:
 
     def spelled(self, name: str) -> str:
         """Return a name as it stands in the text."""
-        return name[1:] if name in (STACK, TOP) else self.named(name, name.lstrip("."))
+        return (
+            name[1:]
+            if name in (STACK, TOP)
+            else self.named(name, name.lstrip(".").replace(".", "_"))
+        )
 
     def name_of(self, f: Any) -> str:
         """Return the name of a function in the text."""

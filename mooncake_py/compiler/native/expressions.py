@@ -21,21 +21,26 @@ from mooncake_py.compiler.ir import (
     Name,
     Op,
     Select,
-    statements,
 )
-from mooncake_py.compiler.native import functions, lists, narrow, operations, reductions
+from mooncake_py.compiler.native import (
+    complexes,
+    functions,
+    lists,
+    narrow,
+    operations,
+)
 from mooncake_py.compiler.native.builder import Builder
 from mooncake_py.compiler.native.findings import Findings
 from mooncake_py.compiler.native.indexing import Part, Slice, viewed
 from mooncake_py.compiler.native.linear import ZERO
-from mooncake_py.compiler.native.mentions import bound_by
 from mooncake_py.compiler.native.region import BOOL, FLOAT, INT, REAL
 from mooncake_py.compiler.native.scope import INPUTS, Scope, constant
 from mooncake_py.compiler.native.values import (
     NUMPY_TYPES,
     Array,
     Cells,
-    Function,
+    ComplexArray,
+    ComplexNumber,
     Known,
     Number,
     Object,
@@ -44,7 +49,6 @@ from mooncake_py.compiler.native.values import (
     Value,
 )
 from mooncake_py.compiler.read_expressions import COMPARISONS
-from mooncake_py.jitted import python_function
 from mooncake_py.syntax.nodes import place_of
 
 __all__ = ["ExpressionReader"]
@@ -99,7 +103,7 @@ class ExpressionReader:
             case ast.Name(id=name):
                 return self.variable(name)
             case ast.BinOp(left=left, op=ast.MatMult(), right=right):
-                return reductions.product(b, self.value(left), self.value(right))
+                return functions.product(b, [self.value(left), self.value(right)], {})
             case ast.BinOp(left=left, op=op, right=right):
                 return self.operated(op, self.value(left), self.value(right))
             case ast.UnaryOp(op=op, operand=operand):
@@ -167,6 +171,8 @@ class ExpressionReader:
             return self.both(LOGICAL[type(op)], x, y)
         if type(op) not in OPERATORS:
             raise Unfit("an operator on bits", self.b.place)
+        if complexes.is_complex(x, y):
+            return complexes.operated(self.b, OPERATORS[type(op)], x, y)
         return operations.operated(self.b, OPERATORS[type(op)], x, y)
 
     def both(self, op: str, x: Value, y: Value) -> Value:
@@ -180,6 +186,8 @@ class ExpressionReader:
 
     def prefixed(self, op: ast.unaryop, x: Value) -> Value:
         """Read an operator before a value."""
+        if isinstance(op, ast.USub) and complexes.is_complex(x):
+            return complexes.negative(self.b, x)
         if isinstance(op, ast.USub):
             return operations.negative(self.b, x)
         if isinstance(op, ast.UAdd) and isinstance(x, Number) and x.type != "bool":
@@ -210,7 +218,10 @@ class ExpressionReader:
             isinstance(v, Tuple) for v in values
         ):
             raise Unfit("a comparison of what are no numbers", self.b.place)
-        return operations.compared(self.b, [COMPARISONS[type(op)] for op in ops], values)
+        names = [COMPARISONS[type(op)] for op in ops]
+        if complexes.is_complex(*values):
+            return complexes.compared(self.b, names, values)
+        return operations.compared(self.b, names, values)
 
     def same(self, x: Value, y: Value) -> bool:
         """Return whether two values are one object, where one of them is None."""
@@ -315,6 +326,8 @@ class ExpressionReader:
             raise Unfit(f"the attribute {name} of a function", self.b.place)
         if isinstance(base, Array):
             return functions.attribute(self.b, base, name)
+        if isinstance(base, ComplexNumber) and name in ("real", "imag"):
+            return base.re if name == "real" else base.im
         if isinstance(base, Object):
             return self.attribute_of(base, name)
         raise Unfit(f"the attribute {name}", self.b.place)
@@ -362,8 +375,10 @@ class ExpressionReader:
                 raise Unfit("items of a tuple that are known only when it runs", self.b.place)
         return Tuple(base.items[slice(*bounds)], base.is_list)
 
-    def element(self, a: Array) -> Number:
+    def element(self, a: Array) -> Number | ComplexNumber:
         """Return the element that an array without axes is."""
+        if isinstance(a, ComplexArray):
+            return complexes.number_of(a)
         e = a.at(())
         if isinstance(e, Load) and a.kind == INT:
             e = self.b.counted(e)
@@ -405,89 +420,6 @@ class ExpressionReader:
 
     def call(self, node: ast.Call) -> Value:
         """Read a call."""
-        if any(isinstance(a, ast.Starred) for a in node.args) or any(
-            k.arg is None for k in node.keywords
-        ):
-            raise Unfit("a call with * or **", place_of(node))
-        base: Value | None = None
-        first: Sequence[Value] = ()
-        if isinstance(node.func, ast.Attribute):
-            base = self.value(node.func.value)
-            if isinstance(base, Array):
-                method = functions.METHODS.get(node.func.attr)
-                if method is None:
-                    raise Unfit(f"the method {node.func.attr} of an array", place_of(node))
-                return method(self.b, (base, *map(self.value, node.args)), self.keywords(node))
-            if isinstance(base, Object):
-                f, first = self.method_of(base, node.func.attr)
-            else:
-                f = self.attribute(base, node.func.attr)
-        else:
-            f = self.value(node.func)
-        if not isinstance(f, Known | Function):
-            raise Unfit("a call of what is no function", place_of(node))
-        target = f.value if isinstance(f, Known) else f
-        args = [*first, *map(self.value, node.args)]
-        given = self.keywords(node)
-        known, start, depth = set(self.b.arrays), len(self.b.block), self.nested
-        before = self.scope.attributes()
-        known.update(self.scope.named(name) for name in before)
-        self.nested = 0
-        found = self.called(target, args, given, node)
-        self.nested = depth
-        if depth > 1 and (
-            changed(before, self.scope.attributes())
-            or any(
-                not known.isdisjoint(bound_by(s)) for s in statements(tuple(self.b.block[start:]))
-            )
-        ):
-            raise Unfit(
-                "a write within an expression, parts of which are read later", place_of(node)
-            )
-        return found
-
-    def keywords(self, node: ast.Call) -> dict[str, Value]:
-        """Read the arguments that are given by name."""
-        return {str(k.arg): self.value(k.value) for k in node.keywords}
-
-    def called(
-        self, f: Any, args: Sequence[Value], given: dict[str, Value], node: ast.Call
-    ) -> Value:
-        """Return what a function gives back."""
-        try:
-            reader = functions.FUNCTIONS.get(f)
-        except TypeError:
-            reader = None
-        if isinstance(f, Function) or (reader is None and python_function(f) is not None):
-            return self.inlined(f, args, given, node)
-        if reader is None and isinstance(f, type):
-            return self.constructed(f, args, given, node)
-        out = given.pop("out", None) if isinstance(f, np.ufunc) or f is np.dot else None
-        if f is np.dot and isinstance(out, Array) and not out.whole:
-            raise Unfit("np.dot into a view", place_of(node))
-        if reader is not None:
-            found = reader(self.b, args, given)
-        else:
-            found = None if given else operations.applied(self.b, f, args)
-        if found is None:
-            name = getattr(f, "__name__", type(f).__name__)
-            raise Unfit(f"the function {name}", place_of(node))
-        return found if out is None else self.written_to(out, found)
-
-    def written_to(self, out: Value, value: Value) -> Value:
-        """Store in an array, and return it."""
-        raise NotImplementedError
-
-    def inlined(
-        self, f: Any, args: Sequence[Value], given: dict[str, Value], node: ast.Call
-    ) -> Value:
-        """Read the body of a function of the user's, jitted or not, in the place of a call."""
-        raise NotImplementedError
-
-    def constructed(
-        self, cls: type, args: Sequence[Value], given: dict[str, Value], node: ast.Call
-    ) -> Value:
-        """Read the call of a class."""
         raise NotImplementedError
 
     def made_function(self, node: ast.FunctionDef | ast.Lambda) -> Value:
@@ -497,11 +429,6 @@ class ExpressionReader:
     def comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> Value:
         """Read a list that is made by a loop."""
         raise NotImplementedError
-
-
-def changed(before: dict[str, Value], after: dict[str, Value]) -> bool:
-    """Return True if attributes do not stand for what they stood for."""
-    return any(after.get(name) != value for name, value in before.items())
 
 
 def opposite(test: Expr) -> Expr:

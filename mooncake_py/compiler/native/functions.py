@@ -10,6 +10,7 @@ import numpy as np
 
 from mooncake_py.compiler.ir import Assign, Const, Expr, Load, Op
 from mooncake_py.compiler.native import (
+    complex_functions,
     cumulative,
     extrema,
     joining,
@@ -19,6 +20,7 @@ from mooncake_py.compiler.native import (
     truths,
 )
 from mooncake_py.compiler.native.arguments import (
+    CODES,
     Given,
     Reader,
     arranged,
@@ -29,13 +31,18 @@ from mooncake_py.compiler.native.arguments import (
 )
 from mooncake_py.compiler.native.builder import Builder
 from mooncake_py.compiler.native.builtin_functions import BUILTINS
+from mooncake_py.compiler.native.complex_functions import COMPLEX_FUNCTIONS, COMPLEX_METHODS
+from mooncake_py.compiler.native.complexes import is_complex, joined
 from mooncake_py.compiler.native.indexing import diagonal, flipped, transposed, viewed
 from mooncake_py.compiler.native.linalg import LINEAR_ALGEBRA
 from mooncake_py.compiler.native.linear import ONE
 from mooncake_py.compiler.native.matrices import MATRIX_FUNCTIONS
-from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT, REAL
+from mooncake_py.compiler.native.region import BOOL, FLOAT, INT, REAL
 from mooncake_py.compiler.native.values import (
+    PARTS,
     Array,
+    ComplexArray,
+    ComplexNumber,
     Index,
     Known,
     Number,
@@ -44,7 +51,7 @@ from mooncake_py.compiler.native.values import (
     Value,
 )
 
-__all__ = ["FUNCTIONS", "METHODS", "attribute"]
+__all__ = ["FUNCTIONS", "attribute", "method_of", "reader_of"]
 
 # Sums.
 
@@ -64,7 +71,10 @@ def reduction(f: Callable[..., Value]) -> Reader:
         axes = None if axis is None else written(b, axis)
         if axes is not None and type(axes) is not tuple:
             axes = (axes,)
-        return f(b, array_of(b, a), axes, keeps is not None and bool(written(b, keeps)))
+        found, keeps = array_of(b, a), keeps is not None and bool(written(b, keeps))
+        if isinstance(found, ComplexArray):
+            return joined(b, *[f(b, part, axes, keeps) for part in found.parts])
+        return f(b, found, axes, keeps)
 
     return read
 
@@ -96,6 +106,8 @@ def product(b: Builder, args: Sequence[Value], given: Given) -> Value:
     x, y = arranged(b, args, given, "a b")
     if x is None or y is None:
         raise Unfit("a product of one operand", b.place)
+    if is_complex(x, y):
+        return complex_functions.product(b, x, y)
     if isinstance(x, Number) or isinstance(y, Number):
         return operations.of_numpy(b, operations.operated(b, "mul", x, y))
     return reductions.product(b, x, y)
@@ -164,6 +176,11 @@ def filled_like(value: float | None) -> Reader:
 
 def new(b: Builder, shape: Sequence[Expr], kind: str, value: float | None) -> Array:
     """Return a new array, filled with a number."""
+    if kind in PARTS:
+        pair = b.new_complex(shape, PARTS[kind], zero=value == 0)
+        for part, number in zip(pair.parts, (value, 0.0), strict=True) if value else ():
+            b.for_all(pair.shape, lambda at: b.stored(part, at, Const(number)))  # noqa: B023
+        return pair
     found = b.new(shape, kind, zero=value == 0)
     if value:
         e = Const(value if kind in REAL else bool(value) if kind == BOOL else int(value))
@@ -227,6 +244,8 @@ def of_diagonal(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.diagonal(a)``, which is not to be written."""
     (a,) = arranged(b, args, given, "a")
     found = diagonal(b, array_of(b, a))
+    if isinstance(found, ComplexArray):
+        return found.mapped(lambda part: replace(part, frozen=True))
     return replace(found, frozen=True)
 
 
@@ -258,6 +277,8 @@ def where(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.where(test, x, y)``."""
     if len(args) != 3 or given:
         raise Unfit("np.where of one argument", b.place)
+    if is_complex(*args):
+        return complex_functions.chosen(b, *args)
     return operations.chosen(b, *args)
 
 
@@ -345,6 +366,14 @@ FUNCTIONS: dict[Any, Reader] = {
     np.searchsorted: searching.searched, np.interp: searching.interpolated,
     np.add.at: added_at, np.copyto: copied_to, np.cross: cross,
 } | BUILTINS | MATRIX_FUNCTIONS | LINEAR_ALGEBRA  # fmt: skip
+
+
+def reader_of(f: Any, args: Sequence[Value]) -> Reader | None:
+    """Return the reader of a function for such arguments, None if there is none."""
+    own = COMPLEX_FUNCTIONS.get(f) if is_complex(*args) else None
+    return own or FUNCTIONS.get(f)
+
+
 METHODS: dict[str, Reader] = {
     "sum": reduction(added_up), "mean": reduction(reductions.mean), "dot": product,
     "copy": copied, "fill": flat, "transpose": transpose, "diagonal": of_diagonal,
@@ -358,6 +387,12 @@ METHODS: dict[str, Reader] = {
 }  # fmt: skip
 
 
+def method_of(a: Array | ComplexNumber, name: str) -> Reader | None:
+    """Return the reader of a method of an array or a complex number, None if there is none."""
+    own = COMPLEX_METHODS.get(name) if is_complex(a) else None
+    return own or (METHODS.get(name) if isinstance(a, Array) else None)
+
+
 def attribute(b: Builder, a: Array, name: str) -> Value:
     """Return an attribute of an array."""
     if name == "shape":
@@ -368,6 +403,8 @@ def attribute(b: Builder, a: Array, name: str) -> Value:
         return Number(Const(len(a.shape)), "int")
     if name == "T":
         return transposed(a)
+    if name == "real" or (name == "imag" and isinstance(a, ComplexArray)):
+        return a if not isinstance(a, ComplexArray) else a.re if name == "real" else a.im
     if name == "dtype":
-        return Known(np.dtype({FLOAT: "d", FLOAT32: "f", INT: "l", BOOL: "?"}[a.kind]))
+        return Known(np.dtype(CODES[a.kind]))
     raise Unfit(f"the attribute {name} of an array", b.place)

@@ -9,7 +9,15 @@ from mooncake_py.compiler.ir import Compare, Const, Expr, Op, Select
 from mooncake_py.compiler.native.builder import Builder
 from mooncake_py.compiler.native.linear import ONE, ZERO, linear, minus, plus, times
 from mooncake_py.compiler.native.region import INT
-from mooncake_py.compiler.native.values import Array, Index, Known, Number, Unfit, Value
+from mooncake_py.compiler.native.values import (
+    Array,
+    ComplexArray,
+    Index,
+    Known,
+    Number,
+    Unfit,
+    Value,
+)
 
 __all__ = ["Slice", "diagonal", "flipped", "transposed", "viewed"]
 
@@ -40,6 +48,8 @@ def viewed(b: Builder, a: Array, parts: Sequence[Part]) -> Array:
     ------
     Unfit
     """
+    if isinstance(a, ComplexArray):
+        return a.mapped(lambda part: viewed(b, part, parts))
     count = sum(1 for part in parts if not is_new_axis(part))
     if count > len(a.shape):
         raise Unfit("more indices than the array has axes", b.place)
@@ -187,11 +197,15 @@ def in_bounds(b: Builder, index: Array, n: Expr) -> Array:
 
 def transposed(a: Array) -> Array:
     """Return an array with its axes the other way round."""
+    if isinstance(a, ComplexArray):
+        return a.mapped(transposed)
     return Array(a.shape[::-1], a.kind, lambda index: a.at(index[::-1]), a.base, frozen=a.frozen)
 
 
 def flipped(a: Array, axes: Sequence[int]) -> Array:
     """Return an array in the other direction along some axes."""
+    if isinstance(a, ComplexArray):
+        return a.mapped(lambda part: flipped(part, axes))
 
     def at(index: Index) -> Expr:
         return a.at(
@@ -208,6 +222,8 @@ def flipped(a: Array, axes: Sequence[int]) -> Array:
 
 def diagonal(b: Builder, a: Array) -> Array:
     """Return the diagonal of a square matrix."""
+    if isinstance(a, ComplexArray):
+        return a.mapped(lambda part: diagonal(b, part))
     if len(a.shape) != 2:
         raise Unfit("the diagonal of what is no matrix", b.place)
     b.check("eq", a.shape[0], a.shape[1])

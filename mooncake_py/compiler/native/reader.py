@@ -19,6 +19,7 @@ from mooncake_py.compiler.native.objects import Field, Path
 from mooncake_py.compiler.native.region import FLOAT, INT, REAL, NativeRegion
 from mooncake_py.compiler.native.scope import Scope, constant
 from mooncake_py.compiler.native.types import (
+    COMPLEX_TYPES,
     ArrayType,
     KnownType,
     NumberType,
@@ -28,8 +29,10 @@ from mooncake_py.compiler.native.types import (
     type_of,
 )
 from mooncake_py.compiler.native.values import (
+    PARTS,
     Array,
     Cells,
+    ComplexNumber,
     Function,
     Known,
     Number,
@@ -39,6 +42,7 @@ from mooncake_py.compiler.native.values import (
     Value,
     lengths,
     stored,
+    stored_complex,
 )
 from mooncake_py.errors import MooncakeError
 from mooncake_py.jitted import python_function
@@ -65,7 +69,7 @@ class Output(NamedTuple):
     Attributes
     ----------
     kind : str
-        "number", "array", "tuple", "list" or "known".
+        "number", "complex", "array", "tuple", "list" or "known".
     name : str
         In the region.
     type : str
@@ -172,7 +176,12 @@ class FunctionReader(NestedReader):
             n for o in (output, *(o for *_, o in set_after)) for n in names_in(o)
         )
         region = NativeRegion(
-            tuple(self.b.block), tuple(self.order), self.b.kinds, self.b.arrays, tuple(results)
+            tuple(self.b.block),
+            tuple(self.order),
+            self.b.kinds,
+            self.b.arrays,
+            tuple(results),
+            frozenset(self.b.complexes),
         )
         return Reading(region, self.callees, self.captures, output, set_after)
 
@@ -235,6 +244,12 @@ class FunctionReader(NestedReader):
                 assert cls is not None
                 return Object(name, cls, type_, path)
             case NumberType(name=number):
+                if number in COMPLEX_TYPES:
+                    parts = [
+                        self.argument(f"{name}.{part}", NumberType(COMPLEX_TYPES[number]), steady)
+                        for part in ("re", "im")
+                    ]
+                    return ComplexNumber(*parts)  # type: ignore[arg-type]
                 found = Number(Name(name), number)
                 self.b.kinds[name] = found.kind
                 if found.kind == INT and steady:
@@ -244,9 +259,13 @@ class FunctionReader(NestedReader):
                 self.order.append(name)
                 return found
             case ArrayType(kind=kind, ones=ones):
-                self.b.kinds[name], self.b.arrays[name] = kind, len(ones)
                 self.inputs.add(name)
                 self.order.append(name)
+                if kind in PARTS:
+                    self.b.kinds[name], self.b.arrays[name] = PARTS[kind], len(ones) + 1
+                    self.b.complexes.add(name)
+                    return stored_complex(name, lengths(name, ones), PARTS[kind])
+                self.b.kinds[name], self.b.arrays[name] = kind, len(ones)
                 return stored(name, lengths(name, ones), kind)
         raise TypeError(type_)
 
@@ -287,7 +306,9 @@ class FunctionReader(NestedReader):
             self.scope = inner
             if isinstance(value, Tuple) or (isinstance(value, Array) and not value.base):
                 value = self.kept_apart(value)
-            if isinstance(value, Number) and (
+            if isinstance(value, ComplexNumber):
+                inner.env[name] = self.bind_complex(name, value)
+            elif isinstance(value, Number) and (
                 inner.bindings[name] > 1
                 or not isinstance(value.e, Name)
                 or value.e.name in self.findings.assigned
@@ -343,6 +364,10 @@ class FunctionReader(NestedReader):
                 return Output(kind, items=tuple(outputs))
             case Number():
                 return self.number_given(value, name)
+            case ComplexNumber(re=re, im=im):
+                parts = zip((re, im), ("re", "im"), strict=True)
+                outputs = [self.number_given(part, f"{name}.{own}") for part, own in parts]
+                return Output("complex", items=tuple(outputs))
             case Array():
                 found = value if value.base else self.b.kept(value)
                 if not found.whole:

@@ -30,6 +30,8 @@ class NativeRegion:
     results : tuple of str
         What is given back: names of numbers, and of arrays, which are inputs or allocated at the
         top level of the body.
+    complexes : frozenset of str
+        The arrays that hold complex numbers: as their last axis real and imaginary parts.
     """
 
     body: Block
@@ -37,3 +39,4 @@ class NativeRegion:
     kinds: dict[str, str]
     arrays: dict[str, int]
     results: tuple[str, ...]
+    complexes: frozenset[str] = frozenset()

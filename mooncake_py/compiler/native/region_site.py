@@ -40,7 +40,7 @@ MISSES = 3  # in a row, after which a region is not tried any more
 BY_RANK: tuple[type, ...] = int, float, np.float32, np.float64
 QUIET = frozenset({"ignore", "warn"})  # what NumPy may do about errors that nobody waits for
 EFFORT = 1000  # to find out whether two arrays have an element in common
-DTYPES = {np.dtype("d"): FLOAT, np.dtype("f"): FLOAT32, np.dtype("l"): INT, np.dtype("?"): BOOL}
+DTYPES = {FLOAT: np.dtype("d"), FLOAT32: np.dtype("f"), INT: np.dtype("l"), BOOL: np.dtype("?")}
 
 
 class RegionSite:
@@ -74,6 +74,7 @@ class RegionSite:
         self.name = name
         self.types = types or {}
         self.arrays = [name for name in region.inputs if name in region.arrays]
+        self.dtypes = {name: dtype_of(region, name) for name in self.arrays}
         self.numbers = [name for name in region.inputs if name not in region.arrays]
         written = {
             s.target.array
@@ -121,7 +122,7 @@ class RegionSite:
         alone: list[ndarray] = []
         for name, a in zip(self.arrays, arrays, strict=True):
             flags = a.flags
-            if not flags.aligned or DTYPES.get(a.dtype) != self.region.kinds[name]:
+            if not flags.aligned or a.dtype != self.dtypes[name]:
                 return False
             if name in self.written and not flags.writeable:
                 return False
@@ -200,7 +201,8 @@ class RegionSite:
 
     def attempt(self, ctx: ReverseMode, form: Form, inputs: dict[str, Any]) -> Any:
         """Run the forward sweep, and record the region if all went well."""
-        given = {name: in_order(v) for name, v in inputs.items()}
+        ordered = {name: in_order(v) for name, v in inputs.items()}
+        given = self.as_reals(ordered)
         before = {name: ctx.before_whole(inputs[name]) for name in self.written}
         found: Any = None
         try:
@@ -219,22 +221,36 @@ class RegionSite:
                 ctx.registry.activate(inputs[name])
         for name, old in before.items():
             ctx.log_whole(inputs[name], old)
-            if given[name] is not inputs[name]:
-                inputs[name][...] = given[name]
+            if ordered[name] is not inputs[name]:
+                inputs[name][...] = ordered[name]
         outputs = {
-            name: inputs[name] if name in self.arrays else self.typed(name, y, outputs)
+            name: inputs[name] if name in self.arrays else self.alone(name, y, outputs)
             for name, y in outputs.items()
         }
         if form.reverse is not None:
-            self.note(ctx, form, inputs, given, outputs, Stack(S, p, form.spares))
+            self.note(ctx, form, inputs, ordered, outputs, Stack(S, p, form.spares))
         return outputs
 
     def typed(self, name: str, y: Any, outputs: Mapping[str, Any]) -> Any:
         """Return a result as the user's code would see it."""
+        if name in self.region.complexes:
+            return as_complex(y)
         make = self.types.get(name)
         if isinstance(make, str):
             make = BY_RANK[int(outputs[make])]
         return y if make is None else make(y)
+
+    def alone(self, name: str, y: Any, outputs: Mapping[str, Any]) -> Any:
+        """Return a result in memory that nothing else is a view of."""
+        y = self.typed(name, y, outputs)
+        return y.copy() if name in self.region.complexes else y
+
+    def as_reals(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Return values by name as the region takes them: arrays of real numbers."""
+        complexes = self.region.complexes
+        if complexes.isdisjoint(values):
+            return values
+        return {name: as_real(v) if name in complexes else v for name, v in values.items()}
 
     def left_by(self, form: Form, results: list[Any], given: dict[str, Any]) -> list[Any]:
         """Return all numbers and arrays that the region gives back or has written to."""
@@ -264,6 +280,7 @@ class RegionSite:
         for name, a in zip(form.values, values, strict=True):
             if type(a) is ndarray and a is inputs.get(name, a):  # nobody else has a copy
                 ctx.registry.protect(a)
+        values = list(self.as_reals(dict(zip(form.values, values, strict=True))).values())
         # A parameter that is bound again may be active though what was passed is not.
         leaves = [v if type(v) is Active else None for v in map(inputs.get, form.leaves)]
         active = [active_number(outputs[name], ctx) for name in form.outputs]
@@ -322,6 +339,22 @@ class TangentSite(RegionSite):
         types = dict(site.types)
         types |= {self.names[name]: t for name, t in types.items() if name in self.names}
         super().__init__(region, types, site.name)
+
+
+def dtype_of(region: NativeRegion, name: str) -> np.dtype:
+    """Return the dtype of an array that is an input."""
+    dtype = DTYPES[region.kinds[name]]
+    return np.result_type(dtype, np.complex64) if name in region.complexes else dtype
+
+
+def as_real(a: ndarray) -> ndarray:
+    """Return a complex array, in C order, with real and imaginary parts along an axis more."""
+    return a[..., None].view(np.finfo(a.dtype).dtype)
+
+
+def as_complex(a: ndarray) -> ndarray:
+    """Return what was made as real and imaginary parts as a complex array."""
+    return a.view(np.result_type(a, np.complex64))[..., 0]
 
 
 def warn_of(name: str, why: str) -> None:
@@ -389,9 +422,8 @@ def pull_native(entry: tuple[Any, ...]) -> None:
         node.shadow()  # may lay out anew what another one shares
     shadows = [node.shadow() for node in nodes]
     packed = list(map(in_order, shadows))
-    found = form.reverse(
-        stack.array, stack.top, *values, *packed, *(float(y.grad) for y in outputs)
-    )
+    reals = [as_real(a) if a.dtype.kind == "c" else a for a in packed]
+    found = form.reverse(stack.array, stack.top, *values, *reals, *(float(y.grad) for y in outputs))
     for a, own in zip(shadows, packed, strict=True):
         if own is not a:
             a[...] = own

@@ -14,7 +14,7 @@ import numpy as np
 
 from mooncake_py.compiler.callees import Callee, held
 from mooncake_py.compiler.ir import Const, Expr
-from mooncake_py.compiler.native.values import Known, Number, Tuple, Unfit, Value
+from mooncake_py.compiler.native.values import ComplexNumber, Known, Number, Tuple, Unfit, Value
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.syntax.names import MISSING
@@ -144,6 +144,9 @@ def constant(value: Any) -> Value | None:
         return Number(Const(value), type(value).__name__)
     if type(value) is np.float64:
         return Number(Const(float(value)), "float64")
+    if type(value) is complex or type(value) is np.complex128:
+        part = "float" if type(value) is complex else "float64"
+        return ComplexNumber(*[Number(Const(float(x)), part) for x in (value.real, value.imag)])
     if isinstance(value, np.ndarray):
         return None
     return Known(value)

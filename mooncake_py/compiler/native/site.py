@@ -20,6 +20,8 @@ from mooncake_py.compiler.native.values import Unfit
 from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override
 from mooncake_py.rules import registry
+from mooncake_py.rules.complex_parts import complex_number
+from mooncake_py.runtime.active import Active
 from mooncake_py.syntax.names import MISSING
 from mooncake_py.syntax.nodes import Place
 
@@ -192,8 +194,8 @@ class Site:
             return result
         reading.callees.enter(ctx)
         for path, name, output in reading.set_after:
-            ctx.setattr(found_at(given, path), name, given_back(output, result))
-        return given_back(reading.output, result)
+            ctx.setattr(found_at(given, path), name, given_back(output, result, ctx))
+        return given_back(reading.output, result, ctx)
 
     def report(self) -> list[str]:
         """Return what was compiled, or which line stopped it and why."""
@@ -326,13 +328,26 @@ def types_in(output: Output) -> list[tuple[str, type | str]]:
     return [pair for item in output.items for pair in types_in(item)]
 
 
-def given_back(output: Output, found: dict[str, Any]) -> Any:
+def given_back(output: Output, found: dict[str, Any], ctx: Mode | None = None) -> Any:
     """Return a result as the function would give it back."""
     match output.kind:
         case "known":
             return output.value
         case "tuple":
-            return tuple([given_back(item, found) for item in output.items])
+            return tuple([given_back(item, found, ctx) for item in output.items])
         case "list":
-            return [given_back(item, found) for item in output.items]
+            return [given_back(item, found, ctx) for item in output.items]
+        case "complex":
+            return complex_of(ctx, *[found[part.name] for part in output.items])
     return found[output.name]
+
+
+def complex_of(ctx: Mode | None, re: Any, im: Any) -> Any:
+    """Return a complex number of Python or of NumPy, as its parts are."""
+    made = re.primal if type(re) is Active else re
+    dtype = None if type(made) is float else np.result_type(made, 1j).type
+    if ctx is None:
+        y = complex(re, im)
+        return y if dtype is None else dtype(y)
+    y = ctx.call(complex_number, re, im)
+    return y if dtype is None else ctx.call(dtype, y)

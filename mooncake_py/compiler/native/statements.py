@@ -25,7 +25,16 @@ from mooncake_py.compiler.native.indexing import viewed
 from mooncake_py.compiler.native.linear import ONE, ZERO, minus, plus
 from mooncake_py.compiler.native.region import INT
 from mooncake_py.compiler.native.scope import bound_in, is_hidden
-from mooncake_py.compiler.native.values import Array, Cells, Known, Number, Tuple, Unfit, Value
+from mooncake_py.compiler.native.values import (
+    Array,
+    Cells,
+    ComplexNumber,
+    Known,
+    Number,
+    Tuple,
+    Unfit,
+    Value,
+)
 from mooncake_py.syntax.nodes import place_of
 
 __all__ = ["StatementReader"]
@@ -161,6 +170,8 @@ class StatementReader(AssignmentReader):
         if isinstance(value, Tuple):
             items = [self.settled(v, f"{name}_{k}") for k, v in enumerate(value.items)]
             return Tuple(tuple(items), value.is_list)
+        if isinstance(value, ComplexNumber):
+            return self.bind_complex(name, value)
         if not isinstance(value, Number):
             raise Unfit("a branch that gives back an array", self.b.place)
         self.scope.bindings[name] = 2

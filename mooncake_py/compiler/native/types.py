@@ -23,14 +23,20 @@ from mooncake_py.runtime.attribute_lookup import (
 )
 
 __all__ = [
-    "ArrayType", "KnownType", "NumberType", "ObjectType", "TupleType", "Type", "flattened",
-    "places", "type_of",
+    "COMPLEX_TYPES", "ArrayType", "KnownType", "NumberType", "ObjectType", "TupleType", "Type",
+    "flattened", "places", "type_of",
 ]  # fmt: skip
 
-KINDS = {np.dtype("d"): FLOAT, np.dtype("f"): FLOAT32, np.dtype("l"): INT, np.dtype("?"): BOOL}
+KINDS = {
+    np.dtype("d"): FLOAT, np.dtype("f"): FLOAT32, np.dtype("l"): INT, np.dtype("?"): BOOL,
+    np.dtype("D"): "complex128", np.dtype("F"): "complex64",
+}  # fmt: skip
 NUMBERS = {
     float: "float", np.float64: "float64", np.float32: "float32", int: "int", np.int64: "int64",
+    complex: "complex", np.complex128: "complex128",
 }  # fmt: skip
+COMPLEX_TYPES = {"complex": "float", "complex128": "float64"}
+"""By the types of complex numbers the types of their parts."""
 FLOATS = float, np.float64, np.float32
 LARGE = 1 << 31  # ints below stay exact in sums and products of two
 MOST_ATTRIBUTES, DEEP = 64, 4  # of objects that are looked into
@@ -155,7 +161,8 @@ def places(types: Sequence[Type]) -> list[int | None]:
     found: list[int | None] = []
     passed = 0
     for type_ in types:
-        found.append(passed if isinstance(type_, NumberType | ArrayType) else None)
+        is_one = isinstance(type_, NumberType | ArrayType) and width(type_) == 1
+        found.append(passed if is_one else None)
         passed += width(type_)
     return found
 
@@ -164,6 +171,8 @@ def width(type_: Type) -> int:
     """Return how many numbers and arrays are in an argument."""
     if isinstance(type_, TupleType):
         return sum(map(width, type_.items))
+    if isinstance(type_, NumberType) and type_.name in COMPLEX_TYPES:
+        return 2
     return 0 if isinstance(type_, KnownType | ObjectType) else 1
 
 
@@ -175,4 +184,6 @@ def flattened(value: Any, type_: Type) -> list[Any]:
     if isinstance(type_, TupleType):
         pairs = zip(value, type_.items, strict=True)
         return [part for item, t in pairs for part in flattened(item, t)]
+    if isinstance(type_, NumberType) and type_.name in COMPLEX_TYPES:
+        return [value.real, value.imag]
     return [] if isinstance(type_, KnownType | ObjectType) else [value]

@@ -16,8 +16,9 @@ from mooncake_py.compiler.native.types import ObjectType
 from mooncake_py.syntax.nodes import Place
 
 __all__ = [
-    "KINDS", "NUMPY_TYPES", "RANKS", "Array", "Cells", "Function", "Index", "Known", "Number",
-    "Object", "Tuple", "Unfit", "Value", "lengths", "names_as_index", "stored",
+    "COMPLEX", "KINDS", "NUMPY_TYPES", "PARTS", "RANKS", "Array", "Cells", "ComplexArray",
+    "ComplexNumber", "Function", "Index", "Known", "Number", "Object", "Tuple", "Unfit", "Value",
+    "complex_array", "lengths", "names_as_index", "stored", "stored_complex",
 ]  # fmt: skip
 
 Index = tuple[Expr, ...]
@@ -29,6 +30,9 @@ KINDS = {
 """Of the types of numbers, those of NumPy by their names there, the kinds."""
 NUMPY_TYPES = {BOOL: "bool_", INT: "int64", FLOAT32: "float32", FLOAT: "float64"}
 """The types of the elements of arrays."""
+COMPLEX = {FLOAT32: "complex64", FLOAT: "complex128"}
+"""By the kinds of their parts the kinds of complex arrays."""
+PARTS = {kind: part for part, kind in COMPLEX.items()}
 RANKS = {"bool": 0, "int": 0, "float": 1, "float32": 2, "float64": 3}
 """Of the types that may be known only when it runs: arithmetic makes the largest of them."""
 
@@ -92,6 +96,55 @@ class Array:
     base: str = ""
     whole: bool = False
     frozen: bool = False
+
+
+@dataclass(frozen=True)
+class ComplexNumber:
+    """A complex number: the numbers that are its real and its imaginary part, of one type."""
+
+    re: Number
+    im: Number
+
+
+@dataclass(frozen=True)
+class ComplexArray(Array):
+    """A complex array: those of its real and its imaginary parts, of one kind and shape.
+
+    In memory they stand in one array with an axis more.  It has no elements of its own: what
+    knows of no complex numbers refuses them.
+
+    Attributes
+    ----------
+    parts : tuple of Array
+    """
+
+    parts: tuple[Array, ...] = ()
+
+    @property
+    def re(self) -> Array:
+        """The real parts."""
+        return self.parts[0]
+
+    @property
+    def im(self) -> Array:
+        """The imaginary parts."""
+        return self.parts[1]
+
+    def mapped(self, f: Callable[[Array], Array]) -> ComplexArray:
+        """Return a complex array whose parts are made of these."""
+        return complex_array(f(self.re), f(self.im))
+
+
+def complex_array(re: Array, im: Array, whole: bool = False) -> ComplexArray:
+    """Return the complex array of two parts, which are of one memory or of none."""
+    base = re.base if re.base == im.base else ""
+    frozen = re.frozen or im.frozen
+    return ComplexArray(re.shape, COMPLEX[re.kind], no_element, base, whole, frozen, parts=(re, im))
+
+
+def no_element(index: Index) -> Expr:
+    """Raise: complex numbers are two numbers."""
+    raise Unfit("a complex array in the place of one of real numbers")
 
 
 @dataclass(frozen=True)
@@ -200,12 +253,21 @@ class Object:
     path: tuple[int | str, ...]
 
 
-Value = Number | Array | Tuple | Known | Object | Cells | Function
+Value = Number | ComplexNumber | Array | Tuple | Known | Object | Cells | Function
 
 
 def stored(name: str, shape: tuple[Expr, ...], kind: str) -> Array:
     """Return an array as it stands in memory."""
     return Array(shape, kind, lambda index: Load(name, index), name, whole=True)
+
+
+def stored_complex(name: str, shape: tuple[Expr, ...], kind: str) -> ComplexArray:
+    """Return a complex array as it stands in memory: real and imaginary parts side by side."""
+
+    def part(k: int) -> Array:
+        return Array(shape, kind, lambda index: Load(name, (*index, Const(k))), name)
+
+    return complex_array(part(0), part(1), whole=True)
 
 
 def lengths(name: str, ones: tuple[bool, ...]) -> tuple[Expr, ...]:

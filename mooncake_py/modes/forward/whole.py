@@ -57,6 +57,7 @@ def run_forward(
     given = {name: in_order(value) for name, value in inputs.items()}
     for name in site.written:
         given[name] = np.array(inputs[name], order="C")
+    given = site.as_reals(given)
     ok, S, _, *results = form.forward(spares.stack(), *given.values())
     if not ok or not all_finite(site.left_by(form, results, given)):
         return None
@@ -66,10 +67,13 @@ def run_forward(
     values: dict[str, Any] = {}
     directions: dict[str, Any] = {}
     for name in names_in(output):
-        y, dy = found[name], found[site.names[name]]
+        own = site.names[name]
+        y, dy = found[name], found[own]
         if type(y) is ndarray:  # what a function does not write is the caller's
-            values[name] = y.copy() if y is inputs.get(name) else y
-            directions[name] = dy.copy() if dy is inputs.get(site.names[name]) else dy
+            is_given = y is given.get(name) and name not in site.written
+            values[name] = site.typed(name, y.copy() if is_given else y, found)
+            is_given = dy is given.get(own) and own not in site.written
+            directions[name] = site.typed(own, dy.copy() if is_given else dy, found)
         else:
             values[name] = y = site.typed(name, y, found)
             if type(y) not in FLOATS:

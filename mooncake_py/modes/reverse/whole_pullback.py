@@ -64,7 +64,12 @@ def sweeps_for(site: FunctionSite, reading: Reread, chosen: Sequence[int]) -> Wh
     region = reading.site.region
     names = names_of(site, reading, chosen)
     outputs = list(leaves_of(reading.output))
-    if names is None or any(o.kind == "known" or region.kinds[o.name] not in REAL for o in outputs):
+    if names is None or any(
+        o.kind in ("known", "complex")
+        or o.name in region.complexes
+        or region.kinds[o.name] not in REAL
+        for o in outputs
+    ):
         return None
     form = reading.site.form_where(frozenset(names))
     return None if form is None else WholeSweeps(reading.site, form, names)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from numpy import ndarray
 
 from mooncake_py.compiler.native.form import Form
-from mooncake_py.compiler.native.region_site import RegionSite, all_finite, in_order
+from mooncake_py.compiler.native.region_site import RegionSite, all_finite, as_real, in_order
 from mooncake_py.compiler.native.spares import STACK
 from mooncake_py.modes.reverse.storage import Storage
 
@@ -53,6 +53,7 @@ class WholeSweeps:
         after = {name: i for i, name in enumerate(found, len(inputs))}
         either = after | given
         self.arrays = [given[name] for name in site.arrays]
+        self.complexes = [given[name] for name in site.arrays if name in site.region.complexes]
         self.written = [(given[name], name) for name in site.written]
         self.checked = [given[name] for name in site.written]
         self.checked += [after[name] for name in form.results if name not in given]
@@ -65,6 +66,8 @@ class WholeSweeps:
         values = list(inputs.values())
         for i in self.arrays:
             values[i] = in_order(values[i])
+        for i in self.complexes:
+            values[i] = as_real(values[i])
         for i, name in self.written:
             values[i] = storage.copied(name, values[i])
         ok, S, p, *results = self.form.forward(storage.stack(), *values)
@@ -77,7 +80,7 @@ class WholeSweeps:
     def copies(self, found: Mapping[str, Any]) -> dict[str, Any]:
         """Return copies of what the function gives back, as it is before the way back."""
         return {
-            name: y.copy() if type(y) is ndarray else self.site.typed(name, y, found)
+            name: self.site.typed(name, y.copy() if type(y) is ndarray else y, found)
             for name, y in found.items()
         }
 
@@ -113,7 +116,8 @@ class WholeSweeps:
                 gradients.append(type(x)(numbers.get(name, 0.0)))
             else:
                 own = shadows.get(name)
-                gradients.append(storage.zeros(name, x) if own is None else own)
+                own = storage.zeros(name, x) if own is None else own
+                gradients.append(self.site.typed(name, own, {}))
         return tuple(gradients)
 
     def give_back(self, forward: Forward, storage: Storage) -> None:
