@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Assign, Const, Expr, Load, Op
+from mooncake_py.compiler.ir import Assign, Call, Compare, Const, Expr, Load, Name, Op, Select
 from mooncake_py.compiler.native import (
     complex_functions,
     cumulative,
@@ -53,6 +53,8 @@ from mooncake_py.compiler.native.values import (
 
 __all__ = ["FUNCTIONS", "attribute", "method_of", "reader_of"]
 
+ZERO = Const(0.0)
+
 # Sums.
 
 
@@ -79,7 +81,7 @@ def reduction(f: Callable[..., Value]) -> Reader:
     return read
 
 
-def deviation(root: Any) -> Reader:
+def deviation(*, is_root: bool) -> Reader:
     """Return the reader of ``np.var``, or of ``np.std``, which is its root."""
 
     def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
@@ -91,9 +93,7 @@ def deviation(root: Any) -> Reader:
         apart = operations.operated(b, "sub", a, middle)
         squares = operations.operated(b, "mul", apart, apart)
         found = MEAN(b, [squares], options if keeps is None else options | {"keepdims": keeps})
-        result = found if root is None else operations.applied(b, root, [found])
-        assert result is not None
-        return result
+        return length(b, found) if is_root else found
 
     return read
 
@@ -145,9 +145,20 @@ def norm(b: Builder, args: Sequence[Value], given: Given) -> Value:
     (x,) = args if len(args) == 1 and not given else (None,)
     a = array_of(b, x)
     squares = Array(a.shape, a.kind, lambda at: Op("mul", (a.at(at), a.at(at))))
-    found = operations.applied(b, np.sqrt, [reductions.added_up(b, squares, None)])
-    assert found is not None
-    return found
+    return length(b, reductions.added_up(b, squares, None))
+
+
+def length(b: Builder, squares: Value) -> Value:
+    """Return a square root whose derivative at zero is zero, as the rules of lengths have it."""
+    if isinstance(squares, Array) and not squares.base:
+        squares = b.kept(squares)
+    elif isinstance(squares, Number) and not isinstance(squares.e, Name):
+        squares = Number(b.number(squares.e), squares.type, squares.rank)
+
+    def root(e: Expr) -> Expr:
+        return Select(Compare(("eq",), (e, ZERO)), ZERO, Call(np.sqrt, (e,), place=b.place))
+
+    return operations.on_floats(b, root, [squares])
 
 
 # New arrays.
@@ -350,8 +361,8 @@ FUNCTIONS: dict[Any, Reader] = {
     np.zeros_like: filled_like(0.0), np.empty_like: filled_like(None),
     np.ones_like: filled_like(1.0), np.full: full, np.copy: copied,
     np.flip: flip, np.transpose: transpose, np.where: where, np.diagonal: of_diagonal,
-    np.diag: diag, np.fill_diagonal: fill_diagonal, np.std: deviation(np.sqrt),
-    np.var: deviation(None),
+    np.diag: diag, np.fill_diagonal: fill_diagonal, np.std: deviation(is_root=True),
+    np.var: deviation(is_root=False),
     np.max: extrema.extremum("gt"), np.min: extrema.extremum("lt"),
     np.argmax: extrema.place_of_extremum("gt"), np.argmin: extrema.place_of_extremum("lt"),
     np.any: truths.of_all("or"), np.all: truths.of_all("and"),
@@ -377,7 +388,7 @@ def reader_of(f: Any, args: Sequence[Value]) -> Reader | None:
 METHODS: dict[str, Reader] = {
     "sum": reduction(added_up), "mean": reduction(reductions.mean), "dot": product,
     "copy": copied, "fill": flat, "transpose": transpose, "diagonal": of_diagonal,
-    "astype": astype, "std": deviation(np.sqrt), "var": deviation(None),
+    "astype": astype, "std": deviation(is_root=True), "var": deviation(is_root=False),
     "max": extrema.extremum("gt"), "min": extrema.extremum("lt"),
     "argmax": extrema.place_of_extremum("gt"), "argmin": extrema.place_of_extremum("lt"),
     "any": truths.of_all("or"), "all": truths.of_all("and"), "clip": clip,

@@ -126,3 +126,11 @@ def test_compiled(text: str, tried: list[bool]) -> None:
 def test_refused(text: str, tried: list[bool]) -> None:
     check(text)
     assert tried == []
+
+
+@pytest.mark.parametrize(
+    "text", ["np.linalg.norm(x*0)", "np.std(x*0+1)", "np.std(B*0,axis=0).sum()", "B.std()*0+x[0]"]
+)
+def test_lengths_of_zero_have_the_derivative_of_their_rules(text: str, tried: list[bool]) -> None:
+    check(text)
+    assert tried == [True]
