@@ -367,12 +367,16 @@ def test_ints_are_values(compiles):
     def f(u, n):
         total = 0.0
         for i in range(n % 5):
-            total += u[i] * u[i] * (n - 1)
+            total += u[i] * u[i] * (n * n - 1)
         return total
 
     step = grad(f, compile=compiles).prepare(U, 3)
     for n in (2, 4, 0, np.int64(3), 10**12 + 1):
         assert_allclose(step(U, n), grad(f, compile=False)(U, n))
+    if compiles:  # ints that could wrap around in compiled code
+        match = step.workspace.match
+        assert match.inputs(f, (U, 2)) is not None
+        assert match.inputs(f, (U, 1 << 40)) is None
 
 
 SCALE = 2.0

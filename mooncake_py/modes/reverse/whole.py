@@ -84,7 +84,7 @@ def gradient_of_whole(
     if type(f) is MethodType:
         f, args = f.__func__, (f.__self__, *args)
         chosen = [k + 1 if isinstance(k, int) else k for k in chosen]
-    match = None if workspace is None or kwargs else workspace.match
+    match = None if workspace is None else workspace.match
     inputs = None if match is None or not runs_alone(f) else match.inputs(f, args)
     if match is not None and inputs is not None:
         whole = match.whole
@@ -182,8 +182,7 @@ class WholeGradient(WholeSweeps):
         if type(y) not in VALUES:
             return None
         aux = None if self.aux is None else given_back(self.aux, self.copies(found))
-        seeds = {} if type(y) is int else {self.value.name: 1.0}
-        gradients = self.pulled(forward, seeds, {}, storage)
+        gradients = self.pulled(forward, {self.value.name: 1.0}, {}, storage)
         self.give_back(forward, storage)
         return (y if self.aux is None else (y, aux)), gradients
 

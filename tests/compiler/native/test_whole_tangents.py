@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mooncake_py import InvalidTangentError, grad, hvp, jvp, local_rules, value_and_hvp
+from mooncake_py import (
+    InvalidTangentError,
+    SharedArgumentsError,
+    grad,
+    hvp,
+    jvp,
+    local_rules,
+    value_and_hvp,
+)
 from mooncake_py.modes.forward import whole
 from tests.compiler.native.functions import FUNCTIONS
 from tests.compiler.native.test_site import active
@@ -174,3 +182,19 @@ def test_what_is_unusual_goes_the_general_way(ways):
 
     assert_allclose(grad(outer, compile=True)(U), hvp(smoothed, (U, 0.7), V), rtol=1e-12)
     assert ways == [False] * 3
+
+
+def test_arguments_that_share_memory(ways):
+    def writes(a, b):
+        a[0] = b[1]
+        return a[0] * b[0]
+
+    for derivative in (
+        lambda: jvp(writes, (U, U), (V, V), compile=True),
+        lambda: hvp(writes, (U, U), (V, V), (0, 1), compile=True),
+    ):
+        with pytest.raises(SharedArgumentsError):
+            derivative()
+    _, dy = jvp(lambda a, b: np.sum(a * b), (U, U), (V, None), compile=True)
+    assert dy == pytest.approx(U @ V)
+    assert ways == [False, False, True]
