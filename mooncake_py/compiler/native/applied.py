@@ -43,6 +43,8 @@ from mooncake_py.compiler.native.systems import (
     cofactors,
     determinant,
     solve,
+    solve_lower,
+    solve_lower_transposed,
     solve_transposed,
 )
 from mooncake_py.compiler.partials import NoPartial
@@ -50,6 +52,11 @@ from mooncake_py.compiler.partials import NoPartial
 __all__ = ["Derivatives"]
 
 ZERO, NULL = Const(0.0), Const(0)
+TRANSPOSED = {solve: solve_transposed, solve_lower: solve_lower_transposed}
+"""What solves systems, and what solves those of the transposed matrix.
+
+A lower triangle is a Cholesky factor here: a cotangent of what is above the diagonal goes nowhere.
+"""
 
 
 class Derivatives:
@@ -101,7 +108,7 @@ class Derivatives:
         reads: set[str] = set()
         if active.isdisjoint(s.operands):
             pass  # it is written again
-        elif s.function is solve:
+        elif s.function in TRANSPOSED:
             back, reads = self.pull_solve(s, d, active)
         elif s.function is cholesky:
             back = [Apply(cholesky_back, shadow(s.operands[0]), (s.target, d), place=s.place)]
@@ -120,7 +127,7 @@ class Derivatives:
         n, m = shape_of(d, 2)
         back: list[Statement] = []
         w = self.new((n, m), back)
-        back.append(Apply(solve_transposed, w, (a, d), place=s.place))
+        back.append(Apply(TRANSPOSED[s.function], w, (a, d), place=s.place))
         if b in active:
             back.append(
                 self.each((n, m), lambda i, j: Bump(Load(shadow(b), (i, j)), Load(w, (i, j))))
@@ -155,7 +162,7 @@ class Derivatives:
             return (s,)
         if names.keys().isdisjoint(s.operands):
             return (s, self.zeroed(names[s.target], s))
-        if s.function is solve:
+        if s.function in TRANSPOSED:
             return (s, *self.push_solve(s, names))
         if s.function is cholesky:
             return (s, *self.push_cholesky(s, names))
@@ -181,7 +188,7 @@ class Derivatives:
                 return Assign(target, Op("sub", (target, e)))
 
             block.append(self.each((n, n, m), dyad))
-        return (*block, Apply(solve, names[s.target], (a, r), place=s.place))
+        return (*block, Apply(s.function, names[s.target], (a, r), place=s.place))
 
     def push_cholesky(self, s: Apply, names: Mapping[str, str]) -> Block:
         """Return the tangent of ``L = cholesky(A)``."""
@@ -210,9 +217,9 @@ class Derivatives:
         return (
             *block,
             self.each(shape, symmetric),
-            Apply(solve, half, (s.target, whole), place=s.place),
+            Apply(solve_lower, half, (s.target, whole), place=s.place),
             self.each(shape, transposed),
-            Apply(solve, both, (s.target, turned), place=s.place),
+            Apply(solve_lower, both, (s.target, turned), place=s.place),
             self.each(shape, triangle),
             self.zeroed(own, s),
             self.each((shape[0], *shape), product),

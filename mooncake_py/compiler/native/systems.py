@@ -17,7 +17,10 @@ from numpy import arange, empty, nan, ndarray
 
 from mooncake_py.compiler.native.helpers import LARGE, add_product, plus, plus_product
 
-__all__ = ["cholesky", "cholesky_back", "cofactors", "determinant", "solve", "solve_transposed"]
+__all__ = [
+    "cholesky", "cholesky_back", "cofactors", "determinant", "solve", "solve_lower",
+    "solve_lower_transposed", "solve_transposed",
+]  # fmt: skip
 
 BLOCK = 48
 WELL_CONDITIONED = 1e5
@@ -127,6 +130,38 @@ def solve_in_place(y: ndarray, lu: ndarray, b: ndarray) -> bool:
         for j in range(m):
             y[i, j] = b[order[i], j]
     substitute(lu, y)
+    return is_finite(y)
+
+
+def solve_lower(y: ndarray, low: ndarray, b: ndarray) -> bool:
+    """Solve ``low @ y = b`` for a lower triangle."""
+    n, m = y.shape
+    y[:, :] = b
+    for first in range(0, n, BLOCK):
+        last = min(first + BLOCK, n)
+        for i in range(first, last):
+            for k in range(first, i):
+                for j in range(m):
+                    y[i, j] -= low[i, k] * y[k, j]
+            for j in range(m):
+                y[i, j] /= low[i, i]
+        subtract(y[last:, :], low[last:, first:last], y[first:last, :])
+    return is_finite(y)
+
+
+def solve_lower_transposed(y: ndarray, low: ndarray, b: ndarray) -> bool:
+    """Solve ``low.T @ y = b`` for a lower triangle."""
+    n, m = y.shape
+    y[:, :] = b
+    for first in range((n - 1) // BLOCK * BLOCK, -1, -BLOCK):
+        last = min(first + BLOCK, n)
+        for i in range(last - 1, first - 1, -1):
+            for k in range(i + 1, last):
+                for j in range(m):
+                    y[i, j] -= low[k, i] * y[k, j]
+            for j in range(m):
+                y[i, j] /= low[i, i]
+        subtract(y[:first, :], low[first:last, :first].T, y[first:last, :])
     return is_finite(y)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mooncake_py import value_and_grad, vjp
+from mooncake_py import hvp, jvp, value_and_grad, vjp
 from mooncake_py.compiler.ir import Apply, Assign, Const, ForAll, Load, Name
 from mooncake_py.compiler.native import systems
 from mooncake_py.compiler.native.applied import Derivatives
@@ -111,6 +111,21 @@ def test_what_is_not_finite(place: Any, tried: list[bool]) -> None:
     assert True not in tried
 
 
+def test_third_derivatives(tried: list[bool]) -> None:
+    def f(A):
+        L = np.linalg.cholesky(A @ A.T + np.eye(len(A)))
+        return np.sum(np.linalg.inv(L) ** 2) + np.linalg.det(A) + L[1, 0] ** 3
+
+    A, V, W = np.random.default_rng(0).standard_normal((3, 3, 3))
+
+    def along(A):
+        return jvp(f, (A,), (V,))[1]
+
+    plain, compiled = (hvp(along, (A,), W, compile=way) for way in (False, True))
+    assert_allclose(compiled, plain, rtol=1e-10)
+    assert all(tried)
+
+
 def fitted(A, b, steps):
     x = np.zeros(len(b))
     total = 0.0
@@ -189,6 +204,10 @@ def test_systems(n: int, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     p, low, da = a @ a.T + np.eye(n), np.empty((n, n)), np.zeros((n, n))
     assert systems.cholesky(low, p)
     assert_allclose(low, np.linalg.cholesky(p), atol=1e-10)
+    assert systems.solve_lower(y, low, b)
+    assert_allclose(low @ y, b, atol=1e-10)
+    assert systems.solve_lower_transposed(y, low, b)
+    assert_allclose(low.T @ y, b, atol=1e-10)
     dlow = rng.standard_normal((n, n))
     assert systems.cholesky_back(da, low, dlow.copy())
     (expected,) = vjp(np.linalg.cholesky, p)[1](dlow)
