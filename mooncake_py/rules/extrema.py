@@ -12,10 +12,11 @@ from numpy import ndarray
 
 from mooncake_py.rules.axes import Axes, Result, keep
 from mooncake_py.rules.declare import from_vjp, overlay
+from mooncake_py.rules.exact_zeros import surely_finite
 from mooncake_py.rules.inplace import written
 from mooncake_py.rules.no_value import NoValue, given
 
-__all__: list[str] = []
+__all__ = ["extremum_cotangent", "extremum_tangent"]
 
 
 # Functions.  The position of `initial` follows that of `out` and `keepdims`.
@@ -110,6 +111,8 @@ def extremum(y: Any, a: Any, axis: Axes, initial: Any, where: Any, position: int
         if axis is None and initial is NoValue and where is True:
             tied = a == y
             return np.where(tied, dy / max(int(np.count_nonzero(tied)), 1), 0)
+        if initial is NoValue and where is True:
+            return extremum_cotangent(dy, a, y, axis)
         peak: Any = keep(y, axis, a.shape)
         dpeak: Any = keep(dy, axis, a.shape)
         tied, number = ties(peak, a, axis, initial, where)
@@ -120,6 +123,26 @@ def extremum(y: Any, a: Any, axis: Axes, initial: Any, where: Any, position: int
         return da, *[None] * (position - 1), np.sum(np.where(peak == initial, share, 0))
 
     return y, extremum_pullback
+
+
+def extremum_cotangent(dy: Any, a: Any, y: Any, axis: Axes, keepdims: bool = False) -> ndarray:
+    """Return the cotangent of an array from that of its extrema along axes, `y`.
+
+    As many elements that are equal to their extremum as there are extrema: each has one, if none is
+    nan.  That is seen in a fifth of the time in which they are counted.
+    """
+    peak: Any = keep(y, axis, a.shape)
+    share: Any = keep(dy, axis, a.shape)
+    tied = a == peak
+    if np.count_nonzero(tied) != np.size(y) or not surely_finite(y):
+        number = np.sum(tied, axis=axis, keepdims=True)
+        share = share / np.maximum(number, 1).astype(share.real.dtype)
+    return np.where(tied, share, 0)
+
+
+def extremum_tangent(da: Any, a: Any, y: Any, axis: Axes, keepdims: bool = False) -> Any:
+    """Return the tangent of extrema along axes, `y`, from that of the array."""
+    return extremum_jvp((da,), y, a, axis, None, keepdims)
 
 
 def ties(peak: Any, a: ndarray, axis: Axes, initial: Any, where: Any) -> tuple[Any, Any]:

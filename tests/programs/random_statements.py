@@ -235,8 +235,8 @@ def _square(random: Random, depth: int) -> str:
 
 
 def _reduced(random: Random, square: str, more: str = "") -> str:
-    """Return the sum or the mean of an expression of two axes, or of three, along axes."""
-    function = random.choice(("np.sum", "np.mean"))
+    """Return a reduction of an expression of two axes, or of three, along axes."""
+    function = random.choice(("np.sum", "np.mean", "np.max", "np.min"))
     if random.random() < 0.15:
         return f"{function}(u * ({square}), axis={random.choice(((0, 1), (0, -1)))}{more})"
     if more or random.random() < 0.8:

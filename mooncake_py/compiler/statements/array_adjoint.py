@@ -23,7 +23,11 @@ from mooncake_py.compiler.statements.finiteness import (
     without_implied,
 )
 from mooncake_py.compiler.statements.plan import Plan
-from mooncake_py.compiler.statements.reductions import adjoint_of_reduction, is_reduction
+from mooncake_py.compiler.statements.reductions import (
+    adjoint_of_reduction,
+    is_extremum,
+    is_reduction,
+)
 from mooncake_py.compiler.steps import Names, Steps
 from mooncake_py.runtime import pulls, rule_pulls
 
@@ -124,7 +128,8 @@ class Adjoint:
             return self.of_product(e, d)
         if is_reduction(e):
             adjoint, (array, axes) = adjoint_of_reduction(e), parts_of(e)
-            return [(array, along(lambda d: Call(adjoint, (d, like(array), axes)), d))]
+            read = (array, Name(let.name)) if is_extremum(e) else (like(array),)
+            return [(array, along(lambda d: Call(adjoint, (d, *read, axes)), d))]
         found = [(a, c) for a, c in self.of_parts(let, d, receiving) if is_among(a, receiving)]
         if let.name not in self.plan.arrays:
             return found

@@ -23,10 +23,11 @@ from mooncake_py.compiler.statements.array_partials import (
 from mooncake_py.compiler.statements.choices import is_choice, tangent_of_choice
 from mooncake_py.compiler.statements.contractions import is_contraction, is_sum
 from mooncake_py.compiler.statements.core import Core
-from mooncake_py.compiler.statements.reductions import axes_of, is_reduction
+from mooncake_py.compiler.statements.reductions import axes_of, is_extremum, is_reduction
 from mooncake_py.compiler.steps import Steps
 from mooncake_py.compiler.trace import Untraceable, trace
 from mooncake_py.rules.exact_zeros import sum_of_products
+from mooncake_py.rules.extrema import extremum_tangent
 
 __all__ = ["tangent_of"]
 
@@ -90,6 +91,10 @@ def of_operation(let: Let, of_operand: Callable[[Expr], Expr | None], careful: b
     moving = [of_operand(part) for part in parts]
     if is_flat(e) or all(t is None for t in moving):
         return None
+    if is_extremum(e):
+        (t, _), (array, axes) = moving, parts
+        assert t is not None
+        return Call(extremum_tangent, (t, array, Name(let.name), axes))
     if is_sum(e) or is_contraction(e) or is_reduction(e):
         total: Expr = Const(0.0)
         for k, t in enumerate(moving):

@@ -232,7 +232,7 @@ class StatementReader:
         return Call(self.function(node.func), (compared, *chosen), place=place_of(node))
 
     def reduction(self, node: ast.Call) -> Expr:
-        """Return a sum or a mean along axes that are written down."""
+        """Return a sum, a mean or an extremum along axes that are written down."""
         match node:
             case ast.Call(func=ast.Attribute(value=module, attr=name), args=[array, *_]):
                 owner = self.names.module(module)

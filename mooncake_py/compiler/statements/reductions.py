@@ -1,7 +1,8 @@
-"""Sums and means along axes within statements: ``out[i] = np.sum(x * y, axis=(0, 1))``.
+"""Sums, means and extrema along axes within statements: ``out[i] = np.sum(x * y, axis=(0, 1))``.
 
 In a statement that has some, operands are arrays of any shapes, and each cotangent is fitted to
-the shape of what it belongs to.
+the shape of what it belongs to.  The adjoint of a sum or a mean reads the shape of what was
+reduced, that of an extremum what was reduced and the extremum.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from mooncake_py.compiler.ir import Call, Const, Expr
 from mooncake_py.overriding import override
 from mooncake_py.rules import registry
+from mooncake_py.rules.extrema import extremum_cotangent
 from mooncake_py.rules.kinds import LinearRule
 
 __all__ = [
@@ -23,13 +25,15 @@ __all__ = [
     "Along",
     "adjoint_of_reduction",
     "axes_of",
+    "is_extremum",
     "is_reduction",
     "read_axes",
     "reduced",
 ]
 
-REDUCTIONS = (np.sum, np.mean)
-"""Functions of an array and axes that are linear and whose result is a new array."""
+EXTREMA = (np.max, np.min)
+REDUCTIONS = (np.sum, np.mean, *EXTREMA)
+"""Functions of an array and axes whose result is a new array."""
 
 
 class Along(NamedTuple):
@@ -44,8 +48,13 @@ class Along(NamedTuple):
 
 
 def is_reduction(e: Expr) -> bool:
-    """Return True for a sum or a mean along axes."""
+    """Return True for a sum, a mean or an extremum along axes."""
     return isinstance(e, Call) and isinstance(axes_of(e), Along)
+
+
+def is_extremum(e: Expr) -> bool:
+    """Return True for a maximum or a minimum along axes."""
+    return is_reduction(e) and isinstance(e, Call) and any(e.function is f for f in EXTREMA)
 
 
 def axes_of(e: Expr) -> Any:
@@ -104,4 +113,6 @@ def adjoint_of_reduction(e: Expr) -> Callable[..., Any] | None:
     """Return the declared adjoint of a reduction, or None if it has none."""
     assert isinstance(e, Call)
     rule = registry.find(e.function)
+    if is_extremum(e):
+        return extremum_cotangent if rule is not None and rule.built_in else None
     return first_of(rule.adjoint) if isinstance(rule, LinearRule) and rule.wrt[0] == 0 else None

@@ -1,4 +1,4 @@
-"""Sums and means along axes within statements that are one entry."""
+"""Sums, means and extrema along axes within statements that are one entry."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import grad, jvp
 from mooncake_py.modes.reverse.context import ReverseContext
@@ -64,7 +64,17 @@ def shared(x: Any, m: Any) -> Any:
     return np.sum(y * z * m)
 
 
-PROGRAMS = [windows, centred, attraction, within_one_another, first_received, shared]
+def extrema(x: Any, m: Any) -> Any:
+    out = np.empty((2, 3))
+    for i in range(2):
+        out[i] = np.max(m[i : i + 2] * x, axis=0)
+        out[:, i] -= np.min(m[:2], 1) * x[i]
+    m -= np.max(m, axis=1, keepdims=True)
+    p = np.exp(m) / np.sum(np.exp(m), axis=1, keepdims=True)
+    return np.sum(p * x) + np.sum(out * np.max(p[:2, None] * out, axis=(0, 1)))
+
+
+PROGRAMS = [windows, centred, attraction, within_one_another, first_received, shared, extrema]
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -78,6 +88,7 @@ def test_values_and_derivatives_to_second_order(program: Any) -> None:
         lambda m: np.sum(m * m, axis=1) + 1.0,
         lambda m: m - np.mean(m, axis=0, keepdims=True),
         lambda m: np.sum(m * m[0] + np.sum(m * m, axis=0), axis=-1),
+        lambda m: np.exp(m - np.max(m, axis=1, keepdims=True)),
     ],
 )
 def test_a_statement_with_reductions_is_one_entry(statement: Any) -> None:
@@ -101,6 +112,32 @@ def test_a_statement_with_reductions_is_one_entry(statement: Any) -> None:
 )
 def test_what_is_reduced_to_numbers_goes_the_general_way(program: Any) -> None:
     check(program, X)
+
+
+@pytest.mark.without_modes("no derivative is certain where elements tie")
+def test_elements_that_tie_share_a_cotangent() -> None:
+    def program(m: Any, w: Any) -> Any:
+        return np.sum(w * np.max(m, axis=1))
+
+    m = np.array([[1.0, 3.0, 3.0], [2.0, 0.0, 1.0], [np.nan, 5.0, 5.0], [np.inf, np.inf, 0.0]])
+    found = grad(program)(m, np.array([2.0, 3.0, 7.0, 4.0]))
+    assert_array_equal(found, [[0, 1, 1], [3, 0, 0], [0, 0, 0], [2, 2, 0]])
+    # As many elements tie as there are rows, though not one in each.
+    found = grad(program)(m[[0, 2]], np.array([2.0, 7.0]))
+    assert_array_equal(found, [[0, 1, 1], [0, 0, 0]])
+
+
+def test_what_was_reduced_may_change_afterwards() -> None:
+    def program(m: Any) -> Any:
+        largest = np.max(m * m, axis=0)
+        y = np.min(m, axis=0)
+        s = np.sum(largest * y)
+        m *= -2.0
+        largest[0] = 3.0
+        y += 1.0
+        return s + np.sum(m * largest * y)
+
+    check(program, M)
 
 
 def test_one_form_serves_shapes_that_are_broadcast_otherwise() -> None:
