@@ -309,3 +309,102 @@ def max_pooling(images: Array) -> Adjoint:
                 np.multiply(largest, g[:, np.newaxis, np.newaxis, :], out=dimages[here])
         dout = dimages
     return value, (dout,)
+
+
+def self_energies(sigma: Array, blocks: Array, gradients: Array, neighbours: Any) -> Adjoint:
+    """Keep both factors of each product; sigma is only added to."""
+    energies, sites = blocks.shape[:2]
+    kept = []
+    for energy in range(energies):
+        for shift in range(1, 3):
+            if energy >= shift:
+                for site in range(sites):
+                    for link in range(neighbours.shape[1]):
+                        there = blocks[energy - shift, neighbours[site, link]]
+                        for axis in range(3):
+                            left = gradients[site, link, axis] @ there
+                            right = gradients[site, link, 2 - axis] / shift
+                            sigma[energy, site] += left @ right
+                            kept.append((energy, shift, site, link, axis, left, right))
+    value = np.sum(sigma * sigma)
+    dsigma = 2.0 * sigma
+    dblocks, dgradients = np.zeros_like(blocks), np.zeros_like(gradients)
+    for energy, shift, site, link, axis, left, right in reversed(kept):
+        g = dsigma[energy, site]
+        there = energy - shift, neighbours[site, link]
+        dgradients[site, link, 2 - axis] += (left.T @ g) / shift
+        dleft = g @ right.T
+        dgradients[site, link, axis] += dleft @ blocks[there].T
+        dblocks[there] += gradients[site, link, axis].T @ dleft
+    return value, (dsigma, dblocks, dgradients)
+
+
+def mandelbrot(re: Array, im: Array, steps: int) -> Adjoint:
+    """Keep which points are inside, and what is squared; cotangents are dx + i dy."""
+    c = re + 1j * im[:, None]
+    z = np.zeros_like(c)
+    kept = []
+    for _ in range(steps):
+        inside = np.abs(z) < 2.0
+        before = z[inside]
+        kept.append((inside, before))
+        z[inside] = before**2 + c[inside]
+    squared = np.abs(z) ** 2
+    value = np.sum(np.log1p(squared))
+    dz, dc = 2.0 * z / (1.0 + squared), np.zeros_like(c)
+    for inside, before in reversed(kept):
+        g = dz[inside]
+        dc[inside] += g
+        dz[inside] = g * np.conj(2.0 * before)
+    return value, (np.sum(dc.real, axis=0), np.sum(dc.imag, axis=1))
+
+
+def masked_bodies(positions: Array, velocities: Array, masses: Array, steps: int) -> Adjoint:
+    """Keep the distances and the pull of each force; a step is linear otherwise."""
+    kept = []
+
+    def attraction() -> Array:
+        x, y, z = positions[:, 0:1], positions[:, 1:2], positions[:, 2:3]
+        apart = x.T - x, y.T - y, z.T - z
+        pull = apart[0] ** 2 + apart[1] ** 2 + apart[2] ** 2
+        np.fill_diagonal(pull, 0.0)
+        far = pull > 0.01
+        squared = pull[far]
+        pull[far] = squared**-1.5
+        pull[~far] = 0.0
+        kept.append((apart, pull, far, squared))
+        return np.stack([(pull * d) @ masses for d in apart], axis=1)
+
+    def attraction_backwards(g: Array) -> None:
+        apart, pull, far, squared = kept.pop()
+        dpull = np.zeros_like(pull)
+        dapart = []
+        for k, d in enumerate(apart):
+            dproduct = np.dot(g[:, k, None], masses[None])
+            dmasses[...] += g[:, k] @ (pull * d)
+            dpull += dproduct * d
+            dproduct *= pull
+            dapart.append(dproduct)
+        slope = np.zeros_like(pull)
+        slope[far] = -3.0 * dpull[far] * pull[far] / squared
+        for k, (d, dd) in enumerate(zip(apart, dapart, strict=True)):
+            dd += slope * d
+            dpositions[:, k] += np.sum(dd, axis=0) - np.sum(dd, axis=1)
+
+    force = attraction()
+    for _ in range(steps):
+        velocities += 0.005 * force
+        positions += 0.01 * velocities
+        force = attraction()
+        velocities += 0.005 * force
+    value = 0.5 * np.sum(masses[:, None] * velocities**2)
+    dvelocities = masses[:, None] * velocities
+    dpositions, dmasses = np.zeros_like(positions), 0.5 * np.sum(velocities**2, axis=1)
+    dforce = np.zeros_like(velocities)
+    for _ in range(steps):
+        dforce += 0.005 * dvelocities
+        attraction_backwards(dforce)
+        dvelocities += 0.01 * dpositions
+        dforce = 0.005 * dvelocities
+    attraction_backwards(dforce)
+    return value, (dpositions, dvelocities, dmasses)

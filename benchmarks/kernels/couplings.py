@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import slice_adjoints
 from benchmarks.kernel import Kernel, generator
 
 Array = NDArray[np.float64]
@@ -38,4 +39,14 @@ def _ring(size: int) -> tuple[Any, ...]:
     return sigma, blocks, gradients, neighbours
 
 
-KERNELS = (Kernel("self_energies", "slices", self_energies, _ring, (4, 16), (0, 1, 2)),)
+KERNELS = (
+    Kernel(
+        "self_energies",
+        "slices",
+        self_energies,
+        _ring,
+        (4, 16),
+        (0, 1, 2),
+        adjoint=slice_adjoints.self_energies,
+    ),
+)

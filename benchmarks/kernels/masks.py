@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import slice_adjoints
 from benchmarks.kernel import Kernel, generator
 
 Array = NDArray[np.float64]
@@ -54,6 +55,22 @@ def _plane(size: int) -> tuple[Array, Array, int]:
 
 
 KERNELS = (
-    Kernel("masked_bodies", "slices", masked_bodies, _cluster, (60, 200), (0, 1, 2)),
-    Kernel("mandelbrot", "slices", mandelbrot, _plane, (60, 200), (0, 1)),
+    Kernel(
+        "masked_bodies",
+        "slices",
+        masked_bodies,
+        _cluster,
+        (60, 200),
+        (0, 1, 2),
+        adjoint=slice_adjoints.masked_bodies,
+    ),
+    Kernel(
+        "mandelbrot",
+        "slices",
+        mandelbrot,
+        _plane,
+        (60, 200),
+        (0, 1),
+        adjoint=slice_adjoints.mandelbrot,
+    ),
 )

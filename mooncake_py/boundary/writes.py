@@ -115,11 +115,12 @@ class Watch:
         self.keep_watching(memory, o)
         return entry
 
-    def log_element(self, memory: Any, o: ndarray, i: Any, old: Any) -> None:
+    def log_element(self, memory: Any, o: ndarray, i: Any, old: Any) -> bool:
         """Check, and record, a write to one element."""
         self.check(o, i)
-        self.log[1](memory, o, i, old)
+        needed = self.log[1](memory, o, i, old)
         self.keep_watching(memory, o)
+        return needed
 
     def log_whole(self, o: ndarray, old: ndarray) -> None:
         """Check, and record, a write to the whole of an array."""

@@ -12,6 +12,7 @@ from benchmarks.kernel import Kernel
 from benchmarks.kernels import KERNELS
 
 WITH_ADJOINT = [kernel for kernel in KERNELS if kernel.adjoint is not None]
+STEPS = {"mandelbrot": 1e-6}  # points escape under a long step
 WITH_VARIANT = [kernel for kernel in KERNELS if kernel.name in FUNCTIONAL]
 
 
@@ -26,10 +27,11 @@ def test_adjoint_agrees_with_finite_differences(kernel: Kernel) -> None:
     value, gradients = kernel.adjoint(*copy.deepcopy(arguments))
     assert value == pytest.approx(kernel.function(*copy.deepcopy(arguments)), rel=1e-13)
     random = np.random.default_rng(7)
+    h = STEPS.get(kernel.name, 1e-4)
     # One argument at a time, so that a wrong gradient cannot hide behind a larger right one.
     for argnum, gradient in zip(kernel.argnums, gradients, strict=True):
         direction = random_like(arguments[argnum], random)
-        expected = directional_derivative(kernel.function, arguments, argnum, direction)
+        expected = directional_derivative(kernel.function, arguments, argnum, direction, h)
         assert inner(gradient, direction) == pytest.approx(expected, rel=1e-7, abs=2e-11)
 
 

@@ -364,9 +364,11 @@ class ArrayForm:
         lines += self.keep()
         if not self.pull.delivers:
             return [*lines, *log, *write, result]
+        is_element = self.plan.whole is None
+        logging = f"C.log_element(m{o}, {where}, slot)" if is_element else log[1].strip()
         return [
             *lines,
-            f"logged = m{o}.protected and C.log_write(m{o}, {where})",
+            f"logged = m{o}.protected and {logging}",
             *write,
             f"(C.record_below if logged else C.record)(({', '.join(self.pull.entry())}))",
             result,

@@ -414,8 +414,8 @@ class Tape(ArrayLanguage, ReverseMode):
             tape = self.tape
             tape[-1], tape[-2] = tape[-2], tape[-1]
 
-    def log_element(self, memory: Memory, o: ndarray, i: Any, old: Any) -> None:
-        """Record one element that is about to be overwritten.
+    def log_element(self, memory: Memory, o: ndarray, i: Any, old: Any) -> bool:
+        """Record one element that is about to be overwritten; tell whether it was needed.
 
         Its entry takes the memory of many elements, so a full copy comes early.  Measured on
         loops over elements, gradient over primal: a recurrence 10 -> 7.4, Thomas 11.4 -> 9.6.
@@ -429,9 +429,9 @@ class Tape(ArrayLanguage, ReverseMode):
             or (type(owner) is ndarray and logged >= owner.nbytes)
             or (o.dtype.kind in "OV")
         ):
-            self.log_write(memory, o, i)
-        else:
-            self.record((undo_assign, o, i if type(i) is int else self.frozen_index(i), old))
+            return self.log_write(memory, o, i)
+        self.record((undo_assign, o, i if type(i) is int else self.frozen_index(i), old))
+        return True
 
     def converted(self, f: Any, x: Active) -> Any:
         """Run ``float(x)`` and the like for an active number."""
