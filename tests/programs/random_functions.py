@@ -285,7 +285,7 @@ def random_function(seed: int, mixed: bool = False, has_waves: bool = False) -> 
     writer = Writer(seed, mixed, has_waves)
     if has_waves:
         writer.write("psi, phi = x + 1j * y, (0.5 - 0.25j) * y")
-    first = "i = 1", "b = 0.5", "v = x * 1.0", "w = np.ones(n)", "pair = (a, 0.5)", "q = [0.5] * n"
+    first = "i = 1", "b = 0.5", "v = x * 1.0", "w = np.ones(n)", "pair = (a, 0.5)", "ls = [0.5] * n"
     for line in (*first, *("log = []",) * mixed):
         writer.write(line)
     for _ in range(writer.random.randrange(2, 9)):

@@ -11,6 +11,7 @@ from mooncake_py.compiler.native import complexes, lists, narrow, operations
 from mooncake_py.compiler.native.calls import CallReader
 from mooncake_py.compiler.native.findings import Again, Findings
 from mooncake_py.compiler.native.indexing import viewed
+from mooncake_py.compiler.native.merging import bases_in
 from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT, REAL
 from mooncake_py.compiler.native.scope import Scope
 from mooncake_py.compiler.native.values import (
@@ -27,7 +28,7 @@ from mooncake_py.compiler.native.values import (
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import place_of
 
-__all__ = ["AssignmentReader"]
+__all__ = ["AssignmentReader", "alike"]
 
 
 class AssignmentReader(CallReader):
@@ -176,7 +177,7 @@ class AssignmentReader(CallReader):
         """Find out that a variable of a tuple is bound anew where it must stand for one thing."""
         if not isinstance(old, Tuple) or not isinstance(value, Tuple):
             return
-        if len(old.items) == len(value.items) and old.is_list == value.is_list:
+        if alike(old, value):
             own = self.scope.named(name)
             if own not in self.findings.unpacked:
                 self.findings.unpacked.add(own)
@@ -259,7 +260,7 @@ class AssignmentReader(CallReader):
         """Forget what other variables are views of: the array that was there before."""
         for scope in self.scopes:
             for other, value in list(scope.env.items()):
-                if other != name and a.base in bases_in(value):
+                if other != name and a.base in bases_in([value]):
                     del scope.env[other]
 
     def of_shape(self, value: Array, like: Array) -> Array:
@@ -437,11 +438,9 @@ class AssignmentReader(CallReader):
         return out
 
 
-def bases_in(value: Value) -> set[str]:
-    """Return the memory that a value refers to."""
-    if isinstance(value, Tuple):
-        return set().union(*map(bases_in, value.items))
-    return {value.base} if isinstance(value, Array | Cells) else set()
+def alike(a: Tuple, b: Tuple) -> bool:
+    """Return True for two tuples, or two lists, of one length."""
+    return len(a.items) == len(b.items) and a.is_list == b.is_list
 
 
 def of_no_memory(a: Array) -> Array:

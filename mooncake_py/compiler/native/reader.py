@@ -320,7 +320,6 @@ class FunctionReader(NestedReader):
                 inner.env[name] = value
         before = self.result, self.loops_outside, self.rebound
         self.result, self.loops_outside = None, self.b.loops
-        inner.take_attributes(outer)
         self.body(inner)
         outer.take_attributes(inner)
         found = NOTHING if self.result is None else self.result

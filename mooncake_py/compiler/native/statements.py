@@ -19,42 +19,26 @@ from mooncake_py.compiler.ir import (
     While,
 )
 from mooncake_py.compiler.native import lists
-from mooncake_py.compiler.native.assignments import AssignmentReader
+from mooncake_py.compiler.native.branches import LEAVING, NOTHING, BranchReader, may_leave
 from mooncake_py.compiler.native.findings import Again
 from mooncake_py.compiler.native.indexing import viewed
 from mooncake_py.compiler.native.linear import ONE, ZERO, minus, plus
 from mooncake_py.compiler.native.region import INT
 from mooncake_py.compiler.native.scope import bound_in, is_hidden
-from mooncake_py.compiler.native.values import (
-    Array,
-    Cells,
-    ComplexNumber,
-    Known,
-    Number,
-    Tuple,
-    Unfit,
-    Value,
-)
+from mooncake_py.compiler.native.values import Array, Cells, Known, Number, Tuple, Unfit, Value
+from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import place_of
 
 __all__ = ["StatementReader"]
 
 Heads = list[tuple[ast.expr, Array | Cells | None]]
-LEAVING = ast.Break | ast.Continue | ast.Return | ast.Raise
-NOTHING = Known(None)
 
 
-class StatementReader(AssignmentReader):
+class StatementReader(BranchReader):
     """Reads statements.
 
     Attributes
     ----------
-    inputs : set of str
-        Arrays that are passed.
-    result : Value or None
-        What the function that is being read gives back, where it is known.
-    loops_outside : int
-        How many of the loops that a statement is in are of functions round this one.
     counted : dict of str to Number
         What variables that are counters of loops stand for afterwards.
     rebound : set of str
@@ -63,13 +47,11 @@ class StatementReader(AssignmentReader):
         For each loop that is being read what variables stand for where a pass is left.
     """
 
-    inputs: set[str]
-    result: Value | None
-    loops_outside: int
     rebound: set[str]
     jumps: list[list[dict[str, Value]]]
     counted: dict[str, Number]
 
+    @override
     def read(self, nodes: Sequence[ast.stmt]) -> None:
         """Read statements; what follows a branch that may leave is part of it."""
         for k, node in enumerate(nodes):
@@ -117,65 +99,6 @@ class StatementReader(AssignmentReader):
                 self.b.add(Check(Const(False), place=self.b.place))
             case _:
                 raise Unfit(f"a statement of the kind {type(node).__name__}", place_of(node))
-
-    # Branches.
-
-    def branch(self, node: ast.If, rest: Sequence[ast.stmt]) -> None:
-        """Read ``if``; what follows is part of both sides where one may leave."""
-        b = self.b
-        test = self.test(node.test)
-        sides = [[*node.body, *([] if leaves(node.body) else rest)]]
-        sides.append([*node.orelse, *([] if leaves(node.orelse) else rest)])
-        if isinstance(test, Const):
-            self.read(sides[0 if test.value else 1])
-            return
-        before = dict(self.scope.env), dict(self.scope.maybe), self.result
-        found: list[tuple[Any, dict[str, Value], dict[str, Expr], Value | None, bool]] = []
-        for side in sides:
-            self.scope.env, self.scope.maybe, self.result = dict(before[0]), dict(before[1]), None
-            with b.within() as block:
-                self.read(side)
-                self.settle_result()
-            left = leaves(side, ast.Break | ast.Continue | ast.Raise)
-            found.append((tuple(block), self.scope.env, self.scope.maybe, self.result, left))
-        (x, env, maybe, result, left), (y, env2, maybe2, result2, left2) = found
-        b.add(If(test, x, y, place=place_of(node)))
-        if left and not left2:
-            env, maybe, result = env2, maybe2, result2
-        elif not left and not left2:
-            for name, v in env.items():
-                if v != env2.get(name):
-                    self.unpack(name, v, env2.get(name))
-            env = {name: v for name, v in env.items() if env2.get(name) == v}
-            maybe = {name: e for name, e in (maybe | maybe2).items() if name in env}
-            if result != result2:
-                raise Unfit("results that differ from branch to branch", b.place)
-        self.scope.env, self.scope.maybe = env, maybe
-        self.result = result if result is not None else before[2]
-
-    def returned(self, value: Value) -> None:
-        """Note what the function gives back."""
-        if self.b.loops > self.loops_outside:
-            raise Unfit("a return within a loop", self.b.place)
-        self.result = value
-
-    def settle_result(self) -> None:
-        """Bind what a side of a branch gives back to a variable, as the other side does."""
-        if self.result is None or self.result == NOTHING:
-            return
-        self.result = self.settled(self.result, "return")
-
-    def settled(self, value: Value, name: str) -> Value:
-        """Return a result under names of ours."""
-        if isinstance(value, Tuple):
-            items = [self.settled(v, f"{name}_{k}") for k, v in enumerate(value.items)]
-            return Tuple(tuple(items), value.is_list)
-        if isinstance(value, ComplexNumber):
-            return self.bind_complex(name, value)
-        if not isinstance(value, Number):
-            raise Unfit("a branch that gives back an array", self.b.place)
-        self.scope.bindings[name] = 2
-        return self.bind_number(name, value)
 
     # Loops.
 
@@ -427,20 +350,3 @@ def has_jump(body: Sequence[ast.stmt], kinds: Any) -> bool:
         ):
             return True
     return False
-
-
-def may_leave(node: ast.stmt) -> bool:
-    """Return True if a branch may leave the pass of the loop or the function that it is in."""
-    if isinstance(node, LEAVING):
-        return True
-    return isinstance(node, ast.If) and any(map(may_leave, (*node.body, *node.orelse)))
-
-
-def leaves(body: Sequence[ast.stmt], how: Any = LEAVING) -> bool:
-    """Return True if a block leaves for certain."""
-    if not body:
-        return False
-    last = body[-1]
-    if isinstance(last, ast.If):
-        return bool(last.orelse) and leaves(last.body, how) and leaves(last.orelse, how)
-    return isinstance(last, how)
