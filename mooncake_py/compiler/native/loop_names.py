@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import Any, NamedTuple
 
+from mooncake_py.compiler.native.scope import OWN_SCOPE
 from mooncake_py.syntax.nodes import place_of
-from mooncake_py.syntax.trees import walk
+from mooncake_py.syntax.trees import children, walk
 
 __all__ = ["FunctionLoops", "Loop"]
 
@@ -32,7 +33,8 @@ class Loop(NamedTuple):
     results : tuple of str
         Those that it binds and that may be read afterwards.
     shared : frozenset of str
-        What it binds though other functions may read or bind it too: then it is not compiled.
+        What it binds though other functions may read or bind it too, or by another name (`__x` in a
+        class): then it is not compiled.
     """
 
     node: LOOPS
@@ -69,8 +71,7 @@ class FunctionLoops:
 
     def of(self, node: LOOPS) -> Loop:
         """Return a loop."""
-        named = frozenset(names_bound(node))
-        bound = named & self.local  # names of comprehensions have a scope of their own
+        bound = frozenset(names_bound(node))
         exposure = Exposure()
         exposure.statement(node, frozenset())
         within = Counter(names_read(node))
@@ -80,7 +81,12 @@ class FunctionLoops:
         left = after - bound_by_each_pass(node)
         given = self.local & (exposure.found | left)
         return Loop(
-            node, self.local, tuple(sorted(given)), bound, tuple(sorted(after)), named & self.shared
+            node,
+            self.local,
+            tuple(sorted(given)),
+            bound,
+            tuple(sorted(after)),
+            bound & self.shared | bound - self.local,
         )
 
 
@@ -168,8 +174,10 @@ def names_read(node: Any) -> Iterator[str]:
             yield part.target.id
 
 
-def names_bound(node: Any) -> Iterator[str]:
-    """Yield the names that are bound or deleted."""
-    for part in walk(node):
-        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
-            yield part.id
+def names_bound(node: ast.AST) -> Iterator[str]:
+    """Yield the names that are bound or deleted, but for those in scopes within."""
+    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+        yield node.id
+    if not isinstance(node, OWN_SCOPE):
+        for part in children(node):
+            yield from names_bound(part)

@@ -19,7 +19,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.syntax.names import MISSING
 
-__all__ = ["INPUTS", "Scope", "bound_in", "constant", "is_attribute", "is_hidden"]
+__all__ = ["INPUTS", "OWN_SCOPE", "Scope", "bound_in", "constant", "is_attribute", "is_hidden"]
 
 INPUTS = float, np.ndarray, Active
 """The types of what is an input where it is captured or global."""
@@ -93,6 +93,8 @@ class Scope:
         Arrays and floats are none of that: they are inputs.
         """
         code = self.function.__code__
+        if name.startswith("__") and not name.endswith("__"):
+            raise Unfit(f"the name {name}, which is another one within a class")
         if name in code.co_freevars:
             position = code.co_freevars.index(name)
             try:

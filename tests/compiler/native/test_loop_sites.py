@@ -29,6 +29,14 @@ def short_loops(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(effort, "LEAST", 1)
 
 
+def kept(value):
+    """Return a list with a value, by a statement that is not compiled."""
+    try:
+        return [value]
+    finally:
+        pass
+
+
 def agree(f, *args):
     """Compare all modes with and without compilation."""
     argnums = active(args)
@@ -97,7 +105,7 @@ def test_loops_of_a_method_that_changes_its_object(tried):
 
 def with_names_after(x, k):
     """Names that loops bind, and that are read afterwards."""
-    names = {"k": k}
+    names = {"k": kept(k)[0]}
     best, at = -math.inf, None
     total = 0
     for i in range(len(x)):
@@ -241,7 +249,7 @@ def test_arrays_that_are_bound_anew_and_arrays_that_are_the_same(tried):
 
 def test_variables_of_nested_functions(tried):
     def f(x, n):
-        rate = 0.5
+        rate = kept(0.5)[0]
 
         def scaled(e):
             return rate * e
@@ -448,3 +456,31 @@ def f(x):
     del f, scope
     gc.collect()
     assert code() is None
+
+
+__hidden = 7.0
+
+
+class Private:
+    """Names that begin with two underscores are others within a class."""
+
+    def bound(self, x):
+        log = kept(x)
+        __hidden = 1.0
+        for i in range(4):
+            __hidden = __hidden + x[i]
+        return __hidden * len(log)
+
+    def read(self, x):
+        __hidden = kept(x)[0][0]
+        total = 0.0
+        for i in range(4):
+            total += __hidden * x[i]
+        return total
+
+
+def test_private_names_within_a_class(tried):
+    agree(Private().bound, X)
+    agree(Private().read, X)
+    assert not tried
+    assert "__hidden" in lines(Private.bound)[0]
