@@ -15,6 +15,7 @@ from mooncake_py.syntax.trees import children, walk
 __all__ = ["FunctionLoops", "Loop"]
 
 LOOPS = ast.For | ast.While
+LATER = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.GeneratorExp
 Bound = frozenset[str]
 
 
@@ -34,7 +35,7 @@ class Loop(NamedTuple):
         Those that it binds and that may be read afterwards.
     shared : frozenset of str
         What it binds though other functions may read or bind it too, or by another name (`__x` in a
-        class): then it is not compiled.
+        class), and functions that it makes: then it is not compiled.
     """
 
     node: LOOPS
@@ -55,10 +56,16 @@ class FunctionLoops:
     """
 
     def __init__(self, code: CodeType, root: Any) -> None:
-        cells = {*code.co_cellvars, *code.co_freevars}
-        self.local = frozenset({*code.co_varnames, *cells})
-        self.shared = cells.union(
-            *(node.names for node in walk(root) if isinstance(node, ast.Global))
+        self.local = frozenset({*code.co_varnames, *code.co_cellvars, *code.co_freevars})
+        every = walk(root)
+        later = {  # what functions read that may run at another time; a comprehension runs at once
+            name
+            for node in every
+            if isinstance(node, LATER) and node is not root
+            for name in names_read(node)
+        }
+        self.shared = {*code.co_freevars, *later.intersection(code.co_cellvars)}.union(
+            *(node.names for node in every if isinstance(node, ast.Global))
         )
         self.reads = Counter(names_read(root))
         self.repeated = {
@@ -86,7 +93,7 @@ class FunctionLoops:
             tuple(sorted(given)),
             bound,
             tuple(sorted(after)),
-            bound & self.shared | bound - self.local,
+            bound & self.shared | bound - self.local | frozenset(definitions(node)),
         )
 
 
@@ -149,9 +156,8 @@ class Exposure:
 
     def read(self, node: ast.AST, bound: Bound) -> None:
         """Note the names that are read, or changed, and not bound."""
-        self.found.update(
-            part.id for part in walk(node) if isinstance(part, ast.Name) and part.id not in bound
-        )
+        names = {part.id for part in walk(node) if isinstance(part, ast.Name)}
+        self.found |= names - bound - set(names_of_comprehensions(node))
 
 
 def bound_by_each_pass(node: LOOPS) -> Bound:
@@ -172,6 +178,20 @@ def names_read(node: Any) -> Iterator[str]:
             yield part.id
         elif isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
             yield part.target.id
+
+
+def names_of_comprehensions(node: Any) -> Iterator[str]:
+    """Yield the names that comprehensions bind, which are their own."""
+    for part in walk(node):
+        if isinstance(part, ast.comprehension):
+            yield from names_bound(part.target)
+
+
+def definitions(node: Any) -> Iterator[str]:
+    """Yield the names of functions and classes that are made in a loop."""
+    for part in walk(node):
+        if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield part.name
 
 
 def names_bound(node: ast.AST) -> Iterator[str]:

@@ -64,7 +64,7 @@ class LoopSite(Site):
         self.refusals = 0
         self.efforts: dict[int, Effort] = {}  # by the id of the region's site
         for shared in sorted(loop.shared):
-            why = f"{shared}, which other functions may read or bind"
+            why = f"{shared}, which stands for something outside of the loop too"
             self.refused[()] = Refusal(why, place_of(loop.node))
         self.code = (lambda: None).__code__.replace(
             co_filename=code.co_filename, co_name=code.co_name, co_firstlineno=line

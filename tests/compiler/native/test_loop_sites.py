@@ -274,7 +274,7 @@ def test_variables_of_nested_functions(tried):
 
     agree(f, X, 4)
     assert True in tried
-    why = "rate, which other functions may read or bind"
+    why = "rate, which stands for something outside"
     assert [why in line for line in lines(f)] == [False, False, True, False]
 
 
@@ -484,3 +484,28 @@ def test_private_names_within_a_class(tried):
     agree(Private().read, X)
     assert not tried
     assert "__hidden" in lines(Private.bound)[0]
+
+
+def test_comprehensions_and_functions_within_loops(tried):
+    def f(x, n):
+        w = kept(0.5)[0]
+        for _ in range(n):
+            w = w * 0.9 + sum([e * w for e in x])
+            y = [e * w for e in x]
+        return w * y[0] + sum([e * w for e in x])
+
+    agree(f, X, 3)
+    assert lines(f) == ["compiled"]
+
+    def g(x, n):
+        log = kept(n)
+        for i in range(n):
+
+            def scaled(e):
+                return e * 2.0
+
+            x[i] = scaled(x[i])
+        return scaled(x[0]) * log[0]
+
+    agree(g, X, 3)
+    assert "scaled, which stands for" in lines(g)[0]
