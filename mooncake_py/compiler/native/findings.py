@@ -22,6 +22,8 @@ class Findings:
         Those that are a float32 in one place and a float or an int in another.
     carried : set of str
         Variables of arrays that a loop binds anew in each pass.
+    dropped : set of str
+        Variables of which a pass of a loop does not tell what they stand for in the next one.
     unpacked : set of str
         Variables of tuples that a loop or a branch binds anew.
     mixed : set of str
@@ -37,6 +39,7 @@ class Findings:
         self.widened: set[str] = set()
         self.narrow: set[str] = set()
         self.carried: set[str] = set()
+        self.dropped: set[str] = set()
         self.unpacked: set[str] = set()
         self.mixed: set[str] = set()
         self.counters: set[str] = set()

@@ -259,6 +259,9 @@ class StatementReader(BranchReader):
         self.b.loops += 1
         self.jumps.append([])
         scope, b = self.scope, self.b
+        for name in names_bound(body):
+            if scope.named(name) in self.findings.dropped:
+                scope.env.pop(name, None)
         for name, value in list(scope.env.items()):
             if not isinstance(value, Array) or scope.named(name) not in self.findings.carried:
                 continue
@@ -312,6 +315,12 @@ class StatementReader(BranchReader):
                 scope.maybe[name] = runs
             else:
                 scope.env.pop(name, None)
+        lost = {scope.named(name) for name in before if any(name not in env for env in ends)}
+        if lost and lost <= self.findings.dropped:
+            raise Unfit(f"{min(lost)} becomes something else in a loop", self.b.place)
+        if lost:
+            self.findings.dropped |= lost
+            raise Again
 
     def as_long_as(self, node: ast.While) -> None:
         """Read ``while``, whose test is computed in each pass."""

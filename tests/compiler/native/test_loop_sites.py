@@ -488,11 +488,11 @@ def test_private_names_within_a_class(tried):
 
 def test_comprehensions_and_functions_within_loops(tried):
     def f(x, n):
-        w = kept(0.5)[0]
+        w = kept(x)[0][1]
         for _ in range(n):
             w = w * 0.9 + sum([e * w for e in x])
-            y = [e * w for e in x]
-        return w * y[0] + sum([e * w for e in x])
+            w += sum([e * w for e in x[1:]])
+        return w + sum([e * w for e in x])
 
     agree(f, X, 3)
     assert lines(f) == ["compiled"]

@@ -137,6 +137,47 @@ def test_an_infinite_cotangent_does_not_pass_what_was_not_chosen(tried):
     assert tried == [True]
 
 
+def test_arrays_that_only_some_passes_bind_anew(tried):
+    def f(x, a):
+        v = x * 1.0
+        s = 0.0
+        for _ in range(3):
+            s += v[0]
+            if a > 0.0:
+                v = v * 2.0
+        return s
+
+    def g(x, a):
+        v = x * 1.0
+        s = 0.0
+        k = 0
+        while k < 3:
+            k += 1
+            s += v[0]
+            if k < 3:
+                if a > 0.0:
+                    v = v * 2.0
+                continue
+            s += 1.0
+        return s + v[1]
+
+    def h(x, a):
+        v = x * 1.0
+        u = v[:1]
+        s = 0.0
+        for _ in range(3):
+            s += u[0]
+            v = v * 2.0
+        return s + v[0]
+
+    x = np.array([1.0, 2.0])
+    for function in (f, g, h):
+        value, gradient = value_and_grad(function, compile=True)(x, 0.5)
+        expected, plain = value_and_grad(function)(x, 0.5)
+        assert value == expected
+        assert_allclose(gradient, plain)
+
+
 def test_parameters_whose_type_changes(tried):
     def f(x, a, n, flag):
         if n > 2:
