@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from mooncake_py.compiler.ir import Compare, Const, Expr, Name, Op, Select
 from mooncake_py.compiler.native.arguments import Given, Reader, arranged, array_of
 from mooncake_py.compiler.native.builder import Builder
@@ -28,6 +30,10 @@ def of_all(op: str) -> Reader:
     return read
 
 
+COUNTED = type(np.count_nonzero(np.zeros(1))).__name__
+"""The type of counts, which is not the same in all versions of NumPy."""
+
+
 def count_nonzero(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.count_nonzero(a)``."""
     (value,) = arranged(b, args, given, "a")
@@ -37,7 +43,7 @@ def count_nonzero(b: Builder, args: Sequence[Value], given: Given) -> Value:
         test = e if a.kind == BOOL else Compare(("ne",), (e, ZERO))
         return Select(test, Op("add", (count, ONE)), count)
 
-    return Number(gathered(b, a, INT, ZERO, more), "int")
+    return Number(gathered(b, a, INT, ZERO, more), COUNTED)
 
 
 def sum_of_ints(b: Builder, a: Array) -> Number:
