@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mooncake_py import from_vjp, grad, linear, vjp
+from mooncake_py import compile_mode, from_vjp, grad, linear, vjp
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.modes.reverse import direct
 from mooncake_py.modes.reverse.direct import Direct
@@ -35,6 +35,13 @@ def goes(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
         monkeypatch.setattr(direct, "LENT", 0)
 
     return choose
+
+
+@pytest.fixture(autouse=True)
+def by_tape() -> Iterator[None]:
+    """Compile nothing: functions that are compiled have pullbacks without a tape."""
+    with compile_mode(False):
+        yield
 
 
 def is_direct(pullback: Any) -> bool:
