@@ -50,7 +50,7 @@ def solve_upper(u: Any, b: Any) -> Any:
     """Solve with a stack of upper triangular matrices, by halves.
 
     Products of matrices do most of the work, where `np.linalg.solve` factorizes first.  Measured
-    for 200 by 200: 0.7 ms in the place of 4.
+    for 200 by 200: 0.7 ms in the place of 1.2.
     """
     n = u.shape[-1]
     if n <= BLOCK:
