@@ -47,7 +47,7 @@ class PeerTimes:
     refused : dict of str to str
         Of those that cannot, the error's name, or "WRONG" for a gradient that is wrong.
     first : dict of str to float, in seconds
-        What the first call takes, "jax", and "compiled" if anything was compiled.
+        Process time of the first call, "jax", and "compiled" if anything was compiled.
     rewritten : tuple of (int, int)
         How many lines of the kernel its JAX version does not have, and how many it has.
     """
@@ -91,9 +91,9 @@ def peer_times(kernel: Kernel, size: int, budget: float) -> PeerTimes:
 
     for name, run in compiled_runs(kernel, arguments).items():
         with compiled.counted() as functions:
-            start = time.perf_counter()
+            start = time.process_time()
             result = run(*copy.deepcopy(arguments))
-            taken = time.perf_counter() - start
+            taken = time.process_time() - start
         if functions or name == "jax":
             found.first[name] = taken
         if name == "jax":
