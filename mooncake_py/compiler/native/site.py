@@ -166,7 +166,7 @@ class Site:
             if reading.holds(f):
                 return reading
         kinds = tuple(map(by_code, types))
-        if types in self.refused or self.alike[kinds] >= ALIKE or len(self.readings) >= MOST:
+        if types in self.refused or self.alike[kinds] >= ALIKE or self.is_full():
             return None
         self.alike[kinds] += 1
         try:
@@ -196,6 +196,10 @@ class Site:
         for path, name, output in reading.set_after:
             ctx.setattr(found_at(given, path), name, given_back(output, result, ctx))
         return given_back(reading.output, result, ctx)
+
+    def is_full(self) -> bool:
+        """Return True if no more types are tried."""
+        return len(self.readings) >= MOST or len(self.refused) >= 2 * MOST
 
     def report(self) -> list[str]:
         """Return what was compiled, or which line stopped it and why."""

@@ -140,7 +140,11 @@ class StatementReader(BranchReader):
         if isinstance(node, ast.Name | ast.Attribute | ast.Tuple | ast.List):
             found = self.value(node)
             return found.items if isinstance(found, Tuple) else None
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.keywords:
+        if (
+            not isinstance(node, ast.Call)
+            or not isinstance(node.func, ast.Name)
+            or any(k.arg != "strict" for k in node.keywords)
+        ):
             return None
         f = self.value(node.func)
         if f not in (Known(zip), Known(enumerate), Known(reversed)):
@@ -149,6 +153,8 @@ class StatementReader(BranchReader):
         if not parts or any(part is None for part in parts):
             return None
         first, *others = [part for part in parts if part is not None]
+        if node.keywords and any(len(part) != len(first) for part in others):
+            return None
         if f == Known(zip):
             return [Tuple(pair) for pair in zip(first, *others, strict=False)]
         if others:

@@ -287,3 +287,17 @@ def test_tuples_that_change(a: float, tried: list[bool]) -> None:
     assert_allclose(value, expected, rtol=1e-12)
     for p, q in zip(g, h, strict=True):
         assert_allclose(p, q, rtol=1e-10, atol=1e-13)
+
+
+def test_zip_of_tuples_that_must_be_of_one_length(tried: list[bool]) -> None:
+    def f(x, more):
+        total = 0.0
+        pairs = (2.0, 3.0, 1.0) if more else (2.0, 3.0)
+        for weight, v in zip(pairs, (x[0], x[1]), strict=True):
+            total += weight * v
+        return total
+
+    assert_allclose(grad(f, compile=True)(X, False), [2.0, 3.0, 0.0, 0.0])
+    assert tried == [True]
+    with pytest.raises(ValueError, match="zip"):
+        grad(f, compile=True)(X, True)

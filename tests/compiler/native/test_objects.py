@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import grad, hvp, jvp, value_and_grad
+from mooncake_py.compiler.native import site
 from mooncake_py.compiler.native.site import report
 from mooncake_py.tangents.kinds import MutableTangent
 
@@ -342,3 +343,25 @@ def test_two_objects_with_one_state(tried):
     b.__dict__ = a.__dict__
     assert grad(f, 2, compile=True)(a, b, 3.0) == grad(f, 2)(a, b, 3.0) == 24.0
     assert not tried
+
+
+def test_objects_of_many_types_are_not_read_for_ever(monkeypatch):
+    read = []
+    original = site.read_function
+
+    def noted(f, types):
+        read.append(types)
+        return original(f, types)
+
+    monkeypatch.setattr(site, "read_function", noted)
+
+    def f(o, x):
+        try:
+            return x * len(o.name)
+        finally:
+            pass
+
+    for k in range(60):
+        o = SimpleNamespace(name="a" * k)
+        assert grad(f, 1, compile=True)(o, 2.0) == k
+    assert len(read) < 40
