@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Op, Select
+from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Op, Select, walk
 from mooncake_py.compiler.number_functions import NUMPY_FUNCTIONS
 from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import ElementwiseRule
@@ -44,11 +44,18 @@ def trace(f: Callable[..., Any], args: Sequence[Expr], of_arrays: bool = False) 
         Whether the arguments may be arrays: then nothing branches on them, and functions of NumPy
         stay what they are.
     """
+    return _followed(visible, f, args, of_arrays)
+
+
+def _followed(
+    seen: Callable[[Any, _Paths], Any], f: Any, args: Sequence[Expr], of_arrays: bool
+) -> Expr:
+    """Return ``f(*args)``, for a function that is `seen` as one that takes symbols."""
     given = [a.value if isinstance(a, Const) else Symbol(a) for a in args]
     paths = _Paths(of_arrays)
     try:
         return paths.explored(
-            lambda: visible(f, paths)(*[a.on(paths) if isinstance(a, Symbol) else a for a in given])
+            lambda: seen(f, paths)(*[a.on(paths) if isinstance(a, Symbol) else a for a in given])
         )
     except Untraceable:
         raise
@@ -193,23 +200,50 @@ class _Globals(dict[str, Any]):
 def visible(value: Any, paths: _Paths) -> Any:
     """Return a global of a rule as a function that takes symbols.
 
-    A function with a rule of its own is called: the rule may say more than its text.
+    A function with a rule of its own is called: the rule says more than its text where that makes
+    choices, as at points that it treats apart.
     """
     if type(value) is FunctionType:
-        scope = _Globals(value.__globals__, paths)
-        traced = FunctionType(
-            value.__code__, scope, value.__name__, value.__defaults__, value.__closure__
-        )
+        traced = by_text(value, paths)
         if not isinstance(registry.find(value), ElementwiseRule):
             return traced
-        return lambda *args: (
-            Symbol(Call(value, tuple(map(expression, args))), paths)
-            if all(isinstance(a, Symbol) for a in args)
-            else traced(*args)
-        )
+
+        def called(*args: Any) -> Any:
+            if not any(isinstance(a, Symbol) for a in args):
+                return traced(*args)
+            given = tuple(map(expression, args))
+            return Symbol(inlined(value, given, paths.of_arrays) or Call(value, given), paths)
+
+        return called
     if isinstance(value, ModuleType) and value.__name__ in ("math", "cmath"):
         return _Module(value, paths)
     return value
+
+
+def by_text(f: FunctionType, paths: _Paths) -> FunctionType:
+    """Return a function that takes symbols, with what it sees of modules."""
+    scope = _Globals(f.__globals__, paths)
+    return FunctionType(f.__code__, scope, f.__name__, f.__defaults__, f.__closure__)
+
+
+def inlined(f: FunctionType, args: tuple[Expr, ...], of_arrays: bool) -> Expr | None:
+    """Return a call with numbers that are known as arithmetic, else None.
+
+    It may choose only whether it is infinite: other choices have derivatives of their own.
+    """
+    if not any(isinstance(a, Const) for a in args):
+        return None
+    try:
+        found = _followed(by_text, f, args, of_arrays)
+    except Untraceable:
+        return None
+    choices = [e for e in walk(found) if isinstance(e, Select)]
+    return found if all(is_infinite(e.a) or is_infinite(e.b) for e in choices) else None
+
+
+def is_infinite(e: Expr) -> bool:
+    """Return True for an infinite constant."""
+    return isinstance(e, Const) and type(e.value) is float and math.isinf(e.value)
 
 
 class _Module:

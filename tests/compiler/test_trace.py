@@ -13,6 +13,7 @@ from mooncake_py.compiler.ir import Call, Const, Expr, Name, Op, Select
 from mooncake_py.compiler.partials import NoPartial, as_expression, declared, partials, serves
 from mooncake_py.compiler.trace import Untraceable, trace
 from mooncake_py.rules.powers import scalar_slope
+from mooncake_py.rules.special_functions import difference
 
 A, B, Y = Name("a"), Name("b"), Name("y")
 
@@ -96,6 +97,9 @@ def test_a_function_with_a_rule_of_its_own_is_called():
     call = Call(scalar_slope, (A, B))
     assert trace(lambda a, b: scalar_slope(a, b) + 1.0, (A, B)) == Op("add", (call, Const(1.0)))
     assert written(trace(lambda a: scalar_slope(a, 3), (A,))) == "3 * a ** 2"
+    assert isinstance(trace(lambda a: scalar_slope(a, 0.5), (A,)), Select)  # infinite or not
+    # Its text chooses between a constant and a number, which has another derivative at zero.
+    assert trace(lambda a: difference(0.0, a), (A,)) == Call(difference, (Const(0.0), A))
     (_, slope), _ = partials(call, Y)
     assert isinstance(slope, Select)  # its rule: a second derivative in the exponent exists too
     assert not serves(scalar_slope, 2)  # it may be another one on floats
