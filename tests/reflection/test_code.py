@@ -13,6 +13,8 @@ from mooncake_py import rewritten, show, value_and_grad
 from mooncake_py.errors import SourceUnavailableError
 from tests.frontend.all_programs import CASES
 
+pytestmark = pytest.mark.without_modes("shows what runs where nothing is compiled", "compiled")
+
 
 def wave(u, steps):
     """Have a docstring."""

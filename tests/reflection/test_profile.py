@@ -11,6 +11,8 @@ import pytest
 from mooncake_py import checkpoint, profile_gradient
 from mooncake_py.errors import NonScalarOutputError
 
+pytestmark = pytest.mark.without_modes("shows what runs where nothing is compiled", "compiled")
+
 X = np.linspace(0.1, 1.0, 1000)
 
 

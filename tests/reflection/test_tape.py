@@ -7,6 +7,8 @@ import pytest
 
 from mooncake_py import checkpoint, tape_of, value_and_grad
 
+pytestmark = pytest.mark.without_modes("shows what runs where nothing is compiled", "compiled")
+
 X = np.linspace(0.1, 1.0, 100)
 
 

@@ -166,6 +166,7 @@ def test_predicted_runs_are_those_of_the_schedule(slots):
         assert runs(count, slots) == count + again(count, slots)
 
 
+@pytest.mark.without_modes("compiled functions are one entry", "compiled")
 @pytest.mark.parametrize("phase", ["forward", "reverse"])
 @pytest.mark.parametrize("f", [energy, in_slots])
 def test_what_the_callback_raises_ends_the_derivative(f, phase):

@@ -95,7 +95,10 @@ class CallReader(ExpressionReader):
         if f is np.dot and isinstance(out, Array) and not out.whole:
             raise Unfit("np.dot into a view", place_of(node))
         if reader is not None:
-            found = reader(self.b, args, given)
+            try:
+                found = reader(self.b, args, given)
+            except ValueError as error:  # of too few arguments, or too many
+                raise Unfit("a call with arguments that do not fit", place_of(node)) from error
         else:
             found = None if given else operations.applied(self.b, f, args)
         if found is None:

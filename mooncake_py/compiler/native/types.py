@@ -39,7 +39,7 @@ COMPLEX_TYPES = {"complex": "float", "complex128": "float64"}
 """By the types of complex numbers the types of their parts."""
 FLOATS = float, np.float64, np.float32
 LARGE = 1 << 31  # ints below stay exact in sums and products of two
-MOST_ATTRIBUTES, DEEP = 64, 4  # of objects that are looked into
+MOST_ATTRIBUTES, DEEP = 64, 4  # of objects and tuples that are looked into
 HEAP = 1 << 9  # the flag of classes that are not of C
 
 
@@ -105,7 +105,7 @@ def type_of(value: Any, met: set[int] | None = None, depth: int = 0) -> Type | N
     met : set of int, optional
         The ids of the objects among other arguments, to which those in this one are added.
     depth : int
-        In how many objects it is.
+        In how many objects and tuples it is.
     """
     t = type(value)
     if t is Active:
@@ -123,7 +123,9 @@ def type_of(value: Any, met: set[int] | None = None, depth: int = 0) -> Type | N
             return None
         return NumberType(NUMBERS[t])
     if t is tuple:
-        items = [type_of(item, met, depth) for item in value]
+        if depth >= DEEP:
+            return None
+        items = [type_of(item, met, depth + 1) for item in value]
         return None if None in items else TupleType(tuple(items))  # type: ignore[arg-type]
     if value is None or t in (bool, str, FunctionType, np.ufunc) or is_jitted(value):
         return KnownType(t, value)

@@ -540,3 +540,27 @@ def test_rules_of_functions_of_one_code(tried):
         assert grad(f, compile=True)(3.0) == 2.0
     elementwise(second, lambda x, y: 10.0)
     assert [grad(f, compile=True)(3.0) for f in (first, second, first)] == [2.0, 10.0, 2.0]
+
+
+def test_calls_and_arguments_that_do_not_fit_are_no_failure_to_compile(tried):
+    def f(x):
+        return float(x, x) if x > 3.0 else np.sum(x, x, x, x, x, x, x)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(TypeError):
+            grad(f, compile=True)(1.0)
+    deep = (1.0,)
+    for k in range(3000):
+        deep = (float(k), deep)
+    assert grad(lambda t: t[0] * 2.0, compile=True)(deep)[0] == 2.0
+    assert tried == []
+
+
+def test_second_derivatives_where_the_text_of_a_partial_treats_points_apart(tried):
+    def f(x):
+        return np.sum(np.logaddexp(0.0, x) + np.logaddexp(x, 1.0) * x)
+
+    at, along = np.array([0.0, 1.0, 0.5]), np.ones(3)
+    assert_allclose(hvp(f, (at,), along, compile=True), hvp(f, (at,), along), rtol=1e-12)
+    assert tried == [True]
