@@ -1,0 +1,93 @@
+"""Functions of which only loops are compiled: objects, prints and lists stand between them."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+
+from mooncake_py.compiler.native import effort
+from tests.compiler.native.test_loop_sites import X, agree
+
+pytestmark = pytest.mark.plain
+
+
+@pytest.fixture(autouse=True)
+def short_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(effort, "LEAST", 1)
+
+
+class State:
+    def __init__(self, u):
+        self.u = u
+        self.t = 0.0
+        self.k = 0
+        self.other = None
+
+
+def attributes_are_assigned(x, n):
+    state, out = State(x * 1.0), io.StringIO()
+    old = state.u
+    for _ in range(n):
+        for i in range(1, len(x)):
+            state.u[i] += 0.1 * state.u[i - 1] + state.t
+            state.t += 0.01 * state.u[i]
+            state.k += 1
+        print(state.t, state.k, file=out)
+        for i in range(2):
+            state.u = state.u * 1.1
+            state.last = state.u[i]
+    return np.sum(state.u) * state.t + state.k * state.last + np.sum(old)
+
+
+def objects_share_an_array(x, n):
+    s, r, out = State(x), State(x), io.StringIO()
+    print(n, file=out)
+    for i in range(n):
+        s.u[i] = s.u[i] * 2.0
+        r.t += r.u[i]
+    print(n, file=out)
+    for i in range(n):
+        r.t += r.u[i]
+        s.t = r.t * 0.5
+    return s.t * r.t + np.sum(x)
+
+
+def names_change(x, n):
+    best, total, out = None, 0, io.StringIO()
+    print(n, file=out)
+    for i in range(n):
+        if i == 0 or x[i] > best:
+            best = x[i]
+        total = total + i
+    a = x
+    for e in a:
+        a = a * 0.9
+        total += e
+    for i, p in enumerate(a):
+        total += p * x[i] * i
+    print(total, file=out)
+    return best * total + a[0] + p
+
+
+def whiles_within_a_list(x, n):
+    a, b, history = x[0], x[1], []
+    while len(history) < n:
+        history.append(a)
+        j = 0
+        while j < 4:
+            a, b = b + 0.1 * x[j], a * 0.5
+            j += 1
+        x[j % 4] = a
+    return a * b + sum(history) + j
+
+
+CASES = [attributes_are_assigned, objects_share_an_array, names_change, whiles_within_a_list]
+
+
+@pytest.mark.parametrize("f", CASES)
+@pytest.mark.parametrize("n", [1, 3])
+def test_all_modes(f, n, tried):
+    agree(f, X, n)
+    assert True in tried
