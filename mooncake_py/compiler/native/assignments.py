@@ -13,7 +13,7 @@ from mooncake_py.compiler.native.findings import Again, Findings
 from mooncake_py.compiler.native.indexing import viewed
 from mooncake_py.compiler.native.merging import bases_in
 from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT, REAL
-from mooncake_py.compiler.native.scope import Scope
+from mooncake_py.compiler.native.scope import Scope, shown
 from mooncake_py.compiler.native.values import (
     Array,
     Cells,
@@ -237,10 +237,12 @@ class AssignmentReader(CallReader):
         if own in self.findings.carried and b.loops and isinstance(before, Array):
             if value.base:
                 if not value.whole or b.made.get(value.base) != b.loops:
-                    raise Unfit(f"{name} becomes another view in each pass of a loop", b.place)
+                    raise Unfit(
+                        f"{shown(name)} becomes another view in each pass of a loop", b.place
+                    )
                 self.guarded.add(value.base)  # which has two names until the next pass
             if value.kind != before.kind or len(value.shape) != len(before.shape):
-                raise Unfit(f"{name} becomes another kind of array in a loop", b.place)
+                raise Unfit(f"{shown(name)} becomes another kind of array in a loop", b.place)
             self.of_shape(value, before)
             if isinstance(before, ComplexArray):
                 complexes.store(b, before, *self.parts_for(before, value))

@@ -68,10 +68,16 @@ class ObjectReader(StatementReader):
             own = owned(value, name)
             if own in self.findings.assigned:
                 if type_ is not None:
-                    found = self.input_at(own, type_, False, (*value.path, name))
-                    self.scope.env[f".{own}"] = found
+                    self.scope.env[f".{own}"] = self.assigned_input(own, type_, (*value.path, name))
             elif isinstance(type_, ObjectType):
                 self.bind_initial(self.attribute_of(value, name))
+
+    def assigned_input(self, own: str, type_: Type, path: Path) -> Value:
+        """Return what an attribute that is assigned somewhere stands for on entry."""
+        if own not in self.findings.varied | self.findings.widened:
+            return self.input_at(own, type_, False, path)
+        value = self.input_at(f"{own}_before", type_, True, path)
+        return self.bind_number(f".{own}", value) if isinstance(value, Number) else value
 
     @override
     def constructed(

@@ -19,7 +19,16 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.syntax.names import MISSING
 
-__all__ = ["INPUTS", "OWN_SCOPE", "Scope", "bound_in", "constant", "is_attribute", "is_hidden"]
+__all__ = [
+    "INPUTS",
+    "OWN_SCOPE",
+    "Scope",
+    "bound_in",
+    "constant",
+    "is_attribute",
+    "is_hidden",
+    "shown",
+]
 
 INPUTS = float, np.ndarray, Active
 """The types of what is an input where it is captured or global."""
@@ -136,6 +145,11 @@ def is_attribute(name: str) -> bool:
 def is_hidden(name: str) -> bool:
     """Return True for the name of an attribute, or of an item of a tuple."""
     return name.startswith(".")
+
+
+def shown(name: str) -> str:
+    """Return the name of a variable, an attribute or a tuple as the user's code has it."""
+    return name.rpartition("_of_")[2] if is_hidden(name) else name
 
 
 def constant(value: Any) -> Value | None:

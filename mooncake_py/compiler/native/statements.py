@@ -24,7 +24,7 @@ from mooncake_py.compiler.native.findings import Again
 from mooncake_py.compiler.native.indexing import viewed
 from mooncake_py.compiler.native.linear import ONE, ZERO, minus, plus
 from mooncake_py.compiler.native.region import INT
-from mooncake_py.compiler.native.scope import bound_in, is_hidden
+from mooncake_py.compiler.native.scope import bound_in, is_hidden, shown
 from mooncake_py.compiler.native.values import Array, Cells, Known, Number, Tuple, Unfit, Value
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import place_of
@@ -281,7 +281,7 @@ class StatementReader(BranchReader):
             seen = value.base in self.inputs | over or not value.whole or len(shared) > 1
             if seen:
                 if runs is None:
-                    raise Unfit(f"{name}, which a while loop binds anew", b.place)
+                    raise Unfit(f"{shown(name)}, which a while loop binds anew", b.place)
                 b.require(runs)  # else it is the very array afterwards
             buffer = b.kept(value)
             if seen:
@@ -308,13 +308,13 @@ class StatementReader(BranchReader):
             old = before.get(name)
             self.unpack(name, old, value)
             if isinstance(old, Tuple | Known):
-                raise Unfit(f"{name} becomes something else in a loop", self.b.place)
+                raise Unfit(f"{shown(name)} becomes something else in a loop", self.b.place)
             bound = isinstance(value, Number) and isinstance(value.e, Name)
             if old is not None:
                 if not bound or not isinstance(old, Number):
-                    raise Unfit(f"{name} becomes something else in a loop", self.b.place)
+                    raise Unfit(f"{shown(name)} becomes something else in a loop", self.b.place)
                 if not isinstance(old.e, Name) or old.e.name != value.e.name:  # type: ignore[union-attr]
-                    raise Unfit(f"{name} becomes something else in a loop", self.b.place)
+                    raise Unfit(f"{shown(name)} becomes something else in a loop", self.b.place)
                 continue
             always = all(name in env for env in ends)
             if always and bound and runs is not None and value.e.name == scope.named(name):  # type: ignore[union-attr]

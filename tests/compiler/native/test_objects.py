@@ -63,6 +63,16 @@ class Heat:
         self.pair = (self.t, self.rate)
         return self.u @ self.v + self.pair[1]
 
+    def of_other_types(self, x):
+        self.size = 0
+        if x[0] > 0.0:
+            self.t = x[0] * self.rate
+            self.size = 2.5
+        for v in x:
+            if v > 0.5:
+                self.dt = v
+        return self.t * 2.0 + self.size * self.dt
+
     @staticmethod
     def cube(x):
         return x * x * x
@@ -140,6 +150,7 @@ CASES = {
     "replaced": (Heat.once, heat, (1.5,)),
     "swapped": (Heat.swapped, heat, (np.linspace(1.0, 2.0, 6),)),
     "branch": (Heat.branching, heat, (0.7,)),
+    "other types": (Heat.of_other_types, heat, (np.linspace(0.1, 1.0, 4),)),
     "other branch": (Heat.branching, heat, (-0.7,)),
     "objects in objects": (Pair.run, pair, (4, 0.1)),
 }
