@@ -26,6 +26,7 @@ from mooncake_py.compiler.native.tangent import tangent
 from mooncake_py.compiler.partials import NoPartial
 from mooncake_py.errors import MooncakeWarning
 from mooncake_py.runtime.active import Active, active_number
+from mooncake_py.runtime.limits import limits_raised
 from mooncake_py.runtime.quiet import is_strict
 from mooncake_py.tangents.memory import has_overlaps
 
@@ -184,7 +185,8 @@ class RegionSite:
         except KeyError:
             form = None
             try:
-                form = form_of(self.region, self.active(moving))
+                with limits_raised():  # Python's parser fails if another thread does it meanwhile
+                    form = form_of(self.region, self.active(moving))
             except NoPartial:
                 self.why = "an operation without a known derivative"
             except Exception as error:  # a failure to compile is never one of the derivative

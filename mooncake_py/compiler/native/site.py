@@ -22,6 +22,7 @@ from mooncake_py.overriding import override
 from mooncake_py.rules import registry
 from mooncake_py.rules.complex_parts import complex_number
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.limits import limits_raised
 from mooncake_py.syntax.names import MISSING
 from mooncake_py.syntax.nodes import Place
 
@@ -272,7 +273,8 @@ class FunctionSite(Site):
 
     @override
     def read(self, f: FunctionType, types: tuple[Type, ...]) -> Reading:
-        return read_function(f, types)
+        with limits_raised():  # Python's parser fails if another thread does it meanwhile
+            return read_function(f, types)
 
     @override
     def report(self) -> list[str]:

@@ -9,7 +9,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import SharedArgumentsError, grad, local_rules, progress, value_and_grad, vjp
+from mooncake_py.compiler.native import region_site, site
 from mooncake_py.modes.reverse import whole
+from mooncake_py.runtime import limits
 from tests.compiler.native.functions import FUNCTIONS
 from tests.compiler.native.test_site import active
 
@@ -308,3 +310,23 @@ def test_methods(argnums, ways):
     for how in (True, False):
         with pytest.raises(SharedArgumentsError):
             grad(Model(u).loss, compile=how)(u, 1.5)
+
+
+def test_functions_are_read_and_printed_with_limits_raised(tried, monkeypatch):
+    depths = []
+
+    def noting(run):
+        def noted(*args):
+            depths.append(limits._depth)
+            return run(*args)
+
+        return noted
+
+    def f(u):
+        return u[0] * u[1]
+
+    monkeypatch.setattr(site, "read_function", noting(site.read_function))
+    monkeypatch.setattr(region_site, "form_of", noting(region_site.form_of))
+    grad(f, compile=True)(U)
+    assert depths == [1, 1]
+    assert limits._depth == 0
