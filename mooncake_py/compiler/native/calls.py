@@ -27,6 +27,9 @@ from mooncake_py.syntax.nodes import place_of
 
 __all__ = ["CallReader"]
 
+AT_ONCE = (sum, min, max, tuple, list)
+"""Builtins that take all that a generator yields before anything else happens."""
+
 
 class CallReader(ExpressionReader):
     """Reads calls."""
@@ -56,7 +59,7 @@ class CallReader(ExpressionReader):
         if not isinstance(f, Known | Function):
             raise Unfit("a call of what is no function", place_of(node))
         target = f.value if isinstance(f, Known) else f
-        args = [*first, *map(self.value, node.args)]
+        args = [*first, *[self.passed(a, target) for a in node.args]]
         given = self.keywords(node)
         known, start, depth = set(self.b.arrays), len(self.b.block), self.nested
         before = self.scope.attributes()
@@ -74,6 +77,13 @@ class CallReader(ExpressionReader):
                 "a write within an expression, parts of which are read later", place_of(node)
             )
         return found
+
+    def passed(self, node: ast.expr, f: Any) -> Value:
+        """Read an argument; a generator runs at once only where it is taken at once."""
+        if isinstance(node, ast.GeneratorExp) and f in AT_ONCE:
+            with self.among_others():
+                return self.comprehension(node)
+        return self.value(node)
 
     def keywords(self, node: ast.Call) -> dict[str, Value]:
         """Read the arguments that are given by name."""

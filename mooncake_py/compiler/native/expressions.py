@@ -124,7 +124,7 @@ class ExpressionReader:
                 return self.call(node)
             case ast.Lambda():
                 return self.made_function(node)
-            case ast.ListComp() | ast.GeneratorExp():
+            case ast.ListComp():
                 return self.comprehension(node)
         raise Unfit(f"the expression {ast.unparse(node)[:40]}", place_of(node))
 

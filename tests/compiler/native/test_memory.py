@@ -246,10 +246,17 @@ def part_of_the_previous_array(x, A):
     return np.sum(x[1:] * y)
 
 
+def generator_that_runs_later(x, A):
+    z = A[0] * 1.0
+    squares = (e * e for e in z)
+    z += x
+    return sum(squares) * x[0]
+
+
 REFUSED = (
     column_that_crosses_a_row, column_that_crosses_a_reversed_row, copy_onto_itself,
     element_that_the_call_changes, index_that_the_call_changes, written_while_bound_anew,
-    argument_that_a_loop_binds_anew,
+    argument_that_a_loop_binds_anew, generator_that_runs_later,
 )  # fmt: skip
 COMPILED = (
     views_that_overlap, another_name, row_that_is_overwritten, rows_that_change_places,
