@@ -148,7 +148,9 @@ class Statements:
             case For(name=name, range=steps, body=body):
                 return [f"for {text(Name(name))} in {self.range(steps)}:", *self.passes(body)]
             case While(test=test, body=body):
-                return [f"while {text(test)}:", *self.passes(body)]
+                # Numba does not find the types of what a loop without a test binds.
+                condition = "0 < 1" if test == Const(True) else text(test)
+                return [f"while {condition}:", *self.passes(body)]
             case If(test=test, body=body, orelse=orelse):
                 return self.branches(self.expressions.as_kind(test, BOOL), body, orelse)
             case Break():

@@ -173,3 +173,13 @@ def test_values_of_several_structures_are_left():
     assert lowered(body) is body
     body = ast.parse("for i in x:\n    pass\nreturn 3").body
     assert lowered(body) is body
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("f", [endless, endless_with_break, newton])
+def test_numba_compiles_endless_loops(f):
+    value, g = value_and_grad(f, (0, 1), compile=True)(X.copy(), 0.9)
+    expected, h = value_and_grad(f, (0, 1))(X.copy(), 0.9)
+    assert value == pytest.approx(expected)
+    for p, q in zip(g, h, strict=True):
+        assert_allclose(p, q)
