@@ -48,7 +48,7 @@ def load_imported() -> None:
     count = len(sys.modules)
     if count == _seen:
         return
-    for module in [module for module in _waiting if module in sys.modules]:
+    for module in [module for module in list(_waiting) if module in sys.modules]:
         with local.using(None):  # its rules hold everywhere, wherever they are asked for first
             importlib.import_module(MODULES[module])
         hold_functions()

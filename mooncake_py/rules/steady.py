@@ -21,7 +21,7 @@ _held: set[str] = set()
 
 def hold_functions() -> None:
     """Let the modules of rules read since the last call look functions up in the copies."""
-    for name in [name for name in sys.modules if name.startswith("mooncake_py.rules.")]:
+    for name in [name for name in list(sys.modules) if name.startswith("mooncake_py.rules.")]:
         if name not in _held:
             _held.add(name)
             scope = vars(sys.modules[name])

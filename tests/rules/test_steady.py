@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 
 from mooncake_py import hessian, jvp, value_and_grad
 from mooncake_py.rules.optional import import_installed, load_imported
-from mooncake_py.rules.steady import is_of_library
+from mooncake_py.rules.steady import hold_functions, is_of_library
 from tests.support.gradients import differences
 
 X = np.array([0.7, 1.3])
@@ -88,3 +88,18 @@ def test_a_copy_has_what_the_module_has():
     assert copy.fft.fft is np.fft.fft
     with pytest.raises(AttributeError):
         _ = copy.no_such_function
+
+
+class Imports(str):
+    """The name of a module; who looks at it finds another thread importing one."""
+
+    def startswith(self, *args):
+        sys.modules.setdefault("imported_meanwhile", ModuleType("imported_meanwhile"))
+        return False
+
+
+def test_modules_that_another_thread_imports_meanwhile(monkeypatch):
+    monkeypatch.setitem(sys.modules, Imports("first"), ModuleType("first"))
+    monkeypatch.delitem(sys.modules, "imported_meanwhile", raising=False)
+    hold_functions()
+    assert sys.modules.pop("imported_meanwhile")
