@@ -11,6 +11,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import grad, jvp, value_and_grad
+from mooncake_py.compiler.ir import Compare, Const, Expr, Name, Op
+from mooncake_py.compiler.native.emit_expressions import Expressions
+from mooncake_py.compiler.native.region import FLOAT, FLOAT32
 from tests.programs.comparing import function_of
 
 pytestmark = pytest.mark.plain
@@ -201,6 +204,22 @@ def test_float_of_python_is_as_wide_as_what_it_is_beside(tried: list[bool]) -> N
     value, _ = value_and_grad(above, compile=True)(x, 0.1)
     assert value == np.float32(0.3) * 2
     assert tried == [True]
+
+
+@pytest.mark.parametrize(
+    ("e", "text"),
+    [
+        (Compare(("gt",), (Name("s"), Const(0.1))), "s > np.float32(0.1)"),
+        (Op("mul", (Const(0.1), Name("s"))), "np.float32(0.1) * s"),
+        (Op("mul", (Name("a"), Name("s"))), "a * s"),
+        (Op("float", (Name("s"),)), "np.float64(s)"),
+    ],
+)
+def test_numbers_that_are_written_are_printed_as_wide_as_what_they_are_beside(
+    e: Expr, text: str
+) -> None:
+    """Numba takes them for float64, and `float` of a float32 for what it is."""
+    assert Expressions({"s": FLOAT32, "a": FLOAT}).text(e) == text
 
 
 def test_sums_are_of_float64(tried: list[bool]) -> None:
