@@ -6,11 +6,12 @@ results, and are called within loops.
 
 from __future__ import annotations
 
+import re
 from random import Random
 
 import numpy as np
 
-__all__ = ["N", "function_arguments", "random_function"]
+__all__ = ["N", "function_arguments", "random_function", "with_object"]
 
 N = 5
 HEAD = """
@@ -294,6 +295,32 @@ def random_function(seed: int, mixed: bool = False, has_waves: bool = False) -> 
         writer.statement()
     tail = f"{TAIL} + np.sum(np.abs(psi) ** 2 * y) + abs(phi[k])" if has_waves else TAIL
     return HEAD + "\ndef f(x, y, m, a, c, n, k):\n" + "\n".join(writer.lines) + f"\n{tail}\n"
+
+
+BOX = """
+class Box:
+    def __init__(self, x, a, m):
+        self.x = x
+        self.a = a
+        self.m = m
+
+"""
+HELD = "x", "a", "v", "b", "pair", "m"
+
+
+def with_object(text: str, is_made: bool) -> str:
+    """Return a random function whose variables are attributes of an object.
+
+    If it is made within what is compiled, else it is passed to that.
+    """
+    head, body = text.split("def f(x, y, m, a, c, n, k):\n")
+    for name in HELD:
+        body = re.sub(rf"(?<![\w.]){name}(?!\w)", f"o.{name}", body)
+    run = ["o = Box(x, a, m)", "s = g(o, y, c, n, k)", "return s + o.a + np.sum(o.x) * o.b"]
+    if not is_made:
+        run = ["try:", *(f"    {line}" for line in run), "finally:", "    pass"]
+    f = "".join(f"    {line}\n" for line in run)
+    return f"{head}{BOX}def g(o, y, c, n, k):\n{body}\ndef f(x, y, m, a, c, n, k):\n{f}"
 
 
 def function_arguments(seed: int, is_narrow: bool = False) -> tuple[object, ...]:

@@ -15,7 +15,7 @@ from mooncake_py.compiler.native.build import interpreted
 from mooncake_py.modes.reverse import whole_pullback
 from mooncake_py.runtime.compilation import is_installed
 from tests.programs.comparing import function_of
-from tests.programs.random_functions import function_arguments, random_function
+from tests.programs.random_functions import function_arguments, random_function, with_object
 
 pytestmark = [
     pytest.mark.plain,
@@ -36,9 +36,12 @@ def compare(
     is_narrow: bool = False,
     mixed: bool = False,
     has_waves: bool = False,
+    is_made: bool | None = None,
 ) -> None:
     text = random_function(seed, mixed, has_waves)
-    f: Any = function_of(text, f"<random function {seed} {mixed} {has_waves}>")
+    if is_made is not None:
+        text = with_object(text, is_made)
+    f: Any = function_of(text, f"<random function {seed} {mixed} {has_waves} {is_made}>")
     args = function_arguments(seed, is_narrow)
     rtol = 1e-3 if is_narrow else 1e-8
     with catch_warnings():
@@ -133,6 +136,19 @@ def test_float32(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(300, 304))
 def test_complex(seed: int) -> None:
     compare(seed, has_waves=True)
+
+
+@pytest.mark.parametrize("is_made", [True, False])
+@pytest.mark.parametrize("seed", range(400, 404))
+def test_attributes(seed: int, is_made: bool) -> None:
+    compare(seed, is_made=is_made)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_made", [True, False])
+def test_many_with_attributes(is_made: bool) -> None:
+    for seed in range(410, 440):
+        compare(seed, is_made=is_made)
 
 
 @pytest.mark.slow
