@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from mooncake_py.compiler.native import disk
+from mooncake_py.compiler.native.printing import disk
 
 __all__: list[str] = []
 

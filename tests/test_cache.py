@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mooncake_py.cache import main
-from mooncake_py.compiler.native import disk
+from mooncake_py.compiler.native.printing import disk
 
 NAMES = ("MOONCAKE_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA")
 

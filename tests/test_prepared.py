@@ -25,7 +25,7 @@ from mooncake_py import (
     vjp,
 )
 from mooncake_py.compiler.native import form
-from mooncake_py.compiler.native.build import interpreted
+from mooncake_py.compiler.native.printing.build import interpreted
 from mooncake_py.modes.reverse import whole
 from mooncake_py.runtime.compilation import is_installed
 

@@ -15,6 +15,10 @@ BASE = {"checkpointing", "errors", "jitted", "overriding", "rooms"}
 ABOVE = "interface"
 ORDER = (*BELOW, *ROOMS, ABOVE)
 
+# Within the room of what is compiled, from the lowest to the highest.
+NATIVE = "compiler.native"
+NATIVE_ORDER = ("regions", "building", "functions", "reading", "sweeps", "printing", "")
+
 # Within a function, for what few programs need: what is taken, by whom.
 LATER = {
     ("language.checkpoints", "recomputation.loop"),
@@ -72,6 +76,20 @@ def test_each_room_imports_what_stands_below_it() -> None:
         }
     assert {(module, source) for module, source, later in upward if not later} == set()
     assert {(module, source) for module, source, later in upward if later} == LATER
+
+
+def test_what_is_compiled_goes_one_way_too() -> None:
+    def place(module: str) -> int:
+        return NATIVE_ORDER.index(module.removeprefix(f"{NATIVE}.").rpartition(".")[0])
+
+    upward = {
+        (module, source)
+        for module in MODULES
+        if module.startswith(f"{NATIVE}.")
+        for source, _ in imports(module)
+        if source.startswith(f"{NATIVE}.") and place(source) > place(module)
+    }
+    assert upward == set()
 
 
 def test_all_folders_have_their_place() -> None:

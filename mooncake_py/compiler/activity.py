@@ -26,7 +26,7 @@ from mooncake_py.compiler.ir import (
 )
 
 if TYPE_CHECKING:
-    from mooncake_py.compiler.native.region import NativeRegion
+    from mooncake_py.compiler.native.regions.region import NativeRegion
 
 __all__ = ["active_parts", "flowing", "is_active", "part_of", "target_of"]
 

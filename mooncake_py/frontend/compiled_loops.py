@@ -57,7 +57,7 @@ class CompiledLoops:
 
     def __init__(self, code: CodeType, root: Any) -> None:
         # Here, as only few programs need it.
-        from mooncake_py.compiler.native.loop_names import FunctionLoops
+        from mooncake_py.compiler.native.reading.loop_names import FunctionLoops
 
         self.code = code
         self.root = root

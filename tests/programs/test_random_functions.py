@@ -11,7 +11,7 @@ import pytest
 
 from mooncake_py import NoTangent, grad, jvp, value_and_grad, vjp
 from mooncake_py.compiler.native import effort, form
-from mooncake_py.compiler.native.build import interpreted
+from mooncake_py.compiler.native.printing.build import interpreted
 from mooncake_py.modes.reverse import whole_pullback
 from mooncake_py.runtime.compilation import is_installed
 from tests.programs.comparing import function_of

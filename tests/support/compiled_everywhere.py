@@ -17,7 +17,7 @@ import pytest
 
 from mooncake_py import compile_mode
 from mooncake_py.compiler.native import form
-from mooncake_py.compiler.native.build import interpreted
+from mooncake_py.compiler.native.printing.build import interpreted
 
 OTHER_WAYS = Path(__file__).parents[1] / "compiler"
 BY_NUMBA = os.environ.get("COMPILED") == "numba"

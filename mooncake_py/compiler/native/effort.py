@@ -7,7 +7,7 @@ from typing import Any
 
 from mooncake_py.compiler.evaluate import evaluated, passes
 from mooncake_py.compiler.ir import For, ForAll, While, statements
-from mooncake_py.compiler.native.region import NativeRegion
+from mooncake_py.compiler.native.regions.region import NativeRegion
 
 __all__ = ["Effort"]
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from mooncake_py.compiler.native.adjoint import adjoint, cotangent_of
-from mooncake_py.compiler.native.build import built
-from mooncake_py.compiler.native.emit import Printer
-from mooncake_py.compiler.native.region import NativeRegion
+from mooncake_py.compiler.native.printing.build import built
+from mooncake_py.compiler.native.printing.emit import Printer
+from mooncake_py.compiler.native.regions.region import NativeRegion
 from mooncake_py.compiler.native.spares import Spares
+from mooncake_py.compiler.native.sweeps.adjoint import adjoint, cotangent_of
 
 __all__ = ["Form", "form_of"]
 

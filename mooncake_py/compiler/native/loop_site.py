@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from numpy import ndarray
 
 from mooncake_py.compiler.elsewhere import Elsewhere
+from mooncake_py.compiler.native.building.types import KnownType, NumberType, Type, type_of
 from mooncake_py.compiler.native.effort import Effort
-from mooncake_py.compiler.native.loop_names import Loop
-from mooncake_py.compiler.native.loop_reader import read_loop
-from mooncake_py.compiler.native.reader import Reading
+from mooncake_py.compiler.native.reading.loop_names import Loop
+from mooncake_py.compiler.native.reading.loop_reader import read_loop
+from mooncake_py.compiler.native.reading.reader import Reading
 from mooncake_py.compiler.native.region_site import RegionSite
 from mooncake_py.compiler.native.site import Refusal, Site, known_site
-from mooncake_py.compiler.native.types import KnownType, NumberType, Type, type_of
 from mooncake_py.overriding import override
 from mooncake_py.rules import registry
 from mooncake_py.syntax.names import MISSING

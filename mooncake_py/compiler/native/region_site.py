@@ -17,12 +17,12 @@ from numpy import ndarray
 from mooncake_py.compiler.activity import active_parts
 from mooncake_py.compiler.elsewhere import Elsewhere
 from mooncake_py.compiler.ir import Assign, Load, statements
-from mooncake_py.compiler.native.build import CannotCompile
 from mooncake_py.compiler.native.form import Form, form_of
-from mooncake_py.compiler.native.hoisting import hoisted
-from mooncake_py.compiler.native.region import BOOL, FLOAT, FLOAT32, INT, REAL, NativeRegion
+from mooncake_py.compiler.native.printing.build import CannotCompile
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL, NativeRegion
 from mooncake_py.compiler.native.spares import Stack
-from mooncake_py.compiler.native.tangent import tangent
+from mooncake_py.compiler.native.sweeps.hoisting import hoisted
+from mooncake_py.compiler.native.sweeps.tangent import tangent
 from mooncake_py.compiler.partials import NoPartial
 from mooncake_py.errors import MooncakeWarning
 from mooncake_py.runtime.active import Active, active_number

@@ -12,11 +12,11 @@ import numpy as np
 
 from mooncake_py.compiler.callees import UNFIT_FLAGS, is_own
 from mooncake_py.compiler.elsewhere import Elsewhere, InParts
-from mooncake_py.compiler.native.objects import Path
-from mooncake_py.compiler.native.reader import Captured, Output, Reading, read_function
+from mooncake_py.compiler.native.building.types import KnownType, Type, flattened, places, type_of
+from mooncake_py.compiler.native.building.values import Unfit
+from mooncake_py.compiler.native.reading.objects import Path
+from mooncake_py.compiler.native.reading.reader import Captured, Output, Reading, read_function
 from mooncake_py.compiler.native.region_site import RegionSite, warn_of
-from mooncake_py.compiler.native.types import KnownType, Type, flattened, places, type_of
-from mooncake_py.compiler.native.values import Unfit
 from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override
 from mooncake_py.rules import registry

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.native.reader import Output
+from mooncake_py.compiler.native.reading.reader import Output
 from mooncake_py.compiler.native.region_site import TangentSite, all_finite, in_order
 from mooncake_py.compiler.native.site import Reread, given_back
 from mooncake_py.compiler.native.spares import STACK

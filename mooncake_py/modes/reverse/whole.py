@@ -14,12 +14,12 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.boundary.apart import is_watched
+from mooncake_py.compiler.native.building.types import LARGE
 from mooncake_py.compiler.native.form import Form
-from mooncake_py.compiler.native.reader import Output
-from mooncake_py.compiler.native.region import REAL
+from mooncake_py.compiler.native.reading.reader import Output
 from mooncake_py.compiler.native.region_site import RegionSite
+from mooncake_py.compiler.native.regions.region import REAL
 from mooncake_py.compiler.native.site import FunctionSite, Reread, given_back, site_of
-from mooncake_py.compiler.native.types import LARGE
 from mooncake_py.diagnostics.meter import reporter
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.storage import Storage, Workspace

@@ -14,8 +14,8 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.boundary.arguments import name_of
-from mooncake_py.compiler.native.reader import Output
-from mooncake_py.compiler.native.region import REAL
+from mooncake_py.compiler.native.reading.reader import Output
+from mooncake_py.compiler.native.regions.region import REAL
 from mooncake_py.compiler.native.site import FunctionSite, Reread, given_back
 from mooncake_py.diagnostics.places import definition_of
 from mooncake_py.diagnostics.tracebacks import boundary

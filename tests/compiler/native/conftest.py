@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mooncake_py.compiler.native import form
-from mooncake_py.compiler.native.build import interpreted
+from mooncake_py.compiler.native.printing.build import interpreted
 from mooncake_py.compiler.native.region_site import RegionSite
 from mooncake_py.modes.forward import whole as forward_whole
 from mooncake_py.modes.reverse.whole import WholeGradient

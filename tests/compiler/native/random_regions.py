@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.native.region import NativeRegion
+from mooncake_py.compiler.native.regions.region import NativeRegion
 from tests.compiler.native.writing import region
 
 __all__ = ["INPUTS", "random_region", "random_values"]

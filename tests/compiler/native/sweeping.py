@@ -8,11 +8,11 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from mooncake_py.compiler.activity import active_parts
-from mooncake_py.compiler.native.adjoint import NativeSweeps, adjoint
-from mooncake_py.compiler.native.emit import Printer
-from mooncake_py.compiler.native.hoisting import hoisted
-from mooncake_py.compiler.native.region import FLOAT, NativeRegion
-from mooncake_py.compiler.native.tangent import tangent
+from mooncake_py.compiler.native.printing.emit import Printer
+from mooncake_py.compiler.native.regions.region import FLOAT, NativeRegion
+from mooncake_py.compiler.native.sweeps.adjoint import NativeSweeps, adjoint
+from mooncake_py.compiler.native.sweeps.hoisting import hoisted
+from mooncake_py.compiler.native.sweeps.tangent import tangent
 from tests.compiler.native.running import Machine
 
 Values = dict[str, Any]

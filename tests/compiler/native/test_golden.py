@@ -13,10 +13,10 @@ import pytest
 from mooncake_py.compiler.activity import active_parts
 from mooncake_py.compiler.emit_scalar import Emitter
 from mooncake_py.compiler.ir import Alloc, ForAll, Length, Statement
-from mooncake_py.compiler.native.adjoint import NativeSweeps, adjoint
-from mooncake_py.compiler.native.region import NativeRegion
-from mooncake_py.compiler.native.tangent import tangent
-from tests.compiler.native.regions import REGIONS
+from mooncake_py.compiler.native.regions.region import NativeRegion
+from mooncake_py.compiler.native.sweeps.adjoint import NativeSweeps, adjoint
+from mooncake_py.compiler.native.sweeps.tangent import tangent
+from tests.compiler.native.texts_of_regions import REGIONS
 from tests.compiler.native.writing import region
 
 FOLDER = Path(__file__).parent / "golden" / "sweeps"

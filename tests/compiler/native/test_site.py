@@ -17,7 +17,7 @@ from mooncake_py import elementwise, grad, hvp, jvp, local_rules, value_and_grad
 from mooncake_py.compiler.native import region_site, site
 from mooncake_py.compiler.native.site import report
 from mooncake_py.errors import MooncakeWarning
-from tests.compiler.native.functions import FUNCTIONS
+from tests.compiler.native.whole_functions import FUNCTIONS
 
 pytestmark = pytest.mark.plain
 

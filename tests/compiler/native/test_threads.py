@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from mooncake_py import value_and_grad
-from mooncake_py.compiler.native.build import built
-from mooncake_py.compiler.native.emit import Printer
+from mooncake_py.compiler.native.printing.build import built
+from mooncake_py.compiler.native.printing.emit import Printer
 from tests.compiler.native.ir_text import written
 
 pytest.importorskip("numba")

@@ -12,8 +12,8 @@ from mooncake_py import SharedArgumentsError, grad, local_rules, progress, value
 from mooncake_py.compiler.native import region_site, site
 from mooncake_py.modes.reverse import whole
 from mooncake_py.runtime import limits
-from tests.compiler.native.functions import FUNCTIONS
 from tests.compiler.native.test_site import active
+from tests.compiler.native.whole_functions import FUNCTIONS
 
 pytestmark = pytest.mark.plain
 

@@ -19,7 +19,7 @@ from mooncake_py import (
     vjp,
 )
 from mooncake_py.modes.reverse import whole_pullback
-from tests.compiler.native.functions import FUNCTIONS
+from tests.compiler.native.whole_functions import FUNCTIONS
 
 pytestmark = pytest.mark.plain
 

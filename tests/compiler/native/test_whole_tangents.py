@@ -18,8 +18,8 @@ from mooncake_py import (
     value_and_hvp,
 )
 from mooncake_py.modes.forward import whole
-from tests.compiler.native.functions import FUNCTIONS
 from tests.compiler.native.test_site import active
+from tests.compiler.native.whole_functions import FUNCTIONS
 
 pytestmark = pytest.mark.plain
 

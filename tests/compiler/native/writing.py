@@ -40,8 +40,8 @@ from mooncake_py.compiler.ir import (
     Statement,
     While,
 )
-from mooncake_py.compiler.native.kinds import kind_of
-from mooncake_py.compiler.native.region import BOOL, FLOAT, INT, NativeRegion
+from mooncake_py.compiler.native.regions.kinds import kind_of
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT, NativeRegion
 
 __all__ = ["region"]
 

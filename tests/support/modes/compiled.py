@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mooncake_py.compiler.native import effort, form
-from mooncake_py.compiler.native.build import interpreted
+from mooncake_py.compiler.native.printing.build import interpreted
 from mooncake_py.compiler.native.region_site import RegionSite
 from mooncake_py.modes.forward import whole as forward_whole
 from mooncake_py.modes.reverse.whole import WholeGradient

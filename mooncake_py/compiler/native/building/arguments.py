@@ -1,0 +1,99 @@
+"""What the arguments of functions of NumPy say: options, shapes, types of elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.compiler.ir import Const, Expr
+from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.values import (
+    COMPLEX,
+    Array,
+    Cells,
+    Known,
+    Number,
+    Tuple,
+    Unfit,
+    Value,
+)
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
+
+__all__ = [
+    "CODES", "Given", "Reader", "arranged", "array_of", "axes_in", "kind_in", "shape_in",
+    "written",
+]  # fmt: skip
+
+KINDS = {
+    "d": FLOAT, "f": FLOAT32, "l": INT, "?": BOOL, "D": COMPLEX[FLOAT], "F": COMPLEX[FLOAT32],
+}  # fmt: skip
+CODES = {kind: code for code, kind in KINDS.items()}
+"""By the kinds of arrays the codes of their dtypes."""
+Given = Mapping[str, Value]
+Reader = Callable[[Builder, Sequence[Value], Given], Value]
+
+
+def written(b: Builder, value: Value) -> Any:
+    """Return an int, a float, None, a truth or a tuple of such that is written down."""
+    if isinstance(value, Number) and isinstance(value.e, Const):
+        return value.e.value
+    if isinstance(value, Known) and value.never_changes:
+        return value.value
+    if isinstance(value, Tuple):
+        return tuple([written(b, item) for item in value.items])
+    raise Unfit("an option that is known only when it runs", b.place)
+
+
+def arranged(b: Builder, args: Sequence[Value], given: Given, names: str) -> list[Value | None]:
+    """Return arguments in the order of parameters, None for those that are not given."""
+    parameters = names.split()
+    if len(args) > len(parameters) or not set(given) <= set(parameters[len(args) :]):
+        raise Unfit("arguments of a function of NumPy that are not known here", b.place)
+    return [*args, *(given.get(name) for name in parameters[len(args) :])]
+
+
+def array_of(b: Builder, value: Value | None) -> Array:
+    """Return an argument that must be an array."""
+    if isinstance(value, Cells):
+        return value.as_array
+    if not isinstance(value, Array):
+        raise Unfit("a function of NumPy on what is no array", b.place)
+    return value
+
+
+def shape_in(b: Builder, value: Value | None) -> list[Expr]:
+    """Return the shape that an argument tells."""
+    items = value.items if isinstance(value, Tuple) else (value,)
+    shape: list[Expr] = []
+    for item in items:
+        if not isinstance(item, Number) or item.kind != INT:
+            raise Unfit("a shape that is no tuple of ints", b.place)
+        shape.append(b.natural(b.steady(item.e)))
+    return shape
+
+
+def kind_in(b: Builder, dtype: Value | None) -> str:
+    """Return the kind of the elements that an argument tells."""
+    if dtype is None:
+        return FLOAT
+    found = written(b, dtype)
+    try:
+        kind = KINDS.get(np.dtype(found).char)
+    except TypeError:
+        kind = None
+    if kind is None:
+        raise Unfit(f"an array of dtype {found}", b.place)
+    return kind
+
+
+def axes_in(b: Builder, axis: Value | None, ndim: int) -> tuple[int, ...]:
+    """Return the axes that an argument tells, all of them for None."""
+    found = None if axis is None else written(b, axis)
+    if found is None:
+        return tuple(range(ndim))
+    axes = found if isinstance(found, tuple) else (found,)
+    if not all(type(k) is int and -ndim <= k < ndim for k in axes):
+        raise Unfit("an axis that is not there", b.place)
+    return tuple([k % ndim for k in axes])

@@ -1,0 +1,300 @@
+"""The statements of a region while it is read, and what is known of its ints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from mooncake_py.compiler.ir import (
+    Alloc,
+    Assign,
+    Check,
+    Compare,
+    Const,
+    Count,
+    Expr,
+    For,
+    ForAll,
+    Load,
+    Name,
+    Op,
+    Statement,
+    substituted,
+    walk,
+)
+from mooncake_py.compiler.native.building.values import (
+    Array,
+    ComplexArray,
+    Index,
+    Unfit,
+    names_as_index,
+    stored,
+    stored_complex,
+)
+from mooncake_py.compiler.native.regions.linear import ONE, ZERO, Linear, Ranges, linear, minus
+from mooncake_py.compiler.native.regions.region import FLOAT, INT
+from mooncake_py.syntax.nodes import Place
+
+__all__ = ["Builder"]
+
+
+class Builder:
+    """Takes the statements of a region.
+
+    Attributes
+    ----------
+    block : list of Statement
+        The statements of the block that is being read.
+    kinds : dict of str to str
+    arrays : dict of str to int
+    complexes : set of str
+        The arrays that hold complex numbers.
+    ranges : Ranges
+    stable : set of str
+        The names of ints that keep their value in the pass in which they are bound.
+    place : Place or None
+        Of the statement that is being read.
+    loops : int
+        How many loops the statement is in.
+    made : dict of str to int
+        Of new arrays in how many loops they are made.
+    frozen : dict of Expr to Name
+        Names for what ints that are bound again are now.
+    """
+
+    def __init__(self) -> None:
+        self.block: list[Statement] = []
+        self.kinds: dict[str, str] = {}
+        self.arrays: dict[str, int] = {}
+        self.complexes: set[str] = set()
+        self.ranges = Ranges()
+        self.stable: set[str] = set()
+        self.place: Place | None = None
+        self.loops = 0
+        self.made: dict[str, int] = {}
+        self.frozen: dict[Expr, Name] = {}
+        self.count = 0
+
+    def fresh(self, prefix: str) -> str:
+        """Return a new name."""
+        self.count += 1
+        return f"{prefix}{self.count}"
+
+    def add(self, s: Statement) -> None:
+        """Add a statement."""
+        self.block.append(s)
+
+    @contextmanager
+    def within(self) -> Iterator[list[Statement]]:
+        """Collect the statements of a block within."""
+        outer, self.block = self.block, []
+        known = set(self.ranges.natural)
+        self.frozen = {}
+        try:
+            yield self.block
+        finally:
+            self.block = outer
+            self.frozen = {}
+            self.ranges.natural &= known
+
+    # Ints.
+
+    def check(self, op: str, a: Expr, b: Expr) -> None:
+        """Leave the region unless a comparison of ints holds, if that is not known."""
+        if op == "eq":
+            if minus(a, b) == ZERO:
+                return
+        elif op == "le":
+            if self.ranges.is_natural(minus(b, a)):
+                return
+        elif op == "lt" and self.ranges.is_below(a, b):
+            return
+        self.require(Compare((op,), (a, b)))
+
+    def require(self, test: Expr) -> None:
+        """Leave the region unless a test holds."""
+        s = Check(test, place=self.place)
+        if s not in self.block or not self.is_steady(test):  # what it tests may be another number
+            self.add(s)
+
+    def natural(self, e: Expr) -> Expr:
+        """Return an int that must not be negative, under a name if it is not known to be so."""
+        if self.ranges.is_natural(e):
+            return e
+        self.require(Compare(("ge",), (e, ZERO)))
+        if isinstance(e, Name):
+            self.ranges.natural.add(e.name)
+        return e
+
+    def steady(self, e: Expr) -> Expr:
+        """Return an int as it is now: under a name of its own if others may be bound again."""
+        if self.is_steady(e):
+            return e
+        found = linear(e)
+        for part, count in found.parts.items():
+            if not self.is_steady(part):
+                if part not in self.frozen:
+                    self.frozen[part] = self.counted(part)
+                own = Linear(0, {self.frozen[part]: 1, part: -1})
+                found = found.plus(own, count)
+        return found.expression()
+
+    def is_steady(self, e: Expr) -> bool:
+        """Return True for an int that is computed from none that is bound again."""
+        return all(
+            part.name in self.stable if isinstance(part, Name) else not isinstance(part, Load)
+            for part in walk(e)
+        )
+
+    def counted(self, e: Expr, prefix: str = "c") -> Name:
+        """Bind a new name to an int."""
+        name = self.fresh(prefix)
+        self.kinds[name] = INT
+        self.stable.add(name)
+        self.add(Count(name, e, place=self.place))
+        return Name(name, place=self.place)
+
+    # Loops.
+
+    @contextmanager
+    def loop(self, name: str, least: Expr, greatest: Expr) -> Iterator[list[Statement]]:
+        """Collect the body of a loop, whose counter stays between bounds."""
+        self.kinds[name] = INT
+        self.stable.add(name)
+        self.ranges.counters[name] = least, greatest
+        with self.within() as block:
+            yield block
+        del self.ranges.counters[name]
+
+    def for_all(self, extents: Sequence[Expr], body: Callable[[Index], Statement]) -> None:
+        """Add a statement for all indices within some extents."""
+        names: list[str] = []
+        index: list[Expr] = []
+        for n in extents:
+            if n == ONE:
+                index.append(ZERO)
+                continue
+            name = self.fresh("k")
+            self.kinds[name] = INT
+            self.stable.add(name)
+            names.append(name)
+            index.append(Name(name))
+        within = tuple(n for n in extents if n != ONE)
+        s = body(tuple(index))
+        self.add(ForAll(tuple(names), within, (s,), place=self.place) if names else s)
+
+    def in_order(
+        self, extents: Sequence[Expr], body: Callable[[Index], None], index: Index = ()
+    ) -> None:
+        """Add what a function adds, for all indices within some extents, one after another."""
+        if not extents:
+            body(index)
+            return
+        n, *inner = extents
+        if n == ONE:
+            self.in_order(inner, body, (*index, ZERO))
+            return
+        name = self.fresh("k")
+        with self.loop(name, ZERO, minus(n, ONE)) as block:
+            self.in_order(inner, body, (*index, Name(name)))
+        steps = Op("range", (ZERO, n, ONE))
+        self.add(For(name, steps, tuple(block), place=self.place))
+
+    def checked_all(self, n: Expr, test: Callable[[Expr], Expr]) -> None:
+        """Leave the region unless a test holds for all ints below a bound."""
+        self.in_order((n,), lambda at: self.add(Check(test(*at), place=self.place)))
+
+    def changing(self, e: Expr, kind: str, prefix: str = "c") -> Name:
+        """Bind a new name to an int or a truth; it will be bound again: see `rebind`."""
+        name = self.fresh(prefix)
+        self.kinds[name] = kind
+        self.rebind(Name(name), e)
+        return Name(name)
+
+    def rebind(self, name: Name, e: Expr) -> None:
+        """Bind the name of an int or a truth."""
+        self.add(Count(name.name, e, place=self.place))
+
+    # Numbers and arrays.
+
+    def number(self, e: Expr, kind: str = FLOAT, prefix: str = "s") -> Name:
+        """Bind a new name to a float."""
+        name = self.fresh(prefix)
+        self.kinds[name] = kind
+        target = Name(name, place=self.place)
+        self.add(Assign(target, e, place=self.place))
+        return target
+
+    def new(self, shape: Sequence[Expr], kind: str, zero: bool = False, prefix: str = "b") -> Array:
+        """Return a new array."""
+        shape = tuple(map(self.steady, shape))
+        name = self.fresh(prefix)
+        self.kinds[name], self.arrays[name] = kind, len(shape)
+        self.made[name] = self.loops
+        self.add(Alloc(name, shape, kind, zero, place=self.place))
+        return stored(name, shape, kind)
+
+    def new_complex(self, shape: Sequence[Expr], kind: str, zero: bool = False) -> ComplexArray:
+        """Return a new complex array, whose parts are of a kind."""
+        found = self.new((*shape, Const(2)), kind, zero)
+        self.complexes.add(found.base)
+        return stored_complex(found.base, found.shape[:-1], kind)
+
+    def kept(self, a: Array) -> Array:
+        """Return an array whose elements are computed, in memory of its own."""
+        if isinstance(a, ComplexArray):
+            copy = self.new_complex(a.shape, a.re.kind)
+            for own, part in zip(copy.parts, a.parts, strict=True):
+                self.store(own, part.at)
+            return copy
+        found = self.new(a.shape, a.kind)
+        self.for_all(a.shape, lambda at: self.stored(found, at, a.at(at)))
+        return found
+
+    def stored(self, a: Array, index: Index, e: Expr) -> Assign:
+        """Return what stores an element."""
+        target = a.at(index)
+        if not isinstance(target, Load):
+            raise Unfit("a write to what is no memory", self.place)
+        return Assign(target, e, place=self.place)
+
+    def store(self, a: Array, value: Callable[[Index], Expr]) -> None:
+        """Store all elements; where that would overwrite what is still to be read, copy first."""
+        if self.overlaps(a, value):
+            found = self.kept(Array(a.shape, a.kind, value))
+            value = found.at
+        self.for_all(a.shape, lambda at: self.stored(a, at, value(at)))
+
+    def overlaps(self, a: Array, value: Callable[[Index], Expr]) -> bool:
+        """Return True if a value may read elements of an array that are written before."""
+        passes, others = (
+            [f"{name}{axis}" for axis in range(len(a.shape))] for name in ("probe", "other")
+        )
+        target = a.at(names_as_index(tuple(passes)))
+        if not isinstance(target, Load):
+            raise Unfit("a write to what is no memory", self.place)
+        renamed: dict[str, Expr] = dict(zip(passes, map(Name, others), strict=True))
+        self.ranges.natural.update(passes, others)
+        return any(
+            isinstance(part, Load)
+            and part.array == target.array
+            and part.index != target.index
+            and not self.are_apart(
+                target.index, [substituted(e, renamed) for e in part.index], {*passes, *others}
+            )
+            for part in walk(value(names_as_index(tuple(passes))))
+        )
+
+    def are_apart(self, a: Sequence[Expr], b: Sequence[Expr], counters: set[str]) -> bool:
+        """Return True if two indices differ, but where all their counters are zero.
+
+        That is where they are not of different passes.
+        """
+        zero: set[str] = set()
+        for i, j in zip(a, b, strict=True):
+            for difference in (minus(i, j), minus(j, i)):
+                if self.ranges.is_natural(minus(difference, ONE)):
+                    return True
+                if self.ranges.is_natural(difference):
+                    zero |= {part.name for part in walk(difference) if isinstance(part, Name)}
+        return counters <= zero

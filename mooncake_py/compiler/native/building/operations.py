@@ -1,0 +1,301 @@
+"""Operators and functions of one element or number at a time, on numbers and arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.compiler.declared import OPERATORS, partials_of
+from mooncake_py.compiler.flat import is_flat_function
+from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Op, Select
+from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.narrow import (
+    alike,
+    as_float,
+    compared_numbers,
+    in_float32,
+    is_narrow,
+    is_written,
+    kind_of_all,
+    largest,
+    rank_of,
+)
+from mooncake_py.compiler.native.building.values import (
+    NUMPY_TYPES,
+    RANKS,
+    Array,
+    Index,
+    Number,
+    Unfit,
+    Value,
+)
+from mooncake_py.compiler.native.regions.linear import ONE, ZERO, linear
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
+from mooncake_py.runtime.values import is_of_math
+
+__all__ = ["applied", "broadcast_to", "chosen", "compared", "negative", "operated", "shape_of_all"]
+
+Element = Callable[..., Expr]
+OF_NUMPY = frozenset({"bool_", "int64", "float32", "float64"})
+LARGE = Const(2.0**62)  # products of ints stay below
+
+
+def broadcast_to(a: Value, shape: Sequence[Expr], b: Builder) -> Callable[[Index], Expr]:
+    """Return what gives the elements of a number or an array that is broadcast to a shape."""
+    if isinstance(a, Number):
+        e = as_element(b, a)
+        return lambda index: e
+    if not isinstance(a, Array):
+        raise Unfit("an operand that is neither a number nor an array", b.place)
+    extra = len(shape) - len(a.shape)
+    if extra < 0:
+        raise Unfit("a value with more axes than what it is written to", b.place)
+    single = [n == ONE for n in a.shape]
+    for n, m in zip(a.shape, shape[extra:], strict=True):
+        if n != ONE:
+            b.check("eq", n, m)
+    return lambda index: a.at(
+        tuple([ZERO if one else i for one, i in zip(single, index[extra:], strict=True)])
+    )
+
+
+def as_element(b: Builder, a: Number) -> Expr:
+    """Return a number that is read in each pass over an array: computed once, before."""
+    if isinstance(a.e, Op | Call | Select) and a.kind in REAL:
+        return b.number(a.e, a.kind)
+    return a.e
+
+
+def shape_of_all(values: Sequence[Value]) -> tuple[Expr, ...]:
+    """Return the shape to which values are broadcast."""
+    shapes = [v.shape for v in values if isinstance(v, Array)]
+    shape: list[Expr] = []
+    for axis in range(max(map(len, shapes), default=0)):
+        lengths = [s[-1 - axis] for s in shapes if axis < len(s)]
+        shape.append(next((n for n in lengths if n != ONE), ONE))
+    return tuple(shape[::-1])
+
+
+def elementwise(b: Builder, f: Element, kind: str, values: Sequence[Value]) -> Array:
+    """Return an array of which each element is computed from one of each operand."""
+    shape = shape_of_all(values)
+    parts = [broadcast_to(v, shape, b) for v in alike(b, values)]
+    return Array(shape, kind, lambda index: f(*[part(index) for part in parts]))
+
+
+# Operators.
+
+
+def operated(b: Builder, op: str, x: Value, y: Value) -> Value:
+    """Return ``x op y`` for an operator of arithmetic, by its name."""
+    if not isinstance(x, Number | Array) or not isinstance(y, Number | Array):
+        raise Unfit("an operator on what is neither a number nor an array", b.place)
+    if isinstance(x, Number) and isinstance(y, Number):
+        return on_numbers(b, op, x, y)
+    if x.kind == y.kind == BOOL:
+        raise Unfit("arithmetic on truths", b.place)
+    kind = kind_of_all(b, (x, y))
+    if kind == INT and op == "pow":
+        raise Unfit("powers of ints in arrays", b.place)
+    if kind == INT and op == "truediv":
+        kind = FLOAT
+    return elementwise(b, lambda *parts: Op(op, parts), kind, (x, y))
+
+
+def on_numbers(b: Builder, op: str, x: Number, y: Number) -> Number:
+    """Return the result of an operator on two numbers."""
+    is_int = REAL.isdisjoint((x.kind, y.kind))
+    kind = FLOAT if op == "truediv" or not is_int else INT
+    if op == "pow" and kind == INT:
+        return int_power(b, x, y)
+    if op in ("truediv", "floordiv", "mod"):
+        if kind == INT or may_be_of_python(x, y):
+            b.require(Compare(("ne",), (y.e, ZERO)))
+        elif op != "truediv":
+            raise Unfit(f"{op} of numbers of NumPy", b.place)
+    if not is_int and is_narrow(x, y):
+        return in_float32(b, op, x, y)
+    found, rank = type_of(b, op, x, y)
+    e: Expr = Op(op, (x.e, y.e), place=b.place)
+    if kind == INT:
+        if op == "mul" and not (b.is_steady(x.e) and b.is_steady(y.e)):
+            product = Op("mul", (Op("float", (x.e,)), Op("float", (y.e,))))
+            b.require(Compare(("lt",), (Op("abs", (product,)), LARGE)))
+        if op in ("add", "sub", "mul"):
+            e = linear(e).expression()
+        return Number(e, found, rank)
+    if op == "pow" and may_be_of_python(x, y):
+        return power(b, x, y, Number(e, found, rank))
+    return Number(e, found, rank)
+
+
+def may_be_of_python(*numbers: Number) -> bool:
+    """Return True if a result may be a float of Python, for which errors are raised."""
+    return not any(n.type in OF_NUMPY and n.rank is None for n in numbers)
+
+
+def power(b: Builder, x: Number, y: Number, found: Number) -> Number:
+    """Return a power of Python's floats, which must be a real number."""
+    whole = isinstance(y.e, Const) and y.e.value is not None and y.e.value % 1 == 0
+    if not whole:
+        b.require(Compare(("gt",), (x.e, ZERO)))
+    elif y.e.value < 0:  # type: ignore[union-attr, operator]
+        b.require(Compare(("ne",), (x.e, ZERO)))
+    return bounded(b, found)
+
+
+def bounded(b: Builder, x: Number) -> Number:
+    """Return a float that must be finite, as Python raises where it is not."""
+    e = b.number(x.e, x.kind)
+    b.require(Compare(("lt",), (Op("abs", (e,)), Const(math.inf))))
+    return Number(e, x.type, x.rank, x.narrow)
+
+
+def int_power(b: Builder, x: Number, y: Number) -> Number:
+    """Return a power of ints with an exponent that is written down."""
+    exponent = y.e.value if isinstance(y.e, Const) else None
+    if exponent not in (0, 1, 2, 3, 4) or "bool" in (x.type, y.type):
+        raise Unfit("a power of ints", b.place)
+    result = Number(ONE, x.type)
+    for _ in range(int(exponent)):
+        result = on_numbers(b, "mul", result, x)
+    return result
+
+
+def type_of(b: Builder, op: str, x: Number, y: Number) -> tuple[str, Expr | None]:
+    """Return the type of the result of an operator, and what tells it where it varies."""
+    types = {x.type, y.type}
+    of_numpy = not OF_NUMPY.isdisjoint(types)
+    is_float = "float" in types or "float64" in types or op == "truediv"
+    found = ("float64" if of_numpy else "float") if is_float else ("int64" if of_numpy else "int")
+    if x.rank is None and y.rank is None:
+        return found, None
+    ranks = [rank_of(b, x), rank_of(b, y)]
+    if op == "truediv":
+        ranks.append(Const(RANKS["float"]))
+    return found, largest(ranks)
+
+
+def negative(b: Builder, x: Value) -> Value:
+    """Return ``-x``."""
+    if isinstance(x, Number):
+        if x.kind == INT:
+            e = linear(Op("neg", (x.e,))).expression()
+        else:
+            e = Const(-x.e.value) if is_written(x.e) else Op("neg", (x.e,), place=b.place)  # type: ignore[union-attr, operator]
+        return Number(e, "int" if x.type == "bool" else x.type, x.rank, x.narrow)
+    if not isinstance(x, Array) or x.kind == BOOL:
+        raise Unfit("the negative of what is neither a number nor an array", b.place)
+    return elementwise(b, lambda p: Op("neg", (p,)), x.kind, (x,))
+
+
+def compared(b: Builder, ops: Sequence[str], values: Sequence[Value]) -> Value:
+    """Return a chain of comparisons; of arrays only two are compared."""
+    numbers = [v for v in values if isinstance(v, Number)]
+    if len(numbers) == len(values):
+        of_numpy = any(v.type in OF_NUMPY for v in numbers)
+        return Number(compared_numbers(b, ops, numbers), "bool_" if of_numpy else "bool")
+    if len(ops) != 1:
+        raise Unfit("a chain of comparisons of arrays", b.place)
+    return elementwise(b, lambda p, q: Compare((ops[0],), (p, q)), BOOL, values)
+
+
+def chosen(b: Builder, test: Value, x: Value, y: Value) -> Value:
+    """Return ``np.where(test, x, y)``."""
+    values = (test, x, y)
+    if not all(isinstance(v, Number | Array) for v in values) or test.kind != BOOL:  # type: ignore[union-attr]
+        raise Unfit("np.where of what is neither a number nor an array", b.place)
+    kinds = {v.kind for v in values[1:]}  # type: ignore[union-attr]
+    if BOOL in kinds and len(kinds) > 1:
+        raise Unfit("np.where of truths and numbers", b.place)
+    kind = kinds.pop() if kinds == {BOOL} else kind_of_all(b, values[1:])
+    if not any(isinstance(v, Array) for v in values):
+        raise Unfit("np.where of numbers, which is an array without axes", b.place)
+    x, y = alike(b, values[1:])
+    pick: Element = Select
+    if kind in REAL:
+        pick = lambda t, p, q: Select(t, as_float(p), as_float(q))  # noqa: E731
+    return elementwise(b, pick, kind, (test, x, y))
+
+
+# Functions.
+
+
+def applied(b: Builder, f: Any, values: Sequence[Value]) -> Value | None:
+    """Return ``f(*values)`` for a function of `math` or an elementwise one of NumPy, or None."""
+    if is_of_math(f):
+        return of_math(b, f, values)
+    if type(f) is not np.ufunc or f.nout != 1 or len(values) != f.nin:
+        return None
+    op = OPERATORS.get(f)
+    if f in (np.multiply, np.add, np.subtract, np.divide, np.power):
+        return of_numpy(b, operated(b, op or "pow", *values))
+    if f is np.negative:
+        return of_numpy(b, negative(b, values[0]))
+    if f is np.square:
+        return of_numpy(b, operated(b, "mul", values[0], values[0]))
+    if f in COMPARISONS:
+        return of_numpy(b, compared(b, (COMPARISONS[f],), values))
+    if f in (np.absolute, np.fabs) and all(v.kind in REAL for v in values):  # type: ignore[union-attr]
+        return on_floats(b, lambda p: Op("abs", (p,)), values)
+    served = partials_of(f, len(values)) is not None or is_flat_function(f, len(values))
+    if not served or f"{'d' * f.nin}->d" not in f.types:
+        return None
+    is_float = any(isinstance(v, Number | Array) and v.kind in REAL for v in values)
+    if not is_float and f"{'l' * f.nin}->l" in f.types:  # maximum, say
+        raise Unfit(f"{f.__name__} of ints", b.place)
+    return on_floats(b, lambda *parts: Call(f, parts, place=b.place), values)
+
+
+COMPARISONS: dict[Any, str] = {
+    np.less: "lt", np.less_equal: "le", np.greater: "gt", np.greater_equal: "ge",
+    np.equal: "eq", np.not_equal: "ne",
+}  # fmt: skip
+
+
+def on_floats(b: Builder, f: Element, values: Sequence[Value]) -> Value:
+    """Return what a function of NumPy makes of numbers and arrays, all of them as floats."""
+    if not all(isinstance(v, Number | Array) and v.kind != BOOL for v in values):
+        raise Unfit("a function of NumPy on what is neither a number nor an array", b.place)
+
+    if all(isinstance(v, Number) for v in values) and any(v.narrow for v in values):  # type: ignore[union-attr]
+        raise Unfit("a function of NumPy on what may be a float32", b.place)
+    given = alike(b, values)
+    kind = FLOAT32 if kind_of_all(b, values) == FLOAT32 else FLOAT
+
+    def converted(*parts: Expr) -> Expr:
+        return f(
+            *[
+                as_float(part) if v.kind in REAL or is_written(part) else Op("float", (part,))  # type: ignore[union-attr]
+                for part, v in zip(parts, given, strict=True)
+            ]
+        )
+
+    if all(isinstance(v, Number) for v in values):
+        return Number(converted(*[v.e for v in given]), NUMPY_TYPES[kind])  # type: ignore[union-attr]
+    return elementwise(b, converted, kind, given)
+
+
+def of_numpy(b: Builder, value: Value) -> Value:
+    """Return the result of a function of NumPy, which is a number of NumPy."""
+    if isinstance(value, Number) and value.narrow:
+        raise Unfit("a function of NumPy on what may be a float32", b.place)
+    return Number(value.e, NUMPY_TYPES[value.kind]) if isinstance(value, Number) else value
+
+
+def of_math(b: Builder, f: Any, values: Sequence[Value]) -> Value | None:
+    """Return the value of a function of `math`, which raises where it is not a finite number."""
+    if not all(isinstance(v, Number) for v in values):
+        return None
+    flat = is_flat_function(f, len(values))
+    if not flat and partials_of(f, len(values)) is None:
+        return None
+    args = [
+        v.e if v.kind == FLOAT else Op("float", (v.e,))  # type: ignore[union-attr]
+        for v in values
+    ]
+    call = Call(f, tuple(args), place=b.place)
+    return Number(call, "int") if flat else bounded(b, Number(call, "float"))

@@ -1,0 +1,191 @@
+"""The types of arguments for which a function is read."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from types import FunctionType, SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
+from mooncake_py.jitted import is_jitted
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.attribute_lookup import (
+    MISSING,
+    PLAIN_READS,
+    PLAIN_WRITES,
+    in_class,
+    is_one_of,
+    overrides,
+)
+
+__all__ = [
+    "COMPLEX_TYPES", "ArrayType", "KnownType", "NumberType", "ObjectType", "TupleType", "Type",
+    "flattened", "places", "type_of",
+]  # fmt: skip
+
+KINDS = {
+    np.dtype("d"): FLOAT, np.dtype("f"): FLOAT32, np.dtype("l"): INT, np.dtype("?"): BOOL,
+    np.dtype("D"): "complex128", np.dtype("F"): "complex64",
+}  # fmt: skip
+NUMBERS = {
+    float: "float", np.float64: "float64", np.float32: "float32", int: "int", np.int64: "int64",
+    complex: "complex", np.complex128: "complex128",
+}  # fmt: skip
+COMPLEX_TYPES = {"complex": "float", "complex128": "float64"}
+"""By the types of complex numbers the types of their parts."""
+FLOATS = float, np.float64, np.float32
+LARGE = 1 << 31  # ints below stay exact in sums and products of two
+MOST_ATTRIBUTES, DEEP = 64, 4  # of objects and tuples that are looked into
+HEAP = 1 << 9  # the flag of classes that are not of C
+
+
+class NumberType(NamedTuple):
+    """A number, of any value."""
+
+    name: str
+
+
+class ArrayType(NamedTuple):
+    """An array.
+
+    Attributes
+    ----------
+    kind : str
+    ones : tuple of bool
+        Which of its lengths are one: these may be broadcast.
+    """
+
+    kind: str
+    ones: tuple[bool, ...]
+
+
+class TupleType(NamedTuple):
+    """A tuple."""
+
+    items: tuple[Type, ...]
+
+
+class KnownType(NamedTuple):
+    """One object."""
+
+    type: type  # 1, 1.0 and True are equal
+    value: Any
+
+
+class ObjectType(NamedTuple):
+    """An instance that keeps its attributes in a dict, with nobody's code taking part in a read.
+
+    Attributes
+    ----------
+    cls : weak reference
+    is_written_plainly : bool
+        Whether nobody's code takes part in a write either.
+    attributes : tuple of (str, Type or None)
+        None for what compiled code must not read: it is no number, array or such, or an object
+        that has another name too.
+    """
+
+    cls: weakref.ref[type]
+    is_written_plainly: bool
+    attributes: tuple[tuple[str, Type | None], ...]
+
+
+Type = NumberType | ArrayType | TupleType | KnownType | ObjectType
+
+
+def type_of(value: Any, met: set[int] | None = None, depth: int = 0) -> Type | None:
+    """Return the type of an argument, or None for what cannot be passed to compiled code.
+
+    Parameters
+    ----------
+    met : set of int, optional
+        The ids of the objects among other arguments, to which those in this one are added.
+    depth : int
+        In how many objects and tuples it is.
+    """
+    t = type(value)
+    if t is Active:
+        while t is Active:  # at each level of derivatives inside others
+            value = value.primal
+            t = type(value)
+        return NumberType(NUMBERS[t]) if t in FLOATS else None
+    if t is ndarray:
+        kind = KINDS.get(value.dtype)
+        if kind is None or not value.ndim:
+            return None
+        return ArrayType(kind, tuple([n == 1 for n in value.shape]))
+    if t in NUMBERS:
+        if NUMBERS[t] in ("int", "int64") and not -LARGE < value < LARGE:
+            return None
+        return NumberType(NUMBERS[t])
+    if t is tuple:
+        if depth >= DEEP:
+            return None
+        items = [type_of(item, met, depth + 1) for item in value]
+        return None if None in items else TupleType(tuple(items))  # type: ignore[arg-type]
+    if value is None or t in (bool, str, FunctionType, np.ufunc) or is_jitted(value):
+        return KnownType(t, value)
+    return object_type(value, set() if met is None else met, depth)
+
+
+def object_type(o: Any, met: set[int], depth: int) -> ObjectType | None:
+    """Return the type of a plain instance, or None."""
+    t = type(o)
+    if t is not SimpleNamespace and not all(c is object or c.__flags__ & HEAP for c in t.__mro__):
+        return None
+    held = getattr(o, "__dict__", None)
+    if type(held) is not dict or len(held) > MOST_ATTRIBUTES or depth >= DEEP or id(held) in met:
+        return None
+    if not is_one_of(t.__getattribute__, PLAIN_READS) or hasattr(t, "__getattr__"):
+        return None
+    met.add(id(held))
+    attributes = tuple(
+        [
+            (name, None if is_taken(t, name) else type_of(value, met, depth + 1))
+            for name, value in held.items()
+        ]
+    )
+    return ObjectType(weakref.ref(t), is_one_of(t.__setattr__, PLAIN_WRITES), attributes)
+
+
+def is_taken(cls: type, name: str) -> bool:
+    """Return True if something in a class comes before what the instance holds."""
+    found = in_class(cls, name)
+    return found is not MISSING and overrides(found)
+
+
+def places(types: Sequence[Type]) -> list[int | None]:
+    """Return for each argument where it is among what is flattened; None if it is not one value."""
+    found: list[int | None] = []
+    passed = 0
+    for type_ in types:
+        is_one = isinstance(type_, NumberType | ArrayType) and width(type_) == 1
+        found.append(passed if is_one else None)
+        passed += width(type_)
+    return found
+
+
+def width(type_: Type) -> int:
+    """Return how many numbers and arrays are in an argument."""
+    if isinstance(type_, TupleType):
+        return sum(map(width, type_.items))
+    if isinstance(type_, NumberType) and type_.name in COMPLEX_TYPES:
+        return 2
+    return 0 if isinstance(type_, KnownType | ObjectType) else 1
+
+
+def flattened(value: Any, type_: Type) -> list[Any]:
+    """Return the numbers and arrays in an argument, in the order of inputs.
+
+    Those in objects are no part of it.
+    """
+    if isinstance(type_, TupleType):
+        pairs = zip(value, type_.items, strict=True)
+        return [part for item, t in pairs for part in flattened(item, t)]
+    if isinstance(type_, NumberType) and type_.name in COMPLEX_TYPES:
+        return [value.real, value.imag]
+    return [] if isinstance(type_, KnownType | ObjectType) else [value]

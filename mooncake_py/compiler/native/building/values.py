@@ -1,0 +1,280 @@
+"""What the names of a function stand for while it is read."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import BuiltinFunctionType, EllipsisType, FunctionType, ModuleType, NoneType
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.compiler.ir import Const, Expr, Length, Load, Name
+from mooncake_py.compiler.native.building.types import ObjectType
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
+from mooncake_py.syntax.nodes import Place
+
+__all__ = [
+    "COMPLEX", "KINDS", "NUMPY_TYPES", "PARTS", "RANKS", "Array", "Cells", "ComplexArray",
+    "ComplexNumber", "Function", "Index", "Known", "Number", "Object", "Tuple", "Unfit", "Value",
+    "complex_array", "lengths", "names_as_index", "stored", "stored_complex",
+]  # fmt: skip
+
+Index = tuple[Expr, ...]
+
+KINDS = {
+    "bool": BOOL, "int": INT, "float": FLOAT, "bool_": BOOL, "int64": INT, "float32": FLOAT32,
+    "float64": FLOAT,
+}  # fmt: skip
+"""Of the types of numbers, those of NumPy by their names there, the kinds."""
+NUMPY_TYPES = {BOOL: "bool_", INT: "int64", FLOAT32: "float32", FLOAT: "float64"}
+"""The types of the elements of arrays."""
+COMPLEX = {FLOAT32: "complex64", FLOAT: "complex128"}
+"""By the kinds of their parts the kinds of complex arrays."""
+PARTS = {kind: part for part, kind in COMPLEX.items()}
+RANKS = {"bool": 0, "int": 0, "float": 1, "float32": 2, "float64": 3}
+"""Of the types that may be known only when it runs: arithmetic makes the largest of them."""
+
+
+class Unfit(Exception):
+    """What cannot be compiled, and where it stands."""
+
+    def __init__(self, why: str, place: Place | None = None) -> None:
+        super().__init__(why)
+        self.why = why
+        self.place = place
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number.
+
+    Attributes
+    ----------
+    e : Expr
+    type : str
+        One of `KINDS`; the largest where that is known only when it runs.
+    rank : Expr or None
+        Then what tells the type, as an int: see `RANKS`.
+    narrow : bool
+        Then whether it may be a float32; it is no float64 then.
+    """
+
+    e: Expr
+    type: str
+    rank: Expr | None = None
+    narrow: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What it is in compiled code."""
+        return KINDS[self.type]
+
+
+@dataclass(frozen=True)
+class Array:
+    """An array: memory, a view of memory, or an expression of which no element is computed yet.
+
+    Attributes
+    ----------
+    shape : tuple of Expr
+    kind : str
+    at : callable
+        Takes an index within the shape, returns the element.
+    base : str
+        The memory that it is a view of, else empty.
+    whole : bool
+        Whether it is all of its memory, in its order.
+    frozen : bool
+        Whether it is a view that must not be written.
+    """
+
+    shape: tuple[Expr, ...]
+    kind: str
+    at: Callable[[Index], Expr]
+    base: str = ""
+    whole: bool = False
+    frozen: bool = False
+
+
+@dataclass(frozen=True)
+class ComplexNumber:
+    """A complex number: the numbers that are its real and its imaginary part, of one type."""
+
+    re: Number
+    im: Number
+
+
+@dataclass(frozen=True)
+class ComplexArray(Array):
+    """A complex array: those of its real and its imaginary parts, of one kind and shape.
+
+    In memory they stand in one array with an axis more.  It has no elements of its own: what
+    knows of no complex numbers refuses them.
+
+    Attributes
+    ----------
+    parts : tuple of Array
+    """
+
+    parts: tuple[Array, ...] = ()
+
+    @property
+    def re(self) -> Array:
+        """The real parts."""
+        return self.parts[0]
+
+    @property
+    def im(self) -> Array:
+        """The imaginary parts."""
+        return self.parts[1]
+
+    def mapped(self, f: Callable[[Array], Array]) -> ComplexArray:
+        """Return a complex array whose parts are made of these."""
+        return complex_array(f(self.re), f(self.im))
+
+
+def complex_array(re: Array, im: Array, whole: bool = False) -> ComplexArray:
+    """Return the complex array of two parts, which are of one memory or of none."""
+    base = re.base if re.base == im.base else ""
+    frozen = re.frozen or im.frozen
+    return ComplexArray(re.shape, COMPLEX[re.kind], no_element, base, whole, frozen, parts=(re, im))
+
+
+def no_element(index: Index) -> Expr:
+    """Raise: complex numbers are two numbers."""
+    raise Unfit("a complex array in the place of one of real numbers")
+
+
+@dataclass(frozen=True)
+class Tuple:
+    """A tuple, or a list that nothing changes.
+
+    Attributes
+    ----------
+    items : tuple of Value
+    is_list : bool
+    """
+
+    items: tuple[Value, ...]
+    is_list: bool = False
+
+
+UNCHANGING = (
+    NoneType, EllipsisType, bool, int, float, str, bytes, type, ModuleType, FunctionType,
+    BuiltinFunctionType, np.ufunc, np.dtype,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A list of numbers, as long as it was at first.
+
+    Attributes
+    ----------
+    array : Array
+    type : str
+        Of its numbers, the largest where they differ.
+    ranks : Array or None
+        Then what tells the type of each: see `RANKS`.
+    """
+
+    array: Array
+    type: str
+    ranks: Array | None = None
+
+    @property
+    def base(self) -> str:
+        """The memory that holds the numbers."""
+        return self.array.base
+
+    @property
+    def shape(self) -> tuple[Expr, ...]:
+        """How many there are."""
+        return self.array.shape
+
+    @property
+    def as_array(self) -> Array:
+        """What NumPy makes of it, not to be written."""
+        return Array(self.array.shape, self.array.kind, self.array.at)
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A function that is made within another one.
+
+    Attributes
+    ----------
+    node : FunctionDef or Lambda
+    function : function
+        Of its code, with nothing captured.
+    scope : Scope
+        Where it is made, in which it finds what it captures.
+    defaults : dict of str to Value
+    """
+
+    node: ast.FunctionDef | ast.Lambda
+    function: FunctionType
+    scope: Any
+    defaults: dict[str, Value]
+
+
+@dataclass(frozen=True)
+class Known:
+    """An object that is the same in each call: a module, a function, None, text."""
+
+    value: Any
+
+    @property
+    def never_changes(self) -> bool:
+        """Whether it is equal to the same things in each call, and true or not; no list is."""
+        items = self.value if type(self.value) is tuple else (self.value,)
+        return all(isinstance(item, UNCHANGING) for item in items)
+
+
+@dataclass(frozen=True)
+class Object:
+    """A plain instance.
+
+    Attributes
+    ----------
+    name : str
+        Of its own in the region.
+    cls : type
+    type : ObjectType
+    path : tuple of (int or str)
+        Where it is: the position of an argument, then positions in tuples and attributes.
+    """
+
+    name: str
+    cls: type
+    type: ObjectType
+    path: tuple[int | str, ...]
+
+
+Value = Number | ComplexNumber | Array | Tuple | Known | Object | Cells | Function
+
+
+def stored(name: str, shape: tuple[Expr, ...], kind: str) -> Array:
+    """Return an array as it stands in memory."""
+    return Array(shape, kind, lambda index: Load(name, index), name, whole=True)
+
+
+def stored_complex(name: str, shape: tuple[Expr, ...], kind: str) -> ComplexArray:
+    """Return a complex array as it stands in memory: real and imaginary parts side by side."""
+
+    def part(k: int) -> Array:
+        return Array(shape, kind, lambda index: Load(name, (*index, Const(k))), name)
+
+    return complex_array(part(0), part(1), whole=True)
+
+
+def lengths(name: str, ones: tuple[bool, ...]) -> tuple[Expr, ...]:
+    """Return the shape of an array that is passed; lengths of one are known."""
+    return tuple([Const(1) if one else Length(name, axis) for axis, one in enumerate(ones)])
+
+
+def names_as_index(names: tuple[str, ...]) -> Index:
+    """Return an index of counters."""
+    return tuple([Name(name) for name in names])

@@ -1,0 +1,1 @@
+"""What functions of NumPy, and builtins, do to numbers and arrays, as statements of a region."""

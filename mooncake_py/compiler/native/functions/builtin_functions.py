@@ -1,0 +1,178 @@
+"""Builtin functions of numbers, arrays and tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.compiler.ir import Compare, Const, Op
+from mooncake_py.compiler.native.building import narrow, operations
+from mooncake_py.compiler.native.building.arguments import Given, Reader, array_of
+from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.values import (
+    NUMPY_TYPES,
+    Array,
+    Cells,
+    Number,
+    Tuple,
+    Unfit,
+    Value,
+)
+from mooncake_py.compiler.native.functions import complex_functions, extrema, reductions, truths
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
+
+__all__ = ["BUILTINS"]
+
+
+def absolute(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``abs(x)``."""
+    (x,) = args
+    if isinstance(x, Array):
+        found = operations.applied(b, np.absolute, args)
+        assert found is not None
+        return found
+    if not isinstance(x, Number) or x.kind == BOOL:
+        raise Unfit("abs of what is no number", b.place)
+    return Number(Op("abs", (x.e,), place=b.place), x.type, x.rank, x.narrow)
+
+
+def extremum(op: str) -> Reader:
+    """Return the reader of ``min`` or ``max`` of numbers: the first of equal ones."""
+
+    def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
+        (only,) = args if len(args) == 1 else (None,)
+        if isinstance(only, Array) and len(only.shape) == 1 and not given:
+            return element_of(b, op, only)
+        if isinstance(only, Cells):
+            return Number(element_of(b, op, only.as_array).e, type_in(b, only))
+        if isinstance(only, Tuple):
+            args = only.items
+        if len(args) < 2 or given or not all(isinstance(a, Number) for a in args):
+            raise Unfit("min or max of what are no numbers", b.place)
+        found, *others = [a for a in args if isinstance(a, Number)]
+        for other in others:
+            found = first_of(b, op, found, other)
+        return found
+
+    return read
+
+
+def element_of(b: Builder, op: str, a: Array) -> Number:
+    """Return the first of the smallest or the largest elements of a vector."""
+    a = extrema.in_memory(b, a)
+    test = "lt" if op == "min" else "gt"
+    e = a.at(extrema.first_extreme(b, test, a.kind, a.shape, a.at).place)
+    return Number(b.counted(e) if a.kind == INT else b.number(e), NUMPY_TYPES[a.kind])
+
+
+def total(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``sum(x)``."""
+    (x,) = args if len(args) == 1 and not given else (None,)
+    if isinstance(x, Tuple):
+        found: Value = Number(Const(0), "int")
+        for item in x.items:
+            found = operations.operated(b, "add", found, item)
+        return found
+    if isinstance(x, Cells) and x.array.kind == INT:
+        return Number(truths.sum_of_ints(b, x.as_array).e, type_in(b, x))
+    a = array_of(b, x)
+    if len(a.shape) != 1 or a.kind != FLOAT:
+        raise Unfit("sum of what is no vector of float64", b.place)
+    b.check("lt", Const(0), a.shape[0])  # else it is the int 0
+    found = reductions.added_up(b, a, None)
+    if not isinstance(x, Cells):
+        return found
+    assert isinstance(found, Number)
+    return Number(found.e, type_in(b, x))
+
+
+def type_in(b: Builder, x: Cells) -> str:
+    """Return the type of the items of a list."""
+    if x.ranks is not None:
+        raise Unfit("sum, min or max of floats of Python and of NumPy", b.place)
+    return x.type
+
+
+def sequence(is_list: bool) -> Reader:
+    """Return the reader of ``tuple(items)`` or ``list(items)``."""
+
+    def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
+        (x,) = args if len(args) == 1 and not given else (None,)
+        if not isinstance(x, Tuple):
+            raise Unfit("a tuple or a list of what is neither", b.place)
+        return Tuple(x.items, is_list)
+
+    return read
+
+
+def first_of(b: Builder, op: str, x: Number, y: Number) -> Number:
+    """Return the smaller or the larger of two numbers, the first if they are equal."""
+    if x.kind == INT and y.kind == INT and x.type == y.type:
+        return Number(Op(op, (x.e, y.e), place=b.place), x.type)
+    if not REAL.issuperset((x.kind, y.kind)):
+        raise Unfit("min or max of an int and a float", b.place)
+    x, y = (Number(operations.as_element(b, v), v.type, v.rank, v.narrow) for v in (x, y))
+    test = narrow.compared_numbers(b, ("lt" if op == "min" else "gt",), (y, x))
+    return narrow.one_of(b, test, y, x)
+
+
+def as_float(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``float(x)``."""
+    (x,) = args
+    if not isinstance(x, Number):
+        raise Unfit("float of what is no number", b.place)
+    if x.kind == FLOAT:
+        return Number(x.e, "float")
+    return Number(
+        operations.as_float(x.e) if operations.is_written(x.e) else Op("float", (x.e,)), "float"
+    )
+
+
+def as_numpy_float(kind: str) -> Reader:
+    """Return the reader of ``np.float64(x)`` or ``np.float32(x)`` of a number."""
+
+    def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
+        x = args[0] if len(args) == 1 and not given else None
+        if not isinstance(x, Number) or x.kind == BOOL:
+            raise Unfit("a float of NumPy of what is no number", b.place)
+        return Number(x.e if x.kind == kind else Op(kind, (x.e,)), NUMPY_TYPES[kind])
+
+    return read
+
+
+def as_complex(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``complex(x, y)`` and ``complex(x)``."""
+    if given or not 1 <= len(args) <= 2:
+        raise Unfit("a complex number of what are no two numbers", b.place)
+    return complex_functions.new_number(b, *args)
+
+
+def as_int(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``int(x)``, of a float that is not too large for one."""
+    (x,) = args
+    if not isinstance(x, Number):
+        raise Unfit("int of what is no number", b.place)
+    if x.kind == FLOAT:
+        b.require(Compare(("lt",), (Op("abs", (x.e,)), operations.LARGE)))
+    return Number(x.e if x.kind == INT else Op("int", (x.e,), place=b.place), "int")
+
+
+def length(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``len(x)``."""
+    (x,) = args
+    if isinstance(x, Tuple):
+        return Number(Const(len(x.items)), "int")
+    a = x if isinstance(x, Cells) else array_of(b, x)
+    if not a.shape:
+        raise Unfit("len of an array without axes", b.place)
+    return Number(a.shape[0], "int")
+
+
+BUILTINS: dict[Any, Reader] = {
+    abs: absolute, min: extremum("min"), max: extremum("max"), float: as_float, int: as_int,
+    complex: as_complex,
+    np.float64: as_numpy_float(FLOAT), np.float32: as_numpy_float(FLOAT32),
+    len: length, sum: total, tuple: sequence(False), list: sequence(True),
+}  # fmt: skip

@@ -1,0 +1,87 @@
+"""Products of elements, sums and products up to each element, and differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mooncake_py.compiler.ir import Assign, Const, Expr, Op
+from mooncake_py.compiler.native.building import operations
+from mooncake_py.compiler.native.building.arguments import (
+    Given,
+    Reader,
+    arranged,
+    array_of,
+    axes_in,
+    written,
+)
+from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.indexing import Part, Slice, viewed
+from mooncake_py.compiler.native.building.values import Array, Index, Unfit, Value
+from mooncake_py.compiler.native.functions.extrema import reduced
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT
+
+__all__ = ["cumulated", "difference", "product_of_all"]
+
+
+def floats_in(b: Builder, value: Value | None) -> Array:
+    """Return an argument that must be an array of float64."""
+    a = array_of(b, value)
+    if a.kind != FLOAT:
+        raise Unfit("a product or a cumulative sum of what is no float64", b.place)
+    return a
+
+
+def product_of_all(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.prod(a)``."""
+    value, axis, keeps = arranged(b, args, given, "a axis keepdims")
+    a = floats_in(b, value)
+
+    def one(extents: Sequence[Expr], at: Callable[[Index], Expr]) -> Expr:
+        s = b.number(Const(1.0))
+        b.in_order(extents, lambda i: b.add(Assign(s, Op("mul", (s, at(i))), place=b.place)))
+        return s
+
+    axes = axes_in(b, axis, len(a.shape))
+    return reduced(b, a, axes, one, keeps is not None and bool(written(b, keeps)))
+
+
+def cumulated(op: str, start: float) -> Reader:
+    """Return the reader of ``np.cumsum`` or ``np.cumprod``."""
+
+    def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
+        value, axis = arranged(b, args, given, "a axis")
+        a = floats_in(b, value)
+        axes = axes_in(b, axis, len(a.shape))
+        if len(axes) != 1:
+            raise Unfit("a cumulative sum or product of a matrix", b.place)
+        (along,) = axes
+        found = b.new(a.shape, FLOAT)
+
+        def one(outer: Index) -> None:
+            s = b.number(Const(start))
+
+            def step(inner: Index) -> None:
+                at = (*outer[:along], *inner, *outer[along:])
+                b.add(Assign(s, Op(op, (s, a.at(at))), place=b.place))
+                b.add(b.stored(found, at, s))
+
+            b.in_order((a.shape[along],), step)
+
+        b.in_order((*a.shape[:along], *a.shape[along + 1 :]), one)
+        return found
+
+    return read
+
+
+def difference(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.diff(a)``, of one order."""
+    value, order, axis = arranged(b, args, given, "a n axis")
+    a = array_of(b, value)
+    if a.kind == BOOL or (order is not None and written(b, order) != 1):
+        raise Unfit("differences of differences, or of truths", b.place)
+    (along,) = (len(a.shape) - 1,) if axis is None else axes_in(b, axis, len(a.shape))
+    b.check("lt", Const(0), a.shape[along])
+    before: list[Part] = [Slice(None, None, 1)] * along
+    later = viewed(b, a, [*before, Slice(Const(1), None, 1)])
+    earlier = viewed(b, a, [*before, Slice(None, Const(-1), 1)])
+    return operations.operated(b, "sub", later, earlier)

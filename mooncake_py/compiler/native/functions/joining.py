@@ -1,0 +1,292 @@
+"""Arrays that are made of numbers and of other arrays, and ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.compiler.ir import Compare, Const, Expr, Op, Select
+from mooncake_py.compiler.native.building.arguments import (
+    Given,
+    arranged,
+    array_of,
+    axes_in,
+    written,
+)
+from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.indexing import Slice, viewed
+from mooncake_py.compiler.native.building.values import Array, Cells, Number, Tuple, Unfit, Value
+from mooncake_py.compiler.native.regions.linear import ONE, ZERO, minus, plus, times
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT, REAL
+
+__all__ = [
+    "array", "as_array", "columns", "concatenated", "flat_copy", "horizontal", "linspace", "ranged",
+    "rolled", "stacked", "vertical",
+]  # fmt: skip
+
+
+def parts_in(b: Builder, value: Value | None) -> Sequence[Value]:
+    """Return what is joined, a tuple or a list of values."""
+    if not isinstance(value, Tuple) or not value.items:
+        raise Unfit("to join what is no tuple and no list", b.place)
+    return value.items
+
+
+def kind_of_parts(b: Builder, parts: Sequence[Value]) -> str:
+    """Return the kind of an array of several values."""
+    kinds = {v.kind for v in parts if isinstance(v, Number | Array)}
+    if len(kinds) == 1:
+        (kind,) = kinds
+        return kind
+    if kinds == {FLOAT, INT}:
+        return FLOAT
+    raise Unfit("an array of numbers of several kinds", b.place)
+
+
+def as_kind(e: Expr, own: str, kind: str) -> Expr:
+    """Return a number as an element of an array of floats or ints."""
+    if own == kind or kind not in REAL:
+        return float_of(e) if kind in REAL else e
+    return float_of(e) if isinstance(e, Const) else Op("float", (e,))
+
+
+def float_of(e: Expr) -> Expr:
+    """Return a number that is written down as a float."""
+    return Const(float(e.value)) if isinstance(e, Const) and type(e.value) is int else e
+
+
+# Arrays of numbers.
+
+
+def array(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.array(value)``, a copy."""
+    value, dtype = arranged(b, args, given, "object dtype")
+    if isinstance(value, Array) and dtype is None:
+        return b.kept(value)
+    if dtype is not None:
+        require_float(b, written(b, dtype))
+    return made_of(b, value, FLOAT if dtype is not None else "")
+
+
+def as_array(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.asarray(value)``, which is the value itself if it is an array."""
+    value, dtype = arranged(b, args, given, "a dtype")
+    if dtype is not None:
+        require_float(b, written(b, dtype))
+    if isinstance(value, Array) and (dtype is None or value.kind == FLOAT):
+        return value
+    return made_of(b, value, FLOAT if dtype is not None else "")
+
+
+def require_float(b: Builder, dtype: Any) -> None:
+    """Raise for any dtype but float64."""
+    try:
+        if np.dtype(dtype).char == "d":
+            return
+    except TypeError:
+        pass
+    raise Unfit(f"an array of dtype {dtype}", b.place)
+
+
+def made_of(b: Builder, value: Value | None, kind: str = "") -> Array:
+    """Return an array of numbers, or of rows."""
+    if isinstance(value, Array):
+        of_kind = kind or value.kind
+        if BOOL in (of_kind, value.kind) and of_kind != value.kind:
+            raise Unfit("an array of truths as one of numbers", b.place)
+        source = value
+        return b.kept(
+            Array(source.shape, of_kind, lambda at: as_kind(source.at(at), source.kind, of_kind))
+        )
+    if isinstance(value, Cells):
+        return made_of(b, value.as_array, kind)
+    parts = parts_in(b, value)
+    if not all(isinstance(v, Number) for v in parts):
+        rows = [v if isinstance(v, Array) else made_of(b, v, kind) for v in parts]
+        return joined_along(b, [with_axis(a, 0) for a in rows], 0, kind)
+    kind = kind or kind_of_parts(b, parts)
+    found = b.new((Const(len(parts)),), kind)
+    for k, v in enumerate(parts):
+        assert isinstance(v, Number)
+        if v.kind != kind and BOOL in (v.kind, kind):
+            raise Unfit("an array of truths and numbers", b.place)
+        b.add(b.stored(found, (Const(k),), as_kind(v.e, v.kind, kind)))
+    return found
+
+
+# Joined arrays.
+
+
+def with_axis(a: Array, axis: int) -> Array:
+    """Return an array with one more axis, of length one."""
+    return Array(
+        (*a.shape[:axis], ONE, *a.shape[axis:]),
+        a.kind,
+        lambda at: a.at((*at[:axis], *at[axis + 1 :])),
+        a.base,
+    )
+
+
+def joined_along(b: Builder, parts: Sequence[Array], axis: int, kind: str = "") -> Array:
+    """Return arrays one after another along an axis."""
+    kind = kind or kind_of_parts(b, parts)
+    first = parts[0]
+    if any(len(a.shape) != len(first.shape) for a in parts) or not first.shape:
+        raise Unfit("to join arrays with different numbers of axes", b.place)
+    length: Expr = ZERO
+    starts: list[Expr] = []
+    for a in parts:
+        for k, (n, m) in enumerate(zip(a.shape, first.shape, strict=True)):
+            if k != axis:
+                b.check("eq", n, m)
+        starts.append(length)
+        length = plus(length, a.shape[axis])
+    found = b.new((*first.shape[:axis], length, *first.shape[axis + 1 :]), kind)
+    for a, start in zip(parts, starts, strict=True):
+        store_at(b, found, a, axis, start)
+    return found
+
+
+def store_at(b: Builder, found: Array, a: Array, axis: int, start: Expr) -> None:
+    """Store an array in a part of another one, from some index on along an axis."""
+    b.for_all(
+        a.shape,
+        lambda at: b.stored(
+            found,
+            (*at[:axis], plus(start, at[axis]), *at[axis + 1 :]),
+            as_kind(a.at(at), a.kind, found.kind),
+        ),
+    )
+
+
+def arrays_in(b: Builder, value: Value | None, *, numbers: bool = False) -> list[Array]:
+    """Return arrays that are joined; numbers, if they may be there, as vectors."""
+    found: list[Array] = []
+    for v in parts_in(b, value):
+        if isinstance(v, Number) and numbers:
+            found.append(made_of(b, Tuple((v,))))
+        else:
+            found.append(array_of(b, v))
+    return found
+
+
+def concatenated(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.concatenate(arrays, axis)``."""
+    value, axis = arranged(b, args, given, "arrays axis")
+    parts = arrays_in(b, value)
+    (along,) = (0,) if axis is None else axes_in(b, axis, len(parts[0].shape))
+    return joined_along(b, parts, along)
+
+
+def stacked(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.stack(arrays, axis)``."""
+    value, axis = arranged(b, args, given, "arrays axis")
+    parts = arrays_in(b, value)
+    (along,) = (0,) if axis is None else axes_in(b, axis, len(parts[0].shape) + 1)
+    return joined_along(b, [with_axis(a, along) for a in parts], along)
+
+
+def horizontal(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.hstack(arrays)``."""
+    (value,) = arranged(b, args, given, "tup")
+    parts = arrays_in(b, value, numbers=True)
+    return joined_along(b, parts, 0 if len(parts[0].shape) == 1 else 1)
+
+
+def vertical(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.vstack(arrays)``."""
+    (value,) = arranged(b, args, given, "tup")
+    parts = arrays_in(b, value)
+    return joined_along(b, [with_axis(a, 0) if len(a.shape) == 1 else a for a in parts], 0)
+
+
+def columns(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.column_stack(arrays)``."""
+    (value,) = arranged(b, args, given, "tup")
+    parts = arrays_in(b, value)
+    return joined_along(b, [with_axis(a, 1) if len(a.shape) == 1 else a for a in parts], 1)
+
+
+def flat_copy(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``a.flatten()``."""
+    (value,) = arranged(b, args, given, "a")
+    a = array_of(b, value)
+    size: Expr = ONE
+    for n in a.shape:
+        size = times(size, n)
+    found = b.new((size,), a.kind)
+
+    def place(at: Sequence[Expr]) -> Expr:
+        k: Expr = ZERO
+        for n, i in zip(a.shape, at, strict=True):
+            k = plus(times(k, n), i)
+        return k
+
+    b.for_all(a.shape, lambda at: b.stored(found, (place(at),), a.at(at)))
+    return found
+
+
+def rolled(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.roll(a, shift, axis)``."""
+    value, shift, axis = arranged(b, args, given, "a shift axis")
+    a = array_of(b, value)
+    if (axis is None and len(a.shape) != 1) or not isinstance(shift, Number) or shift.kind != INT:
+        raise Unfit("to roll a matrix, or along several axes", b.place)
+    (along,) = axes_in(b, axis, len(a.shape))
+    n = a.shape[along]
+    b.check("lt", ZERO, n)
+    s = b.counted(Op("mod", (shift.e, n)))
+    b.ranges.natural.add(s.name)
+    before = [Slice(None, None, 1)] * along
+    found = b.new(a.shape, a.kind)
+    rest = minus(n, s)
+    store_at(b, found, viewed(b, a, [*before, Slice(None, rest, 1)]), along, s)
+    store_at(b, found, viewed(b, a, [*before, Slice(rest, None, 1)]), along, ZERO)
+    return found
+
+
+# Ranges.
+
+
+def linspace(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.linspace(start, stop, num)``, with the last number."""
+    first, last, count = arranged(b, args, given, "start stop num")
+    count = Number(Const(50), "int") if count is None else count
+    ends = [first, last]
+    if not isinstance(count, Number) or count.kind != INT:
+        raise Unfit("linspace of a number that is no int", b.place)
+    if not all(isinstance(v, Number) and v.kind in (FLOAT, INT) and not v.narrow for v in ends):
+        raise Unfit("linspace between what are no numbers", b.place)
+    start, stop = (b.number(as_kind(v.e, v.kind, FLOAT)) for v in ends)  # type: ignore[union-attr]
+    n = b.steady(count.e)
+    b.check("lt", ONE, n)
+    gaps = minus(n, ONE)
+    step = b.number(Op("truediv", (Op("sub", (stop, start)), Op("float", (gaps,)))))
+
+    def at(index: Sequence[Expr]) -> Expr:
+        (i,) = index
+        inner = Op("add", (Op("mul", (Op("float", (i,)), step)), start))
+        return Select(Compare(("eq",), (i, gaps)), stop, inner)
+
+    return b.kept(Array((n,), FLOAT, at))
+
+
+def ranged(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.arange`` of ints."""
+    if given or not 1 <= len(args) <= 3:
+        raise Unfit("arange with a dtype", b.place)
+    ints = [b.steady(v.e) for v in args if isinstance(v, Number) and v.kind == INT]
+    step = ints[2] if len(ints) == 3 else ONE
+    if len(ints) != len(args) or not isinstance(step, Const) or not step.value:
+        raise Unfit("arange of what are no ints", b.place)
+    low, high = (ZERO, ints[0]) if len(ints) == 1 else (ints[0], ints[1])
+    by = int(step.value)
+    extent = minus(high, low) if by > 0 else minus(low, high)
+    b.natural(extent)
+    if abs(by) != 1:
+        up = plus(extent, Const(abs(by) - 1))
+        extent = b.steady(Op("floordiv", (up, Const(abs(by)))))
+    at: Callable[[Any], Expr] = lambda index: plus(low, times(Const(by), index[0]))  # noqa: E731
+    return Array((extent,), INT, at)

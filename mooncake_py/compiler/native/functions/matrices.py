@@ -1,0 +1,91 @@
+"""Functions of NumPy that make matrices, or take parts of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.compiler.ir import Compare, Const, Expr, Select
+from mooncake_py.compiler.native.building.arguments import (
+    Given,
+    Reader,
+    arranged,
+    array_of,
+    kind_in,
+    shape_in,
+)
+from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.indexing import diagonal
+from mooncake_py.compiler.native.building.values import Array, Index, Known, Number, Unfit, Value
+from mooncake_py.compiler.native.functions import reductions
+from mooncake_py.compiler.native.regions.linear import ZERO, minus
+from mooncake_py.compiler.native.regions.region import BOOL, INT, REAL
+
+__all__ = ["MATRIX_FUNCTIONS"]
+
+
+def offset(b: Builder, value: Value | None) -> Expr:
+    """Return by how much a diagonal is above the main one."""
+    if value is None:
+        return ZERO
+    if not isinstance(value, Number) or value.kind != INT:
+        raise Unfit("a diagonal that is told by no int", b.place)
+    return b.steady(value.e)
+
+
+def eye(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.eye(n, m, k)``."""
+    rows, columns, k, dtype = arranged(b, args, given, "N M k dtype")
+    if columns is None or columns == Known(None):
+        columns = rows
+    shape = (*shape_in(b, rows), *shape_in(b, columns))
+    return with_ones(b, shape, offset(b, k), kind_in(b, dtype))
+
+
+def identity(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.identity(n)``."""
+    n, dtype = arranged(b, args, given, "n dtype")
+    rows = shape_in(b, n)
+    return with_ones(b, (*rows, *rows), ZERO, kind_in(b, dtype))
+
+
+def with_ones(b: Builder, shape: Index, k: Expr, kind: str) -> Array:
+    """Return a matrix with ones on a diagonal, zeros elsewhere."""
+    if len(shape) != 2 or kind == BOOL:
+        raise Unfit("a matrix of truths, or of other than two axes", b.place)
+    zero, one = (Const(0.0), Const(1.0)) if kind in REAL else (Const(0), Const(1))
+    return Array(
+        shape, kind, lambda at: Select(Compare(("eq",), (minus(at[1], at[0]), k)), one, zero)
+    )
+
+
+def triangle(op: str) -> Reader:
+    """Return the reader of ``np.triu`` or ``np.tril``, by how ``j - i`` compares with ``k``."""
+
+    def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
+        m, k = arranged(b, args, given, "m k")
+        a, first = array_of(b, m), offset(b, k)
+        if len(a.shape) != 2 or a.kind == BOOL:
+            raise Unfit("a triangle of what is no matrix of numbers", b.place)
+        zero = Const(0.0) if a.kind in REAL else Const(0)
+        return Array(
+            a.shape,
+            a.kind,
+            lambda at: Select(Compare((op,), (minus(at[1], at[0]), first)), a.at(at), zero),
+        )
+
+    return read
+
+
+def trace(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.trace(a)``."""
+    (a,) = arranged(b, args, given, "a")
+    return reductions.added_up(b, diagonal(b, array_of(b, a)), None)
+
+
+MATRIX_FUNCTIONS: dict[Any, Reader] = {
+    np.eye: eye, np.identity: identity, np.triu: triangle("ge"), np.tril: triangle("le"),
+    np.trace: trace,
+}  # fmt: skip

@@ -1,0 +1,424 @@
+"""Functions and methods of NumPy, and builtins, by what they do to numbers and arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.compiler.ir import Assign, Call, Compare, Const, Expr, Load, Name, Op, Select
+from mooncake_py.compiler.native.building import operations
+from mooncake_py.compiler.native.building.arguments import (
+    CODES,
+    Given,
+    Reader,
+    arranged,
+    array_of,
+    kind_in,
+    shape_in,
+    written,
+)
+from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.complexes import is_complex, joined
+from mooncake_py.compiler.native.building.indexing import diagonal, flipped, transposed, viewed
+from mooncake_py.compiler.native.building.values import (
+    PARTS,
+    Array,
+    ComplexArray,
+    ComplexNumber,
+    Index,
+    Known,
+    Number,
+    Tuple,
+    Unfit,
+    Value,
+)
+from mooncake_py.compiler.native.functions import (
+    complex_functions,
+    cumulative,
+    extrema,
+    joining,
+    reductions,
+    searching,
+    truths,
+)
+from mooncake_py.compiler.native.functions.builtin_functions import BUILTINS
+from mooncake_py.compiler.native.functions.complex_functions import (
+    COMPLEX_FUNCTIONS,
+    COMPLEX_METHODS,
+)
+from mooncake_py.compiler.native.functions.linalg import LINEAR_ALGEBRA
+from mooncake_py.compiler.native.functions.matrices import MATRIX_FUNCTIONS
+from mooncake_py.compiler.native.regions.linear import ONE
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT, REAL
+
+__all__ = ["FUNCTIONS", "attribute", "method_of", "reader_of"]
+
+ZERO = Const(0.0)
+
+# Sums.
+
+
+def added_up(b: Builder, a: Value, axes: Sequence[int] | None, keeps: bool = False) -> Value:
+    """Return the sum along some axes; of ints that of all elements."""
+    if isinstance(a, Array) and a.kind not in REAL and axes is None and not keeps:
+        return truths.sum_of_ints(b, a)
+    return reductions.added_up(b, a, axes, keeps)
+
+
+def reduction(f: Callable[..., Value]) -> Reader:
+    """Return the reader of a function that reduces an array along axes."""
+
+    def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
+        a, axis, keeps = arranged(b, args, given, "a axis keepdims")
+        axes = None if axis is None else written(b, axis)
+        if axes is not None and type(axes) is not tuple:
+            axes = (axes,)
+        found, keeps = array_of(b, a), keeps is not None and bool(written(b, keeps))
+        if isinstance(found, ComplexArray):
+            return joined(b, *[f(b, part, axes, keeps) for part in found.parts])
+        return f(b, found, axes, keeps)
+
+    return read
+
+
+def deviation(*, is_root: bool) -> Reader:
+    """Return the reader of ``np.var``, or of ``np.std``, which is its root."""
+
+    def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
+        given_a, axis, keeps = arranged(b, args, given, "a axis keepdims")
+        a = array_of(b, given_a)
+        a = a if a.base else b.kept(a)
+        options = {} if axis is None else {"axis": axis}
+        middle = MEAN(b, [a], options | {"keepdims": Number(Const(True), "bool")})
+        apart = operations.operated(b, "sub", a, middle)
+        squares = operations.operated(b, "mul", apart, apart)
+        found = MEAN(b, [squares], options if keeps is None else options | {"keepdims": keeps})
+        return length(b, found) if is_root else found
+
+    return read
+
+
+MEAN = reduction(reductions.mean)
+
+
+def product(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.dot(a, b)``; of numbers it is their product."""
+    x, y = arranged(b, args, given, "a b")
+    if x is None or y is None:
+        raise Unfit("a product of one operand", b.place)
+    if is_complex(x, y):
+        return complex_functions.product(b, x, y)
+    if isinstance(x, Number) or isinstance(y, Number):
+        return operations.of_numpy(b, operations.operated(b, "mul", x, y))
+    return reductions.product(b, x, y)
+
+
+def matmul(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.matmul(x, y)``, which takes no numbers."""
+    x, y = arranged(b, args, given, "x1 x2")
+    if x is None or y is None:
+        raise Unfit("a product of one operand", b.place)
+    return reductions.product(b, x, y)
+
+
+def inner(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.inner(a, b)`` and ``np.vdot(a, b)`` of vectors."""
+    if any(isinstance(a, Array) and len(a.shape) != 1 for a in args):
+        raise Unfit("an inner product of what are no vectors", b.place)
+    return product(b, args, given)
+
+
+def outer(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.outer(a, b)`` of vectors."""
+    x, y = (array_of(b, a) for a in arranged(b, args, given, "a b"))
+    if len(x.shape) != 1 or len(y.shape) != 1 or REAL.isdisjoint((x.kind, y.kind)):
+        raise Unfit("np.outer of what are no vectors of floats", b.place)
+    found = operations.operated(
+        b, "mul", Array((*x.shape, ONE), x.kind, lambda at: x.at(at[:1])), y
+    )
+    assert isinstance(found, Array)
+    return found
+
+
+def norm(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.linalg.norm(x)``."""
+    (x,) = args if len(args) == 1 and not given else (None,)
+    a = array_of(b, x)
+    squares = Array(a.shape, a.kind, lambda at: Op("mul", (a.at(at), a.at(at))))
+    return length(b, reductions.added_up(b, squares, None))
+
+
+def length(b: Builder, squares: Value) -> Value:
+    """Return a square root whose derivative at zero is zero, as the rules of lengths have it."""
+    if isinstance(squares, Array) and not squares.base:
+        squares = b.kept(squares)
+    elif isinstance(squares, Number) and not isinstance(squares.e, Name):
+        squares = Number(b.number(squares.e), squares.type, squares.rank)
+
+    def root(e: Expr) -> Expr:
+        return Select(Compare(("eq",), (e, ZERO)), ZERO, Call(np.sqrt, (e,), place=b.place))
+
+    return operations.on_floats(b, root, [squares])
+
+
+# New arrays.
+
+
+def filled(value: float | None) -> Reader:
+    """Return the reader of ``np.zeros`` and its like; None where contents are not defined."""
+
+    def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
+        shape, dtype = arranged(b, args, given, "shape dtype")
+        return new(b, shape_in(b, shape), kind_in(b, dtype), value)
+
+    return read
+
+
+def filled_like(value: float | None) -> Reader:
+    """Return the reader of ``np.zeros_like`` and its like."""
+
+    def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
+        like, dtype = arranged(b, args, given, "a dtype")
+        a = array_of(b, like)
+        return new(b, a.shape, a.kind if dtype is None else kind_in(b, dtype), value)
+
+    return read
+
+
+def new(b: Builder, shape: Sequence[Expr], kind: str, value: float | None) -> Array:
+    """Return a new array, filled with a number."""
+    if kind in PARTS:
+        pair = b.new_complex(shape, PARTS[kind], zero=value == 0)
+        for part, number in zip(pair.parts, (value, 0.0), strict=True) if value else ():
+            b.for_all(pair.shape, lambda at: b.stored(part, at, Const(number)))  # noqa: B023
+        return pair
+    found = b.new(shape, kind, zero=value == 0)
+    if value:
+        e = Const(value if kind in REAL else bool(value) if kind == BOOL else int(value))
+        b.for_all(found.shape, lambda at: b.stored(found, at, e))
+    return found
+
+
+def full(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.full(shape, number)``."""
+    shape, value, dtype = arranged(b, args, given, "shape fill_value dtype")
+    if not isinstance(value, Number) or (dtype is None and value.kind not in REAL):
+        raise Unfit("np.full with what is no float", b.place)
+    if value.narrow:
+        raise Unfit("np.full with what may be a float32", b.place)
+    kind = value.kind if dtype is None else kind_in(b, dtype)
+    if kind not in REAL:
+        raise Unfit("np.full of ints", b.place)
+    found = b.new(shape_in(b, shape), kind)
+    e = operations.as_element(b, value)
+    b.for_all(found.shape, lambda at: b.stored(found, at, operations.as_float(e)))
+    return found
+
+
+def copied(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.copy(a)`` and ``a.copy()``."""
+    (a,) = arranged(b, args, given, "a")
+    return b.kept(array_of(b, a))
+
+
+def flat(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``a.fill(number)``."""
+    a, value = arranged(b, args, given, "a value")
+    target = array_of(b, a)
+    if not isinstance(value, Number) or target.kind not in REAL:
+        raise Unfit("fill with what is no number", b.place)
+    e = operations.as_float(operations.as_element(b, value))
+    b.store(target, lambda at: e)
+    return Known(None)
+
+
+# Views.
+
+
+def flip(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.flip(a)``."""
+    a, axis = arranged(b, args, given, "m axis")
+    found = array_of(b, a)
+    ndim = len(found.shape)
+    axes = range(ndim) if axis is None else written(b, axis)
+    axes = axes if isinstance(axes, tuple | range) else (axes,)
+    return flipped(found, [k % ndim for k in axes])
+
+
+def transpose(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.transpose(a)``."""
+    (a,) = arranged(b, args, given, "a")
+    return transposed(array_of(b, a))
+
+
+def of_diagonal(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.diagonal(a)``, which is not to be written."""
+    (a,) = arranged(b, args, given, "a")
+    found = diagonal(b, array_of(b, a))
+    if isinstance(found, ComplexArray):
+        return found.mapped(lambda part: replace(part, frozen=True))
+    return replace(found, frozen=True)
+
+
+def diag(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.diag(a)`` of a matrix."""
+    return of_diagonal(b, args, given)
+
+
+def fill_diagonal(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.fill_diagonal(a, number)``."""
+    a, value = arranged(b, args, given, "a val")
+    return flat(b, [diagonal(b, array_of(b, a)), *([] if value is None else [value])], {})
+
+
+def astype(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``a.astype(dtype)``."""
+    given_a, dtype = arranged(b, args, given, "a dtype")
+    a, kind = array_of(b, given_a), kind_in(b, dtype)
+    if kind == a.kind:
+        return b.kept(a)
+    if a.kind in REAL and kind == INT:
+        return b.kept(Array(a.shape, INT, lambda at: Op("int", (a.at(at),))))
+    if kind in REAL:
+        return b.kept(Array(a.shape, kind, lambda at: Op(kind, (a.at(at),))))
+    raise Unfit("astype to another kind of number", b.place)
+
+
+def where(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.where(test, x, y)``."""
+    if len(args) != 3 or given:
+        raise Unfit("np.where of one argument", b.place)
+    if is_complex(*args):
+        return complex_functions.chosen(b, *args)
+    return operations.chosen(b, *args)
+
+
+def clip(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.clip(a, low, high)``, which is the lesser of the greater."""
+    found, low, high = arranged(b, args, given, "a a_min a_max")
+    array_of(b, found)
+    for f, bound in ((np.maximum, low), (np.minimum, high)):
+        if isinstance(bound, Number | Array):
+            assert found is not None
+            found = operations.applied(b, f, [found, bound])
+        elif bound is None or written(b, bound) is not None:
+            raise Unfit("clip without both bounds", b.place)
+    assert found is not None
+    return found
+
+
+def copied_to(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.copyto(a, values)``."""
+    target, value = arranged(b, args, given, "dst src")
+    a = array_of(b, target)
+    if not isinstance(value, Number | Array) or value.kind != a.kind or not a.base:
+        raise Unfit("copyto of another kind of number", b.place)
+    b.store(a, operations.broadcast_to(value, a.shape, b))
+    return Known(None)
+
+
+def added_at(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.add.at(a, indices, values)`` of vectors."""
+    target, indices, values = arranged(b, args, given, "a indices b")
+    a, at = array_of(b, target), array_of(b, indices)
+    if not a.base or a.frozen or len(a.shape) != 1 or len(at.shape) != 1 or a.kind != FLOAT:
+        raise Unfit("np.add.at of what is no vector of float64", b.place)
+    if values is None or not isinstance(values, Number | Array) or values.kind != FLOAT:
+        raise Unfit("np.add.at with what are no float64", b.place)
+    where = viewed(b, a, [at])  # whose indices are checked
+    values = values if isinstance(values, Number) else b.kept(values)
+    more = operations.broadcast_to(values, at.shape, b)
+
+    def added(index: Index) -> None:
+        place = where.at(index)
+        assert isinstance(place, Load)
+        b.add(Assign(place, Op("add", (place, more(index))), place=b.place))
+
+    b.in_order(at.shape, added)
+    return Known(None)
+
+
+def cross(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.cross(x, y)`` of vectors of three."""
+    x, y = (array_of(b, a) for a in arranged(b, args, given, "a b"))
+    if len(x.shape) != 1 or len(y.shape) != 1 or x.kind != FLOAT or y.kind != FLOAT:
+        raise Unfit("np.cross of what are no vectors of float64", b.place)
+    for a in (x, y):
+        b.check("eq", a.shape[0], Const(3))
+    found = b.new((Const(3),), FLOAT)
+    for k in range(3):
+        i, j = Const((k + 1) % 3), Const((k + 2) % 3)
+        terms = [Op("mul", (x.at((p,)), y.at((q,)))) for p, q in ((i, j), (j, i))]
+        b.add(b.stored(found, (Const(k),), Op("sub", tuple(terms))))
+    return found
+
+
+FUNCTIONS: dict[Any, Reader] = {
+    np.sum: reduction(added_up), np.mean: reduction(reductions.mean),
+    np.dot: product, np.matmul: matmul, np.vdot: inner, np.inner: inner, np.outer: outer,
+    np.linalg.norm: norm,
+    np.zeros: filled(0.0), np.empty: filled(None), np.ones: filled(1.0),
+    np.zeros_like: filled_like(0.0), np.empty_like: filled_like(None),
+    np.ones_like: filled_like(1.0), np.full: full, np.copy: copied,
+    np.flip: flip, np.transpose: transpose, np.where: where, np.diagonal: of_diagonal,
+    np.diag: diag, np.fill_diagonal: fill_diagonal, np.std: deviation(is_root=True),
+    np.var: deviation(is_root=False),
+    np.max: extrema.extremum("gt"), np.min: extrema.extremum("lt"),
+    np.argmax: extrema.place_of_extremum("gt"), np.argmin: extrema.place_of_extremum("lt"),
+    np.any: truths.of_all("or"), np.all: truths.of_all("and"),
+    np.count_nonzero: truths.count_nonzero, np.clip: clip,
+    np.prod: cumulative.product_of_all, np.cumsum: cumulative.cumulated("add", 0.0),
+    np.cumprod: cumulative.cumulated("mul", 1.0), np.diff: cumulative.difference,
+    np.array: joining.array, np.asarray: joining.as_array,
+    np.concatenate: joining.concatenated, np.stack: joining.stacked,
+    np.hstack: joining.horizontal, np.vstack: joining.vertical,
+    np.column_stack: joining.columns, np.roll: joining.rolled,
+    np.linspace: joining.linspace, np.arange: joining.ranged,
+    np.searchsorted: searching.searched, np.interp: searching.interpolated,
+    np.add.at: added_at, np.copyto: copied_to, np.cross: cross,
+} | BUILTINS | MATRIX_FUNCTIONS | LINEAR_ALGEBRA  # fmt: skip
+
+
+def reader_of(f: Any, args: Sequence[Value]) -> Reader | None:
+    """Return the reader of a function for such arguments, None if there is none."""
+    own = COMPLEX_FUNCTIONS.get(f) if is_complex(*args) else None
+    return own or FUNCTIONS.get(f)
+
+
+METHODS: dict[str, Reader] = {
+    "sum": reduction(added_up), "mean": reduction(reductions.mean), "dot": product,
+    "copy": copied, "fill": flat, "transpose": transpose, "diagonal": of_diagonal,
+    "astype": astype, "std": deviation(is_root=True), "var": deviation(is_root=False),
+    "max": extrema.extremum("gt"), "min": extrema.extremum("lt"),
+    "argmax": extrema.place_of_extremum("gt"), "argmin": extrema.place_of_extremum("lt"),
+    "any": truths.of_all("or"), "all": truths.of_all("and"), "clip": clip,
+    "prod": cumulative.product_of_all, "cumsum": cumulative.cumulated("add", 0.0),
+    "cumprod": cumulative.cumulated("mul", 1.0), "flatten": joining.flat_copy,
+    "searchsorted": searching.searched,
+}  # fmt: skip
+
+
+def method_of(a: Array | ComplexNumber, name: str) -> Reader | None:
+    """Return the reader of a method of an array or a complex number, None if there is none."""
+    own = COMPLEX_METHODS.get(name) if is_complex(a) else None
+    return own or (METHODS.get(name) if isinstance(a, Array) else None)
+
+
+def attribute(b: Builder, a: Array, name: str) -> Value:
+    """Return an attribute of an array."""
+    if name == "shape":
+        return Tuple(tuple([Number(n, "int") for n in a.shape]))
+    if name == "size":
+        return Number(reductions.size_of(a), "int")
+    if name == "ndim":
+        return Number(Const(len(a.shape)), "int")
+    if name == "T":
+        return transposed(a)
+    if name == "real" or (name == "imag" and isinstance(a, ComplexArray)):
+        return a if not isinstance(a, ComplexArray) else a.re if name == "real" else a.im
+    if name == "dtype":
+        return Known(np.dtype(CODES[a.kind]))
+    raise Unfit(f"the attribute {name} of an array", b.place)

@@ -1,0 +1,1 @@
+"""From sweeps to text, and from text to compiled functions."""

@@ -1,0 +1,193 @@
+"""Functions that compiled text calls: what Numba takes for them, and how they are told apart."""
+
+from __future__ import annotations
+
+import builtins
+import hashlib
+import math
+import operator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from importlib import import_module
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+import mooncake_py
+from mooncake_py.compiler.native.regions import helpers
+from mooncake_py.compiler.number_functions import NUMPY_FUNCTIONS
+
+__all__ = ["OPTIONS", "CannotCompile", "compilable", "digest", "fingerprint", "instead", "numba"]
+
+FIXED = (FunctionType, BuiltinFunctionType, ModuleType, np.ufunc, type)
+"""Types of what a function reads of its module that does not change for certain, or as good as."""
+DISPATCHER = type(np.dot)
+"""Of functions of NumPy that arrays of other types may take over."""
+OWN = mooncake_py.__name__
+
+INSTEAD: dict[Any, Any] = {f: own for f, (own, _) in NUMPY_FUNCTIONS.items()} | {
+    np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul,
+    np.divide: operator.truediv, np.power: operator.pow, np.negative: operator.neg,
+    np.float_power: operator.pow, np.floor_divide: operator.floordiv, np.remainder: operator.mod,
+    np.absolute: math.fabs, np.fabs: math.fabs, np.arctan2: math.atan2, np.hypot: math.hypot,
+    np.heaviside: helpers.heaviside, np.maximum: helpers.maximum, np.minimum: helpers.minimum,
+}  # fmt: skip
+"""Functions that compiled do on floats what those of NumPy do, without warnings or exceptions."""
+
+
+def instead(f: Any) -> Any:
+    """Return what is compiled in the place of a function."""
+    if f is helpers.add_product and not has_blas():
+        return helpers.no_product
+    return INSTEAD.get(f, f)
+
+
+@lru_cache(maxsize=1)
+def has_blas() -> bool:
+    """Return True if Numba finds SciPy, by which it multiplies matrices."""
+    try:
+        import_module("scipy.linalg.cython_blas")
+    except ImportError:
+        return False
+    return True
+
+
+INTRINSIC = helpers.plus, helpers.plus_product, helpers.times, helpers.over
+
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
+"""How everything is compiled."""
+
+
+def numba() -> Any:
+    """Return Numba, an optional dependency that takes a while to import."""
+    return import_module("numba")
+
+
+class CannotCompile(Exception):
+    """Text that Numba does not compile, and why; it runs otherwise."""
+
+
+@lru_cache(maxsize=256)
+def compilable(f: Any) -> Any:
+    """Return what stands for a function in text that Numba compiles.
+
+    A function of Python is compiled with the functions that it calls.  Imports Numba.
+
+    Raises
+    ------
+    CannotCompile
+        It reads what may change: compiled functions take that for constants.
+    """
+    f = instead(f)
+    if f in INTRINSIC:
+        return intrinsic(f)
+    if type(f) is not FunctionType:
+        return f
+    scope = dict(f.__globals__)
+    for name in names_read(f.__code__):
+        value = scope.get(name)
+        if type(value) is FunctionType and value is not f:
+            scope[name] = compilable(value)
+        elif value is not None and not isinstance(value, FIXED) and not is_own(f):
+            raise CannotCompile(f"{f.__qualname__} reads the global variable {name}")
+    own = FunctionType(f.__code__, scope, f.__name__, f.__defaults__, f.__closure__)
+    own.__qualname__ = f"{f.__name__}_{digest(fingerprint(f) or '')}"  # see `build.compiled`
+    return numba().njit(**OPTIONS)(own)
+
+
+def intrinsic(f: FunctionType) -> Any:
+    """Return one of our functions of floats as instructions of the machine, without branches.
+
+    Sums may be taken in any order; nothing else is reordered.
+    """
+    flags = ("reassoc", "contract")
+
+    def plus(builder: Any, total: Any, e: Any) -> Any:
+        return builder.fadd(total, e, flags=flags)
+
+    def plus_product(builder: Any, total: Any, a: Any, b: Any) -> Any:
+        return builder.fadd(total, builder.fmul(a, b, flags=flags), flags=flags)
+
+    def guarded(builder: Any, d: Any, product: Any) -> Any:
+        zero = d.type(0.0)
+        return builder.select(builder.fcmp_ordered("==", d, zero), zero, product)
+
+    def times(builder: Any, d: Any, p: Any) -> Any:
+        return guarded(builder, d, builder.fmul(d, p))
+
+    def over(builder: Any, d: Any, p: Any) -> Any:
+        return guarded(builder, d, builder.fdiv(d, p))
+
+    emits: dict[Any, Callable[..., Any]] = {
+        helpers.plus: plus, helpers.plus_product: plus_product, helpers.times: times,
+        helpers.over: over,
+    }  # fmt: skip
+    real = numba().types.float64
+
+    def emit(target: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return emits[f](builder, *args)
+
+    def two(typing: Any, a: Any, b: Any) -> Any:
+        return real(real, real), emit
+
+    def three(typing: Any, a: Any, b: Any, c: Any) -> Any:
+        return real(real, real, real), emit
+
+    return import_module("numba.extending").intrinsic(three if f is helpers.plus_product else two)
+
+
+def is_own(f: FunctionType) -> bool:
+    """Return True for a function of this package."""
+    return (f.__module__ or "").partition(".")[0] == OWN
+
+
+def fingerprint(f: Any, *, within: tuple[Any, ...] = ()) -> str | None:
+    """Return a text that differs where a function does, in every process; None if there is none.
+
+    For a function of Python that is its code, with what it reads.
+
+    Parameters
+    ----------
+    within : tuple of functions
+        Those that read it.
+    """
+    if f is helpers.add_product:
+        f = instead(f)
+    if f is None or isinstance(f, np.ufunc | DISPATCHER | BuiltinFunctionType | ModuleType | type):
+        return f"{getattr(f, '__module__', '')}.{getattr(f, '__name__', '')}"
+    if isinstance(f, bool | int | float | str):
+        return repr(f)
+    f = getattr(f, "py_func", f)
+    if type(f) is not FunctionType:
+        return None
+    if f in within:
+        return str(within.index(f))
+    cells = [cell.cell_contents for cell in f.__closure__ or ()]
+    named = [
+        f.__globals__.get(name, getattr(builtins, name, None)) for name in names_read(f.__code__)
+    ]
+    parts = [
+        fingerprint(value, within=(*within, f))
+        for value in (*(f.__defaults__ or ()), *cells, *named)
+    ]
+    return code_text(f.__code__) + repr(parts) if None not in parts else None
+
+
+def digest(text: str) -> str:
+    """Return a short text that differs where a text does."""
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def names_read(code: CodeType) -> Iterator[str]:
+    """Yield the names that code reads, attributes too."""
+    yield from code.co_names
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from names_read(part)
+
+
+def code_text(code: CodeType) -> str:
+    """Return code as text."""
+    consts = [code_text(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
+    return repr((code.co_code, code.co_names, code.co_varnames, consts))

@@ -1,0 +1,429 @@
+"""Print statements as Python, for plain Python and for Numba alike: see `emit`."""
+
+from __future__ import annotations
+
+from itertools import groupby, takewhile
+
+from mooncake_py.compiler.ir import (
+    Alloc,
+    Apply,
+    Assign,
+    Block,
+    Break,
+    Bump,
+    Check,
+    Compare,
+    Const,
+    Count,
+    Expr,
+    For,
+    ForAll,
+    If,
+    Length,
+    Let,
+    Load,
+    Name,
+    Op,
+    Pop,
+    Push,
+    Statement,
+    Target,
+    While,
+    parts_of,
+    rebuilt,
+    statements,
+    walk,
+)
+from mooncake_py.compiler.native.printing.emit_expressions import (
+    NUMPY_NAMES,
+    STACK,
+    TOP,
+    Expressions,
+)
+from mooncake_py.compiler.native.printing.loops import nested
+from mooncake_py.compiler.native.regions.contractions import Contraction, Window
+from mooncake_py.compiler.native.regions.helpers import LARGE, add_product
+from mooncake_py.compiler.native.regions.linear import ZERO
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT32
+from mooncake_py.compiler.native.regions.unbound import expressions_in
+from mooncake_py.compiler.simplify import added, product
+
+__all__ = ["DTYPES", "INDENT", "Statements"]
+
+INDENT = "    "
+DTYPES = {kind: f"np.{name}" for kind, name in NUMPY_NAMES.items()}
+
+
+class Statements:
+    """Prints the statements of one function.
+
+    Parameters
+    ----------
+    expressions : Expressions
+    measured : set of Length
+        The lengths that are read.
+    made : frozenset of str
+        The arrays that are made.
+    failure : str
+        What is returned where a check fails.
+    grows : bool
+        Whether the stack may be too small.
+    is_count : bool
+        Whether of what is pushed only the size counts.
+    """
+
+    def __init__(
+        self,
+        expressions: Expressions,
+        measured: list[Length],
+        made: frozenset[str],
+        failure: str,
+        *,
+        grows: bool = False,
+        is_count: bool = False,
+    ) -> None:
+        self.expressions = expressions
+        self.measured = measured
+        self.failure = failure
+        self.grows = grows
+        self.is_count = is_count
+        self.made = made
+        self.known: frozenset[Expr] = frozenset()
+        self.free = 0  # numbers for which there is room on the stack
+
+    def block(self, block: Block) -> list[str]:
+        """Return the lines of a block, indented."""
+        return [INDENT + line for line in self.body(block) or ["pass"]]
+
+    def body(self, block: Block) -> list[str]:
+        """Return the lines of a block; checks that follow one another leave at one place."""
+        found: list[str] = []
+        known, place = self.known, 0
+        for is_check, group in groupby(block, lambda s: isinstance(s, Check)):
+            if is_check:
+                tests = [s.test for s in group if isinstance(s, Check)]
+                found += self.checked(tests)
+                place += len(tests)
+                continue
+            for s in group:
+                found += self.room_ahead(block[place:])
+                found += self.lines(s)
+                place += 1
+        self.known = known
+        return found
+
+    def checked(self, tests: list[Expr]) -> list[str]:
+        """Return the lines that leave the function unless tests hold, but for those that do."""
+        new = [test for test in dict.fromkeys(tests) if test not in self.known]
+        if not new:
+            return []
+        self.known |= {test for test in new if is_lasting(test, self.made)}
+        test = new[0] if len(new) == 1 else Op("and", tuple(new))
+        return [f"if not ({self.expressions.text(test)}):", INDENT + self.failure]
+
+    def lines(self, s: Statement) -> list[str]:
+        """Return the lines of a statement."""
+        before: list[str] = []
+        count = popped_by(s)
+        if count:
+            before, slots = self.popped(count)
+            s = with_slots(s, slots)
+        return [*before, *self.statement(s)]
+
+    def statement(self, s: Statement) -> list[str]:
+        """Return the lines of a statement that pops nothing."""
+        text = self.expressions.text
+        match s:
+            case Assign(target=target, value=value):
+                return [self.assigned(target, value)]
+            case Let(name=name, value=value) | Count(name=name, value=value):
+                return [self.assigned(Name(name), value)]
+            case Bump(target=target, value=value):
+                return [self.bumped(target, value)]
+            case Push(value=value):
+                return self.pushed(value)
+            case Check(test=test):
+                return self.checked([test])
+            case Alloc():
+                return self.allocated(s)
+            case Apply():
+                return self.applied(s)
+            case ForAll():
+                return self.for_all(s)
+            case For(name=name, range=steps, body=body):
+                return [f"for {text(Name(name))} in {self.range(steps)}:", *self.passes(body)]
+            case While(test=test, body=body):
+                # Numba does not find the types of what a loop without a test binds.
+                condition = "0 < 1" if test == Const(True) else text(test)
+                return [f"while {condition}:", *self.passes(body)]
+            case If(test=test, body=body, orelse=orelse):
+                return self.branches(self.expressions.as_kind(test, BOOL), body, orelse)
+            case Break():
+                return ["break"]
+        raise TypeError(s)
+
+    def passes(self, block: Block) -> list[str]:
+        """Return the lines of the body of a loop, each pass of which makes room for itself."""
+        free, self.free = self.free, 0
+        lines = self.block(block)
+        self.free = 0 if any(isinstance(s, Push) for s in statements(block)) else free
+        return lines
+
+    def branches(self, test: str, body: Block, orelse: Block) -> list[str]:
+        """Return the lines of a branch."""
+        free = self.free
+        lines = [f"if {test}:", *self.block(body)]
+        least, self.free = self.free, free
+        if orelse:
+            lines += ["else:", *self.block(orelse)]
+        self.free = min(least, self.free)
+        return lines
+
+    # Assignments.
+
+    def assigned(self, target: Target, value: Expr) -> str:
+        """Return the line that stores a value."""
+        if isinstance(value, Op) and value.op in ("add", "sub") and value.args[0] == target:
+            return self.bumped(target, value.args[1], value.op)
+        kind = self.expressions.kind(target)
+        return f"{self.expressions.text(target)} = {self.expressions.as_kind(value, kind)}"
+
+    def bumped(self, target: Target, value: Expr, op: str = "add") -> str:
+        """Return the line that adds a value, or subtracts it."""
+        if isinstance(value, Op) and value.op == "neg":
+            value, op = value.args[0], {"add": "sub", "sub": "add"}[op]
+        sign = {"add": "+=", "sub": "-="}[op]
+        own = self.expressions.kind(target) == FLOAT32 and isinstance(target, Name)
+        text = self.expressions.as_kind(value, FLOAT32) if own else self.expressions.promoted(value)
+        return f"{self.expressions.text(target)} {sign} {text}"
+
+    def allocated(self, s: Alloc) -> list[str]:
+        """Return the lines that make an array and measure it."""
+        text = self.expressions.text
+        shape = ", ".join(map(text, s.shape)) + ("," if len(s.shape) == 1 else "")
+        name = text(Name(s.name))
+        make = "np.zeros" if s.zero else "np.empty"
+        return [f"{name} = {make}(({shape}), {DTYPES[s.kind]})", *self.lengths(s.name)]
+
+    def applied(self, s: Apply) -> list[str]:
+        """Return the lines that compute an array; the way back does not ask how that went."""
+        arrays = ", ".join([self.expressions.text(Name(a)) for a in (s.target, *s.operands)])
+        call = f"{self.expressions.name_of(s.function)}({arrays})"
+        return [f"if not {call}:", INDENT + self.failure] if self.failure else [call]
+
+    def lengths(self, array: str) -> list[str]:
+        """Return the lines that name the lengths of an array that are read."""
+        text = self.expressions.text
+        return [
+            f"{text(n)} = {text(Name(array))}.shape[{n.axis}]"
+            for n in self.measured
+            if n.array == array
+        ]
+
+    # Loops.
+
+    def range(self, steps: Expr) -> str:
+        """Return the text of a range."""
+        if isinstance(steps, Op) and steps.args[2] == Const(1):
+            lo, hi, _ = steps.args
+            steps = Op("range", (hi,) if lo == Const(0) else (lo, hi))
+        return self.expressions.text(steps)
+
+    def for_all(self, s: ForAll) -> list[str]:
+        """Return the lines of loops over counters; the stack moves once."""
+        pushes = sum(isinstance(inner, Push) for inner in statements(s.body))
+        pops = sum(map(popped_by, statements(s.body)))
+        if not pushes and not pops:
+            return self.nest(s)
+        if pushes and pops:
+            raise TypeError(s)
+        size = sized(pushes + pops, s.extents)
+        if self.is_count:
+            return self.moved(size)
+        nest = self.nest(on_stack(s, pushes + pops))
+        if pops:
+            return [*self.moved(size, "-="), *nest]
+        self.free = 0
+        return [*self.room(size), *nest, *self.moved(size)]
+
+    def nest(self, s: ForAll) -> list[str]:
+        """Return the lines of loops over counters."""
+        lines: list[str] = []
+        for loop in nested(s, self.expressions.kind):
+            if isinstance(loop, Contraction):
+                lines += self.contraction(loop)
+            else:
+                lines += self.loops(loop) if isinstance(loop, ForAll) else self.lines(loop)
+        return lines
+
+    def contraction(self, c: Contraction) -> list[str]:
+        """Return the lines of a product of matrices: by BLAS, or else by loops."""
+        text = self.expressions.text
+        sizes = [c.extents[counter] for counter in c.order]
+        parts = [*(self.window(w, c) for w in c.windows), *map(text, sizes)]
+        parts += ["-1.0" if c.is_negative else "1.0", repr(c.is_guarded)]
+        call = f"{self.expressions.name_of(add_product)}({', '.join(parts)})"
+        loops = [
+            line
+            for s in c.loops
+            for line in (self.loops(s) if isinstance(s, ForAll) else self.lines(s))
+        ]
+        test = text(Compare(("gt",), (sized(1, tuple(sizes)), Const(LARGE))))
+        return [f"if not ({test} and {call}):", *(INDENT + line for line in loops)]
+
+    def window(self, w: Window, c: Contraction) -> str:
+        """Return the text of a part of an array: of rows in one piece, if they are all there."""
+        text = self.expressions.text
+        parts: list[str] = []
+        for i in w.axes:
+            if not isinstance(i, tuple):
+                parts.append(text(i))
+                continue
+            first, n = i[0], c.extents[i[1]]
+            begin = "" if first == ZERO else text(first)
+            parts.append(f"{begin}:{text(added(first, n))}")
+        if isinstance(w.axes[-1], tuple) and w.axes[-1][0] == ZERO:
+            parts.pop()
+        return f"{text(Name(w.array))}[{', '.join(parts)}]{'.T' if w.is_transposed else ''}"
+
+    def loops(self, s: ForAll) -> list[str]:
+        """Return the lines of loops over counters, as they stand."""
+        text = self.expressions.text
+        lines: list[str] = []
+        for inner in s.body:
+            lines += self.loops(inner) if isinstance(inner, ForAll) else self.lines(inner)
+        for counter, extent in zip(reversed(s.counters), reversed(s.extents), strict=True):
+            lines = [INDENT + line for line in lines]
+            lines.insert(0, f"for {text(Name(counter))} in range({text(extent)}):")
+        return lines
+
+    # The stack.
+
+    def pushed(self, value: Expr) -> list[str]:
+        """Return the lines that save a number."""
+        if self.is_count:
+            return self.moved(Const(1))
+        self.free -= 1
+        return [self.assigned(Load(STACK, (Name(TOP),)), value), *self.moved(Const(1))]
+
+    def room_ahead(self, block: Block) -> list[str]:
+        """Return the lines that make room at once for what is pushed before the next loop.
+
+        They stand where the first statement of the block needs it.
+        """
+        if not self.grows or self.free >= (pushes_of(block[0]) or 0):
+            return []
+        counts = takewhile(lambda n: n is not None, map(pushes_of, block))
+        self.free = sum(n for n in counts if n is not None)
+        return self.room(Const(self.free))
+
+    def room(self, size: Expr) -> list[str]:
+        """Return the lines that make room for numbers."""
+        if not self.grows:
+            return []
+        top = self.expressions.text(added(Name(TOP), size))
+        return [f"if {top} > S.size:", f"{INDENT}S = grow(S, {top})"]
+
+    def moved(self, size: Expr, sign: str = "+=") -> list[str]:
+        """Return the line that moves the top of the stack."""
+        return [f"{self.expressions.text(Name(TOP))} {sign} {self.expressions.text(size)}"]
+
+    def popped(self, count: int) -> tuple[list[str], list[Expr]]:
+        """Return the lines before a statement that takes numbers, and where it finds each."""
+        places = [added(Name(TOP), Const(k)) for k in reversed(range(count))]
+        return self.moved(Const(count), "-="), places
+
+
+def pushes_of(s: Statement) -> int | None:
+    """Return how many numbers a statement saves at most; None if that is known only as it runs."""
+    match s:
+        case Push():
+            return 1
+        case If():
+            sides = [[pushes_of(inner) for inner in side] for side in (s.body, s.orelse)]
+            counts = [sum(n for n in side if n is not None) for side in sides]
+            return None if None in (*sides[0], *sides[1]) else max(counts)
+        case For() | While() | ForAll():
+            return None if any(isinstance(inner, Push) for inner in statements(s.body)) else 0
+    return 0
+
+
+def is_lasting(test: Expr, made: frozenset[str]) -> bool:
+    """Return True if a test that held once holds again: it is one of lengths of inputs."""
+    return all(
+        part.array not in made
+        if isinstance(part, Length)
+        else isinstance(part, Const | Op | Compare)
+        for part in walk(test)
+    )
+
+
+def popped_by(s: Statement) -> int:
+    """Return how many numbers a statement takes, but for its blocks."""
+    return sum(isinstance(part, Pop) for e in expressions_in(s) for part in walk(e))
+
+
+def on_stack(s: ForAll, count: int) -> ForAll:
+    """Return loops that read or write elements of the stack, so many in each pass."""
+    first = added(Name(TOP), linear(s, count))
+    slots = [added(first, Const(k)) for k in range(count)]
+    body: list[Statement] = []
+    for inner in s.body:
+        taken = popped_by(inner)
+        if taken:
+            body.append(with_slots(inner, [slots.pop() for _ in range(taken)]))
+        elif isinstance(inner, Push):
+            body.append(Assign(Load(STACK, (slots.pop(0),)), inner.value, place=inner.place))
+        else:
+            body.append(inner)
+    if slots:
+        raise TypeError(s)
+    return ForAll(s.counters, s.extents, tuple(body), place=s.place)
+
+
+def linear(s: ForAll, count: int) -> Expr:
+    """Return how many numbers the passes before one have saved."""
+    found: Expr = Const(0)
+    for counter, extent in zip(s.counters, s.extents, strict=True):
+        found = added(product(found, extent) if found != Const(0) else found, Name(counter))
+    return product(found, Const(count)) if found != Const(0) else found
+
+
+def sized(count: int, extents: tuple[Expr, ...]) -> Expr:
+    """Return how many numbers all passes save."""
+    found: Expr = Const(count)
+    for extent in extents:
+        found = product(found, extent)
+    return found
+
+
+def with_slots(s: Statement, slots: list[Expr]) -> Statement:
+    """Return a statement with elements of the stack in the place of what it pops."""
+    left = list(slots)
+
+    def change(e: Expr) -> Expr:
+        if isinstance(e, Pop):
+            return Load(STACK, (left.pop(0),))
+        parts = parts_of(e)
+        return rebuilt(e, tuple(map(change, parts))) if parts else e
+
+    match s:
+        case Assign():
+            return Assign(s.target, change(s.value), s.type, place=s.place)
+        case Bump():
+            return Bump(s.target, change(s.value), place=s.place)
+        case Let():
+            return Let(s.name, change(s.value), place=s.place)
+        case Count():
+            return Count(s.name, change(s.value), place=s.place)
+        case If():
+            return If(change(s.test), s.body, s.orelse, place=s.place)
+        case For(range=Op(op=op, args=args)):
+            steps = Op(op, tuple([whole(change(a)) for a in args]))
+            return For(s.name, steps, s.body, place=s.place)
+    raise TypeError(s)
+
+
+def whole(e: Expr) -> Expr:
+    """Return a bound of a range as an int."""
+    return Op("int", (e,)) if isinstance(e, Load) and e.array == STACK else e

@@ -1,0 +1,1 @@
+"""From source and types of arguments to a region."""

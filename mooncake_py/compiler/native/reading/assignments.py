@@ -1,0 +1,458 @@
+"""From assignments in the source to stores, and to what variables stand for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from mooncake_py.compiler.ir import Assign, Const, Count, Expr, Load, Name, Op, Select
+from mooncake_py.compiler.native.building import complexes, narrow, operations
+from mooncake_py.compiler.native.building.findings import Again, Findings
+from mooncake_py.compiler.native.building.indexing import viewed
+from mooncake_py.compiler.native.building.values import (
+    Array,
+    Cells,
+    ComplexArray,
+    ComplexNumber,
+    Index,
+    Number,
+    Tuple,
+    Unfit,
+    Value,
+)
+from mooncake_py.compiler.native.reading import lists
+from mooncake_py.compiler.native.reading.calls import CallReader
+from mooncake_py.compiler.native.reading.merging import bases_in
+from mooncake_py.compiler.native.reading.scope import Scope, shown
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
+from mooncake_py.overriding import override
+from mooncake_py.syntax.nodes import place_of
+
+__all__ = ["AssignmentReader", "alike"]
+
+
+class AssignmentReader(CallReader):
+    """Reads assignments.
+
+    Attributes
+    ----------
+    findings : Findings
+    scopes : list of Scope
+        Of the functions that are being read, from the outermost on.
+    types : dict of str to str
+        Of the variables of numbers in the region their types.
+    guarded : set of str
+        Memory that stands for other memory, and must not be written.
+    buffers : set of str
+        The memory of arrays that a loop binds anew.
+    """
+
+    findings: Findings
+    scopes: list[Scope]
+    types: dict[str, str]
+    guarded: set[str]
+    buffers: set[str]
+
+    def assigned(self, targets: Sequence[ast.expr], value: Value) -> None:
+        """Bind or write targets."""
+        if len(targets) > 1:  # the value is computed once, before any of them is bound
+            value = self.computed(value)
+        for target in targets:
+            self.to_target(target, value)
+
+    def to_target(self, target: ast.expr, value: Value) -> None:
+        """Bind or write a target."""
+        match target:
+            case ast.Name(id=name):
+                self.bind(name, value)
+            case ast.Tuple(elts=elts):
+                items = self.items(value, len(elts))
+                kept = self.exchanged(elts, [self.kept_apart(item) for item in items])
+                for part, item in zip(elts, kept, strict=True):
+                    self.to_target(part, item)
+            case ast.Subscript(value=base, slice=index):
+                self.written(base, index, value)
+            case ast.Attribute(value=base, attr=name):
+                self.bind_attribute(self.value(base), name, value)
+            case _:
+                raise Unfit("an assignment to what is no name and no item", place_of(target))
+
+    def items(self, value: Value, count: int) -> Sequence[Value]:
+        """Return the parts of a value that is unpacked."""
+        if isinstance(value, Tuple) and len(value.items) == count:
+            return value.items
+        if isinstance(value, Array) and value.shape:
+            self.b.check("eq", value.shape[0], Const(count))
+            views = [viewed(self.b, value, [Number(Const(k), "int")]) for k in range(count)]
+            return [v if v.shape else self.element(v) for v in views]
+        raise Unfit("a value that is unpacked into as many names", self.b.place)
+
+    def computed(self, value: Value) -> Value:
+        """Return a value as it is now, with the parts of a tuple."""
+        if isinstance(value, Tuple):
+            return Tuple(tuple(map(self.computed, value.items)))
+        return self.kept_apart(value)
+
+    def kept_apart(self, value: Value) -> Value:
+        """Return a value as it is now, before other targets are bound."""
+        if isinstance(value, Number) and not isinstance(value.e, Const):
+            if value.kind in REAL:
+                rank = None if value.rank is None else self.b.counted(value.rank)
+                return Number(self.b.number(value.e, value.kind), value.type, rank, value.narrow)
+            if value.kind == INT:
+                return Number(self.b.steady(value.e), value.type)
+            found = self.b.counted(value.e)
+            self.b.kinds[found.name] = BOOL
+            return Number(found, value.type)
+        if isinstance(value, ComplexNumber):
+            re, im = (self.number_apart(part) for part in (value.re, value.im))
+            return ComplexNumber(re, im)
+        if isinstance(value, Array) and not value.base:
+            return self.b.kept(value)
+        if isinstance(value, Tuple):
+            return replace(value, items=tuple(map(self.kept_apart, value.items)))
+        return value
+
+    def number_apart(self, value: Number) -> Number:
+        """Return a number as it is now."""
+        found = self.kept_apart(value)
+        assert isinstance(found, Number)
+        return found
+
+    def exchanged(self, targets: Sequence[ast.expr], values: Sequence[Value]) -> Sequence[Value]:
+        """Return arrays that a loop binds anew as they are now, before others take their memory."""
+        own = {
+            found.base
+            for target in targets
+            if isinstance(target, ast.Name)
+            and isinstance(found := self.scope.env.get(target.id), Array)
+        }
+        own &= self.buffers
+        moved = [v.base if isinstance(v, Array) and v.base in own else "" for v in values]
+        bases = [base for base in moved if base]
+        if len(set(bases)) < len(bases):
+            raise Unfit("arrays of one memory that change places", self.b.place)
+        return [self.moved(v) if base else v for v, base in zip(values, moved, strict=True)]
+
+    def moved(self, value: Value) -> Value:
+        """Return an array as it is now, in memory that only the new name for it stands for."""
+        assert isinstance(value, Array)
+        found = self.b.kept(value)
+        if value.whole:
+            return of_no_memory(found)
+        self.guarded.add(found.base)  # it was a view of what may have other names
+        return found
+
+    def bind(self, name: str, value: Value) -> None:
+        """Bind a variable."""
+        scope = self.scope
+        scope.maybe.pop(name, None)
+        if isinstance(value, Number):
+            scope.env[name] = self.bind_number(name, value)
+        elif isinstance(value, ComplexNumber):
+            scope.env[name] = self.bind_complex(name, value)
+        elif isinstance(value, Array):
+            scope.env[name] = self.bind_array(name, value)
+        elif isinstance(value, Tuple) and scope.named(name) in self.findings.unpacked:
+            kept = self.kept_apart(value)
+            assert isinstance(kept, Tuple)
+            for key, item in zip(scope.items_of(name, kept), kept.items, strict=True):
+                self.bind(key, item)
+            scope.env[name] = kept
+            self.refresh(name)
+        else:
+            scope.env[name] = self.kept_apart(value)
+
+    def refresh(self, name: str) -> None:
+        """Let the variable of a tuple stand for what its items, which are bound, stand for."""
+        env, found = self.scope.env, self.scope.env.get(name)
+        if isinstance(found, Tuple) and self.scope.named(name) in self.findings.unpacked:
+            items = [env[key] for key in self.scope.items_of(name, found) if key in env]
+            if len(items) == len(found.items):
+                env[name] = replace(found, items=tuple(items))
+            else:
+                del env[name]
+
+    def unpack(self, name: str, old: Value | None, value: Value | None) -> None:
+        """Find out that a variable of a tuple is bound anew where it must stand for one thing."""
+        if not isinstance(old, Tuple) or not isinstance(value, Tuple):
+            return
+        if alike(old, value):
+            own = self.scope.named(name)
+            if own not in self.findings.unpacked:
+                self.findings.unpacked.add(own)
+                raise Again
+
+    def bind_complex(self, name: str, value: ComplexNumber) -> ComplexNumber:
+        """Bind a variable to a complex number: two of real ones, which may read one another."""
+        re, im = (self.number_apart(part) for part in (value.re, value.im))
+        return ComplexNumber(self.bind_number(f"{name}.re", re), self.bind_number(f"{name}.im", im))
+
+    def bind_attribute(self, o: Value, name: str, value: Value) -> None:
+        """Bind an attribute of an object."""
+        raise NotImplementedError
+
+    def bind_number(self, name: str, value: Number) -> Number:
+        """Bind a variable to a number; return what it stands for."""
+        b, own = self.b, self.scope.named(name)
+        if value.kind == INT and self.scope.bindings[name] == 1 and value.type == "int":
+            return Number(b.steady(value.e), "int")
+        kind = FLOAT if own in self.findings.widened else value.kind
+        known = b.kinds.setdefault(own, kind)
+        if known != kind:
+            if BOOL in (known, kind):
+                raise Unfit("a variable that is a truth or a number", b.place)
+            self.findings.widened.add(own)
+            self.findings.varied.add(own)
+            if FLOAT32 in (known, kind):
+                self.findings.narrow.add(own)
+            raise Again
+        e = narrow.as_float64(value) if kind == FLOAT else value.e
+        target = Name(own, place=b.place)
+        b.add(Assign(target, e, place=b.place) if kind in REAL else Count(own, e, place=b.place))
+        b.ranges.natural.discard(own)
+        b.frozen = {}
+        if own in self.findings.varied:
+            if kind != FLOAT:
+                raise Unfit("a variable whose type varies", b.place)
+            rank = f"{own}_rank"
+            b.kinds[rank] = INT
+            b.add(Count(rank, operations.rank_of(b, value), place=b.place))
+            if narrow.is_narrow(value) and own not in self.findings.narrow:
+                self.findings.narrow.add(own)
+                raise Again
+            is_narrow = own in self.findings.narrow
+            if is_narrow and narrow.is_wide(value):
+                raise Unfit("a variable that is a float32 or a float64", b.place)
+            return Number(target, "float64", Name(rank), is_narrow)
+        if value.rank is not None or self.types.setdefault(own, value.type) != value.type:
+            self.findings.varied.add(own)
+            raise Again
+        return Number(target, value.type)
+
+    def bind_array(self, name: str, value: Array) -> Array:
+        """Bind a variable to an array; return what it stands for."""
+        b, own = self.b, self.scope.named(name)
+        before = self.scope.env.get(name)
+        if own in self.findings.carried and b.loops and isinstance(before, Array):
+            if value.base:
+                if not value.whole or b.made.get(value.base) != b.loops:
+                    raise Unfit(
+                        f"{shown(name)} becomes another view in each pass of a loop", b.place
+                    )
+                self.guarded.add(value.base)  # which has two names until the next pass
+            if value.kind != before.kind or len(value.shape) != len(before.shape):
+                raise Unfit(f"{shown(name)} becomes another kind of array in a loop", b.place)
+            self.of_shape(value, before)
+            if isinstance(before, ComplexArray):
+                complexes.store(b, before, *self.parts_for(before, value))
+            else:
+                b.store(before, operations.broadcast_to(value, before.shape, b))
+            self.forget_views(name, before)
+            return before
+        if value.base in self.buffers:
+            if not value.whole:
+                return value
+            found = b.kept(value)  # it keeps what the other name has now
+            self.guarded |= {value.base, found.base}
+            return found
+        return value if value.base else b.kept(value)
+
+    def forget_views(self, name: str, a: Array) -> None:
+        """Forget what other variables are views of: the array that was there before."""
+        for scope in self.scopes:
+            for other, value in list(scope.env.items()):
+                if other != name and a.base in bases_in([value]):
+                    del scope.env[other]
+
+    def of_shape(self, value: Array, like: Array) -> Array:
+        """Return an array that must have the shape of another one."""
+        for n, m in zip(value.shape, like.shape, strict=True):
+            self.b.check("eq", n, m)
+        return value
+
+    def written(self, base: ast.expr, index: ast.expr, value: Value) -> None:
+        """Write an element, a view, or where a mask is true."""
+        b, a = self.b, self.value(base)
+        if isinstance(a, Cells):
+            lists.write(b, a, self.number(index), value, self.findings.mixed)
+            return
+        if not isinstance(a, Array) or not a.base:
+            raise Unfit("an assignment to an item of what is no array", b.place)
+        parts = self.parts(index)
+        if len(parts) == 1 and isinstance(parts[0], Array) and parts[0].kind == BOOL:
+            self.where(a, parts[0], value)
+        else:
+            self.store(viewed(b, a, parts), value)
+
+    def store(self, a: Array, value: Value) -> None:
+        """Write all elements of a view."""
+        b = self.b
+        self.require_memory(a)
+        if isinstance(a, ComplexArray):
+            self.store_complex(a, value)
+            return
+        if not isinstance(value, Number | Array):
+            raise Unfit("a value that is neither a number nor an array", b.place)
+        if not a.shape and isinstance(value, Number):
+            target = a.at(())
+            assert isinstance(target, Load)
+            b.add(Assign(target, self.converted(value.e, value.kind, a.kind), place=b.place))
+            return
+        element = operations.broadcast_to(value, a.shape, b)
+        kind = value.kind
+        if isinstance(value, Array) and value.base == a.base and b.overlaps(a, element):
+            raise Unfit("a copy of memory onto itself, which NumPy may not buffer", b.place)
+        b.store(a, lambda at: self.converted(element(at), kind, a.kind))
+
+    def store_complex(self, a: ComplexArray, value: Value) -> None:
+        """Write all elements of a view of complex numbers."""
+        b = self.b
+        if not a.shape:
+            value = self.kept_apart(value)
+        parts = self.parts_for(a, value)
+        if isinstance(value, Array) and value.base == a.base:
+            for own, part in zip(a.parts, parts, strict=True):
+                if b.overlaps(own, part):
+                    raise Unfit("a copy of memory onto itself, which NumPy may not buffer", b.place)
+        complexes.store(b, a, *parts)
+
+    def parts_for(self, a: ComplexArray, value: Value) -> list[Callable[[Index], Expr]]:
+        """Return what gives the real and the imaginary parts that are written to an array."""
+
+        def part(p: Number | Array, kind: str) -> Callable[[Index], Expr]:
+            at = operations.broadcast_to(p, a.shape, self.b)
+            return lambda index: self.converted(at(index), p.kind, kind)
+
+        return [part(p, a.re.kind) for p in complexes.parts_of(self.b, value)]
+
+    def require_memory(self, a: Array) -> None:
+        """Raise for an array whose memory is not to be written."""
+        if not a.base:
+            raise Unfit("a write to elements that an array of ints picks", self.b.place)
+        if a.frozen:
+            raise Unfit("a write to a view that must not be written", self.b.place)
+        if a.base in self.guarded:
+            raise Unfit("a write to an array that a loop binds anew", self.b.place)
+
+    def converted(self, e: Expr, kind: str, to: str) -> Expr:
+        """Return an element as one of the array that it is written to."""
+        if kind == to:
+            return operations.as_float(e) if to in REAL else e
+        if to not in REAL or kind == BOOL:
+            raise Unfit("a write that changes the kind of a number", self.b.place)
+        return operations.as_float(e) if isinstance(e, Const) else Op(to, (e,))
+
+    def where(self, a: Array, mask: Array, value: Value, op: str = "") -> None:
+        """Write a number where a mask is true."""
+        b = self.b
+        self.require_memory(a)
+        if isinstance(a, ComplexArray):
+            self.where_complex(a, mask, value, op)
+            return
+        if not isinstance(value, Number) or len(mask.shape) != len(a.shape):
+            raise Unfit("a write of arrays where a mask is true", b.place)
+        self.of_shape(mask, a)
+        mask = mask if mask.base != a.base else b.kept(mask)
+        e = self.converted(operations.as_element(b, value), value.kind, a.kind)
+
+        def chosen(at: Index) -> Expr:
+            old = a.at(at)
+            return Select(mask.at(at), Op(op, (old, e)) if op else e, old, place=b.place)
+
+        b.store(a, chosen)
+
+    def where_complex(self, a: ComplexArray, mask: Array, value: Value, op: str) -> None:
+        """Write a complex number where a mask is true."""
+        if not isinstance(value, Number | ComplexNumber) or len(mask.shape) != len(a.shape):
+            raise Unfit("a write of arrays where a mask is true", self.b.place)
+        self.of_shape(mask, a)
+        mask = mask if not mask.base else self.b.kept(mask)
+        value = self.kept_apart(value)
+        changed = complexes.operated(self.b, op, a, value) if op else value
+
+        def chosen(new: Callable[[Index], Expr], old: Array) -> Callable[[Index], Expr]:
+            return lambda at: Select(mask.at(at), new(at), old.at(at), place=self.b.place)
+
+        parts = self.parts_for(a, changed)
+        complexes.store(self.b, a, *[chosen(p, old) for p, old in zip(parts, a.parts, strict=True)])
+
+    def augmented(self, node: ast.AugAssign) -> None:
+        """Read ``target op= value``."""
+        target = node.target
+        if isinstance(target, ast.Name):
+            old, value = self.value(target_read(target)), self.value(node.value)
+            if isinstance(old, Array):
+                self.change(old, node.op, value)
+            else:
+                self.bind(target.id, self.operated(node.op, old, value))
+            return
+        if isinstance(target, ast.Attribute):
+            o = self.value(target.value)
+            old = self.attribute(o, target.attr)
+            with self.among_others():
+                value = self.value(node.value)
+            if isinstance(old, Array):
+                self.change(old, node.op, value)
+            else:
+                old = self.operated(node.op, old, value)
+            self.bind_attribute(o, target.attr, old)
+            return
+        a = self.value(target.value)
+        if isinstance(a, Cells):
+            at = self.number(target.slice)
+            old = lists.item(self.b, a, at)
+            with self.among_others():
+                value = self.operated(node.op, old, self.value(node.value))
+            lists.write(self.b, a, at, value, self.findings.mixed)
+            return
+        if not isinstance(a, Array):
+            raise Unfit("an assignment to an item of what is no array", place_of(target))
+        parts = self.parts(target.slice)
+        with self.among_others():  # an element is read before
+            value = self.value(node.value)
+        if len(parts) == 1 and isinstance(parts[0], Array) and parts[0].kind == BOOL:
+            if type(node.op) not in (ast.Add, ast.Sub, ast.Mult):
+                raise Unfit("a change where a mask is true", place_of(target))
+            self.where(a, parts[0], value, type(node.op).__name__.lower().replace("mult", "mul"))
+            return
+        view = viewed(self.b, a, parts)
+        self.change(view, node.op, value)
+
+    def change(self, a: Array, op: ast.operator, value: Value) -> None:
+        """Change an array in place."""
+        if a.shape:
+            changed = self.operated(op, a, value)
+            assert isinstance(changed, Array)
+            if len(changed.shape) != len(a.shape):
+                raise Unfit("a change of an array by one with more axes", self.b.place)
+            self.store(a, self.of_shape(changed, a))
+        else:
+            self.store(a, self.operated(op, self.element(a), value))
+
+    @override
+    def written_to(self, out: Value, value: Value) -> Value:
+        if not isinstance(out, Array):
+            raise Unfit("out= that is no array", self.b.place)
+        if isinstance(value, Array):
+            self.of_shape(value, out)
+        self.store(out, value)
+        return out
+
+
+def alike(a: Tuple, b: Tuple) -> bool:
+    """Return True for two tuples, or two lists, of one length."""
+    return len(a.items) == len(b.items) and a.is_list == b.is_list
+
+
+def of_no_memory(a: Array) -> Array:
+    """Return an array as if its elements were computed, so that it is copied where it is bound."""
+    if isinstance(a, ComplexArray):
+        return a.mapped(of_no_memory)
+    return Array(a.shape, a.kind, a.at)
+
+
+def target_read(target: ast.Name) -> ast.Name:
+    """Return a target as it is read."""
+    return ast.copy_location(ast.Name(target.id, ast.Load()), target)

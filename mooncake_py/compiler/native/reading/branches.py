@@ -1,0 +1,190 @@
+"""From branches in the source to those of a region, and what variables stand for after them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from mooncake_py.compiler.ir import Const, Expr, If, Statement
+from mooncake_py.compiler.native.building.values import (
+    Array,
+    ComplexNumber,
+    Known,
+    Number,
+    Tuple,
+    Unfit,
+    Value,
+)
+from mooncake_py.compiler.native.reading.assignments import AssignmentReader, alike
+from mooncake_py.compiler.native.reading.merging import Before, bases_in, merged
+from mooncake_py.syntax.nodes import place_of
+
+__all__ = ["LEAVING", "NOTHING", "BranchReader", "leaves", "may_leave"]
+
+LEAVING = ast.Break | ast.Continue | ast.Return | ast.Raise
+NOTHING = Known(None)
+SETTLED = Number | ComplexNumber | Known | None
+
+
+class BranchReader(AssignmentReader):
+    """Reads branches, and what they give back.
+
+    Attributes
+    ----------
+    inputs : set of str
+        Arrays that are passed.
+    result : Value or None
+        What the function that is being read gives back, where it is known.
+    loops_outside : int
+        How many of the loops that a statement is in are of functions round this one.
+    initial, known_as : dict
+        What attributes that nothing assigns, and captured variables, stand for.
+    """
+
+    inputs: set[str]
+    result: Value | None
+    loops_outside: int
+    initial: dict[str, Value]
+    known_as: dict[Any, Value]
+
+    def read(self, nodes: Sequence[ast.stmt]) -> None:
+        """Read statements."""
+        raise NotImplementedError
+
+    def branch(self, node: ast.If, rest: Sequence[ast.stmt]) -> None:
+        """Read ``if``; what follows is part of both sides where one may leave."""
+        b = self.b
+        test = self.test(node.test)
+        sides = [[*node.body, *([] if leaves(node.body) else rest)]]
+        sides.append([*node.orelse, *([] if leaves(node.orelse) else rest)])
+        if isinstance(test, Const):
+            self.read(sides[0 if test.value else 1])
+            return
+        before = dict(self.scope.env), dict(self.scope.maybe), self.result
+        known = Before.of(b)
+        found: list[tuple[Any, dict[str, Value], dict[str, Expr], Value | None, bool]] = []
+        for side in sides:
+            self.scope.env, self.scope.maybe, self.result = dict(before[0]), dict(before[1]), None
+            with b.within() as block:
+                self.read(side)
+                self.settle_result()
+            left = leaves(side, ast.Break | ast.Continue | ast.Raise)
+            found.append((block, self.scope.env, self.scope.maybe, self.result, left))
+        (x, env, maybe, result, left), (y, env2, maybe2, result2, left2) = found
+        if left and not left2:
+            env, maybe, result = env2, maybe2, self.merged_result(known, [y], [result2])
+        elif left2 and not left:
+            result = self.merged_result(known, [x], [result])
+        elif not left and not left2:
+            for name, v in list(env.items()):
+                if v != env2.get(name):
+                    self.unpack(name, v, env2.get(name))
+                    self.merge(name, known, (x, y), (env, env2))
+            if result != result2:
+                result = result2 = self.merged_result(known, (x, y), (result, result2))
+            env = {name: v for name, v in env.items() if env2.get(name) == v}
+            maybe = {name: e for name, e in (maybe | maybe2).items() if name in env}
+        b.add(If(test, tuple(x), tuple(y), place=place_of(node)))
+        self.scope.env, self.scope.maybe = env, maybe
+        self.result = result if result is not None else before[2]
+
+    def merge(
+        self,
+        name: str,
+        known: Before,
+        blocks: Sequence[list[Statement]],
+        envs: Sequence[dict[str, Value]],
+    ) -> None:
+        """Let a variable that stands for two arrays stand for one, which holds either.
+
+        Memory from before the branch must have no other name: who writes it would not see this one.
+        What the caller can see must not be written by this name, either.
+        """
+        values = [env.get(name) for env in envs]
+        arrays = [v for v in values if isinstance(v, Array)]
+        if len(arrays) < 2:
+            return
+        others = self.seen_elsewhere()
+        for env, a in zip(envs, arrays, strict=True):
+            rest = bases_in([v for other, v in env.items() if other != name])
+            if a.base and a.base in others.union(rest):
+                return
+        found = merged(self.b, known, blocks, arrays)
+        if found is None:
+            return
+        if any(a.base in self.inputs | self.guarded or a.frozen for a in arrays):
+            self.guarded.add(found.base)
+        for env in envs:
+            env[name] = found
+
+    def seen_elsewhere(self) -> set[str]:
+        """Return the memory that other functions, attributes and captured variables refer to."""
+        found = [*self.initial.values(), *self.known_as.values()]
+        found += [v for s in self.scopes if s is not self.scope for v in s.env.values()]
+        return set(bases_in(found))
+
+    def merged_result(
+        self, known: Before, blocks: Sequence[list[Statement]], values: Sequence[Value | None]
+    ) -> Value | None:
+        """Return one result for those of the sides of a branch that do not leave."""
+        first = values[0]
+        if all(value == first for value in values) and isinstance(first, SETTLED):
+            return first
+        tuples = [v for v in values if isinstance(v, Tuple)]
+        if len(tuples) == len(values) and all(alike(v, tuples[0]) for v in tuples):
+            rows = zip(*[v.items for v in tuples], strict=True)
+            items = [self.merged_result(known, blocks, row) for row in rows]
+            return replace(tuples[0], items=tuple(v for v in items if v is not None))
+        arrays = [v for v in values if isinstance(v, Array)]
+        if len(arrays) == len(values):
+            if all(a == arrays[0] for a in arrays) and arrays[0].base in known.arrays:
+                return arrays[0]
+            seen = self.inputs | self.seen_elsewhere()
+            if seen.isdisjoint(a.base for a in arrays):
+                found = merged(self.b, known, blocks, arrays)
+                if found is not None:
+                    return found
+        raise Unfit("results that differ from branch to branch", self.b.place)
+
+    def returned(self, value: Value) -> None:
+        """Note what the function gives back."""
+        if self.b.loops > self.loops_outside:
+            raise Unfit("a return within a loop", self.b.place)
+        self.result = value
+
+    def settle_result(self) -> None:
+        """Bind what a side of a branch gives back to a variable, as the other side does."""
+        if self.result is None or self.result == NOTHING:
+            return
+        self.result = self.settled(self.result, "return")
+
+    def settled(self, value: Value, name: str) -> Value:
+        """Return a result under names of ours."""
+        if isinstance(value, Tuple):
+            items = [self.settled(v, f"{name}_{k}") for k, v in enumerate(value.items)]
+            return Tuple(tuple(items), value.is_list)
+        if isinstance(value, ComplexNumber):
+            return self.bind_complex(name, value)
+        if not isinstance(value, Number):
+            return value
+        self.scope.bindings[name] = 2
+        return self.bind_number(name, value)
+
+
+def may_leave(node: ast.stmt) -> bool:
+    """Return True if a branch may leave the pass of the loop or the function that it is in."""
+    if isinstance(node, LEAVING):
+        return True
+    return isinstance(node, ast.If) and any(map(may_leave, (*node.body, *node.orelse)))
+
+
+def leaves(body: Sequence[ast.stmt], how: Any = LEAVING) -> bool:
+    """Return True if a block leaves for certain."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, ast.If):
+        return bool(last.orelse) and leaves(last.body, how) and leaves(last.orelse, how)
+    return isinstance(last, how)

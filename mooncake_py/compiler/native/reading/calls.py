@@ -1,0 +1,139 @@
+"""From calls in the source to what functions, methods and classes give back."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.compiler.ir import statements
+from mooncake_py.compiler.native.building import operations
+from mooncake_py.compiler.native.building.values import (
+    Array,
+    ComplexNumber,
+    Function,
+    Known,
+    Object,
+    Unfit,
+    Value,
+)
+from mooncake_py.compiler.native.functions import of_numpy
+from mooncake_py.compiler.native.reading.expressions import ExpressionReader
+from mooncake_py.compiler.native.regions.mentions import bound_by
+from mooncake_py.jitted import python_function
+from mooncake_py.overriding import override
+from mooncake_py.syntax.nodes import place_of
+
+__all__ = ["CallReader"]
+
+AT_ONCE = (sum, min, max, tuple, list)
+"""Builtins that take all that a generator yields before anything else happens."""
+
+
+class CallReader(ExpressionReader):
+    """Reads calls."""
+
+    @override
+    def call(self, node: ast.Call) -> Value:
+        """Read a call."""
+        if any(isinstance(a, ast.Starred) for a in node.args) or any(
+            k.arg is None for k in node.keywords
+        ):
+            raise Unfit("a call with * or **", place_of(node))
+        base: Value | None = None
+        first: Sequence[Value] = ()
+        if isinstance(node.func, ast.Attribute):
+            base = self.value(node.func.value)
+            if isinstance(base, Array | ComplexNumber):
+                method = of_numpy.method_of(base, node.func.attr)
+                if method is None:
+                    raise Unfit(f"the method {node.func.attr} of an array", place_of(node))
+                return method(self.b, (base, *map(self.value, node.args)), self.keywords(node))
+            if isinstance(base, Object):
+                f, first = self.method_of(base, node.func.attr)
+            else:
+                f = self.attribute(base, node.func.attr)
+        else:
+            f = self.value(node.func)
+        if not isinstance(f, Known | Function):
+            raise Unfit("a call of what is no function", place_of(node))
+        target = f.value if isinstance(f, Known) else f
+        args = [*first, *[self.passed(a, target) for a in node.args]]
+        given = self.keywords(node)
+        known, start, depth = set(self.b.arrays), len(self.b.block), self.nested
+        before = self.scope.attributes()
+        known.update(self.scope.named(name) for name in before)
+        self.nested = 0
+        found = self.called(target, args, given, node)
+        self.nested = depth
+        if depth > 1 and (
+            changed(before, self.scope.attributes())
+            or any(
+                not known.isdisjoint(bound_by(s)) for s in statements(tuple(self.b.block[start:]))
+            )
+        ):
+            raise Unfit(
+                "a write within an expression, parts of which are read later", place_of(node)
+            )
+        return found
+
+    def passed(self, node: ast.expr, f: Any) -> Value:
+        """Read an argument; a generator runs at once only where it is taken at once."""
+        if isinstance(node, ast.GeneratorExp) and f in AT_ONCE:
+            with self.among_others():
+                return self.comprehension(node)
+        return self.value(node)
+
+    def keywords(self, node: ast.Call) -> dict[str, Value]:
+        """Read the arguments that are given by name."""
+        return {str(k.arg): self.value(k.value) for k in node.keywords}
+
+    def called(
+        self, f: Any, args: Sequence[Value], given: dict[str, Value], node: ast.Call
+    ) -> Value:
+        """Return what a function gives back."""
+        try:
+            reader = of_numpy.reader_of(f, args)
+        except TypeError:
+            reader = None
+        if isinstance(f, Function) or (reader is None and python_function(f) is not None):
+            return self.inlined(f, args, given, node)
+        if reader is None and isinstance(f, type):
+            return self.constructed(f, args, given, node)
+        out = given.pop("out", None) if isinstance(f, np.ufunc) or f is np.dot else None
+        if f is np.dot and isinstance(out, Array) and not out.whole:
+            raise Unfit("np.dot into a view", place_of(node))
+        if reader is not None:
+            try:
+                found = reader(self.b, args, given)
+            except ValueError as error:  # of too few arguments, or too many
+                raise Unfit("a call with arguments that do not fit", place_of(node)) from error
+        else:
+            found = None if given else operations.applied(self.b, f, args)
+        if found is None:
+            name = getattr(f, "__name__", type(f).__name__)
+            raise Unfit(f"the function {name}", place_of(node))
+        return found if out is None else self.written_to(out, found)
+
+    def written_to(self, out: Value, value: Value) -> Value:
+        """Store in an array, and return it."""
+        raise NotImplementedError
+
+    def inlined(
+        self, f: Any, args: Sequence[Value], given: dict[str, Value], node: ast.Call
+    ) -> Value:
+        """Read the body of a function of the user's, jitted or not, in the place of a call."""
+        raise NotImplementedError
+
+    def constructed(
+        self, cls: type, args: Sequence[Value], given: dict[str, Value], node: ast.Call
+    ) -> Value:
+        """Read the call of a class."""
+        raise NotImplementedError
+
+
+def changed(before: dict[str, Value], after: dict[str, Value]) -> bool:
+    """Return True if attributes do not stand for what they stood for."""
+    return any(after.get(name) != value for name, value in before.items())

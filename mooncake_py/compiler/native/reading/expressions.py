@@ -1,0 +1,434 @@
+"""From expressions in the source to numbers and arrays of a region."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.compiler.ir import (
+    Assign,
+    Compare,
+    Const,
+    Count,
+    Expr,
+    If,
+    Load,
+    Name,
+    Op,
+    Select,
+)
+from mooncake_py.compiler.native.building import complexes, narrow, operations
+from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.findings import Findings
+from mooncake_py.compiler.native.building.indexing import Part, Slice, viewed
+from mooncake_py.compiler.native.building.values import (
+    NUMPY_TYPES,
+    Array,
+    Cells,
+    ComplexArray,
+    ComplexNumber,
+    Known,
+    Number,
+    Object,
+    Tuple,
+    Unfit,
+    Value,
+)
+from mooncake_py.compiler.native.functions import of_numpy
+from mooncake_py.compiler.native.reading import lists
+from mooncake_py.compiler.native.reading.scope import INPUTS, Scope, constant
+from mooncake_py.compiler.native.regions.linear import ZERO
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT, REAL
+from mooncake_py.compiler.read_expressions import COMPARISONS
+from mooncake_py.syntax.nodes import place_of
+
+__all__ = ["ExpressionReader"]
+
+OPERATORS: dict[type[ast.operator], str] = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.Pow: "pow",
+    ast.FloorDiv: "floordiv", ast.Mod: "mod",
+}  # fmt: skip
+LOGICAL: dict[type[ast.operator], str] = {ast.BitAnd: "and", ast.BitOr: "or"}
+LOGIC: dict[type[ast.boolop], str] = {ast.And: "and", ast.Or: "or"}
+
+
+class ExpressionReader:
+    """Reads expressions of the function that `scope` tells.
+
+    Attributes
+    ----------
+    b : Builder
+    scope : Scope
+    findings : Findings
+    nested : int
+        Of how many expressions and statements what is read is a part.
+    """
+
+    b: Builder
+    scope: Scope
+    findings: Findings
+    nested = 0
+
+    def value(self, node: ast.expr) -> Value:
+        """Read an expression."""
+        with self.among_others():
+            return self.read_value(node)
+
+    @contextmanager
+    def among_others(self) -> Iterator[None]:
+        """Read what is part of something else: a call in it must not write what that reads."""
+        self.nested += 1
+        try:
+            yield
+        finally:
+            self.nested -= 1
+
+    def read_value(self, node: ast.expr) -> Value:
+        """Read an expression, by its kind."""
+        b = self.b
+        match node:
+            case ast.Constant(value=value):
+                found = constant(value)
+                assert found is not None
+                return found
+            case ast.Name(id=name):
+                return self.variable(name)
+            case ast.BinOp(left=left, op=ast.MatMult(), right=right):
+                return of_numpy.product(b, [self.value(left), self.value(right)], {})
+            case ast.BinOp(left=left, op=op, right=right):
+                return self.operated(op, self.value(left), self.value(right))
+            case ast.UnaryOp(op=op, operand=operand):
+                return self.prefixed(op, self.value(operand))
+            case ast.Compare(left=left, ops=ops, comparators=others):
+                return self.compared(ops, [left, *others])
+            case ast.BoolOp(op=op, values=values):
+                return self.logical(op, values)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return self.either(test, body, orelse)
+            case ast.Tuple(elts=elts) | ast.List(elts=elts):
+                return Tuple(tuple(map(self.value, elts)), isinstance(node, ast.List))
+            case ast.Attribute(value=base, attr=name):
+                return self.attribute(self.value(base), name)
+            case ast.Subscript(value=base, slice=index):
+                return self.item(self.value(base), index)
+            case ast.Call():
+                return self.call(node)
+            case ast.Lambda():
+                return self.made_function(node)
+            case ast.ListComp():
+                return self.comprehension(node)
+        raise Unfit(f"the expression {ast.unparse(node)[:40]}", place_of(node))
+
+    def number(self, node: ast.expr) -> Number:
+        """Read an expression that must be a number."""
+        found = self.value(node)
+        if not isinstance(found, Number):
+            raise Unfit("what is no number in the place of one", place_of(node))
+        return found
+
+    def variable(self, name: str) -> Value:
+        """Read a variable."""
+        return self.variable_in(self.scope, name)
+
+    def variable_in(self, scope: Scope, name: str) -> Value:
+        """Read a variable of a function that is being read, or of one round it."""
+        if name in scope.env:
+            bound = scope.maybe.get(name)
+            if bound is not None:
+                self.b.require(bound)
+            return scope.env[name]
+        if name in scope.local:
+            raise Unfit(f"the variable {name}, which may not be bound here", self.b.place)
+        if scope.parent is not None and name in scope.function.__code__.co_freevars:
+            return self.variable_in(scope.parent, name)
+        value = scope.outside(name)
+        if isinstance(value, INPUTS):
+            return self.captured(scope, name, value)
+        found = constant(value)
+        assert found is not None
+        return found
+
+    def captured(self, scope: Scope, name: str, value: Any) -> Value:
+        """Read a global or captured float or array, which is an input."""
+        raise NotImplementedError
+
+    # Operators.
+
+    def operated(self, op: ast.operator, x: Value, y: Value) -> Value:
+        """Read an operator between two values."""
+        if isinstance(op, ast.Mult) and isinstance(x, Tuple) and isinstance(y, Number):
+            return lists.repeated(self.b, x, y, self.findings.mixed)
+        if type(op) in LOGICAL:
+            return self.both(LOGICAL[type(op)], x, y)
+        if type(op) not in OPERATORS:
+            raise Unfit("an operator on bits", self.b.place)
+        if complexes.is_complex(x, y):
+            return complexes.operated(self.b, OPERATORS[type(op)], x, y)
+        return operations.operated(self.b, OPERATORS[type(op)], x, y)
+
+    def both(self, op: str, x: Value, y: Value) -> Value:
+        """Read ``&`` or ``|`` of truths."""
+        values = (x, y)
+        if not all(isinstance(v, Number | Array) and v.kind == BOOL for v in values):
+            raise Unfit("an operator on bits", self.b.place)
+        if isinstance(x, Number) and isinstance(y, Number):
+            return Number(Op(op, (x.e, y.e)), "bool_" if "bool_" in (x.type, y.type) else "bool")
+        return operations.elementwise(self.b, lambda p, q: Op(op, (p, q)), BOOL, values)
+
+    def prefixed(self, op: ast.unaryop, x: Value) -> Value:
+        """Read an operator before a value."""
+        if isinstance(op, ast.USub) and complexes.is_complex(x):
+            return complexes.negative(self.b, x)
+        if isinstance(op, ast.USub):
+            return operations.negative(self.b, x)
+        if isinstance(op, ast.UAdd) and isinstance(x, Number) and x.type != "bool":
+            return x
+        if isinstance(op, ast.Not):
+            return Number(opposite(self.truth(x)), "bool")
+        if isinstance(op, ast.Invert) and isinstance(x, Array) and x.kind == BOOL:
+            return operations.elementwise(self.b, lambda p: Op("not", (p,)), BOOL, (x,))
+        raise Unfit("an operator before a value", self.b.place)
+
+    def compared(self, ops: Sequence[ast.cmpop], nodes: Sequence[ast.expr]) -> Value:
+        """Read comparisons; of objects that are the same in each call they are known."""
+        values = [self.value(node) for node in nodes]
+        if len(ops) == 1 and isinstance(ops[0], ast.Is | ast.IsNot):
+            same = self.same(*values)
+            return Number(Const(same == isinstance(ops[0], ast.Is)), "bool")
+        if any(isinstance(v, Known) for v in values):
+            fixed = all(v.never_changes for v in values if isinstance(v, Known))
+            if fixed and len(ops) == 1 and isinstance(ops[0], ast.Eq | ast.NotEq):
+                x, y = (
+                    (v.value for v in values if isinstance(v, Known))
+                    if all(isinstance(v, Known) for v in values)
+                    else (0, 1)
+                )
+                return Number(Const((x == y) == isinstance(ops[0], ast.Eq)), "bool")
+            raise Unfit("a comparison of what are no numbers", self.b.place)
+        if not all(type(op) in COMPARISONS for op in ops) or any(
+            isinstance(v, Tuple) for v in values
+        ):
+            raise Unfit("a comparison of what are no numbers", self.b.place)
+        names = [COMPARISONS[type(op)] for op in ops]
+        if complexes.is_complex(*values):
+            return complexes.compared(self.b, names, values)
+        return operations.compared(self.b, names, values)
+
+    def same(self, x: Value, y: Value) -> bool:
+        """Return whether two values are one object, where one of them is None."""
+        values = [x, y]
+        if not any(isinstance(v, Known) and v.value is None for v in values):
+            raise Unfit("a comparison of objects", self.b.place)
+        return all(isinstance(v, Known) and v.value is None for v in values)
+
+    def logical(self, op: ast.boolop, nodes: Sequence[ast.expr]) -> Value:
+        """Read ``and`` or ``or``, which give one of their operands back."""
+        first, *others = nodes
+        x = self.value(first)
+        if not others:
+            return x
+        test = self.truth(x)
+        if isinstance(test, Const):
+            return x if bool(test.value) == isinstance(op, ast.Or) else self.logical(op, others)
+        y = self.logical(op, others)
+        if not isinstance(x, Number) or not isinstance(y, Number):
+            raise Unfit("and or or of what are no truths", self.b.place)
+        if x.kind != BOOL or x.type != y.type:
+            raise Unfit("and or or of what are no truths", self.b.place)
+        return Number(Op(LOGIC[type(op)], (test, self.truth(y))), x.type)
+
+    def test(self, node: ast.expr) -> Expr:
+        """Read a test, of which only the truth counts."""
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return opposite(self.test(node.operand))
+        if not isinstance(node, ast.BoolOp):
+            return self.truth(self.value(node))
+        decides = isinstance(node.op, ast.Or)
+        parts: list[Expr] = []
+        for part in node.values:
+            test = self.test(part)
+            if not isinstance(test, Const):
+                parts.append(test)
+            elif bool(test.value) == decides:
+                parts.append(test)
+                break
+        if not parts:
+            return Const(not decides)
+        return parts[0] if len(parts) == 1 else Op(LOGIC[type(node.op)], tuple(parts))
+
+    def truth(self, x: Value) -> Expr:
+        """Return a value as a test."""
+        if isinstance(x, Known) and not x.never_changes:
+            raise Unfit(f"whether an object of type {type(x.value).__name__} is true", self.b.place)
+        if isinstance(x, Known | Tuple):
+            return Const(bool(x.value if isinstance(x, Known) else x.items))
+        if not isinstance(x, Number):
+            raise Unfit("an array as a truth", self.b.place)
+        if isinstance(x.e, Const):
+            return Const(bool(x.e.value))
+        return x.e if x.kind == BOOL else Compare(("ne",), (x.e, ZERO))
+
+    def either(self, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Value:
+        """Read ``a if test else b``, of which one side only is computed."""
+        chosen = self.test(test)
+        if isinstance(chosen, Const):
+            return self.value(body if chosen.value else orelse)
+        b = self.b
+        if not isinstance(chosen, Name):
+            chosen = b.counted(chosen)
+            b.kinds[chosen.name] = BOOL
+        sides: list[tuple[list[Any], Number]] = []
+        for node in (body, orelse):
+            with b.within() as block:
+                found = self.number(node)
+            sides.append((block, found))
+        (_, x), (_, y) = sides
+        kind = x.kind if x.kind == y.kind else FLOAT
+        is_narrow = narrow.may_be_narrow(b, (x, y)) and kind == FLOAT
+        if BOOL in (x.kind, y.kind) and x.kind != y.kind:
+            raise Unfit("a truth or a number", b.place)
+        name = b.fresh("e")
+        b.kinds[name] = kind
+        for block, found in sides:
+            e = narrow.as_float64(found) if kind == FLOAT else found.e
+            block.append(
+                Assign(Name(name), e, place=b.place)
+                if kind in REAL
+                else Count(name, e, place=b.place)
+            )
+        b.add(If(chosen, tuple(sides[0][0]), tuple(sides[1][0]), place=b.place))
+        if x.type == y.type and x.rank is None and y.rank is None:
+            return Number(Name(name), x.type)
+        if kind != FLOAT:
+            raise Unfit("an int of Python or of NumPy", b.place)
+        ranks = (operations.rank_of(b, x), operations.rank_of(b, y))
+        return Number(Name(name), "float64", Select(chosen, *ranks), is_narrow)
+
+    # Attributes and items.
+
+    def attribute(self, base: Value, name: str) -> Value:
+        """Read an attribute."""
+        if isinstance(base, Known) and isinstance(base.value, ModuleType):
+            value = self.scope.of_module(base.value, name)
+            return constant(value) or self.captured_of(base.value, name)
+        if isinstance(base, Known) and type(base.value) is np.ufunc and name == "at":
+            return Known(base.value.at)
+        if isinstance(base, Known) and isinstance(base.value, FunctionType | np.ufunc):
+            raise Unfit(f"the attribute {name} of a function", self.b.place)
+        if isinstance(base, Array):
+            return of_numpy.attribute(self.b, base, name)
+        if isinstance(base, ComplexNumber) and name in ("real", "imag"):
+            return base.re if name == "real" else base.im
+        if isinstance(base, Object):
+            return self.attribute_of(base, name)
+        raise Unfit(f"the attribute {name}", self.b.place)
+
+    def attribute_of(self, o: Object, name: str) -> Value:
+        """Read an attribute of an object."""
+        raise NotImplementedError
+
+    def method_of(self, o: Object, name: str) -> tuple[Value, Sequence[Value]]:
+        """Return what a call of a method calls, and what it passes before the other arguments."""
+        raise NotImplementedError
+
+    def captured_of(self, module: ModuleType, name: str) -> Value:
+        """Read an array of a module."""
+        raise Unfit(f"the array {name} of the module {module.__name__}", self.b.place)
+
+    def item(self, base: Value, index: ast.expr) -> Value:
+        """Read an element, a view, or an item of a tuple."""
+        if isinstance(base, Tuple) and isinstance(index, ast.Slice):
+            return self.items_between(base, index)
+        if isinstance(base, Tuple):
+            at = self.number(index)
+            if not isinstance(at.e, Const) or type(at.e.value) is not int:
+                raise Unfit("an item of a tuple that is known only when it runs", self.b.place)
+            if not -len(base.items) <= at.e.value < len(base.items):
+                raise Unfit("an item of a tuple that is not there", self.b.place)
+            return base.items[at.e.value]
+        if isinstance(base, Cells):
+            return lists.item(self.b, base, self.number(index))
+        if not isinstance(base, Array):
+            raise Unfit("an item of what is no array", self.b.place)
+        found = viewed(self.b, base, self.parts(index))
+        return found if found.shape else self.element(found)
+
+    def items_between(self, base: Tuple, index: ast.Slice) -> Tuple:
+        """Read a slice of a tuple, whose bounds are written down."""
+        bounds: list[int | None] = []
+        for node in (index.lower, index.upper, index.step):
+            e = None if node is None else self.number(node).e
+            if e is None:
+                bounds.append(None)
+            elif isinstance(e, Const) and isinstance(e.value, int):
+                bounds.append(e.value)
+            else:
+                raise Unfit("items of a tuple that are known only when it runs", self.b.place)
+        return Tuple(base.items[slice(*bounds)], base.is_list)
+
+    def element(self, a: Array) -> Number | ComplexNumber:
+        """Return the element that an array without axes is."""
+        if isinstance(a, ComplexArray):
+            return complexes.number_of(a)
+        e = a.at(())
+        if isinstance(e, Load) and a.kind == INT:
+            e = self.b.counted(e)
+        return Number(e, NUMPY_TYPES[a.kind])
+
+    def parts(self, node: ast.expr) -> list[Part]:
+        """Read an index."""
+        nodes = node.elts if isinstance(node, ast.Tuple) else [node]
+        with self.among_others():
+            return [self.part(n) for n in nodes]
+
+    def part(self, node: ast.expr) -> Part:
+        """Read a part of an index."""
+        if isinstance(node, ast.Slice):
+            step = 1 if node.step is None else self.written_step(node.step)
+            bounds = [None if n is None else self.bound(n) for n in (node.lower, node.upper)]
+            return Slice(bounds[0], bounds[1], step)
+        if isinstance(node, ast.Constant) and node.value is Ellipsis:
+            raise Unfit("... in an index", place_of(node))
+        return self.value(node)
+
+    def bound(self, node: ast.expr) -> Expr | None:
+        """Read a bound of a slice, None for None."""
+        found = self.value(node)
+        if isinstance(found, Known) and found.value is None:
+            return None
+        if not isinstance(found, Number) or found.kind != INT:
+            raise Unfit("a bound of a slice that is no int", place_of(node))
+        return found.e
+
+    def written_step(self, node: ast.expr) -> int:
+        """Read the step of a slice, which must be written down."""
+        found = self.number(node)
+        if not isinstance(found.e, Const) or type(found.e.value) is not int:
+            raise Unfit("a step that is known only when it runs", place_of(node))
+        return found.e.value
+
+    # Calls.
+
+    def call(self, node: ast.Call) -> Value:
+        """Read a call."""
+        raise NotImplementedError
+
+    def made_function(self, node: ast.FunctionDef | ast.Lambda) -> Value:
+        """Read a function that is made within another one."""
+        raise NotImplementedError
+
+    def comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> Value:
+        """Read a list that is made by a loop."""
+        raise NotImplementedError
+
+
+def opposite(test: Expr) -> Expr:
+    """Return the opposite of a test."""
+    if isinstance(test, Const):
+        return Const(not test.value)
+    return Op("not", (test,))

@@ -1,0 +1,83 @@
+"""Lists of numbers that do not grow, as arrays that know the types of their items."""
+
+from __future__ import annotations
+
+from mooncake_py.compiler.ir import Assign, Const, Expr, Load
+from mooncake_py.compiler.native.building import operations
+from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.findings import Again
+from mooncake_py.compiler.native.building.indexing import viewed
+from mooncake_py.compiler.native.building.narrow import rank_of
+from mooncake_py.compiler.native.building.values import (
+    KINDS,
+    RANKS,
+    Array,
+    Cells,
+    Number,
+    Tuple,
+    Unfit,
+    Value,
+)
+from mooncake_py.compiler.native.regions.linear import times
+from mooncake_py.compiler.native.regions.region import FLOAT, INT
+
+__all__ = ["item", "made", "repeated", "write"]
+
+
+def repeated(b: Builder, items: Tuple, count: Number, mixed: set[str]) -> Value:
+    """Read ``[x] * n``, a list of as many numbers."""
+    if not items.is_list or count.type not in ("int", "int64") or len(items.items) != 1:
+        raise Unfit("a tuple or list that is repeated", b.place)
+    (x,) = items.items
+    if not isinstance(x, Number) or x.rank is not None or x.kind not in (FLOAT, INT):
+        raise Unfit("a list of what are no numbers", b.place)
+    n = b.natural(b.steady(count.e))
+    found = made(b, b.new((times(n, Const(1)),), x.kind), x.type, mixed)
+    e = operations.as_element(b, x)
+    b.for_all(found.shape, lambda at: b.stored(found.array, at, e))
+    return found
+
+
+def made(b: Builder, array: Array, type_: str, mixed: set[str]) -> Cells:
+    """Return a new list, of which the types of the items vary if that was found out."""
+    if array.base not in mixed:
+        return Cells(array, type_)
+    ranks = b.new(array.shape, INT)
+    b.for_all(ranks.shape, lambda at: b.stored(ranks, at, Const(RANKS[type_])))
+    return Cells(array, "float64", ranks)
+
+
+def item(b: Builder, cells: Cells, at: Number) -> Number:
+    """Return an item."""
+    e = element(b, cells.array, at)
+    if cells.array.kind == INT:
+        return Number(b.counted(e), cells.type)
+    if cells.ranks is None:
+        return Number(e, cells.type)
+    return Number(b.number(e), cells.type, b.counted(element(b, cells.ranks, at)))
+
+
+def element(b: Builder, a: Array, at: Number) -> Load:
+    """Return an element of an array."""
+    if at.kind != INT:
+        raise Unfit("an item of a list at what is no int", b.place)
+    e: Expr = viewed(b, a, [at]).at(())
+    assert isinstance(e, Load)
+    return e
+
+
+def write(b: Builder, cells: Cells, at: Number, value: Value, mixed: set[str]) -> None:
+    """Replace an item."""
+    if not isinstance(value, Number) or value.kind != KINDS[cells.type]:
+        raise Unfit("an item of a list that becomes something else", b.place)
+    if cells.ranks is None and (value.type != cells.type or value.rank is not None):
+        if value.kind != FLOAT or value.narrow:
+            raise Unfit("an item of a list that becomes something else", b.place)
+        mixed.add(cells.base)
+        raise Again
+    e = operations.as_element(b, value)
+    target = element(b, cells.array, at)
+    if cells.ranks is not None:
+        rank = element(b, cells.ranks, at)
+        b.add(Assign(rank, rank_of(b, value), place=b.place))
+    b.add(Assign(target, operations.as_float(e) if value.kind == FLOAT else e, place=b.place))

@@ -1,0 +1,203 @@
+"""Which variables of a function one of its loops needs, and which it must give back."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from types import CodeType
+from typing import Any, NamedTuple
+
+from mooncake_py.compiler.native.reading.scope import OWN_SCOPE
+from mooncake_py.syntax.nodes import place_of
+from mooncake_py.syntax.trees import children, walk
+
+__all__ = ["FunctionLoops", "Loop"]
+
+LOOPS = ast.For | ast.While
+LATER = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.GeneratorExp
+Bound = frozenset[str]
+
+
+class Loop(NamedTuple):
+    """A loop, and its variables.
+
+    Attributes
+    ----------
+    node : For or While
+    local : frozenset of str
+        The variables of the function, captured ones too.
+    given : tuple of str
+        Those whose value before the loop may be read by it, or is left by it.
+    bound : frozenset of str
+        Those that it binds.
+    results : tuple of str
+        Those that it binds and that may be read afterwards.
+    shared : frozenset of str
+        What it binds though other functions may read or bind it too, or by another name (`__x` in a
+        class), and functions that it makes: then it is not compiled.
+    """
+
+    node: LOOPS
+    local: frozenset[str]
+    given: tuple[str, ...]
+    bound: frozenset[str]
+    results: tuple[str, ...]
+    shared: frozenset[str]
+
+
+class FunctionLoops:
+    """The variables of one function, as its loops see them.
+
+    Parameters
+    ----------
+    code : CodeType
+    root : FunctionDef
+    """
+
+    def __init__(self, code: CodeType, root: Any) -> None:
+        self.local = frozenset({*code.co_varnames, *code.co_cellvars, *code.co_freevars})
+        every = walk(root)
+        later = {  # what functions read that may run at another time; a comprehension runs at once
+            name
+            for node in every
+            if isinstance(node, LATER) and node is not root
+            for name in names_read(node)
+        }
+        self.shared = {*code.co_freevars, *later.intersection(code.co_cellvars)}.union(
+            *(node.names for node in every if isinstance(node, ast.Global))
+        )
+        self.reads = Counter(names_read(root))
+        self.repeated = {
+            place_of(inner)
+            for outer in walk(root)
+            if isinstance(outer, LOOPS)
+            for inner in walk(outer)
+            if isinstance(inner, LOOPS) and inner is not outer
+        }
+
+    def of(self, node: LOOPS) -> Loop:
+        """Return a loop."""
+        bound = frozenset(names_bound(node))
+        exposure = Exposure()
+        exposure.statement(node, frozenset())
+        within = Counter(names_read(node))
+        after = {name for name in bound if self.reads[name] > within[name]}
+        if place_of(node) in self.repeated:  # its own next run may read it
+            after |= bound & exposure.found
+        left = after - bound_by_each_pass(node)
+        given = self.local & (exposure.found | left)
+        return Loop(
+            node,
+            self.local,
+            tuple(sorted(given)),
+            bound,
+            tuple(sorted(after)),
+            bound & self.shared | bound - self.local | frozenset(definitions(node)),
+        )
+
+
+class Exposure:
+    """Finds the names that statements may read before they bind them.
+
+    Attributes
+    ----------
+    found : set of str
+    """
+
+    def __init__(self) -> None:
+        self.found: set[str] = set()
+
+    def block(self, nodes: Sequence[ast.stmt], bound: Bound) -> Bound:
+        """Return what is bound for certain after statements."""
+        for node in nodes:
+            bound = self.statement(node, bound)
+        return bound
+
+    def statement(self, node: ast.stmt, bound: Bound) -> Bound:
+        """Return what is bound for certain after a statement."""
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                self.read(value, bound)
+                for target in targets:
+                    bound = self.target(target, bound)
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                self.read(value, bound)
+                bound = self.target(target, bound)
+            case ast.AugAssign(target=target, value=value):
+                self.read(target, bound)
+                self.read(value, bound)
+            case ast.For():
+                self.read(node.iter, bound)
+                self.block(node.body, self.target(node.target, bound))
+                self.block(node.orelse, bound)
+            case ast.While():
+                self.read(node.test, bound)
+                self.block(node.body, bound)
+                self.block(node.orelse, bound)
+            case ast.If():
+                self.read(node.test, bound)
+                return self.block(node.body, bound) & self.block(node.orelse, bound)
+            case _:
+                self.read(node, bound)
+        return bound
+
+    def target(self, node: ast.expr, bound: Bound) -> Bound:
+        """Return what is bound when a target has been."""
+        match node:
+            case ast.Name(id=name):
+                return bound | {name}
+            case ast.Tuple(elts=elts) | ast.List(elts=elts):
+                for part in elts:
+                    bound = self.target(part, bound)
+            case _:
+                self.read(node, bound)
+        return bound
+
+    def read(self, node: ast.AST, bound: Bound) -> None:
+        """Note the names that are read, or changed, and not bound."""
+        names = {part.id for part in walk(node) if isinstance(part, ast.Name)}
+        self.found |= names - bound - set(names_of_comprehensions(node))
+
+
+def bound_by_each_pass(node: LOOPS) -> Bound:
+    """Return names that a loop binds for certain if it runs at all."""
+    if isinstance(node, ast.While):
+        return frozenset()
+    exposure = Exposure()
+    bound = exposure.target(node.target, frozenset())
+    if any(isinstance(part, ast.Break | ast.Continue) for part in walk(node)):
+        return bound
+    return exposure.block(node.body, bound)
+
+
+def names_read(node: Any) -> Iterator[str]:
+    """Yield the names that are read, deleted or changed, once for each time."""
+    for part in walk(node):
+        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Store):
+            yield part.id
+        elif isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
+            yield part.target.id
+
+
+def names_of_comprehensions(node: Any) -> Iterator[str]:
+    """Yield the names that comprehensions bind, which are their own."""
+    for part in walk(node):
+        if isinstance(part, ast.comprehension):
+            yield from names_bound(part.target)
+
+
+def definitions(node: Any) -> Iterator[str]:
+    """Yield the names of functions and classes that are made in a loop."""
+    for part in walk(node):
+        if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield part.name
+
+
+def names_bound(node: ast.AST) -> Iterator[str]:
+    """Yield the names that are bound or deleted, but for those in scopes within."""
+    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+        yield node.id
+    if not isinstance(node, OWN_SCOPE):
+        for part in children(node):
+            yield from names_bound(part)

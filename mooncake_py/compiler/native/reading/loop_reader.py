@@ -1,0 +1,83 @@
+"""From one loop of a function and the types of its variables to a region."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from types import FunctionType
+
+from mooncake_py.compiler.native.building.findings import Again, Findings
+from mooncake_py.compiler.native.building.types import Type
+from mooncake_py.compiler.native.building.values import Tuple, Unfit, Value
+from mooncake_py.compiler.native.reading.loop_names import Loop
+from mooncake_py.compiler.native.reading.lowering import has_return, lowered
+from mooncake_py.compiler.native.reading.reader import ATTEMPTS, FunctionReader, Reading
+from mooncake_py.compiler.native.reading.scope import Scope
+from mooncake_py.overriding import override
+from mooncake_py.syntax.nodes import place_of
+
+__all__ = ["read_loop"]
+
+
+def read_loop(
+    f: FunctionType, loop: Loop, types: Mapping[str, Type], unserved: Mapping[str, str]
+) -> Reading:
+    """Read a loop as a region that gives back a tuple of what is read afterwards.
+
+    Parameters
+    ----------
+    f : function
+        Stands for the function that the loop is in; it has its globals.
+    types : dict of str to Type
+        Of the variables that are bound before the loop.
+    unserved : dict of str to str
+        What variables are whose values cannot be passed.
+
+    Raises
+    ------
+    Unfit
+        What cannot be compiled, and where.
+    """
+    findings = Findings()
+    for _ in range(ATTEMPTS):
+        try:
+            return LoopReader(findings, unserved).loop_whole(f, loop, types)
+        except Again:
+            continue
+    raise Unfit("variables whose types do not settle")
+
+
+class LoopReader(FunctionReader):
+    """Reads one loop, and the functions that it calls."""
+
+    def __init__(self, findings: Findings, unserved: Mapping[str, str]) -> None:
+        super().__init__(findings)
+        self.unserved = unserved
+
+    def loop_whole(self, f: FunctionType, loop: Loop, types: Mapping[str, Type]) -> Reading:
+        """Read the loop."""
+        b = self.b
+        nodes: list[ast.stmt] = [loop.node]
+        if not has_return(loop.node):
+            nodes = lowered(nodes)
+        scope = Scope(self.callees.met(f), f, nodes, b.fresh("u"))
+        scope.local = set(loop.local)
+        scope.bindings.update([*types, *loop.results])  # they are bound before, or read afterwards
+        self.scope = scope
+        self.scopes.append(scope)
+        for name, type_ in types.items():
+            scope.env[name] = self.parameter(name, type_, (len(scope.env),))
+        for name in types:
+            value = scope.env[name]
+            if isinstance(value, Tuple):
+                self.bind(name, value)
+            self.bind_initial(value)
+        self.read(nodes)
+        b.place = place_of(loop.node)
+        return self.finished(Tuple(tuple(map(self.variable, loop.results))))
+
+    @override
+    def variable(self, name: str) -> Value:
+        if name in self.unserved and name in self.scope.local and name not in self.scope.env:
+            raise Unfit(f"{name}, {self.unserved[name]}", self.b.place)
+        return super().variable(name)

@@ -1,0 +1,80 @@
+"""Arrays that two sides of a branch bind, as one array after it.
+
+if a > b:                       y = array(n)
+y = 2 * x                   if a > b:
+else:                               y[:] = 2 * x
+y = x + 1                   else:
+y[:] = x + 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from mooncake_py.compiler.ir import Length, Name, Statement, walk
+from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.values import Array, Cells, ComplexArray, Tuple, Value
+
+__all__ = ["Before", "bases_in", "merged"]
+
+
+class Before(NamedTuple):
+    """What is known before a branch.
+
+    Attributes
+    ----------
+    stable : frozenset of str
+        Ints.
+    arrays : frozenset of str
+    """
+
+    stable: frozenset[str]
+    arrays: frozenset[str]
+
+    @classmethod
+    def of(cls, b: Builder) -> Before:
+        """Return it for where the reader is."""
+        return cls(frozenset(b.stable), frozenset(b.arrays))
+
+    def knows(self, a: Array) -> bool:
+        """Return True for an array whose shape is known before the branch."""
+        parts = [part for n in a.shape for part in walk(n)]
+        return all(
+            part.array in self.arrays
+            if isinstance(part, Length)
+            else not isinstance(part, Name) or part.name in self.stable
+            for part in parts
+        )
+
+
+def merged(
+    b: Builder, before: Before, blocks: Sequence[list[Statement]], values: Sequence[Array]
+) -> Array | None:
+    """Return an array that holds what the sides of a branch bind; None if there is none.
+
+    What stores it is added to the blocks of the sides.
+    """
+    like = next((a for a in values if before.knows(a)), None)
+    if like is None or any(isinstance(a, ComplexArray) for a in values):
+        return None
+    if any(a.kind != like.kind or len(a.shape) != len(like.shape) for a in values):
+        return None
+    found = b.new(like.shape, like.kind)
+    for block, a in zip(blocks, values, strict=True):
+        with b.within() as more:
+            for n, m in zip(a.shape, like.shape, strict=True):
+                b.check("eq", n, m)
+            source = a
+            b.for_all(found.shape, lambda at: b.stored(found, at, source.at(at)))  # noqa: B023
+        block += more
+    return found
+
+
+def bases_in(values: Iterable[Value]) -> Iterator[str]:
+    """Yield the memory that values refer to."""
+    for value in values:
+        if isinstance(value, Tuple):
+            yield from bases_in(value.items)
+        elif isinstance(value, Array | Cells):
+            yield value.base

@@ -1,0 +1,189 @@
+"""Attributes of plain instances that are passed: read on entry, and set on exit if assigned.
+
+    self.t += dt            t' = t + dt         t is an input, and a result that is set in the end
+    self.u[0] = self.t      u[0] = t'           u is an array that is an input
+
+In the region an attribute that is assigned anywhere is a variable; the others are inputs as soon as
+they are read.
+"""
+
+from __future__ import annotations
+
+import ast
+import weakref
+from collections.abc import Sequence
+from types import FunctionType
+from typing import NamedTuple
+
+from mooncake_py.compiler.native.building.findings import Again
+from mooncake_py.compiler.native.building.types import ObjectType, Type
+from mooncake_py.compiler.native.building.values import Known, Number, Object, Tuple, Unfit, Value
+from mooncake_py.compiler.native.reading.scope import constant
+from mooncake_py.compiler.native.reading.statements import StatementReader
+from mooncake_py.overriding import override
+from mooncake_py.runtime.attribute_lookup import (
+    MISSING,
+    PLAIN_READS,
+    PLAIN_WRITES,
+    is_one_of,
+    overrides,
+)
+
+__all__ = ["Field", "ObjectReader", "Path"]
+
+SPECIAL = "__init__", "__new__", "__getattr__", "__slots__"
+Path = tuple[int | str, ...]
+
+
+class Field(NamedTuple):
+    """An attribute of an argument that a function reads: where it is, and its type."""
+
+    path: Path
+    type: Type
+
+
+class ObjectReader(StatementReader):
+    """Reads and binds attributes of objects.
+
+    Attributes
+    ----------
+    initial : dict of str to Value
+        Of the attributes that nothing assigns what they stand for.
+    """
+
+    initial: dict[str, Value]
+
+    def input_at(self, name: str, type_: Type, steady: bool, path: Path) -> Value:
+        """Return what an attribute stands for on entry."""
+        raise NotImplementedError
+
+    def bind_initial(self, value: Value) -> None:
+        """Bind the attributes of an argument that are assigned somewhere."""
+        if isinstance(value, Tuple):
+            for item in value.items:
+                self.bind_initial(item)
+        if not isinstance(value, Object):
+            return
+        for name, type_ in value.type.attributes:
+            own = owned(value, name)
+            if own in self.findings.assigned:
+                if type_ is not None:
+                    self.scope.env[f".{own}"] = self.assigned_input(own, type_, (*value.path, name))
+            elif isinstance(type_, ObjectType):
+                self.bind_initial(self.attribute_of(value, name))
+
+    def assigned_input(self, own: str, type_: Type, path: Path) -> Value:
+        """Return what an attribute that is assigned somewhere stands for on entry."""
+        if own not in self.findings.varied | self.findings.widened:
+            return self.input_at(own, type_, False, path)
+        value = self.input_at(f"{own}_before", type_, True, path)
+        return self.bind_number(f".{own}", value) if isinstance(value, Number) else value
+
+    @override
+    def constructed(
+        self, cls: type, args: Sequence[Value], given: dict[str, Value], node: ast.Call
+    ) -> Value:
+        scope = self.scope
+        found = {name: scope.of_class(cls, name) for name in SPECIAL}
+        start = found["__init__"]
+        if (
+            type(cls) is not type
+            or type(start) is not FunctionType
+            or found["__new__"] is not object.__new__
+            or not is_one_of(cls.__getattribute__, PLAIN_READS)
+            or not is_one_of(cls.__setattr__, PLAIN_WRITES)
+            or found["__getattr__"] is not MISSING
+            or found["__slots__"] is not MISSING
+        ):
+            raise Unfit(f"the class {cls.__name__}", self.b.place)
+        o = Object(self.b.fresh("o"), cls, ObjectType(weakref.ref(cls), True, ()), ())
+        self.inlined(start, [o, *args], given, node)
+        return o
+
+    @override
+    def attribute_of(self, o: Object, name: str) -> Value:
+        own, scope = owned(o, name), self.scope
+        types = dict(o.type.attributes)
+        if name.startswith("__"):
+            raise Unfit(f"the attribute {name}", self.b.place)
+        if own in self.findings.assigned or f".{own}" in scope.env:
+            return self.bound_attribute(own, name)
+        if name in types:
+            type_ = types[name]
+            if type_ is None:
+                raise Unfit(f"the attribute {name}, of a type that is not served", self.b.place)
+            if own not in self.initial:
+                self.initial[own] = self.input_at(own, type_, True, (*o.path, name))
+            return self.initial[own]
+        found = scope.of_class(o.cls, name)
+        value = None if hasattr(type(found), "__get__") else constant(found)
+        if found is MISSING or value is None:
+            raise Unfit(f"the attribute {name} of a class", self.b.place)
+        return value
+
+    def bound_attribute(self, own: str, name: str) -> Value:
+        """Read an attribute that is assigned somewhere."""
+        scope, key = self.scope, f".{own}"
+        if key not in scope.env:
+            raise Unfit(f"the attribute {name}, which may not be bound here", self.b.place)
+        bound = scope.maybe.get(key)
+        if bound is not None:
+            self.b.require(bound)
+        return scope.env[key]
+
+    @override
+    def method_of(self, o: Object, name: str) -> tuple[Value, Sequence[Value]]:
+        own = owned(o, name)
+        if (
+            name in dict(o.type.attributes)
+            or own in self.findings.assigned
+            or f".{own}" in self.scope.env
+        ):
+            return self.attribute_of(o, name), ()
+        if name.startswith("__"):
+            raise Unfit(f"the method {name}", self.b.place)
+        found = self.scope.of_class(o.cls, name)
+        if type(found) is staticmethod:
+            return Known(found.__func__), ()
+        if type(found) is not FunctionType:
+            raise Unfit(f"the method {name}, which is no plain function", self.b.place)
+        return Known(found), (o,)
+
+    @override
+    def bind_attribute(self, o: Value, name: str, value: Value) -> None:
+        if not isinstance(o, Object) or not o.type.is_written_plainly or name.startswith("__"):
+            raise Unfit(f"an assignment to the attribute {name}", self.b.place)
+        found = self.scope.of_class(o.cls, name)
+        if found is not MISSING and overrides(found):
+            raise Unfit(f"an assignment to the attribute {name} of a class", self.b.place)
+        own = owned(o, name)
+        if not o.path:
+            self.bind_own(own, value)
+            return
+        if own not in self.findings.assigned:
+            self.findings.assigned[own] = o.path, name
+            raise Again
+        self.bind(f".{own}", value)
+
+    def bind_own(self, own: str, value: Value) -> None:
+        """Bind an attribute of an object that is made within; ints may be sizes of arrays."""
+        counters = self.findings.counters
+        if isinstance(value, Number) and value.type == "int" and own not in counters:
+            if f".{own}" in self.scope.env or self.b.loops:
+                counters.add(own)
+                raise Again
+            self.scope.env[f".{own}"] = Number(self.b.steady(value.e), "int")
+        else:
+            self.bind(f".{own}", value)
+
+    def assigned_attributes(self) -> list[tuple[Path, str, Value]]:
+        """Return what is assigned: where the object is, the attribute, and what it is at last."""
+        return [
+            (path, name, self.bound_attribute(own, name))
+            for own, (path, name) in self.findings.assigned.items()
+        ]
+
+
+def owned(o: Object, name: str) -> str:
+    """Return what an attribute is called in the region."""
+    return f"{o.name}_of_{name}"

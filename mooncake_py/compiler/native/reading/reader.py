@@ -1,0 +1,422 @@
+"""From a function and the types of its arguments to a region."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mooncake_py.compiler.callees import Callee, Callees, is_own
+from mooncake_py.compiler.ir import Assign, Count, Name
+from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.findings import Again, Findings
+from mooncake_py.compiler.native.building.types import (
+    COMPLEX_TYPES,
+    ArrayType,
+    KnownType,
+    NumberType,
+    ObjectType,
+    TupleType,
+    Type,
+    type_of,
+)
+from mooncake_py.compiler.native.building.values import (
+    PARTS,
+    Array,
+    Cells,
+    ComplexNumber,
+    Function,
+    Known,
+    Number,
+    Object,
+    Tuple,
+    Unfit,
+    Value,
+    lengths,
+    stored,
+    stored_complex,
+)
+from mooncake_py.compiler.native.reading.lowering import ended, lowered
+from mooncake_py.compiler.native.reading.nested import NestedReader
+from mooncake_py.compiler.native.reading.objects import Field, Path
+from mooncake_py.compiler.native.reading.scope import Scope, constant
+from mooncake_py.compiler.native.regions.region import FLOAT, INT, REAL, NativeRegion
+from mooncake_py.errors import MooncakeError
+from mooncake_py.jitted import python_function
+from mooncake_py.overriding import override
+from mooncake_py.syntax.source import locate
+
+__all__ = ["Captured", "Output", "Reading", "read_function"]
+
+ATTEMPTS = 20
+DEEP = 20  # calls within calls
+
+
+class Captured(NamedTuple):
+    """A global or captured float or array that a function reads."""
+
+    callee: Callee
+    name: str
+    type: Type
+
+
+class Output(NamedTuple):
+    """How a result is given back: numbers and arrays by their names in the region.
+
+    Attributes
+    ----------
+    kind : str
+        "number", "complex", "array", "tuple", "list" or "known".
+    name : str
+        In the region.
+    type : str
+        Of a number.
+    rank : str
+        The name of what tells its type, where that varies.
+    items : tuple of Output
+    value : object
+    """
+
+    kind: str
+    name: str = ""
+    type: str = ""
+    rank: str = ""
+    items: tuple[Output, ...] = ()
+    value: Any = None
+
+
+class Reading(NamedTuple):
+    """A function as a region.
+
+    Attributes
+    ----------
+    region : NativeRegion
+    callees : Callees
+        The function and those that it calls, and what was assumed of them.
+    captured : list of Captured or Field
+        Inputs after those that are passed.
+    output : Output
+    set_after : list of (path, str, Output)
+        The attributes that are assigned: where the object is, the name, and the value.
+    """
+
+    region: NativeRegion
+    callees: Callees
+    captured: list[Captured | Field]
+    output: Output
+    set_after: list[tuple[Path, str, Output]]
+
+
+def read_function(f: FunctionType, types: Sequence[Type]) -> Reading:
+    """Read a function for arguments of some types.
+
+    Raises
+    ------
+    Unfit
+        What cannot be compiled, and where.
+    """
+    findings = Findings()
+    for _ in range(ATTEMPTS):
+        try:
+            return FunctionReader(findings).whole(f, types)
+        except Again:
+            continue
+    raise Unfit("variables whose types do not settle")
+
+
+class FunctionReader(NestedReader):
+    """Reads one function, and those that it calls."""
+
+    def __init__(self, findings: Findings) -> None:
+        self.b = Builder()
+        self.findings = findings
+        self.types = {}
+        self.guarded = set()
+        self.inputs = set()
+        self.order: list[str] = []
+        self.result = None
+        self.loops_outside = 0
+        self.buffers = set()
+        self.jumps = []
+        self.counted = {}
+        self.rebound = set()
+        self.callees = Callees()
+        self.captures: list[Captured | Field] = []
+        self.initial = {}
+        self.known_as: dict[tuple[Callee, str], Value] = {}
+        self.scopes: list[Scope] = []
+
+    def whole(self, f: FunctionType, types: Sequence[Type]) -> Reading:
+        """Read the function that is called."""
+        scope = self.enter(f)
+        code = f.__code__
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        self.scope = scope
+        for name, type_ in zip(names, types, strict=True):
+            scope.env[name] = self.parameter(name, type_, (len(scope.env),))
+        for name, value in list(scope.env.items()):
+            if isinstance(value, Tuple):
+                self.bind(name, value)
+        for value in list(scope.env.values()):
+            self.bind_initial(value)
+        self.body(scope)
+        return self.finished(NOTHING if self.result is None else self.result)
+
+    def finished(self, value: Value) -> Reading:
+        """Return what was read as a region that gives back a value."""
+        output = self.output(value, "r")
+        set_after = [
+            (path, name, self.output(value, f"r{k}"))
+            for k, (path, name, value) in enumerate(self.assigned_attributes())
+        ]
+        results = dict.fromkeys(
+            n for o in (output, *(o for *_, o in set_after)) for n in names_in(o)
+        )
+        region = NativeRegion(
+            tuple(self.b.block),
+            tuple(self.order),
+            self.b.kinds,
+            self.b.arrays,
+            tuple(results),
+            frozenset(self.b.complexes),
+        )
+        return Reading(region, self.callees, self.captures, output, set_after)
+
+    def enter(self, named: Any) -> Scope:
+        """Return a scope for the body of a function, or of the one that Numba compiled."""
+        f = python_function(named)
+        assert f is not None
+        if any(scope.function.__code__ is f.__code__ for scope in self.scopes):
+            raise Unfit("a function that calls itself", self.b.place)
+        if len(self.scopes) > DEEP:
+            raise Unfit("calls within too many others", self.b.place)
+        if not is_own(named):
+            raise Unfit(f"a call of {f.__qualname__}", self.b.place)
+        try:
+            node = locate(f.__code__).node
+        except MooncakeError as error:
+            raise Unfit(f"no source of {f.__qualname__}", self.b.place) from error
+        if isinstance(node, ast.Lambda):
+            body: list[ast.stmt] = [
+                ast.copy_location(ast.Return(ast.copy_location(node.body, node.body)), node.body)
+            ]
+        elif isinstance(node, ast.FunctionDef):
+            body = lowered(ended(node.body))
+        else:
+            raise Unfit("a coroutine or a generator", self.b.place)
+        return Scope(self.callees.met(named), f, body, self.b.fresh("u"))
+
+    def body(self, scope: Scope) -> None:
+        """Read the body of a function."""
+        self.scope = scope
+        self.scopes.append(scope)
+        self.read(scope.body)
+        self.scopes.pop()
+
+    # Inputs.
+
+    def parameter(self, name: str, type_: Type, path: Path) -> Value:
+        """Return what a variable that is passed stands for; it may be bound again."""
+        own, steady = self.scope.named(name), self.scope.bindings[name] == 1
+        findings = self.findings
+        if steady or not (
+            isinstance(type_, KnownType) or own in findings.varied | findings.widened
+        ):
+            return self.argument(own, type_, steady, path)
+        value = self.argument(f"{own}_before", type_, True, path)
+        return self.bind_number(name, value) if isinstance(value, Number) else value
+
+    def argument(self, name: str, type_: Type, steady: bool, path: Path = ()) -> Value:
+        """Return what a value that is passed stands for."""
+        match type_:
+            case KnownType(value=value):
+                return known(value)
+            case TupleType(items=items):
+                values = [
+                    self.argument(f"{name}_{k}", t, True, (*path, k)) for k, t in enumerate(items)
+                ]
+                return Tuple(tuple(values))
+            case ObjectType():
+                cls = type_.cls()
+                assert cls is not None
+                return Object(name, cls, type_, path)
+            case NumberType(name=number):
+                if number in COMPLEX_TYPES:
+                    parts = [
+                        self.argument(f"{name}.{part}", NumberType(COMPLEX_TYPES[number]), steady)
+                        for part in ("re", "im")
+                    ]
+                    return ComplexNumber(*parts)  # type: ignore[arg-type]
+                found = Number(Name(name), number)
+                self.b.kinds[name] = found.kind
+                if found.kind == INT and steady:
+                    self.b.stable.add(name)
+                if found.kind != FLOAT or not steady:
+                    self.types[name] = number
+                self.order.append(name)
+                return found
+            case ArrayType(kind=kind, ones=ones):
+                self.inputs.add(name)
+                self.order.append(name)
+                if kind in PARTS:
+                    self.b.kinds[name], self.b.arrays[name] = PARTS[kind], len(ones) + 1
+                    self.b.complexes.add(name)
+                    return stored_complex(name, lengths(name, ones), PARTS[kind])
+                self.b.kinds[name], self.b.arrays[name] = kind, len(ones)
+                return stored(name, lengths(name, ones), kind)
+        raise TypeError(type_)
+
+    @override
+    def input_at(self, name: str, type_: Type, steady: bool, path: Path) -> Value:
+        self.captures.append(Field(path, type_))
+        return self.argument(name, type_, steady, path)
+
+    @override
+    def captured(self, scope: Scope, name: str, value: Any) -> Value:
+        key = scope.callee, name
+        if key not in self.known_as:
+            type_ = type_of(value)
+            if type_ is None:
+                raise Unfit(f"{name}, of a type or dtype that is not served", self.b.place)
+            own = f"{scope.prefix}_of_{name}"
+            self.captures.append(Captured(scope.callee, name, type_))
+            self.known_as[key] = self.argument(own, type_, True)
+        return self.known_as[key]
+
+    # Calls.
+
+    @override
+    def inlined(
+        self, f: Any, args: Sequence[Value], given: dict[str, Value], node: ast.Call
+    ) -> Value:
+        outer, place = self.scope, self.b.place
+        inner = self.scope_of(f) if isinstance(f, Function) else self.enter(f)
+        if isinstance(f, Function):
+            names = f.function.__code__.co_varnames[: len(args)]
+            given = {n: v for n, v in f.defaults.items() if n not in names} | given
+        arguments = self.bound_arguments(inner.function, args, given)
+        ints = [n for n, v in arguments.items() if isinstance(v, Number) and v.kind == INT]
+        if inner.callee.may_overflow(frozenset(ints)):
+            raise Unfit("ints that wrap around in what Numba compiled", place)
+        inner.take_attributes(outer)
+        for name, value in arguments.items():
+            self.scope = inner
+            if isinstance(value, Tuple) or (isinstance(value, Array) and not value.base):
+                value = self.kept_apart(value)
+            if isinstance(value, ComplexNumber):
+                inner.env[name] = self.bind_complex(name, value)
+            elif isinstance(value, Number) and (
+                inner.bindings[name] > 1
+                or not isinstance(value.e, Name)
+                or value.e.name in self.findings.assigned
+            ):
+                inner.env[name] = self.bind_number(name, value)
+            elif isinstance(value, Tuple):
+                self.bind(name, value)
+            else:
+                inner.env[name] = value
+        before = self.result, self.loops_outside, self.rebound
+        self.result, self.loops_outside = None, self.b.loops
+        self.body(inner)
+        outer.take_attributes(inner)
+        found = NOTHING if self.result is None else self.result
+        self.result, self.loops_outside, self.rebound = before
+        self.scope, self.b.place = outer, place
+        return as_python(found) if inner.callee.is_jitted else found
+
+    def bound_arguments(
+        self, f: FunctionType, args: Sequence[Value], given: dict[str, Value]
+    ) -> dict[str, Value]:
+        """Return the arguments of a call by the names of the parameters."""
+        code = f.__code__
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        found = dict(zip(names[: code.co_argcount], args, strict=False))
+        if len(args) > code.co_argcount or set(given) & set(found) or not set(given) <= set(names):
+            raise Unfit("a call with arguments that do not fit", self.b.place)
+        found |= given
+        defaults = dict(
+            zip(names[: code.co_argcount][::-1], (f.__defaults__ or ())[::-1], strict=False)
+        )
+        defaults |= f.__kwdefaults__ or {}
+        for name in names:
+            if name not in found:
+                if name not in defaults:
+                    raise Unfit("a call with too few arguments", self.b.place)
+                if isinstance(defaults[name], np.ndarray):
+                    raise Unfit("an array as the default of a parameter", self.b.place)
+                found[name] = known(defaults[name])
+        return found
+
+    # Results.
+
+    def output(self, value: Value, name: str) -> Output:
+        """Return how a result is given back, bound to names."""
+        match value:
+            case Known(value=known_value):
+                return Output("known", value=known_value)
+            case Tuple(items=items):
+                outputs = [self.output(item, f"{name}_{k}") for k, item in enumerate(items)]
+                kind = "list" if value.is_list else "tuple"
+                return Output(kind, items=tuple(outputs))
+            case Number():
+                return self.number_given(value, name)
+            case ComplexNumber(re=re, im=im):
+                parts = zip((re, im), ("re", "im"), strict=True)
+                outputs = [self.number_given(part, f"{name}.{own}") for part, own in parts]
+                return Output("complex", items=tuple(outputs))
+            case Array():
+                found = value if value.base else self.b.kept(value)
+                if not found.whole:
+                    raise Unfit("a view of an array as a result", self.b.place)
+                return Output("array", found.base)
+            case Object() | Cells() | Function():
+                raise Unfit("an object, a list or a function as a result", self.b.place)
+        raise TypeError(value)
+
+    def number_given(self, value: Number, name: str) -> Output:
+        """Bind a number that is given back."""
+        b = self.b
+        rank = ""
+        b.kinds[name] = value.kind
+        if value.kind in REAL:
+            b.add(Assign(Name(name), value.e))
+        else:
+            b.add(Count(name, value.e))
+        if value.rank is not None:
+            rank = f"{name}_rank"
+            b.kinds[rank] = INT
+            b.add(Count(rank, value.rank))
+        return Output("number", name, value.type, rank)
+
+
+NOTHING = Known(None)
+PYTHON_TYPES = {"float64": "float", "int64": "int", "bool_": "bool"}
+
+
+def as_python(value: Value) -> Value:
+    """Return a result as what Numba compiled gives it back: with numbers of Python."""
+    match value:
+        case Number(e=e, type=type_):
+            return Number(e, PYTHON_TYPES.get(type_, type_))
+        case Tuple(items=items):
+            return Tuple(tuple(map(as_python, items)), value.is_list)
+    return value
+
+
+def known(value: Any) -> Value:
+    """Return what an object stands for that is the same in each call."""
+    found = constant(value)
+    if found is None:
+        raise Unfit("an array in the place of a constant")
+    return found
+
+
+def names_in(output: Output) -> tuple[str, ...]:
+    """Return the names of what is given back, each once."""
+    names = [n for n in (output.name, output.rank) if n]
+    for item in output.items:
+        names += names_in(item)
+    return tuple(dict.fromkeys(names))

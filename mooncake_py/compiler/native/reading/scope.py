@@ -1,0 +1,190 @@
+"""A function whose body is being read: what its names stand for."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import weakref
+from collections import Counter
+from collections.abc import Iterator
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from mooncake_py.compiler.callees import Callee, held
+from mooncake_py.compiler.ir import Const, Expr
+from mooncake_py.compiler.native.building.values import (
+    ComplexNumber,
+    Known,
+    Number,
+    Tuple,
+    Unfit,
+    Value,
+)
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.attribute_lookup import in_class
+from mooncake_py.syntax.names import MISSING
+
+__all__ = [
+    "INPUTS",
+    "OWN_SCOPE",
+    "Scope",
+    "bound_in",
+    "constant",
+    "is_attribute",
+    "is_hidden",
+    "shown",
+]
+
+INPUTS = float, np.ndarray, Active
+"""The types of what is an input where it is captured or global."""
+
+OWN_SCOPE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.GeneratorExp,
+             ast.ListComp, ast.SetComp, ast.DictComp)  # fmt: skip
+
+
+class Scope:
+    """The names of one function.
+
+    Attributes
+    ----------
+    callee : Callee
+        The function, and what was assumed of what it reads.
+    prefix : str
+        Of the names of its variables in the region.
+    env : dict of str to Value
+        What its variables, and attributes that are assigned anywhere, stand for where the reader
+        is.  Attributes have names that begin with a dot, items of tuples with two.
+    maybe : dict of str to Expr
+        Of variables that a loop binds: when they are bound.
+    bindings : Counter
+        How often each variable is bound in the text.
+    parent : Scope or None
+        Of the function within which this one is made.
+    """
+
+    def __init__(
+        self,
+        callee: Callee,
+        f: FunctionType,
+        body: list[ast.stmt],
+        prefix: str,
+        parent: Scope | None = None,
+    ) -> None:
+        self.parent = parent
+        self.callee = callee
+        self.function = f
+        self.prefix = prefix
+        self.body = body
+        self.env: dict[str, Value] = {}
+        self.maybe: dict[str, Expr] = {}
+        self.bindings = Counter(bound_in(body))
+        code = f.__code__
+        self.local = {*code.co_varnames, *code.co_cellvars}
+        self.bindings.update(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+
+    def named(self, name: str) -> str:
+        """Return how a variable, or an attribute, is called in the region."""
+        return name.lstrip(".") if is_hidden(name) else f"{self.prefix}_{name}"
+
+    def items_of(self, name: str, value: Tuple) -> list[str]:
+        """Return the names of the items of a tuple that is a variable."""
+        return [f"..{self.named(name)}_{k}" for k in range(len(value.items))]
+
+    def attributes(self) -> dict[str, Value]:
+        """Return what the attributes that are assigned anywhere stand for."""
+        return {name: v for name, v in self.env.items() if is_attribute(name)}
+
+    def take_attributes(self, other: Scope) -> None:
+        """Let attributes stand for what they do in another function, which calls or was called."""
+        for own, theirs in ((self.env, other.env), (self.maybe, other.maybe)):
+            for name in [name for name in own if is_attribute(name)]:
+                del own[name]
+            own.update({name: v for name, v in theirs.items() if is_attribute(name)})  # type: ignore[arg-type]
+
+    def outside(self, name: str) -> Any:
+        """Return what a global or captured variable is; it is assumed to stay so.
+
+        Arrays and floats are none of that: they are inputs.
+        """
+        code = self.function.__code__
+        if name.startswith("__") and not name.endswith("__"):
+            raise Unfit(f"the name {name}, which is another one within a class")
+        if name in code.co_freevars:
+            position = code.co_freevars.index(name)
+            try:
+                value = (self.function.__closure__ or ())[position].cell_contents
+            except ValueError:
+                raise Unfit(f"the variable {name}, which is not bound yet") from None
+            if not isinstance(value, INPUTS):
+                self.callee.cells[position] = held(value)
+            return value
+        value = self.function.__globals__.get(name, MISSING)
+        if not isinstance(value, INPUTS):
+            self.callee.names[name] = value if value is MISSING else held(value)
+        if value is MISSING:
+            value = getattr(builtins, name, MISSING)
+            if value is MISSING:
+                raise Unfit(f"the name {name}, which is not bound")
+        return value
+
+    def of_class(self, cls: type, name: str) -> Any:
+        """Return what a class or its bases have under a name; it is assumed to stay so."""
+        value = in_class(cls, name)
+        self.callee.classes.append((weakref.ref(cls), name, held(value)))
+        return value
+
+    def of_module(self, module: ModuleType, name: str) -> Any:
+        """Return what a module has under a name; it is assumed to stay so."""
+        value = module.__dict__.get(name, MISSING)
+        if value is MISSING:
+            raise Unfit(f"the attribute {name} of the module {module.__name__}")
+        self.callee.attributes.append((module, name, value))
+        return value
+
+
+def is_attribute(name: str) -> bool:
+    """Return True for the name under which an attribute is bound."""
+    return is_hidden(name) and not name.startswith("..")
+
+
+def is_hidden(name: str) -> bool:
+    """Return True for the name of an attribute, or of an item of a tuple."""
+    return name.startswith(".")
+
+
+def shown(name: str) -> str:
+    """Return the name of a variable, an attribute or a tuple as the user's code has it."""
+    return name.rpartition("_of_")[2] if is_hidden(name) else name
+
+
+def constant(value: Any) -> Value | None:
+    """Return what an object stands for that is the same in each call, None for arrays."""
+    if type(value) is bool:
+        return Number(Const(value), "bool")
+    if type(value) is int or type(value) is float:
+        return Number(Const(value), type(value).__name__)
+    if type(value) is np.float64:
+        return Number(Const(float(value)), "float64")
+    if type(value) is complex or type(value) is np.complex128:
+        part = "float" if type(value) is complex else "float64"
+        return ComplexNumber(*[Number(Const(float(x)), part) for x in (value.real, value.imag)])
+    if isinstance(value, np.ndarray):
+        return None
+    return Known(value)
+
+
+def bound_in(body: list[ast.stmt]) -> Iterator[str]:
+    """Yield the names that statements bind, once for each time."""
+    todo: list[ast.AST] = [*body]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id
+        if isinstance(node, ast.FunctionDef):
+            yield node.name
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id  # read as well: it is no name for one value
+        if not isinstance(node, OWN_SCOPE):
+            todo += ast.iter_child_nodes(node)

@@ -1,0 +1,375 @@
+"""From statements in the source to those of a region: branches and loops."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from mooncake_py.compiler.ir import (
+    Break,
+    Check,
+    Compare,
+    Const,
+    Expr,
+    For,
+    If,
+    Name,
+    Op,
+    While,
+)
+from mooncake_py.compiler.native.building.findings import Again
+from mooncake_py.compiler.native.building.indexing import viewed
+from mooncake_py.compiler.native.building.values import (
+    Array,
+    Cells,
+    Known,
+    Number,
+    Tuple,
+    Unfit,
+    Value,
+)
+from mooncake_py.compiler.native.reading import lists
+from mooncake_py.compiler.native.reading.branches import LEAVING, NOTHING, BranchReader, may_leave
+from mooncake_py.compiler.native.reading.scope import bound_in, is_hidden, shown
+from mooncake_py.compiler.native.regions.linear import ONE, ZERO, minus, plus
+from mooncake_py.compiler.native.regions.region import INT
+from mooncake_py.overriding import override
+from mooncake_py.syntax.nodes import place_of
+
+__all__ = ["StatementReader"]
+
+Heads = list[tuple[ast.expr, Array | Cells | None]]
+
+
+class StatementReader(BranchReader):
+    """Reads statements.
+
+    Attributes
+    ----------
+    counted : dict of str to Number
+        What variables that are counters of loops stand for afterwards.
+    rebound : set of str
+        The variables that the innermost loop binds.
+    jumps : list of list of dict
+        For each loop that is being read what variables stand for where a pass is left.
+    """
+
+    rebound: set[str]
+    jumps: list[list[dict[str, Value]]]
+    counted: dict[str, Number]
+
+    @override
+    def read(self, nodes: Sequence[ast.stmt]) -> None:
+        """Read statements; what follows a branch that may leave is part of it."""
+        for k, node in enumerate(nodes):
+            self.b.place = place_of(node)
+            if isinstance(node, ast.If) and may_leave(node):
+                self.branch(node, nodes[k + 1 :])
+                return
+            self.statement(node)
+            if isinstance(node, LEAVING):
+                return
+
+    def statement(self, node: ast.stmt) -> None:
+        """Read a statement."""
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                self.assigned(targets, self.value(value))
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                self.assigned([target], self.value(value))
+            case ast.AugAssign():
+                self.augmented(node)
+            case ast.For():
+                self.loop(node)
+            case ast.While():
+                self.as_long_as(node)
+            case ast.If():
+                self.branch(node, [])
+            case ast.Return(value=value):
+                self.returned(NOTHING if value is None else self.value(value))
+            case ast.Break():
+                self.jumps[-1].append(dict(self.scope.env))
+                self.b.add(Break(place=self.b.place))
+            case ast.Continue():
+                self.jumps[-1].append(dict(self.scope.env))
+            case ast.Pass() | ast.Expr(value=ast.Constant()):
+                pass
+            case ast.Expr(value=value):
+                self.value(value)
+            case ast.FunctionDef(name=name):
+                self.bind(name, self.made_function(node))
+            case ast.Delete(targets=targets):
+                self.deleted(targets)
+            case ast.Assert(test=test):
+                self.b.require(self.test(test))
+            case ast.Raise():
+                self.b.add(Check(Const(False), place=self.b.place))
+            case _:
+                raise Unfit(f"a statement of the kind {type(node).__name__}", place_of(node))
+
+    # Loops.
+
+    def loop(self, node: ast.For) -> None:
+        """Read ``for`` over a range, or over arrays; over known items, once for each."""
+        if node.orelse:
+            raise Unfit("else of a loop", place_of(node))
+        known = self.known_items(node.iter)
+        if known is not None:
+            self.unrolled(node, known)
+            return
+        heads, counter, bounds = self.head(node)
+        low, high, step = bounds
+        b = self.b
+        least, greatest = (low, minus(high, ONE)) if step > 0 else (plus(high, ONE), low)
+        runs = Compare(("lt",), (low, high) if step > 0 else (high, low))
+        self.enter_loop(node.body, runs, {a.base for _, a in heads if a is not None})
+        before = dict(self.scope.env)
+        with b.loop(counter, least, greatest) as block:
+            at = Number(Name(counter), "int")
+            self.bind_heads(heads, at)
+            self.read(node.body)
+            self.settle_counters(at)
+        self.leave_loop(before, runs)
+        steps = Op("range", (low, high, Const(step)), place=place_of(node.iter))
+        b.add(For(counter, steps, tuple(block), place=place_of(node)))
+
+    def unrolled(self, node: ast.For, items: Sequence[Value]) -> None:
+        """Read a loop over items that are known, once for each."""
+        if has_jump(node.body, ast.Break | ast.Continue):
+            raise Unfit("a loop over a tuple or list that is left", place_of(node))
+        self.scope.bindings.update(bound_in([node]))  # what it binds is bound again
+        for item in items:
+            self.to_target(node.target, item)
+            self.read(node.body)
+
+    def known_items(self, node: ast.expr) -> Sequence[Value] | None:
+        """Return the items over which a loop runs, if they are those of tuples and lists."""
+        if isinstance(node, ast.Name | ast.Attribute | ast.Tuple | ast.List):
+            found = self.value(node)
+            return found.items if isinstance(found, Tuple) else None
+        if (
+            not isinstance(node, ast.Call)
+            or not isinstance(node.func, ast.Name)
+            or any(k.arg != "strict" for k in node.keywords)
+        ):
+            return None
+        f = self.value(node.func)
+        if f not in (Known(zip), Known(enumerate), Known(reversed)):
+            return None
+        parts = [self.known_items(a) for a in node.args]
+        if not parts or any(part is None for part in parts):
+            return None
+        first, *others = [part for part in parts if part is not None]
+        if node.keywords and any(len(part) != len(first) for part in others):
+            return None
+        if f == Known(zip):
+            return [Tuple(pair) for pair in zip(first, *others, strict=False)]
+        if others:
+            return None
+        if f == Known(reversed):
+            return first[::-1]
+        return [Tuple((Number(Const(k), "int"), v)) for k, v in enumerate(first)]
+
+    def deleted(self, targets: Sequence[ast.expr]) -> None:
+        """Read ``del`` of variables."""
+        for target in targets:
+            if not isinstance(target, ast.Name) or target.id not in self.scope.env:
+                raise Unfit("del of what is no variable", place_of(target))
+            del self.scope.env[target.id]
+
+    def bind_heads(self, heads: Heads, at: Number) -> None:
+        """Bind the targets of a loop in a pass."""
+        for target, array in heads:
+            if array is None:
+                self.bind_counter(target, at)
+            elif isinstance(array, Cells):
+                self.to_target(target, lists.item(self.b, array, at))
+            else:
+                view = viewed(self.b, array, [at])
+                self.to_target(target, view if view.shape else self.element(view))
+
+    def bind_counter(self, target: ast.expr, at: Number) -> None:
+        """Bind a variable to the counter of a loop."""
+        if not isinstance(target, ast.Name):
+            raise Unfit("a counter that is no name", place_of(target))
+        if self.scope.bindings[target.id] > 1 and target.id in self.rebound:
+            raise Unfit("a counter that its loop binds anew", place_of(target))
+        scope = self.scope
+        scope.maybe.pop(target.id, None)
+        if scope.bindings[target.id] > 1:  # what it is after the loop may be read
+            self.counted[target.id] = self.bind_number(target.id, at)
+        scope.env[target.id] = at
+
+    def settle_counters(self, at: Number) -> None:
+        """Let variables that were counters stand for numbers, as they do after the loop."""
+        for env in (self.scope.env, *self.jumps[-1]):
+            for name, value in env.items():
+                if value == at and name in self.counted:
+                    env[name] = self.counted[name]
+
+    def head(self, node: ast.For) -> tuple[Heads, str, tuple[Expr, Expr, int]]:
+        """Return the targets of a loop with their arrays, its counter, and its bounds."""
+        counter = self.b.fresh("i")
+        call = node.iter if isinstance(node.iter, ast.Call) else None
+        f = self.value(call.func) if call is not None and isinstance(call.func, ast.Name) else None
+        of = f.value if isinstance(f, Known) else None
+        if call is not None and of is range:
+            return [(node.target, None)], counter, self.steps(call)
+        if call is not None and of is reversed:
+            (inner,) = call.args
+            if isinstance(inner, ast.Call) and self.value(inner.func) == Known(range):
+                low, high, step = self.steps(inner)
+                if abs(step) != 1:
+                    raise Unfit("a reversed range with a step", place_of(node))
+                shift = Const(step)
+                return (
+                    [(node.target, None)],
+                    counter,
+                    (minus(high, shift), minus(low, shift), -step),
+                )
+        if call is not None and of is enumerate and isinstance(node.target, ast.Tuple):
+            array = self.array_of(call.args)
+            index, item = node.target.elts
+            return [(index, None), (item, array)], counter, (ZERO, array.shape[0], 1)
+        if call is not None and of is zip and isinstance(node.target, ast.Tuple):
+            arrays = [self.array_of([a]) for a in call.args]
+            if call.keywords or len(arrays) != len(node.target.elts):
+                raise Unfit("a zip with options", place_of(node))
+            for a in arrays[1:]:
+                self.b.check("eq", a.shape[0], arrays[0].shape[0])
+            heads = list(zip(node.target.elts, arrays, strict=True))
+            return [*heads], counter, (ZERO, arrays[0].shape[0], 1)
+        array = self.array_of([node.iter])
+        return [(node.target, array)], counter, (ZERO, array.shape[0], 1)
+
+    def array_of(self, nodes: Sequence[ast.expr]) -> Array | Cells:
+        """Read the one array, or list of numbers, that a loop runs over."""
+        found = self.value(nodes[0]) if len(nodes) == 1 else None
+        if isinstance(found, Cells):
+            return found
+        if not isinstance(found, Array) or not found.shape:
+            raise Unfit("a loop over what is no range and no array", self.b.place)
+        return found if found.base else self.b.kept(found)
+
+    def steps(self, call: ast.Call) -> tuple[Expr, Expr, int]:
+        """Read the bounds and the step of a range."""
+        with self.among_others():
+            numbers = [self.number(a) for a in call.args]
+        if call.keywords or not 1 <= len(numbers) <= 3 or any(n.kind != INT for n in numbers):
+            raise Unfit("a range of what are no ints", place_of(call))
+        parts = [self.b.steady(n.e) for n in numbers]
+        step = parts[2] if len(parts) == 3 else ONE
+        if not isinstance(step, Const) or not step.value:
+            raise Unfit("a range with a step that is known only when it runs", place_of(call))
+        low, high = (ZERO, parts[0]) if len(parts) == 1 else (parts[0], parts[1])
+        return low, high, int(step.value)
+
+    def enter_loop(self, body: Sequence[ast.stmt], runs: Expr | None, over: set[str]) -> None:
+        """Note what a loop binds; arrays that it binds anew get memory of their own.
+
+        Not those that a loop round it binds anew.  Memory that it runs over must not be written.
+        """
+        self.b.loops += 1
+        self.jumps.append([])
+        scope, b = self.scope, self.b
+        for name in names_bound(body):
+            if scope.named(name) in self.findings.dropped:
+                scope.env.pop(name, None)
+        for name, value in list(scope.env.items()):
+            if not isinstance(value, Array) or scope.named(name) not in self.findings.carried:
+                continue
+            if not is_hidden(name) and name not in names_bound(body):
+                continue
+            if value.base in self.buffers:
+                continue
+            shared = [
+                v for v in scope.env.values() if isinstance(v, Array) and v.base == value.base
+            ]
+            seen = value.base in self.inputs | over or not value.whole or len(shared) > 1
+            if seen:
+                if runs is None:
+                    raise Unfit(f"{shown(name)}, which a while loop binds anew", b.place)
+                b.require(runs)  # else it is the very array afterwards
+            buffer = b.kept(value)
+            if seen:
+                self.guarded.add(buffer.base)
+            self.buffers.add(buffer.base)
+            scope.env[name] = buffer
+        for name in list(scope.env):
+            self.refresh(name)
+        self.rebound = names_bound(body)
+
+    def leave_loop(self, before: dict[str, Value], runs: Expr | None) -> None:
+        """Note what variables stand for after a loop, which may not have run."""
+        self.b.loops -= 1
+        scope = self.scope
+        ends = [scope.env, *self.jumps.pop()]
+        changed = {
+            name: v for env in ends[::-1] for name, v in env.items() if before.get(name) != v
+        }
+        carried = {scope.named(name) for name in changed if isinstance(before.get(name), Array)}
+        if carried:
+            self.findings.carried |= carried
+            raise Again
+        for name, value in changed.items():
+            old = before.get(name)
+            self.unpack(name, old, value)
+            if isinstance(old, Tuple | Known):
+                raise Unfit(f"{shown(name)} becomes something else in a loop", self.b.place)
+            bound = isinstance(value, Number) and isinstance(value.e, Name)
+            if old is not None:
+                if not bound or not isinstance(old, Number):
+                    raise Unfit(f"{shown(name)} becomes something else in a loop", self.b.place)
+                if not isinstance(old.e, Name) or old.e.name != value.e.name:  # type: ignore[union-attr]
+                    raise Unfit(f"{shown(name)} becomes something else in a loop", self.b.place)
+                continue
+            always = all(name in env for env in ends)
+            if always and bound and runs is not None and value.e.name == scope.named(name):  # type: ignore[union-attr]
+                scope.maybe[name] = runs
+            else:
+                scope.env.pop(name, None)
+        lost = {scope.named(name) for name in before if any(name not in env for env in ends)}
+        if lost and lost <= self.findings.dropped:
+            raise Unfit(f"{min(lost)} becomes something else in a loop", self.b.place)
+        if lost:
+            self.findings.dropped |= lost
+            raise Again
+
+    def as_long_as(self, node: ast.While) -> None:
+        """Read ``while``, whose test is computed in each pass."""
+        if node.orelse:
+            raise Unfit("else of a loop", place_of(node))
+        b = self.b
+        self.enter_loop(node.body, None, set())
+        before = dict(self.scope.env)
+        with b.within() as block:
+            test = self.test(node.test)
+            if block:
+                b.add(If(test, (), (Break(),), place=place_of(node)))
+                test = Const(True)
+            self.read(node.body)
+        self.leave_loop(before, None)
+        b.add(While(test, tuple(block), place=place_of(node)))
+
+
+def names_bound(body: Sequence[ast.stmt]) -> set[str]:
+    """Return the names that statements bind."""
+    return {
+        node.id
+        for s in body
+        for node in ast.walk(s)
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    }
+
+
+def has_jump(body: Sequence[ast.stmt], kinds: Any) -> bool:
+    """Return True if statements may leave the loop, or the pass, of which they are the body."""
+    for node in body:
+        if isinstance(node, kinds):
+            return True
+        if not isinstance(node, ast.For | ast.While | ast.FunctionDef) and any(
+            has_jump(getattr(node, field, ()), kinds) for field in ("body", "orelse")
+        ):
+            return True
+    return False

@@ -1,0 +1,72 @@
+"""The kind of number that an expression is: a float of either width, an int or a bool.
+
+A float that is written down has no width of its own: ``x[i] * 0.5`` is what ``x[i]`` is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from mooncake_py.compiler.ir import Call, Compare, Const, Expr, Length, Load, Name, Op, Pop, Select
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
+
+__all__ = ["WIDTH", "kind_of", "widest"]
+
+WIDTH = {BOOL: 0, INT: 1, FLOAT32: 2, FLOAT: 3}
+FIXED = {"float": FLOAT, "float32": FLOAT32, "int": INT, "round": INT, "not": BOOL}
+INTEGRAL = {math.floor, math.ceil, math.trunc, math.gcd, math.lcm, math.comb, math.factorial}
+LOGICAL = {math.isnan, math.isinf, math.isfinite, np.isnan, np.isinf, np.isfinite, np.signbit}
+
+
+def kind_of(e: Expr, kinds: Mapping[str, str]) -> str:
+    """Return the kind of an expression, given those of names and arrays, else floats."""
+    match e:
+        case Const(value=value):
+            return BOOL if type(value) is bool else INT if type(value) is int else FLOAT
+        case Name(name=name) | Load(array=name):
+            return kinds.get(name, FLOAT)
+        case Length():
+            return INT
+        case Compare():
+            return BOOL
+        case Pop():
+            return FLOAT
+        case Select(a=a, b=b):
+            return widest((a, b), kinds)
+        case Call(function=f, args=args):
+            if f in INTEGRAL:
+                return INT
+            if f in LOGICAL:
+                return BOOL
+            return at_least(FLOAT32, args, kinds) if type(f) is np.ufunc else FLOAT
+        case Op(op=op) if op in FIXED:
+            return FIXED[op]
+        case Op(op="and" | "or" | "max" | "min", args=args):
+            return widest(args, kinds)
+        case Op(op="truediv", args=args):
+            return at_least(FLOAT32, args, kinds)
+        case Op(op="pow", args=(a, Const(value=int() as n))) if n < 0:
+            return at_least(FLOAT32, (a,), kinds)
+        case Op(args=args):
+            return at_least(INT, args, kinds)
+    raise TypeError(e)
+
+
+def widest(args: tuple[Expr, ...], kinds: Mapping[str, str]) -> str:
+    """Return the kind that holds the numbers of several expressions."""
+    found = max((kind_of(a, kinds) for a in args), key=WIDTH.__getitem__)
+    if found != FLOAT:
+        return found
+    own = [kind_of(a, kinds) for a in args if not isinstance(a, Const)]
+    return FLOAT32 if FLOAT32 in own and FLOAT not in own else FLOAT
+
+
+def at_least(kind: str, args: tuple[Expr, ...], kinds: Mapping[str, str]) -> str:
+    """Return the kind in which numbers are reckoned: float64, but for float32 beside no other."""
+    found = widest(args, kinds)
+    if WIDTH[found] < WIDTH[kind]:
+        return kind if kind == INT else FLOAT
+    return found

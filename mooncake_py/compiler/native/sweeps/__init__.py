@@ -1,0 +1,1 @@
+"""From a region to its sweeps and its tangent."""

@@ -1,0 +1,173 @@
+"""Products of matrices in compiled functions: by BLAS or by loops."""
+
+from __future__ import annotations
+
+from typing import Any
+from warnings import catch_warnings, simplefilter
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from mooncake_py import value_and_grad
+from mooncake_py.compiler.ir import Load, Name, Op
+from mooncake_py.compiler.native.printing import called, emit_statements
+from mooncake_py.compiler.native.regions.contractions import Window, window
+from mooncake_py.compiler.native.regions.helpers import add_product
+from mooncake_py.compiler.native.regions.linear import ONE, ZERO
+from tests.compiler.native.agreeing import FLOATS, agree, copies, function
+
+pytestmark = pytest.mark.plain
+
+COMPILED = [
+    "np.sum((A @ B) ** 2)",
+    "np.sum((A @ A.T) ** 2)",
+    "np.sum((A @ A) ** 2)",
+    "np.sum((A.T @ B.T) * A)",
+    "np.sum(np.dot(A, B) @ A @ B[:, :3])",
+    "np.sum(A[1:, :] @ B[:, 2:] @ B[1:, :].T[2:])",
+    "np.sum(A[:4, :4] @ B[1:5, 1:5])",
+    "np.matmul(A, B, out=A); np.sum(A * B)",
+    "np.dot(A, A, out=A); np.sum(A * B)",
+    "np.matmul(A, B, out=T[1]); np.sum(T * T)",
+    "np.sum((A * 2 + 1) @ np.sin(B))",
+    "np.sum(np.outer(x, y) @ A @ np.outer(y, x))",
+    "np.sum(T[1] @ T[2].T @ T[0])",
+    "np.sum(T[:, 1] @ T[2])",
+    "np.sum(T[:, :, 1] @ T[:, 2, :])",
+    "np.sum(A[::-1] @ B[:, ::2])",
+    "np.sum(x[:, None] @ y[None, :]) + np.sum(x[None, :] @ A @ y[:, None])",
+    "np.sum(-A @ B - B @ A)",
+    "np.sum((A @ I) ** 2 + (I @ B) ** 2)",
+    "np.sum(A[:0] @ B) + np.sum((A[:, :0] @ B[:0]) * A)",
+]
+REFUSED = ["np.sum(np.dot(A, B, out=T[0]))", "np.sum(T @ A)", "np.sum(I @ I) * x[0]"]
+
+
+@pytest.mark.parametrize("limit", [0, 10**9])
+@pytest.mark.parametrize("text", COMPILED)
+def test_products_agree(
+    text: str, limit: int, tried: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(emit_statements, "LARGE", limit)
+    agree(function(text))
+    assert tried
+    assert all(tried)
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_refused(text: str, tried: list[bool]) -> None:
+    f = function(text)
+    ways = []
+    for way in (False, True):
+        try:
+            ways.append(value_and_grad(f, FLOATS, compile=way)(*copies()))
+        except Exception as error:
+            ways.append((type(error), str(error)))
+    assert repr(ways[0]) == repr(ways[1])
+    assert tried == []
+
+
+@pytest.mark.parametrize("text", ["A @ B[1:]", "np.matmul(A, 2.0)", "np.dot(A, B, out=A[:3])"])
+def test_errors_are_those_of_the_plain_call(text: str, tried: list[bool]) -> None:
+    with pytest.raises(ValueError) as plain:
+        function(f"np.sum({text})")(*copies())
+    with pytest.raises(ValueError) as compiled:
+        value_and_grad(function(f"np.sum({text})"), 2, compile=True)(*copies())
+    assert str(compiled.value) == str(plain.value)
+    assert True not in tried
+
+
+@pytest.mark.parametrize("limit", [0, 10**9])
+def test_zero_cotangents_stay_zero_beside_infinite_factors(
+    limit: int, tried: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(emit_statements, "LARGE", limit)
+
+    def f(A, B, C):
+        return np.sum((A @ B)[:, 0]) + np.sum((C @ A)[0])
+
+    rng = np.random.default_rng(0)
+    A, B, C = rng.standard_normal((3, 4, 4))
+    B[1, 2] = np.inf
+    C[3, 1] = np.nan
+    with catch_warnings():
+        simplefilter("ignore")
+        plain, compiled = (
+            value_and_grad(f, (0, 1, 2), compile=way)(A, B, C)[1] for way in (False, True)
+        )
+    for a, b in zip(plain, compiled, strict=True):
+        assert_allclose(b, a, rtol=1e-13)
+        assert np.all(np.isfinite(b))
+    assert tried == [True]
+
+
+def filtered(P, F, H, steps):
+    for _ in range(steps):
+        P = F @ P @ F.T + H
+        K = P @ H.T
+        P[1:, 1:] -= 0.1 * (K @ K.T)[1:, 1:]
+    return np.sum(P * P)
+
+
+def test_products_in_loops(tried: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
+    P, F, H = 0.3 * np.random.default_rng(0).standard_normal((3, 4, 4))
+    for limit in (0, 10**9):
+        monkeypatch.setattr(emit_statements, "LARGE", limit)
+        plain, compiled = (
+            value_and_grad(filtered, (0, 1, 2), compile=way)(P, F, H, 3) for way in (False, True)
+        )
+        assert_allclose(compiled[0], plain[0], rtol=1e-13)
+        for a, b in zip(plain[1], compiled[1], strict=True):
+            assert_allclose(b, a, rtol=1e-11, atol=1e-13)
+    assert all(tried)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("blas", [True, False])
+def test_compiled_by_numba(blas: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    pytest.importorskip("numba")
+    if blas:
+        pytest.importorskip("scipy")
+    monkeypatch.setenv("MOONCAKE_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(called, "has_blas", lambda: blas)
+    called.compilable.cache_clear()
+
+    def f(A, B):
+        C = A @ B.T - (B[2:].T @ A[2:]) @ A
+        return np.sum(C * C)
+
+    A, B = np.random.default_rng(0).standard_normal((2, 12, 12))
+    plain, compiled = (value_and_grad(f, (0, 1), compile=way)(A, B) for way in (False, True))
+    called.compilable.cache_clear()
+    for a, b in zip(plain[1], compiled[1], strict=True):
+        assert_allclose(b, a, rtol=1e-11)
+
+
+def test_what_is_for_loops() -> None:
+    x, y = np.ones((2, 3)), np.ones((3, 4))
+    z = np.zeros((2, 4))
+    assert not add_product(z, x, y, 2, 2, 4, 1.0, False)
+    assert not add_product(z, x, y, 1, 3, 4, 1.0, False)
+    assert not add_product(z, x, y, 2, 3, 3, 1.0, False)
+    assert not np.any(z)
+    assert add_product(z, x, y, 2, 3, 4, -1.0, True)
+    assert np.all(z == -3.0)
+
+
+def test_windows() -> None:
+    i, j, k = map(Name, "ijk")
+    assert window(Load("x", (i, j)), "i", "j") == Window("x", ((ZERO, "i"), (ZERO, "j")), False)
+    assert window(Load("x", (j, i)), "i", "j") == Window("x", ((ZERO, "j"), (ZERO, "i")), True)
+    shifted = Load("x", (k, Op("add", (i, k)), Op("add", (ONE, j))))
+    assert window(shifted, "i", "j") == Window("x", (k, (k, "i"), (ONE, "j")), False)
+    for index in (
+        (i, i),
+        (i, ZERO),
+        (i, Op("sub", (k, j))),
+        (Op("mul", (Op("float", (ONE,)), i)), j),
+        (Op("add", (i, j)), j),
+        (Op("add", (i, Load("c", (i,)))), j),
+        (Load("c", (i,)), j),
+    ):
+        assert window(Load("x", index), "i", "j") is None

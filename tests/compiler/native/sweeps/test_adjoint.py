@@ -1,0 +1,99 @@
+"""Both sweeps of regions against the tangent, and the tangent against differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from mooncake_py.compiler.activity import active_parts
+from mooncake_py.compiler.ir import Assign, Name, Push, statements
+from mooncake_py.compiler.native.printing.build import built, interpreted
+from mooncake_py.compiler.native.regions.region import NativeRegion
+from mooncake_py.compiler.native.sweeps.adjoint import NativeSweeps, adjoint, is_clear
+from tests.compiler.native.sweeping import (
+    Values,
+    check,
+    check_second,
+    finished,
+    outputs,
+    printed,
+    pulled,
+    run_printed,
+)
+from tests.compiler.native.texts_of_regions import REGIONS, given
+from tests.compiler.native.writing import region
+
+
+@pytest.mark.parametrize("name", REGIONS)
+def test_sweeps_agree_with_the_tangent(name: str) -> None:
+    text, inputs, results, active = REGIONS[name]
+    found = region(text, inputs, results)
+    for seed in range(3):
+        check(found, given(name), active, seed)
+
+
+@pytest.mark.parametrize("name", REGIONS)
+def test_second_order(name: str) -> None:
+    text, inputs, results, active = REGIONS[name]
+    check_second(region(text, inputs, results), given(name), active)
+
+
+def cotangents_of(found: NativeRegion, values: Values) -> Values:
+    """Return cotangents for all floats that a region is given or gives back."""
+    outs = values | outputs(found, finished(found, values))
+    waves = {n: np.cos(np.arange(1.0, 1 + np.size(v))) for n, v in outs.items()}
+    return {n: np.reshape(wave, np.shape(outs[n])) for n, wave in waves.items()}
+
+
+@pytest.mark.parametrize("name", REGIONS)
+def test_printed_sweeps_do_the_same(name: str) -> None:
+    text, inputs, results, active = REGIONS[name]
+    found, values, names = region(text, inputs, results), given(name), set(active.split())
+    wanted, sweeps = cotangents_of(found, values), sweeps_of(name)
+    with np.errstate(all="ignore"):
+        got = run_printed(interpreted(printed(found, sweeps)), found, sweeps, values, wanted)
+    expected = pulled(found, values, wanted, names)
+    for n in names:  # numbers are added in another order
+        assert_allclose(got[f"d_{n}"], expected[n], rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(REGIONS)[::3])
+def test_compiled_sweeps_do_the_same(name: str) -> None:
+    pytest.importorskip("numba")
+    text, inputs, results, active = REGIONS[name]
+    found, values, names = region(text, inputs, results), given(name), set(active.split())
+    wanted, sweeps = cotangents_of(found, values), sweeps_of(name)
+    got = run_printed(built(printed(found, sweeps)), found, sweeps, values, wanted)
+    expected = pulled(found, values, wanted, names)
+    for n in names:
+        assert_allclose(got[f"d_{n}"], expected[n], rtol=1e-12, atol=1e-13)
+
+
+def sweeps_of(name: str) -> NativeSweeps:
+    text, inputs, results, active = REGIONS[name]
+    found = region(text, inputs, results)
+    return adjoint(found, active_parts(found, set(active.split()), {}))
+
+
+def test_what_no_statement_before_reads_is_not_saved() -> None:
+    for name in ("recurrence", "sums"):
+        pushes = [s for s in statements(sweeps_of(name).forward) if isinstance(s, Push)]
+        assert len(pushes) == {"recurrence": 1, "sums": 3}[name]
+
+
+def test_cotangents_that_end_with_their_array_are_not_cleared() -> None:
+    found = sweeps_of("stencil").reverse
+    cleared = [s.target for s in statements(found) if isinstance(s, Assign) and is_clear(s)]
+    assert cleared == [Name("d_a")]
+
+
+@pytest.mark.parametrize("name", REGIONS)
+def test_pushes_are_counted_beforehand(name: str) -> None:
+    # Where no float decides how often something runs; `pulled` compares the counts.
+    depends = {
+        "while_with_break", "break_of_temporaries", "counter_read_after", "names_in_branches",
+        "ints_of_floats",
+    }  # fmt: skip
+    assert (sweeps_of(name).size is None) == (name in depends)
