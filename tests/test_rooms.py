@@ -52,15 +52,20 @@ def room_of(module: str) -> str:
 
 def imports(module: str) -> Iterator[tuple[str, bool]]:
     """Yield what a module imports of the package, and whether within a function."""
-    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
-    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-    later = {id(node) for f in ast.walk(tree) if isinstance(f, functions) for node in ast.walk(f)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("mooncake_py."):
-            source = (node.module or "").removeprefix("mooncake_py.")
-            for alias in node.names:
+    return imported(ast.parse(MODULES[module].read_text(encoding="utf-8")), later=False)
+
+
+def imported(node: ast.AST, *, later: bool) -> Iterator[tuple[str, bool]]:
+    """Yield what statements within one import of the package."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ImportFrom) and (child.module or "").startswith("mooncake_py."):
+            source = (child.module or "").removeprefix("mooncake_py.")
+            for alias in child.names:
                 whole = f"{source}.{alias.name}"
-                yield (whole if whole in MODULES else source), id(node) in later
+                yield (whole if whole in MODULES else source), later
+        elif isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+            is_function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
+            yield from imported(child, later=later or is_function)
 
 
 def test_each_room_imports_what_stands_below_it() -> None:

@@ -123,23 +123,23 @@ def parts(value: Any) -> list[Any]:
     return [p for v in value for p in parts(v)] if isinstance(value, tuple) else [value]
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_few(seed: int) -> None:
     compare(seed)
 
 
-@pytest.mark.parametrize("seed", range(200, 204))
+@pytest.mark.parametrize("seed", range(200, 202))
 def test_float32(seed: int) -> None:
     compare(seed, is_narrow=True)
 
 
-@pytest.mark.parametrize("seed", range(300, 304))
+@pytest.mark.parametrize("seed", range(300, 302))
 def test_complex(seed: int) -> None:
     compare(seed, has_waves=True)
 
 
 @pytest.mark.parametrize("is_made", [True, False])
-@pytest.mark.parametrize("seed", range(400, 404))
+@pytest.mark.parametrize("seed", range(400, 402))
 def test_attributes(seed: int, is_made: bool) -> None:
     compare(seed, is_made=is_made)
 
@@ -158,7 +158,7 @@ def test_many(first: int) -> None:
         compare(seed, is_narrow=seed % 3 == 1, has_waves=seed % 3 == 2)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 def test_few_in_parts(seed: int) -> None:
     compare(seed, mixed=True)
 

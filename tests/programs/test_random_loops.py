@@ -56,17 +56,17 @@ def compare_checkpointed(seed: int) -> None:
     assert_as_unfused(steps, loop_arguments(seed), ((0, 1, 2, 3), (2,)))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_few(seed):
     compare_gradients(seed)
 
 
-@pytest.mark.parametrize("seed", range(30, 40))
+@pytest.mark.parametrize("seed", range(30, 34))
 def test_few_forward_and_to_second_order(seed):
     compare_forward(seed)
 
 
-@pytest.mark.parametrize("seed", range(40, 48))
+@pytest.mark.parametrize("seed", range(40, 44))
 def test_few_after_a_change_of_the_functions_that_they_call(seed):
     compare_after_a_change(seed)
 
@@ -77,7 +77,7 @@ def test_few_in_steps_that_run_again(seed):
 
 
 def test_no_while_loop_raises_its_bound():
-    for seed in (*range(300), *range(50000, 50100)):
+    for seed in (*range(100), *range(50000, 50100)):
         nodes = ast.walk(ast.parse(random_loop(seed)))
         loops = [ast.unparse(node) for node in nodes if type(node) is ast.While]
         assert not any("k += 1" in loop for loop in loops), seed

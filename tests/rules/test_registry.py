@@ -30,12 +30,15 @@ PACKAGE = Path(mooncake_py.__file__).parent
 def package_rules() -> list[tuple[Hashable, Rule]]:
     """Return the rules of the package, without those that other tests have registered.
 
-    Nor those of the engine for parts of itself, which it registers where it first needs them.
+    Nor those of the engine for parts of itself, which it registers where it first needs them, and
+    of functions of other packages, which tests have taken in.
     """
     return [
         (function, rule)
         for function, rule in registry.registered()
-        if Path(rule.origin.file).is_relative_to(PACKAGE) and not is_engine(rule.origin.file)
+        if Path(rule.origin.file).is_relative_to(PACKAGE)
+        and not Path(rule.origin.file).is_relative_to(PACKAGE / "extras")
+        and not is_engine(rule.origin.file)
     ]
 
 

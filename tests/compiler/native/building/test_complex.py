@@ -356,7 +356,10 @@ def check(
         same(f, way, tried, arguments, rtol)
 
 
-@pytest.mark.parametrize("first", range(0, len(VECTORS), 4))
+@pytest.mark.parametrize(
+    "first",
+    [0, 4, *(pytest.param(k, marks=pytest.mark.slow) for k in range(8, len(VECTORS), 4))],
+)
 def test_vectors(first: int, tried: list[bool]) -> None:
     terms = [f"np.sum(np.abs({text}) ** 2 * y)" for text in VECTORS[first : first + 4]]
     check(function(f"    return {' + '.join(terms)}", str(first)), tried, thoroughly=False)
