@@ -7,8 +7,8 @@ import functools
 import inspect
 import multiprocessing
 import pickle
-import sys
 import pydoc
+import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
