@@ -263,8 +263,8 @@ class Writer:
             )
             self.write(f"for {'ij'[self.loops]} in {head}:")
         elif form == 3:
-            self.write(self.pick(("for r, q in zip(x, y):", "for h, r in enumerate(v):")))
-            self.write("    a += 0.1 * r")
+            self.write(self.pick(("for r, q in zip(x, y):", "for q, r in enumerate(v, start=2):")))
+            self.write("    a += 0.1 * r * q")
         else:
             self.write(f"t{self.depth} = 0")
             self.write(f"while t{self.depth} < 3:")

@@ -47,6 +47,7 @@ def test_against_differences(f: Any, z: Any) -> None:
     np.testing.assert_array_equal(z, before)
 
 
+@pytest.mark.without_modes("values are compared bit for bit", "compiled")
 @pytest.mark.parametrize("z", [POINT, Z], ids=["number", "array"])
 @pytest.mark.parametrize("f", HOLOMORPHIC)
 def test_holomorphic(f: Any, z: Any) -> None:

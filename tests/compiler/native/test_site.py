@@ -564,3 +564,24 @@ def test_second_derivatives_where_the_text_of_a_partial_treats_points_apart(trie
     at, along = np.array([0.0, 1.0, 0.5]), np.ones(3)
     assert_allclose(hvp(f, (at,), along, compile=True), hvp(f, (at,), along), rtol=1e-12)
     assert tried == [True]
+
+
+def test_enumerations_that_start_elsewhere(tried):
+    def loop(x):
+        s = 0.0
+        for k, v in enumerate(x, start=2):
+            s += k * v
+        return s
+
+    def positional(x):
+        s = 0.0
+        for k, v in enumerate(x, 2):
+            s += k * v
+        return s
+
+    def generator(x):
+        return sum(k * v for k, v in enumerate(x, start=2))
+
+    for f in (loop, positional, generator):
+        assert_allclose(grad(f, compile=True)(np.ones(3)), [2.0, 3.0, 4.0])
+    assert tried == []

@@ -22,7 +22,7 @@ from mooncake_py.compiler.native.building.values import (
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
 
 __all__ = [
-    "CODES", "Given", "Reader", "arranged", "array_of", "axes_in", "kind_in", "shape_in",
+    "CODES", "Given", "Reader", "arranged", "array_of", "axes_in", "code_of", "kind_in", "shape_in",
     "written",
 ]  # fmt: skip
 
@@ -79,13 +79,20 @@ def kind_in(b: Builder, dtype: Value | None) -> str:
     if dtype is None:
         return FLOAT
     found = written(b, dtype)
-    try:
-        kind = KINDS.get(np.dtype(found).char)
-    except TypeError:
-        kind = None
+    kind = KINDS.get(code_of(found))
     if kind is None:
         raise Unfit(f"an array of dtype {found}", b.place)
     return kind
+
+
+def code_of(dtype: Any) -> str:
+    """Return the character of a dtype that is written down; an empty text for fields and others."""
+    if type(dtype) is tuple:
+        return ""
+    try:
+        return np.dtype(dtype).char
+    except TypeError:
+        return ""
 
 
 def axes_in(b: Builder, axis: Value | None, ndim: int) -> tuple[int, ...]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from mooncake_py.compiler.ir import Compare, Const, Expr, Op, Select
 from mooncake_py.compiler.native.building.arguments import (
     Given,
     arranged,
     array_of,
     axes_in,
+    code_of,
     written,
 )
 from mooncake_py.compiler.native.building.builder import Builder
@@ -82,12 +81,8 @@ def as_array(b: Builder, args: Sequence[Value], given: Given) -> Value:
 
 def require_float(b: Builder, dtype: Any) -> None:
     """Raise for any dtype but float64."""
-    try:
-        if np.dtype(dtype).char == "d":
-            return
-    except TypeError:
-        pass
-    raise Unfit(f"an array of dtype {dtype}", b.place)
+    if code_of(dtype) != "d":
+        raise Unfit(f"an array of dtype {dtype}", b.place)
 
 
 def made_of(b: Builder, value: Value | None, kind: str = "") -> Array:

@@ -31,7 +31,7 @@ from mooncake_py.runtime.attribute_lookup import (
 
 __all__ = ["Field", "ObjectReader", "Path"]
 
-SPECIAL = "__init__", "__new__", "__getattr__", "__slots__"
+SPECIAL = "__init__", "__new__", "__getattr__", "__slots__", "__del__"
 Path = tuple[int | str, ...]
 
 
@@ -94,6 +94,7 @@ class ObjectReader(StatementReader):
             or not is_one_of(cls.__setattr__, PLAIN_WRITES)
             or found["__getattr__"] is not MISSING
             or found["__slots__"] is not MISSING
+            or found["__del__"] is not MISSING
         ):
             raise Unfit(f"the class {cls.__name__}", self.b.place)
         o = Object(self.b.fresh("o"), cls, ObjectType(weakref.ref(cls), True, ()), ())

@@ -229,6 +229,8 @@ class StatementReader(BranchReader):
                     (minus(high, shift), minus(low, shift), -step),
                 )
         if call is not None and of is enumerate and isinstance(node.target, ast.Tuple):
+            if call.keywords:
+                raise Unfit("an enumeration that starts elsewhere", place_of(node))
             array = self.array_of(call.args)
             index, item = node.target.elts
             return [(index, None), (item, array)], counter, (ZERO, array.shape[0], 1)

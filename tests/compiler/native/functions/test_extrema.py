@@ -82,6 +82,7 @@ def test_nan_and_infinity_run_as_without(f, tried):
             )
 
 
+@pytest.mark.usefixtures("tried")
 def test_nothing_is_no_extremum():
     with pytest.raises(ValueError, match="zero-size"):
         value_and_grad(largest, compile=True)(np.zeros((0, 3)))
@@ -90,6 +91,7 @@ def test_nothing_is_no_extremum():
 @pytest.mark.slow
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
 def test_compiled_by_numba(f):
+    pytest.importorskip("numba")
     found = value_and_grad(f, compile=True)(PLAIN.copy())
     expected = value_and_grad(f)(PLAIN.copy())
     assert report(f)[0].endswith(": compiled")

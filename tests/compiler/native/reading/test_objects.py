@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from mooncake_py import grad, hvp, jvp, value_and_grad
 from mooncake_py.compiler.native import site
 from mooncake_py.compiler.native.site import report
+from mooncake_py.errors import DerivativeDropError
 from mooncake_py.tangents.kinds import MutableTangent
 
 pytestmark = pytest.mark.plain
@@ -287,6 +288,7 @@ def test_one_object_under_two_names(tried):
     assert tried == [True]
 
 
+@pytest.mark.usefixtures("tried")
 def test_order_of_reads_and_writes():
     class Clock:
         def __init__(self, t):
@@ -356,6 +358,7 @@ def test_two_objects_with_one_state(tried):
     assert not tried
 
 
+@pytest.mark.usefixtures("tried")
 def test_objects_of_many_types_are_not_read_for_ever(monkeypatch):
     read = []
     original = site.read_function
@@ -376,3 +379,21 @@ def test_objects_of_many_types_are_not_read_for_ever(monkeypatch):
         o = SimpleNamespace(name="a" * k)
         assert grad(f, 1, compile=True)(o, 2.0) == k
     assert len(read) < 40
+
+
+def test_finalizers_that_write_are_refused(tried):
+    ended = []
+
+    class Ending:
+        def __init__(self, x):
+            self.x = x
+
+        def __del__(self):
+            ended.append(1)
+
+    def f(x):
+        return Ending(x).x * 2.0
+
+    with pytest.raises(DerivativeDropError, match="__del__ changes something"):
+        grad(f, compile=True)(3.0)
+    assert tried == []
