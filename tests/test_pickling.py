@@ -74,6 +74,7 @@ def test_it_is_a_method_in_a_class():
     assert Model.slope(Model(), 2.0) == 12.0
 
 
+@pytest.mark.without_modes("values are compared bit for bit", "compiled")
 def test_threads():
     starts = [X * k for k in range(1, 9)]
     expected = [grad(pickled.energy)(x, 5) for x in starts]
@@ -82,6 +83,7 @@ def test_threads():
     np.testing.assert_array_equal(got, expected)
 
 
+@pytest.mark.without_modes("values are compared bit for bit", "compiled")
 def test_processes():
     starts = [X * k for k in range(1, 5)]
     expected = [grad(pickled.energy)(x, 5) for x in starts]

@@ -3,7 +3,7 @@
 A program may put another function in the place of one of NumPy's, say ``np.sin = np.cos``, or one
 of its own in a test.  Then that is what its calls mean.  But the derivative of the cosine is still
 made of the sine: a rule that looked ``np.sin`` up in NumPy when it runs would find the other one.
-So rules look functions up in copies of the libraries.
+So rules look functions up in copies of the libraries, and so does what reads compiled functions.
 """
 
 from __future__ import annotations
@@ -12,8 +12,12 @@ import sys
 from types import ModuleType
 from typing import Any
 
-__all__ = ["hold_functions"]
+__all__ = ["hold_functions", "is_replaced"]
 
+HELD = (
+    "mooncake_py.rules.", "mooncake_py.compiler.native.building.",
+    "mooncake_py.compiler.native.functions.", "mooncake_py.compiler.native.reading.",
+)  # fmt: skip
 LIBRARIES = frozenset({"cmath", "math", "numpy", "scipy", "statistics"})
 _copies: dict[str, ModuleType] = {}
 _held: set[str] = set()
@@ -21,7 +25,7 @@ _held: set[str] = set()
 
 def hold_functions() -> None:
     """Let the modules of rules read since the last call look functions up in the copies."""
-    for name in [name for name in list(sys.modules) if name.startswith("mooncake_py.rules.")]:
+    for name in [name for name in list(sys.modules) if name.startswith(HELD)]:
         if name not in _held:
             _held.add(name)
             scope = vars(sys.modules[name])
@@ -32,6 +36,17 @@ def hold_functions() -> None:
                     if type(value) is ModuleType and is_of_library(value)
                 }
             )
+
+
+def is_replaced() -> bool:
+    """Return True if a library has other functions by now than those that rules look up."""
+    return any(
+        type(value) is not ModuleType and vars(sys.modules[name]).get(key, value) is not value
+        for name, copy in list(_copies.items())
+        if name in sys.modules
+        for key, value in list(vars(copy).items())
+        if not key.startswith("__")
+    )
 
 
 def is_of_library(module: ModuleType) -> bool:

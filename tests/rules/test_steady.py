@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
 import sys
 from types import ModuleType
 from typing import Any
@@ -53,10 +55,12 @@ def check(f):
     assert_allclose(third, differences_along(hessian(f), X), rtol=1e-5)
 
 
+@pytest.mark.without_modes("values are compared bit for bit", "compiled")
 def test_functions_replaced_within_a_program():
     check(patched_within)
 
 
+@pytest.mark.without_modes("values are compared bit for bit", "compiled")
 def test_functions_replaced_before(monkeypatch):
     monkeypatch.setattr(np, "cos", np.sin)
     monkeypatch.setattr(np, "sin", np.exp)
@@ -103,3 +107,33 @@ def test_modules_that_another_thread_imports_meanwhile(monkeypatch):
     monkeypatch.delitem(sys.modules, "imported_meanwhile", raising=False)
     hold_functions()
     assert sys.modules.pop("imported_meanwhile")
+
+
+REPLACED = """
+import numpy as np
+from mooncake_py import grad
+from mooncake_py.errors import MooncakeError
+
+def f(x):
+    return np.sum(np.negative(x) * x)
+
+np.linalg.inv = np.negative
+print(grad(f, compile=True)(np.ones(2)))
+from mooncake_py.compiler.native.site import report
+print(*report(f))
+"""
+
+
+def test_what_is_compiled_goes_by_the_functions_that_libraries_had(tmp_path):
+    pytest.importorskip("numba")
+    file = tmp_path / "program.py"
+    file.write_text(REPLACED, encoding="utf-8")
+    path = os.pathsep.join(sys.path)
+    done = subprocess.run(
+        [sys.executable, str(file)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    assert done.stdout.startswith("[-2. -2.]\nnothing is compiled: "), done.stderr

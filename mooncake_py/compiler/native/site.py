@@ -21,6 +21,7 @@ from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override
 from mooncake_py.rules import registry
 from mooncake_py.rules.complex_parts import complex_number
+from mooncake_py.rules.steady import hold_functions, is_replaced
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.limits import limits_raised
 from mooncake_py.syntax.names import MISSING
@@ -37,6 +38,10 @@ TYPES: dict[str, type] = {
     "float": float, "float64": np.float64, "float32": np.float32, "int": int, "int64": np.int64,
     "bool": bool, "bool_": np.bool_,
 }  # fmt: skip
+
+IS_FIT = not is_replaced()
+"""Whether the functions of NumPy were those of their names when tables of them were made: now."""
+hold_functions()  # of what reads functions, which is there now
 
 
 def call(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
@@ -56,6 +61,8 @@ def report(f: Any) -> list[str]:
 
     For what was not, they say which line of it stopped that first, and why.
     """
+    if not IS_FIT:
+        return ["nothing is compiled: the program had replaced functions of NumPy or math before"]
     site = known_site(getattr(f, "__code__", None))
     return [] if site is None else site.report()
 
@@ -75,7 +82,7 @@ def site_of(f: FunctionType) -> FunctionSite | None:
     known = _sites.get(id(code))
     if known is not None and known[0]() is code:
         return known[1]
-    site = FunctionSite(f) if is_own(f) else None
+    site = FunctionSite(f) if IS_FIT and is_own(f) else None
     key, forget = id(code), _sites.pop  # the name is gone when the interpreter ends
     _sites[key] = weakref.ref(code, lambda _: forget(key, None)), site
     return site

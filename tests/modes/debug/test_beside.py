@@ -175,6 +175,7 @@ def test_nothing_happens_twice() -> None:
     assert printed == written
 
 
+@pytest.mark.without_modes("values are compared bit for bit", "compiled")
 @pytest.mark.parametrize("exponent", [2, 2.0, -1, -1.0, 0.5, 1.0])
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128, np.float32, float])
 def test_powers_in_place_have_every_bit_of_numpy(exponent: float, dtype: Any) -> None:

@@ -143,6 +143,7 @@ def test_tangent_matches_differences(program):
     check_jvp(program, X.copy())
 
 
+@pytest.mark.without_modes("values are compared bit for bit", "compiled")
 def test_tangents_of_complex_arrays():
     check_jvp(lambda z: np.real(z * np.conj(z)) * np.abs(z), X + 0.5j)
     check_jvp(lambda z: z**2 / (1 + z), X + 0.5j)
@@ -329,6 +330,7 @@ def test_zero_times_infinity_is_zero_in_large_arrays_too(size):
     np.testing.assert_array_equal(again, dy)
 
 
+@pytest.mark.without_modes("plain Python raises where compiled functions do not", "compiled")
 @pytest.mark.parametrize("quick", [True, False])
 def test_arrays_divided_by_zero_are_infinite(quick, monkeypatch):
     monkeypatch.setattr(ReverseContext, "fuses", quick)

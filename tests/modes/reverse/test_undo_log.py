@@ -69,6 +69,7 @@ def into_out(u):
 PROGRAMS = [jacobi, two_parts, nonlinear, read_between, into_out]
 
 
+@pytest.mark.without_modes("values are compared bit for bit", "compiled")
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_gradients_and_restored_arguments(f):
     u, direction = square(), square()[::-1]
@@ -98,11 +99,13 @@ def test_in_parts_that_run_again(f):
     np.testing.assert_array_equal(u, before)
 
 
+@pytest.mark.without_modes("about a tape where nothing is compiled", "compiled")
 def test_linear_sweep_saves_what_it_overwrites_once():
     assert undone(jacobi, square()) == [8 * (N - 2) ** 2]
     assert undone(two_parts, square()) == [8 * (N - 2) ** 2, 8 * N * N]
 
 
+@pytest.mark.without_modes("about a tape where nothing is compiled", "compiled")
 def test_a_part_is_saved_again_when_the_tape_has_referred_to_it():
     assert undone(read_between, square()) == [8 * (N - 2) ** 2, 8 * N * N]
     u = square()
