@@ -356,16 +356,22 @@ class Tape(ArrayLanguage, ReverseMode):
 
     # The log of writes.
 
-    def frozen_index(self, index: Any) -> Any:
-        """Return an index that later writes do not change: lists copied, arrays protected."""
+    def frozen_index(self, index: Any, written: ndarray | None = None) -> Any:
+        """Return an index that later writes do not change: lists copied, arrays protected.
+
+        So is what the write itself changes that is about to happen: an index in the memory that is
+        `written` is copied.
+        """
         if type(index) is tuple:
             for i in index:
                 if type(i) is list or type(i) is ndarray:
-                    return tuple(self.frozen_index(i) for i in index)
+                    return tuple(self.frozen_index(i, written) for i in index)
             return index
         if type(index) is list:
             return np.array(index) if index else np.array(index, dtype=np.intp)
         if type(index) is ndarray:
+            if written is not None and np.may_share_memory(index, written):
+                return index.copy()
             self.registry.protect(index)
         return index
 
@@ -389,7 +395,7 @@ class Tape(ArrayLanguage, ReverseMode):
         if self.rehearsal is not None:
             return self.rehearsal.overwritten(memory, o, i)
         if o.dtype.kind in "OV":
-            return objects_overwritten(o, self.frozen_index(i))
+            return objects_overwritten(o, self.frozen_index(i, o))
         old = o[i]
         size = old.nbytes
         owner = memory.ref()
@@ -402,10 +408,10 @@ class Tape(ArrayLanguage, ReverseMode):
             return undo_assign, owner, Ellipsis, owner.copy(), memory
         if large:
             memory.note_logged(old)
-            return undo_assign, o, self.frozen_index(i), old.copy(), memory
+            return undo_assign, o, self.frozen_index(i, o), old.copy(), memory
         if type(old) is ndarray and old.base is not None:
             old = old.copy()
-        return undo_assign, o, self.frozen_index(i), old
+        return undo_assign, o, self.frozen_index(i, o), old
 
     def record_below(self, entry: tuple[Any, ...]) -> None:
         """Record the adjoint of a write below the entry that undoes the write, the last one."""
@@ -430,7 +436,7 @@ class Tape(ArrayLanguage, ReverseMode):
             or (o.dtype.kind in "OV")
         ):
             return self.log_write(memory, o, i)
-        self.record((undo_assign, o, i if type(i) is int else self.frozen_index(i), old))
+        self.record((undo_assign, o, i if type(i) is int else self.frozen_index(i, o), old))
         return True
 
     def converted(self, f: Any, x: Active) -> Any:

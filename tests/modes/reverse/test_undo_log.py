@@ -139,3 +139,48 @@ def test_all_is_restored_after_an_exception():
     with pytest.raises(ArithmeticError):
         value_and_grad(fails)(u)
     np.testing.assert_array_equal(u, before)
+
+
+# An index in the memory that is written.
+
+INDEX = np.array([1, 0, 3, 2, 4, 6, 5, 7])
+WRITES = {
+    "slice": lambda p: p.__setitem__(p[:2], 5),
+    "values": lambda p: p.__setitem__(p[:3], p[3:6]),
+    "tuple": lambda p: p.reshape(2, 4).__setitem__((p[:2] % 2, p[2:4]), 3),
+    "along axis": lambda p: np.put_along_axis(p, p[:2], 1, 0),
+    "put": lambda p: np.put(p, p[:2], 5),
+    "at": lambda p: np.add.at(p, p[:2], 1),
+}
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["recorded", "checkpointed"])
+@pytest.mark.parametrize("name", WRITES)
+def test_an_index_in_the_memory_that_is_written(name: str, again: bool) -> None:
+    def f(x: Any, p: Any) -> Any:
+        y = x[p]
+        WRITES[name](p)
+        z = x[p % 8]
+        WRITES[name](p)
+        return y @ z * x[p[0] % 8]
+
+    def run(x: Any, p: Any) -> Any:
+        return checkpoint(f, x, p) if again else f(x, p)
+
+    x, p = np.arange(1.0, 9.0), INDEX.copy()
+    found = grad(run)(x, p)
+    np.testing.assert_array_equal(p, INDEX)
+    h = 1e-6 * np.eye(8)
+    expected = [(f(x + e, INDEX.copy()) - f(x - e, INDEX.copy())) / 2e-6 for e in h]
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+
+
+def test_a_mask_that_is_written_where_it_is_true() -> None:
+    def f(x: Any, k: Any) -> Any:
+        y = x[k]
+        k[k] = False
+        return np.sum(y**2) + x[~k][0]
+
+    k = np.array([True, False, True, True])
+    np.testing.assert_array_equal(grad(f)(np.arange(1.0, 5.0), k), [3.0, 0.0, 6.0, 8.0])
+    assert k.tolist() == [True, False, True, True]
