@@ -223,9 +223,9 @@ class Writer:
             self.write(f"{target} {self.pick(('=', '+=', '*='))} 0.5 * ({self.scalar()})")
         elif form < 14:
             mask = self.pick(("x > 0.3", "y < v", "np.abs(v) > 1.0"))
-            self.write(
-                f"{self.pick(('x', 'w'))}[{mask}] {self.pick(('=', '*='))} {self.pick(SCALARS)}"
-            )
+            picked = f"0.5 * y[{mask}] + np.sin(w[{mask}])"
+            value = self.pick((self.pick(SCALARS), picked))
+            self.write(f"{self.pick(('x', 'w'))}[{mask}] {self.pick(('=', '*='))} {value}")
         elif form < 15:
             self.write(f"{self.pick(('v', 'w'))} = 0.5 * {self.vector(FULL)}")
         elif form < 16:

@@ -253,7 +253,23 @@ class Object:
     path: tuple[int | str, ...]
 
 
-Value = Number | ComplexNumber | Array | Tuple | Known | Object | Cells | Function
+@dataclass(frozen=True, eq=False)
+class Picked:
+    """The elements of an array where a mask is true, in an assignment to such elements.
+
+    Attributes
+    ----------
+    array : Array
+        All elements; which are picked is known only when it runs.
+    mask : Array
+        Of the same shape.
+    """
+
+    array: Array
+    mask: Array
+
+
+Value = Number | ComplexNumber | Array | Tuple | Known | Object | Cells | Function | Picked
 
 
 def stored(name: str, shape: tuple[Expr, ...], kind: str) -> Array:

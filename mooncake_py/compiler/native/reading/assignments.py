@@ -17,6 +17,7 @@ from mooncake_py.compiler.native.building.values import (
     ComplexNumber,
     Index,
     Number,
+    Picked,
     Tuple,
     Unfit,
     Value,
@@ -24,6 +25,7 @@ from mooncake_py.compiler.native.building.values import (
 from mooncake_py.compiler.native.reading import lists
 from mooncake_py.compiler.native.reading.calls import CallReader
 from mooncake_py.compiler.native.reading.merging import bases_in
+from mooncake_py.compiler.native.reading.picked import is_same
 from mooncake_py.compiler.native.reading.scope import Scope, shown
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
 from mooncake_py.overriding import override
@@ -60,6 +62,13 @@ class AssignmentReader(CallReader):
             value = self.computed(value)
         for target in targets:
             self.to_target(target, value)
+
+    def assigned_value(self, targets: Sequence[ast.expr], node: ast.expr) -> Value:
+        """Read the value of an assignment; one item may take what a mask picks."""
+        self.picks = len(targets) == 1 and isinstance(targets[0], ast.Subscript)
+        found = self.value(node)
+        self.picks = False
+        return found
 
     def to_target(self, target: ast.expr, value: Value) -> None:
         """Bind or write a target."""
@@ -344,33 +353,37 @@ class AssignmentReader(CallReader):
             raise Unfit("a write that changes the kind of a number", self.b.place)
         return operations.as_float(e) if isinstance(e, Const) else Op(to, (e,))
 
-    def where(self, a: Array, mask: Array, value: Value, op: str = "") -> None:
-        """Write a number where a mask is true."""
+    def where(self, a: Array, mask: Array, value: Value) -> None:
+        """Write a number, or elements that the same mask picks, where a mask is true."""
         b = self.b
         self.require_memory(a)
-        if isinstance(a, ComplexArray):
-            self.where_complex(a, mask, value, op)
-            return
-        if not isinstance(value, Number) or len(mask.shape) != len(a.shape):
-            raise Unfit("a write of arrays where a mask is true", b.place)
+        if len(mask.shape) != len(a.shape):
+            raise Unfit("a mask with fewer axes", b.place)
         self.of_shape(mask, a)
+        if isinstance(value, Picked):
+            if not is_same(value.mask, mask):
+                raise Unfit("elements that another mask picks", b.place)
+            value = self.of_shape(value.array, a)
+        elif not isinstance(value, Number | ComplexNumber):
+            raise Unfit("a write of arrays where a mask is true", b.place)
+        if isinstance(a, ComplexArray):
+            self.where_complex(a, mask, value)
+            return
+        if isinstance(value, ComplexNumber | ComplexArray):
+            raise Unfit("a complex number in the place of another", b.place)
         mask = mask if mask.base != a.base else b.kept(mask)
-        e = self.converted(operations.as_element(b, value), value.kind, a.kind)
+        element = operations.broadcast_to(value, a.shape, b)
+        kind = value.kind
 
         def chosen(at: Index) -> Expr:
-            old = a.at(at)
-            return Select(mask.at(at), Op(op, (old, e)) if op else e, old, place=b.place)
+            new = self.converted(element(at), kind, a.kind)
+            return Select(mask.at(at), new, a.at(at), place=b.place)
 
         b.store(a, chosen)
 
-    def where_complex(self, a: ComplexArray, mask: Array, value: Value, op: str) -> None:
-        """Write a complex number where a mask is true."""
-        if not isinstance(value, Number | ComplexNumber) or len(mask.shape) != len(a.shape):
-            raise Unfit("a write of arrays where a mask is true", self.b.place)
-        self.of_shape(mask, a)
-        mask = mask if not mask.base else self.b.kept(mask)
-        value = self.kept_apart(value)
-        changed = complexes.operated(self.b, op, a, value) if op else value
+    def where_complex(self, a: ComplexArray, mask: Array, value: Value) -> None:
+        """Write complex numbers where a mask is true."""
+        changed = value if isinstance(value, Array) else self.kept_apart(value)
 
         def chosen(new: Callable[[Index], Expr], old: Array) -> Callable[[Index], Expr]:
             return lambda at: Select(mask.at(at), new(at), old.at(at), place=self.b.place)
@@ -411,11 +424,10 @@ class AssignmentReader(CallReader):
             raise Unfit("an assignment to an item of what is no array", place_of(target))
         parts = self.parts(target.slice)
         with self.among_others():  # an element is read before
-            value = self.value(node.value)
+            value = self.assigned_value([target], node.value)
         if len(parts) == 1 and isinstance(parts[0], Array) and parts[0].kind == BOOL:
-            if type(node.op) not in (ast.Add, ast.Sub, ast.Mult):
-                raise Unfit("a change where a mask is true", place_of(target))
-            self.where(a, parts[0], value, type(node.op).__name__.lower().replace("mult", "mul"))
+            old = Picked(a, parts[0])
+            self.where(a, parts[0], self.operated(node.op, old, value))
             return
         view = viewed(self.b, a, parts)
         self.change(view, node.op, value)

@@ -20,6 +20,7 @@ from mooncake_py.compiler.native.building.values import (
     Value,
 )
 from mooncake_py.compiler.native.functions import of_numpy
+from mooncake_py.compiler.native.reading import picked
 from mooncake_py.compiler.native.reading.expressions import ExpressionReader
 from mooncake_py.compiler.native.regions.mentions import bound_by
 from mooncake_py.jitted import python_function
@@ -65,9 +66,9 @@ class CallReader(ExpressionReader):
         known, start, depth = set(self.b.arrays), len(self.b.block), self.nested
         before = self.scope.attributes()
         known.update(self.scope.named(name) for name in before)
-        self.nested = 0
-        found = self.called(target, args, given, node)
-        self.nested = depth
+        self.nested, picks, self.picks = 0, self.picks, False
+        found = self.elementwise(target, args, given, node)
+        self.nested, self.picks = depth, picks
         if depth > 1 and (
             changed(before, self.scope.attributes())
             or any(
@@ -85,6 +86,16 @@ class CallReader(ExpressionReader):
             with self.among_others():
                 return self.comprehension(node)
         return self.value(node)
+
+    def elementwise(
+        self, f: Any, args: Sequence[Value], given: dict[str, Value], node: ast.Call
+    ) -> Value:
+        """Return what a function gives back, of elements that a mask picks too."""
+        if not picked.are_picked((*args, *given.values())):
+            return self.called(f, args, given, node)
+        if not isinstance(f, np.ufunc) or given:
+            raise Unfit("elements that a mask picks as an argument", place_of(node))
+        return picked.operated(self.b, lambda *a: self.called(f, a, {}, node), tuple(args))
 
     def keywords(self, node: ast.Call) -> dict[str, Value]:
         """Read the arguments that are given by name."""

@@ -35,12 +35,13 @@ from mooncake_py.compiler.native.building.values import (
     Known,
     Number,
     Object,
+    Picked,
     Tuple,
     Unfit,
     Value,
 )
 from mooncake_py.compiler.native.functions import of_numpy
-from mooncake_py.compiler.native.reading import lists
+from mooncake_py.compiler.native.reading import lists, picked
 from mooncake_py.compiler.native.reading.scope import INPUTS, Scope, constant
 from mooncake_py.compiler.native.regions.linear import ZERO
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT, REAL
@@ -67,12 +68,15 @@ class ExpressionReader:
     findings : Findings
     nested : int
         Of how many expressions and statements what is read is a part.
+    picks : bool
+        Whether it is the value of an assignment to an item: masks may pick elements there.
     """
 
     b: Builder
     scope: Scope
     findings: Findings
     nested = 0
+    picks = False
 
     def value(self, node: ast.expr) -> Value:
         """Read an expression."""
@@ -161,6 +165,8 @@ class ExpressionReader:
 
     def operated(self, op: ast.operator, x: Value, y: Value) -> Value:
         """Read an operator between two values."""
+        if picked.are_picked((x, y)):
+            return picked.operated(self.b, lambda p, q: self.operated(op, p, q), (x, y))
         if isinstance(op, ast.Mult) and isinstance(x, Tuple) and isinstance(y, Number):
             return lists.repeated(self.b, x, y, self.findings.mixed)
         if type(op) in LOGICAL:
@@ -182,6 +188,8 @@ class ExpressionReader:
 
     def prefixed(self, op: ast.unaryop, x: Value) -> Value:
         """Read an operator before a value."""
+        if picked.are_picked((x,)):
+            return picked.operated(self.b, lambda p: self.prefixed(op, p), (x,))
         if isinstance(op, ast.USub) and complexes.is_complex(x):
             return complexes.negative(self.b, x)
         if isinstance(op, ast.USub):
@@ -197,6 +205,8 @@ class ExpressionReader:
     def compared(self, ops: Sequence[ast.cmpop], nodes: Sequence[ast.expr]) -> Value:
         """Read comparisons; of objects that are the same in each call they are known."""
         values = [self.value(node) for node in nodes]
+        if picked.are_picked(tuple(values)):
+            raise Unfit("a comparison of elements that a mask picks", self.b.place)
         if len(ops) == 1 and isinstance(ops[0], ast.Is | ast.IsNot):
             same = self.same(*values)
             return Number(Const(same == isinstance(ops[0], ast.Is)), "bool")
@@ -355,8 +365,20 @@ class ExpressionReader:
             return lists.item(self.b, base, self.number(index))
         if not isinstance(base, Array):
             raise Unfit("an item of what is no array", self.b.place)
-        found = viewed(self.b, base, self.parts(index))
+        parts = self.parts(index)
+        mask = parts[0] if len(parts) == 1 else None
+        if self.picks and isinstance(mask, Array) and mask.kind == BOOL:
+            return self.picked(base, mask)
+        found = viewed(self.b, base, parts)
         return found if found.shape else self.element(found)
+
+    def picked(self, base: Array, mask: Array) -> Picked:
+        """Read the elements of an array where a mask is true."""
+        if len(mask.shape) != len(base.shape):
+            raise Unfit("a mask with fewer axes", self.b.place)
+        for n, m in zip(mask.shape, base.shape, strict=True):
+            self.b.check("eq", n, m)
+        return Picked(base, mask)
 
     def items_between(self, base: Tuple, index: ast.Slice) -> Tuple:
         """Read a slice of a tuple, whose bounds are written down."""

@@ -75,7 +75,7 @@ class StatementReader(BranchReader):
         """Read a statement."""
         match node:
             case ast.Assign(targets=targets, value=value):
-                self.assigned(targets, self.value(value))
+                self.assigned(targets, self.assigned_value(targets, value))
             case ast.AnnAssign(target=target, value=ast.expr() as value):
                 self.assigned([target], self.value(value))
             case ast.AugAssign():
