@@ -214,10 +214,10 @@ class Site:
         lines: list[str] = []
         for readings in self.readings.values():
             for reading in readings:
-                why = reading.site.why
-                lines.append(
-                    f"{self.where}: not compiled: {why}" if why else f"{self.where}: compiled"
-                )
+                why, misses = reading.site.why, reading.site.misses
+                found = f"not compiled: {why}" if why else "compiled"
+                left = " but left in the last call: it met something unusual" if misses else ""
+                lines.append(f"{self.where}: {found}{left}")
         for why, place in self.refused.values():
             at = f"line {place.line}: " if place is not None else ""
             lines.append(f"{self.where}: not compiled: {at}{why}")

@@ -595,3 +595,18 @@ def test_functions_that_are_replaced_before_a_function_is_read(tried, monkeypatc
     monkeypatch.setattr(np, "sqrt", np.exp)
     assert_allclose(grad(f, compile=True)(x), grad(f)(x), rtol=1e-12)
     assert tried == [True]
+
+
+def test_report_says_what_was_left(tried):
+    def f(x):
+        s = 0.0
+        for i in range(3):
+            s += x[i]
+        return s
+
+    with pytest.raises(IndexError):
+        grad(f, compile=True)(np.ones(2))
+    assert report(f)[0].endswith(": compiled but left in the last call: it met something unusual")
+    grad(f, compile=True)(np.ones(3))
+    assert report(f)[0].endswith(": compiled")
+    assert tried == [False, True]
