@@ -42,7 +42,7 @@ def found(u, a):
     for i in range(len(u)):
         if u[i] * a > 0.5:
             return u[i] * i
-        while u[i] > 1.0:
+        while 1.0 < u[i] < 1e6:
             u[i] *= 0.5
             if u[i] * a < 0.3:
                 return a
@@ -264,7 +264,7 @@ class Writer:
             self.write(f"for {'ij'[self.loops]} in {head}:")
         elif form == 3:
             self.write(self.pick(("for r, q in zip(x, y):", "for q, r in enumerate(v, start=2):")))
-            self.write("    a += 0.1 * r * q")
+            self.write("    a += 0.05 * r * q")
         else:
             self.write(f"t{self.depth} = 0")
             self.write(f"while t{self.depth} < 3:")
