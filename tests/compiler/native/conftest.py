@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from mooncake_py.compiler.native import form
@@ -10,6 +12,16 @@ from mooncake_py.compiler.native.region_site import RegionSite
 from mooncake_py.modes.forward import whole as forward_whole
 from mooncake_py.modes.reverse.whole import WholeGradient
 from mooncake_py.runtime.compilation import is_installed
+
+HERE = Path(__file__).parent
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave these tests to themselves: they take derivatives in all modes, and count runs."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.without_modes("in all modes by themselves"))
 
 
 @pytest.fixture
