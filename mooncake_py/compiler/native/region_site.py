@@ -155,10 +155,15 @@ class RegionSite:
             self.repeats |= ctx.rehearsal is not None
         return found
 
+    @property
+    def is_given_up(self) -> bool:
+        """Whether trials have failed too often in a row."""
+        return self.misses >= MISSES and not self.repeats
+
     def is_tried(self, inputs: Mapping[str, Any]) -> bool:
         """Return True if the region may run on these inputs."""
         return (
-            (self.misses < MISSES or self.repeats)
+            not self.is_given_up
             and self.serves(inputs)
             and (not is_strict() or QUIET.issuperset(np.geterr().values()))
         )
@@ -303,7 +308,7 @@ class RegionSite:
         if not moving:
             return ctx.base.run_region(self, functions, steps, values)
         site = self.tangent_of(moving)
-        if site is None or (site.misses >= MISSES and not site.repeats) or not self.serves(values):
+        if site is None or site.is_given_up or not self.serves(values):
             return Elsewhere
         for name in site.given:
             if name in self.arrays:

@@ -178,7 +178,8 @@ class Site:
             return None
         self.alike[kinds] += 1
         try:
-            found = Reread(self.read(f, types), types, self.name)
+            with limits_raised():  # Python's parser fails if another thread does it meanwhile
+                found = Reread(self.read(f, types), types, self.name)
         except Unfit as error:
             self.refused[types] = Refusal(error.why, error.place)
             return None
@@ -280,8 +281,7 @@ class FunctionSite(Site):
 
     @override
     def read(self, f: FunctionType, types: tuple[Type, ...]) -> Reading:
-        with limits_raised():  # Python's parser fails if another thread does it meanwhile
-            return read_function(f, types)
+        return read_function(f, types)
 
     @override
     def report(self) -> list[str]:

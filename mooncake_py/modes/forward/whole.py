@@ -13,15 +13,17 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.native.reading.reader import Output
-from mooncake_py.compiler.native.region_site import TangentSite, all_finite, in_order
+from mooncake_py.compiler.native.building.types import FLOATS
+from mooncake_py.compiler.native.form import Form
+from mooncake_py.compiler.native.reading.reader import Output, leaves_of
+from mooncake_py.compiler.native.region_site import TangentSite
 from mooncake_py.compiler.native.site import Reread, given_back
 from mooncake_py.compiler.native.spares import STACK
 from mooncake_py.modes.reverse.whole import WholeGradient, matched, names_of
+from mooncake_py.modes.reverse.whole_sweeps import WholeSweeps
 
 __all__ = ["product_of_whole", "push_whole"]
 
-FLOATS = frozenset({float, np.float64, np.float32})
 Result = tuple[Any, tuple[Any, ...]]
 
 
@@ -43,31 +45,42 @@ def push_whole(
     )
     if values is None or not reading.site.is_tried(inputs) or not tangent.is_tried(values):
         return None
-    return run_forward(tangent, reading.output, values)
+    key = "push", *names
+    if key not in reading.derivatives:
+        form = tangent.form_where(frozenset())
+        reading.derivatives[key] = None if form is None else TangentSweep(tangent, form)
+    sweep = reading.derivatives[key]
+    return None if sweep is None else run_forward(sweep, reading.output, values)
+
+
+class TangentSweep(WholeSweeps):
+    """The forward sweep of a tangent.
+
+    Attributes
+    ----------
+    names : dict of str to str
+        What tangents are called.
+    """
+
+    def __init__(self, site: TangentSite, form: Form) -> None:
+        super().__init__(site, form, ())
+        self.names = site.names
 
 
 def run_forward(
-    site: TangentSite, output: Output, inputs: Mapping[str, Any]
+    sweeps: TangentSweep, output: Output, inputs: Mapping[str, Any]
 ) -> tuple[Any, Any] | None:
     """Return the output and its tangent, None where something is unusual."""
-    form = site.form_where(frozenset())
-    if form is None:
+    site, spares = sweeps.site, sweeps.form.spares
+    forward = sweeps.forward(inputs, spares)
+    if forward is None:
         return None
-    spares = form.spares
-    given = {name: in_order(value) for name, value in inputs.items()}
-    for name in site.written:
-        given[name] = np.array(inputs[name], order="C")
-    given = site.as_reals(given)
-    ok, S, _, *results = form.forward(spares.stack(), *given.values())
-    if not ok or not all_finite(site.left_by(form, results, given)):
-        return None
-    site.misses = 0
-    spares.give(STACK, S)
-    found = dict(zip(form.results, results, strict=False))
+    spares.give(STACK, forward.stack)
+    found, given = forward.found, dict(zip(inputs, forward.values, strict=False))
     values: dict[str, Any] = {}
     directions: dict[str, Any] = {}
-    for name in names_in(output):
-        own = site.names[name]
+    for name in [leaf.name for leaf in leaves_of(output)]:
+        own = sweeps.names[name]
         y, dy = found[name], found[own]
         if type(y) is ndarray:  # what a function does not write is the caller's
             is_given = y is given.get(name) and name not in site.written
@@ -80,13 +93,6 @@ def run_forward(
                 return None
             directions[name] = type(y)(dy)
     return given_back(output, values), given_back(output, directions)
-
-
-def names_in(output: Output) -> list[str]:
-    """Return the names of the numbers and arrays in a result."""
-    if output.kind == "tuple":
-        return [name for item in output.items for name in names_in(item)]
-    return [output.name]
 
 
 def product_of_whole(

@@ -7,14 +7,15 @@ What is unusual is left to `Vjp`, on the same arguments.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
 from mooncake_py.boundary.arguments import name_of
-from mooncake_py.compiler.native.reading.reader import Output
+from mooncake_py.compiler.native.building.types import FLOATS
+from mooncake_py.compiler.native.reading.reader import Output, leaves_of
 from mooncake_py.compiler.native.regions.region import REAL
 from mooncake_py.compiler.native.site import FunctionSite, Reread, given_back
 from mooncake_py.diagnostics.places import definition_of
@@ -31,7 +32,6 @@ from mooncake_py.tangents import NoTangent
 __all__ = ["vjp_of_whole"]
 
 DISCRETE = frozenset({int, bool, str, type(None), np.int64, np.bool_})
-FLOATS = frozenset({float, np.float64, np.float32})
 
 
 def vjp_of_whole(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, Any] | None:
@@ -73,15 +73,6 @@ def sweeps_for(site: FunctionSite, reading: Reread, chosen: Sequence[int]) -> Wh
         return None
     form = reading.site.form_where(frozenset(names))
     return None if form is None else WholeSweeps(reading.site, form, names)
-
-
-def leaves_of(output: Output) -> Iterator[Output]:
-    """Yield what a result consists of."""
-    if output.kind == "tuple":
-        for item in output.items:
-            yield from leaves_of(item)
-    else:
-        yield output
 
 
 class WholePullback:

@@ -23,8 +23,8 @@ from mooncake_py.runtime.attribute_lookup import (
 )
 
 __all__ = [
-    "COMPLEX_TYPES", "ArrayType", "KnownType", "NumberType", "ObjectType", "TupleType", "Type",
-    "flattened", "places", "type_of",
+    "COMPLEX_TYPES", "FLOATS", "ArrayType", "KnownType", "NumberType", "ObjectType", "TupleType",
+    "Type", "flattened", "places", "type_of",
 ]  # fmt: skip
 
 KINDS = {

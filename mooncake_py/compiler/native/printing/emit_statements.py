@@ -33,6 +33,7 @@ from mooncake_py.compiler.ir import (
     rebuilt,
     statements,
     walk,
+    with_value,
 )
 from mooncake_py.compiler.native.printing.emit_expressions import (
     NUMPY_NAMES,
@@ -408,14 +409,8 @@ def with_slots(s: Statement, slots: list[Expr]) -> Statement:
         return rebuilt(e, tuple(map(change, parts))) if parts else e
 
     match s:
-        case Assign():
-            return Assign(s.target, change(s.value), s.type, place=s.place)
-        case Bump():
-            return Bump(s.target, change(s.value), place=s.place)
-        case Let():
-            return Let(s.name, change(s.value), place=s.place)
-        case Count():
-            return Count(s.name, change(s.value), place=s.place)
+        case Assign() | Bump() | Let() | Count():
+            return with_value(s, change)
         case If():
             return If(change(s.test), s.body, s.orelse, place=s.place)
         case For(range=Op(op=op, args=args)):

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Mapping
 from types import FunctionType
 
-from mooncake_py.compiler.native.building.findings import Again, Findings
+from mooncake_py.compiler.native.building.findings import Findings
 from mooncake_py.compiler.native.building.types import Type
 from mooncake_py.compiler.native.building.values import Tuple, Unfit, Value
 from mooncake_py.compiler.native.reading.loop_names import Loop
 from mooncake_py.compiler.native.reading.lowering import has_return, lowered
-from mooncake_py.compiler.native.reading.reader import ATTEMPTS, FunctionReader, Reading
+from mooncake_py.compiler.native.reading.reader import FunctionReader, Reading, reread
 from mooncake_py.compiler.native.reading.scope import Scope
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import place_of
@@ -38,13 +38,7 @@ def read_loop(
     Unfit
         What cannot be compiled, and where.
     """
-    findings = Findings()
-    for _ in range(ATTEMPTS):
-        try:
-            return LoopReader(findings, unserved).loop_whole(f, loop, types)
-        except Again:
-            continue
-    raise Unfit("variables whose types do not settle")
+    return reread(lambda findings: LoopReader(findings, unserved).loop_whole(f, loop, types))
 
 
 class LoopReader(FunctionReader):

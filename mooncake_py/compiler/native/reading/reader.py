@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -49,7 +49,7 @@ from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override
 from mooncake_py.syntax.source import locate
 
-__all__ = ["Captured", "Output", "Reading", "read_function"]
+__all__ = ["Captured", "Output", "Reading", "leaves_of", "read_function", "reread"]
 
 ATTEMPTS = 20
 DEEP = 20  # calls within calls
@@ -118,10 +118,21 @@ def read_function(f: FunctionType, types: Sequence[Type]) -> Reading:
     Unfit
         What cannot be compiled, and where.
     """
+    return reread(lambda findings: FunctionReader(findings).whole(f, types))
+
+
+def reread(read: Callable[[Findings], Reading]) -> Reading:
+    """Return what is read, again and again until nothing is found out late.
+
+    Raises
+    ------
+    Unfit
+        What cannot be compiled, and where.
+    """
     findings = Findings()
     for _ in range(ATTEMPTS):
         try:
-            return FunctionReader(findings).whole(f, types)
+            return read(findings)
         except Again:
             continue
     raise Unfit("variables whose types do not settle")
@@ -412,6 +423,15 @@ def known(value: Any) -> Value:
     if found is None:
         raise Unfit("an array in the place of a constant")
     return found
+
+
+def leaves_of(output: Output) -> Iterator[Output]:
+    """Yield what a result consists of: tuples of it, of these, and so on."""
+    if output.kind == "tuple":
+        for item in output.items:
+            yield from leaves_of(item)
+    else:
+        yield output
 
 
 def names_in(output: Output) -> tuple[str, ...]:

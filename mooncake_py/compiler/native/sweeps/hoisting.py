@@ -30,7 +30,7 @@ from mooncake_py.compiler.ir import (
 from mooncake_py.compiler.native.regions.mentions import mentions, unused
 from mooncake_py.compiler.native.regions.region import FLOAT, NativeRegion
 
-__all__ = ["hoisted", "is_slow"]
+__all__ = ["hoisted", "is_costly"]
 
 
 def hoisted(region: NativeRegion) -> NativeRegion:
@@ -71,7 +71,7 @@ class _Hoisting:
     def quick(self, e: Expr, s: Assign, before: list[Statement]) -> Expr:
         """Return a part of an expression, by name if it is slow."""
         e = self.parts(e, s, before)
-        if not is_slow(e):
+        if not is_costly(e):
             return e
         name = self.fresh()
         self.kinds[name] = FLOAT
@@ -79,8 +79,8 @@ class _Hoisting:
         return Name(name, place=s.place)
 
 
-def is_slow(e: Expr) -> bool:
-    """Return True for an operation that takes much longer than to read its result."""
+def is_costly(e: Expr) -> bool:
+    """Return True for an operation that takes longer than to save its result and to read it."""
     if isinstance(e, Op) and e.op == "pow":
         p = e.args[1]
         return not (isinstance(p, Const) and p.value in (1, 2, 3))

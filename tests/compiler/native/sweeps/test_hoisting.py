@@ -8,7 +8,7 @@ from mooncake_py.compiler.activity import active_parts
 from mooncake_py.compiler.ir import Assign, Name, Op, statements, walk
 from mooncake_py.compiler.native.regions.unbound import expressions_in
 from mooncake_py.compiler.native.sweeps.adjoint import adjoint
-from mooncake_py.compiler.native.sweeps.hoisting import hoisted, is_slow
+from mooncake_py.compiler.native.sweeps.hoisting import hoisted, is_costly
 from tests.compiler.native.writing import region
 
 TEXT = """
@@ -21,7 +21,7 @@ with all(k=len(x)): x[k] = a * np.exp(x[k])
 """
 
 
-def test_what_is_slow_is_all_that_a_statement_computes() -> None:
+def test_what_is_costly_is_all_that_a_statement_computes() -> None:
     found = hoisted(region(TEXT, "x:1 a b s", "s"))
     loop: Any
     loop, after = found.body
@@ -44,7 +44,7 @@ def test_the_way_back_reads_what_was_computed() -> None:
     for each in (found, hoisted(found)):
         back = adjoint(each, active_parts(each, {"s", "a", "b"}, {})).reverse
         parts = [p for s in statements(back) for e in expressions_in(s) for p in walk(e)]
-        counts.append(sum(map(is_slow, parts)))
+        counts.append(sum(map(is_costly, parts)))
     # Left are the derivative of a power, and its logarithm.
     assert counts[1] == 2 < counts[0]
-    assert not any(isinstance(s, Assign) and is_slow(s.value) for s in statements(back))
+    assert not any(isinstance(s, Assign) and is_costly(s.value) for s in statements(back))
