@@ -1,0 +1,164 @@
+"""Variables that are bound again, and values of several types."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from mooncake_py import grad, jvp, value_and_grad
+from mooncake_py.compiler.native.site import report
+
+pytestmark = pytest.mark.plain
+
+
+def test_arrays_that_only_some_passes_bind_anew(tried):
+    def f(x, a):
+        v = x * 1.0
+        s = 0.0
+        for _ in range(3):
+            s += v[0]
+            if a > 0.0:
+                v = v * 2.0
+        return s
+
+    def g(x, a):
+        v = x * 1.0
+        s = 0.0
+        k = 0
+        while k < 3:
+            k += 1
+            s += v[0]
+            if k < 3:
+                if a > 0.0:
+                    v = v * 2.0
+                continue
+            s += 1.0
+        return s + v[1]
+
+    def h(x, a):
+        v = x * 1.0
+        u = v[:1]
+        s = 0.0
+        for _ in range(3):
+            s += u[0]
+            v = v * 2.0
+        return s + v[0]
+
+    x = np.array([1.0, 2.0])
+    for function in (f, g, h):
+        value, gradient = value_and_grad(function, compile=True)(x, 0.5)
+        expected, plain = value_and_grad(function)(x, 0.5)
+        assert value == expected
+        assert_allclose(gradient, plain)
+
+
+def test_parameters_whose_type_changes(tried):
+    def f(x, a, n, flag):
+        if n > 2:
+            a = x[0] * a
+            flag = True
+        for i in range(3):
+            n = n * 0.5 if i > 1 else n
+        return (a * n if flag else a), n
+
+    x = np.array([2.0, 3.0])
+    for n in (1, 5):
+        y, t = jvp(lambda x, a: f(x, a, n, False), (x, 0.5), (x, 1.0), compile=True)  # noqa: B023
+        y0, t0 = jvp(lambda x, a: f(x, a, n, False), (x, 0.5), (x, 1.0))  # noqa: B023
+        assert repr((y, t)) == repr((y0, t0))
+    assert tried == [True, True]
+
+
+def test_several_targets_are_given_one_value(tried):
+    def f(x, a):
+        s = t = 0.5
+        for i in range(len(x)):
+            s = t = s + x[i] * t
+            x[i] = a = s = x[i] * a
+        b, c = d = (s * a, x * 2.0)
+        s = b * 0.5
+        c[0] = 5.0
+        return s + t * a + np.sum(d[1] * x) + d[0]
+
+    args = np.array([0.7, -1.2, 0.8]), 0.6
+    value, g = value_and_grad(f, (0, 1), compile=True)(*copy.deepcopy(args))
+    assert tried == [True]
+    expected, h = value_and_grad(f, (0, 1))(*copy.deepcopy(args))
+    assert_allclose(value, expected)
+    for a, b in zip(g, h, strict=True):
+        assert_allclose(a, b)
+
+
+def test_and_and_or_give_their_operands_back(tried):
+    def f(x, rate=None):
+        rate = rate or 0.5
+        y = x[0] > 0 and x[1] > 0
+        return np.sum(x * rate) if y or not x[0] > 1 else x[0]
+
+    def operand(x):
+        return np.sum(x) * (x[0] or x[1])
+
+    x = np.array([1.0, 2.0])
+    for g in (f, operand):
+        assert_allclose(grad(g, compile=True)(x), grad(g)(x))
+    assert tried == [True]
+    assert "and or or" in report(operand)[0]
+
+
+def test_a_number_that_is_bound_again_is_checked_again(tried):
+    def f(b):
+        y = 1.0 / b
+        b = b - 2.0
+        z = 1.0 / b
+        return y + 1.0 / (1.0 + z * z)
+
+    assert_allclose(grad(f, compile=True)(3.0), grad(f)(3.0))
+    with pytest.raises(ZeroDivisionError):
+        grad(f, compile=True)(2.0)
+    assert tried == [True, False]
+
+
+def test_arrays_that_nested_loops_bind_anew(tried):
+    def nested(u, steps):
+        v = u * 1.0
+        for _ in range(steps):
+            v = v + 0.1 * u
+            for k in range(2):
+                v = v * (1.0 + 0.1 * k * v)
+        return np.sum(v * u)
+
+    def run_over(u):
+        v = u * 1.0
+        for a in v:
+            v[-1] = 2.0 * a
+            v = v * a
+        return np.sum(v)
+
+    u = np.array([0.5, 0.7, 0.9])
+    assert_allclose(grad(nested, compile=True)(u, 3), grad(nested)(u, 3))
+    assert tried == [True]
+    assert_allclose(grad(run_over, compile=True)(u), grad(run_over)(u))
+
+
+def test_enumerations_that_start_elsewhere(tried):
+    def loop(x):
+        s = 0.0
+        for k, v in enumerate(x, start=2):
+            s += k * v
+        return s
+
+    def positional(x):
+        s = 0.0
+        for k, v in enumerate(x, 2):
+            s += k * v
+        return s
+
+    def generator(x):
+        return sum(k * v for k, v in enumerate(x, start=2))
+
+    for f in (loop, positional, generator):
+        assert_allclose(grad(f, compile=True)(np.ones(3)), [2.0, 3.0, 4.0])
+    assert tried == []

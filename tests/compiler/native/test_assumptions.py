@@ -1,0 +1,138 @@
+"""What was assumed when a function was read is looked at in each call."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from mooncake_py import elementwise, grad, local_rules
+from mooncake_py.compiler.native import site
+from mooncake_py.compiler.native.site import report
+
+pytestmark = pytest.mark.plain
+
+
+def test_captured_and_global_variables_are_read_as_they_are_now(tried):
+    weights = np.array([1.0, 2.0])
+    rate = 0.5
+
+    def f(x):
+        return np.sum(weights * x * rate)
+
+    g = grad(f, compile=True)
+    x = np.ones(2)
+    assert_allclose(g(x), [0.5, 1.0])
+    rate = 2.0
+    weights[0] = 3.0
+    assert_allclose(g(x), [6.0, 4.0])
+    weights = np.array([1.0, 1.0])
+    assert_allclose(g(x), [2.0, 2.0])
+    assert tried == [True, True, True]
+    assert len(site._sites[id(f.__code__)][1].readings) == 1
+
+
+def test_replaced_functions_are_seen(tried):
+    def inner(x):
+        return x * x
+
+    def f(x):
+        return np.sum(inner(x))
+
+    x = np.array([3.0])
+    assert_allclose(grad(f, compile=True)(x), [6.0])
+
+    def inner(x):  # noqa: F811
+        return x * x * x
+
+    assert_allclose(grad(f, compile=True)(x), [27.0])
+
+
+def test_functions_that_are_made_anew_do_not_compile_for_ever(tried):
+    def total(u, of):
+        return np.sum(of(u))
+
+    x = np.array([1.0, 2.0])
+    for k in range(8):
+        found = grad(lambda x: total(x, lambda u: k * u * u), compile=True)(x)  # noqa: B023
+        assert_allclose(found, 2 * k * x)
+    readings = site._sites[id(total.__code__)][1].readings
+    assert len(readings) <= site.ALIKE
+
+
+SETTINGS = [1.0]
+
+
+def true_if_settings(u):
+    return u[0] if SETTINGS else u[1]
+
+
+def unlike_settings(u):
+    return u[0] if SETTINGS == [] else u[1]
+
+
+class Twos:
+    def __eq__(self, other):
+        return other == 2.0
+
+    def __hash__(self):
+        return 2
+
+
+TWOS = Twos()
+
+
+def equal_to_a_number(u):
+    return u[0] if TWOS == 2.0 else u[1]
+
+
+@pytest.mark.parametrize("f", [true_if_settings, unlike_settings, equal_to_a_number])
+def test_objects_that_change_within(f, tried):
+    u = np.array([2.0, 3.0])
+    for settings in ([1.0], [], [1.0]):
+        SETTINGS[:] = settings
+        np.testing.assert_array_equal(grad(f, compile=True)(u), grad(f, compile=False)(u))
+    assert report(f)[0].split(": ")[1] == "not compiled"
+
+
+def doubled(x):
+    return 2.0 * x
+
+
+def of_doubled(u):
+    return doubled(u[0]) * u[1]
+
+
+def test_rules_that_are_declared_later(tried):
+    u = np.array([2.0, 3.0])
+    for _ in range(2):
+        np.testing.assert_array_equal(grad(of_doubled, compile=True)(u), [6.0, 4.0])
+    assert tried == [True, True]
+    with local_rules():
+        elementwise(doubled, lambda x, y: 10.0)
+        np.testing.assert_array_equal(grad(of_doubled, compile=True)(u), [30.0, 4.0])
+    np.testing.assert_array_equal(grad(of_doubled, compile=True)(u), [6.0, 4.0])
+    assert tried == [True] * 3
+    elementwise(doubled, lambda x, y: 10.0)
+    np.testing.assert_array_equal(grad(of_doubled, compile=True)(u), [30.0, 4.0])
+
+
+def test_rules_of_functions_of_one_code(tried):
+    def made():
+        return lambda x: 2.0 * x
+
+    first, second = made(), made()
+    for f in (first, second, first):
+        assert grad(f, compile=True)(3.0) == 2.0
+    elementwise(second, lambda x, y: 10.0)
+    assert [grad(f, compile=True)(3.0) for f in (first, second, first)] == [2.0, 10.0, 2.0]
+
+
+def test_functions_that_are_replaced_before_a_function_is_read(tried, monkeypatch):
+    def f(x):
+        return np.std(x) * np.linalg.norm(x) + np.sqrt(x[0])
+
+    x = np.array([0.7, 1.3])
+    monkeypatch.setattr(np, "sqrt", np.exp)
+    assert_allclose(grad(f, compile=True)(x), grad(f)(x), rtol=1e-12)
+    assert tried == [True]
