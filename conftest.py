@@ -7,7 +7,12 @@ from importlib.util import find_spec
 import pytest
 
 NEEDS = {
-    "scipy": ["mooncake_py/rules/scipy/*", "tests/rules/cases/scipy/*", "docs/scipy.md"],
+    "scipy": [
+        "mooncake_py/rules/scipy/*",
+        "tests/rules/cases/scipy/*",
+        "docs/scipy.md",
+        "docs/quick_start.md",
+    ],
     "numba": ["docs/compiled.md", "docs/numba.md"],
     "jax": ["mooncake_py/extras/jax.py"],
     "torch": ["mooncake_py/extras/torch.py"],

@@ -94,6 +94,7 @@ if _typing.TYPE_CHECKING:
     from mooncake_py.testing import test_rule as test_rule
     from mooncake_py.testing import test_tangent as test_tangent
     from mooncake_py.utilities.clipping import clip_gradient as clip_gradient
+    from mooncake_py.utilities.flattening import flatten as flatten
     from mooncake_py.utilities.gradient import gradient as gradient
     from mooncake_py.utilities.gradient import pullback as pullback
     from mooncake_py.utilities.holomorphic import holomorphic_derivative as holomorphic_derivative
@@ -121,6 +122,7 @@ _LATER = {
     "reflecting": "profile_gradient rewritten rule_of show tape_of",
     "testing": "test_rule test_tangent",
     "utilities.clipping": "clip_gradient",
+    "utilities.flattening": "flatten",
     "utilities.gradient": "gradient pullback",
     "utilities.holomorphic": "holomorphic_derivative real_jacobian wirtinger_derivatives",
     "utilities.hooks": "hook",

@@ -32,7 +32,8 @@ def paths(*names: str) -> tuple[str, ...]:
 ORDINARY = paths(
     "rules", "modes/forward/pushforward.py", "modes/forward/transposed.py",
     "recomputation/structures.py", "higher_order.py", "jacobians.py", "checkpointing.py",
-    "tangents/pairs.py", "testing/program.py", "utilities/holomorphic.py",
+    "tangents/pairs.py", "testing/program.py", "utilities/flattening.py",
+    "utilities/holomorphic.py",
 )  # fmt: skip
 RUNS = (
     *paths("interface.py", "derivatives.py", "prepared.py", "utilities", "tangents/kinds.py"),

@@ -1,0 +1,167 @@
+"""Parameters in a structure as one vector, which is what optimisers and samplers work on.
+
+This is ordinary code: inside a derivative it is differentiated like the user's.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.utilities.structures import holds_numbers
+
+__all__ = ["flatten"]
+
+T = TypeVar("T")
+
+Build = Callable[[ndarray], Any]
+"""What makes a part of the structure of a vector."""
+
+
+def flatten(params: T) -> tuple[ndarray, Callable[[ndarray], T]]:
+    """Return all numbers in a structure as one vector, and the function that goes back.
+
+    Parameters
+    ----------
+    params : object
+        A float, a complex number, an array of these, or dicts, lists, tuples, named tuples and
+        dataclasses of them, at any depth.  What is no such number (ints, text, None, functions)
+        is a constant.
+
+    Returns
+    -------
+    vector : ndarray of shape (n,)
+        The numbers in the order of the structure; of complex ones first the real parts, then the
+        imaginary parts.  New memory.
+    unflatten : callable
+        ``unflatten(vector)`` returns a structure like `params` with the numbers in `vector`, of
+        the types and dtypes that they had there, in new memory, and the same constants.  Raises
+        ValueError for a vector of another shape.
+
+    Raises
+    ------
+    TypeError
+        For an object of any other kind that holds numbers.
+
+    Notes
+    -----
+    Both ways are differentiated.  An array that stands in two places becomes two.  Dataclasses
+    are copied, without a call of ``__init__`` or ``__post_init__``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mooncake_py import flatten, grad
+    >>> vector, unflatten = flatten({"slope": np.array([1.0, 2.0]), "shift": 0.5})
+    >>> vector
+    array([1. , 2. , 0.5])
+    >>> unflatten(vector * 2)
+    {'slope': array([2., 4.]), 'shift': 1.0}
+    >>> def loss(params):
+    ...     return np.sum(params["slope"] ** 2) * params["shift"]
+    >>> grad(lambda v: loss(unflatten(v)))(vector)
+    array([1., 2., 5.])
+    """
+    flattening = Flattening()
+    build = flattening.visit(params)
+    size = flattening.size
+    vector = np.concatenate(flattening.pieces) if size else np.empty(0)
+
+    def unflatten(vector: ndarray) -> T:
+        if np.shape(vector) != (size,):
+            raise ValueError(f"unflatten takes a vector of {size} numbers, not {np.shape(vector)}")
+        return build(vector)
+
+    return vector, unflatten
+
+
+class Flattening:
+    """One walk through a structure: what was met of the vector, and its length."""
+
+    def __init__(self) -> None:
+        self.pieces: list[ndarray] = []
+        self.size = 0
+
+    def visit(self, value: Any) -> Build:
+        """Append the numbers of a value; return what makes one like it."""
+        if isinstance(value, (float, complex, np.inexact)):
+            return self.visit_number(value)
+        if type(value) is ndarray and value.dtype.kind in "fc":
+            return self.visit_array(value)
+        if isinstance(value, dict):
+            return self.visit_dict(value)
+        if type(value) in (list, tuple) or hasattr(type(value), "_make"):  # a named tuple
+            return self.visit_sequence(value)
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            return self.visit_dataclass(value)
+        if not callable(value) and holds_numbers(value):
+            raise TypeError(
+                f"flatten does not look into a {type(value).__name__}, which holds numbers: keep "
+                "them in dicts, lists, tuples, dataclasses and arrays"
+            )
+        return lambda vector: value
+
+    def take(self, flat: ndarray) -> Callable[[ndarray], ndarray]:
+        """Append real numbers; return what finds them in a vector."""
+        start = self.size
+        stop = self.size = start + flat.size
+        self.pieces.append(flat)
+        return lambda vector: vector[start:stop]
+
+    def visit_number(self, value: Any) -> Build:
+        kind = type(value)
+        build = self.visit_array(np.array(value))
+        return lambda vector: kind(build(vector)[()])
+
+    def visit_array(self, value: ndarray) -> Build:
+        size, shape, dtype = value.size, value.shape, value.dtype
+        if dtype.kind == "f":
+            find = self.take(value.ravel())
+            return lambda vector: find(vector).astype(dtype).reshape(shape)
+        real, imag = self.take(np.real(value).ravel()), self.take(np.imag(value).ravel())
+
+        def build_complex(vector: ndarray) -> ndarray:
+            made = np.empty(size, dtype)
+            made.real, made.imag = real(vector), imag(vector)
+            return made.reshape(shape)
+
+        return build_complex
+
+    def visit_dict(self, value: dict[Any, Any]) -> Build:
+        builds = {key: self.visit(part) for key, part in value.items()}
+        if type(value) is dict:
+            return lambda vector: {key: build(vector) for key, build in builds.items()}
+        template = copy.copy(value)
+
+        def build_dict(vector: ndarray) -> Any:
+            made = copy.copy(template)
+            for key, build in builds.items():
+                made[key] = build(vector)
+            return made
+
+        return build_dict
+
+    def visit_sequence(self, value: Any) -> Build:
+        kind = type(value)
+        builds = [self.visit(part) for part in value]
+        if hasattr(kind, "_make"):
+            return lambda vector: kind._make([build(vector) for build in builds])
+        return lambda vector: kind([build(vector) for build in builds])
+
+    def visit_dataclass(self, value: Any) -> Build:
+        names = [field.name for field in dataclasses.fields(value)]
+        builds = {name: self.visit(getattr(value, name)) for name in names if hasattr(value, name)}
+        template = copy.copy(value)
+
+        def build_dataclass(vector: ndarray) -> Any:
+            made = copy.copy(template)
+            for name, build in builds.items():
+                object.__setattr__(made, name, build(vector))  # it may be frozen
+            return made
+
+        return build_dataclass
