@@ -27,8 +27,8 @@ MODULES = {
 } | {
     f"scipy.{part}": f"mooncake_py.rules.scipy.{part.replace('.', '_')}"
     for part in (
-        "fft", "interpolate", "linalg", "ndimage", "signal", "sparse", "sparse.linalg", "special",
-        "stats",
+        "fft", "interpolate", "linalg", "ndimage", "signal", "sparse", "sparse.linalg",
+        "spatial.distance", "special", "stats",
     )
 }  # fmt: skip
 _waiting = dict(MODULES)

@@ -9,7 +9,11 @@ from tests.rules.cases import Case
 
 __all__ = ["PARTS", "cases"]
 
-PARTS = ("fft", "linalg", "ndimage", "signal", "special", "stats") if find_spec("scipy") else ()
+PARTS = (
+    ("fft", "linalg", "ndimage", "signal", "spatial", "special", "stats")
+    if find_spec("scipy")
+    else ()
+)
 
 
 def cases() -> list[Case]:
