@@ -15,7 +15,7 @@ from mooncake_py.language.core import Core
 from mooncake_py.runtime import attribute_lookup
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.attribute_lookup import MISSING
-from mooncake_py.runtime.generated import has_no_source
+from mooncake_py.runtime.generated import has_no_source, is_of_tuple
 from mooncake_py.runtime.methods import is_other
 from mooncake_py.runtime.pulls import pull_state
 
@@ -190,5 +190,5 @@ class Attributes(Core):
 def is_overridden(method: Any, name: str) -> bool:
     """Tell whether a class has a special method of its own that is to run in the engine's sight."""
     if type(method) is FunctionType:
-        return not has_no_source(method)
+        return not has_no_source(method) or is_of_tuple(method)
     return is_other(method, name)

@@ -24,7 +24,7 @@ from mooncake_py.runtime.operators import BINARY
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Tracking
 
-__all__ = ["make", "run"]
+__all__ = ["answer", "asks", "make", "run"]
 
 WRITES = frozenset({
     "__setitem__", "__delitem__", "__setattr__", "__delattr__", "__setstate__", "insert",
@@ -35,8 +35,10 @@ PLAIN = activity.INERT | {ndarray}
 
 
 def run(ctx: Tracking, f: FunctionType, args: Any, kwargs: Any) -> Any:
-    """Run one of their functions on constants."""
+    """Run one of their functions on constants, or ask about types of whatever values."""
     values = (*args, *kwargs.values())
+    if asks(f):
+        return answer(f, args, kwargs)
     if writes(f, args, kwargs):
         raise refusal(ctx, f, "it changes an object in a way that cannot be undone")
     refuse_unseen(ctx, f, values)
@@ -57,6 +59,17 @@ def refuse_unseen(ctx: Tracking, f: Any, values: Any) -> None:
         raise refusal(ctx, f, "it calls Python code, which would run unseen")
     if ctx.numerals is not None and any(hasattr(v, "read") for v in values):
         raise refusal(ctx, f, "it may read numbers from text that was made of active ones")
+
+
+def asks(f: Any) -> bool:
+    """Whether a function answers a question about types or missing values by True and False."""
+    name = getattr(f, "__qualname__", "")
+    return name.startswith("is") and "." not in name and is_constant_library(f.__module__)
+
+
+def answer(f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function that asks, with plain numbers for active ones."""
+    return f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
 
 
 def writes(f: FunctionType, args: Any, kwargs: Any) -> bool:

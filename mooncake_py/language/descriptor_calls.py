@@ -18,6 +18,7 @@ from numpy import ndarray
 
 from mooncake_py.containers import containers, state
 from mooncake_py.language import construct, dispatch, special
+from mooncake_py.runtime import activity
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.attribute_lookup import ACCESSORS
 from mooncake_py.runtime.operators import BINARY
@@ -49,6 +50,9 @@ def call_descriptor(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if isinstance(receiver, np.memmap):
             return special.run(ctx, receiver.view(ndarray), name, args)
         ctx.refuse_subclass(receiver, *args)
+    if type(receiver) is Active and name in OF_TEXT:  # of the class that it is called of
+        text = native(activity.unwrapped(receiver), *args, **kwargs)
+        return ctx.written(text, whole=True)
     if name in OF_ATTRIBUTES:
         return getattr(ctx, OF_ATTRIBUTES[name])(native, receiver, *args, **kwargs)
     if name == "__call__":
@@ -75,6 +79,9 @@ WRITING = frozenset({"__setitem__", *(op.inplace_method for op in BINARY.values(
 def has_operators(value: Any) -> bool:
     """Tell whether special methods of a value are the operators of numbers and arrays."""
     return type(value) in (ndarray, Active, float, complex, np.float64, np.flatiter)
+
+
+OF_TEXT = frozenset({"__repr__", "__str__", "__format__"})
 
 
 # Attributes.

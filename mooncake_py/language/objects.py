@@ -13,7 +13,7 @@ from mooncake_py.containers import containers, dicts, effects
 from mooncake_py.containers.keys import refuse_other_key
 from mooncake_py.containers.sequences import readable
 from mooncake_py.diagnostics.reporting import dropped
-from mooncake_py.language import array_attributes, iteration
+from mooncake_py.language import array_attributes, array_protocols, iteration
 from mooncake_py.language.core import Core
 from mooncake_py.runtime import activity, buffers, numerals
 from mooncake_py.runtime.active import Active, primal_of
@@ -117,6 +117,9 @@ class Objects(Core):
             if p is not a or q is not b:
                 return getattr(self, op.name)(p, q)
         if ta is ndarray or tb is ndarray:
+            p, q = array_protocols.as_array(self, a), array_protocols.as_array(self, b)
+            if type(p) is ndarray and type(q) is ndarray and not wraps_results(a, b):
+                return getattr(self, op.name)(p, q)
             # An operand of another type: the array's own operator decides, unseen by the tape.
             self.refuse_if_active(op.function, (a, b))
         y = op.function(primal_of(a), primal_of(b))
@@ -187,6 +190,11 @@ SEQUENCES = (list, tuple, str, bytes, bytearray, deque)
 def concatenates(op: Any, a: Any) -> bool:
     """Tell whether an operand is a sequence, which Python asks after the other operand."""
     return op.name in ("add", "mul") and isinstance(a, SEQUENCES)
+
+
+def wraps_results(*operands: Any) -> bool:
+    """Whether NumPy would ask one of these to put its results into objects of another class."""
+    return any(type(v) is not ndarray and hasattr(type(v), "__array_wrap__") for v in operands)
 
 
 def plain_number(value: Any, other: Any) -> Any:

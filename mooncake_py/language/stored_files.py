@@ -7,18 +7,23 @@ same call would go on with a constant, and lose the derivative in silence.
 from __future__ import annotations
 
 import builtins
+import gc
+import io
 import os
 import pickle
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mooncake_py.diagnostics.reporting import dropped
+from mooncake_py.runtime.activity import INERT
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Tracking
 
-__all__ = ["HANDLERS", "SAVERS", "StoredFiles", "refuse_reading", "remember"]
+__all__ = ["HANDLERS", "SAVERS", "StoredFiles", "refuse_reading", "remember", "run_json",
+           "run_writer", "written_file"]  # fmt: skip
 
 # From a function to where it takes the file.
 SAVERS: dict[Any, tuple[int, str]] = {
@@ -84,7 +89,7 @@ def refuse_reading(ctx: Tracking, f: Any, values: Any) -> None:
         given = (getattr(f, "__self__", None), *values[:1])
     else:
         return
-    if not any(map(ctx.stored.holds, given)) or only_writes(f, values):
+    if not any(map(ctx.stored.holds, given)):
         return
     raise dropped(
         ctx,
@@ -94,14 +99,16 @@ def refuse_reading(ctx: Tracking, f: Any, values: Any) -> None:
     )
 
 
-def only_writes(f: Any, values: Any) -> bool:
+def only_writes(f: Any, args: Any, kwargs: Any) -> bool:
     """Return True if a file is opened, but not to be read."""
-    mode = values[1] if f is builtins.open and len(values) > 1 else "r"
+    if f is not builtins.open:
+        return False
+    mode = args[1] if len(args) > 1 else kwargs.get("mode", "r")
     return isinstance(mode, str) and not set("r+") & set(mode)
 
 
 def run_reader(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    if ctx.stored is not None:
+    if ctx.stored is not None and not only_writes(f, args, kwargs):
         refuse_reading(ctx, f, (*args, *kwargs.values()))
     return f(*args, **kwargs)
 
@@ -113,6 +120,40 @@ def run_saver(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
     return store_inside(ctx, f, args, kwargs)
 
+
+# Writers of other modules, which are not to be imported for their sake.
+
+
+def run_writer(ctx: Mode, file: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a compiled method that writes its arguments to a file."""
+    from mooncake_py.utilities.saving import store_in
+
+    return store_in(ctx, file, f, args, kwargs)
+
+
+def run_json(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
+    """Run ``json.dump`` or ``json.dumps``, with plain numbers for active ones."""
+    from mooncake_py.utilities.saving import store_in, text_inside
+
+    if f.__name__ == "dumps":
+        return text_inside(ctx, f, args, kwargs)
+    return store_in(ctx, args[1] if len(args) > 1 else kwargs.get("fp"), f, args, kwargs)
+
+
+def written_file(f: Any, args: Any) -> Any:
+    """Return the file to which a compiled method writes data of its arguments, or None."""
+    if INERT.issuperset(map(type, args)):
+        return None
+    receiver = getattr(f, "__self__", None)
+    if isinstance(receiver, io.IOBase):
+        return receiver if f.__name__ in ("write", "writelines") else None
+    if type(receiver).__module__ != "_csv" or f.__name__ not in ("writerow", "writerows"):
+        return None
+    methods = (p for p in gc.get_referents(receiver) if isinstance(p, BOUND))
+    return next((p.__self__ for p in methods if p.__name__ == "write"), None)
+
+
+BOUND = (BuiltinFunctionType, MethodType)
 
 HANDLERS = dict.fromkeys((builtins.open, np.load, np.fromfile), run_reader) | dict.fromkeys(
     SAVERS, run_saver

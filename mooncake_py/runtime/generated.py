@@ -1,4 +1,7 @@
-"""Methods that ``dataclass`` and ``namedtuple`` write: they have no source, but a known meaning."""
+"""Methods that ``dataclass`` and ``namedtuple`` write: they have no source, but a known meaning.
+
+The results of SciPy's functions (``make_tuple_bunch``) are written in the way of ``namedtuple``.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Calling
 
-__all__ = ["call_generated", "has_no_source"]
+__all__ = ["call_generated", "has_no_source", "is_of_tuple"]
 
 
 def has_no_source(f: FunctionType) -> bool:
@@ -18,21 +21,37 @@ def has_no_source(f: FunctionType) -> bool:
     code = getattr(inner, "__code__", f.__code__)
     if code.co_filename != "<string>":
         return False
-    name = f.__globals__.get("__name__", "")
-    return code.co_qualname.startswith("__create_fn__.") or name.startswith("namedtuple_")
+    return code.co_qualname.startswith("__create_fn__.") or is_of_tuple(f)
 
 
 def call_generated(ctx: Calling, f: FunctionType, args: Any, kwargs: Any) -> Any:
     """Call such a method; all but a dataclass's ``__init__`` compare, describe or refuse."""
-    owner = owner_of(f, args[0]) if f.__code__.co_name == "__init__" and args else None
-    if owner is None:
-        return f(*args, **kwargs)
-    return initialize_dataclass(ctx, owner, f, args, kwargs)
+    name = f.__code__.co_name
+    owner = owner_of(f, args[0]) if name == "__init__" and args else None
+    if owner is not None:
+        return initialize_dataclass(ctx, owner, f, args, kwargs)
+    if name == "__setattr__" and is_of_tuple(f) and len(args) == 3:
+        return set_beside_items(ctx, *args)
+    return f(*args, **kwargs)
 
 
 def owner_of(init: FunctionType, made: Any) -> Any:
-    """Return the dataclass for which an ``__init__`` was written."""
+    """Return the dataclass for which an ``__init__`` was written; None if it was for a tuple."""
+    if is_of_tuple(init):
+        return None
     return next((b for b in type(made).__mro__ if b.__dict__.get("__init__") is init), None)
+
+
+def is_of_tuple(f: FunctionType) -> bool:
+    """Whether a method was written for a class of tuples with names."""
+    return f.__globals__.get("__name__", "").startswith("namedtuple_")
+
+
+def set_beside_items(ctx: Calling, made: Any, name: str, value: Any) -> None:
+    """Set an attribute of a result of SciPy, in the dict that its properties read."""
+    if name in made._fields:
+        raise AttributeError(f"can't set attribute {name!r} of class {type(made).__name__!r}")
+    ctx.setitem(made.__dict__, name, value)
 
 
 def initialize_dataclass(

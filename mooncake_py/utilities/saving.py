@@ -9,22 +9,34 @@ from typing import TYPE_CHECKING, Any
 
 from mooncake_py.diagnostics.reporting import Reporting, unsupported
 from mooncake_py.language import stored_files
+from mooncake_py.runtime import numerals
 from mooncake_py.utilities.ignoring import ignore_inside
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["store_inside"]
+__all__ = ["store_in", "store_inside", "text_inside"]
 
 
 def store_inside(ctx: Mode, store: Any, args: Any, kwargs: Any) -> Any:
     """Run a function that stores data, with plain numbers for active ones."""
+    position, keyword = stored_files.SAVERS[store]
+    file = args[position] if len(args) > position else kwargs.get(keyword)
+    return store_in(ctx, file, store, args, kwargs)
+
+
+def store_in(ctx: Mode, file: Any, store: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function that stores data in a file, with plain numbers for active ones."""
     if any(map(ctx.contains_active, (*args, *kwargs.values()))):
-        position, keyword = stored_files.SAVERS[store]
-        file = args[position] if len(args) > position else kwargs.get(keyword)
         refuse_own_file(ctx, store, file)
         stored_files.remember(ctx, file)
     return ignore_inside(ctx, store, *args, **kwargs)
+
+
+def text_inside(ctx: Mode, write: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function that writes data as text; the numbers in it must not be read again."""
+    text = ignore_inside(ctx, write, *args, **kwargs)
+    return numerals.remembered(ctx, text, (args, kwargs))
 
 
 def refuse_own_file(ctx: Reporting, store: Any, file: Any) -> None:

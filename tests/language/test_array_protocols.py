@@ -46,6 +46,30 @@ def functions(x):
 
 
 @programs(X)
+def operators(x):
+    c, constant = Convertible(x), Convertible(np.ones(3))
+    return np.sum(x * c) + np.sum(c - x) * np.sum(x * constant + constant / x) + x @ c
+
+
+class Plain:
+    """An object that NumPy would put its results into."""
+
+    def __init__(self, v: Any) -> None:
+        self.v = v
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self.v
+
+    def __array_wrap__(self, a: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        return Plain(a)
+
+
+def test_results_that_would_be_wrapped_are_refused() -> None:
+    with pytest.raises(MissingRuleError, match=r"operator\.mul"):
+        grad(lambda x: np.sum((x * Plain(np.ones(3))).v))(X)
+
+
+@programs(X)
 def methods_and_writes(x):
     y, c = np.ones(3), Convertible(x)
     y[:] = c

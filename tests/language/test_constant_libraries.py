@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import MissingRuleError, SharedArgumentsError, grad, jvp
+from mooncake_py import MissingRuleError, NoTangent, SharedArgumentsError, grad, jvp
 
 pd: Any = pytest.importorskip("pandas")
 X = np.array([1.0, 2.0])
@@ -31,6 +31,8 @@ READS: dict[str, Callable[[Any, Any], Any]] = {
     "elements": lambda df, x: sum(v * x[0] for v in df["a"]),
     "groupby": lambda df, x: sum(g["b"].sum() * x[0] for _, g in df.groupby("a")),
     "copy of a column": lambda df, x: column_overwritten(df, x),
+    "questions": lambda df, x: x[0] if pd.api.types.is_list_like(x) and not pd.isna(x[0]) else x[1],
+    "questions of types": lambda df, x: x[0] * (not pd.api.types.is_integer_dtype(x)),
     "new frame": lambda df, x: pd.DataFrame({"c": [2.0]})["c"].item() * x[0],
 }
 
@@ -124,6 +126,18 @@ def test_a_frame_over_the_memory_of_an_argument_is_constant() -> None:
     np.testing.assert_array_equal(grad(lambda x: f(x, df))(x), [[2.0], [0.0]])
     with pytest.raises(SharedArgumentsError):
         grad(lambda x: written(x, df))(x)
+
+
+def test_a_frame_among_parameters_is_constant() -> None:
+    def f(p: Any) -> Any:
+        return np.sum(p["data"]["a"].to_numpy() * p["w"] ** 2)
+
+    p = {"w": X, "data": frame()}
+    gradient = grad(f)(p)
+    np.testing.assert_array_equal(gradient["w"], 2 * X * np.array([1.0, 2.0]))
+    assert gradient["data"] == NoTangent()
+    y, t = jvp(f, (p,), ({"w": X, "data": NoTangent()},))
+    assert (y, t) == (f(p), np.sum(gradient["w"] * X))
 
 
 def test_a_frame_over_active_memory_is_refused() -> None:

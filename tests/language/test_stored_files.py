@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import io
+import json
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -43,6 +45,54 @@ def test_files_hold_the_plain_numbers(tmp_path: Path) -> None:
     found = pickle.loads((tmp_path / "pickle").read_bytes())
     assert (type(found["a"]), found["a"]) == (np.float64, 4.0)
     np.testing.assert_array_equal(found["b"][0], X)
+
+
+def test_files_that_are_written_as_text_hold_the_plain_numbers(tmp_path: Path) -> None:
+    def store(x: Any) -> None:
+        with open(tmp_path / "json", "w") as file:
+            json.dump({"a": x[0] * 2, "b": [x], "c": 1}, file, default=lambda a: a.tolist())
+        with open(tmp_path / "table", "w", newline="") as file:
+            writer = csv.DictWriter(file, ["a", "b"])
+            writer.writeheader()
+            writer.writerow({"a": x[0], "b": x[1] * 2})
+        with open(tmp_path / "raw", "wb") as file:
+            file.write(3 * x)
+        assert json.dumps([x[1]]) == "[2.0]"
+        assert float.__repr__(x[1]) == "2.0"
+
+    np.testing.assert_array_equal(grad(stores(store))(X), 3 * X**2)
+    assert json.loads((tmp_path / "json").read_text()) == {"a": 2.0, "b": [[1.0, 2.0]], "c": 1}
+    assert (tmp_path / "table").read_text().split() == ["a,b", "1.0,4.0"]
+    np.testing.assert_array_equal(np.fromfile(tmp_path / "raw"), 3 * X)
+
+
+def json_again(x: Any, path: Path) -> Any:
+    with open(path, "w") as file:
+        json.dump(x.tolist(), file)
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def table_again(x: Any, path: Path) -> Any:
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerow(list(x))
+    with open(path, newline="") as file:
+        return [float(v) for v in next(iter(csv.reader(file)))]
+
+
+def raw_again(x: Any, path: Path) -> Any:
+    with open(path, "wb") as file:
+        file.write(x)
+    return np.fromfile(path)
+
+
+def text_again(x: Any, path: Path) -> Any:
+    return json.loads(json.dumps(list(x)))
+
+
+def test_text_in_json_is_not_read_again(tmp_path: Path) -> None:
+    with pytest.raises(DerivativeDropError, match="text that was made of an active one"):
+        grad(lambda x: np.sum(x * text_again(1.5 * x, tmp_path)))(X)
 
 
 def test_forward_mode_stores_too(tmp_path: Path) -> None:
@@ -97,8 +147,8 @@ def read_bytes(x: Any, path: Path) -> Any:
     return np.frombuffer(path.read_bytes())
 
 
-READINGS = (load_again, load_with_the_ending, load_from_memory, bytes_from_memory, fromfile,
-            memory_map, unpickle, read_bytes)  # fmt: skip
+READINGS = (json_again, table_again, raw_again, load_again, load_with_the_ending, load_from_memory,
+            bytes_from_memory, fromfile, memory_map, unpickle, read_bytes)  # fmt: skip
 
 
 @pytest.mark.parametrize("read", READINGS, ids=lambda f: f.__name__)
@@ -149,3 +199,5 @@ def test_files_of_the_users_own_are_refused() -> None:
 
     with pytest.raises(MissingRuleError, match="calls methods of File"):
         grad(stores(lambda x: np.save(File(), x)))(X)
+    with pytest.raises(MissingRuleError, match="calls methods of File"):
+        grad(stores(lambda x: csv.writer(File()).writerow([x[0]])))(X)
