@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
-from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
+from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.tangent_tree import TangentTree
@@ -43,8 +43,8 @@ class Walker:
             return known[1:]
         spec = spec_of(value)
         watch(self.ctx, t)
-        if isinstance(spec, ObjectSpec) and holds_constants(t):
-            return value, None
+        if isinstance(spec, ObjectSpec) and is_native_module(t.__module__):
+            return value, None  # a lock, a logger, a path
         fields = spec.fields(value)
         if fields is None:
             return value, None
@@ -138,11 +138,6 @@ def replace_parts(value: Any, spec: TangentSpec, parts: Mapping[Any, Any]) -> No
             setter(value, i, part)
     else:
         spec.fill(value, parts)
-
-
-def holds_constants(cls: type) -> bool:
-    """Whether objects of a class have no derivative: a lock, a logger, a path, a table."""
-    return is_native_module(cls.__module__) or is_constant_library(cls.__module__)
 
 
 def parts_apart(value: Any, spec: TangentSpec) -> dict[Any, Any] | None:

@@ -117,13 +117,18 @@ _BY_CLASS = _by_class()
 _NAMED_TUPLE = NamedTupleSpec()
 
 
+def is_of_table(cls: type) -> bool:
+    """Whether a class is one of pandas, whose objects hold constants."""
+    return cls.__module__.partition(".")[0] == "pandas"
+
+
 def builtin_spec(cls: type) -> TangentSpec:
     """Return the spec of a class for which nobody registered one."""
     if issubclass(cls, enum.Enum):
         return NOTHING
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return _NAMED_TUPLE
-    if is_of_numba(cls):  # compiled, with constants only
+    if is_of_numba(cls) or is_of_table(cls):  # compiled, with constants only
         return NOTHING
     listed = next((_BY_CLASS[base] for base in cls.__mro__ if base in _BY_CLASS), None)
     if listed is not None:
