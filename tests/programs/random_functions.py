@@ -63,7 +63,8 @@ FULL = (
     "np.where(x > y, v, w)", "np.minimum(v, w)", "np.maximum(x, 0.1)", "np.abs(y)",
     "np.diagonal(m)", "np.cumsum(v)", "np.clip(w, -0.5, a)", "np.roll(x, k)", "np.max(m, axis=0)",
     "np.concatenate((x[:2], y[2:]))", "np.array([a, b, x[0], 1.0, v[1]])", "np.min(m, axis=1)",
-    "np.interp(x, np.linspace(-1.0, 1.0, 5), v)",
+    "np.interp(x, np.linspace(-1.0, 1.0, 5), v)", "m[c, c - 1]", "x[c - 3]", "m[..., k]", "m[k, c]",
+    "m[c[:1], [0, 1, 2, 3, -1]]",
 )  # fmt: skip
 INNER = (
     "x[1:-1]", "x[2:]", "x[:-2]", "y[1:4]", "v[2:]", "w[:3]", "m[1, 2:]", "m[1:4, 0]", "x[k:k + 3]",
@@ -101,6 +102,8 @@ OTHERS = (
     "m -= 0.1 * np.linalg.inv(np.eye(n) + m.T @ m)",
     "m = np.linalg.cholesky(np.eye(n) + m @ m.T)", "b += 0.1 * np.linalg.det(np.eye(n) + m @ m.T)",
     "a += 0.1 * np.trace(m)", "m -= 0.2 * np.eye(n, k=k)",
+    "x[c] = 0.5 * y", "v[c - 2] += 0.1 * w * v", "m[c, k] *= 0.5", "m[..., k] -= 0.1 * x",
+    "m[c[1:3]] = 0.3 * v", "m[c, c[k]] = x[c] + 0.1 * m[k, ...]", "v[[k, -1]] = w[[2, k]] * 0.5",
 )  # fmt: skip
 
 

@@ -200,10 +200,6 @@ class Builder:
         steps = Op("range", (ZERO, n, ONE))
         self.add(For(name, steps, tuple(block), place=self.place))
 
-    def checked_all(self, n: Expr, test: Callable[[Expr], Expr]) -> None:
-        """Leave the region unless a test holds for all ints below a bound."""
-        self.in_order((n,), lambda at: self.add(Check(test(*at), place=self.place)))
-
     def changing(self, e: Expr, kind: str, prefix: str = "c") -> Name:
         """Bind a new name to an int or a truth; it will be bound again: see `rebind`."""
         name = self.fresh(prefix)

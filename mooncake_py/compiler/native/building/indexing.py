@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from mooncake_py.compiler.ir import Compare, Const, Expr, Op, Select
+from mooncake_py.compiler.ir import Check, Compare, Const, Expr, Load, Name, Op, Select
+from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.values import (
     Array,
@@ -15,11 +16,12 @@ from mooncake_py.compiler.native.building.values import (
     Number,
     Unfit,
     Value,
+    names_as_index,
 )
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, linear, minus, plus, times
 from mooncake_py.compiler.native.regions.region import INT
 
-__all__ = ["Slice", "diagonal", "flipped", "transposed", "viewed"]
+__all__ = ["Slice", "diagonal", "flipped", "settles_duplicates", "transposed", "viewed"]
 
 
 class Slice(NamedTuple):
@@ -31,6 +33,7 @@ class Slice(NamedTuple):
 
 
 Part = Value | Slice
+Position = Callable[[Index], Expr]
 
 
 class Axis(NamedTuple):
@@ -40,9 +43,15 @@ class Axis(NamedTuple):
     step: int
     extent: Expr
 
+    def at(self, i: Expr) -> Expr:
+        """Return where an index leads."""
+        return plus(self.first, times(Const(self.step), i))
+
 
 def viewed(b: Builder, a: Array, parts: Sequence[Part]) -> Array:
     """Return a view of an array, of no axes where each is given an int.
+
+    Arrays of ints make it no view but elements that they pick: these have no memory.
 
     Raises
     ------
@@ -50,57 +59,83 @@ def viewed(b: Builder, a: Array, parts: Sequence[Part]) -> Array:
     """
     if isinstance(a, ComplexArray):
         return a.mapped(lambda part: viewed(b, part, parts))
-    count = sum(1 for part in parts if not is_new_axis(part))
-    if count > len(a.shape):
-        raise Unfit("more indices than the array has axes", b.place)
-    full = [*parts, *[Slice(None, None, 1)] * (len(a.shape) - count)]
+    lengths = iter(a.shape)
+    found = [part_of_view(b, part, lengths) for part in completed(b, parts, len(a.shape))]
+    arrays = [part for part in found if isinstance(part, Array)]
+    common = operations.shape_of_all(arrays)
     shape: list[Expr] = []
-    makers: list[tuple[str, int, Axis | Array | None]] = []  # for each axis of `a`
-    axis = 0
-    gathered = [part for part in full if isinstance(part, Array)]
-    if len(gathered) > 1:
-        raise Unfit("an index of several arrays", b.place)
-    for part in full:
-        if is_new_axis(part):
+    start: int | None = None  # of the axes that index arrays have together
+    if arrays and are_separated(found):
+        shape, start = [*common], 0
+    positions: list[Position] = []  # along each axis of `a`
+    for part in found:
+        if part is None:
             shape.append(ONE)
             continue
-        n = a.shape[axis]
-        axis += 1
-        if isinstance(part, Slice):
-            found = sliced(b, part, n)
-            makers.append(("slice", len(shape), found))
-            shape.append(found.extent)
-        elif isinstance(part, Array):
-            if part.kind != INT or len(part.shape) != 1:
-                raise Unfit("an index that is no int, no slice and no vector of ints", b.place)
-            makers.append(("array", len(shape), in_bounds(b, part, n)))
-            shape.append(part.shape[0])
-        elif isinstance(part, Number) and part.kind == INT:
-            makers.append(("int", 0, Axis(element(b, part.e, n), 0, ONE)))
-        else:
-            raise Unfit("an index that is no int, no slice and no array of ints", b.place)
+        if isinstance(part, Axis):
+            positions.append(along(part, len(shape)))
+            shape.append(part.extent)
+            continue
+        if arrays and start is None:
+            start = len(shape)
+            shape += common
+        positions.append(picked(b, part, common, start or 0))
 
     def at(index: Index) -> Expr:
-        return a.at(tuple([place(maker, index) for maker in makers]))
+        return a.at(tuple([position(index) for position in positions]))
 
-    base = "" if gathered else a.base
-    return Array(tuple(shape), a.kind, at, base, frozen=a.frozen)
-
-
-def place(maker: tuple[str, int, Axis | Array | None], index: Index) -> Expr:
-    """Return where an index of a view leads, along one axis."""
-    _, position, how = maker
-    if isinstance(how, Array):
-        return how.at((index[position],))
-    assert how is not None
-    if how.step == 0:
-        return how.first
-    return plus(how.first, times(Const(how.step), index[position]))
+    return Array(tuple(shape), a.kind, at, "" if arrays else a.base, frozen=a.frozen)
 
 
-def is_new_axis(part: Part) -> bool:
-    """Return True for None, which stands for a new axis."""
-    return isinstance(part, Known) and part.value is None
+def completed(b: Builder, parts: Sequence[Part], ndim: int) -> list[Part]:
+    """Return an index with slices for ``...``, or at its end, so that no axis is left."""
+    ellipses = [k for k, part in enumerate(parts) if is_known(part, ...)]
+    rest = ndim + len(ellipses) - sum(1 for part in parts if not is_known(part, None))
+    if rest < 0 or len(ellipses) > 1:
+        raise Unfit("more indices than the array has axes", b.place)
+    (at,) = ellipses or [len(parts)]
+    return [*parts[:at], *[Slice(None, None, 1)] * rest, *parts[at + 1 :]]
+
+
+def part_of_view(b: Builder, part: Part, lengths: Iterator[Expr]) -> Axis | Array | Expr | None:
+    """Return how a part of an index goes through the next axis; None for a new axis."""
+    if is_known(part, None):
+        return None
+    n = next(lengths)
+    if isinstance(part, Slice):
+        return sliced(b, part, n)
+    if isinstance(part, Array) and part.kind == INT:
+        return in_bounds(b, part, n)
+    if isinstance(part, Number) and part.kind == INT:
+        return element(b, part.e, n)
+    raise Unfit("an index that is no int, no slice and no array of ints", b.place)
+
+
+def are_separated(parts: Sequence[Axis | Array | Expr | None]) -> bool:
+    """Return True if slices or new axes stand between ints and arrays of ints.
+
+    The axes of the arrays come first then.
+    """
+    places = [k for k, part in enumerate(parts) if not (part is None or isinstance(part, Axis))]
+    return len(places) <= places[-1] - places[0]
+
+
+def along(axis: Axis, k: int) -> Position:
+    """Return where the index of a view leads, of which one axis goes through one of the array."""
+    return lambda index: axis.at(index[k])
+
+
+def picked(b: Builder, part: Array | Expr, common: Sequence[Expr], start: int) -> Position:
+    """Return where the index of a view leads that an int, or an array of ints, tells."""
+    if not isinstance(part, Array):
+        return lambda index: part
+    at = operations.broadcast_to(part, common, b)
+    return lambda index: at(index[start : start + len(common)])
+
+
+def is_known(part: Part, value: object) -> bool:
+    """Return True for None, which stands for a new axis, or ``...``."""
+    return isinstance(part, Known) and part.value is value
 
 
 def element(b: Builder, i: Expr, n: Expr) -> Expr:
@@ -184,15 +219,42 @@ def looks_negative(e: Expr) -> bool:
 
 
 def in_bounds(b: Builder, index: Array, n: Expr) -> Array:
-    """Return an array of ints as an index, each of which must be there and not negative."""
+    """Return an array of ints as an index, counted from the beginning, each of which is there."""
     known = index if index.base else b.kept(index)
 
-    def test(k: Expr) -> Expr:
-        i = known.at((k,))
-        return Compare(("le", "lt"), (ZERO, i, n))
+    def checked(at: Index) -> None:
+        i = known.at(at)
+        b.add(Check(Compare(("le", "lt"), (minus(ZERO, n), i, n)), place=b.place))
 
-    b.checked_all(known.shape[0], test)
-    return known
+    def from_start(at: Index) -> Expr:
+        i = known.at(at)
+        return Select(Compare(("lt",), (i, ZERO)), plus(i, n), i)
+
+    b.in_order(known.shape, checked)
+    return Array(known.shape, INT, from_start)
+
+
+def settles_duplicates(b: Builder, indices: Sequence[Array]) -> bool:
+    """Return True if it is known which of several writes to one element is the last.
+
+    NumPy takes axes in the order in which the arrays of ints have them in memory, and begins at
+    their ends where all of them run backwards.
+    """
+    if len(indices) == 1 and len(indices[0].shape) == 1:
+        return True
+    return all(runs_forward(b, index) for index in indices)
+
+
+def runs_forward(b: Builder, index: Array) -> bool:
+    """Return True for an array that is in order in memory, as far as its text tells."""
+    if len([n for n in index.shape if n != ONE]) > 1:
+        return index.whole and index.base not in b.made  # those that are passed are in order
+    if not index.base:  # it is computed, into new memory
+        return True
+    names = [f"probe{axis}" for axis in range(len(index.shape))]
+    found = index.at(names_as_index(tuple(names)))
+    assert isinstance(found, Load)
+    return all(linear(i).parts.get(Name(n), 0) >= 0 for i in found.index for n in names)
 
 
 def transposed(a: Array) -> Array:

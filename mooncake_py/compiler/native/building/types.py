@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import weakref
 from collections.abc import Sequence
 from types import FunctionType, SimpleNamespace
@@ -115,7 +116,7 @@ def type_of(value: Any, met: set[int] | None = None, depth: int = 0) -> Type | N
         return NumberType(NUMBERS[t]) if t in FLOATS else None
     if t is ndarray:
         kind = KINDS.get(value.dtype)
-        if kind is None or not value.ndim:
+        if kind is None or not value.ndim or (kind == INT and not runs_forward(value.strides)):
             return None
         return ArrayType(kind, tuple([n == 1 for n in value.shape]))
     if t in NUMBERS:
@@ -130,6 +131,11 @@ def type_of(value: Any, met: set[int] | None = None, depth: int = 0) -> Type | N
     if value is None or t in (bool, str, FunctionType, np.ufunc) or is_jitted(value):
         return KnownType(t, value)
     return object_type(value, set() if met is None else met, depth)
+
+
+def runs_forward(strides: tuple[int, ...]) -> bool:
+    """Return True for axes in the order of memory: the last of several writes depends on that."""
+    return strides[-1] >= 0 and all(map(operator.ge, strides, strides[1:]))
 
 
 def object_type(o: Any, met: set[int], depth: int) -> ObjectType | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from mooncake_py.compiler.ir import Assign, Const, Count, Expr, Load, Name, Op, Select
+from mooncake_py.compiler.ir import Assign, Const, Count, Name
 from mooncake_py.compiler.native.building import complexes, narrow, operations
 from mooncake_py.compiler.native.building.findings import Again, Findings
 from mooncake_py.compiler.native.building.indexing import viewed
@@ -15,7 +15,6 @@ from mooncake_py.compiler.native.building.values import (
     Cells,
     ComplexArray,
     ComplexNumber,
-    Index,
     Number,
     Picked,
     Tuple,
@@ -23,18 +22,16 @@ from mooncake_py.compiler.native.building.values import (
     Value,
 )
 from mooncake_py.compiler.native.reading import lists
-from mooncake_py.compiler.native.reading.calls import CallReader
 from mooncake_py.compiler.native.reading.merging import bases_in
-from mooncake_py.compiler.native.reading.picked import is_same
 from mooncake_py.compiler.native.reading.scope import Scope, shown
+from mooncake_py.compiler.native.reading.writes import MemoryWriter
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
-from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import place_of
 
 __all__ = ["AssignmentReader", "alike"]
 
 
-class AssignmentReader(CallReader):
+class AssignmentReader(MemoryWriter):
     """Reads assignments.
 
     Attributes
@@ -102,32 +99,6 @@ class AssignmentReader(CallReader):
         if isinstance(value, Tuple):
             return Tuple(tuple(map(self.computed, value.items)))
         return self.kept_apart(value)
-
-    def kept_apart(self, value: Value) -> Value:
-        """Return a value as it is now, before other targets are bound."""
-        if isinstance(value, Number) and not isinstance(value.e, Const):
-            if value.kind in REAL:
-                rank = None if value.rank is None else self.b.counted(value.rank)
-                return Number(self.b.number(value.e, value.kind), value.type, rank, value.narrow)
-            if value.kind == INT:
-                return Number(self.b.steady(value.e), value.type)
-            found = self.b.counted(value.e)
-            self.b.kinds[found.name] = BOOL
-            return Number(found, value.type)
-        if isinstance(value, ComplexNumber):
-            re, im = (self.number_apart(part) for part in (value.re, value.im))
-            return ComplexNumber(re, im)
-        if isinstance(value, Array) and not value.base:
-            return self.b.kept(value)
-        if isinstance(value, Tuple):
-            return replace(value, items=tuple(map(self.kept_apart, value.items)))
-        return value
-
-    def number_apart(self, value: Number) -> Number:
-        """Return a number as it is now."""
-        found = self.kept_apart(value)
-        assert isinstance(found, Number)
-        return found
 
     def exchanged(self, targets: Sequence[ast.expr], values: Sequence[Value]) -> Sequence[Value]:
         """Return arrays that a loop binds anew as they are now, before others take their memory."""
@@ -275,129 +246,13 @@ class AssignmentReader(CallReader):
                 if other != name and a.base in bases_in([value]):
                     del scope.env[other]
 
-    def of_shape(self, value: Array, like: Array) -> Array:
-        """Return an array that must have the shape of another one."""
-        for n, m in zip(value.shape, like.shape, strict=True):
-            self.b.check("eq", n, m)
-        return value
-
-    def written(self, base: ast.expr, index: ast.expr, value: Value) -> None:
-        """Write an element, a view, or where a mask is true."""
-        b, a = self.b, self.value(base)
-        if isinstance(a, Cells):
-            lists.write(b, a, self.number(index), value, self.findings.mixed)
-            return
-        if not isinstance(a, Array) or not a.base:
-            raise Unfit("an assignment to an item of what is no array", b.place)
-        parts = self.parts(index)
-        if len(parts) == 1 and isinstance(parts[0], Array) and parts[0].kind == BOOL:
-            self.where(a, parts[0], value)
-        else:
-            self.store(viewed(b, a, parts), value)
-
-    def store(self, a: Array, value: Value) -> None:
-        """Write all elements of a view."""
-        b = self.b
-        self.require_memory(a)
-        if isinstance(a, ComplexArray):
-            self.store_complex(a, value)
-            return
-        if not isinstance(value, Number | Array):
-            raise Unfit("a value that is neither a number nor an array", b.place)
-        if not a.shape and isinstance(value, Number):
-            target = a.at(())
-            assert isinstance(target, Load)
-            b.add(Assign(target, self.converted(value.e, value.kind, a.kind), place=b.place))
-            return
-        element = operations.broadcast_to(value, a.shape, b)
-        kind = value.kind
-        if isinstance(value, Array) and value.base == a.base and b.overlaps(a, element):
-            raise Unfit("a copy of memory onto itself, which NumPy may not buffer", b.place)
-        b.store(a, lambda at: self.converted(element(at), kind, a.kind))
-
-    def store_complex(self, a: ComplexArray, value: Value) -> None:
-        """Write all elements of a view of complex numbers."""
-        b = self.b
-        if not a.shape:
-            value = self.kept_apart(value)
-        parts = self.parts_for(a, value)
-        if isinstance(value, Array) and value.base == a.base:
-            for own, part in zip(a.parts, parts, strict=True):
-                if b.overlaps(own, part):
-                    raise Unfit("a copy of memory onto itself, which NumPy may not buffer", b.place)
-        complexes.store(b, a, *parts)
-
-    def parts_for(self, a: ComplexArray, value: Value) -> list[Callable[[Index], Expr]]:
-        """Return what gives the real and the imaginary parts that are written to an array."""
-
-        def part(p: Number | Array, kind: str) -> Callable[[Index], Expr]:
-            at = operations.broadcast_to(p, a.shape, self.b)
-            return lambda index: self.converted(at(index), p.kind, kind)
-
-        return [part(p, a.re.kind) for p in complexes.parts_of(self.b, value)]
-
-    def require_memory(self, a: Array) -> None:
-        """Raise for an array whose memory is not to be written."""
-        if not a.base:
-            raise Unfit("a write to elements that an array of ints picks", self.b.place)
-        if a.frozen:
-            raise Unfit("a write to a view that must not be written", self.b.place)
-        if a.base in self.guarded:
-            raise Unfit("a write to an array that a loop binds anew", self.b.place)
-
-    def converted(self, e: Expr, kind: str, to: str) -> Expr:
-        """Return an element as one of the array that it is written to."""
-        if kind == to:
-            return operations.as_float(e) if to in REAL else e
-        if to not in REAL or kind == BOOL:
-            raise Unfit("a write that changes the kind of a number", self.b.place)
-        return operations.as_float(e) if isinstance(e, Const) else Op(to, (e,))
-
-    def where(self, a: Array, mask: Array, value: Value) -> None:
-        """Write a number, or elements that the same mask picks, where a mask is true."""
-        b = self.b
-        self.require_memory(a)
-        if len(mask.shape) != len(a.shape):
-            raise Unfit("a mask with fewer axes", b.place)
-        self.of_shape(mask, a)
-        if isinstance(value, Picked):
-            if not is_same(value.mask, mask):
-                raise Unfit("elements that another mask picks", b.place)
-            value = self.of_shape(value.array, a)
-        elif not isinstance(value, Number | ComplexNumber):
-            raise Unfit("a write of arrays where a mask is true", b.place)
-        if isinstance(a, ComplexArray):
-            self.where_complex(a, mask, value)
-            return
-        if isinstance(value, ComplexNumber | ComplexArray):
-            raise Unfit("a complex number in the place of another", b.place)
-        mask = mask if mask.base != a.base else b.kept(mask)
-        element = operations.broadcast_to(value, a.shape, b)
-        kind = value.kind
-
-        def chosen(at: Index) -> Expr:
-            new = self.converted(element(at), kind, a.kind)
-            return Select(mask.at(at), new, a.at(at), place=b.place)
-
-        b.store(a, chosen)
-
-    def where_complex(self, a: ComplexArray, mask: Array, value: Value) -> None:
-        """Write complex numbers where a mask is true."""
-        changed = value if isinstance(value, Array) else self.kept_apart(value)
-
-        def chosen(new: Callable[[Index], Expr], old: Array) -> Callable[[Index], Expr]:
-            return lambda at: Select(mask.at(at), new(at), old.at(at), place=self.b.place)
-
-        parts = self.parts_for(a, changed)
-        complexes.store(self.b, a, *[chosen(p, old) for p, old in zip(parts, a.parts, strict=True)])
-
     def augmented(self, node: ast.AugAssign) -> None:
         """Read ``target op= value``."""
         target = node.target
         if isinstance(target, ast.Name):
             old, value = self.value(target_read(target)), self.value(node.value)
             if isinstance(old, Array):
-                self.change(old, node.op, value)
+                self.store(old, self.changed(old, node.op, value))
             else:
                 self.bind(target.id, self.operated(node.op, old, value))
             return
@@ -407,7 +262,7 @@ class AssignmentReader(CallReader):
             with self.among_others():
                 value = self.value(node.value)
             if isinstance(old, Array):
-                self.change(old, node.op, value)
+                self.store(old, self.changed(old, node.op, value))
             else:
                 old = self.operated(node.op, old, value)
             self.bind_attribute(o, target.attr, old)
@@ -425,32 +280,12 @@ class AssignmentReader(CallReader):
         parts = self.parts(target.slice)
         with self.among_others():  # an element is read before
             value = self.assigned_value([target], node.value)
-        if len(parts) == 1 and isinstance(parts[0], Array) and parts[0].kind == BOOL:
-            old = Picked(a, parts[0])
-            self.where(a, parts[0], self.operated(node.op, old, value))
+        mask = parts[0] if len(parts) == 1 else None
+        if isinstance(mask, Array) and mask.kind == BOOL:
+            self.where(a, mask, self.operated(node.op, Picked(a, mask), value))
             return
         view = viewed(self.b, a, parts)
-        self.change(view, node.op, value)
-
-    def change(self, a: Array, op: ast.operator, value: Value) -> None:
-        """Change an array in place."""
-        if a.shape:
-            changed = self.operated(op, a, value)
-            assert isinstance(changed, Array)
-            if len(changed.shape) != len(a.shape):
-                raise Unfit("a change of an array by one with more axes", self.b.place)
-            self.store(a, self.of_shape(changed, a))
-        else:
-            self.store(a, self.operated(op, self.element(a), value))
-
-    @override
-    def written_to(self, out: Value, value: Value) -> Value:
-        if not isinstance(out, Array):
-            raise Unfit("out= that is no array", self.b.place)
-        if isinstance(value, Array):
-            self.of_shape(value, out)
-        self.store(out, value)
-        return out
+        self.store_at(a, parts, view, self.changed(view, node.op, value))
 
 
 def alike(a: Tuple, b: Tuple) -> bool:

@@ -40,7 +40,7 @@ from mooncake_py.compiler.native.building.values import (
     Unfit,
     Value,
 )
-from mooncake_py.compiler.native.functions import of_numpy
+from mooncake_py.compiler.native.functions import joining, of_numpy
 from mooncake_py.compiler.native.reading import lists, picked
 from mooncake_py.compiler.native.reading.scope import INPUTS, Scope, constant
 from mooncake_py.compiler.native.regions.linear import ZERO
@@ -370,6 +370,8 @@ class ExpressionReader:
         if self.picks and isinstance(mask, Array) and mask.kind == BOOL:
             return self.picked(base, mask)
         found = viewed(self.b, base, parts)
+        if not found.shape and Known(...) in parts:
+            raise Unfit("an array without axes", self.b.place)
         return found if found.shape else self.element(found)
 
     def picked(self, base: Array, mask: Array) -> Picked:
@@ -406,7 +408,10 @@ class ExpressionReader:
         """Read an index."""
         nodes = node.elts if isinstance(node, ast.Tuple) else [node]
         with self.among_others():
-            return [self.part(n) for n in nodes]
+            found = [self.part(n) for n in nodes]
+        if len(found) == 1 and isinstance(found[0], Tuple) and not found[0].is_list:
+            found = [*found[0].items]
+        return found
 
     def part(self, node: ast.expr) -> Part:
         """Read a part of an index."""
@@ -414,9 +419,8 @@ class ExpressionReader:
             step = 1 if node.step is None else self.written_step(node.step)
             bounds = [None if n is None else self.bound(n) for n in (node.lower, node.upper)]
             return Slice(bounds[0], bounds[1], step)
-        if isinstance(node, ast.Constant) and node.value is Ellipsis:
-            raise Unfit("... in an index", place_of(node))
-        return self.value(node)
+        found = self.value(node)
+        return joining.made_of(self.b, found) if is_list(found) else found
 
     def bound(self, node: ast.expr) -> Expr | None:
         """Read a bound of a slice, None for None."""
@@ -447,6 +451,11 @@ class ExpressionReader:
     def comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> Value:
         """Read a list that is made by a loop."""
         raise NotImplementedError
+
+
+def is_list(value: Value) -> bool:
+    """Return True for a list of numbers or lists."""
+    return isinstance(value, Cells) or (isinstance(value, Tuple) and value.is_list)
 
 
 def opposite(test: Expr) -> Expr:

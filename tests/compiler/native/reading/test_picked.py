@@ -134,4 +134,4 @@ def test_what_is_not_compiled(f: Any, tried: list[bool]) -> None:
     for a, b in zip(g, h, strict=True):
         assert_allclose(a, b)
     assert len(tried) == (f is passed)  # what it calls
-    assert "mask" in report(f)[0] or "vector of ints" in report(f)[0] or "sum" in report(f)[0]
+    assert "mask" in report(f)[0] or "array of ints" in report(f)[0] or "sum" in report(f)[0]

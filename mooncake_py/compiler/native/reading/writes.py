@@ -1,0 +1,233 @@
+"""Writes to the memory of arrays: elements, views, where a mask is true."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from mooncake_py.compiler.ir import Assign, Const, Expr, Load, Op, Select
+from mooncake_py.compiler.native.building import complexes, operations
+from mooncake_py.compiler.native.building.findings import Findings
+from mooncake_py.compiler.native.building.indexing import Part, settles_duplicates, viewed
+from mooncake_py.compiler.native.building.values import (
+    Array,
+    Cells,
+    ComplexArray,
+    ComplexNumber,
+    Index,
+    Number,
+    Picked,
+    Tuple,
+    Unfit,
+    Value,
+)
+from mooncake_py.compiler.native.reading import lists
+from mooncake_py.compiler.native.reading.calls import CallReader
+from mooncake_py.compiler.native.reading.picked import is_same
+from mooncake_py.compiler.native.regions.region import BOOL, INT, REAL
+from mooncake_py.overriding import override
+
+__all__ = ["MemoryWriter"]
+
+
+class MemoryWriter(CallReader):
+    """Reads writes to memory.
+
+    Attributes
+    ----------
+    findings : Findings
+    guarded : set of str
+        Memory that stands for other memory, and must not be written.
+    """
+
+    findings: Findings
+    guarded: set[str]
+
+    def kept_apart(self, value: Value) -> Value:
+        """Return a value as it is now, before other targets are bound."""
+        if isinstance(value, Number) and not isinstance(value.e, Const):
+            if value.kind in REAL:
+                rank = None if value.rank is None else self.b.counted(value.rank)
+                return Number(self.b.number(value.e, value.kind), value.type, rank, value.narrow)
+            if value.kind == INT:
+                return Number(self.b.steady(value.e), value.type)
+            found = self.b.counted(value.e)
+            self.b.kinds[found.name] = BOOL
+            return Number(found, value.type)
+        if isinstance(value, ComplexNumber):
+            re, im = (self.number_apart(part) for part in (value.re, value.im))
+            return ComplexNumber(re, im)
+        if isinstance(value, Array) and not value.base:
+            return self.b.kept(value)
+        if isinstance(value, Tuple):
+            return replace(value, items=tuple(map(self.kept_apart, value.items)))
+        return value
+
+    def number_apart(self, value: Number) -> Number:
+        """Return a number as it is now."""
+        found = self.kept_apart(value)
+        assert isinstance(found, Number)
+        return found
+
+    def of_shape(self, value: Array, like: Array) -> Array:
+        """Return an array that must have the shape of another one."""
+        for n, m in zip(value.shape, like.shape, strict=True):
+            self.b.check("eq", n, m)
+        return value
+
+    def written(self, base: ast.expr, index: ast.expr, value: Value) -> None:
+        """Write an element, a view, or where a mask is true."""
+        b, a = self.b, self.value(base)
+        if isinstance(a, Cells):
+            lists.write(b, a, self.number(index), value, self.findings.mixed)
+            return
+        if not isinstance(a, Array) or not a.base:
+            raise Unfit("an assignment to an item of what is no array", b.place)
+        parts = self.parts(index)
+        mask = parts[0] if len(parts) == 1 else None
+        if isinstance(mask, Array) and mask.kind == BOOL:
+            self.where(a, mask, value)
+        else:
+            self.store_at(a, parts, viewed(b, a, parts), value)
+
+    def store_at(self, a: Array, parts: Sequence[Part], view: Array, value: Value) -> None:
+        """Write the elements of an array that an index tells, whose view is given."""
+        indices = [part for part in parts if isinstance(part, Array)]
+        if indices:
+            self.require_memory(a)
+            self.scatter(a, indices, view, value)
+        else:
+            self.store(view, value)
+
+    def scatter(self, a: Array, indices: list[Array], view: Array, value: Value) -> None:
+        """Write the elements that arrays of ints pick, the last of those to one element last."""
+        b = self.b
+        if any(index.base == a.base for index in indices):
+            raise Unfit("a write to memory that holds the index", b.place)
+        if not settles_duplicates(b, indices):
+            raise Unfit("a write to elements that several axes of ints pick", b.place)
+        value = self.kept_apart(value)
+        if isinstance(value, Array) and value.base == a.base:
+            raise Unfit("a copy of memory onto itself, which NumPy may not buffer", b.place)
+        if isinstance(view, ComplexArray):
+            pairs = list(zip(view.parts, self.parts_for(view, value), strict=True))
+        elif isinstance(value, Number | Array):
+            pairs = [(view, self.part_for(view, value))]
+        else:
+            raise Unfit("a value that is neither a number nor an array", b.place)
+        for part, element in pairs:
+            b.in_order(view.shape, lambda at: b.add(b.stored(part, at, element(at))))  # noqa: B023
+
+    def store(self, a: Array, value: Value) -> None:
+        """Write all elements of a view."""
+        b = self.b
+        self.require_memory(a)
+        if isinstance(a, ComplexArray):
+            self.store_complex(a, value)
+            return
+        if not isinstance(value, Number | Array):
+            raise Unfit("a value that is neither a number nor an array", b.place)
+        if not a.shape and isinstance(value, Number):
+            target = a.at(())
+            assert isinstance(target, Load)
+            b.add(Assign(target, self.converted(value.e, value.kind, a.kind), place=b.place))
+            return
+        element = self.part_for(a, value)
+        if isinstance(value, Array) and value.base == a.base and b.overlaps(a, element):
+            raise Unfit("a copy of memory onto itself, which NumPy may not buffer", b.place)
+        b.store(a, element)
+
+    def store_complex(self, a: ComplexArray, value: Value) -> None:
+        """Write all elements of a view of complex numbers."""
+        b = self.b
+        if not a.shape:
+            value = self.kept_apart(value)
+        parts = self.parts_for(a, value)
+        if isinstance(value, Array) and value.base == a.base:
+            for own, part in zip(a.parts, parts, strict=True):
+                if b.overlaps(own, part):
+                    raise Unfit("a copy of memory onto itself, which NumPy may not buffer", b.place)
+        complexes.store(b, a, *parts)
+
+    def parts_for(self, a: ComplexArray, value: Value) -> list[Callable[[Index], Expr]]:
+        """Return what gives the real and the imaginary parts that are written to an array."""
+        parts = zip(a.parts, complexes.parts_of(self.b, value), strict=True)
+        return [self.part_for(own, p) for own, p in parts]
+
+    def part_for(self, a: Array, value: Number | Array) -> Callable[[Index], Expr]:
+        """Return what gives the elements that are written to an array."""
+        at = operations.broadcast_to(value, a.shape, self.b)
+        return lambda index: self.converted(at(index), value.kind, a.kind)
+
+    def require_memory(self, a: Array) -> None:
+        """Raise for an array whose memory is not to be written."""
+        if not a.base:
+            raise Unfit("a write to elements that an array of ints picks", self.b.place)
+        if a.frozen:
+            raise Unfit("a write to a view that must not be written", self.b.place)
+        if a.base in self.guarded:
+            raise Unfit("a write to an array that a loop binds anew", self.b.place)
+
+    def converted(self, e: Expr, kind: str, to: str) -> Expr:
+        """Return an element as one of the array that it is written to."""
+        if kind == to:
+            return operations.as_float(e) if to in REAL else e
+        if to not in REAL or kind == BOOL:
+            raise Unfit("a write that changes the kind of a number", self.b.place)
+        return operations.as_float(e) if isinstance(e, Const) else Op(to, (e,))
+
+    def where(self, a: Array, mask: Array, value: Value) -> None:
+        """Write a number, or elements that the same mask picks, where a mask is true."""
+        b = self.b
+        self.require_memory(a)
+        if len(mask.shape) != len(a.shape):
+            raise Unfit("a mask with fewer axes", b.place)
+        self.of_shape(mask, a)
+        if isinstance(value, Picked):
+            if not is_same(value.mask, mask):
+                raise Unfit("elements that another mask picks", b.place)
+            value = self.of_shape(value.array, a)
+        elif not isinstance(value, Number | ComplexNumber):
+            raise Unfit("a write of arrays where a mask is true", b.place)
+        if isinstance(a, ComplexArray):
+            self.where_complex(a, mask, value)
+            return
+        if isinstance(value, ComplexNumber | ComplexArray):
+            raise Unfit("a complex number in the place of another", b.place)
+        mask = mask if mask.base != a.base else b.kept(mask)
+        element = self.part_for(a, value)
+
+        def chosen(at: Index) -> Expr:
+            return Select(mask.at(at), element(at), a.at(at), place=b.place)
+
+        b.store(a, chosen)
+
+    def where_complex(self, a: ComplexArray, mask: Array, value: Value) -> None:
+        """Write complex numbers where a mask is true."""
+        changed = value if isinstance(value, Array) else self.kept_apart(value)
+
+        def chosen(new: Callable[[Index], Expr], old: Array) -> Callable[[Index], Expr]:
+            return lambda at: Select(mask.at(at), new(at), old.at(at), place=self.b.place)
+
+        parts = self.parts_for(a, changed)
+        complexes.store(self.b, a, *[chosen(p, old) for p, old in zip(parts, a.parts, strict=True)])
+
+    def changed(self, a: Array, op: ast.operator, value: Value) -> Value:
+        """Return what an array becomes that is changed in place."""
+        if not a.shape:
+            return self.operated(op, self.element(a), value)
+        found = self.operated(op, a, value)
+        assert isinstance(found, Array)
+        if len(found.shape) != len(a.shape):
+            raise Unfit("a change of an array by one with more axes", self.b.place)
+        return self.of_shape(found, a)
+
+    @override
+    def written_to(self, out: Value, value: Value) -> Value:
+        if not isinstance(out, Array):
+            raise Unfit("out= that is no array", self.b.place)
+        if isinstance(value, Array):
+            self.of_shape(value, out)
+        self.store(out, value)
+        return out
