@@ -100,6 +100,7 @@ CASES = {
 }
 
 
+@pytest.mark.without_modes("values are compared bit for bit", "compiled")
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 @pytest.mark.parametrize("debug", [False, True], ids=["", "debug"])
 def test_gradient_is_that_of_reverse_mode(case, debug):

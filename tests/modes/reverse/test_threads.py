@@ -110,6 +110,7 @@ def compiled_just_now():
 serial = iter(range(1000))
 
 
+@pytest.mark.without_modes("values are compared bit for bit", "compiled")
 @pytest.mark.parametrize(
     "make",
     [

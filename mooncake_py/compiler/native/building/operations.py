@@ -109,6 +109,8 @@ def on_numbers(b: Builder, op: str, x: Number, y: Number) -> Number:
     """Return the result of an operator on two numbers."""
     is_int = REAL.isdisjoint((x.kind, y.kind))
     kind = FLOAT if op == "truediv" or not is_int else INT
+    if op == "pow" and BOOL in (x.kind, y.kind):
+        raise Unfit("a power of truths", b.place)  # slopes of powers are of numbers
     if op == "pow" and kind == INT:
         return int_power(b, x, y)
     if op in ("truediv", "floordiv", "mod"):
@@ -228,7 +230,7 @@ def applied(b: Builder, f: Any, values: Sequence[Value]) -> Value | None:
     """Return ``f(*values)`` for a function of `math` or an elementwise one of NumPy, or None."""
     if is_of_math(f):
         return of_math(b, f, values)
-    if type(f) is not np.ufunc or f.nout != 1 or len(values) != f.nin:
+    if not is_of_numpy(f) or f.nout != 1 or len(values) != f.nin:
         return None
     op = OPERATORS.get(f)
     if f in (np.multiply, np.add, np.subtract, np.divide, np.power):
@@ -248,6 +250,11 @@ def applied(b: Builder, f: Any, values: Sequence[Value]) -> Value | None:
     if not is_float and f"{'l' * f.nin}->l" in f.types:  # maximum, say
         raise Unfit(f"{f.__name__} of ints", b.place)
     return on_floats(b, lambda *parts: Call(f, parts, place=b.place), values)
+
+
+def is_of_numpy(f: Any) -> bool:
+    """Return True for a ufunc of NumPy: Numba knows no others, those of SciPy for example."""
+    return type(f) is np.ufunc and getattr(np, f.__name__, None) is f
 
 
 COMPARISONS: dict[Any, str] = {
