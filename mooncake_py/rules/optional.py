@@ -24,6 +24,7 @@ MODULES = {
     "numpy.random": "mooncake_py.rules.draws",
     "random": "mooncake_py.rules.draws",
     "statistics": "mooncake_py.rules.averages",
+    "networkx.utils.decorators": "mooncake_py.rules.networkx",
 } | {
     f"scipy.{part}": f"mooncake_py.rules.scipy.{part.replace('.', '_')}"
     for part in (

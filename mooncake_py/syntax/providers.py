@@ -1,34 +1,97 @@
-"""Text of functions that a library made by ``exec``, where it is known how the library made it.
+"""Text of functions that have no file, where it is known how they were made.
 
-The text need not be certain: `source` accepts it only if it compiles to the very instructions
-that run.
+A text need not be certain: `source` accepts it only if it compiles to the very instructions that
+run.  That of registered code (``linecache``: notebooks, doctests, attrs, the prompt of Python 3.13
+on) is found before any of these is asked.
 """
 
 from __future__ import annotations
 
+import gc
+import linecache
+import os
+import stat
 import sys
-from types import CodeType
+import textwrap
+from collections.abc import Callable, Iterator
+from types import CodeType, FunctionType
 
-__all__ = ["provided_text"]
+__all__ = ["PROVIDERS", "provided_texts"]
 
 
-def provided_text(code: CodeType) -> str | None:
-    """Return the text that code without a file may have been compiled from, or None.
+def provided_texts(code: CodeType) -> Iterator[str]:
+    """Yield the texts that code without a file may have been compiled from, likely ones first."""
+    for provider in PROVIDERS:
+        yield from provider(code)
 
-    It is that of the methods in which distributions of `scipy.stats` sort arguments: each fills
-    the template of its module with the names of its shape parameters; discrete ones have no scale.
+
+def text_of_command(code: CodeType) -> Iterator[str]:
+    """Yield the text of ``python -c``; from Python 3.14 on it may be indented as a whole."""
+    if code.co_filename != "<string>":
+        return
+    for argument in sys.orig_argv[1:]:
+        option, letter, joined = argument.partition("c")
+        text = joined if letter and option.startswith("-") else argument
+        if code.co_name.strip("<>") in text:
+            yield text
+            yield textwrap.dedent(text)
+
+
+def text_of_standard_input(code: CodeType) -> Iterator[str]:
+    """Yield the text of ``python < script.py``, read a second time; that of a pipe is gone."""
+    if code.co_filename != "<stdin>":
+        return
+    try:
+        status = os.fstat(0)
+        if stat.S_ISREG(status.st_mode) and hasattr(os, "pread"):
+            yield os.pread(0, status.st_size, 0).decode(errors="replace")
+    except OSError:
+        return  # standard input was closed
+
+
+def text_of_interpreter(code: CodeType) -> Iterator[str]:
+    """Yield what later versions of Python keep by the code: the prompt, ``python -c``."""
+    lines_of = getattr(linecache, "_getlines_from_code", None)
+    if lines_of is not None:
+        yield "".join(lines_of(code))
+
+
+def text_of_parsers(code: CodeType) -> Iterator[str]:
+    """Yield the text of the methods by which distributions of `scipy.stats` sort arguments.
+
+    Each fills the template of its module with the names of its shape parameters; discrete ones
+    have no scale.
     """
     module = sys.modules.get("scipy.stats._distn_infrastructure")
     template = getattr(module, "parse_arg_template", None)
     if template is None or not code.co_name.startswith("_parse_args"):
-        return None
+        return
     _, *names = code.co_varnames[: code.co_argcount]
     if "loc" not in names:
-        return None
-    shapes = names[: names.index("loc")]
+        return
     has_scale = "scale" in names
-    return template % {
-        "shape_arg_str": "".join(f"{name}, " for name in shapes),
+    yield template % {
+        "shape_arg_str": "".join(f"{name}, " for name in names[: names.index("loc")]),
         "locscale_in": "loc=0, scale=1" if has_scale else "loc=0",
         "locscale_out": "loc, scale" if has_scale else "loc, 1",
     }
+
+
+def carried_text(code: CodeType) -> Iterator[str]:
+    """Yield the text that a function carries with it, as those of `networkx` in ``_code``.
+
+    It is joined to a function only, not to its code: one that runs this code is sought.
+    """
+    for function in gc.get_referrers(code):
+        text = getattr(function, "_code", None) if isinstance(function, FunctionType) else None
+        if isinstance(text, str):
+            yield text
+
+
+PROVIDERS: list[Callable[[CodeType], Iterator[str]]] = [
+    text_of_parsers,
+    text_of_command,
+    text_of_standard_input,
+    text_of_interpreter,
+    carried_text,  # last: it looks at all objects
+]

@@ -23,7 +23,7 @@ from mooncake_py.diagnostics.places import start_of
 from mooncake_py.errors import SourceUnavailableError
 from mooncake_py.syntax.compiled import FunctionNode, compile_function, extent, same_code, walk_code
 from mooncake_py.syntax.nodes import place_of
-from mooncake_py.syntax.providers import provided_text
+from mooncake_py.syntax.providers import provided_texts
 from mooncake_py.syntax.trees import children
 
 __all__ = ["SourceNode", "keep", "locate"]
@@ -76,19 +76,18 @@ def locate(code: CodeType) -> SourceNode:
     kept = _kept.get(id(code))
     if kept is not None and kept[0]() is code:
         return kept[1]
-    if not linecache.getlines(file):
-        found = _search_provided(code)
-        if found is None:
-            raise _no_text(code)
-        return found
-    found = _search(code)
-    if found is None:
-        # The remembered text may be older than the code (reload, a new cell of the same name).
-        linecache.checkcache(file)
+    if linecache.getlines(file):
         found = _search(code)
-    if found is None:
-        raise _changed(code)
-    return found
+        if found is None:
+            # The remembered text may be older than the code (reload, a new cell of the same name).
+            linecache.checkcache(file)
+            found = _search(code)
+        if found is not None:
+            return found
+    found = _search_provided(code)
+    if found is not None:
+        return found
+    raise _changed(code) if linecache.getlines(file) else _no_text(code)
 
 
 def keep(code: CodeType, found: SourceNode) -> None:
@@ -116,10 +115,15 @@ def _search(code: CodeType) -> SourceNode | None:
 
 
 def _search_provided(code: CodeType) -> SourceNode | None:
-    text = provided_text(code)
-    if text is None:
-        return None
-    return _search_in(Parsed(text.splitlines(True), ast.parse(text)), code)
+    for text in provided_texts(code):
+        try:
+            module = ast.parse(text)
+        except (SyntaxError, ValueError):
+            continue
+        found = _search_in(Parsed(text.splitlines(True), module), code)
+        if found is not None:
+            return found
+    return None
 
 
 def _search_in(parsed: Parsed, code: CodeType) -> SourceNode | None:
@@ -235,11 +239,16 @@ def _asserts_rewritten(code: CodeType) -> bool:
 
 
 def _no_text(code: CodeType) -> SourceUnavailableError:
+    why = f"its code was compiled from {code.co_filename!r}, of which there is no text to read"
+    fix = "define the function in a file or a notebook cell, or register a rule for it"
+    if code.co_filename == "<stdin>":
+        why = (
+            "Python keeps no text of a script that comes through a pipe, and before 3.13 none of\n"
+        )
+        why += "of what is typed at its prompt"
+        fix = "put it into a file (python script.py, python < script.py), or use IPython"
     return SourceUnavailableError(
-        f"no Python source for {code.co_qualname}",
-        where=start_of(code),
-        why=f"its code was compiled from {code.co_filename!r}, of which there is no text to read",
-        fix="define the function in a file or a notebook cell, or register a rule for it",
+        f"no Python source for {code.co_qualname}", where=start_of(code), why=why, fix=fix
     )
 
 
