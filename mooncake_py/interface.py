@@ -298,7 +298,7 @@ def jvp(
     >>> jvp(lambda x, y: x * y, (2.0, 3.0), [(1.0, 0.0), (0.0, 1.0)])
     (6.0, [3.0, 2.0])
     """
-    with boundary, limits_raised(), compiling(compile):
+    with boundary, compiling(compile):
         require_callable(f)
         if isinstance(tangents, list):
             return jvp_along(f, primals, tangents)
@@ -314,7 +314,8 @@ def jvp(
         # Only for those who use it.
         from mooncake_py.modes.forward.call import push_forward
 
-        return push_forward(f, primals, tangents)
+        with limits_raised():
+            return push_forward(f, primals, tangents)
 
 
 def jvp_along(

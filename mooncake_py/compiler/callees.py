@@ -170,9 +170,10 @@ class Callees:
 
     def hold(self, given: Iterable[Any]) -> bool:
         """Return True if the functions are those that were read, and have no rule."""
-        if not all(callee.is_given(f) for callee, f in zip(self.direct, given, strict=True)):
-            return False
-        return all(callee.holds() for callee in self.every)
+        for callee, f in zip(self.direct, given, strict=True):
+            if not callee.is_given(f):
+                return False
+        return all(map(Callee.holds, self.every))
 
     def enter(self, ctx: Tracking) -> None:
         """Note that the functions run, as a call of each would do."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from mooncake_py.compiler.partials import NoPartial
 from mooncake_py.errors import MooncakeWarning
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.limits import limits_raised
-from mooncake_py.runtime.quiet import is_strict
+from mooncake_py.runtime.quiet import Quiet, is_strict
 from mooncake_py.tangents.memory import has_overlaps
 
 if TYPE_CHECKING:
@@ -75,7 +75,6 @@ class RegionSite:
         self.name = name
         self.types = types or {}
         self.arrays = [name for name in region.inputs if name in region.arrays]
-        self.dtypes = {name: dtype_of(region, name) for name in self.arrays}
         self.numbers = [name for name in region.inputs if name not in region.arrays]
         written = {
             s.target.array
@@ -83,6 +82,7 @@ class RegionSite:
             if isinstance(s, Assign) and isinstance(s.target, Load)
         }
         self.written = [name for name in self.arrays if name in written]
+        self.demands = [(name, dtype_of(region, name), name in written) for name in self.arrays]
         self.misses = 0
         self.repeats = False
         self.why = ""
@@ -119,20 +119,23 @@ class RegionSite:
 
         They do not share memory that the region writes, or of which it takes a copy.
         """
-        arrays = [inputs[name] for name in self.arrays]
+        arrays: list[ndarray] = []
         alone: list[ndarray] = []
-        for name, a in zip(self.arrays, arrays, strict=True):
+        for name, dtype, is_written in self.demands:
+            a = inputs[name]
             flags = a.flags
-            if not flags.aligned or a.dtype != self.dtypes[name]:
-                return False
-            if name in self.written and not flags.writeable:
-                return False
-            if not flags.c_contiguous:
-                if has_overlaps(a):
+            if not flags.carray:  # aligned, in C order and to be written, most often
+                if not flags.aligned or (is_written and not flags.writeable):
                     return False
+                if not flags.c_contiguous:
+                    if has_overlaps(a):
+                        return False
+                    alone.append(a)
+            if a.dtype != dtype:
+                return False
+            if is_written and flags.c_contiguous:
                 alone.append(a)
-            elif name in self.written:
-                alone.append(a)
+            arrays.append(a)
         return len(arrays) < 2 or not any(
             share_memory(a, other) for a in alone for other in without(arrays, a)
         )
@@ -330,7 +333,8 @@ class RegionSite:
         """Return the tangent of the region where some inputs have one, or None if it has none."""
         if moving not in self._tangents:
             try:
-                found = TangentSite(self, self.active(moving))
+                with limits_raised():
+                    found = TangentSite(self, self.active(moving))
             except NoPartial:
                 found = None
             self._tangents[moving] = found
@@ -401,18 +405,19 @@ def share_memory(a: ndarray, b: ndarray) -> bool:
         return True
 
 
-def all_finite(values: list[Any]) -> bool:
+def all_finite(values: Iterable[Any]) -> bool:
     """Return whether all floats in numbers and arrays are finite."""
-    return all(
-        math.isfinite(y) if type(y) is not ndarray else y.dtype.kind != "f" or finite(y)
-        for y in values
-    )
+    return all(map(finite, values))
 
 
-def finite(a: ndarray) -> bool:
-    """Return whether all numbers are finite, as far as their sum tells."""
-    with np.errstate(all="ignore"):
-        return math.isfinite(a.sum())
+def finite(y: Any) -> bool:
+    """Return whether a number, or all of an array, is finite, as far as the sum tells."""
+    if type(y) is not ndarray:
+        return math.isfinite(y)
+    if y.dtype.kind != "f":
+        return True
+    with Quiet():
+        return math.isfinite(np.add.reduce(y, axis=None))
 
 
 def bytes_kept(entry: tuple[Any, ...]) -> int:

@@ -9,10 +9,19 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy import ndarray
 
 from mooncake_py.compiler.callees import UNFIT_FLAGS, is_own
 from mooncake_py.compiler.elsewhere import Elsewhere, InParts
-from mooncake_py.compiler.native.building.types import KnownType, Type, flattened, places, type_of
+from mooncake_py.compiler.native.building.types import (
+    FLOATS,
+    LARGE,
+    KnownType,
+    Type,
+    flattened,
+    places,
+    type_of,
+)
 from mooncake_py.compiler.native.building.values import Unfit
 from mooncake_py.compiler.native.reading.objects import Path
 from mooncake_py.compiler.native.reading.reader import Captured, Output, Reading, read_function
@@ -102,6 +111,8 @@ class Reread:
     ----------
     places : list of int or None
         Of each argument the place among the inputs of the region; None for none or several.
+    is_flat : bool
+        Whether the arguments are the inputs.
     derivatives : dict
         What `whole` of the modes makes of it.
     """
@@ -113,6 +124,7 @@ class Reread:
         self.captured = reading.captured
         self.output = reading.output
         self.set_after = reading.set_after
+        self.is_flat = not reading.captured and None not in self.places
         numbers = types_in(reading.output)
         numbers += [pair for *_, output in reading.set_after for pair in types_in(output)]
         self.site = RegionSite(reading.region, dict(numbers), name)
@@ -127,10 +139,15 @@ class Reread:
             main.stand_for(f)
         if not self.callees.hold(()):
             return False
-        return all(type_of(value_of(c)) == c.type for c in self.captured if isinstance(c, Captured))
+        for c in self.captured:
+            if isinstance(c, Captured) and type_of(value_of(c)) != c.type:
+                return False
+        return True
 
     def inputs(self, types: Sequence[Type], given: Sequence[Any]) -> dict[str, Any]:
         """Return the inputs of the region by their names."""
+        if self.is_flat:
+            return dict(zip(self.site.region.inputs, given, strict=True))
         flat = [p for v, t in zip(given, types, strict=True) for p in flattened(v, t)]
         for c in self.captured:
             value = value_of(c) if isinstance(c, Captured) else found_at(given, c.path)
@@ -236,6 +253,8 @@ class FunctionSite(Site):
     ----------
     loops : dict of Place to LoopSite
         Its loops, which are tried one by one where it cannot be compiled.
+    last : (list, Reread)
+        The marks of the arguments of the last call, and how the function is read for these.
     """
 
     def __init__(self, f: FunctionType) -> None:
@@ -246,6 +265,7 @@ class FunctionSite(Site):
         self.parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         self.positional = code.co_argcount
         self.loops: dict[Place, Any] = {}
+        self.last: tuple[list[Any] | None, Reread | None] = None, None
 
     def call(self, ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
         """Run as one region, or return `Elsewhere` or `InParts`."""
@@ -266,6 +286,10 @@ class FunctionSite(Site):
         given = self.arguments(f, args, kwargs) if serves else None
         if given is None:
             return None
+        marks = marks_of(given)
+        before, reading = self.last
+        if marks is not None and marks == before and reading is not None and reading.holds(f):
+            return reading, reading.inputs((), given)
         types: list[Type] = []
         met: set[int] = set()
         for value in given:
@@ -277,6 +301,8 @@ class FunctionSite(Site):
         reading = self.reading(f, tuple(types))
         if reading is None:
             return None
+        if reading.is_flat:
+            self.last = marks, reading
         return reading, reading.inputs(types, given)
 
     @override
@@ -304,6 +330,20 @@ class FunctionSite(Site):
         if len(found) != len(self.parameters):
             return None
         return [found[name] for name in self.parameters]
+
+
+def marks_of(given: Sequence[Any]) -> list[Any] | None:
+    """Return what tells the types of numbers and arrays, None where there is anything else."""
+    marks: list[Any] = []
+    for value in given:
+        t = type(value)
+        if t is ndarray:
+            marks += value.dtype, value.shape
+        elif t in FLOATS or (t is int and -LARGE < value < LARGE):
+            marks.append(t)
+        else:
+            return None
+    return marks
 
 
 def by_code(type_: Type) -> Any:

@@ -7,92 +7,106 @@ way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from numpy import ndarray
 
 from mooncake_py.compiler.native.building.types import FLOATS
 from mooncake_py.compiler.native.form import Form
 from mooncake_py.compiler.native.reading.reader import Output, leaves_of
 from mooncake_py.compiler.native.region_site import TangentSite
-from mooncake_py.compiler.native.site import Reread, given_back
-from mooncake_py.compiler.native.spares import STACK
+from mooncake_py.compiler.native.site import FunctionSite, Reread, given_back
 from mooncake_py.modes.reverse.whole import WholeGradient, matched, names_of
 from mooncake_py.modes.reverse.whole_sweeps import WholeSweeps
 
-__all__ = ["product_of_whole", "push_whole"]
+__all__ = ["WholeTangent", "product_of_whole", "push_whole"]
 
-Result = tuple[Any, tuple[Any, ...]]
+Places = Sequence[tuple[int, int | None]]
+"""Of inputs with a tangent: their place, and that of what is passed for it, None for zero."""
+NULL = bytes(16)
+"""A number of any dtype that is zero."""
 
 
 def push_whole(
     f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]
 ) -> tuple[Any, Any] | None:
     """Return the output and its tangent, None if the call goes the general way."""
-    chosen = [k for k, t in enumerate(tangents) if t is not None]
-    found = matched(f, primals, {}) if chosen else None
+    found = matched(f, primals, {})
     if found is None:
         return None
     site, reading, inputs = found
-    names = names_of(site, reading, chosen)
-    tangent = None if names is None else tangent_of(reading, names)
-    if names is None or tangent is None or not has_tangents(reading.output, tangent):
+    if not reading.site.is_tried(inputs):
         return None
-    values = with_tangents(
-        tangent, inputs, dict(zip(names, [tangents[k] for k in chosen], strict=True))
-    )
-    if values is None or not reading.site.is_tried(inputs) or not tangent.is_tried(values):
-        return None
-    key = "push", *names
+    key = "push", *[t is None for t in tangents]
     if key not in reading.derivatives:
-        form = tangent.form_where(frozenset())
-        reading.derivatives[key] = None if form is None else TangentSweep(tangent, form)
-    sweep = reading.derivatives[key]
-    return None if sweep is None else run_forward(sweep, reading.output, values)
+        chosen = [k for k, t in enumerate(tangents) if t is not None]
+        reading.derivatives[key] = WholeTangent.of(site, reading, chosen)
+    whole = reading.derivatives[key]
+    return None if whole is None else whole.run(inputs.values(), tangents)
 
 
-class TangentSweep(WholeSweeps):
-    """The forward sweep of a tangent.
+class WholeTangent(WholeSweeps):
+    """How the derivative of a function along a direction is computed.
 
-    Attributes
+    Parameters
     ----------
-    names : dict of str to str
-        What tangents are called.
+    site : TangentSite
+    form : Form
+        Where nothing is active: it runs forward only.
+    output : Output
+        Of the function.
+    places : sequence of (int, int or None)
+        See `Places`.
     """
 
-    def __init__(self, site: TangentSite, form: Form) -> None:
+    def __init__(self, site: TangentSite, form: Form, output: Output, places: Places) -> None:
         super().__init__(site, form, ())
-        self.names = site.names
+        self.output = output
+        self.places = places
+        self.leaves = [(leaf.name, site.names[leaf.name]) for leaf in leaves_of(output)]
+        results = {name for pair in self.leaves for name in pair}
+        # The caller's own arrays are not given back; what is, nobody else uses afterwards.
+        inputs = site.region.inputs
+        self.copied = results.intersection(inputs).difference(site.written)
+        self.reused = [(i, name) for i, name in self.written if name not in results]
+        self.checked = [i for i, name in self.written if name in results]
+        self.checked += [
+            i for i, name in enumerate(form.results, len(inputs)) if name not in inputs
+        ]
 
+    @classmethod
+    def of(cls, site: FunctionSite, reading: Reread, chosen: Sequence[int]) -> WholeTangent | None:
+        """Return it, None if the function gives back, or is given, something else."""
+        names = names_of(site, reading, chosen) if chosen else None
+        tangent = None if names is None else tangent_of(reading, names)
+        if names is None or tangent is None or not has_tangents(reading.output, tangent):
+            return None
+        form = tangent.form_where(frozenset())
+        places = places_of(tangent, reading, dict(zip(names, chosen, strict=True)))
+        return None if form is None else cls(tangent, form, reading.output, places)
 
-def run_forward(
-    sweeps: TangentSweep, output: Output, inputs: Mapping[str, Any]
-) -> tuple[Any, Any] | None:
-    """Return the output and its tangent, None where something is unusual."""
-    site, spares = sweeps.site, sweeps.form.spares
-    forward = sweeps.forward(inputs, spares)
-    if forward is None:
-        return None
-    spares.give(STACK, forward.stack)
-    found, given = forward.found, dict(zip(inputs, forward.values, strict=False))
-    values: dict[str, Any] = {}
-    directions: dict[str, Any] = {}
-    for name in [leaf.name for leaf in leaves_of(output)]:
-        own = sweeps.names[name]
-        y, dy = found[name], found[own]
-        if type(y) is ndarray:  # what a function does not write is the caller's
-            is_given = y is given.get(name) and name not in site.written
-            values[name] = site.typed(name, y.copy() if is_given else y, found)
-            is_given = dy is given.get(own) and own not in site.written
-            directions[name] = site.typed(own, dy.copy() if is_given else dy, found)
-        else:
-            values[name] = y = site.typed(name, y, found)
-            if type(y) not in FLOATS:
-                return None
-            directions[name] = type(y)(dy)
-    return given_back(output, values), given_back(output, directions)
+    def run(self, inputs: Iterable[Any], tangents: Sequence[Any]) -> tuple[Any, Any] | None:
+        """Return the output and its tangent, None where something is unusual."""
+        values = None if self.site.is_given_up else with_tangents(inputs, self.places, tangents)
+        forward = None if values is None else self.forward(values, self.form.spares)
+        if forward is None:
+            return None
+        self.give_back(forward, self.form.spares)
+        found, typed = forward.found, self.site.typed
+        outputs: dict[str, Any] = {}
+        directions: dict[str, Any] = {}
+        for name, own in self.leaves:
+            y, dy = found[name], found[own]
+            if type(y) is ndarray:
+                outputs[name] = typed(name, y.copy() if name in self.copied else y, found)
+                directions[name] = typed(own, dy.copy() if own in self.copied else dy, found)
+            else:
+                outputs[name] = y = typed(name, y, found)
+                if type(y) not in FLOATS:
+                    return None
+                directions[name] = type(y)(dy)
+        return given_back(self.output, outputs), given_back(self.output, directions)
 
 
 def product_of_whole(
@@ -112,18 +126,17 @@ def product_of_whole(
         return None
     site, reading, inputs = found
     names = names_of(site, reading, chosen)
-    if names is None:
+    if names is None or not reading.site.is_tried(inputs):
         return None
     key = "product", *names, with_gradient
     if key not in reading.derivatives:
         reading.derivatives[key] = whole_product(reading, names, with_gradient)
-    whole = reading.derivatives[key]
-    if whole is None or not reading.site.is_tried(inputs):
+    product = reading.derivatives[key]
+    if product is None:
         return None
-    values = with_tangents(whole.site, inputs, dict(zip(names, directions, strict=True)))
-    if values is None or not whole.site.is_tried(values):
-        return None
-    result = whole.run(values, whole.form.spares)
+    whole, places = product
+    values = None if whole.site.is_given_up else with_tangents(inputs.values(), places, directions)
+    result = None if values is None else whole.run(values, whole.form.spares)
     if result is None:
         return None
     (_, value), gradients = result
@@ -132,7 +145,7 @@ def product_of_whole(
 
 def whole_product(
     reading: Reread, names: Sequence[str], with_gradient: bool
-) -> WholeGradient | None:
+) -> tuple[WholeGradient, Places] | None:
     """Return how the gradient of a derivative along a direction is computed, None if it is not.
 
     That derivative is linear in the direction, with the gradient for its coefficients.
@@ -145,7 +158,8 @@ def whole_product(
     if form is None:
         return None
     slope = Output("number", name=tangent.names[value.name])
-    return WholeGradient(tangent, form, wanted, slope, value)
+    whole = WholeGradient(tangent, form, wanted, slope, value)
+    return whole, places_of(tangent, reading, {name: k for k, name in enumerate(names)})
 
 
 def tangent_of(reading: Reread, names: Sequence[str]) -> TangentSite | None:
@@ -160,20 +174,37 @@ def has_tangents(output: Output, site: TangentSite) -> bool:
     return site.names.get(output.name) in site.region.results
 
 
+def places_of(site: TangentSite, reading: Reread, passed: Mapping[str, int]) -> Places:
+    """Return where inputs with a tangent are, and where what is passed for these."""
+    inputs = reading.site.region.inputs
+    return [(inputs.index(name), passed.get(name)) for name in site.given]
+
+
 def with_tangents(
-    site: TangentSite, inputs: Mapping[str, Any], directions: Mapping[str, Any]
-) -> dict[str, Any] | None:
-    """Return the inputs of a tangent, None if a direction is not exactly like its primal."""
-    values = dict(inputs)
-    for name in site.given:
-        x = inputs[name]
-        t = directions.get(name)
-        if t is None:
-            t = np.zeros(x.shape, x.dtype) if type(x) is ndarray else 0.0
-        elif type(x) is not ndarray:
-            if type(t) not in FLOATS:
+    inputs: Iterable[Any], places: Places, tangents: Sequence[Any]
+) -> list[Any] | None:
+    """Return the inputs of a tangent, None if a direction is not exactly like its primal.
+
+    Directions may share memory with anything: what is written is a copy of theirs.
+    """
+    values = [*inputs]
+    for i, k in places:
+        x = values[i]
+        if k is None:
+            t = null(x)
+        else:
+            t = tangents[k]
+            if type(x) is not ndarray:
+                if type(t) not in FLOATS:
+                    return None
+            elif type(t) is not ndarray or t.shape != x.shape or t.dtype != x.dtype:
                 return None
-        elif type(t) is not ndarray or t.shape != x.shape or t.dtype != x.dtype:
-            return None
-        values[site.names[name]] = t
+        values.append(t)
     return values
+
+
+def null(x: Any) -> Any:
+    """Return zero, or an array of zeros, in no memory of its own as most are copied."""
+    if type(x) is not ndarray:
+        return 0.0
+    return ndarray(x.shape, x.dtype, NULL, 0, (0,) * x.ndim)

@@ -6,7 +6,7 @@ Where anything is unusual nothing has been done, and the general way is taken.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
@@ -102,7 +102,7 @@ def gradient_of_whole(
             workspace.match = Match(types, reading, whole)
     if not whole.site.is_tried(inputs):
         return None
-    return whole.run(inputs, workspace or whole.form.spares)
+    return whole.run(inputs.values(), workspace or whole.form.spares)
 
 
 def runs_alone(f: Any) -> bool:
@@ -172,7 +172,7 @@ class WholeGradient(WholeSweeps):
         form = reading.site.form_where(frozenset(names))
         return None if form is None else cls(reading.site, form, names, value, aux)
 
-    def run(self, inputs: Mapping[str, Any], storage: Storage) -> Result | None:
+    def run(self, inputs: Iterable[Any], storage: Storage) -> Result | None:
         """Return the result and the gradients, None where something is unusual."""
         forward = self.forward(inputs, storage)
         if forward is None:

@@ -118,7 +118,7 @@ class WholePullback:
 
     def run(self) -> Forward | None:
         """Run the forward sweep."""
-        return self.sweeps.forward(self.inputs, self.sweeps.form.spares)
+        return self.sweeps.forward(self.inputs.values(), self.sweeps.form.spares)
 
     def pullback(self, cotangent: Any) -> tuple[Any, ...]:
         """Return the gradients of the arguments for a cotangent of the output."""

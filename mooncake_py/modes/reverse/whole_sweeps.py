@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from numpy import ndarray
@@ -52,20 +52,24 @@ class WholeSweeps:
         given = {name: i for i, name in enumerate(inputs)}
         after = {name: i for i, name in enumerate(found, len(inputs))}
         either = after | given
-        self.arrays = [given[name] for name in site.arrays]
-        self.complexes = [given[name] for name in site.arrays if name in site.region.complexes]
-        self.written = [(given[name], name) for name in site.written]
+        complexes = site.region.complexes
+        self.complexes = [given[name] for name in site.arrays if name in complexes]
+        self.ordered = [  # a copy is in order by itself
+            given[name] for name in site.arrays if name not in site.written or name in complexes
+        ]
+        self.written = self.reused = [(given[name], name) for name in site.written]
         self.checked = [given[name] for name in site.written]
         self.checked += [after[name] for name in form.results if name not in given]
         self.saved = [either[name] for name in form.values]
         self.shadows = [(either[name], name) for name in form.shadows]
         self.chosen = [(given[name], name) for name in names]
 
-    def forward(self, inputs: Mapping[str, Any], storage: Storage) -> Forward | None:
+    def forward(self, inputs: Iterable[Any], storage: Storage) -> Forward | None:
         """Run the forward sweep; return None where something is unusual."""
-        values = list(inputs.values())
-        for i in self.arrays:
-            values[i] = in_order(values[i])
+        values = [*inputs]
+        for i in self.ordered:
+            if not values[i].flags.carray:
+                values[i] = in_order(values[i])
         for i in self.complexes:
             values[i] = as_real(values[i])
         for i, name in self.written:
@@ -121,7 +125,7 @@ class WholeSweeps:
         return tuple(gradients)
 
     def give_back(self, forward: Forward, storage: Storage) -> None:
-        """Give memory back that is no longer in use, once the way back was run."""
+        """Give memory back that is no longer in use."""
         storage.give(STACK, forward.stack)
-        for i, name in self.written:
+        for i, name in self.reused:
             storage.give(name, forward.values[i])

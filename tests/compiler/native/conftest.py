@@ -9,7 +9,7 @@ import pytest
 from mooncake_py.compiler.native import form
 from mooncake_py.compiler.native.printing.build import interpreted
 from mooncake_py.compiler.native.region_site import RegionSite
-from mooncake_py.modes.forward import whole as forward_whole
+from mooncake_py.modes.forward.whole import WholeTangent
 from mooncake_py.modes.reverse.whole import WholeGradient
 from mooncake_py.runtime.compilation import is_installed
 
@@ -38,10 +38,10 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         found.append(type(y) is dict)
         return y
 
-    forward = forward_whole.run_forward
+    forward = WholeTangent.run
 
-    def pushed(site, output, inputs):
-        y = forward(site, output, inputs)
+    def pushed(self, inputs, tangents):
+        y = forward(self, inputs, tangents)
         if y is not None:
             found.append(True)
         return y
@@ -55,5 +55,5 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     monkeypatch.setattr(form, "built", interpreted)
     monkeypatch.setattr(RegionSite, "attempt", noted)
     monkeypatch.setattr(WholeGradient, "run", whole)
-    monkeypatch.setattr(forward_whole, "run_forward", pushed)
+    monkeypatch.setattr(WholeTangent, "run", pushed)
     return found

@@ -17,6 +17,7 @@ from mooncake_py import (
     local_rules,
     value_and_hvp,
 )
+from mooncake_py.compiler.native.spares import Spares
 from mooncake_py.modes.forward import whole
 from tests.compiler.native.test_site import active
 from tests.compiler.native.whole_functions import FUNCTIONS
@@ -198,3 +199,70 @@ def test_arguments_that_share_memory(ways):
     _, dy = jvp(lambda a, b: np.sum(a * b), (U, U), (V, None), compile=True)
     assert dy == pytest.approx(U @ V)
     assert ways == [False, False, True]
+
+
+def test_later_calls_leave_results_alone(ways):
+    u, v = U.copy(), V.copy()
+    kept = jvp(field, (u, 0.5), (v, 2.0), compile=True)
+    before = copy.deepcopy(kept)
+    jvp(field, (2.0 * u, 0.7), (3.0 * v, 1.0), compile=True)
+    assert ways == [True, True]
+    for found, expected in zip(kept, before, strict=True):
+        for a, b in zip(found[:3], expected[:3], strict=True):
+            assert_array_equal(a, b)
+
+
+def test_copies_of_arguments_are_used_again(tried, monkeypatch):
+    made: list[int] = []
+    copied = Spares.copied
+
+    def noted(self, purpose, a):
+        copy = copied(self, purpose, a)
+        made.append(id(copy))
+        return copy
+
+    monkeypatch.setattr(Spares, "copied", noted)
+    for _ in range(2):
+        jvp(smoothed, (U, 0.7), (V, None), compile=True)
+    assert tried == [True, True]
+    assert made[:2] == made[2:]
+
+
+def test_arguments_without_a_direction_that_get_one(ways):
+    def spread(u, w, z):
+        w[:] = u
+        z[:] = 1j * u
+        z *= z
+        return np.sum(w * z.real)
+
+    given = U, np.array([5.0, 6.0, 7.0]), np.array([1.0, 2.0j, 3.0])
+    w = np.zeros((3, 2))[:, 0]
+    for args in (given, (U, w, given[2])):
+        found = jvp(spread, args, (V, None, None), compile=True)
+        assert_allclose(found, jvp(spread, args, (V, None, None), compile=False), rtol=1e-13)
+    assert ways == [True, True]
+
+
+def test_types_of_arguments_that_change(ways):
+    def product(u, w, c):
+        return np.sum(u * w * c)
+
+    def square(c):
+        return c * c
+
+    w = np.abs(U)
+    for c in (2.0, 3, np.float64(2.5), np.float32(1.5)):
+        for u in (w, w.astype(np.float32), w[:1], np.array([w]), w):
+            given, v = (u, w.astype(u.dtype), c), np.ones_like(u)
+            (y, dy), other = (
+                jvp(product, given, (v, None, None), compile=by) for by in (True, False)
+            )
+            assert (type(y), type(dy)) == tuple(map(type, other))
+            assert_allclose((y, dy), other, rtol=1e-6)
+            assert ways.pop() is True
+    for c in (1 << 40, True):  # is not compiled, or is a constant
+        found = jvp(product, (w, w, c), (w, None, None), compile=True)
+        assert_allclose(found, jvp(product, (w, w, c), (w, None, None), compile=False))
+    for c in (2.0, np.float64(2.0), np.float32(2.0), 2.0):
+        y, dy = jvp(square, (c,), (c,), compile=True)
+        assert (type(y), type(dy)) == (type(c),) * 2

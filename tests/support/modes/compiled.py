@@ -13,7 +13,7 @@ import pytest
 from mooncake_py.compiler.native import effort, form
 from mooncake_py.compiler.native.printing.build import interpreted
 from mooncake_py.compiler.native.region_site import RegionSite
-from mooncake_py.modes.forward import whole as forward_whole
+from mooncake_py.modes.forward.whole import WholeTangent
 from mooncake_py.modes.reverse.whole import WholeGradient
 from mooncake_py.runtime.compilation import using
 from tests.support.modes.problem import Problem, Skipped, require_close, require_value
@@ -55,7 +55,7 @@ def compiled(
 @contextmanager
 def compiling(counts: Counter[str]) -> Iterator[None]:
     """Let functions be compiled within a block, and count the regions that run."""
-    attempt, run, forward = RegionSite.attempt, WholeGradient.run, forward_whole.run_forward
+    attempt, run, forward = RegionSite.attempt, WholeGradient.run, WholeTangent.run
 
     def counted(self: Any, *args: Any) -> Any:
         y = attempt(self, *args)
@@ -77,5 +77,5 @@ def compiling(counts: Counter[str]) -> Iterator[None]:
         patch.setattr(effort, "LEAST", 1)
         patch.setattr(RegionSite, "attempt", counted)
         patch.setattr(WholeGradient, "run", whole)
-        patch.setattr(forward_whole, "run_forward", pushed)
+        patch.setattr(WholeTangent, "run", pushed)
         yield
