@@ -28,6 +28,7 @@ from mooncake_py.errors import PreparedInUseError as PreparedInUseError
 from mooncake_py.errors import PullbackReuseError as PullbackReuseError
 from mooncake_py.errors import RuleTestError as RuleTestError
 from mooncake_py.errors import SharedArgumentsError as SharedArgumentsError
+from mooncake_py.errors import SolverError as SolverError
 from mooncake_py.errors import SourceUnavailableError as SourceUnavailableError
 from mooncake_py.errors import UnsupportedSyntaxError as UnsupportedSyntaxError
 from mooncake_py.errors import UntrackedWriteError as UntrackedWriteError
@@ -91,6 +92,7 @@ if _typing.TYPE_CHECKING:
     from mooncake_py.reflecting import rule_of as rule_of
     from mooncake_py.reflecting import show as show
     from mooncake_py.reflecting import tape_of as tape_of
+    from mooncake_py.solvers.implicit import implicit as implicit
     from mooncake_py.testing import test_rule as test_rule
     from mooncake_py.testing import test_tangent as test_tangent
     from mooncake_py.utilities.clipping import clip_gradient as clip_gradient
@@ -120,6 +122,7 @@ _LATER = {
     "jacobians": "jacobian value_and_jacobian",
     "prepared": "prepare",
     "reflecting": "profile_gradient rewritten rule_of show tape_of",
+    "solvers.implicit": "implicit",
     "testing": "test_rule test_tangent",
     "utilities.clipping": "clip_gradient",
     "utilities.flattening": "flatten",

@@ -32,6 +32,7 @@ __all__ = [
     "PullbackReuseError",
     "RuleTestError",
     "SharedArgumentsError",
+    "SolverError",
     "SourceUnavailableError",
     "UnsupportedSyntaxError",
     "UntrackedWriteError",
@@ -208,6 +209,16 @@ class PullbackReuseError(MooncakeError, RuntimeError):
     """A pullback was called twice although its forward pass changed memory in place.
 
     Fix: run the forward pass again to get a new pullback.
+    """
+
+
+class SolverError(MooncakeError, ArithmeticError):
+    """The result of a solver has no derivative: it has not converged, or is not determined.
+
+    The derivative is that of the equation that the solver solves.  It exists where the equation is
+    fulfilled and its Jacobian is not singular.
+    Fix: let the solver do more iterations, to a smaller tolerance; change the equation where it
+    has no simple root, or hold the result constant by `stop_gradient`.
     """
 
 

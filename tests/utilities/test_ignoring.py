@@ -44,6 +44,23 @@ def test_plain_call() -> None:
     assert ignore_derivatives(lambda x, *, k: x * k, 2.0, k=3.0) == 6.0
 
 
+FACTOR: Any = 1.0
+FACTORS: dict[str, Any] = {"first": 1.0, "rest": ()}
+
+
+def test_active_globals() -> None:
+    def f(x: float) -> Any:
+        global FACTOR
+        FACTOR = FACTORS["first"] = x
+        FACTORS["rest"] = (x, 2.0)
+        seen = ignore_derivatives(lambda: (type(FACTOR), type(FACTORS["first"]), FACTORS["rest"]))
+        assert seen == (float, float, (3.0, 2.0))
+        return FACTOR * FACTORS["first"] * FACTORS["rest"][0]
+
+    assert grad(f)(3.0) == 27.0
+    assert (FACTOR, FACTORS) == (1.0, {"first": 1.0, "rest": ()})
+
+
 @pytest.mark.parametrize("debug", [False, True])
 def test_log_that_stays(debug: bool) -> None:
     history: list[Any] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from mooncake_py import derivatives, interface
 from mooncake_py.modes.forward import call
 from mooncake_py.modes.reverse import pullback
 from mooncake_py.runtime.enclosing import enclosing
+from mooncake_py.utilities.ignoring import ignore_inside
 from tests.support.modes.snapshots import Unknown, snapshot
 
 __all__ = ["Record", "recording"]
@@ -67,6 +69,16 @@ def place(f: Any) -> str:
     return f"({code.co_filename}:{code.co_firstlineno})" if code else ""
 
 
+def is_outermost() -> bool:
+    """Tell whether a derivative runs in no other, nor in what that one ignores."""
+    frame = sys._getframe()
+    while frame is not None:
+        if frame.f_code is ignore_inside.__code__:
+            return False
+        frame = frame.f_back
+    return enclosing() is None
+
+
 @contextmanager
 def recording() -> Iterator[list[Record]]:
     """Record the outermost derivatives that are taken meanwhile."""
@@ -94,7 +106,7 @@ def recording() -> Iterator[list[Record]]:
         *by: Any,
         **storage: Any,
     ) -> Any:
-        outermost = enclosing() is None
+        outermost = is_outermost()
         result = value_and_gradient(f, argnums, has_aux, debug, args, kwargs, *by, **storage)
         if outermost:
             value = result[0][0] if has_aux else result[0]
@@ -103,11 +115,12 @@ def recording() -> Iterator[list[Record]]:
 
     def recorded_start(self: Any) -> Any:
         y, pull = start(self)
-        add(self.f, self.given, {}, None, False, y, None)
+        if is_outermost():
+            add(self.f, self.given, {}, None, False, y, None)
         return y, pull
 
     def recorded_push(f: Any, primals: Any, tangents: Any) -> Any:
-        outermost = enclosing() is None
+        outermost = is_outermost()
         y, dy = push_forward(f, primals, tangents)
         if outermost:
             add(f, primals, {}, None, False, y, None)

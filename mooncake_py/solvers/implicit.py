@@ -1,0 +1,184 @@
+"""The implicit function theorem: the derivative of a solution, whatever has found it.
+
+A solver finds x with r(x, p) = 0.  The derivative of x with respect to p does not depend on how:
+
+    dx = -J^-1 (dr/dp) dp,    with J = dr/dx.
+
+The solver runs on plain numbers.  At the solution r is evaluated once more, as differentiated
+code, and x is corrected by a step of Newton's method with J held constant,
+
+    x := x - J^-1 r(x, p),
+
+whose value is left out, for it is zero, and whose derivative is the one above.  So whatever r
+reads of p is active: arguments, captured variables, globals.  Each further step gives another
+order of derivatives.
+
+This is ordinary code: inside a derivative it is differentiated like the user's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.errors import SolverError
+from mooncake_py.interface import jvp
+from mooncake_py.jacobians import jacobian
+from mooncake_py.rules.declare import from_vjp
+from mooncake_py.solvers.order import order
+from mooncake_py.utilities.ignoring import ignore_derivatives
+
+__all__ = ["at_solution", "implicit"]
+
+Function = Callable[..., Any]
+
+TOLERANCE = 1e-4
+REACH = 1e-7
+AGREEMENT = 0.1
+
+
+def implicit(solve: Function, residual: Function, *, tolerance: float = TOLERANCE) -> Function:
+    """Return a function that solves an equation, differentiated by the implicit function theorem.
+
+    Parameters
+    ----------
+    solve : callable
+        ``solve(*args)`` returns the solution, a float or an array of floats.  It runs as it
+        stands, on plain numbers, and may be compiled.
+    residual : callable
+        ``residual(x, *args)`` is zero at the solution, and has the shape of `x`.  It is
+        differentiated with respect to `x`, to `args`, and to whatever else it reads.
+    tolerance : float, optional
+        The solution counts as found if a step of Newton's method would change it by less than
+        this, relative to the larger one of its norm and 1.
+
+    Returns
+    -------
+    callable
+        ``solution(*args)`` returns what ``solve(*args)`` returns.
+
+    Raises
+    ------
+    SolverError
+        Where a derivative is taken: if the solver has not converged, or the Jacobian of the
+        residual is singular, so that the solution has no derivative.
+
+    Notes
+    -----
+    The Jacobian with respect to `x` is made as a matrix, once for each call, and a system is solved
+    with it for each derivative; what the solver does is not recorded.  All modes and orders of
+    derivatives follow.
+
+    Examples
+    --------
+    >>> import math
+    >>> from mooncake_py import grad, implicit
+    >>> def iterate(a):
+    ...     x = 1.0
+    ...     while abs(x - math.cos(a * x)) > 1e-14:
+    ...         x = math.cos(a * x)
+    ...     return x
+    >>> fixed_point = implicit(iterate, lambda x, a: x - math.cos(a * x))
+    >>> round(grad(fixed_point)(0.5), 6)
+    -0.321771
+    """
+
+    def solution(*args: Any, **kwargs: Any) -> Any:
+        x = ignore_derivatives(solve, *args, **kwargs)
+        return at_solution(x, lambda x: residual(x, *args, **kwargs), tolerance)
+
+    return solution
+
+
+def at_solution(x: Any, residual: Function, tolerance: float = TOLERANCE) -> Any:
+    """Return `x`, a constant at which `residual` is zero, with the derivative of that root."""
+    steps = order()
+    if steps:
+        matrix = ignore_derivatives(checked_jacobian, residual, x, tolerance)
+        for _ in range(steps):
+            x = x + correction(np.reshape(residual(x), np.shape(x)), matrix)
+    return x
+
+
+def checked_jacobian(residual: Function, x: Any, tolerance: float) -> ndarray:
+    """Return the Jacobian of the residual at a solution; raise if the theorem does not hold."""
+    r, size = residual(x), np.size(x)
+    if np.size(r) != size:
+        raise SolverError(
+            f"the residual has {np.size(r)} elements, and the solution {size}",
+            why="as many equations as unknowns determine a solution",
+            fix="return one element for each of the solution",
+        )
+    matrix = np.reshape(np.asarray(jacobian(residual)(x), dtype=float), (size, size))
+    if not np.all(np.isfinite(matrix)) or not np.all(np.isfinite(r)):
+        raise SolverError(
+            "the residual or its Jacobian is not finite at the solution",
+            why=f"the solution is {shown(x)}",
+        )
+    if size:
+        require_root(residual, x, np.reshape(r, size), matrix, tolerance)
+    return matrix
+
+
+def require_root(residual: Function, x: Any, r: ndarray, matrix: ndarray, tolerance: float) -> None:
+    """Raise if `x` is not a root, or not one that is alone in its neighbourhood."""
+    rows = np.max(np.abs(matrix), axis=1, keepdims=True)
+    if not np.all(rows):
+        raise singular(x)
+    left, values, right = np.linalg.svd(matrix / rows)
+    if values[-1] <= len(r) * np.finfo(float).eps * values[0]:
+        raise singular(x)
+    step = np.linalg.norm(np.linalg.solve(matrix, r))
+    size = np.linalg.norm(x)
+    if not step <= tolerance * max(size, 1.0):
+        raise SolverError(
+            "the solver has not converged, so that its result has no derivative",
+            why=f"the residual at {shown(x)} is {shown(r)}:\na step of Newton's method would "
+            f"change the solution by {step:.2g}",
+            fix="let the solver do more iterations, to a smaller tolerance; or check the residual",
+        )
+    # In the direction in which the residual changes least its slope must not vanish nearby.
+    reach, direction = max(step, REACH * size), np.reshape(right[-1], np.shape(x))[()]
+    _, slope = jvp(residual, (x + reach * direction,), (direction,))
+    slope = left[:, -1] @ (np.reshape(slope, -1) / rows[:, 0])
+    if not abs(slope - values[-1]) <= AGREEMENT * values[-1]:
+        raise singular(x)
+
+
+def singular(x: Any) -> SolverError:
+    """Return the error for a solution that is not determined by its equation."""
+    return SolverError(
+        "the Jacobian of the equations is singular at the solution, which has no derivative there",
+        why=f"near {shown(x)} the equations do not determine the solution (they are flat, or have "
+        "a multiple root or a jump)",
+        fix="hold the solution constant by stop_gradient, or change the equations: add a penalty, "
+        "divide a\nmultiple root out",
+    )
+
+
+def shown(x: Any) -> str:
+    """Return a number, or the first elements of an array, as a text."""
+    return np.array2string(np.asarray(x), threshold=6, edgeitems=2, precision=6)
+
+
+def correction(r: Any, matrix: ndarray) -> Any:
+    """Return zero in place of ``-solve(matrix, r)``, of which it has the derivatives."""
+    return r * 0.0
+
+
+def push_correction(tangents: Any, y: Any, r: Any, matrix: ndarray) -> Any:
+    return np.zeros_like(y) if tangents[0] is None else -solved(matrix, tangents[0])
+
+
+@from_vjp(correction, jvp=push_correction)
+def correction_rule(r: Any, matrix: ndarray) -> Any:
+    """Y = -J^-1 r.   dr = -J^-T dy."""
+    return r * 0.0, lambda dy: (-solved(matrix.T, dy), None)
+
+
+def solved(matrix: ndarray, b: Any) -> Any:
+    """Return the solution of a system of equations, in the shape of the right-hand side."""
+    return np.linalg.solve(matrix, np.reshape(b, -1)).reshape(np.shape(b))[()]
