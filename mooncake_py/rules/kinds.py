@@ -12,6 +12,7 @@ import dis
 import os
 import sys
 from collections.abc import Callable, Hashable
+from types import ModuleType
 from typing import Any, ClassVar
 
 from mooncake_py.errors import Location, MissingRuleError
@@ -429,6 +430,8 @@ def function_name(function: Any) -> str:
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
     if name is None:
         return repr(function)
+    if type(function).__name__ == "fortran":
+        return name.removeprefix("function ")
     owner: Any = getattr(function, "__self__", None)
     if type(owner).__module__ == "numpy" and hasattr(owner, "nin"):  # a method of one ufunc
         return f"numpy.{owner.__name__}.{function.__name__}"
@@ -452,7 +455,8 @@ def public_module(module: str, name: str) -> str:
     if parts[0] in ("numpy", "scipy"):
         public = ".".join(part for part in parts if not part.startswith("_"))
         while "." in public or public == parts[0]:
-            if hasattr(sys.modules.get(public), name.partition(".")[0]):
+            found = getattr(sys.modules.get(public), name.partition(".")[0], None)
+            if found is not None and not isinstance(found, ModuleType):
                 return public
             public = public.rpartition(".")[0]
         return "numpy" if parts[0] == "numpy" else module

@@ -14,10 +14,10 @@ import numpy as np
 from mooncake_py.rules import random as drawing
 from mooncake_py.rules import shuffling, transformed_draws
 from mooncake_py.rules.coverage import is_part
-from mooncake_py.rules.kinds import ContextRule, RefusedRule, Rule
+from mooncake_py.rules.kinds import ContextRule, RefusedRule, Rule, function_name
 from tests.rules.cases.versions import NUMPY
 
-__all__ = ["EXEMPTIONS", "reason"]
+__all__ = ["EXEMPTIONS", "is_fortran", "reason"]
 
 UNDISPATCHED: Any = np.concatenate.__wrapped__  # type: ignore[attr-defined]
 
@@ -52,7 +52,7 @@ EXEMPTIONS: dict[str, tuple[Hashable, ...]] = {
 # A generator has state: the cases are programs that make one and draw, and each distribution is
 # checked in test_random_direct.
 _SPARSE = tuple(os.path.join("rules", "scipy", f"sparse{part}.py") for part in ("", "_linalg"))
-_PIECEWISE = os.path.join("rules", "scipy", "interpolate.py")
+_PIECEWISE = os.path.join("rules", "scipy", "interpolate", "piecewise.py")
 _DRAWING = (drawing.__file__, shuffling.__file__, transformed_draws.__file__)
 
 
@@ -68,6 +68,19 @@ def reason(function: Hashable, rule: Rule) -> str | None:
         return "operators of sparse matrices and systems, checked in test_scipy_sparse"
     if rule.origin.file.endswith(_PIECEWISE):
         return "called through objects, checked in test_scipy"
+    if is_compiled_part(function):
+        return "called by public functions of SciPy, which have cases"
     if rule.origin.file in _DRAWING:
         return "drawn by the programs in cases.random and test_random_direct"
     return next((why for why, exempt in EXEMPTIONS.items() if function in exempt), None)
+
+
+def is_compiled_part(function: Any) -> bool:
+    """Tell whether a function is one of those that SciPy keeps private, or Fortran."""
+    name = function_name(function)
+    return is_fortran(function) or (name.startswith("scipy.") and "._" in name)
+
+
+def is_fortran(function: Any) -> bool:
+    """Tell whether a function was made by f2py, which does not say its module."""
+    return type(function).__name__ == "fortran"

@@ -8,5 +8,6 @@ from mooncake_py.rules.scipy.linalg import decompositions as decompositions
 from mooncake_py.rules.scipy.linalg import equations as equations
 from mooncake_py.rules.scipy.linalg import factors as factors
 from mooncake_py.rules.scipy.linalg import functions as functions
+from mooncake_py.rules.scipy.linalg import lapack as lapack
 from mooncake_py.rules.scipy.linalg import systems as systems
 from mooncake_py.rules.scipy.linalg import toeplitz as toeplitz

@@ -91,3 +91,89 @@ def solveh_banded_rule(
         return quiet(dab, dx), db
 
     return x, solveh_banded_pullback
+
+
+# Cholesky factors, with the diagonals as in `solveh_banded`.
+
+
+def lower_half(half: ndarray, lower: bool) -> ndarray:
+    """Return the lower half of a Hermitian matrix, or of its factor, as a copy."""
+    return np.array(half) if lower else exchanged(half, np.zeros_like(half), lower)
+
+
+def exchanged(half: ndarray, other: ndarray, lower: bool) -> ndarray:
+    """Write the conjugate of the diagonals of one half into the other one."""
+    width, n = len(half) - 1, half.shape[1]
+    for k in range(min(width, n - 1) + 1):
+        if lower:
+            other[width - k, k:] = conj(half[k, : n - k])
+        else:
+            other[k, : n - k] = conj(half[width - k, k:])
+    return other
+
+
+@from_vjp(sl.cholesky_banded, permits=PERMITS)
+def cholesky_banded_rule(
+    ab: Any, overwrite_ab: bool = False, lower: bool = False, check_finite: bool = True
+) -> Rule:
+    """A = L L^H, backwards through the columns; what stands beyond the diagonals is copied.
+
+    Source: I. Murray, "Differentiation of the Cholesky decomposition" (arXiv:1602.07527).
+    """
+    ab = np.asarray(ab)
+    c: Any = sl.cholesky_banded(ab, lower=lower, check_finite=check_finite)
+
+    def cholesky_banded_pullback(dc: ndarray) -> Any:
+        if ab.ndim > 2:
+            return ONE_MATRIX
+        factor, d = lower_half(c, lower), lower_half(dc, lower)
+        width, n = len(factor) - 1, factor.shape[1]
+        for j in range(n)[::-1]:
+            size = min(width, n - 1 - j)
+            column, pivot = factor[1 : size + 1, j], np.real(factor[0, j])
+            below = d[1 : size + 1, j].copy()
+            for b in range(size):  # column j was subtracted from column j + 1 + b
+                later = d[: size - b, j + 1 + b]
+                below[b:] -= later * column[b]
+                below[b] -= np.vdot(later, column[b:])
+            inner = np.real(np.vdot(column, below)) / pivot
+            d[0, j] = (np.real(d[0, j]) - inner) / (2 * pivot)
+            d[1 : size + 1, j] = below / pivot
+        return quiet(d if lower else exchanged(d, np.array(dc), True), dc)
+
+    return c, cholesky_banded_pullback
+
+
+@from_vjp(sl.cho_solve_banded, permits=("overwrite_b",))
+def cho_solve_banded_rule(
+    cb_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True
+) -> Rule:
+    """X = (L L^H)^-1 B:  G = (L L^H)^-1 dX,  dL = -(G (L^H X)^H + X (L^H G)^H),  dB = G."""
+    half, lower = cb_and_lower
+    half = np.asarray(half)
+    x: Any = sl.cho_solve_banded(cb_and_lower, b, check_finite=check_finite)
+
+    def cho_solve_banded_pullback(dx: ndarray) -> Any:
+        if half.ndim > 2:
+            return ONE_MATRIX, ONE_MATRIX
+        db: Any = sl.cho_solve_banded((half, lower), dx, check_finite=False)
+        factor = lower_half(half, lower)
+        n = half.shape[1]
+        solutions, g = np.reshape(x, (n, -1)), np.reshape(db, (n, -1))
+        p, q = adjoint_product(factor, solutions), adjoint_product(factor, g)
+        d = np.zeros(half.shape, g.dtype)
+        for k in range(min(len(half), n)):
+            first, second = g[k:] * conj(p[: n - k]), solutions[k:] * conj(q[: n - k])
+            d[k, : n - k] = -np.sum(first + second, axis=1)
+        return [quiet(d if lower else exchanged(d, np.zeros_like(d), True), dx), None], db
+
+    return x, cho_solve_banded_pullback
+
+
+def adjoint_product(factor: ndarray, x: ndarray) -> ndarray:
+    """Return L^H X."""
+    n = len(x)
+    products = np.zeros(x.shape, np.result_type(factor, x))
+    for k in range(min(len(factor), n)):
+        products[: n - k] += conj(factor[k, : n - k, None]) * x[k:]
+    return products

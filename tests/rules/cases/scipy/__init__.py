@@ -10,7 +10,7 @@ from tests.rules.cases import Case
 __all__ = ["PARTS", "cases"]
 
 PARTS = (
-    ("fft", "linalg", "ndimage", "signal", "spatial", "special", "stats")
+    ("fft", "interpolate", "linalg", "ndimage", "signal", "spatial", "special", "stats")
     if find_spec("scipy")
     else ()
 )

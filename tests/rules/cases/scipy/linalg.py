@@ -168,7 +168,30 @@ def banded_cases() -> list[Case]:
         Case(sl.solveh_banded, (h[::-1], draw(5, 2)), {"lower": True}, "lower", options=PLAIN),
         Case(sl.solveh_banded, (h + 0.2j * (np.arange(3) < 2)[:, None], draw(5)), label="complex",
              options=PLAIN),
+        *(
+            Case(f, (half, *rest), {"lower": lower}, f"{kind}-{lower}", options=PLAIN)
+            for f, rest in ((sl.cholesky_banded, ()), (by_cho_solve_banded, (draw(5, 2),)))
+            for kind, v in (("real", h), ("complex", h + 0.2j * (np.arange(3) < 2)[:, None]))
+            for lower, half in ((False, v), (True, v[::-1].copy()))
+        ),
+        Case(by_gesv, (regular(4, 4), draw(4, 2)), options=PLAIN,
+             covers=(sl.get_lapack_funcs, sl.get_blas_funcs, sl.cho_solve_banded)),
+        Case(by_gbsv, (np.vstack([np.zeros((2, 5)), ab]), draw(5)), options=PLAIN),
     ]  # fmt: skip
+
+
+def by_cho_solve_banded(ab: Any, b: Any, lower: bool) -> Any:
+    return sl.cho_solve_banded((sl.cholesky_banded(ab, lower=lower), lower), b)
+
+
+def by_gesv(a: Any, b: Any) -> Any:
+    (gesv,) = sl.get_lapack_funcs(("gesv",), (a, b))
+    lu, _, x, _ = gesv(a, b)
+    return lu, x, sl.get_blas_funcs(("gemm",), (a, b))[0].typecode
+
+
+def by_gbsv(ab: Any, b: Any) -> Any:
+    return sl.lapack.dgbsv(2, 1, ab, b)[2]
 
 
 def cases() -> list[Case]:

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 import scipy.interpolate as si
+import scipy.interpolate._interpolate as plain
 from numpy import ndarray
 
 from mooncake_py.rules.contraction import conj
-from mooncake_py.rules.declare import from_vjp, overlay
+from mooncake_py.rules.declare import from_vjp, overlay, zero_derivative
 from mooncake_py.rules.exact_zeros import scaled
 
 __all__: list[str] = []
@@ -81,3 +82,31 @@ def interval(x: ndarray, points: ndarray) -> ndarray:
     if x[-1] < x[0]:
         x, points = -x, -points
     return np.clip(np.searchsorted(x, points, side="right") - 1, 0, len(x) - 2)
+
+
+compiled: Any = getattr(plain, "_ppoly", None)
+
+
+def integrate(c: Any, x: Any, a: Any, b: Any, extrapolate: bool, out: Any) -> None:
+    """Write the integral of polynomials with trailing axes in one line."""
+    first, last = sorted((x[0], x[-1]))
+    beyond = not extrapolate and not (first <= a <= last and first <= b <= last)
+    out[...] = np.nan if beyond else integral(c, x, a, b)
+
+
+def integral(c: Any, x: Any, a: Any, b: Any) -> Any:
+    """Add up the integrals over parts of intervals."""
+    start, end = interval(x, np.array([a, b]))
+    if start > end:
+        return -integral(c, x, b, a)
+    inner = x[start + 1 : end + 1]
+    left = x[start : end + 1]
+    low = np.concatenate([np.reshape(a, 1), inner]) - left
+    high = np.concatenate([inner, np.reshape(b, 1)]) - left
+    powers = np.arange(len(c), 0, -1)[:, None]
+    return np.einsum("ki,kij->j", (high**powers - low**powers) / powers, c[:, start : end + 1])
+
+
+zero_derivative(interval, because="returns indices")
+if hasattr(compiled, "integrate"):
+    overlay(compiled.integrate)(integrate)

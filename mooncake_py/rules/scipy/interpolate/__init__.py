@@ -1,0 +1,8 @@
+"""Rules for `scipy.interpolate`, a module for each family of interpolants.
+
+What SciPy writes in Python is derived; these are the compiled functions that it calls.
+"""
+
+from mooncake_py.rules.scipy.interpolate import bsplines as bsplines
+from mooncake_py.rules.scipy.interpolate import fitpack as fitpack
+from mooncake_py.rules.scipy.interpolate import piecewise as piecewise

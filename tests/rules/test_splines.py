@@ -1,0 +1,51 @@
+"""Splines of SciPy that choose their knots: right as constants, refused for active data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mooncake_py import MissingRuleError, grad
+
+si: Any = pytest.importorskip("scipy.interpolate")
+
+NODES = np.linspace(0.0, 3.0, 25)
+DATA = np.sin(2 * NODES) + 0.05 * np.cos(17 * NODES)
+SMOOTHING: dict[str, Any] = {
+    "UnivariateSpline": lambda y, x: si.UnivariateSpline(NODES, y, s=0.05)(x),
+    "UnivariateSpline, s of SciPy": lambda y, x: si.UnivariateSpline(NODES, y)(x),
+    "splrep": lambda y, x: si.splev(x, si.splrep(NODES, y, s=0.05)),
+    "splrep, periodic": lambda y, x: si.splev(x, si.splrep(NODES, y - y * NODES / 3, per=1)),
+    "SmoothBivariateSpline": lambda y, x: si.SmoothBivariateSpline(NODES, np.cos(NODES), y).ev(
+        x, x
+    ),
+    "RectBivariateSpline": lambda y, x: si.RectBivariateSpline(
+        NODES, NODES, np.outer(y, y), s=0.05
+    ).ev(x, x),
+}
+
+
+@pytest.mark.parametrize("name", SMOOTHING)
+def test_smoothing_splines_are_constants_or_refused(name: str) -> None:
+    spline, x = SMOOTHING[name], np.array([0.71])
+    difference = (spline(DATA, x + 1e-5) - spline(DATA, x - 1e-5)) / 2e-5
+    np.testing.assert_allclose(grad(lambda x: spline(DATA, x)[0])(x), difference, rtol=1e-6)
+    with pytest.raises(MissingRuleError, match="cannot be differentiated"):
+        grad(lambda y: spline(y, x)[0])(DATA)
+
+
+def test_zeros_of_splines_are_refused() -> None:
+    with pytest.raises(MissingRuleError, match="how many zeros there are"):
+        grad(lambda y: si.UnivariateSpline(NODES, y, s=0).roots()[0])(DATA)
+
+
+@pytest.mark.parametrize("x", [-1.0, 3.5, np.nan])
+def test_points_without_a_value_have_no_gradient(x: float) -> None:
+    def evaluated(c: Any, x: Any) -> Any:
+        y = si.BSpline(np.arange(-3.0, 7.0), c, 3, extrapolate=False)(np.array([0.5, x]))
+        return np.sum(np.where(np.isnan(y), 0.0, y))
+
+    assert grad(evaluated, 1)(DATA[:6], x) == 0.0
+    np.testing.assert_array_equal(grad(evaluated)(DATA[:6], x), grad(evaluated)(DATA[:6], 99.0))
