@@ -64,7 +64,7 @@ FULL = (
     "np.diagonal(m)", "np.cumsum(v)", "np.clip(w, -0.5, a)", "np.roll(x, k)", "np.max(m, axis=0)",
     "np.concatenate((x[:2], y[2:]))", "np.array([a, b, x[0], 1.0, v[1]])", "np.min(m, axis=1)",
     "np.interp(x, np.linspace(-1.0, 1.0, 5), v)", "m[c, c - 1]", "x[c - 3]", "m[..., k]", "m[k, c]",
-    "m[c[:1], [0, 1, 2, 3, -1]]",
+    "m[c[:1], [0, 1, 2, 3, -1]]", "np.round(x * y)", "(c ** 2 * 0.1 + x)",
 )  # fmt: skip
 INNER = (
     "x[1:-1]", "x[2:]", "x[:-2]", "y[1:4]", "v[2:]", "w[:3]", "m[1, 2:]", "m[1:4, 0]", "x[k:k + 3]",
@@ -82,6 +82,9 @@ SCALARS = (
     "found(w * 1.0, a)",
     "np.tanh(a)", "np.sqrt(np.abs(b) + 1.0)", "(a if a > b else b * b)", "float(n) / 3",
     "int(a) * 0.1", "np.max(v)", "np.min(m)", "x[np.argmax(y)]", "np.prod(v[:3])", "sum(x)",
+    "max(a, 0)", "min(1, b, k)", "round(a) * 0.1", "2 ** k * 0.1", "n ** (k + 1) * 0.01",
+    "(-1) ** i * b", "round(b * b + i)", "m.trace() * 0.1", "np.round(a, 1)",
+    "(2 + k) ** 5 * 0.001",
     "np.count_nonzero(v > 0.2) * 0.3", "max(y)", "x[np.searchsorted(np.arange(4) * 0.5, a)]",
 )  # fmt: skip
 TESTS = (

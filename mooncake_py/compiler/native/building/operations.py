@@ -40,6 +40,8 @@ __all__ = ["applied", "broadcast_to", "chosen", "compared", "negative", "operate
 
 Element = Callable[..., Expr]
 OF_NUMPY = frozenset({"bool_", "int64", "float32", "float64"})
+SMALL = (0, 1, 2, 3, 4)
+"""The exponents of powers of ints that become products."""
 LARGE = Const(2.0**62)  # products of ints stay below
 
 
@@ -99,7 +101,7 @@ def operated(b: Builder, op: str, x: Value, y: Value) -> Value:
         raise Unfit("arithmetic on truths", b.place)
     kind = kind_of_all(b, (x, y))
     if kind == INT and op == "pow":
-        raise Unfit("powers of ints in arrays", b.place)
+        return powers_of_ints(b, x, y)
     if kind == INT and op == "truediv":
         kind = FLOAT
     return elementwise(b, lambda *parts: Op(op, parts), kind, (x, y))
@@ -157,14 +159,35 @@ def bounded(b: Builder, x: Number) -> Number:
 
 
 def int_power(b: Builder, x: Number, y: Number) -> Number:
-    """Return a power of ints with an exponent that is written down."""
+    """Return a power of ints, which is an int unless the exponent is written as a negative one."""
+    if BOOL in (x.kind, y.kind):
+        raise Unfit("a power of truths", b.place)
+    found, rank = type_of(b, "pow", x, y)
     exponent = y.e.value if isinstance(y.e, Const) else None
-    if exponent not in (0, 1, 2, 3, 4) or "bool" in (x.type, y.type):
-        raise Unfit("a power of ints", b.place)
-    result = Number(ONE, x.type)
-    for _ in range(int(exponent)):
-        result = on_numbers(b, "mul", result, x)
-    return result
+    if exponent is not None and exponent < 0 and found == "int":
+        base = Number(Op("float", (x.e,)), "float")
+        return on_numbers(b, "pow", base, Number(Const(float(exponent)), "float"))
+    if exponent in SMALL:
+        result = Number(ONE, found, rank)
+        for _ in range(int(exponent)):
+            result = on_numbers(b, "mul", result, x)
+        return Number(result.e, found, rank)
+    base, n = b.steady(x.e), b.natural(b.steady(y.e))
+    size = Op("pow", (Op("float", (base,)), Op("float", (n,))))
+    b.require(Compare(("lt",), (Op("abs", (size,)), LARGE)))
+    power = b.counted(Op("pow", (base, n), place=b.place))
+    if b.ranges.is_natural(base):
+        b.ranges.natural.add(power.name)
+    return Number(power, found, rank)
+
+
+def powers_of_ints(b: Builder, x: Number | Array, y: Number | Array) -> Array:
+    """Return powers of ints in an array, with an exponent that is written down."""
+    exponent = y.e.value if isinstance(y, Number) and isinstance(y.e, Const) else None
+    if exponent not in SMALL or not isinstance(x, Array):
+        raise Unfit("powers of ints in arrays", b.place)
+    count = int(exponent)
+    return elementwise(b, lambda e: Op("mul", (e,) * count) if count else ONE, INT, (x,))
 
 
 def type_of(b: Builder, op: str, x: Number, y: Number) -> tuple[str, Expr | None]:

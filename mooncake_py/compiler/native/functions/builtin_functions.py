@@ -111,11 +111,27 @@ def first_of(b: Builder, op: str, x: Number, y: Number) -> Number:
     """Return the smaller or the larger of two numbers, the first if they are equal."""
     if x.kind == INT and y.kind == INT and x.type == y.type:
         return Number(Op(op, (x.e, y.e), place=b.place), x.type)
-    if not REAL.issuperset((x.kind, y.kind)):
-        raise Unfit("min or max of an int and a float", b.place)
+    if REAL.isdisjoint((x.kind, y.kind)) or BOOL in (x.kind, y.kind):
+        raise Unfit("min or max of ints of Python and of NumPy, or of truths", b.place)
     x, y = (Number(operations.as_element(b, v), v.type, v.rank, v.narrow) for v in (x, y))
     test = narrow.compared_numbers(b, ("lt" if op == "min" else "gt",), (y, x))
     return narrow.one_of(b, test, y, x)
+
+
+def power(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``pow(x, y)``."""
+    x, y = args if len(args) == 2 and not given else (None, None)
+    if not isinstance(x, Number) or not isinstance(y, Number):
+        raise Unfit("pow of what are no numbers", b.place)
+    return operations.operated(b, "pow", x, y)
+
+
+def quotient_and_rest(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``divmod(x, y)``."""
+    x, y = args if len(args) == 2 and not given else (None, None)
+    if not isinstance(x, Number) or not isinstance(y, Number):
+        raise Unfit("divmod of what are no numbers", b.place)
+    return Tuple(tuple([operations.operated(b, op, x, y) for op in ("floordiv", "mod")]))
 
 
 def as_float(b: Builder, args: Sequence[Value], given: Given) -> Value:
@@ -172,7 +188,7 @@ def length(b: Builder, args: Sequence[Value], given: Given) -> Value:
 
 BUILTINS: dict[Any, Reader] = {
     abs: absolute, min: extremum("min"), max: extremum("max"), float: as_float, int: as_int,
-    complex: as_complex,
+    complex: as_complex, pow: power, divmod: quotient_and_rest,
     np.float64: as_numpy_float(FLOAT), np.float32: as_numpy_float(FLOAT32),
     len: length, sum: total, tuple: sequence(False), list: sequence(True),
 }  # fmt: skip

@@ -11,7 +11,7 @@ from mooncake_py.compiler.native.building.arguments import (
     arranged,
     array_of,
     axes_in,
-    code_of,
+    kind_in,
     written,
 )
 from mooncake_py.compiler.native.building.builder import Builder
@@ -64,25 +64,26 @@ def array(b: Builder, args: Sequence[Value], given: Given) -> Value:
     value, dtype = arranged(b, args, given, "object dtype")
     if isinstance(value, Array) and dtype is None:
         return b.kept(value)
-    if dtype is not None:
-        require_float(b, written(b, dtype))
-    return made_of(b, value, FLOAT if dtype is not None else "")
+    return of_dtype(b, value, dtype)
 
 
 def as_array(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.asarray(value)``, which is the value itself if it is an array."""
     value, dtype = arranged(b, args, given, "a dtype")
-    if dtype is not None:
-        require_float(b, written(b, dtype))
-    if isinstance(value, Array) and (dtype is None or value.kind == FLOAT):
+    if isinstance(value, Array) and (dtype is None or value.kind == kind_in(b, dtype)):
         return value
-    return made_of(b, value, FLOAT if dtype is not None else "")
+    return of_dtype(b, value, dtype)
 
 
-def require_float(b: Builder, dtype: Any) -> None:
-    """Raise for any dtype but float64."""
-    if code_of(dtype) != "d":
-        raise Unfit(f"an array of dtype {dtype}", b.place)
+def of_dtype(b: Builder, value: Value | None, dtype: Value | None) -> Array:
+    """Return an array of numbers, or of rows, of a dtype: float64, or that of the numbers."""
+    if dtype is None:
+        return made_of(b, value)
+    kind = kind_in(b, dtype)
+    found = made_of(b, value, FLOAT if kind == FLOAT else "")
+    if found.kind != kind:
+        raise Unfit(f"an array of dtype {written(b, dtype)}", b.place)
+    return found
 
 
 def made_of(b: Builder, value: Value | None, kind: str = "") -> Array:

@@ -23,7 +23,7 @@ from mooncake_py.compiler.native.functions import reductions
 from mooncake_py.compiler.native.regions.linear import ZERO, minus
 from mooncake_py.compiler.native.regions.region import BOOL, INT, REAL
 
-__all__ = ["MATRIX_FUNCTIONS"]
+__all__ = ["MATRIX_FUNCTIONS", "trace"]
 
 
 def offset(b: Builder, value: Value | None) -> Expr:

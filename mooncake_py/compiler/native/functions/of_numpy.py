@@ -50,7 +50,8 @@ from mooncake_py.compiler.native.functions.complex_functions import (
     COMPLEX_METHODS,
 )
 from mooncake_py.compiler.native.functions.linalg import LINEAR_ALGEBRA
-from mooncake_py.compiler.native.functions.matrices import MATRIX_FUNCTIONS
+from mooncake_py.compiler.native.functions.matrices import MATRIX_FUNCTIONS, trace
+from mooncake_py.compiler.native.functions.rounding import ROUNDING, rounded
 from mooncake_py.compiler.native.regions.linear import ONE
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT, REAL
 
@@ -379,7 +380,7 @@ FUNCTIONS: dict[Any, Reader] = {
     np.linspace: joining.linspace, np.arange: joining.ranged,
     np.searchsorted: searching.searched, np.interp: searching.interpolated,
     np.add.at: added_at, np.copyto: copied_to, np.cross: cross,
-} | BUILTINS | MATRIX_FUNCTIONS | LINEAR_ALGEBRA  # fmt: skip
+} | BUILTINS | MATRIX_FUNCTIONS | LINEAR_ALGEBRA | ROUNDING  # fmt: skip
 
 
 def reader_of(f: Any, args: Sequence[Value]) -> Reader | None:
@@ -397,7 +398,7 @@ METHODS: dict[str, Reader] = {
     "any": truths.of_all("or"), "all": truths.of_all("and"), "clip": clip,
     "prod": cumulative.product_of_all, "cumsum": cumulative.cumulated("add", 0.0),
     "cumprod": cumulative.cumulated("mul", 1.0), "flatten": joining.flat_copy,
-    "searchsorted": searching.searched,
+    "searchsorted": searching.searched, "trace": trace, "round": rounded,
 }  # fmt: skip
 
 

@@ -408,7 +408,7 @@ class ExpressionReader:
         """Read an index."""
         nodes = node.elts if isinstance(node, ast.Tuple) else [node]
         with self.among_others():
-            found = [self.part(n) for n in nodes]
+            found: list[Part] = [self.part(n) for n in nodes]
         if len(found) == 1 and isinstance(found[0], Tuple) and not found[0].is_list:
             found = [*found[0].items]
         return found

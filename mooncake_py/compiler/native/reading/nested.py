@@ -110,7 +110,7 @@ class NestedReader(ObjectReader):
         self.enter_loop(loop.body, runs, {a.base for _, a in heads if a is not None})
         before = dict(self.scope.env)
         with b.loop(counter, low, minus(high, ONE)) as block:
-            self.bind_heads(heads, Number(Name(counter), "int"))
+            self.bind_heads(heads, Number(Name(counter), "int"), low)
             found = self.number(element)
             if found.kind not in (FLOAT, INT) or found.rank is not None:
                 raise Unfit("a list of what are no numbers of one type", place_of(node))

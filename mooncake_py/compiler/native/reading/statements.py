@@ -127,7 +127,7 @@ class StatementReader(BranchReader):
         before = dict(self.scope.env)
         with b.loop(counter, least, greatest) as block:
             at = Number(Name(counter), "int")
-            self.bind_heads(heads, at)
+            self.bind_heads(heads, at, low)
             self.read(node.body)
             self.settle_counters(at)
         self.leave_loop(before, runs)
@@ -148,14 +148,13 @@ class StatementReader(BranchReader):
         if isinstance(node, ast.Name | ast.Attribute | ast.Tuple | ast.List):
             found = self.value(node)
             return found.items if isinstance(found, Tuple) else None
-        if (
-            not isinstance(node, ast.Call)
-            or not isinstance(node.func, ast.Name)
-            or any(k.arg != "strict" for k in node.keywords)
-        ):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             return None
         f = self.value(node.func)
-        if f not in (Known(zip), Known(enumerate), Known(reversed)):
+        if f == Known(enumerate):
+            known = self.known_items(node.args[0]) if node.args else None
+            return None if known is None else self.enumerated(node, known)
+        if f not in (Known(zip), Known(reversed)) or any(k.arg != "strict" for k in node.keywords):
             return None
         parts = [self.known_items(a) for a in node.args]
         if not parts or any(part is None for part in parts):
@@ -165,11 +164,25 @@ class StatementReader(BranchReader):
             return None
         if f == Known(zip):
             return [Tuple(pair) for pair in zip(first, *others, strict=False)]
-        if others:
-            return None
-        if f == Known(reversed):
-            return first[::-1]
-        return [Tuple((Number(Const(k), "int"), v)) for k, v in enumerate(first)]
+        return None if others else first[::-1]
+
+    def enumerated(self, call: ast.Call, items: Sequence[Value]) -> Sequence[Value]:
+        """Return known items with what counts them."""
+        start = self.start_of(call)
+        counts = [Number(plus(start, Const(k)), "int") for k in range(len(items))]
+        return [Tuple(pair) for pair in zip(counts, items, strict=True)]
+
+    def start_of(self, call: ast.Call) -> Expr:
+        """Read with which int an enumeration begins."""
+        nodes = [*call.args[1:], *(k.value for k in call.keywords)]
+        if len(nodes) > 1 or any(k.arg != "start" for k in call.keywords):
+            raise Unfit("an enumeration of other than one thing", place_of(call))
+        if not nodes:
+            return ZERO
+        start = self.number(nodes[0])
+        if start.kind != INT:
+            raise Unfit("an enumeration that starts at no int", place_of(call))
+        return self.b.steady(start.e)
 
     def deleted(self, targets: Sequence[ast.expr]) -> None:
         """Read ``del`` of variables."""
@@ -178,15 +191,16 @@ class StatementReader(BranchReader):
                 raise Unfit("del of what is no variable", place_of(target))
             del self.scope.env[target.id]
 
-    def bind_heads(self, heads: Heads, at: Number) -> None:
-        """Bind the targets of a loop in a pass."""
+    def bind_heads(self, heads: Heads, at: Number, low: Expr) -> None:
+        """Bind the targets of a loop in a pass, given the counter, and where that begins."""
+        place = Number(minus(at.e, low), "int")
         for target, array in heads:
             if array is None:
                 self.bind_counter(target, at)
             elif isinstance(array, Cells):
-                self.to_target(target, lists.item(self.b, array, at))
+                self.to_target(target, lists.item(self.b, array, place))
             else:
-                view = viewed(self.b, array, [at])
+                view = viewed(self.b, array, [place])
                 self.to_target(target, view if view.shape else self.element(view))
 
     def bind_counter(self, target: ast.expr, at: Number) -> None:
@@ -229,11 +243,9 @@ class StatementReader(BranchReader):
                     (minus(high, shift), minus(low, shift), -step),
                 )
         if call is not None and of is enumerate and isinstance(node.target, ast.Tuple):
-            if call.keywords:
-                raise Unfit("an enumeration that starts elsewhere", place_of(node))
-            array = self.array_of(call.args)
+            array, low = self.array_of(call.args[:1]), self.start_of(call)
             index, item = node.target.elts
-            return [(index, None), (item, array)], counter, (ZERO, array.shape[0], 1)
+            return [(index, None), (item, array)], counter, (low, plus(low, array.shape[0]), 1)
         if call is not None and of is zip and isinstance(node.target, ast.Tuple):
             arrays = [self.array_of([a]) for a in call.args]
             if call.keywords or len(arrays) != len(node.target.elts):
@@ -284,6 +296,8 @@ class StatementReader(BranchReader):
             if not is_hidden(name) and name not in names_bound(body):
                 continue
             if value.base in self.buffers:
+                if value.base in over:
+                    raise Unfit(f"a loop over {shown(name)}, which it binds anew", b.place)
                 continue
             shared = [
                 v for v in scope.env.values() if isinstance(v, Array) and v.base == value.base

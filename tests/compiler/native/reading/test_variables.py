@@ -161,4 +161,30 @@ def test_enumerations_that_start_elsewhere(tried):
 
     for f in (loop, positional, generator):
         assert_allclose(grad(f, compile=True)(np.ones(3)), [2.0, 3.0, 4.0])
+    assert tried == [True] * 3
+
+
+def test_loops_over_an_array_that_they_bind_anew(tried):
+    def halved(x):
+        s, v = 0.0, x * 1.0
+        for _ in range(3):
+            for k, r in enumerate(v):
+                s += r * k
+                v = 0.5 * (np.cos(x) - v)
+        return s + v.sum()
+
+    def rows(x):
+        s, m = 0.0, np.outer(x, x)
+        for _ in range(3):
+            for row in m[1:]:
+                s += row @ x
+                m = np.sin(m)
+        return s
+
+    for f in (halved, rows):
+        x = np.linspace(0.1, 1.0, 4)
+        value, g = value_and_grad(f, compile=True)(x)
+        expected, h = value_and_grad(f)(x)
+        assert value == expected
+        assert_allclose(g, h)
     assert tried == []

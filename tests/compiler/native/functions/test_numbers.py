@@ -1,0 +1,159 @@
+"""Ints and floats together: powers, extrema, roundings, enumerations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from mooncake_py import NoTangent, hvp, jvp, value_and_grad
+from mooncake_py.compiler.native.site import report
+
+pytestmark = pytest.mark.plain
+
+X = np.array([0.3, -1.4, 2.5, 0.0, -0.5, 3.5])
+N = np.array([3, -2, 0, 1])
+
+
+def powers(x, n, k):
+    s = 0.0
+    for level in range(4):
+        h = 2**level
+        s += h * x[level] ** 2 + (-1) ** level * x[level] + 10 ** (k + level) * 0.001 * x[0]
+    return s + (k**5 + k**0) * x[1] + 2**-3 * x[0] + k**-1 * x[2] + pow(k, 2) * pow(x[2], 2)
+
+
+def powers_of_arrays(x, n, k):
+    return np.sum(n**2 * x[:4]) + np.sum(n**0) * x[0] + np.sum(np.arange(6) ** 3 * x)
+
+
+def powers_as_lengths(x, n, k):
+    y = np.zeros(2**k)
+    y[:3] = x[:3] ** 2
+    for i in range(2**k - 2):
+        y[i + 1] += y[i] * 0.5
+    return y @ y
+
+
+def extrema(x, n, k):
+    s = 0.0
+    for v in x:
+        s += max(v, 0) ** 2 * min(1, v) + max(0, v, k) * 0.1
+    return s * max(x[0], k, 1.5) + min(k, 0.5) * x[1] + max(k, 2) * x[2]
+
+
+def extremum_given_back(x, n, k):
+    return max(x[1], 0)
+
+
+def extremum_bound(x, n, k):
+    s = 0
+    for i in range(len(x)):
+        s = max(s, x[i])
+    s = s / 2
+    return s * x[0]
+
+
+def roundings(x, n, k):
+    i = round(x[2])
+    j = round(x[5] * 1.5 + k)
+    y = np.round(x) * x + np.round(x, 1) * x[::-1] + x.round(decimals=2) + np.around(x * 30, -1)
+    return y @ x + x[i] * j + round(k) * np.round(x[1] * x[1]) * x[1] + round(abs(x[4])) * x[0]
+
+
+def enumerations(x, n, k):
+    s, i = 0.0, 0
+    for i, v in enumerate(x, start=k):
+        s += i * v**2
+    for i, v in enumerate(x[::2], -1):
+        s += i * v * x[i]
+    for i, (v, w) in enumerate(((x[0], x[1]), (x[2], x[3])), k - 1):
+        s += x[i] * v * w
+    for i, v in enumerate([x[4], x[5]], start=1):
+        s += i * v
+    t = [j * w for j, w in enumerate(x, 2)]
+    return s + i * x[0] + t[2] * t[0]
+
+
+def quotients(x, n, k):
+    q, r = divmod(7 + k, 3)
+    a, c = divmod(float(x[2]) * 3, 0.7)
+    return q * x[0] + r * x[1] + a * x[0] + c * c
+
+
+def arrays_of_ints(x, n, k):
+    i = np.array([0, 2, k], dtype=int)
+    j = np.asarray(n, dtype=np.int64)
+    return x[i] @ x[i] + x[j[:2]] @ x[:2] + np.outer(x, x).trace()
+
+
+CASES = [
+    powers, powers_of_arrays, powers_as_lengths, extrema, extremum_given_back, extremum_bound,
+    roundings, enumerations, quotients, arrays_of_ints,
+]  # fmt: skip
+
+
+def derivatives(f: Any, x: Any, k: int, **how: Any) -> list[Any]:
+    def g(x):
+        return f(x, N.copy(), k)
+
+    at = x.copy()
+    value, partials = value_and_grad(f, **how)(at, N.copy(), k)
+    tangent = jvp(g, (at,), (np.cos(at),), **how)[1]
+    return [value, partials, tangent, hvp(g, (at,), np.cos(at), **how)]
+
+
+@pytest.mark.parametrize("k", [3, 2])
+@pytest.mark.parametrize("f", CASES)
+def test_derivatives_are_those_without(f: Any, k: int, tried: list[bool]) -> None:
+    for x in (X, -X, X.astype(np.float32)):
+        narrow = x.dtype == np.float32
+        found, expected = derivatives(f, x, k, compile=True), derivatives(f, x, k)
+        assert type(found[0]) is type(expected[0])
+        for a, b in zip(found, expected, strict=True):
+            rtol = 1e-3 if narrow else 1e-10
+            if isinstance(b, NoTangent):  # of an int
+                assert isinstance(a, NoTangent)
+            else:
+                assert_allclose(a, b, rtol=rtol, atol=rtol)
+        if not narrow:
+            assert report(f)[0].endswith(": compiled")
+    assert all(tried)
+
+
+def power_below_zero(x, k):
+    return x[0] * k ** (k - 5)
+
+
+def too_large(x, k):
+    return x[0] * k**60
+
+
+def rounded_infinity(x, k):
+    return round(x[0] / (x[1] - x[1])) * x[0]
+
+
+def zero_to_the_minus_one(x, k):
+    return (k - 3) ** -1 * x[0]
+
+
+@pytest.mark.parametrize(
+    "f", [power_below_zero, too_large, rounded_infinity, zero_to_the_minus_one]
+)
+def test_what_ints_cannot_hold_runs_as_without(f: Any, tried: list[bool]) -> None:
+    results: list[Any] = []
+    for compile in (True, False):
+        try:
+            with np.errstate(all="ignore"):
+                results.append(value_and_grad(f, compile=compile)(X, 3))
+        except Exception as error:
+            results.append(f"{type(error).__name__}: {error}")
+    compiled, plain = results
+    if isinstance(plain, str):
+        assert compiled == plain
+    else:
+        assert compiled[0] == plain[0]
+        assert_allclose(compiled[1], plain[1])
+    assert tried == [False]
