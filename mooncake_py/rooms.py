@@ -22,6 +22,7 @@ ROOMS = (
     "recomputation",
     "modes.reverse",
     "modes.debug",
+    "modes.survey",
     "modes.forward",
     "nesting",
 )

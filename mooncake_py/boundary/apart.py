@@ -23,7 +23,18 @@ from mooncake_py.runtime.enclosing import enclosing
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["ArgumentsApart", "arguments_apart", "begin", "ended", "guard", "is_watched"]
+__all__ = [
+    "ArgumentsApart",
+    "arguments_apart",
+    "begin",
+    "ended",
+    "guard",
+    "is_watched",
+    "observers",
+]
+
+observers: list[Callable[[Callable[..., Any], Collection[Key], Any, Any], None]] = []
+"""Who is told of each derivative before it is taken: function, what is chosen, arguments."""
 
 LARGE = 1 << 15  # bytes from which on it pays to find out whether an array need not be copied
 
@@ -92,6 +103,8 @@ class ArgumentsApart:
         kwargs: Any,
         whole: bool = False,
     ) -> None:
+        for look in observers:
+            look(f, chosen, args, kwargs)
         self.chosen = chosen
         self.args, self.kwargs = args, kwargs
         self.outside = _thread.watchers

@@ -1,0 +1,128 @@
+"""What of a program would be refused: all of it at once, with line and fix.
+
+    python -m mooncake_py.coverage script.py [ARGUMENT ...]
+
+runs a script, and before each derivative that it takes looks at all that this one would refuse.
+`refusals` does the same for one function.
+"""
+
+from __future__ import annotations
+
+import argparse
+import runpy
+import sys
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from mooncake_py.boundary.apart import observers
+from mooncake_py.errors import MooncakeError
+from mooncake_py.modes.survey.run import survey
+
+__all__ = ["refusals"]
+
+
+def refusals(
+    f: Callable[..., Any], *args: Any, argnums: int | str | tuple[int | str, ...] = 0, **kwargs: Any
+) -> list[MooncakeError]:
+    """Return the errors that derivatives of ``f(*args, **kwargs)`` would raise, all of them.
+
+    The function runs once.  What would be refused is computed without a derivative and counts
+    as active afterwards, so that all refusals are met; arguments are put back.
+
+    Parameters
+    ----------
+    f : callable
+        Need not return a number.
+    *args, **kwargs
+        Its arguments.
+    argnums : int, str or tuple of these
+        Positions or names of the arguments with respect to which it is to be differentiated.
+
+    Returns
+    -------
+    list of MooncakeError
+        In the order in which the run met them, each once; empty if nothing is refused.  Their
+        texts say what, where, why, and the fix.
+
+    Raises
+    ------
+    Exception
+        What the function raises by itself.
+
+    Notes
+    -----
+    Only what runs is seen: another branch may have refusals of its own.  Writes of refused
+    operations into memory of the caller are not undone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mooncake_py.coverage import refusals
+    >>> def f(x):
+    ...     y = np.frompyfunc(abs, 1, 1)(x)
+    ...     return np.sum(np.asarray(y, float))
+    >>> [type(error).__name__ for error in refusals(f, np.ones(2))]
+    ['MissingRuleError']
+    """
+    return survey(f, argnums, args, kwargs)
+
+
+class Report:
+    """What the derivatives of a program would refuse."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, MooncakeError] = {}
+        self.has_looked = False
+        self.is_looking = False
+
+    def look(self, f: Any, chosen: Collection[Any], args: Any, kwargs: Any) -> None:
+        """Note what a derivative that is about to be taken would refuse."""
+        if self.is_looking or not chosen:
+            return
+        self.has_looked = self.is_looking = True
+        try:
+            for error in survey(f, tuple(chosen), args, kwargs):
+                self.found.setdefault(str(error), error)
+        except Exception:  # of the function: its derivative raises it, where the program expects it
+            return
+        finally:
+            self.is_looking = False
+
+    def __str__(self) -> str:
+        if not self.has_looked:
+            return (
+                "The script took no derivative, so there was nothing to look at;\n"
+                "mooncake_py.coverage.refusals(f, *args) looks at a function."
+            )
+        if not self.found:
+            return "Nothing would be refused."
+        return "\n\n".join(f"{number}. {text}" for number, text in enumerate(self.found, 1))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a script and print what its derivatives refuse; return 1 if that is anything."""
+    parser = argparse.ArgumentParser(
+        prog="python -m mooncake_py.coverage",
+        description="Run a script, and list all that its derivatives would refuse.",
+    )
+    parser.add_argument("script")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="of the script")
+    chosen = parser.parse_args(arguments)
+    report = Report()
+    argv, path = sys.argv, sys.path
+    sys.argv = [chosen.script, *chosen.arguments]
+    observers.append(report.look)
+    try:
+        runpy.run_path(chosen.script, run_name="__main__")
+    except MooncakeError as error:
+        report.found.setdefault(str(error), error)
+        print("The script ended with this derivative, which is refused:\n")
+    finally:
+        observers.remove(report.look)
+        sys.argv, sys.path = argv, path
+    print(report)
+    return 1 if report.found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
