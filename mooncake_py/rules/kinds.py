@@ -12,7 +12,7 @@ import dis
 import os
 import sys
 from collections.abc import Callable, Hashable
-from types import ModuleType
+from types import BuiltinFunctionType, ModuleType
 from typing import Any, ClassVar
 
 from mooncake_py.errors import Location, MissingRuleError
@@ -438,6 +438,8 @@ def function_name(function: Any) -> str:
     module = getattr(getattr(function, "__objclass__", function), "__module__", None)
     if module is None and type(function).__module__ == "numpy":
         module = ufunc_module(function)
+    if module and module.startswith("scipy.") and isinstance(function, BuiltinFunctionType):
+        return f"{module}.{name}"  # public ones of this name are Python around it
     return f"{public_module(module, name)}.{name}" if module and module != "builtins" else name
 
 

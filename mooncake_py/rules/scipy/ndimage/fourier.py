@@ -1,0 +1,64 @@
+"""Filters of Fourier transforms: products with a function of the frequencies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.rules.declare import from_vjp, not_implemented, overlay
+from mooncake_py.rules.scipy.ndimage.borders import compiled
+
+__all__: list[str] = []
+
+GAUSSIAN, UNIFORM, ELLIPSOID = range(3)
+
+
+def frequencies(n: int, whole: int, halved: bool) -> ndarray:
+    """Return the frequencies of a transform, in steps of one element; `halved` is that of rfft."""
+    return np.arange(n) / whole if halved else np.fft.fftfreq(n)
+
+
+def multiplier(sizes: ndarray, shape: tuple[int, ...], n: int, axis: int, kind: int) -> ndarray:
+    """Return what SciPy multiplies by."""
+    factors = np.ones(shape)
+    compiled.fourier_filter(np.ones(shape), sizes, n, axis, factors, kind)
+    return factors
+
+
+SIZES = not_implemented("the sizes of fourier_uniform and fourier_ellipsoid")
+
+
+@from_vjp(multiplier)
+def multiplier_rule(sizes: Any, shape: Any, n: int, axis: int, kind: int) -> Any:
+    return multiplier(sizes, shape, n, axis, kind), lambda dy: (SIZES,)
+
+
+@overlay(compiled.fourier_filter)
+def fourier_filter(x: Any, sizes: Any, n: int, axis: int, output: Any, kind: int) -> None:
+    if kind != GAUSSIAN:
+        output[...] = x * multiplier(sizes, x.shape, n, axis, kind)
+        return
+    exponent = 0.0
+    for k, line in enumerate(lines(x.shape, n, axis)):
+        exponent = exponent + (line * sizes[k]) ** 2
+    output[...] = x * np.exp(-2 * np.pi**2 * exponent)
+
+
+@overlay(compiled.fourier_shift)
+def fourier_shift(x: Any, shifts: Any, n: int, axis: int, output: Any) -> None:
+    phase = 0.0
+    for k, line in enumerate(lines(x.shape, n, axis)):
+        phase = phase + line * shifts[k]
+    output[...] = x * np.exp(-2j * np.pi * phase)
+
+
+def lines(shape: tuple[int, ...], n: int, axis: int) -> list[ndarray]:
+    """Return the frequencies along each axis, shaped to go with the others."""
+    found = []
+    for k, length in enumerate(shape):
+        halved = n >= 0 and k == axis
+        line = frequencies(length, n if halved else length, halved)
+        found.append(line.reshape([-1 if m == k else 1 for m in range(len(shape))]))
+    return found
