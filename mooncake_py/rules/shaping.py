@@ -59,7 +59,7 @@ def copy_flat(flat):
 
 @linear(np.expand_dims, np.squeeze, np.ndarray.squeeze)
 def squeeze_adjoint(dy, a, axis=None):
-    return dy.reshape(a.shape)
+    return np.reshape(dy, a.shape)  # of a number, dy may be a float of Python
 
 
 @overlay(np.broadcast_to)
@@ -87,7 +87,7 @@ def _reshape_back(dy: ndarray, a: Like, order: Any) -> Any:
         return dy.reshape([a.shape[i] for i in axes]).transpose(_inverse(axes))
     if order == "A":
         order = "F" if _layout(a).flags.fnc else "C"
-    return dy.reshape(a.shape, order=order)
+    return np.reshape(dy, a.shape, order)
 
 
 def _layout(a: Like) -> ndarray:
@@ -112,7 +112,7 @@ def _axes_in_memory(a: Like) -> list[int]:
 
 @linear(np.transpose)
 def transpose_adjoint(dy, a, axes=None):
-    return dy.transpose(None if axes is None else _inverse(axes))
+    return np.transpose(dy, None if axes is None else _inverse(axes))  # as in squeeze_adjoint
 
 
 @linear(np.ndarray.transpose)
