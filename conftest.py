@@ -9,9 +9,11 @@ import pytest
 NEEDS = {
     "scipy": [
         "mooncake_py/rules/scipy/*",
+        "mooncake_py/solvers/scipy/*",
         "tests/rules/cases/scipy/*",
         "docs/scipy.md",
         "docs/quick_start.md",
+        "docs/solvers.md",
     ],
     "numba": ["docs/compiled.md", "docs/numba.md"],
     "jax": ["mooncake_py/extras/jax.py"],

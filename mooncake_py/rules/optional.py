@@ -31,6 +31,8 @@ MODULES = {
         "fft", "interpolate", "linalg", "ndimage", "signal", "sparse", "sparse.linalg",
         "spatial.distance", "special", "stats",
     )
+} | {
+    f"scipy.{part}": f"mooncake_py.solvers.scipy.{part}" for part in ("optimize",)
 }  # fmt: skip
 _waiting = dict(MODULES)
 _seen = 0

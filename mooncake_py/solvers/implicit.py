@@ -28,7 +28,8 @@ from mooncake_py.errors import SolverError
 from mooncake_py.interface import jvp
 from mooncake_py.jacobians import jacobian
 from mooncake_py.rules.declare import from_vjp
-from mooncake_py.solvers.order import order
+from mooncake_py.solvers.activity import is_active, order
+from mooncake_py.solvers.apart import solved_apart
 from mooncake_py.utilities.ignoring import ignore_derivatives
 
 __all__ = ["at_solution", "implicit"]
@@ -46,8 +47,8 @@ def implicit(solve: Function, residual: Function, *, tolerance: float = TOLERANC
     Parameters
     ----------
     solve : callable
-        ``solve(*args)`` returns the solution, a float or an array of floats.  It runs as it
-        stands, on plain numbers, and may be compiled.
+        ``solve(*args)`` returns the solution, a number or an array, real or complex.  It runs as
+        it stands, on plain numbers, and may be compiled.
     residual : callable
         ``residual(x, *args)`` is zero at the solution, and has the shape of `x`.  It is
         differentiated with respect to `x`, to `args`, and to whatever else it reads.
@@ -87,7 +88,7 @@ def implicit(solve: Function, residual: Function, *, tolerance: float = TOLERANC
     """
 
     def solution(*args: Any, **kwargs: Any) -> Any:
-        x = ignore_derivatives(solve, *args, **kwargs)
+        x = solved_apart(solve, *args, **kwargs)
         return at_solution(x, lambda x: residual(x, *args, **kwargs), tolerance)
 
     return solution
@@ -95,17 +96,43 @@ def implicit(solve: Function, residual: Function, *, tolerance: float = TOLERANC
 
 def at_solution(x: Any, residual: Function, tolerance: float = TOLERANCE) -> Any:
     """Return `x`, a constant at which `residual` is zero, with the derivative of that root."""
-    steps = order()
-    if steps:
-        matrix = ignore_derivatives(checked_jacobian, residual, x, tolerance)
-        for _ in range(steps):
-            x = x + correction(np.reshape(residual(x), np.shape(x)), matrix)
+    x = moved_along(x, residual, tolerance)
+    if is_active(x):
+        residual(x)  # what it writes anywhere has the derivative too
     return x
 
 
-def checked_jacobian(residual: Function, x: Any, tolerance: float) -> ndarray:
-    """Return the Jacobian of the residual at a solution; raise if the theorem does not hold."""
-    r, size = residual(x), np.size(x)
+def moved_along(x: Any, residual: Function, tolerance: float = TOLERANCE) -> Any:
+    """Do so for a residual that only computes."""
+    if np.iscomplexobj(x):
+        parts = np.array([np.real(x), np.imag(x)])
+        found = moved_along(parts, lambda parts: in_parts(residual, parts), tolerance)
+        return found[0] + 1j * found[1]
+    r = residual(x)
+    if is_active((r, residual)):  # on what the residual captures it may depend in steps
+        matrix = ignore_derivatives(checked_jacobian, residual, x, r, tolerance)
+        x = x + correction(like(x, r), matrix)
+        for _ in range(order() - 1):
+            x = x + correction(like(x, residual(x)), matrix)
+    return x
+
+
+def like(x: Any, r: Any) -> Any:
+    """Return a residual in the shape of the solution; a float for a number."""
+    if isinstance(x, ndarray):
+        return np.reshape(r, x.shape)
+    return float(r.item() if isinstance(r, ndarray) else r)
+
+
+def in_parts(residual: Function, parts: ndarray) -> ndarray:
+    """Return real and imaginary parts of a residual, as a function of those of the solution."""
+    r = np.reshape(np.array(residual(parts[0] + 1j * parts[1])), parts[0].shape)
+    return np.stack([np.real(r), np.imag(r)])
+
+
+def checked_jacobian(residual: Function, x: Any, r: Any, tolerance: float) -> ndarray:
+    """Return the Jacobian of the residual `r`; raise if the theorem does not hold at `x`."""
+    size = np.size(x)
     if np.size(r) != size:
         raise SolverError(
             f"the residual has {np.size(r)} elements, and the solution {size}",
@@ -127,10 +154,10 @@ def require_root(residual: Function, x: Any, r: ndarray, matrix: ndarray, tolera
     """Raise if `x` is not a root, or not one that is alone in its neighbourhood."""
     rows = np.max(np.abs(matrix), axis=1, keepdims=True)
     if not np.all(rows):
-        raise singular(x)
+        raise singular(x, r)
     left, values, right = np.linalg.svd(matrix / rows)
     if values[-1] <= len(r) * np.finfo(float).eps * values[0]:
-        raise singular(x)
+        raise singular(x, r)
     step = np.linalg.norm(np.linalg.solve(matrix, r))
     size = np.linalg.norm(x)
     if not step <= tolerance * max(size, 1.0):
@@ -145,15 +172,15 @@ def require_root(residual: Function, x: Any, r: ndarray, matrix: ndarray, tolera
     _, slope = jvp(residual, (x + reach * direction,), (direction,))
     slope = left[:, -1] @ (np.reshape(slope, -1) / rows[:, 0])
     if not abs(slope - values[-1]) <= AGREEMENT * values[-1]:
-        raise singular(x)
+        raise singular(x, r)
 
 
-def singular(x: Any) -> SolverError:
+def singular(x: Any, r: Any) -> SolverError:
     """Return the error for a solution that is not determined by its equation."""
     return SolverError(
         "the Jacobian of the equations is singular at the solution, which has no derivative there",
-        why=f"near {shown(x)} the equations do not determine the solution (they are flat, or have "
-        "a multiple root or a jump)",
+        why=f"near {shown(x)}, where the residual is {shown(r)}, the equations do not determine\n"
+        "the solution: they are flat, or have a multiple root or a jump, or no root",
         fix="hold the solution constant by stop_gradient, or change the equations: add a penalty, "
         "divide a\nmultiple root out",
     )

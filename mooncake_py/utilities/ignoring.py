@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["ignore_derivatives"]
+__all__ = ["Watch", "ignore_derivatives", "run_watched"]
 
 
 def ignore_derivatives(x: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -102,10 +102,7 @@ def ignore_inside(ctx: Mode, x: Any, /, *args: Any, **kwargs: Any) -> Any:
     """Run the function outside of the derivative, and see what it has changed."""
     if not callable(x):
         return ctx.call(stop_gradient, x)
-    watch = Watch(ctx, x, args, kwargs)
-    with ctx.outside(), enclosed(None), watch, Bare(ctx) as bare:
-        f, args, kwargs = (bare.visit(part)[0] for part in (x, args, kwargs))
-        y = f(*args, **kwargs)
+    y = run_watched(ctx, Watch(ctx, x, args, kwargs), x, args, kwargs)
     if is_iterator(type(y)):
         raise dropped(
             ctx,
@@ -114,6 +111,13 @@ def ignore_inside(ctx: Mode, x: Any, /, *args: Any, **kwargs: Any) -> Any:
             fix="return a list",
         )
     return ctx.call(stop_gradient, y) if ctx.contains_active(y) else y
+
+
+def run_watched(ctx: Mode, watch: Watch, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function outside of the derivative, with plain numbers for active ones."""
+    with ctx.outside(), enclosed(None), watch, Bare(ctx) as bare:
+        f, args, kwargs = (bare.visit(part)[0] for part in (f, args, kwargs))
+        return f(*args, **kwargs)
 
 
 class Reachable(Snapshot):
@@ -175,7 +179,7 @@ class Watch:
         )
         return "it held active values" if active else ""
 
-    def refusal(self, path: str, found: Any, objection: str) -> UntrackedWriteError:
+    def refusal(self, path: str, found: Any, objection: str) -> Exception:
         """Return the error for a change that must not be."""
         part, new, former = found
         error = UntrackedWriteError(

@@ -15,7 +15,7 @@ from mooncake_py import derivatives, interface
 from mooncake_py.modes.forward import call
 from mooncake_py.modes.reverse import pullback
 from mooncake_py.runtime.enclosing import enclosing
-from mooncake_py.utilities.ignoring import ignore_inside
+from mooncake_py.utilities.ignoring import run_watched
 from tests.support.modes.snapshots import Unknown, snapshot
 
 __all__ = ["Record", "recording"]
@@ -73,7 +73,7 @@ def is_outermost() -> bool:
     """Tell whether a derivative runs in no other, nor in what that one ignores."""
     frame = sys._getframe()
     while frame is not None:
-        if frame.f_code is ignore_inside.__code__:
+        if frame.f_code is run_watched.__code__:
             return False
         frame = frame.f_back
     return enclosing() is None

@@ -1,0 +1,3 @@
+"""Everything for `scipy.optimize`."""
+
+from mooncake_py.solvers.scipy import roots as roots
