@@ -45,6 +45,7 @@ from mooncake_py.runtime.methods import ANSWERED, derivable
 from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.runtime.values import NUMBERS, is_inexact, like, spec_of
 from mooncake_py.tangents.memory import owner as owner_of
+from mooncake_py.tangents.subclasses import named
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -83,10 +84,11 @@ def apply_linear(rule: LinearRule, ctx: ReverseMode, f: Any, args: Any, kwargs: 
         nodes.append(node)
         active = active or node is not None
     refuse_other_active(rule, ctx, args, kwargs, (*rule.wrt, *rule.stepwise))
+    if active:
+        ctx.refuse_subclasses(primals)
     y = f(*primals, **kwargs)
     if not active:
         return drops.constant(ctx, f, args, y)
-    ctx.refuse_subclasses(primals)
     if not is_inexact(y):
         return drops.output(ctx, rule, y, primals)
     if ctx.numerals is not None:  # in other arguments
@@ -301,6 +303,8 @@ def apply_overlay(rule: OverlayRule, ctx: Mode, f: Any, args: Any, kwargs: Any) 
     """Run the Python replacement of a function, derived."""
     if not kwargs and all(type(a) in activity.INERT for a in args):
         return f(*args)
+    if not ctx.watches and any(map(named, args)) and ctx.contains_active(args):
+        ctx.refuse_subclasses(args)  # the replacement may be of a function of NumPy
     return ctx.call_function(rule.replacement, args, kwargs)
 
 

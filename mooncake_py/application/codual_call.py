@@ -60,6 +60,8 @@ def apply_codual(rule: CoDualRule, ctx: Mode, f: Any, args: Any, kwargs: Any) ->
         raise keyword_active(rule, ctx, kwargs)
     if not active and rule.mutates == ():
         return f(*args, **kwargs)
+    if active:
+        ctx.refuse_subclasses(args)
     coduals = [
         codual_of(ctx, a, rule.mutates is None or i in rule.mutates, active)
         for i, a in enumerate(args)

@@ -17,6 +17,7 @@ from mooncake_py.rules import registry
 from mooncake_py.tangents.kinds import Fields, NoFData, NoRData, NoTangent
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import address, owner, zeros_like_owner
+from mooncake_py.tangents.subclasses import is_instance, plain, with_attributes
 
 __all__ = ["Convert", "Copier", "copy_jointly", "same_view"]
 
@@ -84,6 +85,8 @@ class Copier:
 
     def copy_array(self, array: NDArray[Any]) -> NDArray[Any]:
         """Copy the memory of an array, once; return the same view of the copy."""
+        if is_instance(array):
+            return with_attributes(self.copy_array(plain(array)), array)
         root = owner(array) if self.keep_views else array
         known = self.memo.get(id(root))
         if known is None:
@@ -93,7 +96,8 @@ class Copier:
         return new_root if root is array else same_view(array, root, new_root)
 
     def copy_owner(self, root: NDArray[Any]) -> NDArray[Any]:
-        """Copy an array that owns its memory."""
+        """Copy an array that owns its memory; the copy is plain."""
+        root = plain(root)
         if self.convert is not None:
             return self.convert(root)
         new_root = zeros_like_owner(root)

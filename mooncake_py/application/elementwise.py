@@ -152,6 +152,7 @@ def elementwise_with_options(
 ) -> Any:
     """Apply an elementwise rule with `out=`, `where=`, `dtype=` or arguments by keyword."""
     args, kwargs = named_out(f, args, kwargs)
+    kwargs = dict(kwargs)
     out = kwargs.pop("out", None)
     if not isinstance(f, np.ufunc):
         args, kwargs = bound_arguments(f, args, kwargs, len(rule.partials))

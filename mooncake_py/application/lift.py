@@ -14,7 +14,7 @@ from threading import get_ident
 from types import CellType
 from typing import TYPE_CHECKING, Any, Self
 
-from numpy import ndarray
+from numpy import memmap, ndarray
 
 from mooncake_py.application.walker import Mapper, replace_parts
 from mooncake_py.containers.undo import note
@@ -23,9 +23,11 @@ from mooncake_py.runtime.active import Active, active_number, shared_number
 from mooncake_py.runtime.foreign import foreign_number
 from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.runtime.values import INEXACT_SCALARS
+from mooncake_py.runtime.watched import watch
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.spec import TangentSpec
+from mooncake_py.tangents.subclasses import plain
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -64,9 +66,9 @@ class Lifter(Mapper):
     def visit_array(self, value: ndarray) -> tuple[Any, Any]:
         if not differentiable_array(value):
             return value, None
-        if type(value) is not ndarray:  # a memory map
-            value = value.view(ndarray)
-        return value, self.activate(value)
+        watch(self.ctx, type(value))
+        node = self.activate(plain(value))
+        return (plain(value) if isinstance(value, memmap) else value), node
 
     def activate(self, value: ndarray) -> Any:
         """Make the memory of an array active; return its node."""
@@ -123,9 +125,9 @@ class Settler(Mapper):
 
     @override
     def visit_array(self, value: ndarray) -> tuple[Any, Any]:
-        if type(value) is not ndarray or not differentiable_array(value):
+        if not differentiable_array(value):
             return value, None
-        return value, self.ctx.registry.activate(value)
+        return value, self.ctx.registry.activate(plain(value))
 
 
 def refuse_shared(ctx: Mode, entries: Iterable[tuple[Any, ...]]) -> None:

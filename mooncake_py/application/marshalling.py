@@ -25,6 +25,7 @@ from mooncake_py.runtime import buffers
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import INERT, contains_active, within
 from mooncake_py.runtime.tangent_tree import TangentTree
+from mooncake_py.tangents import subclasses
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import owner
@@ -56,11 +57,12 @@ class Reader(Finder):
     @override
     def visit_array(self, value: ndarray) -> tuple[Any, Any]:
         self.met.add(id(value))
-        if type(value) is not ndarray or not differentiable_array(value):
+        if not differentiable_array(value):
             return value, None
-        if not self.whole and self.ctx.find(value) is None:
+        a = subclasses.plain(value)
+        if not self.whole and self.ctx.find(a) is None:
             return value, None
-        return value, self.ctx.registry.activate(value)  # with its layout
+        return value, self.ctx.registry.activate(a)  # with its layout
 
 
 def tree_of(ctx: Mode, value: Any, *, whole: bool = False) -> TangentTree | None:

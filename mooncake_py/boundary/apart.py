@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
-from numpy import memmap, ndarray
+from numpy import ndarray
 
 from mooncake_py.boundary.arguments import ArgNums, choose_arguments, refuse_foreign
 from mooncake_py.boundary.captured import is_closed
@@ -83,7 +83,7 @@ def arguments_apart(
 
 def may_be_reached(value: Any) -> bool:
     """Whether a value is an array with a derivative, whose memory may have other names."""
-    return (type(value) is ndarray or type(value) is memmap) and value.dtype.kind in "fc"
+    return isinstance(value, ndarray) and value.dtype.kind in "fc"
 
 
 class ArgumentsApart:

@@ -10,7 +10,7 @@ from mooncake_py.diagnostics.tracebacks import related
 from mooncake_py.diagnostics.warned import redirect, stop_redirecting
 from mooncake_py.errors import MooncakeError
 from mooncake_py.runtime.enclosing import enclosed
-from mooncake_py.runtime.fields import own_attributes, set_own_attributes
+from mooncake_py.tangents.fields import own_attributes, set_own_attributes
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode

@@ -32,7 +32,8 @@ from mooncake_py.errors import DerivativeDropError
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import INERT, VIEWS, is_iterator, unwrapped
-from mooncake_py.runtime.fields import own_attributes, set_own_attributes
+from mooncake_py.tangents.fields import own_attributes, set_own_attributes
+from mooncake_py.tangents.subclasses import is_instance, plain, with_attributes
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -117,6 +118,9 @@ class Copier:
 
     def copy_array(self, value: ndarray) -> ndarray:
         """Copy an array, with the objects in it."""
+        if is_instance(value):
+            new = self.array(plain(value))
+            return with_attributes(new, value, self.copied(own_attributes(value)))
         new = self.array(value)
         if new.dtype == object:
             for index in np.ndindex(new.shape):

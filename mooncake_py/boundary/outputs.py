@@ -21,6 +21,7 @@ from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.tangents import NoTangent, Tangent
 from mooncake_py.tangents.kinds import Fields
 from mooncake_py.tangents.lookup import spec_of
+from mooncake_py.tangents.subclasses import is_instance, plain, with_attributes
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode, Tracking
@@ -74,7 +75,8 @@ def scalar_value(f: Callable[..., Any], output: Any) -> Any:
     value = output.primal if type(output) is Active else output
     if isinstance(value, ndarray):
         if value.size == 1 and value.dtype.kind == "f":
-            return value.copy()
+            copy = plain(value).copy()
+            return with_attributes(copy, value) if is_instance(value) else copy
         shape = f"an array of shape {value.shape} and dtype {value.dtype}"
     elif isinstance(value, (float, np.floating, int, np.integer)) and not isinstance(value, bool):
         return value
@@ -129,6 +131,7 @@ def paired(
     """
     if type(cotangent) is NoTangent:
         return
+    output = plain(output) if is_instance(output) else output
     t = type(output)
     if t is ndarray and output.dtype.kind not in "fc":
         return

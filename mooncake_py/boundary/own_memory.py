@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from numpy import memmap, ndarray
+from numpy import ndarray
 
 from mooncake_py.boundary.arguments import describe
 from mooncake_py.boundary.followed import FollowedCopier
@@ -27,6 +27,7 @@ from mooncake_py.runtime.mode_of import is_reverse
 from mooncake_py.runtime.originals import Original
 from mooncake_py.tangents.bits import bits_of
 from mooncake_py.tangents.memory import has_overlaps, owner
+from mooncake_py.tangents.subclasses import is_instance, plain, with_attributes
 
 if TYPE_CHECKING:
     from mooncake_py.diagnostics.reporting import Reporting
@@ -73,9 +74,12 @@ class OwnMemory(Watcher):
         ):
             new = value.copy()  # the same in a tenth of the time
         else:
-            value = value.view(ndarray) if type(value) is memmap else value
+            like, value = value, plain(value)
             copier = FollowedCopier(outer)
             new = copier.copy(value) if has_overlaps(value) else copier.copy_owner(value)
+            if is_instance(like):
+                self.add(key, value, new)
+                return with_attributes(new, like)
         self.add(key, value, new)
         return new
 

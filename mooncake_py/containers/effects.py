@@ -21,8 +21,8 @@ from mooncake_py.diagnostics.places import Position, place_at
 from mooncake_py.errors import DerivativeDropError, Location
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
-from mooncake_py.runtime.fields import own_attributes
 from mooncake_py.runtime.methods import is_generated
+from mooncake_py.tangents.fields import own_attributes
 
 if TYPE_CHECKING:
     from mooncake_py.diagnostics.reporting import Reporting

@@ -12,6 +12,8 @@ from mooncake_py.containers import state
 from mooncake_py.containers.undo import note
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import iteration
+from mooncake_py.runtime import frames
+from mooncake_py.tangents.subclasses import plain
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -40,6 +42,8 @@ def read_guarded(ctx: Mode, o: ndarray, name: str) -> Any:
         flags = o.flags
         ctx.flags[id(flags)] = ref(o)
         return flags
+    if name == "__array_interface__" and is_compared_only():
+        return getattr(o, name)
     if name == "ctypes" or ctx.find(o) is not None:
         raise dropped(
             ctx,
@@ -50,15 +54,20 @@ def read_guarded(ctx: Mode, o: ndarray, name: str) -> Any:
     return getattr(o, name)
 
 
+def is_compared_only() -> bool:
+    """Tell whether a masked array reads where memory is, to see whether it is its own."""
+    return frames.user_frame().f_globals.get("__name__") == "numpy.ma.core"
+
+
 # Writing.
 
 
 def set_array_attribute(ctx: Mode, o: ndarray, name: str, v: Any) -> None:
     """Run ``array.name = v``."""
     if name in ("real", "imag"):
-        ctx.setitem(getattr(o, name), Ellipsis, v)
+        ctx.setitem(getattr(plain(o), name), Ellipsis, v)
     elif name == "flat":
-        iteration.assign_flat(ctx, o, Ellipsis, v)
+        iteration.assign_flat(ctx, plain(o), Ellipsis, v)
     elif name == "shape":
         ctx.change_shape(o, v)
     elif name in OF_BYTES:

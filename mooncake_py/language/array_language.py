@@ -11,15 +11,20 @@ from numpy import ndarray
 
 from mooncake_py.containers.sequences import readable
 from mooncake_py.diagnostics.reporting import dropped
+from mooncake_py.language import subclass_operators
 from mooncake_py.language.array_protocols import as_array
 from mooncake_py.language.context import Context
 from mooncake_py.rules import registry
 from mooncake_py.runtime import drops
 from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.operators import BINARY, UNARY, BinaryOperator
 from mooncake_py.runtime.values import NUMBERS
+from mooncake_py.tangents.subclasses import is_instance, plain, plain_parts
 
 __all__ = ["ArrayLanguage"]
+
+PLAIN = INERT | {ndarray, Active, list, tuple}
 
 
 class ArrayLanguage(Context):
@@ -63,19 +68,24 @@ class ArrayLanguage(Context):
             return self.scalar_operation(registry.find(function), function, (a,))
         if isinstance(a, np.memmap):
             return self.unary_array(function, ufunc, a.view(ndarray))
+        if is_instance(a) and type(getattr(t, method)) is not FunctionType:
+            self.watches = True
+            return self.call(ufunc, a)
         return self.unary_of_objects(function, method, a)
 
     def inplace(self, op: BinaryOperator, x: Any, v: Any) -> Any:
         """Run ``x op= v`` and return what the name is bound to afterwards."""
         if type(x) is ndarray:
+            if type(v) not in PLAIN and subclass_operators.takes_part(v):
+                return subclass_operators.inplace(self, op, x, v)
             self.inplace_array(op, x, v)
             return x
         if not isinstance(x, ndarray):
             return self.inplace_of_objects(op, x, v)
-        if not isinstance(x, np.memmap):
-            self.refuse_subclass(x, v)
+        if is_instance(x):
             if type(getattr(type(x), op.inplace_method)) is FunctionType:
                 return self.inplace_of_objects(op, x, v)
+            return subclass_operators.inplace(self, op, x, v)
         self.inplace_array(op, x.view(ndarray), v)
         return x
 
@@ -85,8 +95,9 @@ class ArrayLanguage(Context):
         """Run ``o[i]`` for what is no plain array."""
         if isinstance(o, np.memmap) and self.contains_active(o):
             return self.getitem(o.view(ndarray), i)
-        if isinstance(o, ndarray):
-            self.refuse_subclass(o)
+        native = is_instance(o) and type(type(o).__getitem__) is not FunctionType
+        if native and self.contains_active(o):
+            return subclass_operators.item(self, o, i)
         return self.item_of_object(o, i)
 
     def setitem(self, o: Any, i: Any, v: Any) -> None:
@@ -96,12 +107,11 @@ class ArrayLanguage(Context):
         elif isinstance(o, np.memmap):
             self.assign(o.view(ndarray), i, v)
         elif isinstance(o, ndarray):
-            self.refuse_subclass(o, v)
             method = type(o).__setitem__
             if type(method) is FunctionType:
                 self.call(method, o, i, v)
             else:
-                self.assign(o.view(ndarray), i, v)
+                self.assign(plain(o), plain_parts(i), plain_parts(v))
         else:
             self.set_item_of_object(o, i, v)
 

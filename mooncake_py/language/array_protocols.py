@@ -20,6 +20,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.methods import ANSWERED, derivable
 from mooncake_py.runtime.values import is_of_math
 from mooncake_py.runtime.watched import protocol_of, watch
+from mooncake_py.tangents.subclasses import is_instance
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language, Mode, Tracking
@@ -54,6 +55,8 @@ def arrays_for(ctx: Mode, f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
 
 def as_float(ctx: Language, value: Any) -> Any:
     """Return the number that an object stands for; any other value unchanged."""
+    if is_instance(value):
+        return ctx.call(float, value)
     method = derivable(value, "__float__")
     return value if method is None else ctx.call(method, value)
 

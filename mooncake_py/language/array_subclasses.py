@@ -1,126 +1,214 @@
-"""Subclasses of ndarray: constants run as they are, active data are refused by name.
+"""Subclasses of ndarray: an instance is an array with a class and attributes.
 
-Masked arrays and matrices are written in Python, in terms of views and attributes that cannot be
-followed; any subclass may change what the operations of NumPy mean.
+What the class says in Python (``__array_ufunc__``, ``__array_finalize__``, operators) runs derived,
+and where it says nothing, the operation runs on the plain array, with the result made an instance
+as NumPy makes it.  Where nothing is active NumPy itself runs.
 """
 
 from __future__ import annotations
 
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
+from numpy._core import _methods
 
-from mooncake_py.diagnostics.reporting import Reporting, dropped, unsupported
-from mooncake_py.runtime import activity, numerals
+from mooncake_py.diagnostics.reporting import Reporting, dropped
+from mooncake_py.language import array_attributes, special, subclass_operators
+from mooncake_py.language.subclass_instances import dressed, viewed
+from mooncake_py.language.subclass_protocols import (
+    MISSING,
+    apply_ufunc,
+    ask_function,
+    call_ufunc,
+    overriding,
+)
+from mooncake_py.language.subclass_results import run_on_plain
+from mooncake_py.runtime import activity
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.operators import BINARY
+from mooncake_py.runtime.methods import derivable
+from mooncake_py.tangents.subclasses import is_instance, named, plain
 
 if TYPE_CHECKING:
-    from mooncake_py.runtime.mode import Tracking
+    from mooncake_py.runtime.mode import Mode
 
-__all__ = ["is_their_class", "is_theirs", "make", "refuse", "run"]
+__all__ = ["attribute", "call", "call_method", "refuse", "takes"]
 
-# From a module to the package where users find its names, and what serves instead.
-MASKED = (
-    "numpy.ma",
-    "keep data and mask in two arrays: np.where(mask, 0.0, x), np.sum(x, where=~mask)",
-)
-MATRICES = ("numpy", "use two-dimensional arrays: np.asarray(m), and @ for products")
-
-DIFFERENT = "subclasses of ndarray change what operations mean"
 PLAIN = activity.INERT | {ndarray, Active}
-ASKS = frozenset({"isMaskedArray", "is_masked", "is_mask", "getmask", "getmaskarray"})
-CHANGES = frozenset({
-    "__setitem__", "__setmask__", "__setattr__", "__setstate__", "put", "putmask", "sort", "resize",
-    "partition", "harden_mask", "soften_mask", "unshare_mask", "shrink_mask", "set_fill_value",
-    *(op.inplace_method for op in BINARY.values()),
+DISPATCHER = type(np.sum)
+ON_ARRAYS = ("numpy.linalg", "numpy.fft")
+IN_PYTHON = frozenset({"sum", "prod", "any", "all", "mean", "var", "std", "clip"})
+RENAMED = {"max": "_amax", "min": "_amin"}
+NEUTRAL = frozenset({
+    "__array_finalize__", "__array_function__", "__class_getitem__", "__dir__", "__doc__",
+    "__format__", "__init__", "__new__", "__reduce__", "__repr__", "__setstate__", "__str__",
 })  # fmt: skip
 
 
-def is_theirs(f: FunctionType) -> bool:
-    """Tell whether a function belongs to `numpy.ma` or to `numpy.matrix`."""
-    return f.__globals__.get("__name__", "").startswith(("numpy.ma.", "numpy.matrixlib."))
-
-
-def is_their_class(cls: type) -> bool:
-    """Tell whether a class is one of theirs, or derived from one; `numpy.ma` need not be loaded."""
-    return issubclass(cls, np.matrix) or any(
-        base.__module__.startswith("numpy.ma") for base in cls.__mro__
+def refuse(ctx: Reporting, values: Any) -> None:
+    """Raise because an instance meets active data where nobody knows what its class means."""
+    name = next(filter(None, map(named, values)))
+    raise dropped(
+        ctx,
+        f"active data in an array of class {name}, or together with one",
+        why="what this operation makes of a subclass of ndarray is not known",
+        fix="use plain arrays: np.asarray(x)",
     )
 
 
-def run(ctx: Tracking, f: FunctionType, args: Any, kwargs: Any) -> Any:
-    """Run one of their functions on constants, or ask about a mask."""
-    if f.__name__ in ASKS:  # and so do other libraries of any array
-        return f(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
-    package, fix = MATRICES if ".matrixlib" in f.__globals__["__name__"] else MASKED
-    name = f"{package}.{called_name(f, args)}"
-    refuse_active(ctx, name, fix, args, kwargs)
-    why = ""
-    if any(map(is_called_back, args)):
-        why = "it calls Python code, which would run unseen"
-    elif changes(f, args, kwargs):
-        why = "it changes an array in a way that cannot be undone"
-    if why:
-        raise unsupported(ctx, f"{name} cannot be differentiated", why=why, fix=fix)
-    return numerals.checked(ctx, f, args, f(*args, **kwargs))
+# Calls.
 
 
-def make(ctx: Tracking, cls: type, args: Any, kwargs: Any) -> Any:
-    """Create a masked array or a matrix of constants."""
-    package, fix = MATRICES if issubclass(cls, np.matrix) else MASKED
-    refuse_active(ctx, f"{package}.{cls.__name__}", fix, args, kwargs)
-    return numerals.checked(ctx, cls, args, cls(*args, **kwargs))
+def takes(ctx: Mode, f: Any, args: Any, kwargs: Any) -> bool:
+    """Tell whether a call is of a function of NumPy, and active data meets a class of arrays."""
+    if type(f) is FunctionType or isinstance(f, type):
+        return False
+    values = (*args, *kwargs.values())
+    if not any(has_part(v) for v in values if type(v) not in PLAIN):
+        return False
+    known = is_numpy(f) or (f is abs and derivable(args[0], "__abs__") is None)
+    return known and any(map(ctx.contains_active, values))
 
 
-def called_name(f: FunctionType, args: Any) -> str:
-    """Return the name that users know: that of the instance, for functions that are instances."""
-    own = getattr(args[0], "__name__", None) if args and f.__name__ == "__call__" else None
-    return f.__qualname__ if own is None else own
+def has_part(value: Any) -> bool:
+    """Tell whether a value has a class that NumPy asks, or an item of a sequence has."""
+    t = type(value)
+    if t is list or t is tuple:
+        return any(has_part(v) for v in value if type(v) not in PLAIN)
+    return is_instance(value) or bool(overriding((value,), "__array_ufunc__"))
 
 
-def is_called_back(value: Any) -> bool:
-    """Tell whether an argument is code of the user's."""
-    return (
-        callable(value)
-        and not isinstance(value, type)
-        and not (getattr(value, "__module__", None) or "").startswith("numpy")
-    )
-
-
-def changes(f: FunctionType, args: Any, kwargs: Any) -> bool:
-    """Tell whether a call writes to one of its arguments, or sets an attribute."""
-    if f.__name__ in CHANGES or kwargs.get("out") is not None:
+def is_numpy(f: Any) -> bool:
+    """Tell whether a callable is of NumPy."""
+    if isinstance(f, np.ufunc) or type(f) is DISPATCHER or of_ufunc(f) is not None:
         return True
-    owner = type(args[0]) if args else None
-    return len(args) == 2 and isinstance(getattr(owner, f.__name__, None), property)
+    if getattr(f, "__objclass__", None) is ndarray:
+        return True
+    return type(f) is BuiltinFunctionType and (f.__module__ or "").partition(".")[0] == "numpy"
 
 
-def subclass(value: Any) -> type | None:
-    """Return the subclass of ndarray that a value, or an element of a sequence, belongs to."""
-    if type(value) is list or type(value) is tuple:
-        return next(filter(None, map(subclass, value)), None)
-    return type(value) if isinstance(value, ndarray) and type(value) is not ndarray else None
+def of_ufunc(f: Any) -> np.ufunc | None:
+    """Return the ufunc that a function is a method of."""
+    owner = getattr(f, "__self__", None)
+    return owner if isinstance(owner, np.ufunc) else None
 
 
-def refuse(ctx: Reporting, operands: Any) -> None:
-    """Raise if an instance of a subclass of ndarray is among operands that are active."""
-    found = next((s for v in operands if type(v) not in PLAIN and (s := subclass(v))), None)
-    if found is not None:
-        name = found.__name__
-        masked = "Mask" in name
-        raise dropped(
-            ctx,
-            f"active data in an array of class {name}, or together with one",
-            why=f"{DIFFERENT}, so that they cannot be differentiated",
-            fix="use plain arrays: "
-            + ("x.filled(...), with the mask beside it" if masked else "np.asarray(x)"),
-        )
+def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function of NumPy as the classes of its operands have it."""
+    if isinstance(f, np.ufunc) or f is abs:
+        return call_ufunc(ctx, np.absolute if f is abs else f, "__call__", args, kwargs)
+    ufunc = of_ufunc(f)
+    if ufunc is not None:
+        return call_ufunc(ctx, ufunc, f.__name__, args, kwargs)
+    if getattr(f, "__objclass__", None) is ndarray:
+        if is_instance(args[0]):
+            return call_method(ctx, args[0], f.__name__, args[1:], kwargs)
+        return run_on_plain(ctx, f, args, kwargs)
+    if type(f) is DISPATCHER:
+        y = ask_function(ctx, f, args, kwargs)
+        if y is not MISSING:
+            return y
+    return call_implementation(ctx, f, args, kwargs)
 
 
-def refuse_active(ctx: Reporting, name: str, fix: str, args: Any, kwargs: Any) -> None:
-    """Raise if active data would go in."""
-    if any(map(ctx.contains_active, (*args, *kwargs.values()))):
-        raise unsupported(ctx, f"{name} cannot be differentiated", why=DIFFERENT, fix=fix)
+def call_implementation(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run what NumPy itself does: its Python source where it matters what a class overrides."""
+    source = getattr(f, "__wrapped__", None)
+    if (
+        type(source) is FunctionType
+        and f is not np.einsum
+        and not source.__module__.startswith(ON_ARRAYS)
+        and overrides_operations((*args, *kwargs.values()))
+    ):
+        return ctx.call_function(source, args, kwargs)
+    return run_on_plain(ctx, f, args, kwargs)
+
+
+def overrides_operations(values: Any) -> bool:
+    """Tell whether a class among the operands changes what operations mean."""
+    for value in values:
+        t = type(value)
+        if t is list or t is tuple:
+            if overrides_operations(value):
+                return True
+        elif is_instance(value) and any(map(changes_operation, t.__mro__)):
+            return True
+    return False
+
+
+def changes_operation(cls: type) -> bool:
+    """Tell whether a class itself defines something that arrays have."""
+    if cls is ndarray or cls is object:
+        return False
+    return any(name in OPERATIONS for name in cls.__dict__)
+
+
+OPERATIONS = frozenset(dir(ndarray)) - frozenset(dir(object)) - NEUTRAL | {
+    "__getattribute__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__",
+}  # fmt: skip
+
+
+# Methods and attributes, as they are in C.
+
+
+def call_method(ctx: Mode, o: ndarray, name: str, args: Any, kwargs: Any) -> Any:
+    """Run a method of ndarray, not one of the subclass, on an instance."""
+    if name in PROTOCOLS:
+        return PROTOCOLS[name](ctx, o, *args, **kwargs)
+    if name == "view":
+        return viewed(ctx, o, args, kwargs)
+    if name in subclass_operators.METHODS:
+        return subclass_operators.METHODS[name](ctx, o, *args)
+    if name in special.OPERATIONS:
+        return special.run(ctx, plain(o), name, args)
+    source: Any = getattr(_methods, RENAMED.get(name, f"_{name}"), None)
+    if (name in IN_PYTHON or name in RENAMED) and overrides_operations((o,)):
+        return ctx.call_function(source, (o, *args), kwargs)
+    return run_on_plain(ctx, getattr(ndarray, name), (o, *args), kwargs)
+
+
+def run_ufunc_protocol(
+    ctx: Mode, o: ndarray, f: np.ufunc, method: str, *inputs: Any, **kwargs: Any
+) -> Any:
+    """Run ``ndarray.__array_ufunc__``."""
+    return apply_ufunc(ctx, f, method, inputs, kwargs)
+
+
+def run_function_protocol(ctx: Mode, o: ndarray, f: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    """Run ``ndarray.__array_function__``, which leaves what it does not know to others."""
+    for cls in types:
+        if not issubclass(cls, ndarray):
+            return NotImplemented
+    return call_implementation(ctx, f, args, kwargs)
+
+
+def run_wrap_protocol(ctx: Mode, o: ndarray, a: Any, *context: Any) -> Any:
+    """Run ``ndarray.__array_wrap__``."""
+    return dressed(ctx, plain(a), type(o), o)
+
+
+PROTOCOLS: dict[str, Any] = {
+    "__array_ufunc__": run_ufunc_protocol,
+    "__array_function__": run_function_protocol,
+    "__array_wrap__": run_wrap_protocol,
+    "__array_finalize__": lambda ctx, o, template: None,
+    "__array__": lambda ctx, o, *args, **kwargs: ctx.call(np.asarray, plain(o), *args, **kwargs),
+    "__copy__": lambda ctx, o: ctx.method(o, "copy", "K"),
+    "__deepcopy__": lambda ctx, o, memo: dressed(
+        ctx, ctx.call(ndarray.copy, plain(o), "K"), type(o), o
+    ),
+}
+
+
+def attribute(ctx: Mode, o: ndarray, name: str) -> Any:
+    """Read an attribute that arrays have themselves, as it is of an instance."""
+    if name in array_attributes.GUARDED:
+        return array_attributes.read_guarded(ctx, o, name)
+    if not is_instance(o) or name not in ARRAYS:
+        return getattr(o, name) if not is_instance(o) else getattr(ndarray, name).__get__(o)
+    y = ctx.getattr(plain(o), name)
+    return dressed(ctx, y, type(o), o) if type(y) is ndarray else y
+
+
+ARRAYS = frozenset({"T", "mT", "real", "imag", "flat"})

@@ -10,7 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.containers import state
-from mooncake_py.language import array_attributes, array_protocols
+from mooncake_py.language import array_attributes, array_protocols, array_subclasses
 from mooncake_py.language.core import Core
 from mooncake_py.runtime import attribute_lookup
 from mooncake_py.runtime.active import Active
@@ -107,6 +107,14 @@ class Attributes(Core):
         if isinstance(o, type):
             read = attribute_lookup.class_reader(o, type, name)
         return native(o, name) if read is None else read(self, o)
+
+    def array_attribute(self, o: Any, name: str) -> Any:
+        """Read an attribute that arrays have, of an array of any class."""
+        return array_subclasses.attribute(self, o, name)
+
+    def set_array_attribute(self, o: Any, name: str, v: Any) -> None:
+        """Write an attribute that arrays have, of an array of any class."""
+        array_attributes.set_array_attribute(self, o, name, v)
 
     def read_cached(self, descriptor: Any, o: Any) -> Any:
         """Read a ``functools.cached_property``."""

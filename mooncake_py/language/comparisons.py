@@ -16,8 +16,10 @@ from mooncake_py.containers import effects
 from mooncake_py.language import texts
 from mooncake_py.language.attributes import Attributes
 from mooncake_py.language.matching import Matching
+from mooncake_py.language.subclass_operators import COMPARING
 from mooncake_py.runtime.active import Active, primal_of
 from mooncake_py.runtime.methods import derivable, is_generated
+from mooncake_py.tangents.subclasses import is_instance
 
 __all__ = ["COMPARISONS", "Comparisons"]
 
@@ -65,6 +67,9 @@ class Comparisons(Attributes):
         left = derived_comparison(self, a, comparison.method)
         right = derived_comparison(self, b, comparison.reflected)
         if left is None and right is None:
+            if (is_instance(a) or is_instance(b)) and self.contains_active((a, b)):
+                self.watches = True
+                return self.call(COMPARING[comparison.method], a, b)
             effects.refuse_writers(self, (a, b), effects.COMPARING)
             return comparison.function(primal_of(a), primal_of(b))
         return self.compare_derived(comparison, a, b, left, right)

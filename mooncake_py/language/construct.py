@@ -12,7 +12,8 @@ from numpy import ndarray
 
 from mooncake_py.containers import effects
 from mooncake_py.diagnostics.native_modules import is_constant_library, is_native_module
-from mooncake_py.language import array_protocols, array_subclasses, constant_libraries, dispatch
+from mooncake_py.language import array_protocols, constant_libraries, dispatch
+from mooncake_py.language.subclass_instances import new_array
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.attribute_lookup import in_class
 
@@ -44,9 +45,10 @@ def own_instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
     if is_constant_library(cls.__module__):
         return constant_libraries.make(ctx, cls, args, kwargs)
     if issubclass(cls, ndarray):
-        if array_subclasses.is_their_class(cls):
-            return array_subclasses.make(ctx, cls, args, kwargs)
-        return dispatch.call_opaque(ctx, cls, args, kwargs)
+        made = make_array(ctx, cls, args, kwargs)
+        if isinstance(made, cls):
+            initialize(ctx, made, args, kwargs)
+        return made
     if not is_python(new) and not is_python(cls.__init__):
         return native_instance(ctx, cls, args, kwargs)
     if isinstance(cls, EnumMeta) or is_native_module(cls.__module__):
@@ -56,6 +58,17 @@ def own_instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
     if isinstance(made, cls):
         initialize(ctx, made, args, kwargs)
     return made
+
+
+def make_array(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
+    """Create an instance of a class of arrays."""
+    new: Any = cls.__new__
+    active = any(map(ctx.contains_active, (*args, *kwargs.values())))
+    if cls is ndarray or (cls.__module__.startswith("numpy") and not active):
+        return dispatch.call_opaque(ctx, cls, args, kwargs)
+    if is_python(new):
+        return ctx.call(new, cls, *args, **kwargs)
+    return new_array(ctx, cls, *args, **kwargs)
 
 
 def is_python(f: Any) -> bool:

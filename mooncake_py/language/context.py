@@ -14,11 +14,12 @@ from numpy import ndarray
 
 from mooncake_py.containers import containers
 from mooncake_py.containers.containers import CONTAINERS
-from mooncake_py.language import array_protocols, dispatch, iteration, managers, scalars
+from mooncake_py.language import dispatch, iteration, managers, scalars
 from mooncake_py.language.comparisons import Comparisons
 from mooncake_py.language.objects import Objects
 from mooncake_py.runtime import numerals
 from mooncake_py.runtime.active import Active
+from mooncake_py.tangents.subclasses import Met
 
 __all__ = ["Context"]
 
@@ -29,25 +30,33 @@ class Context(Comparisons, Objects):
     def call_one(self, f: Any, x: Any, /) -> Any:
         """Run ``f(x)``; functions of one number or array go straight to their rule."""
         if self.watches:
-            (x,), _ = array_protocols.arrays_for(self, f, (x,), {})
+            return self.call(f, x)
         try:
             handler = self.unary_handlers.get(f)
         except TypeError:
             handler = None
-        return self.call(f, x) if handler is None else handler(self, x)
+        if handler is not None:
+            try:
+                return handler(self, x)
+            except Met:
+                pass  # as in `call`
+        return self.call(f, x)
 
     def method(self, o: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
         """Run ``o.name(*args, **kwargs)``."""
         t = type(o)
         if t is ndarray:
-            if self.watches:
-                args = tuple(array_protocols.as_array(self, v) for v in args)
             descriptor = getattr(ndarray, name, None)
             handler = self.handlers.get(descriptor)
             if handler is not None:
                 if descriptor is type:  # what `__class__` is of a class
                     return self.call(ndarray, *args, **kwargs)
-                return handler(self, descriptor, (o, *args), kwargs)
+                if self.watches:
+                    return self.call(descriptor, o, *args, **kwargs)
+                try:
+                    return handler(self, descriptor, (o, *args), kwargs)
+                except Met:
+                    return self.call(descriptor, o, *args, **kwargs)
             return dispatch.call_array_method(self, o, name, args, kwargs)
         if t is Active:
             return scalars.call_scalar_method(self, o, name, args, kwargs)

@@ -19,6 +19,7 @@ from mooncake_py.rules import registry
 from mooncake_py.runtime import activity
 from mooncake_py.runtime.numerals import Numerals
 from mooncake_py.runtime.quiet import is_strict
+from mooncake_py.tangents.subclasses import Met, named
 
 if TYPE_CHECKING:
     from mooncake_py.diagnostics.reporting import Error
@@ -81,14 +82,21 @@ class Core(Mode):
     def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Run ``f(*args, **kwargs)``."""
         if self.watches:
+            if array_subclasses.takes(self, f, args, kwargs):
+                return array_subclasses.call(self, f, args, kwargs)
             args, kwargs = array_protocols.arrays_for(self, f, args, kwargs)
         try:
             handler = self.handlers.get(f)
         except TypeError:  # a callable that cannot be hashed
             handler = None
-        if handler is not None:
+        if handler is None:
+            return dispatch.call_unregistered(self, f, args, kwargs)
+        try:
             return handler(self, f, args, kwargs)
-        return dispatch.call_unregistered(self, f, args, kwargs)
+        except Met:
+            pass  # a constant of a subclass of ndarray, the first one
+        self.watches = True
+        return self.call(f, *args, **kwargs)
 
     def call_function(self, f: FunctionType, args: Any, kwargs: Any) -> Any:
         """Run a Python function: as one compiled region, or by its derived form.
@@ -164,8 +172,14 @@ class Core(Mode):
             self.refuse_subclasses(values)
 
     def refuse_subclasses(self, values: Any) -> None:
-        """Raise if an instance of a subclass of ndarray is among operands that are active."""
-        array_subclasses.refuse(self, values)
+        """Raise if an instance of a subclass of ndarray is among operands that are active.
+
+        Where none was met before, the operation is run as its class has it: see `Met`.
+        """
+        if any(map(named, values)):
+            if not self.watches:
+                raise Met
+            array_subclasses.refuse(self, values)
 
     def run_statement(self, site: Any, functions: Any, values: Any) -> Any:
         """Run a statement operation by operation."""

@@ -17,11 +17,12 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.containers import containers, state
-from mooncake_py.language import construct, dispatch, special
+from mooncake_py.language import array_subclasses, construct, dispatch, special
 from mooncake_py.runtime import activity
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.attribute_lookup import ACCESSORS
 from mooncake_py.runtime.operators import BINARY
+from mooncake_py.tangents.subclasses import is_instance
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["call_descriptor"]
 
 CONTAINERS = tuple(containers.CONTAINERS)
-CALLABLES = (FunctionType, MethodType, BuiltinFunctionType, functools.partial)
+CALLABLES = (FunctionType, MethodType, BuiltinFunctionType, functools.partial, np.ufunc)
 
 
 def call_descriptor(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -46,10 +47,11 @@ def call_descriptor(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if isinstance(receiver, ndarray) and name in WRITING:
         special.run(ctx, receiver.view(ndarray), name, args)
         return None if name == "__setitem__" else receiver
-    if isinstance(receiver, ndarray) and name in special.OPERATIONS:
-        if isinstance(receiver, np.memmap):
-            return special.run(ctx, receiver.view(ndarray), name, args)
-        ctx.refuse_subclass(receiver, *args)
+    if isinstance(receiver, np.memmap) and name in special.OPERATIONS:
+        return special.run(ctx, receiver.view(ndarray), name, args)
+    if is_instance(receiver) and is_of_arrays(native):
+        ctx.watches = True
+        return array_subclasses.call_method(ctx, receiver, name, args, kwargs)
     if type(receiver) is Active and name in OF_TEXT:  # of the class that it is called of
         text = native(activity.unwrapped(receiver), *args, **kwargs)
         return ctx.written(text, whole=True)
@@ -70,6 +72,11 @@ def call_descriptor(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         construct.refuse_reading(ctx, f, native, (receiver, *args, *kwargs.values()))
         return native(receiver, *args, **kwargs)
     return dispatch.call_opaque(ctx, f, (receiver, *args) if bound is None else args, kwargs)
+
+
+def is_of_arrays(native: Any) -> bool:
+    """Tell whether a method is one of ndarray itself, not of `object`."""
+    return getattr(native, "__objclass__", None) is ndarray
 
 
 # Special methods that write: of a subclass of ndarray they are called by its own methods.

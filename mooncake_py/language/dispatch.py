@@ -34,16 +34,19 @@ from mooncake_py.language import (
     descriptor_calls,
     domains,
     intrinsics,
+    masked_arrays,
     scipy_functions,
     special,
     stored_files,
 )
 from mooncake_py.language.caches import LRU_WRAPPER
 from mooncake_py.language.draws import noting
+from mooncake_py.language.subclass_instances import is_array_class, new_array, viewed
 from mooncake_py.rules import local, registry
 from mooncake_py.runtime import activity, enclosing, frames, generated, numerals, scatter
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.methods import DESCRIPTORS
+from mooncake_py.tangents.subclasses import is_instance
 
 if TYPE_CHECKING:
     from mooncake_py.diagnostics.reporting import Reporting
@@ -174,8 +177,8 @@ def call_python(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
         return generated.call_generated(ctx, f, args, kwargs)
     if enclosing.is_derivative(f):
         return enclosing.call_derivative(ctx, f, args, kwargs)
-    if array_subclasses.is_theirs(f):
-        return array_subclasses.run(ctx, f, args, kwargs)
+    if masked_arrays.runs_as_it_is(ctx, f, args, kwargs):
+        return numerals.checked(ctx, f, args, f(*args, **kwargs))
     if is_constant_library(f.__module__):
         return constant_libraries.run(ctx, f, args, kwargs)
     if NUMBA in sys.modules and is_written_by_numba(f):
@@ -227,6 +230,11 @@ def call_builtin(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return copies.reduced(ctx, receiver, *args)
     if type(receiver) is ndarray:
         return ctx.method(receiver, f.__name__, *args, **kwargs)
+    if is_instance(receiver):
+        ctx.watches = True
+        return array_subclasses.call_method(ctx, receiver, f.__name__, args, kwargs)
+    if receiver is ndarray and f.__name__ == "__new__":
+        return new_array(ctx, *args, **kwargs)
     if isinstance(receiver, CONTAINERS):
         return containers.call_method(ctx, receiver, f.__name__, args, kwargs, f)
     if isinstance(receiver, type):
@@ -285,6 +293,8 @@ def call_array_method(ctx: Mode, o: ndarray, name: str, args: Any, kwargs: Any) 
     if name == "__array_namespace__" or (name in OF_MEMORY and ctx.find(o) is None):
         return method(*args, **kwargs)
     values = (o, *args, *kwargs.values())
+    if name == "view" and any(map(is_array_class, (*args, *kwargs.values()))):
+        return viewed(ctx, o, args, kwargs)
     if name == "view":
         y = method(*args, **kwargs)
         if type(y) is ndarray and y.dtype.kind in "fc" and np.real(y).dtype == np.real(o).dtype:

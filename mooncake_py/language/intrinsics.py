@@ -33,6 +33,7 @@ from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.runtime.methods import derivable
 from mooncake_py.runtime.operators import BINARY, UNARY
 from mooncake_py.runtime.values import INEXACT_SCALARS
+from mooncake_py.tangents.subclasses import is_instance, plain
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Handler, Mode
@@ -193,8 +194,8 @@ def run_number(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if x.ndim:
             f(x)  # raises or warns, as NumPy's version has it
         return ctx.call(f, ctx.call(ndarray.item, x), **kwargs)
-    if isinstance(x, ndarray):
-        ctx.refuse_subclass(x)
+    if is_instance(x) and ctx.contains_active(x) and derivable(x, f"__{f.__name__}__") is None:
+        return run_number(ctx, f, (plain(x), *args[1:]), kwargs)
     if f is complex and (len(args) == 2 or kwargs):
         methods = [derivable(v, "__float__") for v in args]
         given = [v if m is None else ctx.call(m, v) for m, v in zip(methods, args, strict=True)]

@@ -14,6 +14,7 @@ from numpy import ndarray
 
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.diagnostics.reporting import dropped
+from mooncake_py.language import subclass_operators
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.runtime import buffers, overlapping
 from mooncake_py.runtime.activity import contains_active
@@ -41,8 +42,10 @@ def iterate_object(ctx: Mode, iterable: Any) -> Any:
     if isinstance(iterable, np.memmap) and ctx.contains_active(iterable):
         return ctx.iterate_array(iterable.view(ndarray))
     if isinstance(iterable, ndarray):
-        refuse_unseen(ctx, iterable, "an array of a subclass")
-    elif t is GeneratorType:
+        return (
+            subclass_operators.items(ctx, iterable) if ctx.contains_active(iterable) else iterable
+        )
+    if t is GeneratorType:
         refuse_foreign(ctx, iterable)
     elif isinstance(iterable, buffers.BUFFERS):
         refuse_unseen(ctx, iterable, f"a {t.__name__}")

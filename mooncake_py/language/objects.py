@@ -13,12 +13,13 @@ from mooncake_py.containers import containers, dicts, effects
 from mooncake_py.containers.keys import refuse_other_key
 from mooncake_py.containers.sequences import readable
 from mooncake_py.diagnostics.reporting import dropped
-from mooncake_py.language import array_attributes, array_protocols, iteration
+from mooncake_py.language import array_attributes, array_protocols, iteration, subclass_operators
 from mooncake_py.language.core import Core
 from mooncake_py.runtime import activity, buffers, numerals
 from mooncake_py.runtime.active import Active, primal_of
 from mooncake_py.runtime.attribute_lookup import PROXIES, referent
 from mooncake_py.runtime.methods import is_other
+from mooncake_py.tangents.subclasses import is_instance
 
 __all__ = ["Objects"]
 
@@ -110,8 +111,10 @@ class Objects(Core):
             return numerals.remembered(self, op.function(a, activity.unwrapped(b)), b)
         if isinstance(a, np.memmap) or isinstance(b, np.memmap):
             return getattr(self, op.name)(readable(self, op.ufunc, a), readable(self, op.ufunc, b))
-        if isinstance(a, ndarray) or isinstance(b, ndarray):
-            self.refuse_subclass(a, b)
+        if is_instance(a) or is_instance(b):
+            self.watches = True
+            if self.contains_active(a) or self.contains_active(b):
+                return subclass_operators.operate(self, op, a, b)
         if ta is ndarray or ta is Active or tb is ndarray or tb is Active:
             p, q = plain_number(a, b), plain_number(b, a)
             if p is not a or q is not b:
@@ -146,6 +149,13 @@ class Objects(Core):
                 continue
             if type(function) is FunctionType:
                 result = self.call(function, first, second)
+            elif subclass_operators.takes_part(first) or (
+                isinstance(first, ndarray) and subclass_operators.takes_part(second)
+            ):
+                if subclass_operators.defers(first, second):
+                    continue
+                self.watches = True
+                return subclass_operators.operate(self, op, a, b)
             else:
                 result = function(primal_of(first), second)
             if result is NotImplemented:
@@ -163,8 +173,6 @@ class Objects(Core):
         special = getattr(type(a), method, None)
         if type(special) is FunctionType:
             return self.call(special, a)
-        if isinstance(a, ndarray):
-            self.refuse_subclass(a)
         return function(a)
 
     def inplace_of_objects(self, op: Any, x: Any, v: Any) -> Any:

@@ -9,6 +9,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, unwrapped
 from mooncake_py.runtime.methods import derivable
 from mooncake_py.runtime.numerals import remembered
+from mooncake_py.tangents.subclasses import is_instance
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -27,7 +28,7 @@ def text_of(ctx: Mode, function: Any, value: Any) -> str:
 def shown(ctx: Mode, function: Any, value: Any) -> str:
     """Return the text of a value for people to read."""
     t = type(value)
-    if t is Active or t in INERT:
+    if t is Active or t in INERT or (is_instance(value) and t.__module__.startswith("numpy")):
         return function(value)
     for name in METHODS[function]:
         method = derivable(value, name)

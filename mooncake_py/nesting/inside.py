@@ -58,9 +58,10 @@ from mooncake_py.recomputation.setting import Setting
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.enclosing import enclosed, enclosing
-from mooncake_py.runtime.fields import own_attributes
 from mooncake_py.runtime.foreign import held_foreign
 from mooncake_py.tangents import NoTangent
+from mooncake_py.tangents.fields import own_attributes
+from mooncake_py.tangents.subclasses import plain_parts
 
 if TYPE_CHECKING:
     from mooncake_py.diagnostics.reporting import Reporting
@@ -117,7 +118,7 @@ def along(ctx: InnerContext, call: Call, value: Any, gradients: Any) -> tuple[An
         for key, tree, v in zip(call.chosen, trees, gradients, strict=True):
             give_tangent(forward, tree, v, f"argument {key}", cotangents=cotangents)
         with enclosed(None):
-            output = forward.call(call.f, *args, **kwargs)
+            output = plain_parts(forward.call(call.f, *args, **kwargs))
         if forward.failure is not None:
             raise forward.failure
     output, aux = value_and_auxiliary(call, output)
@@ -279,7 +280,7 @@ def gradient_in_forward_mode(
         ]
         with computing_on(outer, ctx), Replacer(ctx, active) as replacer:
             args, kwargs, _ = call.lift(replacer)
-            output, aux = value_and_auxiliary(call, run(outer, f, args, kwargs))
+            output, aux = value_and_auxiliary(call, plain_parts(run(outer, f, args, kwargs)))
             scalar_value(f, unwrapped(output))
             if not shells:
                 shells.append(Shell(outer, aux))

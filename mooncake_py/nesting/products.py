@@ -22,6 +22,7 @@ from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.enclosing import enclosed, enclosing
 from mooncake_py.runtime.limits import limits_raised
+from mooncake_py.tangents.subclasses import plain_parts
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -65,7 +66,7 @@ def value_gradient_and_product(
         with InputLifter(forward) as inputs, enclosed(None):
             moved = lifted(forward, inputs, (active,), (tangents,))
             directions = [active_tangent(ctx, forward, node) for node in inputs.nodes]
-            output = run(forward, function, moved, {})
+            output = plain_parts(run(forward, function, moved, {}))
         value = run_back(f, ctx, forward, output)
     leaves = Leaves(None)
     _, gradient = leaves.visit(values)

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from mooncake_py.application.walker import parts_apart, replace_parts
 from mooncake_py.containers import containers, dicts, state
 from mooncake_py.containers.undo import is_plain_key
-from mooncake_py.runtime.fields import own_attributes, set_own_attributes
 from mooncake_py.runtime.memory import undo_assign
+from mooncake_py.tangents.fields import own_attributes, set_own_attributes
 from mooncake_py.tangents.memory import owner
 
 __all__ = ["LAYOUT", "Place", "place_of", "places_of"]

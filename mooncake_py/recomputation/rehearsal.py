@@ -21,9 +21,9 @@ from mooncake_py.recomputation.setting import Setting
 from mooncake_py.rules.kinds import CoDualRule
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, parts
-from mooncake_py.runtime.fields import own_attributes, set_own_attributes
 from mooncake_py.runtime.memory import Memory, undo_assign
 from mooncake_py.runtime.pulls import is_basic, pull_state
+from mooncake_py.tangents.fields import own_attributes, set_own_attributes
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.reverse_mode import ReverseMode

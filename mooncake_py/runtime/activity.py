@@ -26,7 +26,8 @@ from mooncake_py.jitted import is_jitted, is_of_numba
 from mooncake_py.rules.kinds import Like
 from mooncake_py.runtime import buffers
 from mooncake_py.runtime.active import Active
-from mooncake_py.runtime.fields import own_attributes
+from mooncake_py.tangents.fields import own_attributes
+from mooncake_py.tangents.subclasses import plain
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Tracking
@@ -60,11 +61,23 @@ def contains_active(ctx: Tracking, value: Any, seen: set[int]) -> bool:
     if t is Active:
         return True
     if isinstance(value, ndarray) and value.dtype.kind != "O":
-        if t is not ndarray and value.dtype.kind not in "fc":
-            return False
-        return ctx.find(value if t is ndarray else value.view(ndarray)) is not None
+        if t is ndarray:
+            return ctx.find(value) is not None
+        if value.dtype.kind in "fc" and ctx.find(plain(value)) is not None:
+            return True
+        return bool(getattr(value, "__dict__", None)) and holds_active(ctx, value, seen)
     if isinstance(value, buffers.BUFFERS) and buffers.is_active(ctx, value):
         return True
+    return holds_active(ctx, value, seen, parts)
+
+
+def holds_active(
+    ctx: Tracking,
+    value: Any,
+    seen: set[int],
+    parts: Callable[[Any], Iterable[Any]] = lambda value: own_attributes(value).values(),
+) -> bool:
+    """Tell whether a part of a value is active; its attributes are parts of an array."""
     if id(value) in seen:
         return False
     seen.add(id(value))

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from numpy import ndarray
+
 from mooncake_py.runtime import frames
 
 if TYPE_CHECKING:
@@ -42,6 +44,11 @@ def in_order(classes: Any, name: str) -> Any:
     return MISSING
 
 
+def is_of_arrays(found: Any) -> bool:
+    """Tell whether a descriptor reads what arrays have themselves, such as their shape."""
+    return type(found) is GetSetDescriptorType and found.__objclass__ is ndarray
+
+
 def in_python(cls: type, name: str) -> Any:
     """Return a method of a class if it is written in Python, else None."""
     method = in_class(cls, name)
@@ -67,6 +74,8 @@ def own_reader(t: type, name: str) -> Reader | None:
     """Return what ``object.__getattribute__`` does."""
     found: Any = in_class(t, name)
     kind = type(found)
+    if is_of_arrays(found):
+        return lambda ctx, o: ctx.array_attribute(o, name)
     if kind is GetSetDescriptorType and found in frames.VIEWS:
         return lambda ctx, o: frames.VIEWS[found](o)
     getter = in_python(kind, "__get__")
@@ -146,6 +155,8 @@ def super_reader(o: Any, name: str) -> Reader | None:
     found = in_order(mro[mro.index(o.__thisclass__) + 1 :], name)
     bound = None if receiver is start else receiver
     getter = in_python(type(found), "__get__")
+    if is_of_arrays(found) and bound is not None:
+        return lambda ctx, _: ctx.array_attribute(bound, name)
     if isinstance(found, property) and getter is None and bound is not None:
         return None if found.fget is None else lambda ctx, _: ctx.call(found.fget, bound)
     if getter is None:
@@ -171,6 +182,8 @@ def changer(t: type, name: str, method: str) -> Callable[..., Any] | None:
             return lambda ctx, o, v: ctx.setattr(referent(o), name, v)
         return lambda ctx, o: ctx.delattr(referent(o), name)
     found: Any = in_class(t, name)
+    if is_of_arrays(found) and method == "__set__":
+        return lambda ctx, o, v: ctx.set_array_attribute(o, name, v)
     code = in_python(type(found), method)
     if code is not None:
         return lambda ctx, o, *value: ctx.call(code, found, o, *value)

@@ -6,6 +6,8 @@ import functools
 from types import FunctionType
 from typing import TYPE_CHECKING
 
+from numpy import memmap, ndarray
+
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Tracking
 
@@ -23,6 +25,11 @@ def protocol_of(cls: type) -> str:
     return ""
 
 
+def is_array_class(cls: type) -> bool:
+    """Tell whether a class is a subclass of ndarray other than that of memory maps."""
+    return issubclass(cls, ndarray) and cls is not ndarray and not issubclass(cls, memmap)
+
+
 def watch(ctx: Tracking | None, cls: type) -> None:
     """Look at the operands of NumPy from now on, if objects of a class convert themselves.
 
@@ -30,5 +37,9 @@ def watch(ctx: Tracking | None, cls: type) -> None:
     """
     if ctx is None:
         return
-    if protocol_of(cls) or type(getattr(cls, "__float__", None)) is FunctionType:
+    if (
+        is_array_class(cls)
+        or protocol_of(cls)
+        or type(getattr(cls, "__float__", None)) is FunctionType
+    ):
         ctx.watches = True

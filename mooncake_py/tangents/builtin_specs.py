@@ -154,15 +154,9 @@ def differentiable_array(a: np.ndarray) -> bool:
     Raises
     ------
     InvalidTangentError
-        For arrays of objects, structured arrays, and subclasses of ndarray other than memmap.
+        For arrays of objects and structured arrays.
     """
     kind = a.dtype.kind
-    if type(a) not in (np.ndarray, np.memmap) and kind not in "biu":
-        raise InvalidTangentError(
-            f"an array of class {type(a).__qualname__} cannot have a tangent",
-            why="subclasses of ndarray give their operators a meaning of their own",
-            fix="pass a plain array: np.asarray(x), or x.filled(...) of a masked one",
-        )
     if kind == "O":
         raise InvalidTangentError(
             "an array of objects (dtype=object) cannot have a tangent",

@@ -13,6 +13,7 @@ from mooncake_py.tangents.containers import IMMUTABLE, MUTABLE, parts_of
 from mooncake_py.tangents.kinds import NoTangent
 from mooncake_py.tangents.lookup import spec_of
 from mooncake_py.tangents.memory import Shadows, zeros_like_owner
+from mooncake_py.tangents.subclasses import is_instance, plain, with_attributes
 
 __all__ = ["add_to_primal"]
 
@@ -82,11 +83,13 @@ class _Mover:
     def array(self, p: ndarray, t: Any, path: str) -> ndarray:
         if p.dtype.kind not in "OV":
             new = self.copies.view(p)
+            if is_instance(p):
+                new = with_attributes(new, p)
             if t is NoTangent():
                 return new
             if not differentiable_array(p) or not isinstance(t, ndarray) or t.shape != p.shape:
                 raise _no_tangent_of(p, t, path)
-            np.add(p, t, out=new, casting="same_kind")
+            np.add(plain(p), t, out=plain(new), casting="same_kind")
             return new
         if t is not NoTangent():
             raise _no_tangent_of(p, t, path)
@@ -95,7 +98,7 @@ class _Mover:
 
 def _copy_owner(owner: ndarray) -> ndarray:
     copy = zeros_like_owner(owner)
-    copy[...] = owner
+    copy[...] = plain(owner)
     return copy
 
 

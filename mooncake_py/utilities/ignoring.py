@@ -33,9 +33,9 @@ from mooncake_py.rules.declare import contextual
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, holds_inert, is_iterator, parts
 from mooncake_py.runtime.enclosing import enclosed
-from mooncake_py.runtime.fields import own_attributes, set_own_attributes
 from mooncake_py.runtime.memory import undo_assign
 from mooncake_py.runtime.pulls import pull_state
+from mooncake_py.tangents.fields import own_attributes, set_own_attributes
 from mooncake_py.tangents.memory import owner
 from mooncake_py.utilities.stopping import stop_gradient
 

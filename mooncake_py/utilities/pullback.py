@@ -17,6 +17,7 @@ from mooncake_py.modes.reverse.settings import new_context, settings
 from mooncake_py.runtime.compilation import compiles, using
 from mooncake_py.runtime.limits import limits_raised
 from mooncake_py.tangents.equality import value_mismatch
+from mooncake_py.tangents.subclasses import plain_parts
 from mooncake_py.utilities.parameters import Grads, Params
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class PullbackToParameters:
         ctx = new_context(self.settings, self.f, (*self.args, *values), {})
         with limits_raised(), Lifter(ctx) as lifter, guarded(ctx):
             trees = [lifter.visit(value)[1] for value in values]
-            output = run(ctx, self.f, self.args, {})
+            output = plain_parts(run(ctx, self.f, self.args, {}))
             lifter.settle(ctx.tape)
             result = finish(ctx, output)
             ctx.roll_back()

@@ -10,7 +10,7 @@ from mooncake_py.rules.coverage import declaration
 from mooncake_py.rules.kinds import RefusedRule, ZeroDerivativeRule
 from mooncake_py.runtime import scatter
 from tests.coverage.names import SECTIONS, members
-from tests.coverage.reasons import REASONS, UNSUPPORTED
+from tests.coverage.reasons import REASONS, TESTED_ELSEWHERE, UNSUPPORTED
 from tests.rules.test_registry import functions_with_cases
 
 __all__ = ["DERIVED", "NONE", "REFUSED", "RULE", "UNKNOWN", "Entry", "entries"]
@@ -45,6 +45,8 @@ def treatment(name: str, found: Any, tested: Any) -> tuple[str, str]:
     """Return the status of one name, and why."""
     if name in UNSUPPORTED:
         return REFUSED, UNSUPPORTED[name]
+    if name in TESTED_ELSEWHERE:
+        return DERIVED, ""
     if name in REASONS:
         return NONE, REASONS[name]
     try:

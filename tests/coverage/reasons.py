@@ -73,9 +73,13 @@ REASONS: dict[str, str] = dict([
 ])  # fmt: skip
 """Names without a derivative that need no rule, because nothing differentiable goes in."""
 
+TESTED_ELSEWHERE = frozenset({
+    f"numpy.{name}" for name in ("asmatrix", "bmat", "ma", "matrix", "memmap")
+})  # fmt: skip
+"""Classes of arrays and what makes them, whose Python source is derived: see tests/language."""
+
 UNSUPPORTED: dict[str, str] = dict([
-    *each("subclass of ndarray, which changes what operations mean",
-          "asmatrix bmat ma matrix memmap recarray record"),
+    *each("record arrays, whose elements are no numbers", "recarray record"),
     *each("gives access to the bytes of an array", """
         frombuffer fromstring ndarray.ctypes ndarray.data ndarray.getfield
         ndarray.tobytes ndarray.to_device

@@ -26,7 +26,7 @@ from mooncake_py.rooms import ROOMS
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.attribute_lookup import MISSING
-from mooncake_py.runtime.fields import own_attributes
+from mooncake_py.tangents.fields import own_attributes
 
 __all__ = ["Part", "is_opaque", "parts_of"]
 

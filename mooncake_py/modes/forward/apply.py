@@ -137,8 +137,8 @@ def apply_linear(rule: LinearRule, ctx: ForwardContext, f: Any, args: Any, kwarg
     refuse_other_active(rule, ctx, args, kwargs, (*rule.wrt, *rule.stepwise))
     if all(t is None for t in tangents.values()):
         return drops.computed(ctx, f, args, ctx.base.call(f, *primals, **kwargs))
-    y = ctx.on_primals(f, *primals, **kwargs)
     ctx.refuse_subclasses(primals)
+    y = ctx.on_primals(f, *primals, **kwargs)
     if not is_inexact(y):
         return drops.output(ctx, rule, y, primals)
     if is_view(y, primals, tangents):
@@ -206,6 +206,7 @@ def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
     primals = tuple(map(ctx.primal, args))
     if all(t is None for t in tangents):
         return drops.computed(ctx, f, args, ctx.base.call(f, *primals, **kwargs))
+    ctx.refuse_subclasses(primals)
     before = marshalling.Contents(primals) if rule.by_user else None
     if rule.jvp is not None:
         y = ctx.base.call(f, *primals, **kwargs)

@@ -18,6 +18,7 @@ from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.settings import Settings, new_context, settings
 from mooncake_py.runtime.enclosing import enclosed, enclosing
 from mooncake_py.tangents import NoTangent
+from mooncake_py.tangents.subclasses import plain_parts
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -84,7 +85,7 @@ def run_over(base: Mode, f: Callable[..., Any], primals: Any, tangents: Any) -> 
     guard(ctx)
     with TangentLifter(ctx) as lifter, enclosed(None):
         values = lifted(ctx, lifter, primals, tangents)
-        return ctx, run(ctx, f, values, {})
+        return ctx, plain_parts(run(ctx, f, values, {}))
 
 
 def push_state_forward(

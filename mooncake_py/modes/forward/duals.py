@@ -15,6 +15,7 @@ from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.memory import Memory
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.memory import owner, shadow_view
+from mooncake_py.tangents.subclasses import plain
 
 if TYPE_CHECKING:
     from mooncake_py.modes.forward.context import ForwardContext
@@ -39,7 +40,7 @@ class TangentSettler(Settler):
 
     @override
     def visit_array(self, value: ndarray) -> tuple[Any, Any]:
-        return value, value if type(value) is ndarray and differentiable_array(value) else None
+        return value, plain(value) if differentiable_array(value) else None
 
 
 class TangentFinder(Finder, TangentSettler):
@@ -54,8 +55,8 @@ class TangentReader(TangentFinder):
         _, found = super().visit_array(value)
         if found is None:
             return value, None
-        node = Memory.of(value)
-        tangent = self.ctx.blocks.tangent_of(value)
+        node = Memory.of(found)
+        tangent = self.ctx.blocks.tangent_of(found)
         node.grad = None if tangent is None else np.array(tangent, order="C")
         return value, node
 

@@ -30,6 +30,7 @@ from mooncake_py.recomputation.structures import gathered
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.enclosing import enclosed
+from mooncake_py.tangents.subclasses import plain_parts
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -137,7 +138,7 @@ def value_of(ctx: ForwardContext, call: Call, output: Any, whole: bool) -> tuple
 
 def slope_of(ctx: ForwardContext, value: Any) -> Any:
     """Return the tangent of a number that may stand in an array."""
-    _, slope = ctx.split(value)
+    _, slope = ctx.split(plain_parts(value))
     return 0.0 if slope is None else np.array(slope)[()]
 
 
@@ -152,7 +153,7 @@ def along_inside(
         ctx = ForwardContext(below, plain=False)
         guard(ctx)
         with InputLifter(ctx) as lifter, enclosed(None):
-            output = run_moved(ctx, lifter, call, direction)
+            output = plain_parts(run_moved(ctx, lifter, call, direction))
             output, aux = value_and_auxiliary(call, output)
         scalar_value(call.f, unwrapped(output))
         _, slope = ctx.split(output)

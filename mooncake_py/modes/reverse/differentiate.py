@@ -20,6 +20,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.compilation import compiles
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.limits import limits_raised
+from mooncake_py.tangents.subclasses import plain_parts
 
 if TYPE_CHECKING:
     from mooncake_py.modes.reverse.storage import Workspace
@@ -85,6 +86,7 @@ def run_both_ways(ctx: ReverseContext, call: Call) -> tuple[Any, tuple[Any, ...]
         output, aux = value_and_copy(ctx, call, output)
         lifter.settle(ctx.tape)
         value = scalar_value(call.f, output)
+        output = plain_parts(output)
         if type(output) is Active:
             output.add(1.0)
         elif type(output) is ndarray and (node := ctx.find(output)) is not None:

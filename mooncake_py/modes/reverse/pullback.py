@@ -29,6 +29,7 @@ from mooncake_py.rules import local
 from mooncake_py.runtime.compilation import compiles, using
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.limits import limits_raised
+from mooncake_py.tangents.subclasses import plain_parts
 
 __all__ = ["Vjp"]
 
@@ -63,6 +64,7 @@ class Vjp:
         with self.draws, self.apart or nullcontext():
             ctx, start, own = self.forward()
         y = independent(ctx, self.output)
+        self.output = plain_parts(self.output)
         self.waiting = Suspended(ctx, start, own)
         if self.waiting.can_resume:
             self.ctx = ctx

@@ -1,0 +1,46 @@
+"""The classes of arrays that NumPy itself has in Python: on constants they run as they are."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from mooncake_py.runtime.operators import BINARY
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Tracking
+
+__all__ = ["runs_as_it_is"]
+
+CHANGES = frozenset({
+    "__setitem__", "__setmask__", "__setattr__", "__setstate__", "put", "putmask", "sort", "resize",
+    "partition", "harden_mask", "soften_mask", "unshare_mask", "shrink_mask", "set_fill_value",
+    "__array_finalize__", "_update_from", "__init__",
+    *(op.inplace_method for op in BINARY.values()),
+})  # fmt: skip
+
+
+def runs_as_it_is(ctx: Tracking, f: FunctionType, args: Any, kwargs: Any) -> bool:
+    """Tell whether a function is of `numpy.ma` or `numpy.matrix`, and no derivative follows it."""
+    if not f.__globals__.get("__name__", "").startswith(("numpy.ma.", "numpy.matrixlib.")):
+        return False
+    if changes(f, args, kwargs) or any(map(is_called_back, args)):
+        return False
+    return not any(map(ctx.contains_active, (*args, *kwargs.values())))
+
+
+def is_called_back(value: Any) -> bool:
+    """Tell whether an argument is code of the user's."""
+    return (
+        callable(value)
+        and not isinstance(value, type)
+        and not (getattr(value, "__module__", None) or "").startswith("numpy")
+    )
+
+
+def changes(f: FunctionType, args: Any, kwargs: Any) -> bool:
+    """Tell whether a call writes to one of its arguments, or sets an attribute."""
+    if f.__name__ in CHANGES or kwargs.get("out") is not None:
+        return True
+    owner = type(args[0]) if args else None
+    return len(args) == 2 and isinstance(getattr(owner, f.__name__, None), property)

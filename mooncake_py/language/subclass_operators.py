@@ -1,0 +1,116 @@
+"""Operators, comparisons and elements of instances of subclasses, as ndarray has them in C."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.language.subclass_instances import dressed
+from mooncake_py.language.subclass_protocols import call_ufunc, overriding
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.operators import BINARY, UNARY, BinaryOperator
+from mooncake_py.tangents.subclasses import is_instance, plain, plain_parts
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
+__all__ = ["COMPARING", "METHODS", "defers", "inplace", "item", "items", "operate", "takes_part"]
+
+Method = Callable[..., Any]
+COMPARING = {
+    "__lt__": np.less, "__le__": np.less_equal, "__eq__": np.equal, "__ne__": np.not_equal,
+    "__gt__": np.greater, "__ge__": np.greater_equal,
+}  # fmt: skip
+
+
+def takes_part(value: Any) -> bool:
+    """Tell whether NumPy asks the class of an operand what an operator of arrays means."""
+    return is_instance(value) or bool(overriding((value,), "__array_ufunc__"))
+
+
+def operate(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
+    """Run an operator of arrays, of which an operand is an instance of a subclass."""
+    if op.name == "pow" and isinstance(a, ndarray) and type(b) in (int, float):
+        ufunc = power_by(type(b), b)
+        return call_ufunc(ctx, ufunc, "__call__", (a, b)[: ufunc.nin], {})
+    return call_ufunc(ctx, op.ufunc, "__call__", (a, b), {})
+
+
+class Asks(ndarray):
+    """Arrays that return which ufunc an operator is."""
+
+    def __array_ufunc__(self, ufunc: Any, *args: Any, **kwargs: Any) -> Any:
+        return ufunc
+
+
+@functools.lru_cache(maxsize=64)
+def power_by(kind: type, exponent: Any) -> np.ufunc:
+    """Return the ufunc that ``a ** exponent`` is: versions of NumPy choose otherwise.
+
+    The type of the exponent matters too: 2 and 2.0 are one key of a cache.
+    """
+    found: Any = np.ones(1).view(Asks) ** kind(exponent)
+    return found
+
+
+def defers(a: Any, b: Any) -> bool:
+    """Tell whether the operator of an array leaves the operation to another operand."""
+    if isinstance(b, ndarray) or type(b) is Active:
+        return getattr(type(b), "__array_ufunc__", 0) is None
+    method = getattr(type(b), "__array_ufunc__", 0)
+    if method != 0:
+        return method is None
+    priority = getattr(b, "__array_priority__", None)
+    return priority is not None and priority > getattr(a, "__array_priority__", 0.0)
+
+
+def inplace(ctx: Mode, op: BinaryOperator, x: ndarray, v: Any) -> Any:
+    """Run ``x op= v`` and return what the name is bound to."""
+    if overriding((x, v), "__array_ufunc__"):
+        return call_ufunc(ctx, op.ufunc, "__call__", (x, v), {"out": (x,)})
+    ctx.inplace_array(op, plain(x), plain_parts(v))
+    return x
+
+
+def item(ctx: Mode, o: ndarray, i: Any) -> Any:
+    """Run ``o[i]``: what is an array is of the class of `o`."""
+    y = ctx.getitem(plain(o), plain_parts(i))
+    return dressed(ctx, y, type(o), o) if type(y) is ndarray else y
+
+
+def items(ctx: Mode, o: ndarray) -> Iterator[Any]:
+    """Yield the parts of an instance along its first axis."""
+    if not o.ndim:
+        raise TypeError("iteration over a 0-d array")
+    for i in range(len(plain(o))):
+        yield ctx.getitem(o, i)
+
+
+# Special methods called by their names, past those of the class.
+
+
+def table() -> dict[str, Method]:
+    """Return what each special method of an array runs."""
+    found: dict[str, Method] = {"__getitem__": item, "__iter__": items}
+    for op in BINARY.values():
+        found[op.method] = lambda ctx, a, b, op=op: forward(ctx, op, a, b)
+        found[op.reflected] = lambda ctx, a, b, op=op: operate(ctx, op, b, a)
+        found[op.inplace_method] = lambda ctx, a, b, op=op: inplace(ctx, op, a, b)
+    for _, ufunc, method in UNARY.values():
+        found[method] = lambda ctx, a, ufunc=ufunc: call_ufunc(ctx, ufunc, "__call__", (a,), {})
+    found["__abs__"] = lambda ctx, a: call_ufunc(ctx, np.absolute, "__call__", (a,), {})
+    for name, ufunc in COMPARING.items():
+        found[name] = lambda ctx, a, b, ufunc=ufunc: call_ufunc(ctx, ufunc, "__call__", (a, b), {})
+    return found
+
+
+def forward(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
+    """Run ``ndarray.__op__(a, b)``."""
+    return NotImplemented if defers(a, b) else operate(ctx, op, a, b)
+
+
+METHODS = table()

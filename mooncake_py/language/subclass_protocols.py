@@ -1,0 +1,151 @@
+"""NumPy's protocols: which class of its operands a function of NumPy asks, and what it asks it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy import ndarray
+from numpy._core import umath
+
+from mooncake_py.application.out_argument import named_out
+from mooncake_py.language.subclass_instances import wrapped, wrapping
+from mooncake_py.runtime.active import Active
+from mooncake_py.tangents.subclasses import is_instance, plain_parts
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
+__all__ = ["MISSING", "apply_ufunc", "ask_function", "call_ufunc", "overriding"]
+
+MISSING: Any = object()
+UMATH: Any = umath
+FUNCTIONS: dict[Any, Any] = {UMATH.clip: np.clip}
+"""By ufuncs that only NumPy calls, the functions that users call."""
+BY_POSITION = {
+    "reduce": ("axis", "dtype", "out", "keepdims", "initial", "where"),
+    "accumulate": ("axis", "dtype", "out"),
+    "reduceat": ("indices", "axis", "dtype", "out"),
+}
+
+
+def overriding(operands: Any, name: str) -> list[Any]:
+    """Return one operand of each class with a protocol of its own, in the order NumPy asks them.
+
+    It goes from left to right, but asks a subclass before a class that it is derived from.
+    """
+    found: list[Any] = []
+    native = getattr(ndarray, name)
+    for x in operands:
+        t = type(x)
+        if t is ndarray or t is Active or any(type(other) is t for other in found):
+            continue
+        method = getattr(t, name, MISSING)
+        if method is MISSING or method is native or not (method is None or is_python(method)):
+            continue
+        at = next((i for i, o in enumerate(found) if issubclass(t, type(o))), len(found))
+        found.insert(at, x)
+    return found
+
+
+def is_python(method: Any) -> bool:
+    """Tell whether a method runs code in Python."""
+    return type(method) is FunctionType
+
+
+# Ufuncs.
+
+
+def call_ufunc(ctx: Mode, f: np.ufunc, method: str, args: Any, kwargs: Any) -> Any:
+    """Run ``f(*args)``, or another method of a ufunc, as the classes of its operands have it."""
+    inputs, kwargs = normalized(f, method, args, kwargs)
+    asked = overriding((*inputs, *kwargs.get("out", ())), "__array_ufunc__")
+    for x in asked:
+        override = type(x).__array_ufunc__
+        if override is None:
+            raise TypeError(
+                f"operand '{type(x).__name__}' does not support ufuncs (__array_ufunc__=None)"
+            )
+        y = ctx.call(override, x, f, method, *inputs, **kwargs)
+        if y is not NotImplemented:
+            return y
+    if asked:
+        names = ", ".join(repr(type(x).__name__) for x in inputs)
+        raise TypeError(
+            "operand type(s) all returned NotImplemented from "
+            f"__array_ufunc__({f!r}, {method!r}, ...): {names}"
+        )
+    return apply_ufunc(ctx, f, method, inputs, kwargs)
+
+
+def normalized(f: np.ufunc, method: str, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
+    """Return the operands of a ufunc, and the rest by keyword, with a tuple of outputs."""
+    if method == "__call__":
+        args, kwargs = named_out(f, args, kwargs)
+    elif method in BY_POSITION:
+        first = 2 if method == "reduceat" else 1
+        names = BY_POSITION[method][first - 1 :]
+        given = dict(zip(names, args[first:], strict=False))
+        args, kwargs = args[:first], given | kwargs
+    kwargs = {name: v for name, v in kwargs.items() if v is not np._NoValue}
+    out = kwargs.pop("out", None)
+    if out is not None and out is not Ellipsis:
+        out = out if type(out) is tuple else (out,)
+        if any(part is not None for part in out):
+            kwargs["out"] = out
+    return args, kwargs
+
+
+def apply_ufunc(ctx: Mode, f: np.ufunc, method: str, inputs: Any, kwargs: Any) -> Any:
+    """Run a ufunc on the plain arrays of its operands, and wrap what it returns.
+
+    That is what ``ndarray.__array_ufunc__`` does.
+    """
+    if overriding((*inputs, *kwargs.get("out", ())), "__array_ufunc__"):
+        return NotImplemented
+    out = kwargs.get("out")
+    function = FUNCTIONS.get(f, f) if method == "__call__" else getattr(f, method)
+    options = {name: plain_parts(v) for name, v in kwargs.items()}
+    y = ctx.call(function, *plain_parts(tuple(inputs)), **options)
+    if out is not None:
+        return out if len(out) > 1 else out[0]
+    if method == "at" or kwargs.get("subok") is False:
+        return y
+    x = wrapping(inputs if method in ("__call__", "outer") else inputs[:1])
+    if x is None:
+        return y
+    if type(y) is tuple:
+        return tuple(wrapped(ctx, x, v, (f, tuple(inputs), i)) for i, v in enumerate(y))
+    return wrapped(ctx, x, y, (f, tuple(inputs), 0) if method == "__call__" else None)
+
+
+# Other functions.
+
+
+def relevant(values: Any) -> Iterator[Any]:
+    """Yield the arguments that NumPy looks at, and the items of sequences among them."""
+    for value in values:
+        if type(value) is list or type(value) is tuple:
+            yield from value
+        else:
+            yield value
+
+
+def ask_function(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Ask the classes of the arguments to run a function of NumPy; `MISSING` if none is asked."""
+    operands = list(relevant((*args, *kwargs.values())))
+    asked = overriding(operands, "__array_function__")
+    classes = [type(x) for x in operands if is_instance(x)] + [type(x) for x in asked]
+    types = tuple(dict.fromkeys(classes))
+    for x in asked:
+        y = ctx.call(type(x).__array_function__, x, f, types, args, kwargs)
+        if y is not NotImplemented:
+            return y
+    if asked:
+        raise TypeError(
+            f"no implementation found for 'numpy.{f.__name__}' on types that implement "
+            f"__array_function__: {[type(x) for x in asked]}"
+        )
+    return MISSING

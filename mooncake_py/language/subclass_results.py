@@ -1,0 +1,89 @@
+"""What class a function of NumPy in C gives its result: found by running it on stand-ins.
+
+Each function of NumPy has rules of its own for that.  So it is run on the plain arrays, with the
+derivative, and once more on views of classes that do nothing but say where they came from.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+from numpy import ndarray
+
+from mooncake_py.language.subclass_instances import as_own_array, dressed
+from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.runtime.quiet import Quiet
+from mooncake_py.tangents.subclasses import is_instance, plain_parts
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
+__all__ = ["run_on_plain"]
+
+
+def run_on_plain(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function in C on plain arrays, and make of the result what NumPy makes."""
+    out = kwargs.get("out")
+    y = ctx.call(f, *plain_parts(args), **{name: plain_parts(v) for name, v in kwargs.items()})
+    if out is not None:
+        return out[0] if type(out) is tuple else out
+    if y is None or f is ndarray.setflags:  # it writes
+        return y
+    stand_ins = StandIns()
+    given = unwrapped((stand_ins.of(args), stand_ins.of(kwargs)))
+    with Quiet():
+        return stand_ins.made(ctx, y, f(*given[0], **given[1]))
+
+
+@functools.lru_cache(maxsize=256)
+def silent_class(cls: type) -> type:
+    """Return a class that results are of where they would be of `cls`, and that runs no code."""
+    priority = getattr(cls, "__array_priority__", 0.0)
+    priority = priority if isinstance(priority, (int, float)) else 0.0
+    fields = {"__array_priority__": priority, "__array_finalize__": note, "stands_for": cls}
+    return type(cls.__name__, (ndarray,), fields)
+
+
+def note(made: Any, template: Any) -> None:
+    """Note what NumPy hands to ``__array_finalize__``."""
+    made.template = template
+
+
+class StandIns:
+    """Arrays that stand for instances of subclasses."""
+
+    def __init__(self) -> None:
+        self.originals: dict[int, tuple[ndarray, ndarray]] = {}  # by id, beside the stand-in
+
+    def of(self, value: Any) -> Any:
+        """Return a value with stand-ins for instances, in sequences and dicts too."""
+        t = type(value)
+        if t is list or t is tuple:
+            return t(map(self.of, value))
+        if t is dict:
+            return {name: self.of(part) for name, part in value.items()}
+        if not is_instance(value):
+            return value
+        new = ndarray.view(value, silent_class(t))
+        self.originals[id(new)] = value, new
+        return new
+
+    def template(self, made: Any) -> Any:
+        """Return the instance that a result is finalized by, perhaps over others; None if none."""
+        while made is not None and id(made) not in self.originals:
+            made = getattr(made, "template", None)
+        return None if made is None else self.originals[id(made)][0]
+
+    def made(self, ctx: Mode, y: Any, sample: Any) -> Any:
+        """Return a result as it is of the classes that a sample is of."""
+        if id(sample) in self.originals and self.originals[id(sample)][1] is sample:
+            return self.originals[id(sample)][0]
+        cls = getattr(type(sample), "stands_for", None)
+        if cls is not None:
+            return dressed(ctx, as_own_array(ctx, y), cls, self.template(sample))
+        if isinstance(sample, (tuple, list)) and type(y) is type(sample):
+            parts = [self.made(ctx, v, s) for v, s in zip(y, sample, strict=True)]
+            result: Any = type(y)(*parts) if hasattr(y, "_fields") else type(y)(parts)
+            return result
+        return y

@@ -1,0 +1,99 @@
+"""Subclasses of ndarray: an instance is an array with a class and attributes.
+
+Its memory is that of any array: what is known of it is asked through a plain view.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.tangents.fields import own_attributes, set_own_attributes
+
+__all__ = ["Met", "is_instance", "named", "plain", "plain_parts", "undressed", "with_attributes"]
+
+
+class Met(BaseException):
+    """Active data meets an instance of a subclass, in an operation on plain arrays.
+
+    It is for the engine alone, which catches it where the operation was called.
+    """
+
+
+def is_instance(value: Any) -> TypeGuard[ndarray]:
+    """Tell whether a value is an instance of a subclass; memory maps count as plain arrays."""
+    return (
+        isinstance(value, ndarray) and type(value) is not ndarray and type(value) is not np.memmap
+    )
+
+
+def named(value: Any) -> str | None:
+    """Return the name of the subclass that a value, or an element of a sequence, belongs to."""
+    if type(value) is list or type(value) is tuple:
+        return next(filter(None, map(named, value)), None)
+    return type(value).__name__ if is_instance(value) else None
+
+
+def plain(a: ndarray) -> ndarray:
+    """Return a plain array over the memory of any array, past methods of its class."""
+    return a if type(a) is ndarray else ndarray.view(a, ndarray)
+
+
+def plain_parts(value: Any, above: frozenset[int] = frozenset()) -> Any:
+    """Return a value with plain arrays for instances of subclasses, in sequences and dicts too.
+
+    What contains itself is entered once: `above` are the ids of the containers round the value.
+    """
+    t = type(value)
+    if t is not list and t is not tuple and t is not dict:
+        return plain(value) if is_instance(value) else value
+    if id(value) in above:
+        return value
+    above = above | {id(value)}
+    old = list(value.values()) if t is dict else value
+    parts = [plain_parts(part, above) for part in old]
+    if all(new is part for new, part in zip(parts, old, strict=True)):
+        return value
+    return dict(zip(value, parts, strict=True)) if t is dict else t(parts)
+
+
+@functools.lru_cache(maxsize=256)
+def bare(cls: type) -> type | None:
+    """Return a class with the layout of another one that does nothing when it is made a view of.
+
+    None if there is no such class.
+    """
+    found = type(cls.__name__, (ndarray,), {})
+    try:
+        np.empty(0).view(found).__class__ = cls
+    except TypeError:
+        return None
+    return found
+
+
+def undressed(cls: type, a: ndarray) -> Any:
+    """Return a view of an array as an instance of a class, without its ``__array_finalize__``.
+
+    None if the class has slots, or is not written in Python.
+    """
+    layout = bare(cls)
+    if layout is None:
+        return None
+    view: Any = ndarray.view(a, layout)
+    view.__class__ = cls
+    return view
+
+
+def with_attributes(a: ndarray, like: ndarray, fields: dict[Any, Any] | None = None) -> ndarray:
+    """Return an array as an instance of the class of another one, with its attributes.
+
+    The attributes are those of the other, or `fields`.
+    """
+    made = undressed(type(like), a)
+    if made is None:
+        made = ndarray.view(a, type(like))
+    set_own_attributes(made, own_attributes(like) if fields is None else fields)
+    return made
