@@ -445,7 +445,7 @@ def function_name(function: Any) -> str:
 
 def ufunc_module(ufunc: Any) -> str:
     """Return the module that a ufunc lives in, which it does not say."""
-    for module in ("numpy", "scipy.special"):
+    for module in ("numpy", "scipy.special", "scipy.special._ufuncs"):
         if getattr(sys.modules.get(module), ufunc.__name__, None) is ufunc:
             return module
     return "numpy"

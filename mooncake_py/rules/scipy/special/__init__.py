@@ -1,11 +1,13 @@
 """Rules for `scipy.special`, a module for each family of functions.
 
-An order or a parameter in which the derivative has no closed form is refused where it is active.
+An order or a parameter in which the derivative has no closed form is refused where it is active,
+except for those of distribution functions, see :mod:`parameters`.
 Functions written in Python (`softmax`, `comb`) are derived, and need no rule.
 Equation numbers are those of the DLMF, https://dlmf.nist.gov.
 """
 
 from mooncake_py.rules.scipy.special import bessel as bessel
+from mooncake_py.rules.scipy.special import distributions as distributions
 from mooncake_py.rules.scipy.special import elementary as elementary
 from mooncake_py.rules.scipy.special import elliptic as elliptic
 from mooncake_py.rules.scipy.special import errors as errors

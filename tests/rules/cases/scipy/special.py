@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import special as ss
 
+from mooncake_py.rules.scipy.special.distributions import found
+from mooncake_py.rules.scipy.special.incomplete import beta_density, gamma_density
 from tests.rules.cases import Case, layouts_once
 
 __all__ = ["cases"]
@@ -96,6 +98,54 @@ WITH_PARAMETERS: list[tuple[Callable[..., Any], tuple[int, ...], Interval]] = [
     (ss.eval_jacobi, (0, 1, 3), (-2, 2)), (ss.eval_gegenbauer, (3, 2), (-2, 2)),
     (ss.eval_genlaguerre, (3, 2), (-2, 2)),
 ]  # fmt: skip
+# Functions of distributions, with respect to parameters as well: intervals of all arguments.
+DISTRIBUTIONS: list[tuple[str, tuple[Interval, ...]]] = [
+    ("gammainc", ((0.5, 4), (0.3, 4))), ("gammaincc", ((0.5, 4), (0.3, 4))),
+    ("gammaincinv", ((0.5, 4), (0.1, 0.9))), ("gammainccinv", ((0.5, 4), (0.1, 0.9))),
+    ("betainc", ((0.5, 4), (0.5, 4), (0.1, 0.9))), ("betaincc", ((0.5, 4), (0.5, 4), (0.1, 0.9))),
+    ("betaincinv", ((0.5, 4), (0.5, 4), (0.1, 0.9))),
+    ("betainccinv", ((0.5, 4), (0.5, 4), (0.1, 0.9))),
+    ("chdtr", ((0.5, 4), (0.3, 4))), ("chdtrc", ((0.5, 4), (0.3, 4))),
+    ("chdtri", ((0.5, 4), (0.1, 0.9))), ("stdtr", ((0.5, 4), (-2, 2))),
+    ("stdtrit", ((0.5, 4), (0.1, 0.9))),
+    ("fdtr", ((0.5, 4), (0.5, 4), (0.3, 4))), ("fdtrc", ((0.5, 4), (0.5, 4), (0.3, 4))),
+    ("fdtri", ((1.5, 4), (1.5, 4), (0.1, 0.9))),
+    ("chndtr", ((0.3, 4), (0.5, 4), (0.3, 4))), ("chndtrix", ((0.1, 0.9), (1.5, 4), (0.3, 4))),
+    ("_ncx2_pdf", ((0.3, 4), (0.5, 4), (0.3, 4))), ("_ncx2_sf", ((0.3, 4), (0.5, 4), (0.3, 4))),
+    ("_ncx2_isf", ((0.1, 0.9), (1.5, 4), (0.3, 4))),
+    ("ncfdtr", ((1.5, 4), (2.5, 4), (0.3, 4), (0.3, 4))),
+    ("ncfdtri", ((1.5, 4), (2.5, 4), (0.3, 4), (0.1, 0.9))),
+    ("_ncf_pdf", ((0.3, 4), (1.5, 4), (2.5, 4), (0.3, 4))),
+    ("_ncf_sf", ((0.3, 4), (1.5, 4), (2.5, 4), (0.3, 4))),
+    ("_ncf_isf", ((0.1, 0.9), (1.5, 4), (2.5, 4), (0.3, 4))),
+    ("nctdtr", ((1.5, 4), (-2, 2), (-2, 2))), ("nctdtrit", ((1.5, 4), (-2, 2), (0.1, 0.9))),
+    ("_nct_pdf", ((-2, 2), (1.5, 4), (-2, 2))), ("_nct_sf", ((-2, 2), (1.5, 4), (-2, 2))),
+    ("_nct_isf", ((0.1, 0.9), (1.5, 4), (-2, 2))),
+    ("_beta_pdf", ((0.1, 0.9), (0.5, 4), (0.5, 4))),
+    ("_beta_ppf", ((0.1, 0.9), (0.5, 4), (0.5, 4))),
+    ("_skewnorm_cdf", ((-2, 2), (-1, 1), (0.5, 2), (-3, 3))),
+    ("_skewnorm_ppf", ((0.1, 0.9), (-1, 1), (0.5, 2), (-3, 3))),
+    ("_skewnorm_isf", ((0.1, 0.9), (-1, 1), (0.5, 2), (-3, 3))),
+    ("_invgauss_ppf", ((0.1, 0.9), (0.5, 2), (0.5, 2))),
+    ("_invgauss_isf", ((0.1, 0.9), (0.5, 2), (0.5, 2))),
+    ("_cauchy_ppf", ((0.1, 0.9), (-1, 1), (0.5, 2))),
+    ("_cauchy_isf", ((0.1, 0.9), (-1, 1), (0.5, 2))),
+    ("_landau_pdf", ((-2, 4), (-1, 1), (0.5, 2))), ("_landau_cdf", ((-2, 4), (-1, 1), (0.5, 2))),
+    ("_landau_sf", ((-2, 4), (-1, 1), (0.5, 2))), ("_landau_ppf", ((0.1, 0.9), (-1, 1), (0.5, 2))),
+    ("_landau_isf", ((0.1, 0.9), (-1, 1), (0.5, 2))),
+    ("_cosine_cdf", ((-3, 3),)), ("_cosine_invcdf", ((0.1, 0.9),)),
+    ("tklmbda", ((-0.4, 0.4), (-1, 1))), ("powm1", ((0.3, 3), (-2, 2))),
+    ("_log1mexp", ((-3, -0.1),)), ("_kolmogp", ((0.5, 2),)), ("kolmogorov", ((0.5, 2),)),
+    ("_kolmogc", ((0.5, 2),)), ("kolmogi", ((0.1, 0.9),)), ("_kolmogci", ((0.1, 0.9),)),
+]  # fmt: skip
+# Piecewise polynomials: between knots.
+SMIRNOV = (
+    ("_smirnovp", 0.25),
+    ("smirnov", 0.25),
+    ("_smirnovc", 0.25),
+    ("smirnovi", 0.3),
+    ("_smirnovci", 0.3),
+)
 COMPLEX_WITH_ORDER = (
     ss.jv, ss.yv, ss.iv, ss.kv, ss.jve, ss.yve, ss.ive, ss.kve, ss.hankel1, ss.hankel2,
     ss.hankel1e, ss.hankel2e, ss.spherical_jn, ss.spherical_yn, ss.spherical_in, ss.spherical_kn,
@@ -147,6 +197,27 @@ def order_cases() -> list[Case]:
             for n in (0, 2)
         ),
         Case(bessel_of_half_order, (between(0.3, 4),), options=REAL),
+    ]
+
+
+def distribution_cases() -> list[Case]:
+    """Functions that SciPy has in this version."""
+    first = Case(beta_density, (0.7, 1.3, 2.2, 1.4, between(0.1, 0.9)), options=REAL)
+    return [
+        first,
+        Case(gamma_density, (0.7, 1.6, between(0.3, 4)), options=REAL),
+        *(
+            Case(
+                f, tuple(between(*interval, 3) for interval in intervals), label=name, options=REAL
+            )
+            for name, intervals in DISTRIBUTIONS
+            if (f := found(name)) is not None
+        ),
+        *(
+            Case(f, (5, np.array([x])), label=name, options=REAL)
+            for name, x in SMIRNOV
+            if (f := found(name)) is not None
+        ),
     ]
 
 
@@ -210,5 +281,5 @@ def edge_cases() -> list[Case]:
 
 def cases() -> list[Case]:
     """All cases of the family."""
-    elementwise = layouts_once([*argument_cases(), *order_cases()])
+    elementwise = layouts_once([*argument_cases(), *order_cases(), *distribution_cases()])
     return [*elementwise, *derived_cases(), *edge_cases()]
