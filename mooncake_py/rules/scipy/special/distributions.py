@@ -14,6 +14,7 @@ import numpy as np
 from scipy import special as ss
 
 from mooncake_py.rules.declare import elementwise, not_implemented
+from mooncake_py.rules.kinds import Partial
 from mooncake_py.rules.scipy.special.elementary import in_exponent
 from mooncake_py.rules.scipy.special.incomplete import beta_density, logarithm, times
 from mooncake_py.rules.scipy.special.parameters import (
@@ -35,7 +36,7 @@ def found(name: str) -> Any:
     return getattr(ss, name, None) or getattr(ss._ufuncs, name, None)
 
 
-def density(name: str, *slopes: Function) -> None:
+def density(name: str, *slopes: Partial) -> None:
     """Declare a density by its derivatives."""
     if found(name) is not None:
         elementwise(found(name), *slopes)
