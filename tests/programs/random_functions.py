@@ -84,7 +84,8 @@ SCALARS = (
     "int(a) * 0.1", "np.max(v)", "np.min(m)", "x[np.argmax(y)]", "np.prod(v[:3])", "sum(x)",
     "max(a, 0)", "min(1, b, k)", "round(a) * 0.1", "2 ** k * 0.1", "n ** (k + 1) * 0.01",
     "(-1) ** i * b", "round(b * b + i)", "m.trace() * 0.1", "np.round(a, 1)",
-    "(2 + k) ** 5 * 0.001",
+    "(2 + k) ** 5 * 0.001", "x[x > 0.3].sum()", "len(v[v < 0]) * 0.2", "np.sum(m[m > 0.5] ** 2)",
+    "np.flatnonzero(w > 0).sum() * 0.1",
     "np.count_nonzero(v > 0.2) * 0.3", "max(y)", "x[np.searchsorted(np.arange(4) * 0.5, a)]",
 )  # fmt: skip
 TESTS = (
@@ -106,6 +107,8 @@ OTHERS = (
     "m = np.linalg.cholesky(np.eye(n) + m @ m.T)", "b += 0.1 * np.linalg.det(np.eye(n) + m @ m.T)",
     "a += 0.1 * np.trace(m)", "m -= 0.2 * np.eye(n, k=k)",
     "x[c] = 0.5 * y", "v[c - 2] += 0.1 * w * v", "m[c, k] *= 0.5", "m[..., k] -= 0.1 * x",
+    "g = y > 0; h = v[g]; v[g] = h * x[g][::-1]", "x[y > 0] += v[y > 0] * w[c][y > 0]",
+    "m[x > 0] *= 0.5", "m[:, v > 0.1] -= 0.1", "m[m > 1.0] = m[m > 1.0] / (1.0 + m[m > 1.0].sum())",
     "m[c[1:3]] = 0.3 * v", "m[c, c[k]] = x[c] + 0.1 * m[k, ...]", "v[[k, -1]] = w[[2, k]] * 0.5",
 )  # fmt: skip
 

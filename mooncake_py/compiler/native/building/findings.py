@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from mooncake_py.syntax.nodes import Place
+
 __all__ = ["Again", "Findings"]
 
 
@@ -28,6 +30,8 @@ class Findings:
         Variables of tuples that a loop or a branch binds anew.
     mixed : set of str
         The memory of lists that hold floats of Python and of NumPy.
+    compressed : set of Place or None
+        Where what a mask picks stands beside something else: it is an array there.
     counters : set of str
         Attributes of objects that are made within, ints, which are bound again.
     assigned : dict of str to (tuple, str)
@@ -42,5 +46,6 @@ class Findings:
         self.dropped: set[str] = set()
         self.unpacked: set[str] = set()
         self.mixed: set[str] = set()
+        self.compressed: set[Place | None] = set()
         self.counters: set[str] = set()
         self.assigned: dict[str, tuple[tuple[int | str, ...], str]] = {}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from mooncake_py.compiler.ir import Check, Compare, Const, Expr, Load, Name, Op, Select
-from mooncake_py.compiler.native.building import operations
+from mooncake_py.compiler.native.building import masks, operations
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.values import (
     Array,
@@ -19,7 +19,7 @@ from mooncake_py.compiler.native.building.values import (
     names_as_index,
 )
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, linear, minus, plus, times
-from mooncake_py.compiler.native.regions.region import INT
+from mooncake_py.compiler.native.regions.region import BOOL, INT
 
 __all__ = ["Slice", "diagonal", "flipped", "settles_duplicates", "transposed", "viewed"]
 
@@ -51,7 +51,7 @@ class Axis(NamedTuple):
 def viewed(b: Builder, a: Array, parts: Sequence[Part]) -> Array:
     """Return a view of an array, of no axes where each is given an int.
 
-    Arrays of ints make it no view but elements that they pick: these have no memory.
+    Arrays of ints and masks make it no view but elements that they pick: these have no memory.
 
     Raises
     ------
@@ -60,7 +60,8 @@ def viewed(b: Builder, a: Array, parts: Sequence[Part]) -> Array:
     if isinstance(a, ComplexArray):
         return a.mapped(lambda part: viewed(b, part, parts))
     lengths = iter(a.shape)
-    found = [part_of_view(b, part, lengths) for part in completed(b, parts, len(a.shape))]
+    full = completed(b, parts, len(a.shape))
+    found = [one for part in full for one in parts_of_view(b, part, lengths)]
     arrays = [part for part in found if isinstance(part, Array)]
     common = operations.shape_of_all(arrays)
     shape: list[Expr] = []
@@ -90,24 +91,37 @@ def viewed(b: Builder, a: Array, parts: Sequence[Part]) -> Array:
 def completed(b: Builder, parts: Sequence[Part], ndim: int) -> list[Part]:
     """Return an index with slices for ``...``, or at its end, so that no axis is left."""
     ellipses = [k for k, part in enumerate(parts) if is_known(part, ...)]
-    rest = ndim + len(ellipses) - sum(1 for part in parts if not is_known(part, None))
+    rest = ndim + len(ellipses) - sum(map(axes_of, parts))
     if rest < 0 or len(ellipses) > 1:
         raise Unfit("more indices than the array has axes", b.place)
     (at,) = ellipses or [len(parts)]
     return [*parts[:at], *[Slice(None, None, 1)] * rest, *parts[at + 1 :]]
 
 
-def part_of_view(b: Builder, part: Part, lengths: Iterator[Expr]) -> Axis | Array | Expr | None:
-    """Return how a part of an index goes through the next axis; None for a new axis."""
+def axes_of(part: Part) -> int:
+    """Return how many axes of the array a part of an index takes."""
     if is_known(part, None):
-        return None
+        return 0
+    return len(part.shape) if isinstance(part, Array) and part.kind == BOOL else 1
+
+
+def parts_of_view(
+    b: Builder, part: Part, lengths: Iterator[Expr]
+) -> Sequence[Axis | Array | Expr | None]:
+    """Return how a part of an index goes through the next axes; None for a new axis."""
+    if is_known(part, None):
+        return [None]
+    if isinstance(part, Array) and part.kind == BOOL:
+        for n in part.shape:
+            b.check("eq", n, next(lengths))
+        return masks.places(b, part)
     n = next(lengths)
     if isinstance(part, Slice):
-        return sliced(b, part, n)
+        return [sliced(b, part, n)]
     if isinstance(part, Array) and part.kind == INT:
-        return in_bounds(b, part, n)
+        return [in_bounds(b, part, n)]
     if isinstance(part, Number) and part.kind == INT:
-        return element(b, part.e, n)
+        return [element(b, part.e, n)]
     raise Unfit("an index that is no int, no slice and no array of ints", b.place)
 
 

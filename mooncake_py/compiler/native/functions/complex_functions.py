@@ -224,7 +224,8 @@ def product(b: Builder, x: Value, y: Value) -> Value:
         return None if is_none else real(reductions.product(b, p, q))
 
     aa, cc, av, cu = part(a, u), part(c, v), part(a, v), part(c, u)
-    assert aa is not None
+    if aa is None:
+        raise Unfit("a product of an array and a complex number", b.place)
     re = aa if cc is None else operations.operated(b, "sub", aa, cc)
     both = [p for p in (av, cu) if p is not None]
     im = both[0] if len(both) == 1 else operations.operated(b, "add", *both)

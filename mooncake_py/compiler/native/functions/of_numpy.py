@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.compiler.ir import Assign, Call, Compare, Const, Expr, Load, Name, Op, Select
-from mooncake_py.compiler.native.building import operations
+from mooncake_py.compiler.native.building import masks, operations
 from mooncake_py.compiler.native.building.arguments import (
     CODES,
     Given,
@@ -290,11 +290,28 @@ def astype(b: Builder, args: Sequence[Value], given: Given) -> Value:
 
 def where(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.where(test, x, y)``."""
+    if len(args) == 1:
+        return nonzero(b, args, given)
     if len(args) != 3 or given:
-        raise Unfit("np.where of one argument", b.place)
+        raise Unfit("np.where of two arguments", b.place)
     if is_complex(*args):
         return complex_functions.chosen(b, *args)
     return operations.chosen(b, *args)
+
+
+def nonzero(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.nonzero(a)``."""
+    (a,) = arranged(b, args, given, "a")
+    return Tuple(tuple(masks.places(b, array_of(b, a))))
+
+
+def flat_nonzero(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.flatnonzero(a)`` of a vector."""
+    (a,) = arranged(b, args, given, "a")
+    found = array_of(b, a)
+    if len(found.shape) != 1:
+        raise Unfit("flatnonzero of what is no vector", b.place)
+    return masks.places(b, found)[0]
 
 
 def clip(b: Builder, args: Sequence[Value], given: Given) -> Value:
@@ -370,7 +387,8 @@ FUNCTIONS: dict[Any, Reader] = {
     np.max: extrema.extremum("gt"), np.min: extrema.extremum("lt"),
     np.argmax: extrema.place_of_extremum("gt"), np.argmin: extrema.place_of_extremum("lt"),
     np.any: truths.of_all("or"), np.all: truths.of_all("and"),
-    np.count_nonzero: truths.count_nonzero, np.clip: clip,
+    np.count_nonzero: truths.count_nonzero, np.nonzero: nonzero, np.flatnonzero: flat_nonzero,
+    np.clip: clip,
     np.prod: cumulative.product_of_all, np.cumsum: cumulative.cumulated("add", 0.0),
     np.cumprod: cumulative.cumulated("mul", 1.0), np.diff: cumulative.difference,
     np.array: joining.array, np.asarray: joining.as_array,
@@ -398,7 +416,7 @@ METHODS: dict[str, Reader] = {
     "any": truths.of_all("or"), "all": truths.of_all("and"), "clip": clip,
     "prod": cumulative.product_of_all, "cumsum": cumulative.cumulated("add", 0.0),
     "cumprod": cumulative.cumulated("mul", 1.0), "flatten": joining.flat_copy,
-    "searchsorted": searching.searched, "trace": trace, "round": rounded,
+    "searchsorted": searching.searched, "trace": trace, "round": rounded, "nonzero": nonzero,
 }  # fmt: skip
 
 

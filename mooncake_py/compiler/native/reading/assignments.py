@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from mooncake_py.compiler.ir import Assign, Const, Count, Name
@@ -16,7 +17,6 @@ from mooncake_py.compiler.native.building.values import (
     ComplexArray,
     ComplexNumber,
     Number,
-    Picked,
     Tuple,
     Unfit,
     Value,
@@ -66,6 +66,19 @@ class AssignmentReader(MemoryWriter):
         found = self.value(node)
         self.picks = False
         return found
+
+    @contextmanager
+    def taking_masks(self) -> Iterator[None]:
+        """Read an assignment; anew, if what a mask picks stands beside something else."""
+        before, self.has_picked = self.has_picked, False
+        try:
+            yield
+        except Unfit:
+            if not self.has_picked or self.b.place in self.findings.compressed:
+                raise
+            self.findings.compressed.add(self.b.place)
+            raise Again from None
+        self.has_picked |= before
 
     def to_target(self, target: ast.expr, value: Value) -> None:
         """Bind or write a target."""
@@ -280,9 +293,9 @@ class AssignmentReader(MemoryWriter):
         parts = self.parts(target.slice)
         with self.among_others():  # an element is read before
             value = self.assigned_value([target], node.value)
-        mask = parts[0] if len(parts) == 1 else None
-        if isinstance(mask, Array) and mask.kind == BOOL:
-            self.where(a, mask, self.operated(node.op, Picked(a, mask), value))
+        mask = self.mask_of(a, parts)
+        if mask is not None:
+            self.where(a, mask, self.operated(node.op, self.picked(a, mask), value))
             return
         view = viewed(self.b, a, parts)
         self.store_at(a, parts, view, self.changed(view, node.op, value))

@@ -70,6 +70,8 @@ class ExpressionReader:
         Of how many expressions and statements what is read is a part.
     picks : bool
         Whether it is the value of an assignment to an item: masks may pick elements there.
+    has_picked : bool
+        Whether masks have picked elements in this statement.
     """
 
     b: Builder
@@ -77,6 +79,7 @@ class ExpressionReader:
     findings: Findings
     nested = 0
     picks = False
+    has_picked = False
 
     def value(self, node: ast.expr) -> Value:
         """Read an expression."""
@@ -366,18 +369,24 @@ class ExpressionReader:
         if not isinstance(base, Array):
             raise Unfit("an item of what is no array", self.b.place)
         parts = self.parts(index)
-        mask = parts[0] if len(parts) == 1 else None
-        if self.picks and isinstance(mask, Array) and mask.kind == BOOL:
+        mask = self.mask_of(base, parts)
+        if self.picks and mask is not None:
             return self.picked(base, mask)
         found = viewed(self.b, base, parts)
         if not found.shape and Known(...) in parts:
             raise Unfit("an array without axes", self.b.place)
         return found if found.shape else self.element(found)
 
+    def mask_of(self, a: Array, parts: Sequence[Part]) -> Array | None:
+        """Return the mask that an index is, if what it picks is taken among all elements."""
+        mask = parts[0] if len(parts) == 1 else None
+        if not isinstance(mask, Array) or mask.kind != BOOL or len(mask.shape) != len(a.shape):
+            return None
+        return None if self.b.place in self.findings.compressed else mask
+
     def picked(self, base: Array, mask: Array) -> Picked:
         """Read the elements of an array where a mask is true."""
-        if len(mask.shape) != len(base.shape):
-            raise Unfit("a mask with fewer axes", self.b.place)
+        self.has_picked = True
         for n, m in zip(mask.shape, base.shape, strict=True):
             self.b.check("eq", n, m)
         return Picked(base, mask)

@@ -75,11 +75,13 @@ class StatementReader(BranchReader):
         """Read a statement."""
         match node:
             case ast.Assign(targets=targets, value=value):
-                self.assigned(targets, self.assigned_value(targets, value))
+                with self.taking_masks():
+                    self.assigned(targets, self.assigned_value(targets, value))
             case ast.AnnAssign(target=target, value=ast.expr() as value):
                 self.assigned([target], self.value(value))
             case ast.AugAssign():
-                self.augmented(node)
+                with self.taking_masks():
+                    self.augmented(node)
             case ast.For():
                 self.loop(node)
             case ast.While():

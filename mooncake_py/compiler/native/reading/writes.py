@@ -85,8 +85,8 @@ class MemoryWriter(CallReader):
         if not isinstance(a, Array) or not a.base:
             raise Unfit("an assignment to an item of what is no array", b.place)
         parts = self.parts(index)
-        mask = parts[0] if len(parts) == 1 else None
-        if isinstance(mask, Array) and mask.kind == BOOL:
+        mask = self.mask_of(a, parts)
+        if mask is not None and not isinstance(value, Array):
             self.where(a, mask, value)
         else:
             self.store_at(a, parts, viewed(b, a, parts), value)
@@ -103,9 +103,10 @@ class MemoryWriter(CallReader):
     def scatter(self, a: Array, indices: list[Array], view: Array, value: Value) -> None:
         """Write the elements that arrays of ints pick, the last of those to one element last."""
         b = self.b
-        if any(index.base == a.base for index in indices):
+        ints = [index for index in indices if index.kind == INT]
+        if any(index.base == a.base for index in ints):
             raise Unfit("a write to memory that holds the index", b.place)
-        if not settles_duplicates(b, indices):
+        if not settles_duplicates(b, ints):
             raise Unfit("a write to elements that several axes of ints pick", b.place)
         value = self.kept_apart(value)
         if isinstance(value, Array) and value.base == a.base:
@@ -181,15 +182,13 @@ class MemoryWriter(CallReader):
         """Write a number, or elements that the same mask picks, where a mask is true."""
         b = self.b
         self.require_memory(a)
-        if len(mask.shape) != len(a.shape):
-            raise Unfit("a mask with fewer axes", b.place)
         self.of_shape(mask, a)
         if isinstance(value, Picked):
             if not is_same(value.mask, mask):
                 raise Unfit("elements that another mask picks", b.place)
             value = self.of_shape(value.array, a)
         elif not isinstance(value, Number | ComplexNumber):
-            raise Unfit("a write of arrays where a mask is true", b.place)
+            raise Unfit("a write of what is no number where a mask is true", b.place)
         if isinstance(a, ComplexArray):
             self.where_complex(a, mask, value)
             return

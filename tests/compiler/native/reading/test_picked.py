@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -63,26 +64,6 @@ def of_truths(x, y):
     return x.sum() * (1 + m.sum())
 
 
-FUNCTIONS = [changed, copied, away_from_poles, escaping, shifted, of_truths]
-
-
-def derivatives(f: Any, **how: Any) -> list[Any]:
-    at, along = (X.copy(), Y.copy()), (np.cos(X), np.sin(Y))
-    value, g = value_and_grad(f, (0, 1), **how)(*at)
-    tangent = jvp(f, at, along, **how)[1]
-    second = hvp(f, at, along, argnums=(0, 1), **how)
-    np.testing.assert_array_equal(at, (X, Y))
-    return [value, *g, tangent, *second]
-
-
-@pytest.mark.parametrize("f", FUNCTIONS)
-def test_derivatives_are_those_without(f: Any, tried: list[bool]) -> None:
-    for a, b in zip(derivatives(f, compile=True), derivatives(f), strict=True):
-        assert_allclose(a, b, rtol=1e-10, atol=1e-13)
-    assert tried
-    assert all(tried)
-
-
 def left(x, y):
     m = x > 0
     t = x[m]
@@ -120,18 +101,139 @@ def reduced(x, y):
     return x @ y
 
 
+def kept_in_names(x, y):
+    m = x > -0.5
+    t, u = x[m], y[m]
+    t[1:] *= u[:-1]
+    x[m] = t[::-1]
+    y[~m] += x[~m] * len(t)
+    return np.sum(t**2) + np.sum(x[x > 9.0]) + (y[y != 7] @ y) / x[m].size
+
+
+def of_rows(x, y):
+    A = np.outer(x, y) + 1.0
+    m = x > 0
+    A[m] *= 2.0
+    A[m, 1] = 3.0
+    A[:, m] = A[:, m] ** 2
+    A[m, 2:] += x[m][:, None]
+    A[~m] = y
+    B = A[m][:, ~m]
+    return np.sum(A * x) + np.sum(B**2) + A[0, m].sum() + A[m, [0, 1]] @ x[:2]
+
+
+def of_matrices(x, y):
+    A = np.outer(x, y)
+    m = A > 0
+    s = np.sum(A[m] ** 2)
+    A[m] -= np.sin(A[m]) * np.cumsum(A[m])
+    A[m[::-1]] = A[m][0]
+    A[~m] += A[~m].mean()
+    return s + np.sum(A * y)
+
+
+def of_places(x, y):
+    (i,) = np.nonzero(x > 0)
+    j = np.where(y > 0)[0]
+    r, c = np.outer(x, y).nonzero()
+    x[i] += y[j[:1]]
+    for k in np.flatnonzero(y < 0):
+        y[k] *= 2.0 * x[k]
+    return x[i] @ x[i] + y[j].sum() * len(i) + x[r] @ y[c]
+
+
+def in_loops(x, y):
+    s = 0.0
+    for k in range(4):
+        m = x > 0.2 * k
+        t = np.cos(x[m]) * y[m]
+        s += t.sum() * k
+        x[m] = t * x[k]
+        while np.any(y > 0.5):
+            big = y[y > 0.5]
+            y[y > 0.5] = big / (1 + big.sum())
+    return s + x @ y
+
+
+def of_complex(x, y):
+    z = x + 1j * y
+    m = x > 0
+    t = z[m]
+    z[m] = t * t[::-1]
+    z[~m] += 1j * y[~m]
+    return np.sum(np.abs(z) ** 2) + t[0].imag
+
+
+FUNCTIONS = [
+    changed, copied, away_from_poles, escaping, shifted, of_truths, left, passed, others,
+    beside_all, reduced, kept_in_names, of_rows, of_matrices, of_places, in_loops, of_complex,
+]  # fmt: skip
+
+
+def derivatives(f: Any, **how: Any) -> list[Any]:
+    at, along = (X.copy(), Y.copy()), (np.cos(X), np.sin(Y))
+    value, g = value_and_grad(f, (0, 1), **how)(*at)
+    tangent = jvp(f, at, along, **how)[1]
+    second = hvp(f, at, along, argnums=(0, 1), **how)
+    np.testing.assert_array_equal(at, (X, Y))
+    return [value, *g, tangent, *second]
+
+
+@pytest.mark.parametrize("f", FUNCTIONS)
+def test_derivatives_are_those_without(f: Any, tried: list[bool]) -> None:
+    for a, b in zip(derivatives(f, compile=True), derivatives(f), strict=True):
+        assert_allclose(a, b, rtol=1e-10, atol=1e-13)
+    assert report(f)[0].endswith(": compiled")
+    assert tried
+    assert all(tried)
+
+
+@pytest.mark.parametrize("f", [left, reduced, of_places, kept_in_names])
+def test_float32(f: Any, tried: list[bool]) -> None:
+    at = X.astype(np.float32), Y.astype(np.float32)
+    (value, g), (expected, h) = (value_and_grad(f, (0, 1), compile=c)(*at) for c in (True, False))
+    assert type(value) is type(expected)
+    for a, b in zip((value, *g), (expected, *h), strict=True):
+        assert_allclose(a, b, rtol=1e-5, atol=1e-5)
+    assert tried == [True]
+
+
 def compared(x, y):
     m = x > 0
     x[m] = x[m] > 0.5
     return x @ y
 
 
-@pytest.mark.parametrize("f", [left, passed, others, beside_all, reduced, compared])
-def test_what_is_not_compiled(f: Any, tried: list[bool]) -> None:
-    value, g = value_and_grad(f, (0, 1), compile=True)(X, Y)
-    expected, h = value_and_grad(f, (0, 1))(X, Y)
-    assert_allclose(value, expected)
-    for a, b in zip(g, h, strict=True):
-        assert_allclose(a, b)
-    assert len(tried) == (f is passed)  # what it calls
-    assert "mask" in report(f)[0] or "array of ints" in report(f)[0] or "sum" in report(f)[0]
+def test_what_is_not_compiled(tried: list[bool]) -> None:
+    value, g = value_and_grad(compared, compile=True)(X, Y)
+    expected, h = value_and_grad(compared)(X, Y)
+    assert value == expected
+    assert_allclose(g, h)
+    assert tried == []
+    assert "kind of a number" in report(compared)[0]
+
+
+def too_many(x, y):
+    x[x > 0] = y[:4]
+    return x.sum()
+
+
+def too_long(x, y):
+    return x[y[1:] > 0].sum()
+
+
+def beside_others(x, y):
+    return (x[x > 0] * y).sum()
+
+
+@pytest.mark.parametrize(
+    ("f", "error"), [(too_many, ValueError), (too_long, IndexError), (beside_others, ValueError)]
+)
+def test_exceptions_are_those_of_the_plain_call(f: Any, error: Any, tried: list[bool]) -> None:
+    with pytest.raises(error) as plain:
+        f(X.copy(), Y.copy())
+    at = X.copy()
+    with pytest.raises(error, match=re.escape(str(plain.value)[:30])):
+        value_and_grad(f, compile=True)(at, Y)
+    np.testing.assert_array_equal(at, X)
+    assert tried == [False]
