@@ -3,6 +3,7 @@
 Options such as ``overwrite_a`` are taken as False.
 """
 
+from mooncake_py.rules.scipy.linalg import array_api as array_api
 from mooncake_py.rules.scipy.linalg import banded as banded
 from mooncake_py.rules.scipy.linalg import decompositions as decompositions
 from mooncake_py.rules.scipy.linalg import equations as equations

@@ -5,6 +5,7 @@ A filter solves a * y = b * x, with convolutions; the adjoint runs backwards in 
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import scipy.signal as sg
 from numpy import ndarray
 
 from mooncake_py.rules.contraction import conj
-from mooncake_py.rules.declare import from_vjp, not_implemented
+from mooncake_py.rules.declare import from_vjp, not_implemented, overlay
 
 __all__: list[str] = []
 
@@ -114,6 +115,38 @@ def lfilter_rule(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
         return db[: len(b)] / scale, da[: len(a)] / scale, np.moveaxis(dx, -1, axis), None, dzi
 
     return result, lfilter_pullback
+
+
+def in_python(function: Any) -> Any:
+    """Return a function of SciPy without the rule that it has."""
+    return FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+
+
+lfilter_zi_in_python, lfiltic_in_python = in_python(sg.lfilter_zi), in_python(sg.lfiltic)
+
+
+def normalized(b: Any, a: Any) -> tuple[Any, Any]:
+    """Divide by a_0, also where it is 1: SciPy does not then, and loses a derivative."""
+    b, a = np.atleast_1d(b), np.atleast_1d(a)
+    while len(a) > 1 and a[0] == 0:
+        a = a[1:]
+    return (b, a) if a.ndim != 1 or len(a) == 0 or a[0] == 0 else (b / a[0], a / a[0])
+
+
+@overlay(sg.lfilter_zi)
+def lfilter_zi(b: Any, a: Any) -> Any:
+    return lfilter_zi_in_python(*normalized(b, a))
+
+
+@overlay(sg.lfiltic)
+def lfiltic(b: Any, a: Any, y: Any, x: Any = None) -> Any:
+    return lfiltic_in_python(*normalized(b, a), y, x)
 
 
 @from_vjp(sg.detrend, permits=("overwrite_data",))

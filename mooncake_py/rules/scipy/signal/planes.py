@@ -1,0 +1,48 @@
+"""Convolutions and medians of two axes, by those of any number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.ndimage as nd
+import scipy.signal as sg
+import scipy.signal._signaltools as plain
+
+from mooncake_py.errors import MissingRuleError
+from mooncake_py.rules.declare import overlay
+
+__all__: list[str] = []
+
+compiled: Any = plain._sigtools
+VALID, SAME, FULL = range(3)
+BOUNDARIES = {0: "constant", 4: "symmetric", 8: "wrap"}
+
+
+@overlay(compiled._convolve2d)
+def convolve2d(x: Any, kernel: Any, flip: int, mode: int, boundary: int, fillvalue: Any) -> Any:
+    """Extend the image by the boundary, and cut out what the mode asks for."""
+    n, m = np.array(x.shape), np.array(kernel.shape)
+    if boundary and np.any(m - 1 > n):
+        raise MissingRuleError(
+            "a convolution with boundary='symm' or 'wrap' has no rule for so large a kernel",
+            why=f"a kernel of shape {kernel.shape} reaches twice around an image of {x.shape}",
+            fix="extend the image with numpy.pad, and convolve with mode='valid'",
+        )
+    name: Any = BOUNDARIES[boundary]
+    options = {"constant_values": fillvalue} if name == "constant" else {}
+    extended = np.pad(x, [(k - 1, k - 1) for k in m.tolist()], name, **options)
+    full: Any = sg.convolve(
+        extended, kernel if flip else kernel[::-1, ::-1], "valid", method="direct"
+    )
+    if mode == FULL:
+        return full
+    middle = (m - 1) // 2 if flip else m // 2
+    start, size = (m - 1, n - m + 1) if mode == VALID else (middle, n)
+    (i, j), (rows, columns) = start.tolist(), size.tolist()
+    return full[i : i + rows, j : j + columns].copy()
+
+
+@overlay(compiled._medfilt2d)
+def medfilt2d(x: Any, size: Any) -> Any:
+    return nd.median_filter(x, tuple(int(k) for k in size), mode="constant")
