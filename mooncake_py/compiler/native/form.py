@@ -11,6 +11,7 @@ from mooncake_py.compiler.native.printing.emit import Printer
 from mooncake_py.compiler.native.regions.region import NativeRegion
 from mooncake_py.compiler.native.spares import Spares
 from mooncake_py.compiler.native.sweeps.adjoint import adjoint, cotangent_of
+from mooncake_py.compiler.native.sweeps.fusing import forward_only
 
 __all__ = ["Form", "form_of"]
 
@@ -58,6 +59,8 @@ def form_of(region: NativeRegion, active: set[str]) -> Form:
         If the derivative of an operation is not known.
     CannotCompile
     """
+    if not active:
+        return forward_form(region)
     sweeps = adjoint(region, active)
     made = tuple(n for n in sweeps.values if n not in region.inputs and n not in region.results)
     printer = Printer(sweeps.kinds, sweeps.arrays)
@@ -80,3 +83,12 @@ def form_of(region: NativeRegion, active: set[str]) -> Form:
         tuple(named[name] for name in sweeps.gives),
         printer.text,
     )
+
+
+def forward_form(region: NativeRegion) -> Form:
+    """Return the compiled form of a region of which nothing is active."""
+    region = forward_only(region)
+    printer = Printer(region.kinds, region.arrays)
+    printer.forward(region.body, region.inputs, region.results)
+    forward = built(printer)["forward"]
+    return Form(forward, None, region.results, (), (), (), (), (), printer.text)
