@@ -25,6 +25,7 @@ EXPOSES_MEMORY = frozenset({"data", "ctypes", "__array_interface__", "__array_st
 GUARDED = EXPOSES_MEMORY | {"flags"}
 OF_BYTES = frozenset({"dtype", "strides", "data"})
 SETTABLE = ("writeable", "aligned", "writebackifcopy")
+WRITEABLE = 0x400
 FLAGS = type(np.empty(0).flags)
 KEYS = {"WRITEABLE": "writeable", "W": "writeable", "ALIGNED": "aligned", "A": "aligned",
         "WRITEBACKIFCOPY": "writebackifcopy", "X": "writebackifcopy"}  # fmt: skip
@@ -89,10 +90,15 @@ def set_flag(ctx: Mode, flags: Any, name: str, v: Any) -> bool:
     a = ctx.flags.get(id(flags), lambda: None)()
     if a is None or name not in SETTABLE:
         return False
-    old = getattr(a.flags, name)
+    old = flag(a, name)
     setattr(flags, name, v)
     note(ctx, state.restore_flag, a, name, old)
     return True
+
+
+def flag(a: ndarray, name: str) -> bool:
+    """Return a flag; NumPy warns where `writeable` of `np.broadcast_arrays` is asked by name."""
+    return bool(a.flags.num & WRITEABLE) if name == "writeable" else getattr(a.flags, name)
 
 
 def set_flag_item(ctx: Mode, flags: Any, key: Any, v: Any) -> bool:
@@ -103,8 +109,8 @@ def set_flag_item(ctx: Mode, flags: Any, key: Any, v: Any) -> bool:
 def run_setflags(ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
     """Run ``array.setflags(write, align, uic)``."""
     a = args[0]
-    old = [getattr(a.flags, name) for name in SETTABLE]
+    old = [flag(a, name) for name in SETTABLE]
     f(*args, **kwargs)
     for name, value in zip(SETTABLE, old, strict=True):
-        if getattr(a.flags, name) != value:
+        if flag(a, name) != value:
             note(ctx, state.restore_flag, a, name, value)

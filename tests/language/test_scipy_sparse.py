@@ -1,4 +1,4 @@
-"""Products with constant sparse matrices."""
+"""Sparse matrices: constant ones, and those whose elements are active."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
-from mooncake_py import MissingRuleError, grad
+from mooncake_py import MissingRuleError, SolverError, grad, value_and_grad
 from tests.support.gradients import check
 
 sparse = pytest.importorskip("scipy.sparse")
@@ -42,7 +43,7 @@ def test_gradient(use: str, form: str, kind: str) -> None:
     check(lambda x: USES[use](a, x), X)
 
 
-def test_elements_of_the_matrix_are_constants() -> None:
+def test_elements_of_a_copy_may_be_written() -> None:
     a = sparse.csr_array(np.eye(3))
 
     def f(x: Any) -> Any:
@@ -50,8 +51,34 @@ def test_elements_of_the_matrix_are_constants() -> None:
         b.data[:] = x
         return np.sum(b @ x)
 
-    with pytest.raises(MissingRuleError, match="no derivative with respect to argument 0"):
-        grad(f)(X)
+    check(f, X)
+    assert_array_equal(a.toarray(), np.eye(3))
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "bsr", "coo", "dia"])
+def test_elements_that_vanish_keep_their_derivative(form: str) -> None:
+    a = sparse.csr_array(np.diag(X)).asformat(form)
+
+    def f(x: Any) -> Any:
+        b = sparse.coo_array((x, ([0, 1, 2], [0, 1, 2])), shape=(3, 3)).asformat(form)
+        return (b - a).sum() + (a @ (b - a)).sum() + sparse.csr_array(b - a).multiply(a).sum()
+
+    assert_allclose(grad(f)(X), 1 + X + X)
+
+
+def test_a_zero_cotangent_meets_an_infinite_element() -> None:
+    def f(x: Any) -> Any:
+        y = sparse.csr_array((x, [0, 1, 1], [0, 2, 3, 3]), shape=(3, 3)) @ np.ones(3)
+        return y[1]
+
+    assert_array_equal(grad(f)(np.array([np.inf, np.nan, 2.0])), [0.0, 0.0, 1.0])
+
+
+def test_a_sparse_matrix_is_an_argument() -> None:
+    a = sparse.csr_array(DENSE[1:])
+    gradient = grad(lambda a: np.sum((a @ X) ** 2))(a)
+    i, j = a.nonzero()
+    assert_allclose(gradient.data, (2 * (a @ X))[i] * X[j])
 
 
 SQUARE = DENSE[1:] + 4 * np.eye(3)
@@ -81,13 +108,65 @@ def test_gradient_of_systems(solve: str) -> None:
     check(f, X)
 
 
-def test_solution_of_an_active_sparse_matrix_is_refused() -> None:
+def shifted(x: Any) -> Any:
+    """Return a matrix whose elements are active."""
     a = sparse.csc_array(SQUARE)
+    a.data[:3] = x
+    return a
+
+
+def test_gradient_of_the_solution_of_an_active_matrix() -> None:
+    check(lambda x: np.sum(linalg.spsolve(shifted(x), x)), X)
+
+
+@pytest.mark.without_modes("differences of what is not a number say nothing")
+@pytest.mark.filterwarnings("ignore:Matrix is exactly singular")
+def test_a_singular_system_is_nan_and_so_is_its_derivative() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(linalg.spsolve(sparse.csc_array((x, [0, 1, 2], [0, 1, 2, 3])), x))
+
+    value, gradient = value_and_grad(f)(np.array([1.0, 0.0, 2.0]))
+    assert np.isnan(value)
+    assert np.isnan(gradient).all()
+    with pytest.raises(RuntimeError, match="singular"):
+        grad(lambda x: linalg.splu(sparse.csc_array((x, [0, 1], [0, 1, 2]))).solve(x).sum())(
+            np.array([1.0, 0.0])
+        )
+
+
+REFUSED = {
+    "factor": lambda x: linalg.splu(shifted(x)).L.sum(),
+    "incomplete": lambda x: linalg.spilu(shifted(x)).solve(x).sum(),
+    "not triangular": lambda x: linalg.spsolve_triangular(shifted(x), x, lower=False).sum(),
+    "blocks with duplicates": lambda x: (
+        sparse.csr_array((x[:2], [0, 0], [0, 2, 2]), shape=(2, 2)).tobsr((2, 2)).sum()
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name: str) -> None:
+    with pytest.raises(MissingRuleError):
+        grad(REFUSED[name])(X)
+
+
+def test_factors_of_a_constant_matrix_may_be_read() -> None:
+    def f(x: Any) -> Any:
+        factors = linalg.splu(sparse.csc_array(SQUARE))
+        return np.sum(factors.L @ x) * factors.perm_r[0] + factors.nnz * x[0] + factors.U[0, 0]
+
+    check(f, X)
+
+
+@pytest.mark.parametrize(("method", "options"), [("cg", {}), ("gmres", {"restart": 1})])
+def test_the_result_of_a_method_that_has_not_converged_is_refused(
+    method: str, options: dict[str, Any]
+) -> None:
+    solve = getattr(linalg, method)
 
     def f(x: Any) -> Any:
-        b = a.copy()
-        b.data[:3] = x
-        return np.sum(linalg.spsolve(b, np.ones(3)))
+        y, info = solve(sparse.csr_array(SQUARE @ SQUARE.T), x, maxiter=1, rtol=1e-15, **options)
+        return np.sum(y) + info
 
-    with pytest.raises(MissingRuleError):
+    with pytest.raises(SolverError, match=f"{method} has not solved the system"):
         grad(f)(X)

@@ -37,7 +37,7 @@ def of_chebyshev(a: Any, b: Any, y: Any, w: Any, _: Any) -> Any:
 
 
 def of_minkowski(a: Any, b: Any, y: Any, w: Any, p: Any) -> Any:
-    return w * np.sign(a - b) * ratio_power(np.abs(a - b), y, p - 1)
+    return w * (a - b) * inverse_or_zero(y) * ratio_power(np.abs(a - b), y, p - 2)
 
 
 def of_mahalanobis(a: Any, b: Any, y: Any, w: Any, vi: Any) -> Any:
@@ -109,9 +109,9 @@ def inverse_of_mahalanobis(dy: Any, a: Any, b: Any, y: Any, w: Any, vi: Any) -> 
 
 
 def ratio_power(size: Any, y: Any, exponent: Any) -> Any:
-    """Return (size / y) to a power, zero where the size is."""
+    """Return (size / y) to a power, zero where that is infinite."""
     ratio = size * inverse_or_zero(y)
-    return np.power(ratio, exponent, out=np.zeros_like(ratio), where=size != 0)
+    return np.power(ratio, exponent, out=np.zeros_like(ratio), where=(size != 0) | (exponent >= 0))
 
 
 class Metric(NamedTuple):

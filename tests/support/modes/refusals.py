@@ -45,10 +45,6 @@ DOCUMENTED = [
         "docs/rule_system.md", "iterators and sets of floats are refused",
     ),
     Limitation(
-        "no rule for scipy.sparse._sparsetools",
-        "docs/scipy.md", "sparse matrices that are made inside",
-    ),
-    Limitation(
         "a rule or a tool of mooncake_py was run on active data",
         "docs/known_limitations.md", "a rule or a tool of mooncake_py was run on active data",
     ),

@@ -9,11 +9,11 @@ from tests.rules.cases import Case
 
 __all__ = ["PARTS", "cases"]
 
-PARTS = (
-    ("fft", "interpolate", "linalg", "ndimage", "signal", "spatial", "special", "stats")
-    if find_spec("scipy")
-    else ()
-)
+ALL = (
+    "fft", "interpolate", "linalg", "ndimage", "signal", "sparse", "sparse_linalg", "spatial",
+    "special", "stats",
+)  # fmt: skip
+PARTS = ALL if find_spec("scipy") else ()
 
 
 def cases() -> list[Case]:

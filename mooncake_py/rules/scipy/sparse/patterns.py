@@ -1,0 +1,58 @@
+"""Indices of sparse matrices: which element of one stands where in another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy import ndarray
+from scipy.sparse import _sparsetools
+
+from mooncake_py.rules.declare import overlay, zero_derivative
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+__all__ = ["blocks_of", "find", "kernels", "positions", "replaces", "rows_of"]
+
+kernels: Any = _sparsetools
+"""SciPy's compiled module."""
+
+
+def replaces(name: str) -> Callable[[F], F]:
+    """Declare the kernel of that name, if this version of SciPy has it, by a Python function."""
+    kernel = getattr(kernels, name, None)
+    return (lambda function: function) if kernel is None else overlay(kernel)
+
+
+def positions(shape: Any) -> ndarray:
+    """Return 1, 2, ...: elements that tell where they come from, none of them zero."""
+    return np.arange(1, np.prod(shape, dtype=int) + 1).reshape(shape)
+
+
+def rows_of(pointers: ndarray) -> ndarray:
+    """Return the row of each element of a matrix in compressed rows."""
+    return np.repeat(np.arange(len(pointers) - 1), np.diff(pointers))
+
+
+def blocks_of(height: int, width: int, pointers: ndarray, indices: ndarray) -> Any:
+    """Return the row and the column of each element of a matrix of compressed rows of blocks."""
+    shape = len(indices), height, width
+    rows = rows_of(pointers)[:, None, None] * height + np.arange(height)[:, None]
+    columns = indices[:, None, None].astype(np.intp) * width + np.arange(width)
+    return np.broadcast_to(rows, shape).ravel(), np.broadcast_to(columns, shape).ravel()
+
+
+def find(n_col: int, pattern: tuple[ndarray, ndarray], rows: ndarray, columns: ndarray) -> ndarray:
+    """Return the place of each (row, column) in a pattern without duplicates, -1 for none."""
+    pointers, indices = pattern
+    keys = rows_of(pointers) * n_col + indices
+    wanted = rows.astype(np.intp) * n_col + columns
+    if not len(keys):
+        return np.full(len(wanted), -1)
+    order = np.argsort(keys, kind="stable")
+    found = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
+    return np.where(keys[found] == wanted, found, -1)
+
+
+zero_derivative(positions, rows_of, blocks_of, find, because="of indices")
