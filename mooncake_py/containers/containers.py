@@ -13,7 +13,6 @@ from mooncake_py.runtime.active import primal_of
 from mooncake_py.runtime.activity import INERT
 
 if TYPE_CHECKING:
-    from mooncake_py.diagnostics.reporting import Reporting
     from mooncake_py.runtime.mode import Mode, Recording
 
 __all__ = ["CONTAINERS", "call_method", "delete_item", "inplace_operator", "module_of",
@@ -52,7 +51,7 @@ def call_method(ctx: Mode, o: Any, name: str, args: Any, kwargs: Any, method: An
     return method(*args, **kwargs)
 
 
-def guard(ctx: Reporting, o: Any, name: str, args: Any) -> None:
+def guard(ctx: Mode, o: Any, name: str, args: Any) -> None:
     """Refuse values that a container would hash or compare, and that change something then."""
     if isinstance(o, (dict, set)):
         if not INERT.issuperset(map(type, args)):

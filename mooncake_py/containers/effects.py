@@ -26,6 +26,7 @@ from mooncake_py.tangents.fields import own_attributes
 
 if TYPE_CHECKING:
     from mooncake_py.diagnostics.reporting import Reporting
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["COMPARING", "CONVERTING", "HASHING", "PRINTING", "refuse_class_hooks",
            "refuse_finalizer", "refuse_writers"]  # fmt: skip
@@ -56,12 +57,35 @@ Verdict = tuple[FunctionType, Location | None]
 _verdicts: weakref.WeakKeyDictionary[type, dict[str, Verdict]] = weakref.WeakKeyDictionary()
 
 
-def refuse_writers(ctx: Reporting, values: Iterable[Any], names: tuple[str, ...]) -> None:
+def refuse_writers(ctx: Mode, values: Iterable[Any], names: tuple[str, ...]) -> None:
     """Raise if compiled code would run special methods of these values that change something."""
     for value in reachable(values):
         found = writer(type(value), names)
-        if found is not None:
+        if found is not None and not keeps_hash(ctx, value, names):
             raise ctx.failed(_unseen(ctx, *found))
+
+
+def keeps_hash(ctx: Mode, value: Any, names: tuple[str, ...]) -> bool:
+    """Tell whether methods write nothing but the hash, which an object keeps once it is known.
+
+    It is computed here, in sight, so that what is written is undone; from then on it is read.
+    """
+    t = type(value)
+    method: Any = t.__hash__
+    if type(method) is not FunctionType or names is PRINTING:
+        return False
+    others = [getattr(t, name, None) for name in names if name != "__hash__"]
+    search = _Search(t, frozenset({"STORE_ATTR"}))
+    if search.change_in(method) is not None:
+        return False
+    search.stores = STORES
+    if any(search.change_in(other) is not None for other in others):
+        return False
+    ctx.call(method, value)
+    before = own_attributes(value)
+    hash(value)
+    after = own_attributes(value)
+    return before.keys() == after.keys() and all(after[name] is before[name] for name in before)
 
 
 def refuse_finalizer(ctx: Reporting, cls: type) -> None:

@@ -23,7 +23,9 @@ from mooncake_py.recomputation.places import Place
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT, contains_active, is_iterator, parts
 from mooncake_py.runtime.memory import Memory, undo_assign
+from mooncake_py.tangents import subclasses as arrays
 from mooncake_py.tangents.bits import bits_of
+from mooncake_py.tangents.fields import own_attributes
 from mooncake_py.tangents.memory import owner as owner_of
 
 if TYPE_CHECKING:
@@ -118,7 +120,9 @@ class Outcome:
         if same is not None and same() is owner:  # ids are reused
             self.tokens.append(id(owner))
             return
-        node = self.ctx.find(a) if type(a) is ndarray else None
+        if arrays.is_instance(a):
+            self.todo.append(own_attributes(a))
+        node = self.ctx.find(a) if a.dtype.kind in "fc" else None
         self.nodes.append(None if node is None else node.memory)
         self.tokens.append((a.shape, a.dtype, checksum(a)))
         if a.dtype.kind == "O":
@@ -167,6 +171,7 @@ def checksum(a: ndarray) -> Any:
     """
     if a.dtype.kind in "OV":  # bytes that copies do not keep
         return None, b""
+    a = arrays.plain(a)
     if a.dtype.char in "gG":
         return hash(bits_of(a)), b""
     if not a.flags.c_contiguous:

@@ -15,6 +15,7 @@ from mooncake_py.containers.undo import is_plain_key
 from mooncake_py.runtime.memory import undo_assign
 from mooncake_py.tangents.fields import own_attributes, set_own_attributes
 from mooncake_py.tangents.memory import owner
+from mooncake_py.tangents.subclasses import plain
 
 __all__ = ["LAYOUT", "Place", "place_of", "places_of"]
 
@@ -23,7 +24,7 @@ PARTS = (state.restore_attribute, state.restore_slot, state.restore_flag, dicts.
 
 
 READ: dict[Any, Callable[[Any, Any], Any]] = {
-    undo_assign: lambda o, _: o.copy(),
+    undo_assign: lambda o, _: plain(o).copy(),
     state.restore_attribute: state.old_attribute,
     state.restore_slot: lambda o, slot: state.slot_value(slot, o),
     state.restore_flag: lambda o, name: getattr(o.flags, name),
@@ -55,7 +56,7 @@ class Place(NamedTuple):
         """Put there what was read."""
         o, inverse, detail = self
         if inverse is undo_assign:
-            undo_assign((undo_assign, o, Ellipsis, contents))
+            undo_assign((undo_assign, plain(o), Ellipsis, contents))
         elif inverse is state.restore_shape:
             inverse(o, contents, detail)
         elif inverse is state.restore_cell:

@@ -24,6 +24,7 @@ from mooncake_py.runtime.activity import INERT, parts
 from mooncake_py.runtime.memory import Memory, undo_assign
 from mooncake_py.runtime.pulls import is_basic, pull_state
 from mooncake_py.tangents.fields import own_attributes, set_own_attributes
+from mooncake_py.tangents.subclasses import plain
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.reverse_mode import ReverseMode
@@ -122,14 +123,14 @@ class Rehearsal:
     def before_shape(self, a: ndarray) -> None:
         """Let entries keep the shape that an array has now: all its shapes are undone at once."""
         self.reshaped.add(id(a))
-        same = a.view()
+        same = ndarray.view(a, ndarray)
         self.arrays = [(e[0], same, *e[2:]) if e[1] is a else e for e in self.arrays]
 
     def meet(self, owner: ndarray, memory: Memory) -> None:
         """Keep a constant block which may have been made within this run, as long as it lives."""
         known = self.met.get(id(owner))
         if known is None or known[0]() is not owner:
-            self.met[id(owner)] = ref(owner), owner.copy(), memory
+            self.met[id(owner)] = ref(owner), plain(owner).copy(), memory
             if len(self.met) > self.limit:
                 self.forget_dead()
                 self.limit = FEW + 2 * len(self.met)
@@ -175,6 +176,6 @@ def with_shape(a: ndarray, shape: tuple[int, ...]) -> ndarray:
     """Return an array, or a view of it that has the shape it had before."""
     if a.shape == shape:
         return a
-    view = a.view()
+    view = ndarray.view(a, ndarray)
     view.shape = shape
     return view

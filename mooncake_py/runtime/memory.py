@@ -16,6 +16,7 @@ from numpy import ndarray
 
 from mooncake_py.runtime.dense import zeros
 from mooncake_py.tangents.memory import address
+from mooncake_py.tangents.subclasses import plain
 
 __all__ = ["Memory", "objects_overwritten", "undo_assign"]
 
@@ -185,6 +186,8 @@ def undo_assign(entry: tuple[Any, ...]) -> None:
     before: it may be that a part of the program is run again.
     """
     target, index, old = entry[1:4]
+    if type(target) is not ndarray:  # whose class may have another meaning of a write
+        target = plain(target)
     if len(entry) == 5:
         entry[4].protected = True
     if target.flags.writeable:

@@ -21,6 +21,7 @@ from mooncake_py.runtime.dense import dense
 from mooncake_py.runtime.pulls import survivors
 from mooncake_py.tangents.bits import bits_of
 from mooncake_py.tangents.memory import address
+from mooncake_py.tangents.subclasses import plain
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -48,7 +49,7 @@ def assign(ctx: Mode, o: ndarray, node: Any, index: Any, v: Any) -> None:
 def write(ctx: Mode, o: ndarray, node: Any, index: Any, v: Any, native: Native) -> None:
     """Write what survives of ``o[index] = v``; ``native(o)`` writes the same in NumPy's way."""
     owner = ctx.registry.owner(o)
-    flat = dense(owner).reshape(-1).view(o.dtype)
+    flat = dense(plain(owner)).reshape(-1).view(o.dtype)
     expected = flat.copy()
     native(twin(o, owner, expected))
     places = node.positions()[index]
@@ -128,7 +129,7 @@ def copy_in_turn(ctx: Mode, o: ndarray, v: ndarray, native: Callable[..., Any]) 
     owner = ctx.registry.owner(o)
     if ctx.registry.owner(v) is not owner or not o.dtype == v.dtype == owner.dtype:
         raise crossing(ctx)
-    flat = dense(owner).reshape(-1)
+    flat = dense(plain(owner)).reshape(-1)
     expected, marks = flat.copy(), np.arange(flat.size)
     for elements in expected, marks:
         native(twin(o, owner, elements), twin(v, owner, elements))

@@ -16,6 +16,7 @@ from mooncake_py.runtime.originals import LookUp, Original
 from mooncake_py.runtime.views import View
 from mooncake_py.tangents.memory import address, has_overlaps
 from mooncake_py.tangents.memory import owner as owner_of
+from mooncake_py.tangents.subclasses import set_shape
 
 __all__ = ["Registry"]
 
@@ -162,7 +163,7 @@ class Registry:
         """Run ``a.shape = shape``; the shadow keeps the layout that it had, and `a` is its view."""
         if self.find(a) is not None:
             self.activate(a)
-        a.shape = shape
+        set_shape(a, shape)
         node = self.known.get(id(a))
         if node is None or node.ref() is not a:
             return

@@ -13,7 +13,10 @@ from numpy import ndarray
 
 from mooncake_py.tangents.fields import own_attributes, set_own_attributes
 
-__all__ = ["Met", "is_instance", "named", "plain", "plain_parts", "undressed", "with_attributes"]
+__all__ = [
+    "Met", "is_instance", "named", "plain", "plain_parts", "set_shape", "undressed",
+    "with_attributes",
+]  # fmt: skip
 
 
 class Met(BaseException):
@@ -97,3 +100,18 @@ def with_attributes(a: ndarray, like: ndarray, fields: dict[Any, Any] | None = N
         made = ndarray.view(a, type(like))
     set_own_attributes(made, own_attributes(like) if fields is None else fields)
     return made
+
+
+def set_shape(a: ndarray, shape: Any) -> None:
+    """Set the shape of an array in place, for which NumPy would run ``__array_finalize__``."""
+    kind: Any = type(a)
+    layout = bare(kind) if is_instance(a) else None
+    if layout is None:
+        a.shape = shape
+        return
+    unbound: Any = a
+    unbound.__class__ = layout
+    try:
+        a.shape = shape
+    finally:
+        unbound.__class__ = kind

@@ -152,7 +152,7 @@ def loop(x):
     for v in of(x):
         if v is not ma.masked:
             t = t + v * v
-    return t
+    return float(t)
 
 
 @programs(X)

@@ -345,6 +345,45 @@ def test_a_writing_method_that_compiled_code_would_call_is_refused(f: Any) -> No
         grad(lambda x: f(x) * x[0])(X)
 
 
+class KeepsHash:
+    """Computes its hash once."""
+
+    def __init__(self, name: str, x: Any) -> None:
+        self.name = name
+        self.x = x
+        self.hash: int | None = None
+
+    def __hash__(self) -> int:
+        if self.hash is None:
+            self.hash = hash(self.name)
+        return self.hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, KeepsHash) and hash(self) == hash(other)
+
+
+class CountsHashes(KeepsHash):
+    def __hash__(self) -> int:
+        self.x = self.x + 1.0
+        return super().__hash__()
+
+
+def test_a_hash_that_an_object_keeps_is_fine_and_undone() -> None:
+    key = KeepsHash("a", 1.0)
+
+    def f(x: Any) -> Any:
+        table = {key: x[0], KeepsHash("b", x): x[1]}
+        return table[KeepsHash("a", x)] * table[key] * len({key, KeepsHash("b", x)})
+
+    np.testing.assert_array_equal(grad(f)(X), [4 * X[0], *np.zeros(len(X) - 1)])
+    assert key.hash is None
+
+
+def test_a_hash_that_writes_each_time_is_refused() -> None:
+    with pytest.raises(DerivativeDropError, match=r"CountsHashes\.__hash__ changes something"):
+        grad(lambda x: len({CountsHashes("a", x): 1}) * x[0])(X)
+
+
 def test_a_finalizer_that_writes_is_refused() -> None:
     class Returning:
         def __init__(self, x: Any) -> None:

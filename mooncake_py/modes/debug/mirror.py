@@ -25,6 +25,7 @@ from mooncake_py.runtime.operators import BINARY
 from mooncake_py.runtime.pulls import is_basic
 from mooncake_py.runtime.values import FLOAT64, NUMBERS
 from mooncake_py.tangents.memory import owner
+from mooncake_py.tangents.subclasses import plain
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.forward_mode import ForwardMode
@@ -177,7 +178,7 @@ class Mirror:
         for memory in dict.fromkeys(map(self.own.registry.memory_of, arrays)):
             whole = memory.ref()
             if whole is not None and whole.flags.writeable and random.random() < 0.5:
-                self.own.record((undo_assign, whole, Ellipsis, whole.copy(), memory))
+                self.own.record((undo_assign, whole, Ellipsis, plain(whole).copy(), memory))
                 memory.note_all_logged()
 
     def overwrite(self, values: Iterable[Any]) -> None:

@@ -10,6 +10,7 @@ from numpy import ndarray
 from mooncake_py.runtime.drops import Reporter, read_as_bytes, refuse_other_bytes
 from mooncake_py.runtime.registry import Registry
 from mooncake_py.tangents.memory import shadow_view, zeros_like_owner
+from mooncake_py.tangents.subclasses import set_shape
 
 __all__ = ["Blocks"]
 
@@ -124,6 +125,6 @@ class Blocks:
     def change_shape(self, a: ndarray, shape: Any) -> None:
         """Give an array and its tangent another shape in place."""
         tangent = self.tangent_of(a)
-        a.shape = shape
+        set_shape(a, shape)
         if tangent is not None:
             self.put(a, tangent.reshape(a.shape))
