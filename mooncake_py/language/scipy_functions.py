@@ -21,8 +21,8 @@ MODULE = "scipy.optimize"
 SEARCHES = (
     "basinhopping", "brent", "brute", "differential_evolution", "direct", "dual_annealing",
     "fmin", "fmin_bfgs", "fmin_cg", "fmin_cobyla", "fmin_l_bfgs_b", "fmin_ncg", "fmin_powell",
-    "fmin_slsqp", "fmin_tnc", "fminbound", "golden", "least_squares", "minimize",
-    "minimize_scalar", "shgo",
+    "fmin_slsqp", "fmin_tnc", "fminbound", "golden",
+    "shgo",
 )  # fmt: skip
 
 

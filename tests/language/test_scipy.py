@@ -303,8 +303,6 @@ def softmax(x):
 
 
 REFUSED = {
-    "scipy.optimize.minimize": lambda x: so.minimize(lambda v: ((v - x) ** 2).sum(), x).x[0],
-    "scipy.optimize.minimize_scalar": lambda x: so.minimize_scalar(lambda v: (v - x[0]) ** 2).x,
     "scipy.optimize.golden": lambda x: so.golden(lambda v: (v - x[0]) ** 2),
     "scipy.integrate.quad": lambda x: si.quad(lambda v: v * x[0], 0, 1)[0],
     "scipy.integrate.odeint": lambda x: si.odeint(lambda y, t: -y, x, [0.0, 1.0])[-1, 0],

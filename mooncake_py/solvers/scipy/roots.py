@@ -2,47 +2,22 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy import ndarray
 from scipy import optimize
 
 from mooncake_py.rules.declare import overlay
 from mooncake_py.solvers.apart import solved_apart
 from mooncake_py.solvers.implicit import at_solution
-
-__all__ = ["changed", "tuple_of"]
+from mooncake_py.solvers.scipy.results import changed, number, tuple_of
 
 BRACKETING = ("bisect", "brenth", "brentq", "ridder", "toms748")
 BY_JACOBIANS = (
     "anderson", "broyden1", "broyden2", "diagbroyden", "excitingmixing", "linearmixing",
     "newton_krylov",
 )  # fmt: skip
-LEFT_OUT = ("fjac", "r", "qtf", "jac")
-"""What solvers return of the Jacobian that they approximate: its derivative is not known."""
-
-
-def tuple_of(args: Any) -> tuple[Any, ...]:
-    """Return further arguments as SciPy takes them: one may stand by itself."""
-    return args if isinstance(args, tuple) else (args,)
-
-
-def number(y: Any) -> Any:
-    """Return the number that a function returns, perhaps in an array."""
-    return y.item() if isinstance(y, ndarray) else y
-
-
-def changed(result: Any, **fields: Any) -> Any:
-    """Return a copy of a dict, or of a result that is one, with other items."""
-    result = copy.copy(result)
-    for name in LEFT_OUT:
-        result.pop(name, None)
-    for name, value in fields.items():
-        result[name] = value
-    return result
 
 
 def declare_bracketing(finder: Callable[..., Any]) -> None:
@@ -75,6 +50,7 @@ for name in BY_JACOBIANS:
 def newton(
     func: Any, x0: Any, fprime: Any = None, args: Any = (), *rest: Any, **options: Any
 ) -> Any:
+    """Run `newton`; for an array it may return a named tuple."""
     found: Any = solved_apart(optimize.newton, func, x0, fprime, args, *rest, **options)
     if hasattr(found, "zero_der"):  # of an array: a named tuple
         return found._replace(root=at_solution(found.root, lambda x: func(x, *args)))
@@ -94,6 +70,7 @@ def root_scalar(
     *rest: Any,
     **options: Any,
 ) -> Any:
+    """Run `root_scalar`; the function may return its slope too."""
     found = solved_apart(optimize.root_scalar, f, args, method, bracket, fprime, *rest, **options)
 
     def residual(x: Any) -> Any:
@@ -105,6 +82,7 @@ def root_scalar(
 
 @overlay(optimize.fsolve)
 def fsolve(func: Any, x0: Any, args: Any = (), *rest: Any, **options: Any) -> Any:
+    """Run `fsolve`."""
     found = solved_apart(optimize.fsolve, func, x0, args, *rest, **options)
     x = found[0] if isinstance(found, tuple) else found
     x = at_solution(x, lambda x: np.asarray(func(x, *tuple_of(args))))
@@ -115,6 +93,7 @@ def fsolve(func: Any, x0: Any, args: Any = (), *rest: Any, **options: Any) -> An
 def root(
     fun: Any, x0: Any, args: Any = (), method: Any = "hybr", jac: Any = None, **options: Any
 ) -> Any:
+    """Run `root`; the function may return its Jacobian too."""
     found = solved_apart(optimize.root, fun, x0, args, method, jac, **options)
 
     def residual(x: Any) -> Any:

@@ -1,0 +1,136 @@
+"""Least squares: minima of half the sum of squares, or of what `loss` makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import linalg, optimize
+
+from mooncake_py.errors import MissingRuleError
+from mooncake_py.interface import grad
+from mooncake_py.jacobians import jacobian
+from mooncake_py.rules.declare import overlay
+from mooncake_py.solvers.activity import is_active
+from mooncake_py.solvers.apart import solved_apart
+from mooncake_py.solvers.scipy.minima import limits, minimum
+from mooncake_py.solvers.scipy.results import changed, tuple_of
+from mooncake_py.utilities.stopping import stop_gradient
+
+OPTIONS = (
+    "method", "ftol", "xtol", "gtol", "x_scale", "loss", "f_scale", "diff_step", "tr_solver",
+    "tr_options", "jac_sparsity", "max_nfev", "verbose", "args", "kwargs",
+)  # fmt: skip
+"""Those of `least_squares`, in order."""
+
+LOSSES: dict[str, Callable[[Any], Any]] = {
+    "linear": lambda z: z,
+    "soft_l1": lambda z: 2 * (np.sqrt(1 + z) - 1),
+    "huber": lambda z: np.where(z <= 1, z, 2 * np.sqrt(np.maximum(z, 1.0)) - 1),
+    "cauchy": np.log1p,
+    "arctan": np.arctan,
+}
+
+
+def cost_of(f: Any, loss: str | Callable[[Any], Any] = "linear", scale: Any = 1.0) -> Any:
+    """Return half the sum of losses."""
+    z = (f / scale) ** 2
+    losses = LOSSES[loss](z) if isinstance(loss, str) else loss(z)[0]
+    return 0.5 * scale**2 * np.sum(losses)
+
+
+@overlay(optimize.least_squares)
+def least_squares(
+    fun: Any,
+    x0: Any,
+    jac: Any = "2-point",
+    bounds: Any = (-np.inf, np.inf),
+    *rest: Any,
+    **options: Any,
+) -> Any:
+    """Run `least_squares`."""
+    found = solved_apart(optimize.least_squares, fun, x0, jac, bounds, *rest, **options)
+    given = {**dict(zip(OPTIONS, rest, strict=False)), **options}
+    loss, scale = given.get("loss", "linear"), given.get("f_scale", 1.0)
+    args, kwargs = tuple_of(given.get("args", ())), given.get("kwargs") or {}
+
+    def errors(x: Any) -> Any:
+        return np.atleast_1d(fun(x, *args, **kwargs))
+
+    def cost(x: Any) -> Any:
+        return cost_of(errors(x), loss, scale)
+
+    if not is_active((fun, given, bounds, errors(found.x))):
+        return found
+    x = minimum(found.x, grad(cost), *pair_of_limits(bounds, found.x.shape))
+    return changed(found, x=x, fun=errors(x), cost=cost(x))
+
+
+def pair_of_limits(bounds: Any, shape: Any) -> tuple[Any, Any]:
+    """Return lower and upper bounds that are given as a pair."""
+    low, high = limits(
+        bounds if isinstance(bounds, optimize.Bounds) else optimize.Bounds(*bounds), shape
+    )
+    unbounded = np.all(np.isinf(low)) and np.all(np.isinf(high))
+    return (None, None) if unbounded else (low, high)
+
+
+@overlay(optimize.curve_fit)
+def curve_fit(
+    f: Any,
+    xdata: Any,
+    ydata: Any,
+    p0: Any = None,
+    sigma: Any = None,
+    absolute_sigma: Any = False,
+    check_finite: Any = None,
+    bounds: Any = (-np.inf, np.inf),
+    *rest: Any,
+    **options: Any,
+) -> Any:
+    """Run `curve_fit`; the covariance has its own derivative."""
+    found = solved_apart(
+        optimize.curve_fit, f, xdata, ydata, p0, sigma, absolute_sigma, check_finite, bounds,
+        *rest, **options,
+    )  # fmt: skip
+    if options.get("nan_policy") is not None:
+        raise MissingRuleError(
+            "the derivative of scipy.optimize.curve_fit with a nan_policy is not implemented",
+            fix="leave the points with nan out before the call",
+        )
+
+    def errors(p: Any) -> Any:
+        r = np.ravel(f(xdata, *p) - ydata)
+        if sigma is None:
+            return r
+        if np.size(sigma) == np.size(r):
+            return r / np.ravel(sigma)
+        return linalg.solve_triangular(linalg.cholesky(sigma, lower=True), r, lower=True)
+
+    if not is_active((f, xdata, ydata, sigma, bounds, errors(found[0]))):
+        return found
+    p = minimum(
+        found[0], grad(lambda p: cost_of(errors(p))), *pair_of_limits(bounds, found[0].shape)
+    )
+    covariance = with_derivative_of(found[1], lambda: covariance_of(errors, p, absolute_sigma))
+    return (
+        p,
+        covariance,
+        *(changed(part) if isinstance(part, dict) else part for part in found[2:]),
+    )
+
+
+def covariance_of(errors: Any, p: Any, absolute: Any) -> Any:
+    """Return the covariance of the parameters of a fit."""
+    slopes, r = jacobian(errors)(p), errors(p)
+    covariance = np.linalg.inv(slopes.T @ slopes)
+    return covariance if absolute else covariance * np.sum(r * r) / (len(r) - len(p))
+
+
+def with_derivative_of(value: Any, formula: Callable[[], Any]) -> Any:
+    """Return a value that SciPy has computed, with the derivative of a formula for it."""
+    if not np.all(np.isfinite(value)):
+        return value
+    computed = formula()
+    return value + (computed - stop_gradient(computed))

@@ -1,0 +1,127 @@
+"""Minima: the gradient is zero, or the solution is held by a bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import optimize
+
+from mooncake_py.errors import MissingRuleError
+from mooncake_py.interface import grad
+from mooncake_py.rules.declare import overlay, refused
+from mooncake_py.solvers.activity import is_active
+from mooncake_py.solvers.apart import solved_apart
+from mooncake_py.solvers.implicit import moved_along
+from mooncake_py.solvers.scipy.results import changed, number, tuple_of
+from mooncake_py.utilities.stopping import stop_gradient
+
+__all__ = ["limits", "minimum"]
+
+refused(
+    optimize.linprog,
+    optimize.milp,
+    why="the solution of a linear program is a corner, and jumps to another as costs change:\n"
+    "its derivative with respect to costs is zero or does not exist",
+    fix="add a quadratic term and use minimize, or solve the constraints that are active at\n"
+    "the solution as a linear system",
+)
+
+
+def minimum(x: Any, gradient: Callable[[Any], Any], low: Any, high: Any) -> Any:
+    """Return a minimum, a constant, with its derivative.
+
+    Variables that are held by a bound move with it, the others such that the gradient stays zero.
+    A variable counts as held within the length of a step along the gradient that the bounds cut
+    off (Bertsekas, "Projected Newton methods", 1982), and where the gradient pushes against it.
+    """
+    if low is None and high is None:
+        return moved_along(x, gradient)
+    g, lowest, highest = stop_gradient((gradient(x), low, high))
+    reach: Any = np.linalg.norm(x - np.clip(x - g, lowest, highest))
+    fixed = lowest == highest
+    at_low = fixed | ((x <= lowest + reach) & (g > 0))
+    at_high = np.logical_not(fixed) & (x >= highest - reach) & (g < 0)
+
+    def residual(x: Any) -> Any:
+        return np.where(at_low, x - low, np.where(at_high, x - high, gradient(x)))
+
+    return moved_along(x, residual)
+
+
+def limits(bounds: Any, shape: Any) -> tuple[Any, Any]:
+    """Return lower and upper bounds in the shape of the solution."""
+    if bounds is None:
+        return None, None
+    if isinstance(bounds, optimize.Bounds):
+        return np.zeros(shape) + bounds.lb, np.zeros(shape) + bounds.ub
+    low = [-np.inf if pair[0] is None else pair[0] for pair in bounds]
+    high = [np.inf if pair[1] is None else pair[1] for pair in bounds]
+    return np.array(low), np.array(high)
+
+
+@overlay(optimize.minimize)
+def minimize(
+    fun: Any,
+    x0: Any,
+    args: Any = (),
+    method: Any = None,
+    jac: Any = None,
+    hess: Any = None,
+    hessp: Any = None,
+    bounds: Any = None,
+    constraints: Any = (),
+    *rest: Any,
+    **options: Any,
+) -> Any:
+    """Run `minimize`; its callbacks may give the gradient."""
+    further = tuple_of(args)
+    found = solved_apart(
+        optimize.minimize, fun, x0, args, method, jac, hess, hessp, bounds, constraints,
+        *rest, **options,
+    )  # fmt: skip
+    with_gradient = bool(jac) and not callable(jac) and not isinstance(jac, str)
+
+    def value(x: Any) -> Any:
+        y = fun(x, *further)
+        return number(y[0] if with_gradient else y)
+
+    def gradient(x: Any) -> Any:
+        if with_gradient:
+            return fun(x, *further)[1]
+        return jac(x, *further) if callable(jac) else grad(value)(x)
+
+    if not is_active((fun, args, bounds, constraints, value(found.x))):
+        return found
+    if not is_empty(constraints):
+        raise MissingRuleError(
+            "the derivative of scipy.optimize.minimize with constraints is not implemented",
+            why="only bounds are held, by the active set",
+            fix="eliminate the constraints, or use implicit(solve, residual) with the equations "
+            "of Lagrange",
+        )
+    x = minimum(found.x, gradient, *limits(bounds, found.x.shape))
+    return changed(found, x=x, fun=value(x))
+
+
+def is_empty(constraints: Any) -> bool:
+    """Tell whether there are no constraints."""
+    return isinstance(constraints, (list, tuple)) and len(constraints) == 0
+
+
+@overlay(optimize.minimize_scalar)
+def minimize_scalar(
+    fun: Any, bracket: Any = None, bounds: Any = None, args: Any = (), *rest: Any, **options: Any
+) -> Any:
+    """Run `minimize_scalar`."""
+    found = solved_apart(optimize.minimize_scalar, fun, bracket, bounds, args, *rest, **options)
+
+    def value(x: Any) -> Any:
+        return number(fun(x, *tuple_of(args)))
+
+    if not is_active((fun, args, bounds, value(found.x))):
+        return found
+    low, high = (None, None) if bounds is None else bounds
+    x = minimum(float(found.x), grad(value), low, high)
+    return changed(found, x=x, fun=value(x))

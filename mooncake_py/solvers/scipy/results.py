@@ -1,0 +1,33 @@
+"""What the tables of SciPy's functions share: arguments and results as SciPy has them."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from numpy import ndarray
+
+__all__ = ["changed", "number", "tuple_of"]
+
+LEFT_OUT = ("fjac", "grad", "hess", "hess_inv", "jac", "multipliers", "qtf", "r")
+"""What solvers return of derivatives that they have approximated: its own is not known."""
+
+
+def tuple_of(args: Any) -> tuple[Any, ...]:
+    """Return further arguments as SciPy takes them: one may stand by itself."""
+    return args if isinstance(args, tuple) else (args,)
+
+
+def number(y: Any) -> Any:
+    """Return the number that a function returns, perhaps in an array."""
+    return y.item() if isinstance(y, ndarray) else y
+
+
+def changed(result: Any, **fields: Any) -> Any:
+    """Return a copy of a dict, or of a result that is one, with other items."""
+    result = copy.copy(result)
+    for name in LEFT_OUT:
+        result.pop(name, None)
+    for name, value in fields.items():
+        result[name] = value
+    return result

@@ -1,0 +1,205 @@
+"""Minima and fits that SciPy finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mooncake_py import MissingRuleError, SolverError, grad, hessian, jvp, value_and_grad
+
+pytest.importorskip("scipy")
+from scipy import optimize as so
+
+A = np.array([1.0, -0.5, 0.7])
+T = np.linspace(0, 1, 12)
+Y = 2 * np.exp(-3 * T) + 0.5 + 0.01 * np.cos(40 * T)
+TIGHT = {"gtol": 1e-10}
+TIGHTEST = {"ftol": 1e-14, "xtol": 1e-14, "gtol": 1e-14}
+BOUNDS = [(0.1, None), (-0.1, 5), (None, None)]
+
+
+def cost(x: Any, a: Any) -> Any:
+    squares = np.sum((x - a) ** 2 * np.array([1.0, 2.0, 3.0])) / 2
+    return squares + 0.1 * np.sum(x**4) + 0.3 * x[0] * x[1]
+
+
+def errors(x: Any, a: Any) -> Any:
+    return np.append(x - a, 0.3 * x**2 + a)
+
+
+def slopes(x: Any, a: Any) -> Any:
+    return np.vstack([np.eye(3), np.diag(0.6 * x)])
+
+
+def decay(t: Any, p: Any, q: Any, r: Any) -> Any:
+    return p * np.exp(-q * t) + r
+
+
+def decay_slopes(t: Any, p: Any, q: Any, r: Any) -> Any:
+    return np.stack([np.exp(-q * t), -p * t * np.exp(-q * t), np.ones(len(t))], 1)
+
+
+def fit(y: Any, **options: Any) -> Any:
+    p0 = [1.0, 2.0, 0.0]
+    return so.curve_fit(decay, T, y, p0, jac=decay_slopes, **TIGHTEST, **options)
+
+
+def least(a: Any, **options: Any) -> Any:
+    return so.least_squares(errors, np.zeros(3) - 0.5, slopes, args=(a,), **TIGHTEST, **options)
+
+
+def lowest(a: Any, x0: Any = 0.5, **options: Any) -> Any:
+    return so.minimize(cost, np.zeros(3) + x0, (a,), jac=grad(cost), **options)
+
+
+SOLUTIONS: dict[str, Callable[[Any], Any]] = {
+    "BFGS": lambda a: lowest(a, options=TIGHT).x,
+    "value": lambda a: lowest(a, options=TIGHT).fun,
+    "jac=True": lambda a: (
+        so.minimize(value_and_grad(lambda x: cost(x, a)), A, jac=True, options=TIGHT).x
+    ),
+    "trust-exact": lambda a: lowest(a, method="trust-exact", hess=hessian(cost), options=TIGHT).x,
+    "Nelder-Mead": lambda a: (
+        so.minimize(cost, A, a, "Nelder-Mead", options={"xatol": 1e-11, "fatol": 1e-16}).x
+    ),
+    "L-BFGS-B": lambda a: (
+        lowest(a, bounds=BOUNDS, options={"gtol": 1e-12, "ftol": 1e-16}).x
+    ),
+    "trust-constr": lambda a: (
+        lowest(
+            a,
+            method="trust-constr",
+            bounds=so.Bounds([0.1, -0.1 * a[0], -np.inf], np.inf),
+            options={"gtol": 1e-10, "xtol": 1e-12},
+        ).x
+    ),
+    "SLSQP": lambda a: (
+        lowest(a, method="SLSQP", bounds=so.Bounds([0.1, -0.1 * a[0], -9], 9), tol=1e-14).x
+    ),
+    "fixed": lambda a: (
+        lowest(a, bounds=[(a[2], a[2]), (-9, 9), (-9, 9)], options={"gtol": 1e-12, "ftol": 0}).x
+    ),
+    "least_squares": lambda a: least(a).x,
+    "soft_l1": lambda a: least(a, loss="soft_l1", f_scale=0.7).cost,
+    "huber": lambda a: least(a, loss="huber", f_scale=0.3).fun,
+    "arctan": lambda a: least(a, loss="arctan", f_scale=2.0).x,
+    "cauchy with bounds": lambda a: (
+        least(a, bounds=(-1, [0.2, 0.3, 0.25]), loss="cauchy", f_scale=0.7).x
+    ),
+    "lm": lambda a: least(a, method="lm").x,
+    "curve_fit": lambda a: fit(Y + 0.1 * a[0] * T + 0.1 * a[1])[0],
+    "sigma": lambda a: fit(Y, sigma=1 + 0.1 * T * a[0])[0],
+    "matrix sigma": lambda a: (
+        fit(Y, sigma=np.diag(1 + 0.1 * T * a[0]) + 0.05 * a[1] ** 2)[0]
+    ),
+    "covariance": lambda a: 100 * fit(Y + 0.1 * a[0] * T + 0.1 * a[1])[1],
+    "absolute": lambda a: (
+        fit(Y + 0.1 * a[0] * T, sigma=0.1 + 0.01 * T * a[1], absolute_sigma=True)[1]
+    ),
+    "minimize_scalar": lambda a: so.minimize_scalar(grad_free(a), tol=1e-12).x,
+    "bounded": lambda a: (
+        so.minimize_scalar(grad_free(a), bounds=(0, 3), options={"xatol": 1e-12}).x
+    ),
+    "at a bound": lambda a: (
+        so.minimize_scalar(grad_free(a), bounds=(a[2] * 2, 3), options={"xatol": 1e-12}).x
+    ),
+}  # fmt: skip
+
+
+def grad_free(a: Any) -> Callable[[Any], Any]:
+    return lambda x: (x - a[0]) ** 2 + 0.1 * x**4
+
+
+def difference(f: Callable[[Any], Any], v: Any, h: float = 1e-3) -> Any:
+    """Return the derivative along a direction, by a central difference of fourth order."""
+    weights = {-2: 1 / 12, -1: -2 / 3, 1: 2 / 3, 2: -1 / 12}
+    return sum(w * f(A + k * h * v) for k, w in weights.items()) / h
+
+
+# Where SciPy compares values of the function it stops at the square root of their precision.
+ROUGH = {"Nelder-Mead", "minimize_scalar", "bounded", "at a bound", "trust-constr", "arctan"}
+
+
+@pytest.mark.without_modes("they are as precise as the solver")
+@pytest.mark.parametrize("name", SOLUTIONS)
+def test_against_differences(name: str) -> None:
+    tolerance = 1e-4 if name in ROUGH else 2e-6
+    weights = np.random.default_rng(1).normal(size=100)
+    v = np.array([1.0, 2.0, 3.0])
+
+    def f(a: Any) -> Any:
+        solution = np.ravel(SOLUTIONS[name](a))
+        return solution @ weights[: solution.size]
+
+    value, gradient = value_and_grad(f)(A)
+    assert value == f(A)
+    slope = difference(f, v)
+    assert gradient @ v == pytest.approx(slope, rel=tolerance, abs=tolerance)
+    assert jvp(f, (A,), (v,))[1] == pytest.approx(gradient @ v, rel=1e-10)
+    curvature = difference(lambda a: grad(f)(a) @ v, v)
+    for found in (v @ hessian(f)(A) @ v, grad(lambda a: grad(f)(a) @ v)(A) @ v):
+        assert found == pytest.approx(curvature, rel=10 * tolerance, abs=10 * tolerance)
+
+
+def test_linear_regression() -> None:
+    x = np.vander(T, 3)
+    found = grad(lambda y: so.minimize(lambda b: np.sum((x @ b - y) ** 2), np.zeros(3)).x[0])(Y)
+    np.testing.assert_allclose(found, np.linalg.pinv(x)[0], rtol=1e-10)
+
+
+def test_value_at_the_minimum() -> None:
+    """By the envelope theorem."""
+    result = value_and_grad(lambda a: lowest(a, options=TIGHT).fun)
+    x = lowest(A, options=TIGHT).x
+    np.testing.assert_allclose(result(A)[1], (A - x) * [1, 2, 3], rtol=1e-8)
+
+
+def test_what_is_left_out() -> None:
+    def f(a: Any) -> Any:
+        result = lowest(a)
+        return np.sum(result.x), list(result)
+
+    (_, names), _ = value_and_grad(f, has_aux=True)(A)
+    assert {"x", "fun", "nit", "success", "message"}.issubset(names)
+    assert {"jac", "hess_inv"}.isdisjoint(names)
+
+
+def test_constants_are_not_looked_at() -> None:
+    def f(a: Any) -> Any:
+        kink = so.minimize(lambda x: np.sum(abs(x - 1)), A, method="Nelder-Mead")
+        low = so.minimize_scalar(lambda x: abs(x - 2.0)).x
+        line = so.linprog([1.0], bounds=[(3.0, None)]).x[0]
+        return np.sum(kink.x) * low * line * a[0] + kink.nit * 0.0
+
+    np.testing.assert_allclose(grad(f)(A), [18, 0, 0], rtol=1e-3, atol=0)
+
+
+def refusal(f: Any) -> Any:
+    with pytest.raises((SolverError, MissingRuleError)) as caught:
+        grad(f)(A)
+    assert caught.value.where is not None
+    assert caught.value.where.file == __file__
+    return caught.value
+
+
+def test_not_converged() -> None:
+    error = refusal(lambda a: lowest(a, x0=3.0, options={"maxiter": 1}).x[0])
+    assert "has not converged" in str(error)
+
+
+def test_kink_is_singular() -> None:
+    error = refusal(lambda a: so.minimize(lambda x: abs(x[0] - a[0]), 0.5, method="Powell").x[0])
+    assert "singular" in str(error)
+
+
+def test_refused() -> None:
+    held = {"type": "eq", "fun": lambda x: x[0] - 1.0}
+    error = refusal(lambda a: lowest(a, method="SLSQP", constraints=held).x[0])
+    assert "with constraints" in error.what
+    error = refusal(lambda a: so.linprog(a, bounds=[(0, 1)] * 3).x[0])
+    assert "corner" in error.why
+    error = refusal(lambda a: so.curve_fit(decay, T, Y * a[0], nan_policy="omit")[0][0])
+    assert "nan_policy" in error.what
