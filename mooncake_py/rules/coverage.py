@@ -13,6 +13,9 @@ from mooncake_py.rules.kinds import RefusedRule, Rule, ZeroDerivativeRule, funct
 __all__ = ["Entry", "entries", "table"]
 
 
+OWN = ("mooncake_py.rules", "mooncake_py.solvers")
+
+
 class Entry(NamedTuple):
     """A function with a rule: the file that declares it, the function, how it is declared."""
 
@@ -55,7 +58,7 @@ def declaration(rule: Rule) -> str:
 
 def is_part(function: Any) -> bool:
     """Tell whether a function belongs to this package: overlays are written in terms of them."""
-    return str(getattr(function, "__module__", "")).startswith(__package__ or "")
+    return str(getattr(function, "__module__", "")).startswith(OWN)
 
 
 def table() -> Iterator[str]:

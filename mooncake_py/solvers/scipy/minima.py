@@ -22,8 +22,7 @@ __all__ = ["limits", "minimum"]
 refused(
     optimize.linprog,
     optimize.milp,
-    why="the solution of a linear program is a corner, and jumps to another as costs change:\n"
-    "its derivative with respect to costs is zero or does not exist",
+    why="the solution of a linear program is a corner, and jumps to another one as costs change",
     fix="add a quadratic term and use minimize, or solve the constraints that are active at\n"
     "the solution as a linear system",
 )
