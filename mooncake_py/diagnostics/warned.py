@@ -20,6 +20,7 @@ from mooncake_py.diagnostics.places import OWN, is_rewritten
 __all__ = ["HANDLERS", "redirect", "stop_redirecting"]
 
 
+NEVER = "(?!)"  # the pattern for who takes the parts of a filter to make another of them
 NAMELESS = "<string>"  # what stands for the module of code whose globals have no name
 
 
@@ -39,6 +40,8 @@ _pending = _Pending()
 class _Text:
     """Stands in a filter for a pattern of the text: remembers it, and who warns."""
 
+    pattern = NEVER
+
     def match(self, text: str) -> bool:
         """Whether this may be a warning to be redirected."""
         if _pending.busy:
@@ -54,6 +57,8 @@ class _Text:
 
 class _Module:
     """Stands in a filter for a pattern of the module: matches this package."""
+
+    pattern = NEVER
 
     def match(self, module: str) -> bool:
         """Whether a warning names this package or its generated code, whoever warned."""

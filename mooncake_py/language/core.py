@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from numpy import ndarray
+
 from mooncake_py.checkpointing import checkpointed
 from mooncake_py.compiler.elsewhere import Elsewhere, InParts
 from mooncake_py.containers import state
@@ -49,6 +51,7 @@ class Core(Mode):
         self.failure: MooncakeError | None = None
         self.rebound: dict[tuple[int, str], dict[str, Any]] = {}
         self.watches = False
+        self.held: dict[int, ndarray] = {}
         self.ordered: Any = {}
         self.caches: dict[int, Any] = {}
         self.stored: StoredFiles | None = None

@@ -28,6 +28,7 @@ from mooncake_py.language import (
     caches,
     callbacks,
     checkpoints,
+    compiled_code,
     constant_libraries,
     construct,
     copies,
@@ -343,6 +344,8 @@ def call_opaque(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         if constant_libraries.asks(f):
             return constant_libraries.answer(f, args, kwargs)
         raise missing_rule(ctx, f, values, keywords=kwargs)
+    if ctx.held:
+        compiled_code.refuse_held(ctx, f, values, kwargs)
     root = module_root(f)
     if any(map(calls_back, values)) and not isinstance(receiver, EnumMeta):
         why = "it may call back Python code, which would run unseen"
@@ -356,12 +359,12 @@ def call_opaque(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         y = f(*args, **{name: v for name, v in kwargs.items() if name != "out"})
         ctx.assign(out[0] if type(out) is tuple else out, Ellipsis, y)
         return out
-    if any(can_be_written(v) for v in values) and (
+    if (any(map(can_be_written, values)) or compiled_code.keeps_data(f)) and (
         root not in sys.stdlib_module_names
         or any(isinstance(v, (ndarray, memoryview, np.flatiter)) for v in values)
     ):
-        why = "it may write memory that the reverse pass refers to"
-        raise missing_rule(ctx, f, values, why, kwargs)
+        y = compiled_code.run(ctx, f, values, args, kwargs)
+        return numerals.checked(ctx, f, values, y)
     for value in values:
         containers.snapshot(ctx, value)
     return numerals.checked(ctx, f, values, f(*args, **kwargs))
@@ -369,6 +372,8 @@ def call_opaque(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 def module_root(f: Any) -> str:
     """Return the top-level package that a compiled function belongs to."""
+    if type(f) is functools.partial:
+        f = f.func
     module = getattr(f, "__module__", None)
     if module is None:
         receiver = getattr(f, "__self__", None)

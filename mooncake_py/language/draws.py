@@ -18,7 +18,7 @@ from mooncake_py.rules.kinds import Rule
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Draws", "note", "noting"]
+__all__ = ["Draws", "note", "noting", "source_of"]
 
 FILES = frozenset(
     os.path.join(PACKAGE, "rules", name)

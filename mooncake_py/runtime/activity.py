@@ -32,7 +32,8 @@ from mooncake_py.tangents.subclasses import plain
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Tracking
 
-__all__ = ["INERT", "contains_active", "holds_inert", "parts", "unwrapped", "within"]
+__all__ = ["CONTAINERS", "INERT", "contains_active", "elements", "holds_inert", "parts",
+           "unwrapped", "windows", "within"]  # fmt: skip
 
 INERT = frozenset({
     int, float, complex, bool, str, bytes, type(None), type, slice, range, type(Ellipsis),

@@ -18,7 +18,7 @@ from mooncake_py.diagnostics.reporting import dropped
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Tracking
 
-__all__ = ["BUFFERS", "is_active", "refuse_read", "refuse_write"]
+__all__ = ["BUFFERS", "is_active", "lent", "refuse_read", "refuse_write"]
 
 BUFFERS = (bytearray, array, mmap, memoryview)
 

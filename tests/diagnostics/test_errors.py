@@ -424,13 +424,6 @@ def unseen_by_memoryview(x):
     return y
 
 
-def unseen_by_struct(x):
-    p = np.ones(3)
-    y = np.sum(x * p)
-    struct.pack_into("d", p.data, 0, 5.0)
-    return y
-
-
 def unseen_by_ctypes(x):
     p = np.ones(3)
     y = np.sum(x * p)

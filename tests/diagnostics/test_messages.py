@@ -24,7 +24,7 @@ def packs(x):
 
 def packs_constants(x):
     p = np.ones(3)
-    struct.pack_into("d", p, 0, 2.0)
+    struct.pack_into("d", p, 0, lambda: 2.0)
     return x * p[0]
 
 
@@ -116,10 +116,10 @@ MissingRuleError: no rule for struct.pack
     "packs_constants": """
 MissingRuleError: no rule for struct.pack_into
   where: FILE:27:5 in packs_constants
-         | struct.pack_into("d", p, 0, 2.0)
-         | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  why:   it may write memory that the reverse pass refers to;
-         called with (str, float64[3], int, float)
+         | struct.pack_into("d", p, 0, lambda: 2.0)
+         | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  why:   it may call back Python code, which would run unseen;
+         called with (str, float64[3], int, function)
   fix:   do it outside of the function, or give it a replacement in Python:
              import struct
              from mooncake_py import overlay, zero_derivative

@@ -109,13 +109,13 @@ def test_zero_derivative():
     assert grad(f)(3.0) == 2.0
 
 
-def test_constant_function_that_may_write():
+def test_constant_function_that_may_call_back():
     def f(x):
         p = np.ones(3)
-        struct.pack_into("d", p, 0, 2.0)
+        struct.pack_into("d", p, 0, lambda: 2.0)
         return np.sum(x * p)
 
-    text = declare(message(f, X.copy()), "operator.setitem(y, z, u)")
+    text = declare(message(f, X.copy()), "operator.setitem(y, z, u())")
     assert "def replacement(x, y, z, u):" in text
     np.testing.assert_array_equal(grad(f)(X.copy()), [2.0, 1.0, 1.0])
 

@@ -168,6 +168,23 @@ def test_warnings_of_functions_with_a_rule_in_python():
     assert warned(lambda: grad(empty)(X)) == warned(lambda: empty(X))
 
 
+def test_filters_may_be_copied():
+    def f(x):
+        with warnings.catch_warnings():
+            for action, message, category, module, line in list(warnings.filters):
+                warnings.filterwarnings(
+                    action,
+                    message=getattr(message, "pattern", message or ""),
+                    category=category,
+                    module=getattr(module, "pattern", module or ""),
+                    lineno=line,
+                    append=True,
+                )
+            return np.sum(x * x)
+
+    np.testing.assert_array_equal(grad(f)(X), 2 * X)
+
+
 def test_nothing_stays_behind():
     before = list(warnings.filters)
 

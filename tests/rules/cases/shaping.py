@@ -46,6 +46,7 @@ def reshape_cases() -> list[Case]:
         Case(np.expand_dims, (x, (0, -1)), label="two"),
         Case(np.expand_dims, (2.0, 0), label="number"),
         Case(np.squeeze, (draw(1, 3, 1),), label="all"),
+        Case(np.squeeze, (np.float64(2.0),), label="number"),
         Case(np.squeeze, (draw(1, 3, 1),), {"axis": -1}, "axis"),
         Case(np.ndarray.squeeze, (draw(1, 3, 1), 0), label="method"),
         *(
