@@ -103,7 +103,7 @@ class LoopSite(Site):
         """Return the type of a variable; `met` are the objects among others."""
         if value is MISSING:
             return Unpassed("")
-        found = type_of(value, met)
+        found = None if type(value) is list else type_of(value, met)  # it may have grown
         if found is None:
             t = type(value)
             if t is ndarray:

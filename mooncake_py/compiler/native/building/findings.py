@@ -30,6 +30,8 @@ class Findings:
         Variables of tuples that a loop or a branch binds anew.
     mixed : set of str
         The memory of lists that hold floats of Python and of NumPy.
+    unrolled : set of Place or None
+        Loops over a range whose counter tells an item of a tuple.
     compressed : set of Place or None
         Where what a mask picks stands beside something else: it is an array there.
     counters : set of str
@@ -46,6 +48,7 @@ class Findings:
         self.dropped: set[str] = set()
         self.unpacked: set[str] = set()
         self.mixed: set[str] = set()
+        self.unrolled: set[Place | None] = set()
         self.compressed: set[Place | None] = set()
         self.counters: set[str] = set()
         self.assigned: dict[str, tuple[tuple[int | str, ...], str]] = {}

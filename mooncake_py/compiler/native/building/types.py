@@ -24,8 +24,8 @@ from mooncake_py.runtime.attribute_lookup import (
 )
 
 __all__ = [
-    "COMPLEX_TYPES", "FLOATS", "ArrayType", "KnownType", "NumberType", "ObjectType", "TupleType",
-    "Type", "flattened", "places", "type_of",
+    "COMPLEX_TYPES", "FLOATS", "MOST_ITEMS", "ArrayType", "KnownType", "NumberType", "ObjectType",
+    "TupleType", "Type", "flattened", "places", "type_of",
 ]  # fmt: skip
 
 KINDS = {
@@ -41,6 +41,7 @@ COMPLEX_TYPES = {"complex": "float", "complex128": "float64"}
 FLOATS = float, np.float64, np.float32
 LARGE = 1 << 31  # ints below stay exact in sums and products of two
 MOST_ATTRIBUTES, DEEP = 64, 4  # of objects and tuples that are looked into
+MOST_ITEMS = 64  # of lists: functions are read for each length
 HEAP = 1 << 9  # the flag of classes that are not of C
 
 
@@ -65,9 +66,10 @@ class ArrayType(NamedTuple):
 
 
 class TupleType(NamedTuple):
-    """A tuple."""
+    """A tuple, or a list that compiled code does not change."""
 
     items: tuple[Type, ...]
+    is_list: bool = False
 
 
 class KnownType(NamedTuple):
@@ -123,11 +125,11 @@ def type_of(value: Any, met: set[int] | None = None, depth: int = 0) -> Type | N
         if NUMBERS[t] in ("int", "int64") and not -LARGE < value < LARGE:
             return None
         return NumberType(NUMBERS[t])
-    if t is tuple:
-        if depth >= DEEP:
+    if t is tuple or t is list:
+        if depth >= DEEP or (t is list and len(value) > MOST_ITEMS):
             return None
         items = [type_of(item, met, depth + 1) for item in value]
-        return None if None in items else TupleType(tuple(items))  # type: ignore[arg-type]
+        return None if None in items else TupleType(tuple(items), t is list)  # type: ignore[arg-type]
     if value is None or t in (bool, str, FunctionType, np.ufunc) or is_jitted(value):
         return KnownType(t, value)
     return object_type(value, set() if met is None else met, depth)
@@ -151,11 +153,16 @@ def object_type(o: Any, met: set[int], depth: int) -> ObjectType | None:
     met.add(id(held))
     attributes = tuple(
         [
-            (name, None if is_taken(t, name) else type_of(value, met, depth + 1))
+            (name, None if is_grown(t, name, value) else type_of(value, met, depth + 1))
             for name, value in held.items()
         ]
     )
     return ObjectType(weakref.ref(t), is_one_of(t.__setattr__, PLAIN_WRITES), attributes)
+
+
+def is_grown(cls: type, name: str, value: Any) -> bool:
+    """Return True for an attribute that must not be read: see `is_taken`; a list may grow."""
+    return type(value) is list or is_taken(cls, name)
 
 
 def is_taken(cls: type, name: str) -> bool:

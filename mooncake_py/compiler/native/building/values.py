@@ -155,10 +155,13 @@ class Tuple:
     ----------
     items : tuple of Value
     is_list : bool
+    is_passed : bool
+        Whether it is a list that the caller has too.
     """
 
     items: tuple[Value, ...]
     is_list: bool = False
+    is_passed: bool = False
 
 
 UNCHANGING = (

@@ -110,7 +110,7 @@ class AssignmentReader(MemoryWriter):
     def computed(self, value: Value) -> Value:
         """Return a value as it is now, with the parts of a tuple."""
         if isinstance(value, Tuple):
-            return Tuple(tuple(map(self.computed, value.items)))
+            return replace(value, items=tuple(map(self.computed, value.items)))
         return self.kept_apart(value)
 
     def exchanged(self, targets: Sequence[ast.expr], values: Sequence[Value]) -> Sequence[Value]:
@@ -288,6 +288,14 @@ class AssignmentReader(MemoryWriter):
                 value = self.operated(node.op, old, self.value(node.value))
             lists.write(self.b, a, at, value, self.findings.mixed)
             return
+        if isinstance(a, Tuple) and a.is_list:
+            old = self.item(a, target.slice)
+            if not isinstance(old, Array):
+                raise Unfit("an item of a list that becomes something else", place_of(target))
+            with self.among_others():
+                value = self.value(node.value)
+            self.store(old, self.changed(old, node.op, value))
+            return
         if not isinstance(a, Array):
             raise Unfit("an assignment to an item of what is no array", place_of(target))
         parts = self.parts(target.slice)
@@ -302,8 +310,8 @@ class AssignmentReader(MemoryWriter):
 
 
 def alike(a: Tuple, b: Tuple) -> bool:
-    """Return True for two tuples, or two lists, of one length."""
-    return len(a.items) == len(b.items) and a.is_list == b.is_list
+    """Return True for two tuples, two lists or two lists that are passed, of one length."""
+    return (len(a.items), a.is_list, a.is_passed) == (len(b.items), b.is_list, b.is_passed)
 
 
 def of_no_memory(a: Array) -> Array:

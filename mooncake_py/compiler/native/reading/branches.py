@@ -164,7 +164,7 @@ class BranchReader(AssignmentReader):
         """Return a result under names of ours."""
         if isinstance(value, Tuple):
             items = [self.settled(v, f"{name}_{k}") for k, v in enumerate(value.items)]
-            return Tuple(tuple(items), value.is_list)
+            return replace(value, items=tuple(items))
         if isinstance(value, ComplexNumber):
             return self.bind_complex(name, value)
         if not isinstance(value, Number):

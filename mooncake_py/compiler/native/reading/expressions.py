@@ -21,10 +21,11 @@ from mooncake_py.compiler.ir import (
     Name,
     Op,
     Select,
+    walk,
 )
 from mooncake_py.compiler.native.building import complexes, narrow, operations
 from mooncake_py.compiler.native.building.builder import Builder
-from mooncake_py.compiler.native.building.findings import Findings
+from mooncake_py.compiler.native.building.findings import Again, Findings
 from mooncake_py.compiler.native.building.indexing import Part, Slice, viewed
 from mooncake_py.compiler.native.building.values import (
     NUMPY_TYPES,
@@ -46,7 +47,7 @@ from mooncake_py.compiler.native.reading.scope import INPUTS, Scope, constant
 from mooncake_py.compiler.native.regions.linear import ZERO
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT, REAL
 from mooncake_py.compiler.read_expressions import COMPARISONS
-from mooncake_py.syntax.nodes import place_of
+from mooncake_py.syntax.nodes import Place, place_of
 
 __all__ = ["ExpressionReader"]
 
@@ -72,6 +73,8 @@ class ExpressionReader:
         Whether it is the value of an assignment to an item: masks may pick elements there.
     has_picked : bool
         Whether masks have picked elements in this statement.
+    short : dict of str to Place
+        The counters of loops over a range with few passes, and where these loops are.
     """
 
     b: Builder
@@ -80,6 +83,7 @@ class ExpressionReader:
     nested = 0
     picks = False
     has_picked = False
+    short: dict[str, Place]
 
     def value(self, node: ast.expr) -> Value:
         """Read an expression."""
@@ -360,6 +364,7 @@ class ExpressionReader:
         if isinstance(base, Tuple):
             at = self.number(index)
             if not isinstance(at.e, Const) or type(at.e.value) is not int:
+                self.unroll(at.e)
                 raise Unfit("an item of a tuple that is known only when it runs", self.b.place)
             if not -len(base.items) <= at.e.value < len(base.items):
                 raise Unfit("an item of a tuple that is not there", self.b.place)
@@ -376,6 +381,14 @@ class ExpressionReader:
         if not found.shape and Known(...) in parts:
             raise Unfit("an array without axes", self.b.place)
         return found if found.shape else self.element(found)
+
+    def unroll(self, index: Expr) -> None:
+        """Find out that a loop must be read once for each pass, as an item depends on which."""
+        for part in walk(index):
+            loop = self.short.get(part.name) if isinstance(part, Name) else None
+            if loop is not None:
+                self.findings.unrolled.add(loop)
+                raise Again
 
     def mask_of(self, a: Array, parts: Sequence[Part]) -> Array | None:
         """Return the mask that an index is, if what it picks is taken among all elements."""

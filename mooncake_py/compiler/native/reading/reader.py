@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -152,6 +153,7 @@ class FunctionReader(NestedReader):
         self.loops_outside = 0
         self.buffers = set()
         self.jumps = []
+        self.short = {}
         self.counted = {}
         self.rebound = set()
         self.callees = Callees()
@@ -245,11 +247,11 @@ class FunctionReader(NestedReader):
         match type_:
             case KnownType(value=value):
                 return known(value)
-            case TupleType(items=items):
+            case TupleType(items=items, is_list=is_list):
                 values = [
                     self.argument(f"{name}_{k}", t, True, (*path, k)) for k, t in enumerate(items)
                 ]
-                return Tuple(tuple(values))
+                return Tuple(tuple(values), is_list, is_passed=is_list)
             case ObjectType():
                 cls = type_.cls()
                 assert cls is not None
@@ -368,6 +370,8 @@ class FunctionReader(NestedReader):
         match value:
             case Known(value=known_value):
                 return Output("known", value=known_value)
+            case Tuple(is_passed=True):
+                raise Unfit("a list that is passed as a result", self.b.place)
             case Tuple(items=items):
                 outputs = [self.output(item, f"{name}_{k}") for k, item in enumerate(items)]
                 kind = "list" if value.is_list else "tuple"
@@ -413,7 +417,7 @@ def as_python(value: Value) -> Value:
         case Number(e=e, type=type_):
             return Number(e, PYTHON_TYPES.get(type_, type_))
         case Tuple(items=items):
-            return Tuple(tuple(map(as_python, items)), value.is_list)
+            return replace(value, items=tuple(map(as_python, items)))
     return value
 
 

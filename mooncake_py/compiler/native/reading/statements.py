@@ -20,6 +20,7 @@ from mooncake_py.compiler.ir import (
 )
 from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.indexing import viewed
+from mooncake_py.compiler.native.building.types import MOST_ITEMS
 from mooncake_py.compiler.native.building.values import (
     Array,
     Cells,
@@ -123,6 +124,12 @@ class StatementReader(BranchReader):
         heads, counter, bounds = self.head(node)
         low, high, step = bounds
         b = self.b
+        if is_short(low, high) and all(a is None for _, a in heads):
+            if place_of(node) in self.findings.unrolled:
+                passes = range(int(low.value), int(high.value), step)  # type: ignore[union-attr, arg-type]
+                self.unrolled(node, [Number(Const(k), "int") for k in passes])
+                return
+            self.short[counter] = place_of(node)
         least, greatest = (low, minus(high, ONE)) if step > 0 else (plus(high, ONE), low)
         runs = Compare(("lt",), (low, high) if step > 0 else (high, low))
         self.enter_loop(node.body, runs, {a.base for _, a in heads if a is not None})
@@ -141,14 +148,25 @@ class StatementReader(BranchReader):
         if has_jump(node.body, ast.Break | ast.Continue):
             raise Unfit("a loop over a tuple or list that is left", place_of(node))
         self.scope.bindings.update(bound_in([node]))  # what it binds is bound again
+        scope, others = self.scope, names_bound(node.body)
         for item in items:
             self.to_target(node.target, item)
+            ints = {k: v for k, v in known_ints(node.target, item).items() if k not in others}
+            bound = {name: scope.env[name] for name in ints}
+            scope.env.update(ints)
             self.read(node.body)
+            for name, value in bound.items():  # what it is after the loop
+                if scope.env.get(name) == ints[name]:
+                    scope.env[name] = value
 
     def known_items(self, node: ast.expr) -> Sequence[Value] | None:
         """Return the items over which a loop runs, if they are those of tuples and lists."""
         if isinstance(node, ast.Name | ast.Attribute | ast.Tuple | ast.List):
             found = self.value(node)
+            return found.items if isinstance(found, Tuple) else None
+        if isinstance(node, ast.Subscript):  # a slice of known items
+            is_known = isinstance(node.value, ast.Name) and self.known_items(node.value) is not None
+            found = self.value(node) if is_known else None
             return found.items if isinstance(found, Tuple) else None
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             return None
@@ -369,6 +387,24 @@ class StatementReader(BranchReader):
             self.read(node.body)
         self.leave_loop(before, None)
         b.add(While(test, tuple(block), place=place_of(node)))
+
+
+def is_short(low: Expr, high: Expr) -> bool:
+    """Return True for a range with few ints, of which all are known."""
+    return (
+        isinstance(low, Const)
+        and isinstance(high, Const)
+        and abs(int(high.value) - int(low.value)) <= MOST_ITEMS  # type: ignore[arg-type]
+    )
+
+
+def known_ints(target: ast.expr, item: Value) -> dict[str, Value]:
+    """Return the names in the target of a loop that an item binds to ints that are written down."""
+    if isinstance(target, ast.Tuple) and isinstance(item, Tuple):
+        pairs = [known_ints(*pair) for pair in zip(target.elts, item.items, strict=True)]
+        return {name: v for pair in pairs for name, v in pair.items()}
+    is_int = isinstance(item, Number) and item.type == "int" and isinstance(item.e, Const)
+    return {target.id: item} if is_int and isinstance(target, ast.Name) else {}
 
 
 def names_bound(body: Sequence[ast.stmt]) -> set[str]:
