@@ -74,6 +74,19 @@ def test_a_zero_cotangent_meets_an_infinite_element() -> None:
     assert_array_equal(grad(f)(np.array([np.inf, np.nan, 2.0])), [0.0, 0.0, 1.0])
 
 
+@pytest.mark.parametrize("form", ["csr", "bsr", "lil", "dia"])
+def test_matrices_of_ints_and_truths_are_made_beside(form: str) -> None:
+    whole = DENSE[1:].astype(int)
+
+    def f(x: Any) -> Any:
+        a = sparse.csr_array(whole).asformat(form)
+        b = (a > a.T).astype(int) - 2 * (a != a.T) + a.maximum(a.T) + a @ a
+        truths = sparse.csr_array(whole > 0).asformat(form)
+        return np.sum((b @ x) ** 2) + np.sum((truths.T + truths) @ x) + (a - a).nnz * x[0]
+
+    check(f, X)
+
+
 def test_a_sparse_matrix_is_an_argument() -> None:
     a = sparse.csr_array(DENSE[1:])
     gradient = grad(lambda a: np.sum((a @ X) ** 2))(a)

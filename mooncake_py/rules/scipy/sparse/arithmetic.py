@@ -8,7 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.rules.declare import zero_derivative
-from mooncake_py.rules.scipy.sparse.patterns import find, kernels, replaces, rows_of
+from mooncake_py.rules.scipy.sparse.patterns import find, kernels, replaces, rows_of, written
 
 __all__: list[str] = []
 
@@ -19,12 +19,8 @@ OPERATIONS = {
     "eldiv": np.divide,
     "maximum": np.maximum,
     "minimum": np.minimum,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "gt": np.greater,
-    "le": np.less_equal,
-    "ge": np.greater_equal,
 }
+COMPARISONS = ("ne", "lt", "gt", "le", "ge")
 
 
 def union(n_row: int, n_col: int, A: Any, B: Any, both: bool) -> tuple[Any, ...]:
@@ -67,13 +63,20 @@ def combine(name: str, sizes: tuple[int, int], *operands: Any) -> None:
 
 def declare(name: str) -> None:
     """Declare the kernels of an operation, for rows of elements and for rows of blocks."""
+    of_elements, of_blocks = f"csr_{name}_csr", f"bsr_{name}_bsr"
 
-    @replaces(f"csr_{name}_csr")
+    @replaces(of_elements)
     def by_elements(n_row: int, n_col: int, *arrays: Any) -> None:
-        combine(name, (n_row, n_col), arrays[:3], arrays[3:6], arrays[6:])
+        if has_no_derivative(arrays[-1]):
+            write(of_elements, n_row, n_col, *arrays)
+        else:
+            combine(name, (n_row, n_col), arrays[:3], arrays[3:6], arrays[6:])
 
-    @replaces(f"bsr_{name}_bsr")
+    @replaces(of_blocks)
     def by_blocks(n_row: int, n_col: int, height: int, width: int, *arrays: Any) -> None:
+        if has_no_derivative(arrays[-1]):
+            write(of_blocks, n_row, n_col, height, width, *arrays)
+            return
         operands = []
         for k in (0, 3, 6):
             pointers, indices, elements = arrays[k : k + 3]
@@ -81,7 +84,20 @@ def declare(name: str) -> None:
         combine(name, (n_row, n_col), *operands)
 
 
-for name in OPERATIONS:
+def has_no_derivative(elements: Any) -> bool:
+    """Whether elements are integers or truths, as of comparisons."""
+    return elements.dtype.kind not in "fc"
+
+
+def write(name: str, *args: Any) -> None:
+    """Run a kernel, and write what it writes to its last three arguments."""
+    n = len(args)
+    arrays, _ = written(name, args, n - 3, n - 2, n - 1)
+    for array, values in zip(args[n - 3 :], arrays, strict=True):
+        array[...] = values
+
+
+for name in (*OPERATIONS, *COMPARISONS):
     declare(name)
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
 from scipy.sparse import _csparsetools
 
 from mooncake_py.rules.declare import overlay, zero_derivative
 
 __all__: list[str] = []
+
+# Arrays of objects hold no derivatives: the lists in them are changed, not replaced.
 
 kernels: Any = _csparsetools
 
@@ -75,8 +79,8 @@ def lil_fancy_get(
             if found:
                 columns.append(n)
                 elements.append(datas[i][k])
-        new_rows[m] = columns
-        new_datas[m] = elements
+        new_rows[m].extend(columns)
+        new_datas[m].extend(elements)
 
 
 @overlay(kernels.lil_get_row_ranges)
@@ -92,8 +96,8 @@ def lil_get_row_ranges(
         for k in places[::-1] if j_stride < 0 else places:
             columns.append(kept.index(rows[i][k]))
             elements.append(datas[i][k])
-        new_rows[m] = columns
-        new_datas[m] = elements
+        new_rows[m].extend(columns)
+        new_datas[m].extend(elements)
 
 
 @overlay(kernels.lil_get_lengths)
@@ -109,3 +113,30 @@ def lil_flatten_to_array(lists: Any, elements: Any) -> None:
         for k in range(len(row)):
             elements[start + k] = row[k]
         start += len(row)
+
+
+@overlay(sp.csr_array.tolil)
+def tolil(self: Any, copy: bool = False) -> Any:
+    if self.ndim != 2:
+        raise ValueError("Cannot convert a 1d sparse array to lil format")
+    self.sum_duplicates()
+    kind = sp.lil_array if isinstance(self, sp.sparray) else sp.lil_matrix
+    lists = kind(self.shape, dtype=self.dtype)
+    for i in range(self.shape[0]):
+        here = slice(self.indptr[i], self.indptr[i + 1])
+        lists.rows[i].extend(self.indices[here].tolist())
+        lists.data[i].extend(self.data[here].tolist())
+    return lists
+
+
+@overlay(sp.lil_array.__truediv__)
+def divided(self: Any, other: Any) -> Any:
+    quotient = self.tocsr() / other
+    return quotient.tolil() if np.ndim(other) == 0 else quotient
+
+
+if hasattr(sp.lil_array, "_mul_scalar"):  # private: another version may do it another way
+
+    @overlay(sp.lil_array._mul_scalar)
+    def multiplied(self: Any, other: Any) -> Any:
+        return (self.tocsr() * other).tolil()

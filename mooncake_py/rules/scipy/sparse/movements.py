@@ -9,7 +9,14 @@ from numpy import ndarray
 
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.declare import zero_derivative
-from mooncake_py.rules.scipy.sparse.patterns import blocks_of, kernels, positions, replaces, rows_of
+from mooncake_py.rules.scipy.sparse.patterns import (
+    blocks_of,
+    kernels,
+    positions,
+    replaces,
+    rows_of,
+    written,
+)
 
 __all__: list[str] = []
 
@@ -36,18 +43,6 @@ def csr_column_index1(*args: Any) -> None:
 def csr_sample_offsets(*args: Any) -> int:
     (args[7][...],), has_duplicates = written("csr_sample_offsets", args, 7)
     return has_duplicates
-
-
-def written(name: str, args: Any, *places: int) -> tuple[list[ndarray], Any]:
-    """Return what a kernel writes to some of its arguments, and what it returns."""
-    own = list(args)
-    for k in places:
-        own[k] = np.array(args[k])
-    result = getattr(kernels, name)(*own)
-    return [own[k] for k in places], result
-
-
-zero_derivative(written, because="of indices")
 
 
 # Kernels that write each element to one place, or to none.

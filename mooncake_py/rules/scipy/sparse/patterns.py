@@ -13,7 +13,7 @@ from mooncake_py.rules.declare import overlay, zero_derivative
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-__all__ = ["blocks_of", "find", "kernels", "positions", "replaces", "rows_of"]
+__all__ = ["blocks_of", "find", "kernels", "positions", "replaces", "rows_of", "written"]
 
 kernels: Any = _sparsetools
 """SciPy's compiled module."""
@@ -55,4 +55,13 @@ def find(n_col: int, pattern: tuple[ndarray, ndarray], rows: ndarray, columns: n
     return np.where(keys[found] == wanted, found, -1)
 
 
-zero_derivative(positions, rows_of, blocks_of, find, because="of indices")
+def written(name: str, args: Any, *places: int) -> tuple[list[ndarray], Any]:
+    """Return what a kernel writes to some of its arguments, and what it returns."""
+    own = list(args)
+    for k in places:
+        own[k] = np.array(args[k])
+    result = getattr(kernels, name)(*own)
+    return [own[k] for k in places], result
+
+
+zero_derivative(positions, rows_of, blocks_of, find, written, because="of indices")

@@ -17,7 +17,7 @@ sp: Any = scipy.sparse
 
 ROWS = np.array([0, 3, 1, 0, 2, 1, 3])
 COLUMNS = np.array([0, 3, 2, 0, 1, 1, 0])  # the first and the fourth are duplicates
-FORMATS = ("coo", "csr", "csc", "dia", "bsr", "dok")
+FORMATS = ("coo", "csr", "csc", "dia", "bsr", "lil", "dok")
 Function = Callable[..., Any]
 
 
@@ -106,7 +106,10 @@ def made_by_lists(d: Any) -> Any:
     a[0, 0] = d[3]
     a[0, 1] = a[0, 1] * d[4]
     a[1, [0, 2]] = d[:2]
-    return a.tocsr().toarray(), a.toarray(), a @ d[:4], a[0, 1]
+    a = sp.hstack([a, d[:3, None]]).tolil()
+    a[[0, 2], [0, 4]] = a[1, 2] + d[5]
+    a = a.T[1:, ::-1].copy()
+    return a.tocsr().toarray(), a.toarray(), a @ d[:3], a[0, 1]
 
 
 def made_by_keys(d: Any) -> Any:
