@@ -130,6 +130,8 @@ class Wirtinger:
     """
 
     __slots__ = ("dz", "dzbar")
+    # A product with an array is a TypeError: of an empty one NumPy would make an array of objects.
+    __array_ufunc__ = None
 
     def __init__(self, dz: Any, dzbar: Any) -> None:
         self.dz = dz

@@ -90,3 +90,31 @@ def test_derivatives_agree_with_differences(f: Any, p: Any) -> None:
 def test_wrong_arguments_raise_what_the_plain_call_raises() -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'scales'"):
         grad(lambda s: st.norm.logpdf(0.0, scales=s))(1.0)
+
+
+# Values of shape parameters for which SciPy takes a formula without the parameter.
+LIMITS = [
+    ("genpareto", (), 0.0), ("genextreme", (), 0.0), ("kappa4", (0.3,), 0.0), ("skewnorm", (), 0.0),
+    ("pearson3", (), 0.0), ("tukeylambda", (), 0.0), ("ncx2", (3.0,), 0.0), ("vonmises", (), 0.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit[0])
+@pytest.mark.parametrize("method", ["pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"])
+def test_shape_parameters_have_derivatives_where_a_limit_is_taken(limit: Any, method: str) -> None:
+    name, before, at = limit
+    distribution = getattr(st, name)
+    quantiles = np.array([0.2, 0.6])
+    points = quantiles if method in ("ppf", "isf") else distribution.ppf(quantiles, *before, at)
+
+    def f(shape: Any) -> Any:
+        return np.sum(np.array([1.0, 2.0]) * getattr(distribution, method)(points, *before, shape))
+
+    h = 0.01
+    if name in ("ncx2", "vonmises"):  # at the end of their domain
+        weights = zip((-25 / 12, 4, -3, 4 / 3, -1 / 4), range(5), strict=True)
+        expected = sum(w * f(k * h) for w, k in weights) / h
+    else:
+        wide, narrow = (f(2 * h) - f(-2 * h)) / (4 * h), (f(h) - f(-h)) / (2 * h)
+        expected = (4 * narrow - wide) / 3
+    np.testing.assert_allclose(grad(f)(at), expected, rtol=1e-5)

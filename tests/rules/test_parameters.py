@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import grad
+from mooncake_py import grad, wirtinger
 
 ss: Any = pytest.importorskip("scipy.special")
 integrate: Any = pytest.importorskip("scipy.integrate")
@@ -57,3 +57,8 @@ def test_where_differences_do_not_agree_the_derivative_is_not_a_number() -> None
 
     slopes = parameters.differentiated(kinked, 0, (np.array([0.5, 1.0 + 1e-6, 2.0]),))
     np.testing.assert_allclose(slopes, [0.0, np.nan, 2.0], atol=1e-12)
+
+
+def test_wirtinger_derivatives_do_not_become_elements_of_arrays() -> None:
+    with pytest.raises(TypeError, match="unsupported operand"):
+        np.ones(0) * wirtinger(0.5, 0.5)

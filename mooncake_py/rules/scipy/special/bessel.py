@@ -2,7 +2,8 @@
 
 J, Y and the Hankel functions: C' = (C_{v-1} - C_{v+1}) / 2  (10.6.1); I: the sum, K: minus the sum
 (10.29.1).  These hold at zero, where the forms with v / z divide by it.  The scaled functions have
-factors exp(-|Im z|) or exp(-|Re z|), which are not holomorphic.
+factors exp(-|Im z|) or exp(-|Re z|), which are not holomorphic.  Derivatives in the order are
+differences, see :mod:`parameters`, where SciPy takes an order that is no integer.
 """
 
 from __future__ import annotations
@@ -15,10 +16,16 @@ from scipy import special as ss
 
 from mooncake_py.rules.declare import elementwise, not_implemented, wirtinger
 from mooncake_py.rules.scipy.special.outputs import outputs
+from mooncake_py.rules.scipy.special.parameters import by_unit, differentiated
 
 __all__: list[str] = []
 
 ORDER = not_implemented("the derivative in the order has no closed form")
+
+
+def in_order(f: Callable[..., Any], v: Any, z: Any) -> Any:
+    """Return the derivative in the order, by differences."""
+    return differentiated(f, 0, (v, z), by_unit)
 
 
 def half_difference(f: Callable[..., Any], v: Any, z: Any) -> Any:
@@ -31,14 +38,26 @@ def half_sum(f: Callable[..., Any], v: Any, z: Any) -> Any:
     return (f(v - 1, z) + f(v + 1, z)) / 2
 
 
-elementwise(ss.jv, ORDER, lambda v, z, y: half_difference(ss.jv, v, z))
-elementwise(ss.yv, ORDER, lambda v, z, y: half_difference(ss.yv, v, z))
+elementwise(
+    ss.jv, lambda v, z, y: in_order(ss.jv, v, z), lambda v, z, y: half_difference(ss.jv, v, z)
+)
+elementwise(
+    ss.yv, lambda v, z, y: in_order(ss.yv, v, z), lambda v, z, y: half_difference(ss.yv, v, z)
+)
 elementwise(ss.yn, ORDER, lambda v, z, y: half_difference(ss.yv, v, z))
-elementwise(ss.iv, ORDER, lambda v, z, y: half_sum(ss.iv, v, z))
-elementwise(ss.kv, ORDER, lambda v, z, y: -half_sum(ss.kv, v, z))
+elementwise(ss.iv, lambda v, z, y: in_order(ss.iv, v, z), lambda v, z, y: half_sum(ss.iv, v, z))
+elementwise(ss.kv, lambda v, z, y: in_order(ss.kv, v, z), lambda v, z, y: -half_sum(ss.kv, v, z))
 elementwise(ss.kn, ORDER, lambda v, z, y: -half_sum(ss.kv, v, z))
-elementwise(ss.hankel1, ORDER, lambda v, z, y: half_difference(ss.hankel1, v, z))
-elementwise(ss.hankel2, ORDER, lambda v, z, y: half_difference(ss.hankel2, v, z))
+elementwise(
+    ss.hankel1,
+    lambda v, z, y: in_order(ss.hankel1, v, z),
+    lambda v, z, y: half_difference(ss.hankel1, v, z),
+)
+elementwise(
+    ss.hankel2,
+    lambda v, z, y: in_order(ss.hankel2, v, z),
+    lambda v, z, y: half_difference(ss.hankel2, v, z),
+)
 
 # Orders 0 and 1.
 elementwise(ss.j0, lambda x, y: -ss.j1(x))
@@ -68,16 +87,40 @@ def damped_across(slope: Any, z: Any, y: Any) -> Any:
 
 def damped_along(slope: Any, z: Any, y: Any) -> Any:
     """Return the derivatives of f exp(-|Re z|), given f' exp(-|Re z|)."""
+    if not np.iscomplexobj(z):
+        return slope - np.sign(z) * y
     decay = np.sign(np.real(z)) * y / 2
     return wirtinger(slope - decay, -decay)
 
 
-elementwise(ss.jve, ORDER, lambda v, z, y: damped_across(half_difference(ss.jve, v, z), z, y))
-elementwise(ss.yve, ORDER, lambda v, z, y: damped_across(half_difference(ss.yve, v, z), z, y))
-elementwise(ss.ive, ORDER, lambda v, z, y: damped_along(half_sum(ss.ive, v, z), z, y))
-elementwise(ss.kve, ORDER, lambda v, z, y: y - half_sum(ss.kve, v, z))
-elementwise(ss.hankel1e, ORDER, lambda v, z, y: half_difference(ss.hankel1e, v, z) - 1j * y)
-elementwise(ss.hankel2e, ORDER, lambda v, z, y: half_difference(ss.hankel2e, v, z) + 1j * y)
+elementwise(
+    ss.jve,
+    lambda v, z, y: in_order(ss.jve, v, z),
+    lambda v, z, y: damped_across(half_difference(ss.jve, v, z), z, y),
+)
+elementwise(
+    ss.yve,
+    lambda v, z, y: in_order(ss.yve, v, z),
+    lambda v, z, y: damped_across(half_difference(ss.yve, v, z), z, y),
+)
+elementwise(
+    ss.ive,
+    lambda v, z, y: in_order(ss.ive, v, z),
+    lambda v, z, y: damped_along(half_sum(ss.ive, v, z), z, y),
+)
+elementwise(
+    ss.kve, lambda v, z, y: in_order(ss.kve, v, z), lambda v, z, y: y - half_sum(ss.kve, v, z)
+)
+elementwise(
+    ss.hankel1e,
+    lambda v, z, y: in_order(ss.hankel1e, v, z),
+    lambda v, z, y: half_difference(ss.hankel1e, v, z) - 1j * y,
+)
+elementwise(
+    ss.hankel2e,
+    lambda v, z, y: in_order(ss.hankel2e, v, z),
+    lambda v, z, y: half_difference(ss.hankel2e, v, z) + 1j * y,
+)
 
 
 # Spherical: 10.51.1 and 10.51.4, which hold at zero and for derivatives too.

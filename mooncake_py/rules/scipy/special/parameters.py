@@ -1,6 +1,7 @@
 """Derivatives in parameters that have no closed form, by differences that converge.
 
-A distribution function is analytic in its shape parameters, on a scale that is known: central
+A distribution function is analytic in its shape parameters (and a Bessel function in its order),
+on a scale that is known: central
 differences of eighth order take three or four steps to agree to the last digits.  They are linear
 in the function, so their own derivatives are those of the rule that the function has.  Where they
 do not agree the derivative is not a number, never a wrong one.
@@ -35,8 +36,10 @@ def by_unit(theta: Any) -> Any:
 
 
 def differentiated(f: Function, i: int, xs: tuple[Any, ...], scale: Function = positive) -> Any:
-    """Return the derivative of a real function of `xs` in one of them."""
-    xs = tuple([np.asarray(x, float) for x in xs])  # single precision would not converge
+    """Return the derivative of a function of `xs` in one of them, which is real."""
+    xs = tuple(
+        [np.asarray(x, np.result_type(x, float)) for x in xs]
+    )  # single precision would not converge
     unit = detached(scale, xs[i])
     size = f(*xs) / unit
     best: Any = None

@@ -1,23 +1,89 @@
-"""Cases for `scipy.stats`: distributions that are made within the function."""
+"""Cases for `scipy.stats`: distributions made within the function, and methods with rules."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import scipy.stats as st
 
-from mooncake_py.rules.scipy.stats import attaching, defined_in
-from tests.rules.cases import Case
+from mooncake_py.rules.scipy.stats.compiled import log_i0e
+from mooncake_py.rules.scipy.stats.limits import along, log_power, once
+from mooncake_py.rules.scipy.stats.parsers import attaching, defined_in
+from tests.rules.cases import PLAIN, Case
 from tests.rules.cases.drawing import draw
 
 __all__ = ["cases"]
 
+_continuous_distns: Any = import_module("scipy.stats._continuous_distns")
+_stats: Any = import_module("scipy.stats._stats")
+
+DENSITIES = ("logpdf", "pdf")
+TAILS = ("cdf", "sf")
+QUANTILES = ("ppf", "isf")
+# Name, shape parameters, points, and methods that have rules.
+METHODS: list[tuple[str, tuple[float, ...], tuple[float, ...], tuple[str, ...]]] = [
+    ("genpareto", (0.0,), (0.4, 1.3), ("logpdf", "logsf")),
+    ("genpareto", (-0.2,), (0.4, 1.3), ("logpdf", "logsf")),
+    ("genextreme", (0.0,), (0.4, 1.3), ("logpdf", "logcdf")),
+    ("genextreme", (0.3,), (0.4, 1.3), ("logpdf", "logcdf")),
+    ("genextreme", (0.0,), (0.4, 0.7), QUANTILES),
+    ("kappa4", (0.0, 0.0), (0.4, 1.3), ("logpdf", "logcdf")),
+    ("kappa4", (0.3, -0.4), (0.4, 1.3), ("logpdf", "logcdf")),
+    ("kappa4", (0.3, -0.4), (0.4, 0.7), ("ppf",)),
+    ("skewnorm", (0.0,), (0.4, -1.3), DENSITIES),
+    ("ncx2", (2.5, 1.3), (0.4, 1.3), (*DENSITIES, *TAILS)),
+    ("ncx2", (2.5, 1.3), (0.4, 0.7), QUANTILES),
+    ("pearson3", (0.6,), (0.4, 1.3), ("logpdf", *TAILS)),
+    ("pearson3", (0.6,), (0.4, 0.7), ("ppf",)),
+    ("vonmises", (1.3,), (0.4, -1.3), DENSITIES),
+]
+
 
 def cases() -> list[Case]:
     """Return all cases of this part."""
-    return [Case(density_of_a_frozen_one, (draw(3), 0.5, 1.5), covers=(attaching, defined_in))]
+    real = {"dtypes": False, "special_points": False}
+    return [
+        Case(density_of_a_frozen_one, (draw(3), 0.5, 1.5), covers=(attaching, defined_in)),
+        Case(log_power, (np.array([0.0, 1e-3, 0.4, -2.0]), np.full(4, 1.3)), options=real),
+        Case(log_i0e, (np.array([0.5, 2.0]),), options=real),
+        Case(along, (draw(3), draw(3, seed=1), 0.5), interface_only=True, covers=(once,)),
+        *map(method_case, METHODS),
+        *compiled_cases(),
+    ]
 
 
 def density_of_a_frozen_one(x: np.ndarray, location: float, scale: float) -> Any:
-    return st.norm(location, scale).logpdf(x)
+    return st.norm(location, scale).logpdf(x)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def method_case(row: tuple[str, tuple[float, ...], tuple[float, ...], tuple[str, ...]]) -> Case:
+    name, shapes, points, methods = row
+    owner = getattr(_continuous_distns, f"{name}_gen")
+    private = ["_loglogcdf" if (name, m) == ("genextreme", "logcdf") else f"_{m}" for m in methods]
+    covers = tuple(getattr(owner, m) for m in private if hasattr(owner, m))
+    label = f"{name}-{shapes}-{methods[0]}"
+    args = np.array(points), *shapes
+    return Case(summed(name, methods), args, covers=covers, label=label, options=PLAIN)
+
+
+def summed(name: str, methods: tuple[str, ...]) -> Callable[..., Any]:
+    def of_methods(x: np.ndarray, *shapes: float) -> Any:
+        distribution: Any = getattr(st, name)
+        return np.sum([getattr(distribution, m)(x, *shapes) for m in methods], axis=0)
+
+    return of_methods
+
+
+def compiled_cases() -> list[Case]:
+    """Functions in Cython that this version of SciPy has."""
+    found: list[Case] = []
+    if hasattr(_stats, "von_mises_cdf"):
+        args = np.array([0.7, 2.0]), np.array([0.4, -1.3])
+        found.append(Case(_stats.von_mises_cdf, args, options=PLAIN))
+    for name in ("genhyperbolic_pdf", "genhyperbolic_logpdf"):
+        if hasattr(_stats, name):
+            found.append(Case(getattr(_stats, name), (0.4, 0.7, 1.5, -0.5), options=PLAIN))
+    return found

@@ -1,6 +1,6 @@
-"""Rules for `scipy.stats`: the methods that a distribution makes for itself when it is created.
+"""The methods that a distribution makes for itself when it is created.
 
-All else of the distributions is Python, which is derived.
+Their text is a template, see :mod:`mooncake_py.syntax.providers`.
 """
 
 from __future__ import annotations

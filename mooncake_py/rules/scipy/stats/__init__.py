@@ -1,0 +1,5 @@
+"""Rules for `scipy.stats`: most of it is Python, which is derived."""
+
+from mooncake_py.rules.scipy.stats import compiled as compiled
+from mooncake_py.rules.scipy.stats import limits as limits
+from mooncake_py.rules.scipy.stats import parsers as parsers
