@@ -34,7 +34,7 @@ GAUGE = (
 )  # fmt: skip
 REFUSED = (
     *(f".{name}-" for name in GAUGE),  # the phases of complex vectors, vectors of no value
-    "det-rank-one", "pinv-equal-values", "polar-complex", "-subset",
+    "det-rank-one", "pinv-equal-values", "polar-complex", "-subset", "rebuilt_from_schur",
     "special.ber-", "special.bei-", "special.ker-", "special.kei-",  # of the derivatives
     "ellipkinc-", "ellipeinc-", "ellipj_of-",
 )  # fmt: skip
@@ -64,7 +64,14 @@ EDGES = (
     "sparse.made_by_keys",
     "sparse_linalg.by_steps",  # as many iterations as the system needs there: one
 )  # zeros and ones are on the edge of the domain, where slopes are infinite  # fmt: skip
-NOT_SPECIAL = (*TRIMMED, *DEGENERATE, *EDGES)
+# Nodes that coincide, elements that tie, matrices that are singular.
+COINCIDING = (
+    "scipy.interpolate.", "scipy.ndimage.", "linalg.by_eig", "scipy.linalg.schur",
+    "schur_of_symmetric", "rebuilt_from_schur", "scipy.linalg.hessenberg", "by_ldl", "balanced",
+    "scipy.linalg.signm", "fractional_matrix_power", "_riccati", "banded", "by_gesv", "by_gbsv",
+    "lfilter_zi", "lfiltic", "filtfilt", "highest", "of_prominence", "medfilt", "by_blas",
+)  # fmt: skip
+NOT_SPECIAL = (*TRIMMED, *DEGENERATE, *EDGES, *COINCIDING)
 
 
 def smooth_cases(name: str) -> Iterator[Case]:

@@ -103,3 +103,55 @@ def sqrtm_rule(A: Any) -> Rule:
         return da
 
     return y, sqrtm_pullback
+
+
+# By the corner of the function of a block matrix, as for the logarithm.
+
+
+def corner(function: Any, a: ndarray, dy: ndarray) -> ndarray:
+    """Return the derivative of a function of matrices at the adjoint matrix, along `dy`."""
+    n, adjoint = len(a), adjoint_matrix(a)
+    scale = np.abs(dy).max(initial=0) / np.abs(a).max(initial=1)  # the derivative is linear
+    if scale == 0:
+        return np.zeros_like(dy)
+    block = np.block([[adjoint, dy / scale], [np.zeros_like(adjoint), adjoint]])
+    return scale * np.asarray(function(block))[:n, n:]
+
+
+ON_AXIS = not_implemented("the sign of a matrix jumps where an eigenvalue crosses the axis")
+NOT_POSITIVE = not_implemented(
+    "fractional powers where an eigenvalue is zero, or negative and so on the branch cut"
+)
+
+
+@from_vjp(sl.signm)
+def signm_rule(A: Any, *options: Any) -> Rule:
+    """Y = sign(A), for eigenvalues off the imaginary axis."""
+    a = np.asarray(A)
+
+    def signm_pullback(dy: ndarray) -> Any:
+        w = np.linalg.eigvals(a)
+        if np.any(np.abs(w.real) <= 1e-10 * np.abs(w).max(initial=0)):
+            return ON_AXIS
+        return corner(sl.signm, a, dy)
+
+    return sl.signm(a, *options), signm_pullback
+
+
+EXPONENT = not_implemented("the exponent of fractional_matrix_power: use expm(t * logm(A))")
+
+
+@from_vjp(sl.fractional_matrix_power)
+def fractional_matrix_power_rule(A: Any, t: Any) -> Rule:
+    """Y = A^t, for eigenvalues off the negative axis unless `t` is an int."""
+    a = np.asarray(A)
+
+    def fractional_matrix_power_pullback(dy: ndarray) -> Any:
+        w = np.linalg.eigvals(a)
+        small = np.abs(w) <= 1e-10 * np.abs(w).max(initial=0)
+        negative = (w.real < 0) & (np.abs(w.imag) <= 1e-10 * np.abs(w))
+        if t != int(t) and np.any(small | negative):
+            return NOT_POSITIVE, EXPONENT
+        return lambda: corner(lambda m: sl.fractional_matrix_power(m, t), a, dy), EXPONENT
+
+    return sl.fractional_matrix_power(a, t), fractional_matrix_power_pullback

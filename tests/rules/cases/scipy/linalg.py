@@ -18,6 +18,7 @@ REAL = {"dtypes": False}
 STACKS = np.lib.NumpyVersion(scipy.__version__) >= "1.15.0"
 # Equal rows make matrices singular.
 PLAIN = {"layouts": False, "dtypes": False}
+SEPARATE = {**PLAIN, "aliasing": False}
 
 
 def solve_with_factor(a: np.ndarray, b: np.ndarray) -> Any:
@@ -191,12 +192,119 @@ def by_gesv(a: Any, b: Any) -> Any:
 
 
 def by_gbsv(ab: Any, b: Any) -> Any:
-    return sl.lapack.dgbsv(2, 1, ab, b)[2]
+    (gbsv,) = sl.get_lapack_funcs(("gbsv",), (ab, b))
+    return gbsv(2, 1, ab, b)[2]
+
+
+def symmetric(a: Any) -> Any:
+    return a + np.conj(a).T
+
+
+def by_eig(a: Any, b: Any = None) -> Any:
+    found: Any = sl.eig(a, b)
+    return found
+
+
+def by_eigvals(a: Any, b: Any = None) -> Any:
+    return sl.eigvals(a, b)
+
+
+def schur_of_symmetric(a: Any) -> Any:
+    found: Any = sl.schur(symmetric(a))
+    t, z = found
+    return np.diagonal(t), z
+
+
+def rebuilt_from_schur(a: Any) -> Any:
+    found: Any = sl.schur(a, output="complex")
+    t, z = found
+    return np.diagonal(t), z @ np.diag(np.diagonal(t)) @ np.conj(z).T
+
+
+def by_ldl(a: Any, lower: bool) -> Any:
+    lu, d, _ = sl.ldl(a, lower=lower)
+    return lu, d
+
+
+def continuous_riccati(a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None) -> Any:
+    return sl.solve_continuous_are(a, b, symmetric(q), symmetric(r), e, s)
+
+
+def discrete_riccati(a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None) -> Any:
+    return sl.solve_discrete_are(a, b, symmetric(q), symmetric(r), e, s)
+
+
+def balanced(a: Any) -> Any:
+    b, (scale, perm) = sl.matrix_balance(a, separate=True)
+    return b, b * scale, sl.matrix_balance(a, permute=False)[0], perm * 2.0
+
+
+def with_structure(a: Any) -> Any:
+    return a * sl.bandwidth(a)[0] if not (sl.issymmetric(a) or sl.ishermitian(a)) else a
+
+
+def by_blas(a: Any, b: Any, x: Any) -> Any:
+    gemm, gemv = sl.get_blas_funcs(("gemm", "gemv"), (a, b))
+    dot, nrm2 = sl.get_blas_funcs(("dotc" if np.iscomplexobj(a) else "dot", "nrm2"), (a,))
+    product = gemm(0.5, a, b, beta=0.3, c=a, trans_b=1)
+    vector = gemv(2.0, a, x, beta=0.7, y=x, trans=1)
+    return product, gemm(1.0, a, b, trans_a=2), vector, gemv(1.0, a, x), dot(x, vector), nrm2(x)
+
+
+def general_cases() -> list[Case]:
+    a, c, d = regular(4, 4), regular(3, 3, dtype=complex), np.diag([1.0, 2.5, 4.0, 6.0])
+    spread = 0.3 * draw(4, 4) + d
+    return [
+        Case(by_eig, (spread,), label="real", options=SEPARATE, covers=(sl.eig,)),
+        Case(by_eig, (np.array([[1.0, 2.0], [-1.5, 0.7]]),), label="pair", options=SEPARATE),
+        Case(by_eig, (c,), label="complex", options=SEPARATE),
+        Case(by_eig, (spread, definite(4, 4)), label="generalized", options=SEPARATE),
+        Case(by_eigvals, (a,), label="real", options=SEPARATE, covers=(sl.eigvals,)),
+        Case(by_eigvals, (c, definite(3, 3, dtype=complex)), label="generalized", options=SEPARATE),
+        Case(sl.schur, (spread,), label="real", options=SEPARATE),
+        Case(schur_of_symmetric, (draw(3, 3),), options=SEPARATE),
+        Case(rebuilt_from_schur, (c,), options={**SEPARATE, "forward": False}),
+        Case(sl.hessenberg, (a,), options=SEPARATE),
+        Case(sl.hessenberg, (a,), {"calc_q": True}, "with-q", options=SEPARATE),
+        Case(sl.hessenberg, (regular(4, 4, dtype=complex),), {"calc_q": True}, "complex",
+             options=SEPARATE),
+        *(
+            Case(by_ldl, (v, lower), label=f"{kind}-{lower}", options=SEPARATE, covers=(sl.ldl,))
+            for kind, v in (("one", draw(4, 4) + d), ("two", draw(4, 4) + 9 * np.eye(4)[::-1]),
+                            ("complex", draw(3, 3, dtype=complex) + 5 * np.eye(3)))
+            for lower in (True, False)
+        ),
+        Case(balanced, (spread * np.array([1.0, 90.0, 0.02, 3.0]),), options=SEPARATE,
+             covers=(sl.matrix_balance,)),
+        Case(with_structure, (a,), options=SEPARATE,
+             covers=(sl.bandwidth, sl.issymmetric, sl.ishermitian)),
+        Case(sl.signm, (np.array([[2.0, 1.0, 0.3], [0.2, -1.5, 0.4], [0.5, 0.1, 3.0]]),),
+             options=SEPARATE),
+        Case(sl.fractional_matrix_power, (definite(3, 3),), {"t": 0.3}, options=SEPARATE),
+        Case(sl.fractional_matrix_power, (c @ c, 2), label="int", options=SEPARATE),
+        Case(by_blas, (a, a + 1, draw(4)), options=SEPARATE),
+        Case(by_blas, (c, c + 1j, draw(3, dtype=complex)), label="complex", options=SEPARATE),
+    ]  # fmt: skip
+
+
+def riccati_cases() -> list[Case]:
+    a, b, q, r = draw(3, 3), draw(3, 2), 2 * np.eye(3) + 0.1 * draw(3, 3), np.eye(2)
+    s, e, z = 0.1 * draw(3, 2), np.eye(3) + 0.1 * draw(3, 3), 0.2j * draw(3, 3)
+    return [
+        case
+        for f in (continuous_riccati, discrete_riccati)
+        for case in (
+            Case(f, (a, b, q, r), label="plain", options=SEPARATE,
+                 covers=(sl.solve_continuous_are, sl.solve_discrete_are)),
+            Case(f, (a, b, q, r, e, s), label="general", options=SEPARATE),
+            Case(f, (a + z, b + 0.1j, q + z / 4, r), label="complex", options=SEPARATE),
+        )
+    ]  # fmt: skip
 
 
 def cases() -> list[Case]:
     """All cases of the family."""
     return [
         *system_cases(), *factor_cases(), *decomposition_cases(), *equation_cases(),
-        *banded_cases(),
+        *banded_cases(), *general_cases(), *riccati_cases(),
     ]  # fmt: skip
