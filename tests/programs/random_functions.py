@@ -111,6 +111,8 @@ OTHERS = (
     "m[x > 0] *= 0.5", "m[:, v > 0.1] -= 0.1", "m[m > 1.0] = m[m > 1.0] / (1.0 + m[m > 1.0].sum())",
     "us = [x, w]; us[0] *= 0.9; us[1] += us[0] * b; a += us[1][k]",
     "m[c[1:3]] = 0.3 * v", "m[c, c[k]] = x[c] + 0.1 * m[k, ...]", "v[[k, -1]] = w[[2, k]] * 0.5",
+    "h = v\nfor e in range(3):\n    h = 0.5 * h[1:] + a * h[:-1]\na += 0.1 * h.sum()",
+    "h = m\nfor e in range(1, -1, -1):\n    h = b * h[e:, k:]\na += 0.1 * h[0, e]",
 )  # fmt: skip
 
 
@@ -239,7 +241,8 @@ class Writer:
         elif form < 15:
             self.write(f"{self.pick(('v', 'w'))} = 0.5 * {self.vector(FULL)}")
         elif form < 16:
-            self.write(self.pick(OTHERS))
+            for line in self.pick(OTHERS).splitlines():
+                self.write(line)
         elif form < 18:
             self.branch()
         else:

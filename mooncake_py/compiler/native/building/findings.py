@@ -31,7 +31,8 @@ class Findings:
     mixed : set of str
         The memory of lists that hold floats of Python and of NumPy.
     unrolled : set of Place or None
-        Loops over a range whose counter tells an item of a tuple.
+        Loops over a range whose counter tells an item of a tuple, or in which an array may get
+        another shape.
     compressed : set of Place or None
         Where what a mask picks stands beside something else: it is an array there.
     counters : set of str

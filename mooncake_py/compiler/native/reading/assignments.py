@@ -25,8 +25,9 @@ from mooncake_py.compiler.native.reading import lists
 from mooncake_py.compiler.native.reading.merging import bases_in
 from mooncake_py.compiler.native.reading.scope import Scope, shown
 from mooncake_py.compiler.native.reading.writes import MemoryWriter
+from mooncake_py.compiler.native.regions.linear import ZERO, minus
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
-from mooncake_py.syntax.nodes import place_of
+from mooncake_py.syntax.nodes import Place, place_of
 
 __all__ = ["AssignmentReader", "alike"]
 
@@ -43,6 +44,8 @@ class AssignmentReader(MemoryWriter):
         Of the variables of numbers in the region their types.
     guarded : set of str
         Memory that stands for other memory, and must not be written.
+    few : dict of str to Place
+        By their counters where loops of few passes stand.
     buffers : set of str
         The memory of arrays that a loop binds anew.
     """
@@ -51,6 +54,7 @@ class AssignmentReader(MemoryWriter):
     scopes: list[Scope]
     types: dict[str, str]
     guarded: set[str]
+    few: dict[str, Place]
     buffers: set[str]
 
     def assigned(self, targets: Sequence[ast.expr], value: Value) -> None:
@@ -237,6 +241,7 @@ class AssignmentReader(MemoryWriter):
                 self.guarded.add(value.base)  # which has two names until the next pass
             if value.kind != before.kind or len(value.shape) != len(before.shape):
                 raise Unfit(f"{shown(name)} becomes another kind of array in a loop", b.place)
+            self.unroll_for(value, before)
             self.of_shape(value, before)
             if isinstance(before, ComplexArray):
                 complexes.store(b, before, *self.parts_for(before, value))
@@ -251,6 +256,15 @@ class AssignmentReader(MemoryWriter):
             self.guarded |= {value.base, found.base}
             return found
         return value if value.base else b.kept(value)
+
+    def unroll_for(self, value: Array, before: Array) -> None:
+        """Have a short loop read pass by pass where an array may get another shape in each."""
+        counters = self.b.ranges.counters
+        place = self.few.get(next(reversed(counters), ""))
+        pairs = zip(value.shape, before.shape, strict=True)
+        if place is not None and any(minus(n, m) != ZERO for n, m in pairs):
+            self.findings.unrolled.add(place)
+            raise Again
 
     def forget_views(self, name: str, a: Array) -> None:
         """Forget what other variables are views of: the array that was there before."""

@@ -151,6 +151,7 @@ class FunctionReader(NestedReader):
         self.order: list[str] = []
         self.result = None
         self.loops_outside = 0
+        self.few = {}
         self.buffers = set()
         self.jumps = []
         self.short = {}

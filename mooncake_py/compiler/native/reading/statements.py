@@ -41,6 +41,7 @@ from mooncake_py.syntax.nodes import place_of
 __all__ = ["StatementReader"]
 
 Heads = list[tuple[ast.expr, Array | Cells | None]]
+FEW = 4  # passes of a loop that are read one by one where arrays get other shapes
 
 
 class StatementReader(BranchReader):
@@ -130,6 +131,8 @@ class StatementReader(BranchReader):
                 self.unrolled(node, [Number(Const(k), "int") for k in passes])
                 return
             self.short[counter] = place_of(node)
+            if abs(int(high.value) - int(low.value)) <= FEW and not has_jump(node.body, LEAVING):  # type: ignore[union-attr, arg-type]
+                self.few[counter] = place_of(node)
         least, greatest = (low, minus(high, ONE)) if step > 0 else (plus(high, ONE), low)
         runs = Compare(("lt",), (low, high) if step > 0 else (high, low))
         self.enter_loop(node.body, runs, {a.base for _, a in heads if a is not None})

@@ -147,7 +147,7 @@ def fused(first: ForAll, second: ForAll) -> ForAll | None:
     """Return two loops as one, None if that computes something else, or takes longer."""
     if first.extents != second.extents:
         return None
-    renamed = dict(zip(second.counters, map(Name, first.counters), strict=True))
+    renamed: dict[str, Expr] = dict(zip(second.counters, map(Name, first.counters), strict=True))
     before = [s for s in first.body if isinstance(s, Assign)]
     after = [with_names(s, renamed) for s in second.body if isinstance(s, Assign)]
     if len(before) < len(first.body) or len(after) < len(second.body):

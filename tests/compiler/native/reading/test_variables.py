@@ -188,3 +188,61 @@ def test_loops_over_an_array_that_they_bind_anew(tried):
         assert value == expected
         assert_allclose(g, h)
     assert tried == []
+
+
+def test_arrays_that_get_another_shape_in_each_pass(tried):
+    def halved(x, a):
+        for k in range(2):
+            y = np.empty((len(x) // 2, x.shape[1]))
+            for i in range(len(x) // 2):
+                y[i] = a * np.maximum(x[2 * i], x[2 * i + 1]) + k
+            x = y
+        return np.sum(x * x) + k
+
+    def shorter(x, a):
+        for k in reversed(range(1, 4)):
+            for j in range(1):
+                x = a * x[k // 2 :, j:]
+        return np.sum(x[0]) * k
+
+    def as_before(x, a):
+        for _ in range(3):
+            x = a * x[0:]
+        return np.sum(x)
+
+    x, a = np.cos(np.arange(24.0)).reshape(8, 3), 0.7
+    for f in (halved, shorter, as_before):
+        for g in (value_and_grad(f, (0, 1), compile=by) for by in (True, False)):
+            value, (dx, da) = g(x.copy(), a)
+            expected = value_and_grad(f, (0, 1), compile=False)(x.copy(), a)
+            assert_allclose((value, da), (expected[0], expected[1][1]), rtol=1e-13)
+            assert_allclose(dx, expected[1][0], rtol=1e-13)
+    assert tried == [True] * 3
+
+
+def test_short_loops_that_are_left_are_read_once(tried):
+    def left(x, a):
+        for _ in range(3):
+            if len(x) < 3:
+                break
+            x = a * x[1:]
+        return np.sum(x)
+
+    def long(x, a):
+        for _ in range(9):
+            x = a * x[1:]
+        return np.sum(x)
+
+    def returned(x, a):
+        for _ in range(3):
+            if x[0] > 0.5:
+                return x[0] * a
+            x = a * x[1:]
+        return np.sum(x)
+
+    x = np.linspace(-0.1, 1.0, 12)
+    for f in (left, long, returned):
+        found = value_and_grad(f, compile=True)(x, 0.9)
+        for p, q in zip(found, value_and_grad(f, compile=False)(x, 0.9), strict=True):
+            assert_allclose(p, q, rtol=1e-13)
+    assert True not in tried
