@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
@@ -43,9 +44,14 @@ class Fingerprint:
     def matches(self, other: Fingerprint) -> bool:
         """Tell whether two outputs are the same but for rounding."""
         return len(self.sums) == len(other.sums) and all(
-            abs(a - b) <= tolerance * size or (a != a and b != b) or a == b
+            distance(a, b) <= tolerance * size or (a != a and b != b) or a == b
             for (a, size, tolerance), (b, _, _) in zip(self.sums, other.sums, strict=True)
         )
+
+
+def distance(a: complex, b: complex) -> float:
+    """Return ``|a - b|``, infinity where it overflows: `abs` raises there."""
+    return math.hypot(a.real - b.real, a.imag - b.imag)
 
 
 class Runs:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import struct
 
 import numpy as np
@@ -24,7 +23,7 @@ def swallows(x):
 
 def swallows_everything(x):
     try:
-        y = float(json.dumps(x))
+        y = struct.unpack("d", struct.pack("d", x))[0]
     except:
         y = 1.0
     return y * x

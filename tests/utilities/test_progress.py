@@ -50,6 +50,7 @@ def reports_of(f: Any, *args: Any, every: float = 0.0, **options: Any) -> list[P
     return found
 
 
+@pytest.mark.without_modes("values are compared bit for bit", "compiled")
 @pytest.mark.parametrize("debug", [False, True])
 def test_entries_of_both_passes_are_counted(debug):
     found = reports_of(energy, line(), debug=debug)
