@@ -15,6 +15,7 @@ NEEDS = {
         "docs/quick_start.md",
         "docs/solvers.md",
     ],
+    "networkx": ["mooncake_py/rules/networkx.py"],
     "numba": ["docs/compiled.md", "docs/numba.md"],
     "jax": ["mooncake_py/extras/jax.py"],
     "torch": ["mooncake_py/extras/torch.py"],
