@@ -103,9 +103,9 @@ class LoopSite(Site):
         """Return the type of a variable; `met` are the objects among others."""
         if value is MISSING:
             return Unpassed("")
-        found = None if type(value) is list else type_of(value, met)  # it may have grown
+        t = type(value)
+        found = None if t is list else type_of(value, met)  # it may have grown
         if found is None:
-            t = type(value)
             if t is ndarray:
                 return Unpassed(f"an array of {value.dtype} with {value.ndim} axes")
             return KnownType(t, value) if t in FIXED else Unpassed(f"a value of type {t.__name__}")

@@ -241,7 +241,7 @@ class AssignmentReader(MemoryWriter):
                 self.guarded.add(value.base)  # which has two names until the next pass
             if value.kind != before.kind or len(value.shape) != len(before.shape):
                 raise Unfit(f"{shown(name)} becomes another kind of array in a loop", b.place)
-            self.unroll_for(value, before)
+            self.unroll_for(own, value, before)
             self.of_shape(value, before)
             if isinstance(before, ComplexArray):
                 complexes.store(b, before, *self.parts_for(before, value))
@@ -257,13 +257,14 @@ class AssignmentReader(MemoryWriter):
             return found
         return value if value.base else b.kept(value)
 
-    def unroll_for(self, value: Array, before: Array) -> None:
+    def unroll_for(self, own: str, value: Array, before: Array) -> None:
         """Have a short loop read pass by pass where an array may get another shape in each."""
         counters = self.b.ranges.counters
         place = self.few.get(next(reversed(counters), ""))
         pairs = zip(value.shape, before.shape, strict=True)
         if place is not None and any(minus(n, m) != ZERO for n, m in pairs):
             self.findings.unrolled.add(place)
+            self.findings.carried.discard(own)  # unless a loop round it binds it anew too
             raise Again
 
     def forget_views(self, name: str, a: Array) -> None:
