@@ -39,6 +39,7 @@ READING_METHODS = frozenset({
     "getbuffer", "getvalue", "open", "read", "read1", "read_bytes", "read_text", "readall",
     "readinto", "readinto1", "readline", "readlines", "__next__",
 })  # fmt: skip
+WRITERS = frozenset({"writer", "dump", "print"})  # to a file that they are given
 ENDINGS = ("", ".npy", ".npz")  # which np.save and np.savez append
 
 
@@ -87,8 +88,10 @@ def refuse_reading(ctx: Tracking, f: Any, values: Any) -> None:
         given = values
     elif getattr(f, "__name__", "") in READING_METHODS:
         given = (getattr(f, "__self__", None), *values[:1])
-    else:
-        return
+    else:  # `csv.reader`, `json.load` and the like read it out of sight
+        given = [v for v in values if isinstance(v, io.IOBase) and v is not receiver(f)]
+        if getattr(f, "__name__", "") in WRITERS:
+            return
     if not any(map(ctx.stored.holds, given)):
         return
     raise dropped(
@@ -97,6 +100,10 @@ def refuse_reading(ctx: Tracking, f: Any, values: Any) -> None:
         why="files carry no derivative: what is read back would be a constant",
         fix="go on with the array that was stored; if a constant is meant, stop_gradient(x)",
     )
+
+
+def receiver(f: Any) -> Any:
+    return getattr(f, "__self__", None)
 
 
 def only_writes(f: Any, args: Any, kwargs: Any) -> bool:
@@ -126,18 +133,18 @@ def run_saver(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 def run_writer(ctx: Mode, file: Any, f: Any, args: Any, kwargs: Any) -> Any:
     """Run a compiled method that writes its arguments to a file."""
-    from mooncake_py.utilities.saving import store_in
+    from mooncake_py.utilities.saving import store_in, text_in
 
-    return store_in(ctx, file, f, args, kwargs)
+    return (store_in if isinstance(receiver(f), io.IOBase) else text_in)(ctx, file, f, args, kwargs)
 
 
 def run_json(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
     """Run ``json.dump`` or ``json.dumps``, with plain numbers for active ones."""
-    from mooncake_py.utilities.saving import store_in, text_inside
+    from mooncake_py.utilities.saving import text_in, text_inside
 
     if f.__name__ == "dumps":
         return text_inside(ctx, f, args, kwargs)
-    return store_in(ctx, args[1] if len(args) > 1 else kwargs.get("fp"), f, args, kwargs)
+    return text_in(ctx, args[1] if len(args) > 1 else kwargs.get("fp"), f, args, kwargs)
 
 
 def written_file(f: Any, args: Any) -> Any:

@@ -7,15 +7,19 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from mooncake_py.application.marshalling import leaves
 from mooncake_py.diagnostics.reporting import Reporting, unsupported
 from mooncake_py.language import stored_files
 from mooncake_py.runtime import numerals
+from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.utilities.ignoring import ignore_inside
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["store_in", "store_inside", "text_inside"]
+__all__ = ["store_in", "store_inside", "text_in", "text_inside"]
 
 
 def store_inside(ctx: Mode, store: Any, args: Any, kwargs: Any) -> Any:
@@ -31,6 +35,16 @@ def store_in(ctx: Mode, file: Any, store: Any, args: Any, kwargs: Any) -> Any:
         refuse_own_file(ctx, store, file)
         stored_files.remember(ctx, file)
     return ignore_inside(ctx, store, *args, **kwargs)
+
+
+def text_in(ctx: Mode, file: Any, store: Any, args: Any, kwargs: Any) -> Any:
+    """Run a function that stores data as text; the numbers in it must not be read again."""
+    found = store_in(ctx, file, store, args, kwargs)
+    for leaf in leaves((args, kwargs), set()):
+        if ctx.contains_active(leaf):
+            for number in np.ravel(unwrapped(leaf)).tolist():
+                ctx.written(repr(number), whole=True)
+    return found
 
 
 def text_inside(ctx: Mode, write: Any, args: Any, kwargs: Any) -> Any:

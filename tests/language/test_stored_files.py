@@ -90,9 +90,36 @@ def text_again(x: Any, path: Path) -> Any:
     return json.loads(json.dumps(list(x)))
 
 
-def test_text_in_json_is_not_read_again(tmp_path: Path) -> None:
-    with pytest.raises(DerivativeDropError, match="text that was made of an active one"):
-        grad(lambda x: np.sum(x * text_again(1.5 * x, tmp_path)))(X)
+def json_in_memory(x: Any, path: Path) -> Any:
+    file = io.StringIO()
+    json.dump({"a": x}, file, default=lambda a: a.tolist())
+    file.seek(0)
+    return json.load(file)["a"]
+
+
+def table_in_memory(x: Any, path: Path) -> Any:
+    file = io.StringIO()
+    reader = csv.reader(file)
+    csv.writer(file).writerow([x[0], x[1]])
+    file.seek(0)
+    return [float(v) for v in next(reader)]
+
+
+def text_in_memory(x: Any, path: Path) -> Any:
+    file = io.StringIO()
+    json.dump(list(x), file)
+    return json.loads("".join(["  ", *iter([file.getvalue()])]))
+
+
+@pytest.mark.parametrize(
+    "read", [text_again, json_in_memory, table_in_memory, text_in_memory], ids=lambda f: f.__name__
+)
+def test_text_is_not_read_again(read: Any, tmp_path: Path) -> None:
+    f = lambda x: np.sum(x * read(1.5 * x, tmp_path))  # noqa: E731
+    with pytest.raises(DerivativeDropError, match="active"):
+        grad(f)(X)
+    with pytest.raises(DerivativeDropError, match="active"):
+        jvp(f, (X,), (X,))
 
 
 def test_forward_mode_stores_too(tmp_path: Path) -> None:
