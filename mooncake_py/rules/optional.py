@@ -32,7 +32,7 @@ MODULES = {
         "spatial.distance", "special", "stats",
     )
 } | {
-    f"scipy.{part}": f"mooncake_py.solvers.scipy.{part}" for part in ("optimize",)
+    f"scipy.{part}": f"mooncake_py.solvers.scipy.{part}" for part in ("integrate", "optimize")
 }  # fmt: skip
 _waiting = dict(MODULES)
 _seen = 0

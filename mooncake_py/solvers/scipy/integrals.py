@@ -1,0 +1,204 @@
+"""Integrals: the derivative of the integrand is integrated over the pieces that SciPy has chosen.
+
+SciPy cuts the interval into pieces on which its rule is precise enough.  The derivative is that
+of a Gauss rule of high order on these pieces, at nodes that are held, so that the integrand runs
+as differentiated code and whatever it captures is active.  The value remains SciPy's; the rule
+must agree with it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+from scipy import integrate
+
+from mooncake_py.errors import MissingRuleError, SolverError
+from mooncake_py.rules.declare import overlay
+from mooncake_py.solvers.activity import is_active, order
+from mooncake_py.solvers.apart import solved_apart
+from mooncake_py.solvers.scipy.results import tuple_of
+from mooncake_py.utilities.ignoring import ignore_derivatives
+from mooncake_py.utilities.stopping import stop_gradient
+
+__all__ = ["with_derivative_of"]
+
+POINTS = 21
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(POINTS)
+AGREEMENT = 1e-6
+SMALLEST, NEAR, JUMP = 2.0**-17, 1e-9, 1e-4
+"""Of pieces and distances, relative to the interval; of a jump, relative to the function."""
+
+
+@overlay(integrate.quad)
+def quad(
+    func: Any,
+    a: Any,
+    b: Any,
+    args: Any = (),
+    full_output: Any = 0,
+    epsabs: Any = 1.49e-8,
+    epsrel: Any = 1.49e-8,
+    limit: Any = 50,
+    points: Any = None,
+    weight: Any = None,
+    *rest: Any,
+    complex_func: Any = False,
+    **options: Any,
+) -> Any:
+    """Run `quad`; of a complex function real and imaginary part have pieces of their own."""
+
+    def find(f: Any, further: Any) -> Any:
+        return solved_apart(
+            integrate.quad, f, a, b, further, 1, epsabs, epsrel, limit, points, weight,
+            *rest, **options,
+        )  # fmt: skip
+
+    if complex_func:
+        settings = (epsabs, epsrel, limit, points, weight, *rest)
+        f = parts_of(func, tuple_of(args))
+        real = quad(f[0], a, b, (), full_output, *settings, **options)
+        imag = quad(f[1], a, b, (), full_output, *settings, **options)
+        pieces = ({"real": real[2:], "imag": imag[2:]},) if full_output else ()
+        return real[0] + 1j * imag[0], real[1] + 1j * imag[1], *pieces
+
+    found = find(func, args)
+    if len(found) > 3 and not full_output:
+        warnings.warn(found[3], integrate.IntegrationWarning, stacklevel=2)
+    rest_of_output = found[1:] if full_output else found[1:2]
+    if not is_active((func, args, a, b)):
+        return found[0], *rest_of_output
+    if weight is not None:
+        raise MissingRuleError(
+            f"the derivative of scipy.integrate.quad with weight={weight!r} is not implemented",
+            fix="make the weight part of the function",
+        )
+    if is_active(points):
+        raise MissingRuleError(
+            "the derivative of scipy.integrate.quad with respect to `points` is not implemented",
+            fix="integrate up to these points and from them, as limits",
+        )
+    last = found[2]["last"]
+    pieces = np.stack([found[2]["alist"][:last], found[2]["blist"][:last]], 1)
+    value = integral(lambda x: func(x, *tuple_of(args)), a, b, pieces, points, halves=True)
+    return with_derivative_of(found[0], value, found[1]), *rest_of_output
+
+
+def parts_of(func: Any, args: Any) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    """Return the real and the imaginary part of a function."""
+    return lambda x: func(x, *args).real, lambda x: func(x, *args).imag
+
+
+@overlay(integrate.quad_vec)
+def quad_vec(
+    f: Any, a: Any, b: Any, *rest: Any, full_output: Any = False, args: Any = (), **options: Any
+) -> Any:
+    """Run `quad_vec`."""
+    found = solved_apart(integrate.quad_vec, f, a, b, *rest, full_output=True, args=args, **options)
+    output = found if full_output else found[:2]
+    if not is_active((f, args, a, b)):
+        return output
+    points, pieces = options.get("points"), found[2].intervals
+    value = integral(lambda x: f(x, *tuple_of(args)), a, b, pieces, points, halves=False)
+    return with_derivative_of(found[0], value, found[1]), *output[1:]
+
+
+def integral(f: Any, a: Any, b: Any, pieces: ndarray, points: Any, halves: bool) -> Any:
+    """Return the integral of a function by a Gauss rule on pieces of the interval."""
+    low, high = stop_gradient((float(a), float(b)))
+    place, pieces = substitution(low, high, halves), np.sort(pieces, axis=1)
+    require_no_jump(f, place, pieces, stop_gradient(points))
+    centers, widths = pieces.mean(axis=1)[:, None], (pieces[:, 1] - pieces[:, 0])[:, None] / 2
+    x, weights = place((centers + widths * NODES).ravel(), (widths * WEIGHTS).ravel())
+    total: Any = 0.0
+    for node, weight in zip(x.tolist(), weights.tolist(), strict=True):
+        total = total + weight * f(node)
+    if is_active(b):
+        total = total + sliver(f, b)
+    if is_active(a):
+        total = total - sliver(f, a)
+    return total
+
+
+def substitution(low: float, high: float, halves: bool) -> Callable[[ndarray, ndarray], Any]:
+    """Return the function from t and weights to x and weights: what SciPy's pieces are pieces of.
+
+    On an infinite interval they are those of t in x = a + (1 - t) / t.  If both limits are infinite
+    x has the sign of t; if `halves` is true t is positive, and stands for both.
+    """
+    sign = 1.0 if low < high else -1.0
+    if np.isfinite(low) and np.isfinite(high):
+        return lambda t, weights: (t, sign * weights)
+    if np.isfinite(low):
+        return lambda t, weights: (low + sign * (1 - t) / t, sign * weights / t**2)
+    if np.isfinite(high):
+        return lambda t, weights: (high - sign * (1 - t) / t, sign * weights / t**2)
+
+    def both(t: ndarray, weights: ndarray) -> Any:
+        x, weights = np.sign(t) * (1 - np.abs(t)) / np.abs(t), sign * weights / t**2
+        return (np.append(x, -x), np.append(weights, weights)) if halves else (x, weights)
+
+    return both
+
+
+def require_no_jump(f: Any, place: Any, pieces: ndarray, points: Any) -> None:
+    """Raise if the function jumps within the interval, as the place of the jump may be active.
+
+    SciPy cuts ever smaller pieces round a jump, unless it is where it cuts anyway.
+    """
+    if not pieces.size:
+        return
+    low, high = pieces.min(), pieces.max()
+    cuts = np.setdiff1d(pieces[:, 0], [low, *(() if points is None else points)])
+    width = high - low
+    smallest = np.argmin(pieces[:, 1] - pieces[:, 0])
+    if pieces[smallest, 1] - pieces[smallest, 0] < SMALLEST * width:
+        at = pieces[smallest, 0]
+    elif not cuts.size:
+        return
+    else:
+        x, _ = place(np.append(cuts - NEAR * width, cuts + NEAR * width), np.ones(2 * len(cuts)))
+        values = np.array(ignore_derivatives(values_at, f, x.tolist()))
+        left, right = np.split(values.reshape(-1, 2, len(cuts), *values.shape[1:]), 2, axis=1)
+        jumps = np.abs(right - left) > JUMP * np.max(np.abs(values), initial=0.0)
+        if not np.any(jumps):
+            return
+        at = cuts[np.argwhere(jumps)[0][2]]
+    x, _ = place(np.array([at]), np.ones(1))
+    raise SolverError(
+        "the integrand jumps or is singular, so that its derivative cannot be integrated",
+        why=f"near {x[0]:.6g} SciPy has to cut the interval into pieces of no length",
+        fix="integrate up to that point and from it, with the point as a limit of both integrals",
+    )
+
+
+def values_at(f: Any, x: list[float]) -> list[Any]:
+    """Return the values of a function at points."""
+    return [f(node) for node in x]
+
+
+def sliver(f: Any, end: Any) -> Any:
+    """Return the integral up to a limit from where it is: zero, with its derivatives."""
+    start = stop_gradient(end)
+    nodes, weights = np.polynomial.legendre.leggauss(order() // 2 + 1)
+    half, total = (end - start) / 2, 0.0
+    for node, weight in zip(nodes.tolist(), weights.tolist(), strict=True):
+        total = total + weight * half * f(start + half * (1 + node))
+    return total
+
+
+def with_derivative_of(value: Any, computed: Any, error: Any) -> Any:
+    """Return a value that SciPy has computed, with the derivative of another way to compute it."""
+    plain = stop_gradient(computed)
+    difference, size = np.max(np.abs(plain - value)), np.max(np.abs(value))
+    if not difference <= AGREEMENT * size + 10 * np.max(np.abs(error)):
+        raise SolverError(
+            "an integral converges too slowly, so that its derivative is not precise",
+            why=f"a Gauss rule on the pieces that SciPy has chosen differs from its value by "
+            f"{difference:.2g}:\nthere is a singularity, from which SciPy extrapolates",
+            fix="substitute, such that the function is smooth",
+        )
+    return value + (computed - plain)
