@@ -21,7 +21,6 @@ import scipy.interpolate as sint  # noqa: E402
 import scipy.linalg as sl  # noqa: E402
 import scipy.optimize as so  # noqa: E402
 import scipy.signal as sg  # noqa: E402
-import scipy.sparse as sparse  # noqa: E402
 import scipy.special as ss  # noqa: E402
 import scipy.stats as st  # noqa: E402
 
