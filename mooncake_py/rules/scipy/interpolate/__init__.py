@@ -5,4 +5,6 @@ What SciPy writes in Python is derived; these are the compiled functions that it
 
 from mooncake_py.rules.scipy.interpolate import bsplines as bsplines
 from mooncake_py.rules.scipy.interpolate import fitpack as fitpack
+from mooncake_py.rules.scipy.interpolate import grids as grids
 from mooncake_py.rules.scipy.interpolate import piecewise as piecewise
+from mooncake_py.rules.scipy.interpolate import scattered as scattered

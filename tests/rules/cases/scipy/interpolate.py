@@ -19,6 +19,8 @@ INSIDE = np.array([0.2, 1.15, 2.7, 3.95, 2.0])
 OUTSIDE = np.array([-0.4, 1.3, 4.6])
 INNER = np.array([1.3, 2.6])
 
+EXACT = {"rtol": 1e-14, "atol": 1e-14}  # SciPy solves by iterations, up to 1e-5 by default
+
 
 def evaluated(t: Any, c: Any, x: Any, nu: int = 0, extrapolate: Any = True, axis: int = 0) -> Any:
     return si.BSpline(t, c, 3, extrapolate, axis)(x, nu)
@@ -94,8 +96,112 @@ def integral_of_pieces(x: Any, y: Any, a: Any, b: Any, extrapolate: Any = None) 
     return si.CubicSpline(x, y).integrate(a, b, extrapolate)
 
 
+ROWS, COLUMNS = np.array([0.0, 0.7, 1.5, 2.2, 3.0, 3.6]), np.array([0.0, 1.0, 1.6, 2.9, 3.3, 4.0])
+PLACES = np.array([[0.3, 0.45], [2.9, 1.7], [1.05, 3.85]])
+SITES = np.array([[0.1, 0.3], [1.2, -0.4], [0.5, 1.6], [2.0, 0.9], [1.7, 1.9], [0.2, 1.1]])
+WITHIN = np.array([[0.8, 0.55], [1.3, 1.2], [0.6, 1.05]])
+OUTER = np.array([[0.8, 0.55], [4.0, 1.2]])
+nearest_class: Any = si.NearestNDInterpolator
+made_outside = si.LinearNDInterpolator(SITES, np.cos(np.arange(12.0)).reshape(6, 2), rescale=True)
+
+
+def on_regular_grid(values: Any, places: Any, method: str = "linear", nu: Any = None) -> Any:
+    options = {} if nu is None else {"nu": nu}
+    solver: dict[str, Any] = {"solver_args": EXACT} if method in ("cubic", "quintic") else {}
+    grid = si.RegularGridInterpolator((ROWS, COLUMNS), values, method, **solver)
+    return grid(places, **options)
+
+
+def on_moving_grid(x: Any, y: Any, values: Any, places: Any) -> Any:
+    return si.RegularGridInterpolator((x, y), values)(places)
+
+
+def beyond_the_grid(values: Any, places: Any, fill_value: Any) -> Any:
+    grid = si.RegularGridInterpolator((ROWS,), values, bounds_error=False, fill_value=fill_value)
+    return grid(places)
+
+
+def by_interpn(values: Any, places: Any, method: str) -> Any:
+    return si.interpn((ROWS, COLUMNS), values, places, method)
+
+
+def by_radial(y: Any, d: Any, x: Any, kernel: str, **options: Any) -> Any:
+    return si.RBFInterpolator(y, d, kernel=kernel, **options)(x)
+
+
+def over_triangles(points: Any, values: Any, x: Any, rescale: bool = False) -> Any:
+    return si.LinearNDInterpolator(points, values, -2.0, rescale)(x)
+
+
+def from_outside(x: Any) -> Any:
+    return made_outside(x)
+
+
+def by_griddata(values: Any, x: Any, method: str) -> Any:
+    return si.griddata(SITES, values, x, method)
+
+
+def grid_cases() -> list[Case]:
+    values, options = draw(6, 6), {**PLAIN, "special_points": False}
+    return [
+        *(
+            Case(on_regular_grid, (v, PLACES, method), label=f"{method}-{kind}", options=options)
+            for method in ("linear", "nearest", "slinear", "pchip", "cubic_legacy")
+            for kind, v in (("plane", values), ("columns", draw(6, 6, 2)))
+        ),
+        *(
+            Case(on_regular_grid, (values, PLACES, method, nu), label=f"{method}-{nu}",
+                 options=options)
+            for method, nu in (("cubic", None), ("cubic", (1, 0)), ("quintic", None))
+        ),
+        Case(on_regular_grid, (draw(6, 6, dtype=complex), PLACES), label="complex",
+             options=options),
+        Case(on_moving_grid, (ROWS, COLUMNS, values, PLACES), options=options),
+        Case(beyond_the_grid, (draw(6), np.array([[0.2], [4.5], [-1.0]]), None), label="linear",
+             options=options),
+        Case(beyond_the_grid, (draw(6), np.array([[0.2], [4.5]]), 0.7), label="filled",
+             options=options),
+        *(
+            Case(by_interpn, (values, PLACES, method), label=method, options=options)
+            for method in ("linear", "splinef2d")
+        ),
+    ]  # fmt: skip
+
+
+def scattered_cases() -> list[Case]:
+    d, options = draw(6, 2), {**PLAIN, "special_points": False}
+    return [
+        *(
+            Case(by_radial, (SITES, d, WITHIN, kernel), {"epsilon": 0.8}, kernel, options=options)
+            for kernel in ("multiquadric", "inverse_multiquadric", "inverse_quadratic", "gaussian")
+        ),
+        *(
+            Case(by_radial, (SITES, d, WITHIN, kernel), label=kernel, options=options)
+            for kernel in ("linear", "thin_plate_spline", "cubic")
+        ),
+        Case(by_radial, (SITES, d[:, 0], WITHIN, "cubic"), {"neighbors": 5, "smoothing": 0.1},
+             "neighbours", options=options),
+        *(
+            Case(over_triangles, (SITES, v, x, rescale), label=f"{kind}-{rescale}",
+                 options=options)
+            for kind, v, x in (("columns", d, WITHIN), ("filled", d[:, 0], OUTER))
+            for rescale in (False, True)
+        ),
+        Case(from_outside, (WITHIN,), options=options, covers=(
+            si.LinearNDInterpolator, si.LinearNDInterpolator.__call__, nearest_class)),
+        *(
+            Case(by_griddata, (d, WITHIN, method), label=method, options=options)
+            for method in ("linear", "nearest")
+        ),
+    ]  # fmt: skip
+
+
 def cases() -> list[Case]:
     """All cases of the family."""
+    return [*spline_cases(), *grid_cases(), *scattered_cases()]
+
+
+def spline_cases() -> list[Case]:
     c, pairs, z, y = draw(7), draw(7, 2), draw(7, dtype=complex), draw(7)
     options = {**PLAIN, "special_points": False}
     return [
