@@ -33,7 +33,10 @@ def nearest_of_moving(points: Any, x: Any, kind: Any) -> Any:
 
 def cases() -> list[Case]:
     """All cases of the family."""
-    x, options = np.array([[0.8, 0.5], [1.4, 1.3], [1.95, 0.2]]), {**PLAIN, "special_points": False}
+    x, options = (
+        np.array([[0.83, 0.57], [1.42, 1.31], [1.93, 0.22]]),
+        {**PLAIN, "special_points": False},
+    )
     return [
         *(
             Case(nearest, (x,), given, f"{given}", options=options, covers=(ss.cKDTree.query,))
