@@ -1,0 +1,129 @@
+"""Differential equations by LSODA, which is compiled, with the derivative of another method.
+
+The value is LSODA's.  The derivative is that of a method written in Python at the same
+tolerances: backward differentiation if LSODA found the equation stiff, else an explicit
+Runge-Kutta method of order 8.  Both solve the same equation, and must agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+from scipy import integrate
+
+from mooncake_py.errors import MissingRuleError, SolverError
+from mooncake_py.rules.declare import overlay
+from mooncake_py.solvers.activity import is_active
+from mooncake_py.solvers.apart import solved_apart
+from mooncake_py.solvers.scipy.results import changed, tuple_of
+from mooncake_py.utilities.stopping import stop_gradient
+
+AGREEMENT = 1e3
+"""How many times the tolerance two methods may differ, whose errors add up."""
+TOLERANCE = 1.49012e-8
+"""Of `odeint`, relative and absolute."""
+
+
+def copied(f: Any) -> Callable[..., Any]:
+    """Return a function of its own with the same code, which is derived: `f` has a rule."""
+    copy = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
+    copy.__kwdefaults__ = f.__kwdefaults__
+    return copy
+
+
+derived_solve_ivp = copied(integrate.solve_ivp)
+
+
+@overlay(integrate.solve_ivp)
+def solve_ivp(
+    fun: Any, t_span: Any, y0: Any, method: Any = "RK45", t_eval: Any = None,
+    dense_output: Any = False, events: Any = None, vectorized: Any = False, args: Any = None,
+    **options: Any,
+) -> Any:  # fmt: skip
+    """Run `solve_ivp`: by its source, unless the method is LSODA."""
+    given = {"dense_output": dense_output, "events": events, "vectorized": vectorized, "args": args}
+    if method != "LSODA" and method is not integrate.LSODA:
+        return derived_solve_ivp(fun, t_span, y0, method, t_eval, **given, **options)
+    found = solved_apart(integrate.solve_ivp, fun, t_span, y0, method, t_eval, **given, **options)
+    if not is_active((fun, args, t_span, y0, t_eval)):
+        return found
+    if dense_output or events is not None:
+        raise MissingRuleError(
+            "the derivative of scipy.integrate.solve_ivp by LSODA with events or dense output is "
+            "not implemented",
+            why="LSODA is compiled",
+            fix='use method="BDF" or "Radau" for stiff equations, else "DOP853", which are derived',
+        )
+    times = t_eval
+    if times is None:
+        times = found.t.copy() if not is_active(t_span) else moved(found.t, *t_span)
+    rtol, atol = options.get("rtol", 1e-3), options.get("atol", 1e-6)
+    solution = solve_by_derived(fun, t_span, y0, times, found.nlu > 0, rtol, atol, **given)
+    return changed(found, t=times, y=with_derivative_of(found.y, solution, rtol, atol))
+
+
+def moved(t: ndarray, start: Any, stop: Any) -> Any:
+    """Return the times of steps of which the first and the last are limits."""
+    return np.concatenate([np.array([start]), t[1:-1], np.array([stop])])
+
+
+@overlay(integrate.odeint)
+def odeint(
+    func: Any, y0: Any, t: Any, args: Any = (), Dfun: Any = None, col_deriv: Any = 0,
+    full_output: Any = 0, *rest: Any, rtol: Any = None, atol: Any = None, tfirst: Any = False,
+    **options: Any,
+) -> Any:  # fmt: skip
+    """Run `odeint`."""
+    names = ("ml", "mu", "rtol", "atol", "tcrit", "h0", "hmax", "hmin", "ixpr", "mxstep", "mxhnil",
+             "mxordn", "mxords", "printmessg", "tfirst")  # fmt: skip
+    positional = dict(zip(names, rest, strict=False))
+    tfirst = positional.pop("tfirst", tfirst)
+    rtol, atol = positional.pop("rtol", rtol), positional.pop("atol", atol)
+    found, info = solved_apart(
+        integrate.odeint, func, y0, t, args, Dfun, col_deriv, True,
+        rtol=rtol, atol=atol, tfirst=tfirst, **positional, **options,
+    )  # fmt: skip
+    if is_active((func, y0, t, args)):
+        further = tuple_of(args)
+
+        def slope(time: Any, y: Any) -> Any:
+            return np.asarray(func(time, y, *further) if tfirst else func(y, time, *further))
+
+        rtol, atol = (TOLERANCE if part is None else part for part in (rtol, atol))
+        is_stiff = bool(np.any(info["nje"] > 0))
+        start = np.atleast_1d(np.asarray(y0)).ravel()
+        solution = solve_by_derived(slope, (t[0], t[-1]), start, t, is_stiff, rtol, atol)
+        found = with_derivative_of(found, solution.T, rtol, atol)
+    return (found, info) if full_output else found
+
+
+def solve_by_derived(
+    fun: Any, t_span: Any, y0: Any, times: Any, is_stiff: bool, rtol: Any, atol: Any, **given: Any
+) -> Any:
+    """Return the solution at some times by a method that is derived."""
+    method = "BDF" if is_stiff else "DOP853"
+    solution = derived_solve_ivp(fun, t_span, y0, method, times, rtol=rtol, atol=atol, **given)
+    if not solution.success:
+        raise SolverError(
+            f"the equation could not be solved for its derivative: {solution.message}",
+            why=f"this is done by {method}, at the tolerances that were given to LSODA",
+        )
+    return solution.y
+
+
+def with_derivative_of(value: Any, computed: Any, rtol: Any, atol: Any) -> Any:
+    """Return LSODA's solution with the derivative of another one."""
+    plain = stop_gradient(computed)
+    if np.shape(plain) != np.shape(value) or not np.all(
+        np.abs(plain - value) <= AGREEMENT * (rtol * np.max(np.abs(value)) + np.max(atol))
+    ):
+        raise SolverError(
+            "two methods do not agree on the solution of a differential equation",
+            why="LSODA, of which the value is, and another one, of which the derivative is to be",
+            fix="set smaller tolerances rtol and atol",
+        )
+    return value + (computed - plain)

@@ -1,0 +1,137 @@
+"""Differential equations by LSODA."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mooncake_py import MissingRuleError, SolverError, grad, hvp, is_deriving, jvp, value_and_grad
+
+pytest.importorskip("scipy")
+from scipy import integrate as si
+
+A = np.array([1.2, 0.5, 0.7])
+T = np.linspace(0, 2, 7)
+TIGHT: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-11}
+
+
+def hunted(y: Any, t: Any, a: Any, b: Any) -> Any:
+    return [a * y[0] - b * y[0] * y[1], -y[1] + 0.5 * y[0] * y[1]]
+
+
+def reacting(t: Any, y: Any, k: Any) -> Any:
+    a, b, c = 0.04 * k[0] * y[0], 1e4 * k[1] * y[1] * y[2], 3e7 * k[2] * y[1] ** 2
+    return np.array([-a + b, a - b - c, c])
+
+
+def driven(a: Any) -> Callable[[Any, Any], Any]:
+    return lambda t, y: -a[0] * y + np.sin(a[1] * t)
+
+
+def by_odeint(a: Any, t: Any, **options: Any) -> Any:
+    return si.odeint(driven(a), a[2], t, tfirst=True, **TIGHT, **options)
+
+
+def by_lsoda(a: Any, t_span: Any, **options: Any) -> Any:
+    return si.solve_ivp(driven(a), t_span, [a[2]], "LSODA", **TIGHT, **options)
+
+
+SOLUTIONS: dict[str, Callable[[Any], Any]] = {
+    "odeint": lambda a: si.odeint(hunted, [a[2], 1.0], T, args=(a[0], a[1]), **TIGHT),
+    "one": lambda a: si.odeint(lambda y, t: driven(a)(t, y), a[2], T, **TIGHT),
+    "tfirst": lambda a: by_odeint(a, T),
+    "full output": lambda a: by_odeint(a, T, full_output=True)[0],
+    "backwards": lambda a: by_odeint(a, -T),
+    "at times": lambda a: by_odeint(a, T * a[0] + a[1]),
+    "LSODA": lambda a: by_lsoda(a, (0, 2), t_eval=T).y,
+    "limits": lambda a: by_lsoda(a, (a[1], a[0])).y[:, -1],
+    "times": lambda a: by_lsoda(a, (a[1], a[0])).t[[0, -1]],
+    "of the class": lambda a: si.solve_ivp(driven(a), (0, 1), [a[2]], si.LSODA, **TIGHT).y[0, -1],
+    "other methods": lambda a: si.solve_ivp(driven(a), (0, 1), [a[2]], **TIGHT).y[0, -1],
+}
+STIFF: dict[str, Callable[[Any], Any]] = {
+    "odeint": lambda a: si.odeint(
+        reacting, [1.0, 0, 0], [0, 0.4, 10], args=(a,), tfirst=True, rtol=1e-7, atol=1e-9
+    ),
+    "LSODA": lambda a: si.solve_ivp(
+        reacting, (0, 10.0), [1.0, 0, 0], "LSODA", args=(a,), rtol=1e-7, atol=1e-9
+    ).y[:, -1],
+}
+
+
+def differences(f: Callable[[Any], Any], h: float = 1e-3) -> Any:
+    """Return the gradient by central differences of fourth order."""
+    weights = {-2: 1 / 12, -1: -2 / 3, 1: 2 / 3, 2: -1 / 12}
+    return np.array([sum(w * f(A + k * h * u) for k, w in weights.items()) / h for u in np.eye(3)])
+
+
+def weighed(solution: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def f(a: Any) -> Any:
+        y = np.ravel(solution(a))
+        return np.sum(y * np.cos(np.arange(len(y))))
+
+    return f
+
+
+@pytest.mark.without_modes("they are as precise as the solver")
+@pytest.mark.parametrize("name", SOLUTIONS)
+def test_against_differences(name: str) -> None:
+    f = weighed(SOLUTIONS[name])
+    v = np.array([1.0, 2.0, 3.0])
+    value, gradient = value_and_grad(f)(A)
+    assert value == f(A)
+    np.testing.assert_allclose(gradient, differences(f), rtol=1e-6, atol=1e-6)
+    assert jvp(f, (A,), (v,))[1] == pytest.approx(gradient @ v, rel=1e-9)
+    found, expected = hvp(f, (A,), v), differences(lambda a: grad(f)(a) @ v)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.without_modes("they are as precise as the solver")
+@pytest.mark.parametrize("name", STIFF)
+def test_stiff(name: str) -> None:
+    f = weighed(STIFF[name])
+    value, gradient = value_and_grad(f)(A)
+    assert value == f(A)
+    np.testing.assert_allclose(gradient, differences(f, 1e-2), rtol=1e-3, atol=1e-4)
+
+
+def test_exponential() -> None:
+    found = grad(lambda k: si.odeint(lambda y, t: -k * y, 1.0, [0.0, 2.0], **TIGHT)[-1, 0])(0.5)
+    assert found == pytest.approx(-2 * math.exp(-1), rel=1e-7)
+
+
+def test_constants_are_not_looked_at() -> None:
+    y = si.odeint(lambda y, t: -abs(y), 1.0, [0.0, 2.0])[-1, 0]
+
+    def f(a: Any) -> Any:
+        by_class = si.solve_ivp(lambda t, y: -y, (0, 1), [1.0], "LSODA", dense_output=True)
+        assert by_class.sol(0.5).shape == (1,)
+        return a * si.odeint(lambda y, t: -abs(y), 1.0, [0.0, 2.0])[-1, 0]
+
+    assert grad(f)(2.0) == y
+
+
+def test_dense_output_is_refused() -> None:
+    def f(a: Any) -> Any:
+        return by_lsoda(a, (0, 2), dense_output=True).sol(0.3)[0]
+
+    with pytest.raises(MissingRuleError, match="dense output") as caught:
+        grad(f)(A)
+    assert caught.value.where is not None
+    assert "BDF" in caught.value.fix
+
+
+@pytest.mark.without_modes("it asks for the mode")
+def test_methods_that_do_not_agree() -> None:
+    def f(a: Any) -> Any:
+        def differs(y: Any, t: Any) -> Any:
+            return a * y if is_deriving() else 2 * a * y
+
+        return si.odeint(differs, 1.0, [0.0, 1.0])[-1, 0]
+
+    with pytest.raises(SolverError, match="agree"):
+        grad(f)(1.0)
