@@ -64,6 +64,7 @@ FULL = (
     "np.diagonal(m)", "np.cumsum(v)", "np.clip(w, -0.5, a)", "np.roll(x, k)", "np.max(m, axis=0)",
     "np.concatenate((x[:2], y[2:]))", "np.array([a, b, x[0], 1.0, v[1]])", "np.min(m, axis=1)",
     "np.interp(x, np.linspace(-1.0, 1.0, 5), v)", "m[c, c - 1]", "x[c - 3]", "m[..., k]", "m[k, c]",
+    "np.einsum('ij,j->i', m, x)", "np.concatenate((x, v)).reshape(2, -1)[k]",
     "m[c[:1], [0, 1, 2, 3, -1]]", "np.round(x * y)", "(c ** 2 * 0.1 + x)",
 )  # fmt: skip
 INNER = (
@@ -72,7 +73,8 @@ INNER = (
 )  # fmt: skip
 WHOLE = (
     "m", "m.T", "np.outer(x, y)", "x[:, None] * w", "v", "m * m", "np.outer(v, v)",
-    "0.3 * m @ m.T", "m[:, 1:] @ (m[1:] * 0.5)", "m[::-1] @ np.sin(m)",
+    "0.3 * m @ m.T", "np.einsum('ij,kj->ik', m, 0.2 * m)", "m[:, 1:] @ (m[1:] * 0.5)",
+    "m[::-1] @ np.sin(m)",
 )  # fmt: skip
 SCALARS = (
     "a", "b", "x[0]", "y[-1]", "m[1, k]", "x[i % 5]", "v[c[1]]", "G", "0.5", "2", "float(k)",
@@ -85,7 +87,7 @@ SCALARS = (
     "max(a, 0)", "min(1, b, k)", "round(a) * 0.1", "2 ** k * 0.1", "n ** (k + 1) * 0.01",
     "(-1) ** i * b", "round(b * b + i)", "m.trace() * 0.1", "np.round(a, 1)",
     "(2 + k) ** 5 * 0.001", "x[x > 0.3].sum()", "len(v[v < 0]) * 0.2", "np.sum(m[m > 0.5] ** 2)",
-    "np.flatnonzero(w > 0).sum() * 0.1",
+    "np.flatnonzero(w > 0).sum() * 0.1", "np.einsum('ij,j,i', m, x, y) * 0.1",
     "np.count_nonzero(v > 0.2) * 0.3", "max(y)", "x[np.searchsorted(np.arange(4) * 0.5, a)]",
 )  # fmt: skip
 TESTS = (

@@ -49,8 +49,10 @@ from mooncake_py.compiler.native.functions.complex_functions import (
     COMPLEX_FUNCTIONS,
     COMPLEX_METHODS,
 )
+from mooncake_py.compiler.native.functions.einsum import einsum
 from mooncake_py.compiler.native.functions.linalg import LINEAR_ALGEBRA
 from mooncake_py.compiler.native.functions.matrices import MATRIX_FUNCTIONS, trace
+from mooncake_py.compiler.native.functions.reshaping import raveled, reshaped, reshaped_method
 from mooncake_py.compiler.native.functions.rounding import ROUNDING, rounded
 from mooncake_py.compiler.native.regions.linear import ONE
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT, REAL
@@ -397,6 +399,7 @@ FUNCTIONS: dict[Any, Reader] = {
     np.column_stack: joining.columns, np.roll: joining.rolled,
     np.linspace: joining.linspace, np.arange: joining.ranged,
     np.searchsorted: searching.searched, np.interp: searching.interpolated,
+    np.einsum: einsum, np.reshape: reshaped, np.ravel: raveled,
     np.add.at: added_at, np.copyto: copied_to, np.cross: cross,
 } | BUILTINS | MATRIX_FUNCTIONS | LINEAR_ALGEBRA | ROUNDING  # fmt: skip
 
@@ -416,7 +419,8 @@ METHODS: dict[str, Reader] = {
     "any": truths.of_all("or"), "all": truths.of_all("and"), "clip": clip,
     "prod": cumulative.product_of_all, "cumsum": cumulative.cumulated("add", 0.0),
     "cumprod": cumulative.cumulated("mul", 1.0), "flatten": joining.flat_copy,
-    "searchsorted": searching.searched, "trace": trace, "round": rounded, "nonzero": nonzero,
+    "searchsorted": searching.searched, "trace": trace,
+    "reshape": reshaped_method, "ravel": raveled, "round": rounded, "nonzero": nonzero,
 }  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from mooncake_py.compiler.native.regions.contractions import Window, window
 from mooncake_py.compiler.native.regions.linear import ONE, times
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, REAL
 
-__all__ = ["added_up", "mean", "product", "size_of"]
+__all__ = ["added_up", "as_precise", "bumped", "computed", "mean", "product", "size_of", "total"]
 
 ZERO = Const(0.0)
 ROW, COLUMN = ".row", ".column"

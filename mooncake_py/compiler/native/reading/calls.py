@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,11 +63,15 @@ class CallReader(ExpressionReader):
         target = f.value if isinstance(f, Known) else f
         args = [*first, *[self.passed(a, target) for a in node.args]]
         given = self.keywords(node)
+        return self.contained(lambda: self.elementwise(target, args, given, node))
+
+    def contained(self, run: Callable[[], Value]) -> Value:
+        """Return what a function of the user's gives back, which may write unless it is nested."""
         known, start, depth = set(self.b.arrays), len(self.b.block), self.nested
-        before = self.scope.attributes()
+        before, place = self.scope.attributes(), self.b.place
         known.update(self.scope.named(name) for name in before)
         self.nested, picks, self.picks = 0, self.picks, False
-        found = self.elementwise(target, args, given, node)
+        found = run()
         self.nested, self.picks = depth, picks
         if depth > 1 and (
             changed(before, self.scope.attributes())
@@ -75,9 +79,7 @@ class CallReader(ExpressionReader):
                 not known.isdisjoint(bound_by(s)) for s in statements(tuple(self.b.block[start:]))
             )
         ):
-            raise Unfit(
-                "a write within an expression, parts of which are read later", place_of(node)
-            )
+            raise Unfit("a write within an expression, parts of which are read later", place)
         return found
 
     def passed(self, node: ast.expr, f: Any) -> Value:
@@ -110,9 +112,9 @@ class CallReader(ExpressionReader):
         except TypeError:
             reader = None
         if isinstance(f, Function) or (reader is None and python_function(f) is not None):
-            return self.inlined(f, args, given, node)
+            return self.inlined(f, args, given)
         if reader is None and isinstance(f, type):
-            return self.constructed(f, args, given, node)
+            return self.constructed(f, args, given)
         out = given.pop("out", None) if isinstance(f, np.ufunc) or f is np.dot else None
         if f is np.dot and isinstance(out, Array) and not out.whole:
             raise Unfit("np.dot into a view", place_of(node))
@@ -132,15 +134,11 @@ class CallReader(ExpressionReader):
         """Store in an array, and return it."""
         raise NotImplementedError
 
-    def inlined(
-        self, f: Any, args: Sequence[Value], given: dict[str, Value], node: ast.Call
-    ) -> Value:
+    def inlined(self, f: Any, args: Sequence[Value], given: dict[str, Value]) -> Value:
         """Read the body of a function of the user's, jitted or not, in the place of a call."""
         raise NotImplementedError
 
-    def constructed(
-        self, cls: type, args: Sequence[Value], given: dict[str, Value], node: ast.Call
-    ) -> Value:
+    def constructed(self, cls: type, args: Sequence[Value], given: dict[str, Value]) -> Value:
         """Read the call of a class."""
         raise NotImplementedError
 

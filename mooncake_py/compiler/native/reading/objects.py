@@ -9,7 +9,6 @@ they are read.
 
 from __future__ import annotations
 
-import ast
 import weakref
 from collections.abc import Sequence
 from types import FunctionType
@@ -80,9 +79,7 @@ class ObjectReader(StatementReader):
         return self.bind_number(f".{own}", value) if isinstance(value, Number) else value
 
     @override
-    def constructed(
-        self, cls: type, args: Sequence[Value], given: dict[str, Value], node: ast.Call
-    ) -> Value:
+    def constructed(self, cls: type, args: Sequence[Value], given: dict[str, Value]) -> Value:
         scope = self.scope
         found = {name: scope.of_class(cls, name) for name in SPECIAL}
         start = found["__init__"]
@@ -98,7 +95,7 @@ class ObjectReader(StatementReader):
         ):
             raise Unfit(f"the class {cls.__name__}", self.b.place)
         o = Object(self.b.fresh("o"), cls, ObjectType(weakref.ref(cls), True, ()), ())
-        self.inlined(start, [o, *args], given, node)
+        self.inlined(start, [o, *args], given)
         return o
 
     @override
@@ -117,6 +114,9 @@ class ObjectReader(StatementReader):
                 self.initial[own] = self.input_at(own, type_, True, (*o.path, name))
             return self.initial[own]
         found = scope.of_class(o.cls, name)
+        if type(found) is property and type(found.fget) is FunctionType:
+            getter = found.fget
+            return self.contained(lambda: self.inlined(getter, [o], {}))
         value = None if hasattr(type(found), "__get__") else constant(found)
         if found is MISSING or value is None:
             raise Unfit(f"the attribute {name} of a class", self.b.place)

@@ -303,9 +303,7 @@ class FunctionReader(NestedReader):
     # Calls.
 
     @override
-    def inlined(
-        self, f: Any, args: Sequence[Value], given: dict[str, Value], node: ast.Call
-    ) -> Value:
+    def inlined(self, f: Any, args: Sequence[Value], given: dict[str, Value]) -> Value:
         outer, place = self.scope, self.b.place
         inner = self.scope_of(f) if isinstance(f, Function) else self.enter(f)
         if isinstance(f, Function):

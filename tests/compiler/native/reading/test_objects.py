@@ -397,3 +397,69 @@ def test_finalizers_that_write_are_refused(tried):
     with pytest.raises(DerivativeDropError, match="__del__ changes something"):
         grad(f, compile=True)(3.0)
     assert tried == []
+
+
+class Ball:
+    def __init__(self, x, r):
+        self.x = x
+        self.r = r
+        self.count = 0.0
+
+    @property
+    def volume(self):
+        return self.r**3 * 4.0
+
+    @property
+    def moment(self):
+        m = self.volume * self.x
+        m[0] *= 2.0
+        return m
+
+    @property
+    def counted(self):
+        self.count += self.r
+        return self.count
+
+    def energy(self, n):
+        s = 0.0
+        for _ in range(n):
+            self.r *= 1.1
+            s += self.volume * np.sum(self.moment**2)
+        s += self.counted
+        t = self.counted
+        return s * t + self.moment[1]
+
+
+def made_within(x, r):
+    ball = Ball(x, r)
+    ball.x = ball.moment
+    return ball.volume * ball.moment @ x
+
+
+def test_properties(tried):
+    def run(x, r, n=2):
+        return Ball(x, r).energy(n)
+
+    def of_one(ball):
+        return ball.energy(2)
+
+    x = np.array([0.5, -1.0, 2.0])
+    for f in (made_within, run):
+        value, g = value_and_grad(f, (0, 1), compile=True)(x, 1.5)
+        expected, h = value_and_grad(f, (0, 1))(x, 1.5)
+        assert_allclose(value, expected)
+        for a, b in zip(g, h, strict=True):
+            assert_allclose(a, b)
+    found, expected = (grad(of_one, compile=way)(Ball(x.copy(), 1.5)) for way in (True, False))
+    assert_allclose(found.x, expected.x)
+    assert_allclose(found.r, expected.r)
+    assert tried == [True] * 3
+
+
+def test_properties_that_write_are_not_read_within_expressions(tried):
+    def f(ball):
+        return ball.count * 2.0 + ball.counted * ball.count
+
+    found, expected = (grad(f, compile=way)(Ball(np.ones(2), 1.5)) for way in (True, False))
+    assert_allclose(found.r, expected.r)
+    assert "a write within an expression" in report(f)[0]

@@ -1,0 +1,95 @@
+"""``reshape`` and ``ravel`` of vectors, as views; of what is computed, as copies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mooncake_py.compiler.ir import Compare, Const, Expr, Op
+from mooncake_py.compiler.native.building.arguments import Given, arranged, array_of, shape_in
+from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.values import (
+    Array,
+    ComplexArray,
+    Index,
+    Number,
+    Tuple,
+    Unfit,
+    Value,
+)
+from mooncake_py.compiler.native.functions.joining import flat_copy
+from mooncake_py.compiler.native.regions.linear import ONE, ZERO, plus, times
+
+__all__ = ["raveled", "reshaped", "reshaped_method"]
+
+
+def raveled(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.ravel(a)``."""
+    (a,) = arranged(b, args, given, "a")
+    return vector(b, array_of(b, a))
+
+
+def reshaped(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``np.reshape(a, shape)``."""
+    a, shape = arranged(b, args, given, "a shape")
+    items = shape.items if isinstance(shape, Tuple) else [shape]
+    flat = vector(b, array_of(b, a))
+    return of_shape(b, flat, lengths_in(b, items, flat.shape[0]))
+
+
+def reshaped_method(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``a.reshape(*shape)``."""
+    a, *shape = args
+    items = Tuple(tuple(shape)) if len(shape) != 1 else shape[0]
+    return reshaped(b, (a, items), given)
+
+
+def vector(b: Builder, a: Array) -> Array:
+    """Return an array as a vector.
+
+    Whether that of a matrix in memory is a view depends on the order of that memory.
+    """
+    if isinstance(a, ComplexArray) or (a.base and len(a.shape) != 1):
+        raise Unfit("a matrix or a complex array in another shape", b.place)
+    if len(a.shape) == 1:
+        return a
+    found = flat_copy(b, (a,), {})
+    assert isinstance(found, Array)
+    return found
+
+
+def lengths_in(b: Builder, items: Sequence[Value | None], size: Expr) -> list[Expr]:
+    """Return the lengths of axes; -1 stands for what is left."""
+    rest = [k for k, v in enumerate(items) if isinstance(v, Number) and v.e == Const(-1)]
+    if len(rest) > 1:
+        raise Unfit("a shape of which several lengths are left open", b.place)
+    known = shape_in(b, Tuple(tuple([v for k, v in enumerate(items) if v and k not in rest])))
+    product: Expr = ONE
+    for n in known:
+        product = times(product, n)
+    if rest:
+        if product == ONE:
+            left = size
+        else:
+            b.require(Compare(("gt",), (product, ZERO)))
+            left = b.counted(Op("floordiv", (size, product)))
+            b.ranges.natural.add(left.name)
+        known.insert(rest[0], left)
+        product = times(product, left)
+    b.check("eq", product, size)
+    return known
+
+
+def of_shape(b: Builder, a: Array, shape: Sequence[Expr]) -> Array:
+    """Return a view of a vector with several axes."""
+    if len(shape) == 1:
+        return a
+    if not shape:
+        raise Unfit("an array without axes", b.place)
+
+    def at(index: Index) -> Expr:
+        place: Expr = ZERO
+        for n, i in zip(shape, index, strict=True):
+            place = plus(times(place, n), i)
+        return a.at((place,))
+
+    return Array(tuple(shape), a.kind, at, a.base, frozen=a.frozen)
