@@ -16,6 +16,7 @@ from numpy import ndarray
 
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
+from mooncake_py.tangents.subclasses import plain
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language, Mode
@@ -40,7 +41,9 @@ def readable(ctx: Mode, f: Any, value: Any) -> Any:
         ctx.refuse_subclass(value)
         return value
     if t is np.flatiter:
-        return ctx.call(ndarray.reshape, value.base, -1)  # like NumPy's, a view where it can be
+        return ctx.call(
+            ndarray.reshape, plain(value.base), -1
+        )  # like NumPy's, a view where it can be
     if t is list or t is tuple:
         known = all(type(v) in KNOWN for v in value)
         return value if known else t(readable(ctx, f, v) for v in value)

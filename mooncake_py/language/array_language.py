@@ -20,7 +20,7 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.operators import BINARY, UNARY, BinaryOperator
 from mooncake_py.runtime.values import NUMBERS
-from mooncake_py.tangents.subclasses import is_instance, plain, plain_parts
+from mooncake_py.tangents.subclasses import is_instance, plain_parts
 
 __all__ = ["ArrayLanguage"]
 
@@ -111,13 +111,13 @@ class ArrayLanguage(Context):
             if type(method) is FunctionType:
                 self.call(method, o, i, v)
             else:
-                self.assign(plain(o), plain_parts(i), plain_parts(v))
+                subclass_operators.set_item(self, o, i, v)
         else:
             self.set_item_of_object(o, i, v)
 
     def as_value(self, v: Any) -> Any:
         """Return an object that is written into an array as the array that it stands for."""
-        v = self.as_operand(readable(self, np.array, as_array(self, v)))
+        v = self.as_operand(readable(self, np.array, as_array(self, plain_parts(v))))
         if type(v) is not ndarray and self.contains_active(v):
             raise dropped(
                 self,

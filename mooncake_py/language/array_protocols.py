@@ -71,7 +71,7 @@ def as_array(ctx: Mode, value: Any) -> Any:
     if t in buffers.BUFFERS:
         buffers.refuse_read(ctx, value)
     name = protocol_of(t)
-    if not name or t is Active:
+    if not name or t is Active or is_instance(value):
         return value
     if name == "__array__":
         return ctx.call(getattr(t, name), value)

@@ -7,14 +7,14 @@ as NumPy makes it.  Where nothing is active NumPy itself runs.
 
 from __future__ import annotations
 
-from types import BuiltinFunctionType, FunctionType
+from types import BuiltinFunctionType, FunctionType, MethodWrapperType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
 from numpy._core import _methods
 
-from mooncake_py.diagnostics.reporting import Reporting, dropped
+from mooncake_py.diagnostics.reporting import Reporting
 from mooncake_py.language import array_attributes, special, subclass_operators
 from mooncake_py.language.subclass_instances import dressed, viewed
 from mooncake_py.language.subclass_protocols import (
@@ -24,20 +24,27 @@ from mooncake_py.language.subclass_protocols import (
     call_ufunc,
     overriding,
 )
-from mooncake_py.language.subclass_results import run_on_plain
+from mooncake_py.language.subclass_results import no_meaning, run_on_plain
 from mooncake_py.runtime import activity
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.methods import derivable
-from mooncake_py.tangents.subclasses import is_instance, named, plain
+from mooncake_py.tangents.subclasses import is_instance, plain, plain_parts
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = ["attribute", "call", "call_method", "refuse", "takes"]
 
+VECTORIZED = np.vectorize.__call__
 PLAIN = activity.INERT | {ndarray, Active}
 DISPATCHER = type(np.sum)
+TAKE_PLAIN = frozenset({
+    np.einsum, np.interp, np.convolve, np.correlate, np.choose, np.broadcast_to, np.insert,
+    np.delete,
+})  # fmt: skip
+"""Functions with Python source that compute with plain arrays, whatever they are given."""
 ON_ARRAYS = ("numpy.linalg", "numpy.fft")
+OF_SCIPY = ("scipy.linalg", "scipy.signal", "scipy.fft", "scipy.interpolate", "scipy.ndimage")
 IN_PYTHON = frozenset({"sum", "prod", "any", "all", "mean", "var", "std", "clip"})
 RENAMED = {"max": "_amax", "min": "_amin"}
 NEUTRAL = frozenset({
@@ -48,13 +55,7 @@ NEUTRAL = frozenset({
 
 def refuse(ctx: Reporting, values: Any) -> None:
     """Raise because an instance meets active data where nobody knows what its class means."""
-    name = next(filter(None, map(named, values)))
-    raise dropped(
-        ctx,
-        f"active data in an array of class {name}, or together with one",
-        why="what this operation makes of a subclass of ndarray is not known",
-        fix="use plain arrays: np.asarray(x)",
-    )
+    raise no_meaning(ctx, "this operation", values)
 
 
 # Calls.
@@ -62,12 +63,16 @@ def refuse(ctx: Reporting, values: Any) -> None:
 
 def takes(ctx: Mode, f: Any, args: Any, kwargs: Any) -> bool:
     """Tell whether a call is of a function of NumPy, and active data meets a class of arrays."""
-    if type(f) is FunctionType or isinstance(f, type):
+    if isinstance(f, type):
         return False
+    if f is VECTORIZED and overriding(args, "__array_ufunc__"):
+        refuse(ctx, args)
     values = (*args, *kwargs.values())
     if not any(has_part(v) for v in values if type(v) not in PLAIN):
         return False
     known = is_numpy(f) or (f is abs and derivable(args[0], "__abs__") is None)
+    if type(f) is FunctionType and f not in ctx.handlers:  # it is derived
+        return False
     return known and any(map(ctx.contains_active, values))
 
 
@@ -80,12 +85,19 @@ def has_part(value: Any) -> bool:
 
 
 def is_numpy(f: Any) -> bool:
-    """Tell whether a callable is of NumPy."""
+    """Tell whether a callable is of NumPy, or of those parts of SciPy that take plain arrays."""
+    if type(f) is FunctionType:
+        return f.__module__.startswith(OF_SCIPY)
     if isinstance(f, np.ufunc) or type(f) is DISPATCHER or of_ufunc(f) is not None:
         return True
-    if getattr(f, "__objclass__", None) is ndarray:
+    if is_method(f):
         return True
     return type(f) is BuiltinFunctionType and (f.__module__ or "").partition(".")[0] == "numpy"
+
+
+def is_method(f: Any) -> bool:
+    """Tell whether a callable is a method of ndarray itself that is not bound."""
+    return type(f) is not MethodWrapperType and getattr(f, "__objclass__", None) is ndarray
 
 
 def of_ufunc(f: Any) -> np.ufunc | None:
@@ -101,10 +113,13 @@ def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     ufunc = of_ufunc(f)
     if ufunc is not None:
         return call_ufunc(ctx, ufunc, f.__name__, args, kwargs)
-    if getattr(f, "__objclass__", None) is ndarray:
-        if is_instance(args[0]):
-            return call_method(ctx, args[0], f.__name__, args[1:], kwargs)
-        return run_on_plain(ctx, f, args, kwargs)
+    if type(f) is FunctionType:
+        options = {name: plain_parts(v) for name, v in kwargs.items()}
+        return ctx.call(f, *plain_parts(args), **options)
+    if f is np.fromiter:
+        return ctx.call(f, list(ctx.iter(args[0])), *args[1:], **kwargs)
+    if is_method(f):
+        return call_method(ctx, args[0], f.__name__, args[1:], kwargs)
     if type(f) is DISPATCHER:
         y = ask_function(ctx, f, args, kwargs)
         if y is not MISSING:
@@ -117,7 +132,7 @@ def call_implementation(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     source = getattr(f, "__wrapped__", None)
     if (
         type(source) is FunctionType
-        and f is not np.einsum
+        and f not in TAKE_PLAIN
         and not source.__module__.startswith(ON_ARRAYS)
         and overrides_operations((*args, *kwargs.values()))
     ):
@@ -162,10 +177,28 @@ def call_method(ctx: Mode, o: ndarray, name: str, args: Any, kwargs: Any) -> Any
         return subclass_operators.METHODS[name](ctx, o, *args)
     if name in special.OPERATIONS:
         return special.run(ctx, plain(o), name, args)
+    if name in ACCUMULATING or name in CONJUGATING:
+        return run_as_ufunc(ctx, o, name, *args, **kwargs)
     source: Any = getattr(_methods, RENAMED.get(name, f"_{name}"), None)
-    if (name in IN_PYTHON or name in RENAMED) and overrides_operations((o,)):
+    if (name in IN_PYTHON or name in RENAMED) and overrides_operations((o, *args)):
         return ctx.call_function(source, (o, *args), kwargs)
     return run_on_plain(ctx, getattr(ndarray, name), (o, *args), kwargs)
+
+
+def run_as_ufunc(ctx: Mode, o: Any, name: str, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """Run a method that is a ufunc, or one of its methods, along an axis or over all elements."""
+    if name in CONJUGATING:
+        if axis is None and not kwargs and o.dtype.kind not in "cO":
+            return o
+        out = {} if axis is None else {"out": axis}
+        return call_ufunc(ctx, np.conjugate, "__call__", (o,), out | kwargs)
+    if axis is None and o.ndim != 1:
+        o = call_method(ctx, o, "ravel", (), {})
+    return call_ufunc(ctx, ACCUMULATING[name], "accumulate", (o, axis or 0, *args), kwargs)
+
+
+ACCUMULATING: dict[str, Any] = {"cumsum": np.add, "cumprod": np.multiply}
+CONJUGATING = frozenset({"conj", "conjugate"})
 
 
 def run_ufunc_protocol(
@@ -205,10 +238,12 @@ def attribute(ctx: Mode, o: ndarray, name: str) -> Any:
     """Read an attribute that arrays have themselves, as it is of an instance."""
     if name in array_attributes.GUARDED:
         return array_attributes.read_guarded(ctx, o, name)
-    if not is_instance(o) or name not in ARRAYS:
-        return getattr(o, name) if not is_instance(o) else getattr(ndarray, name).__get__(o)
+    if not is_instance(o):
+        return getattr(o, name)
+    if name not in ARRAYS:
+        return getattr(ndarray, name).__get__(o)
     y = ctx.getattr(plain(o), name)
     return dressed(ctx, y, type(o), o) if type(y) is ndarray else y
 
 
-ARRAYS = frozenset({"T", "mT", "real", "imag", "flat"})
+ARRAYS = frozenset({"T", "mT", "real", "imag"})

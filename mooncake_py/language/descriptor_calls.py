@@ -44,7 +44,7 @@ def call_descriptor(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         return f(**kwargs)
     if type(receiver) is ndarray:
         return ctx.method(receiver, name, *args, **kwargs)
-    if isinstance(receiver, ndarray) and name in WRITING:
+    if isinstance(receiver, np.memmap) and name in WRITING:
         special.run(ctx, receiver.view(ndarray), name, args)
         return None if name == "__setitem__" else receiver
     if isinstance(receiver, np.memmap) and name in special.OPERATIONS:

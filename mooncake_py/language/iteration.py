@@ -15,10 +15,12 @@ from numpy import ndarray
 from mooncake_py.diagnostics.places import is_library
 from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import subclass_operators
+from mooncake_py.language.subclass_instances import dressed
 from mooncake_py.rooms import PACKAGE
 from mooncake_py.runtime import buffers, overlapping
 from mooncake_py.runtime.activity import contains_active
 from mooncake_py.syntax.compiled import walk_code
+from mooncake_py.tangents.subclasses import is_instance, plain, plain_parts
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language, Mode, Tracking
@@ -146,7 +148,7 @@ def next_broadcast(ctx: Language, broadcast: np.broadcast) -> Any:
     return tuple(ctx.getitem(a, index) for a in arrays)
 
 
-def next_flat(ctx: Language, flat: np.flatiter[Any]) -> Any:
+def next_flat(ctx: Mode, flat: np.flatiter[Any]) -> Any:
     """Run ``next(array.flat)``."""
     i = flat.index
     next(flat)
@@ -174,15 +176,17 @@ def with_dimensions(a: ndarray) -> ndarray:
     return a if a.ndim else a.reshape(1)
 
 
-def read_flat(ctx: Language, flat: np.flatiter[Any], i: Any) -> Any:
+def read_flat(ctx: Mode, flat: np.flatiter[Any], i: Any) -> Any:
     """Run ``array.flat[i]``: a copy, or one element."""
-    base = with_dimensions(flat.base)
-    return ctx.getitem(base, flat_index(base, i))
+    whole = flat.base
+    base = with_dimensions(plain(whole))
+    y = ctx.getitem(base, flat_index(base, i))
+    return dressed(ctx, y, type(whole), whole) if type(y) is ndarray and is_instance(whole) else y
 
 
 def assign_flat(ctx: Mode, base: ndarray, i: Any, v: Any) -> None:
     """Run ``array.flat[i] = v``, or ``array.flat = v`` if `i` is `...`; a shorter `v` repeats."""
-    base = with_dimensions(base)
+    base, v = with_dimensions(plain(base)), plain_parts(v)
     if type(v) is ndarray and np.may_share_memory(base, v):
         overlapping.copy_in_turn(ctx, base, v, functools.partial(copy_flat, i=i))
         return
@@ -244,7 +248,8 @@ def run_reversed(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if type(method) is FunctionType:
         return ctx.iter(ctx.call(method, args[0]))
     indexed = type(getattr(type(args[0]), "__getitem__", None)) is FunctionType
-    if (type(args[0]) is ndarray and args[0].ndim) or (method is None and indexed):
+    array = isinstance(args[0], ndarray) and args[0].ndim
+    if array or (method is None and indexed):
         return iterate_backwards(ctx, args[0])
     return reversed(*args)
 

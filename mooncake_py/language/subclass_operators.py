@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,8 @@ from mooncake_py.tangents.subclasses import is_instance, plain, plain_parts
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["COMPARING", "METHODS", "defers", "inplace", "item", "items", "operate", "takes_part"]
+__all__ = ["COMPARING", "METHODS", "defers", "inplace", "item", "items", "operate", "set_item",
+           "takes_part"]  # fmt: skip
 
 Method = Callable[..., Any]
 COMPARING = {
@@ -82,6 +84,30 @@ def item(ctx: Mode, o: ndarray, i: Any) -> Any:
     return dressed(ctx, y, type(o), o) if type(y) is ndarray else y
 
 
+def set_item(ctx: Mode, o: ndarray, i: Any, v: Any) -> None:
+    """Run ``o[i] = v`` by the method of ndarray.
+
+    NumPy writes to the view that the class's own ``__getitem__`` returns for slices.
+    """
+    if type(type(o).__getitem__) is FunctionType and takes_view(plain(o), i):
+        view = ctx.getitem(o, i)
+        if isinstance(view, ndarray):
+            o, i = view, Ellipsis
+    ctx.assign(plain(o), plain_parts(i), plain_parts(v))
+
+
+def takes_view(a: ndarray, i: Any) -> bool:
+    """Tell whether an index is made of slices, and of ints for some of the axes only."""
+    parts = i if type(i) is tuple else (i,)
+    if i is Ellipsis or any(type(part) not in BASIC for part in parts):
+        return False
+    return any(type(part) not in INTS for part in parts) or len(parts) < a.ndim
+
+
+INTS = frozenset({int, np.int64, np.int32})
+BASIC = INTS | {slice, type(None), type(Ellipsis)}
+
+
 def items(ctx: Mode, o: ndarray) -> Iterator[Any]:
     """Yield the parts of an instance along its first axis."""
     if not o.ndim:
@@ -95,7 +121,7 @@ def items(ctx: Mode, o: ndarray) -> Iterator[Any]:
 
 def table() -> dict[str, Method]:
     """Return what each special method of an array runs."""
-    found: dict[str, Method] = {"__getitem__": item, "__iter__": items}
+    found: dict[str, Method] = {"__getitem__": item, "__setitem__": set_item, "__iter__": items}
     for op in BINARY.values():
         found[op.method] = lambda ctx, a, b, op=op: forward(ctx, op, a, b)
         found[op.reflected] = lambda ctx, a, b, op=op: operate(ctx, op, b, a)

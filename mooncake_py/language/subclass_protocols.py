@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
-from numpy._core import umath
 
 from mooncake_py.application.out_argument import named_out
 from mooncake_py.language.subclass_instances import wrapped, wrapping
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["MISSING", "apply_ufunc", "ask_function", "call_ufunc", "overriding"]
 
 MISSING: Any = object()
-UMATH: Any = umath
-FUNCTIONS: dict[Any, Any] = {UMATH.clip: np.clip}
-"""By ufuncs that only NumPy calls, the functions that users call."""
 BY_POSITION = {
     "reduce": ("axis", "dtype", "out", "keepdims", "initial", "where"),
     "accumulate": ("axis", "dtype", "out"),
@@ -106,7 +102,7 @@ def apply_ufunc(ctx: Mode, f: np.ufunc, method: str, inputs: Any, kwargs: Any) -
     if overriding((*inputs, *kwargs.get("out", ())), "__array_ufunc__"):
         return NotImplemented
     out = kwargs.get("out")
-    function = FUNCTIONS.get(f, f) if method == "__call__" else getattr(f, method)
+    function = f if method == "__call__" else getattr(f, method)
     options = {name: plain_parts(v) for name, v in kwargs.items()}
     y = ctx.call(function, *plain_parts(tuple(inputs)), **options)
     if out is not None:

@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
+from mooncake_py.diagnostics.reporting import Reporting, dropped
+from mooncake_py.errors import DerivativeDropError
 from mooncake_py.language.subclass_instances import as_own_array, dressed
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.quiet import Quiet
-from mooncake_py.tangents.subclasses import is_instance, plain_parts
+from mooncake_py.tangents.subclasses import is_instance, named, plain_parts
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["run_on_plain"]
+__all__ = ["no_meaning", "run_on_plain"]
 
 
 def run_on_plain(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -33,7 +35,31 @@ def run_on_plain(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     stand_ins = StandIns()
     given = unwrapped((stand_ins.of(args), stand_ins.of(kwargs)))
     with Quiet():
-        return stand_ins.made(ctx, y, f(*given[0], **given[1]))
+        try:
+            sample = f(*given[0], **given[1])
+        except Asked:
+            raise no_meaning(ctx, f, args) from None
+    return stand_ins.made(ctx, y, sample)
+
+
+class Asked(Exception):
+    """A function in C asks the class of an operand, by ``__array_ufunc__``."""
+
+
+def asked(*args: Any, **kwargs: Any) -> Any:
+    raise Asked
+
+
+def no_meaning(ctx: Reporting, f: Any, values: Any) -> DerivativeDropError:
+    """Return the error for an operation that a class takes part in, in a way nobody knows."""
+    name = next(filter(None, map(named, values)), "a subclass of ndarray")
+    return dropped(
+        ctx,
+        f"active data in an array of class {name}, or together with one",
+        why=f"what {getattr(f, '__name__', f)} makes of it is not known: the class changes what "
+        "operations mean",
+        fix="use plain arrays: np.asarray(x)",
+    )
 
 
 @functools.lru_cache(maxsize=256)
@@ -42,6 +68,8 @@ def silent_class(cls: type) -> type:
     priority = getattr(cls, "__array_priority__", 0.0)
     priority = priority if isinstance(priority, (int, float)) else 0.0
     fields = {"__array_priority__": priority, "__array_finalize__": note, "stands_for": cls}
+    if getattr(cls, "__array_ufunc__", None) is not ndarray.__array_ufunc__:
+        fields["__array_ufunc__"] = asked
     return type(cls.__name__, (ndarray,), fields)
 
 

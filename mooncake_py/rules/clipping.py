@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy._core import umath
 
 from mooncake_py.rules.declare import elementwise, overlay
 from mooncake_py.rules.kinds import AtOnce
@@ -67,6 +68,8 @@ def clip_between(x: Any, low: Any, high: Any, **options: Any) -> Any:
 
 elementwise(clip_between, AtOnce(clip_partial), AtOnce(clip_low_partial), AtOnce(clip_high_partial))
 
+CLIP: Any = getattr(umath, "clip")  # noqa: B009 - NumPy has no public name for it
+
 # Overlays that bring the ways of calling it into that form.
 
 
@@ -76,6 +79,14 @@ def clip_method(a: Any, min: Any = None, max: Any = None, out: Any = None, **opt
     if out is not None:
         options["out"] = out
     return clip_between(a, min, max, **options)
+
+
+@overlay(CLIP)
+def clip_ufunc(a: Any, low: Any, high: Any, out: Any = None, **options: Any) -> Any:
+    """Clip, by the ufunc that NumPy hands to ``__array_ufunc__``."""
+    if out is not None:
+        options["out"] = out[0] if type(out) is tuple else out
+    return clip_between(a, low, high, **options)
 
 
 @overlay(np.clip)

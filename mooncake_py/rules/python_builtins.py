@@ -30,7 +30,7 @@ NUMBERS = (int, float, complex, np.number)
 @overlay(sum)
 def sum_of(iterable: Iterable[Any], /, start: Any = 0) -> Any:
     """Numbers are added by Python itself, which from 3.12 on compensates rounding errors."""
-    if isinstance(iterable, ndarray) and iterable.ndim and isinstance(start, NUMBERS):
+    if type(iterable) is ndarray and iterable.ndim and isinstance(start, NUMBERS):
         return sum_of_rows(iterable, start)
     items = list(iterable)
     if isinstance(start, NUMBERS) and are_numbers(items):
@@ -100,7 +100,7 @@ def extreme(choose: Callable[..., Any], arguments: Any, key: Any, default: Any) 
     if len(arguments) > 1 and default is not MISSING:
         raise TypeError(f"Cannot specify a default for {name}() with multiple positional arguments")
     items = arguments[0] if len(arguments) == 1 else arguments
-    if not isinstance(items, ndarray):  # one may be long, and is read at one place only
+    if type(items) is not ndarray:  # one may be long, and is read at one place only
         items = list(items)
     if not len(items):
         if default is MISSING:

@@ -68,6 +68,17 @@ def memory_is_that_of_the_base(x):
 
 
 @programs(X)
+def written_into_plain_arrays(x):
+    s, y = Signal(x * x), np.zeros((2, 4))
+    y[0] = s
+    y[1, 1:3] = s[:2]
+    y += s
+    y[:, 0] *= s[1:3]
+    np.copyto(y[1], s, where=[True, False, False, True])
+    return np.sum(y * y)
+
+
+@programs(X)
 def active_attribute(x):
     s = Signal(CONSTANT, scale=x[0])
     return np.sum(s * s.scale).item() * (s + 1).scale
@@ -233,6 +244,85 @@ def functions_of_quantities(x):
     total = float(joined.sum()) + float(np.clip(d, 0.4, 1.0).sum()) + float(np.diff(d).sum())
     steps = float(np.median(d)) + float(np.add.accumulate(d).sum()) + float(np.trapezoid(d))
     return total + steps + float(whole.sum() * np.multiply.outer(d, d).sum())
+
+
+class Offset(np.ndarray):
+    """Operators that go on to those of arrays."""
+
+    def __mul__(self, other: Any) -> Any:  # type: ignore[override]
+        return super().__mul__(other) + 1
+
+    def __rsub__(self, other: Any) -> Any:  # type: ignore[override]
+        return np.ndarray.__rsub__(self, other) * 2
+
+    def __lt__(self, other: Any) -> Any:  # type: ignore[override]
+        return super().__lt__(other)
+
+
+@programs(X)
+def operators_that_go_on(x):
+    a, b = x.view(Offset), np.exp(x).view(Offset)
+    chosen = (a * b)[a < b]
+    return float((chosen - (1.0 - b) * (x - a * 0.5)).sum())
+
+
+class Twice(np.ndarray):
+    """Elements are twice as large when they are read, and a loop takes three times as much."""
+
+    def __getitem__(self, i: Any) -> Any:
+        return 2 * super().__getitem__(i)
+
+    def __iter__(self) -> Any:
+        return iter([3 * v for v in np.asarray(self)])
+
+
+@programs(X)
+def elements_read_by_the_class(x):
+    t = (x * x).view(Twice)
+    total = 0.0
+    for i in range(4):
+        total += t[i] * x[i]
+    read = float(t[1:3].sum()) + next(reversed(t)) + sorted(t)[1]
+    return total + read + sum(t) + min(t) * np.fromiter(t, float).sum()
+
+
+@programs(X)
+def slices_written_to_what_the_class_returns(x):
+    t = (x * x).view(Twice)
+    t[1:3] *= x[0]  # is written to a copy, which is what the class returns for a slice
+    t[0] += x[1]
+    t[-1] = t[0]
+    return float(np.asarray(t).sum())
+
+
+@programs(X)
+def flat_elements(x):
+    s = Signal(x * x)
+    s.flat = 2 * x
+    part = s.flat[1:3]
+    assert type(part) is Signal
+    return sum(v * v for v in s.flat) + s.flat[2] * part.sum().item()
+
+
+class Scaling(np.ndarray):
+    """What a ufunc returns is larger by a half."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        plain = [np.asarray(v) if isinstance(v, Scaling) else v for v in inputs]
+        y = 1.5 * getattr(ufunc, method)(*plain, **options)
+        return y.view(Scaling) if isinstance(y, np.ndarray) else y
+
+
+@programs(X)
+def methods_in_terms_of_ufuncs(x):
+    s = x.view(Scaling)
+    y = np.cumprod(s)[2] + s.cumsum()[3] + s.conj()[1] + np.mean(s) + s.max() + np.prod(s)
+    return y + sum(s) + abs(s)[0] + (s[1:] @ s[:-1])
+
+
+def test_a_function_that_asks_a_class_in_c_is_refused() -> None:
+    with pytest.raises(DerivativeDropError, match="class Scaling"):
+        grad(lambda x: np.vectorize(lambda v: v * v)(x.view(Scaling)).sum())(X)
 
 
 class Counted(np.ndarray):

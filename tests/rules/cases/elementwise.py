@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.rules.clipping import clip_between
+from mooncake_py.rules.clipping import CLIP, clip_between
 from tests.rules.cases import Case, layouts_once
 from tests.rules.cases.versions import since
 
@@ -155,6 +155,7 @@ def selection_cases() -> list[Case]:
         Case(np.ndarray.clip, (x,), {"max": high}, label="keywords"),
         Case(np.ndarray.clip, (x, low), label="lower bound"),
         Case(clip_between, (x, low, high)),
+        Case(CLIP, (x, low, high)),
         Case(clip_between, (x, None, high)),
         Case(clip_between, (x, high, low), label="crossed bounds"),
         Case(np.clip, (x, low, high)),
