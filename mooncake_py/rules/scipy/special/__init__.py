@@ -7,6 +7,7 @@ Equation numbers are those of the DLMF, https://dlmf.nist.gov.
 """
 
 from mooncake_py.rules.scipy.special import bessel as bessel
+from mooncake_py.rules.scipy.special import counts as counts
 from mooncake_py.rules.scipy.special import distributions as distributions
 from mooncake_py.rules.scipy.special import elementary as elementary
 from mooncake_py.rules.scipy.special import elliptic as elliptic

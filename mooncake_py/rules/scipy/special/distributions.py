@@ -24,7 +24,7 @@ from mooncake_py.rules.scipy.special.parameters import (
     positive,
 )
 
-__all__ = ["found"]
+__all__ = ["density", "found"]
 
 Function = Callable[..., Any]
 

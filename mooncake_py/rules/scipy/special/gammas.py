@@ -108,10 +108,3 @@ elementwise(
 elementwise(
     ss.binom, lambda n, k, y: binom_slopes(n, k, y)[0], lambda n, k, y: binom_slopes(n, k, y)[1]
 )
-
-# 25.11.17.
-elementwise(
-    ss.zeta,
-    not_implemented("the derivative in the exponent has no closed form"),
-    lambda s, a, y: -s * ss.zeta(s + 1, a),
-)

@@ -14,7 +14,7 @@ from scipy import special as ss
 from mooncake_py.rules.declare import elementwise
 from mooncake_py.rules.scipy.special.parameters import of_smaller_tail
 
-__all__ = ["beta_density", "gamma_density", "logarithm", "times"]
+__all__ = ["beta_density", "beta_shape", "gamma_density", "logarithm", "times"]
 
 
 def gamma_log_density(a: Any, x: Any) -> Any:

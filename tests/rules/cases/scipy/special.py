@@ -138,6 +138,14 @@ DISTRIBUTIONS: list[tuple[str, tuple[Interval, ...]]] = [
     ("_log1mexp", ((-3, -0.1),)), ("_kolmogp", ((0.5, 2),)), ("kolmogorov", ((0.5, 2),)),
     ("_kolmogc", ((0.5, 2),)), ("kolmogi", ((0.1, 0.9),)), ("_kolmogci", ((0.1, 0.9),)),
 ]  # fmt: skip
+# Distributions of counts, and sums over them: the ints are constants.
+COUNTS: list[tuple[str, tuple[Any, ...]]] = [
+    *((f"_binom_{name}", (2, 5, 0.3)) for name in ("pmf", "cdf", "sf")),
+    *((f"_binom_{name}", (k, 1, 0.3)) for name in ("pmf", "cdf", "sf") for k in (0, 1)),
+    *((f"_nbinom_{name}", (2, 3.5, 0.3)) for name in ("pmf", "cdf", "sf")),
+    ("_normalized_gen_harmonic", (2, 5, 7, 1.3)), ("zeta", (1.3, 0.7)), ("zeta", (4.0, 2.5)),
+]  # fmt: skip
+QUANTILES_OF_COUNTS = ("_binom_ppf", "_binom_isf", "_nbinom_ppf", "_nbinom_isf")
 # Piecewise polynomials: between knots.
 SMIRNOV = (
     ("_smirnovp", 0.25),
@@ -211,6 +219,16 @@ def distribution_cases() -> list[Case]:
                 f, tuple(between(*interval, 3) for interval in intervals), label=name, options=REAL
             )
             for name, intervals in DISTRIBUTIONS
+            if (f := found(name)) is not None
+        ),
+        *(
+            Case(f, args, label=f"{name}-{args[0]}", options=REAL)
+            for name, args in COUNTS
+            if (f := found(name)) is not None
+        ),
+        *(
+            Case(f, (0.4, 5, 0.3), label=name, options=REAL)
+            for name in QUANTILES_OF_COUNTS
             if (f := found(name)) is not None
         ),
         *(

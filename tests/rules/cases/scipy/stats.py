@@ -11,6 +11,7 @@ import scipy.stats as st
 
 from mooncake_py.rules.scipy.stats.compiled import log_i0e
 from mooncake_py.rules.scipy.stats.limits import along, log_power, once
+from mooncake_py.rules.scipy.stats.multivariate import held, spectrum
 from mooncake_py.rules.scipy.stats.parsers import attaching, defined_in
 from tests.rules.cases import PLAIN, Case
 from tests.rules.cases.drawing import draw
@@ -18,6 +19,7 @@ from tests.rules.cases.drawing import draw
 __all__ = ["cases"]
 
 _continuous_distns: Any = import_module("scipy.stats._continuous_distns")
+_multivariate: Any = import_module("scipy.stats._multivariate")
 _stats: Any = import_module("scipy.stats._stats")
 
 DENSITIES = ("logpdf", "pdf")
@@ -52,6 +54,7 @@ def cases() -> list[Case]:
         Case(along, (draw(3), draw(3, seed=1), 0.5), interface_only=True, covers=(once,)),
         *map(method_case, METHODS),
         *compiled_cases(),
+        *multivariate_cases(),
     ]
 
 
@@ -87,3 +90,35 @@ def compiled_cases() -> list[Case]:
         if hasattr(_stats, name):
             found.append(Case(getattr(_stats, name), (0.4, 0.7, 1.5, -0.5), options=PLAIN))
     return found
+
+
+def multivariate_cases() -> list[Case]:
+    """Covariances of full and of lower rank, with equal eigenvalues, and kernel estimates."""
+    x, a = draw(4, 3), draw(3, 3, seed=1)
+    factors = spectrum, held, _multivariate._PSD.__init__
+    kernels = [
+        kernel
+        for name in ("gaussian_kernel_estimate", "gaussian_kernel_estimate_log")
+        for kernel in getattr(_stats, name).__signatures__.values()
+    ]
+    return [
+        Case(normal_density, (x, x[0], a @ a.T), covers=factors, options=PLAIN),
+        Case(normal_density, (x, x[0], 2 * np.eye(3)), label="sphere", options=PLAIN),
+        Case(singular_density, (x, a[:, :2]), options={**PLAIN, "order": 1}),
+        Case(kernel_estimate, (draw(7), draw(2, seed=2)), covers=kernels, options=PLAIN),
+        Case(kernel_estimate, (draw(2, 7), draw(2, 3)), label="plane", options=PLAIN),
+    ]
+
+
+def normal_density(x: np.ndarray, mean: np.ndarray, cov: np.ndarray) -> Any:
+    return st.multivariate_normal.logpdf(x, mean, (cov + cov.T) / 2)
+
+
+def singular_density(x: np.ndarray, root: np.ndarray) -> Any:
+    points = x[:, :2] @ root.T
+    return st.multivariate_normal.logpdf(points, cov=root @ root.T, allow_singular=True)
+
+
+def kernel_estimate(data: np.ndarray, x: np.ndarray) -> Any:
+    kernels = st.gaussian_kde(data)
+    return kernels(x) + kernels.logpdf(x)
