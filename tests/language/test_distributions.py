@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import grad, jvp
+from mooncake_py import MooncakeError, grad, jvp
 
 st: Any = pytest.importorskip("scipy.stats")
 V = np.array([0.3, 0.7, 1.2])
@@ -118,3 +118,73 @@ def test_shape_parameters_have_derivatives_where_a_limit_is_taken(limit: Any, me
         wide, narrow = (f(2 * h) - f(-2 * h)) / (4 * h), (f(h) - f(-h)) / (2 * h)
         expected = (4 * narrow - wide) / 3
     np.testing.assert_allclose(grad(f)(at), expected, rtol=1e-5)
+
+
+PLANE = np.array([[0.3, 0.7, 1.2], [0.1, 2.0, 0.4]])
+CALLS = {
+    "numbers": ("norm", (0.3, 0.2, 1.3)),
+    "ints": ("gamma", (2, 3, 0, 2)),
+    "plane and vector": ("norm", (PLANE, PLANE[0], 1.5)),
+    "plane of scales": ("norm", (0.4, 0.1, PLANE)),
+    "shapes across": ("gamma", (PLANE[:1], PLANE[:, :1], 0.0, 2.0)),
+    "shapes larger than points": ("beta", (0.4, PLANE, 2.0, 0.0, 1.5)),
+    "beyond the support": ("beta", (np.array([-0.4, 0.3, 1.4]), 1.3, 2.0)),
+    "all beyond": ("expon", (np.array([-0.4, -0.3]), 0.0, 2.0)),
+    "on the edge": ("expon", (np.array([0.0, 0.5]),)),
+    "not a number": ("norm", (np.array([np.nan, 0.5]), 0.1, 1.0)),
+    "infinite": ("norm", (np.array([np.inf, 0.5]), 0.1, 1.0)),
+    "invalid scale": ("norm", (V, 0.1, -1.0)),
+    "some invalid shapes": ("gamma", (V, np.array([1.3, -1.0, 2.0]))),
+    "single precision": ("norm", (V.astype(np.float32), np.float32(0.1), 1.3)),
+    "no points": ("norm", (V[:0], 0.1, 1.3)),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("method", ["pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"])
+def test_methods_return_what_plain_calls_return(call: str, method: str) -> None:
+    name, args = CALLS[call]
+
+    def f(*args: Any) -> Any:
+        y = getattr(getattr(st, name), method)(*args)
+        return np.sum(np.where(np.isfinite(y), y, 0.0)), y
+
+    active = tuple(i for i, a in enumerate(args) if np.asarray(a).dtype.kind == "f")
+    if not active:
+        args, active = (*args[:-1], float(args[-1])), (len(args) - 1,)
+    with np.errstate(all="ignore"):
+        plain = f(*args)[1]
+        _, derived = grad(f, argnums=active, has_aux=True)(*args)
+    assert type(plain) is type(derived)
+    np.testing.assert_allclose(np.asarray(derived), plain, rtol=1e-14, strict=True)
+
+
+@pytest.mark.parametrize("call", list(CALLS)[:7])
+@pytest.mark.parametrize("method", ["pdf", "logpdf", "cdf", "sf", "logsf", "ppf", "isf"])
+def test_derivatives_of_arrays_agree_with_differences(call: str, method: str) -> None:
+    name, args = CALLS[call]
+    args = tuple(np.asarray(a, float) for a in args)
+    if method in ("ppf", "isf"):
+        args = (np.clip(args[0], 0.1, 0.9), *args[1:])
+
+    def f(*args: Any) -> Any:
+        y = getattr(getattr(st, name), method)(*args)
+        y = np.where(np.isfinite(y), y, 0.0)
+        return np.sum(y * np.linspace(1, 2, y.size).reshape(y.shape))
+
+    gradients = grad(f, argnums=tuple(range(len(args))))(*args)
+    rng, h = np.random.default_rng(0), 1e-5
+    for i, (gradient, a) in enumerate(zip(gradients, args, strict=True)):
+        step = h * rng.uniform(0.5, 1.0, np.shape(a))
+        ahead, behind = (f(*args[:i], a + s, *args[i + 1 :]) for s in (step, -step))
+        np.testing.assert_allclose(np.sum(gradient * step), (ahead - behind) / 2, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["irwinhall", "ksone", "kstwo"])
+def test_a_count_has_no_derivative(name: str) -> None:
+    distribution = getattr(st, name)
+    q = 0.6 if name == "kstwo" else 0.4
+    with pytest.raises(MooncakeError, match=r"not implemented|nditer|vectorize"):
+        grad(lambda n: distribution.ppf(q, n))(5.0)
+    with pytest.raises(MooncakeError, match=r"not implemented|nditer|rule"):
+        grad(lambda n: distribution.cdf(q, n))(5.0)

@@ -62,7 +62,10 @@ def named(name: str) -> Any:
         except ImportError:
             continue
         for part in parts[depth:]:
-            found = getattr(found, part)
+            name, _, signature = part.partition("[")
+            found = getattr(found, name)
+            if signature:  # one precision of a function in Cython
+                found = found.__signatures__[signature.rstrip("]")]
         return found
     raise AssertionError(name)
 

@@ -2,5 +2,6 @@
 
 from mooncake_py.rules.scipy.stats import compiled as compiled
 from mooncake_py.rules.scipy.stats import limits as limits
+from mooncake_py.rules.scipy.stats import methods as methods
 from mooncake_py.rules.scipy.stats import multivariate as multivariate
 from mooncake_py.rules.scipy.stats import parsers as parsers

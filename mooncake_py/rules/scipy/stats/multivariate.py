@@ -100,4 +100,5 @@ for each, replacement in (
     ("gaussian_kernel_estimate_log", log_estimate),
 ):
     compiled = getattr(getattr(_stats, each, None), "__signatures__", {})
-    overlay(*compiled.values())(replacement)
+    for precision in compiled.keys() & {"float", "double"}:
+        overlay(compiled[precision])(replacement)

@@ -9,10 +9,11 @@ from types import MethodType
 from typing import Any
 
 import scipy.stats as st
+from scipy.stats import _distn_infrastructure as infrastructure
 
 from mooncake_py.rules.declare import overlay, zero_derivative
 
-__all__: list[str] = []
+__all__ = ["attaching", "defined_in", "freezing", "fresh"]
 
 PARSERS = ("_parse_args", "_parse_args_stats", "_parse_args_rvs")
 
@@ -33,6 +34,27 @@ def attach_parsers(self: Any) -> None:
     for name in PARSERS:
         setattr(self, name, MethodType(made[name], self))
 
+
+def fresh(distribution: Any) -> Any:
+    """Return a distribution of the same kind, with a random state of its own."""
+    return distribution.__class__(**distribution._updated_ctor_param())
+
+
+zero_derivative(fresh, because="makes an object without numbers")
+
+
+def freeze(self: Any, dist: Any, *args: Any, **kwds: Any) -> None:
+    """Do what ``rv_frozen.__init__`` does."""
+    self.args = args
+    self.kwds = kwds
+    self.dist = fresh(dist)
+    shapes, _, _ = self.dist._parse_args(*args, **kwds)
+    self.a, self.b = self.dist._get_support(*shapes)
+
+
+freezing = getattr(getattr(infrastructure, "rv_frozen", None), "__init__", None)
+if freezing is not None and hasattr(st.rv_continuous, "_updated_ctor_param"):
+    overlay(freezing)(freeze)
 
 attaching = getattr(st.rv_continuous, "_attach_argparser_methods", None)
 if attaching is not None:  # private: another version of SciPy may do it another way

@@ -11,8 +11,9 @@ import scipy.stats as st
 
 from mooncake_py.rules.scipy.stats.compiled import log_i0e
 from mooncake_py.rules.scipy.stats.limits import along, log_power, once
+from mooncake_py.rules.scipy.stats.methods import are_within, is_counted, regularity, whole
 from mooncake_py.rules.scipy.stats.multivariate import held, spectrum
-from mooncake_py.rules.scipy.stats.parsers import attaching, defined_in
+from mooncake_py.rules.scipy.stats.parsers import attaching, defined_in, freezing, fresh
 from tests.rules.cases import PLAIN, Case
 from tests.rules.cases.drawing import draw
 
@@ -48,11 +49,13 @@ def cases() -> list[Case]:
     """Return all cases of this part."""
     real = {"dtypes": False, "special_points": False}
     return [
-        Case(density_of_a_frozen_one, (draw(3), 0.5, 1.5), covers=(attaching, defined_in)),
+        Case(density_of_a_frozen_one, (draw(3), 0.5, 1.5), covers=(freezing, fresh)),
+        Case(density_of_a_new_one, (draw(3), 0.5), covers=(attaching, defined_in), options=PLAIN),
         Case(log_power, (np.array([0.0, 1e-3, 0.4, -2.0]), np.full(4, 1.3)), options=real),
         Case(log_i0e, (np.array([0.5, 2.0]),), options=real),
         Case(along, (draw(3), draw(3, seed=1), 0.5), interface_only=True, covers=(once,)),
         *map(method_case, METHODS),
+        Case(counted, (draw(3),), covers=(is_counted, whole), options=PLAIN),
         *compiled_cases(),
         *multivariate_cases(),
     ]
@@ -62,11 +65,24 @@ def density_of_a_frozen_one(x: np.ndarray, location: float, scale: float) -> Any
     return st.norm(location, scale).logpdf(x)  # pyright: ignore[reportAttributeAccessIssue]
 
 
+class Exponential(st.rv_continuous):
+    def _pdf(self, x: Any, rate: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return rate * np.exp(-rate * x)
+
+
+def density_of_a_new_one(x: np.ndarray, rate: float) -> Any:
+    return Exponential(a=0.0, name="exponential").pdf(x * x, rate)
+
+
 def method_case(row: tuple[str, tuple[float, ...], tuple[float, ...], tuple[str, ...]]) -> Case:
     name, shapes, points, methods = row
     owner = getattr(_continuous_distns, f"{name}_gen")
     private = ["_loglogcdf" if (name, m) == ("genextreme", "logcdf") else f"_{m}" for m in methods]
-    covers = tuple(getattr(owner, m) for m in private if hasattr(owner, m))
+    covers = (
+        *(getattr(owner, m) for m in private if hasattr(owner, m)),
+        *(getattr(st.rv_continuous, m) for m in methods),
+        *(regularity, are_within),
+    )
     label = f"{name}-{shapes}-{methods[0]}"
     args = np.array(points), *shapes
     return Case(summed(name, methods), args, covers=covers, label=label, options=PLAIN)
@@ -78,6 +94,10 @@ def summed(name: str, methods: tuple[str, ...]) -> Callable[..., Any]:
         return np.sum([getattr(distribution, m)(x, *shapes) for m in methods], axis=0)
 
     return of_methods
+
+
+def counted(x: np.ndarray) -> Any:
+    return st.irwinhall.cdf(1.5 + x / 9, 3)
 
 
 def compiled_cases() -> list[Case]:
@@ -99,7 +119,7 @@ def multivariate_cases() -> list[Case]:
     kernels = [
         kernel
         for name in ("gaussian_kernel_estimate", "gaussian_kernel_estimate_log")
-        for kernel in getattr(_stats, name).__signatures__.values()
+        for kernel in map(getattr(_stats, name).__signatures__.get, ("float", "double"))
     ]
     return [
         Case(normal_density, (x, x[0], a @ a.T), covers=factors, options=PLAIN),
@@ -110,11 +130,11 @@ def multivariate_cases() -> list[Case]:
     ]
 
 
-def normal_density(x: np.ndarray, mean: np.ndarray, cov: np.ndarray) -> Any:
+def normal_density(x: np.ndarray, mean: np.ndarray, cov: Any) -> Any:
     return st.multivariate_normal.logpdf(x, mean, (cov + cov.T) / 2)
 
 
-def singular_density(x: np.ndarray, root: np.ndarray) -> Any:
+def singular_density(x: np.ndarray, root: Any) -> Any:
     points = x[:, :2] @ root.T
     return st.multivariate_normal.logpdf(points, cov=root @ root.T, allow_singular=True)
 

@@ -1,0 +1,139 @@
+"""Public methods of continuous distributions, in fewer operations where nothing is left out.
+
+SciPy's find the points within the support and put values there; these take all points at once, if
+parameters are valid and all points are within.  The values are the same.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from scipy.stats import rv_continuous
+
+from mooncake_py.rules.declare import elementwise, not_implemented, overlay, zero_derivative
+
+__all__ = ["are_within", "is_counted", "regularity", "whole"]
+
+IRREGULAR, REGULAR, SIMPLE = range(3)
+
+
+def regularity(self: Any, x: Any, shapes: Any, loc: Any, scale: Any, closed: bool) -> int:
+    """Return 1 if parameters are valid and all points are within the support, else 0.
+
+    It is 2 if moreover the points are a vector, and need not be broadcast with parameters.
+    """
+    x, loc, scale = np.asarray(x), np.asarray(loc), np.asarray(scale)
+    shapes = tuple(map(np.asarray, shapes))
+    if x.size == 0 or not (is_double(x) and is_double(loc) and is_double(scale)):
+        return IRREGULAR
+    if not (scale > 0).all():
+        return IRREGULAR
+    with np.errstate(all="ignore"):
+        z = np.asarray((x - loc) / scale, float)
+    mask = self._support_mask if closed else self._open_support_mask
+    if z.size == 0 or not np.all(self._argcheck(*shapes)) or not mask(z, *shapes).all():
+        return IRREGULAR
+    return SIMPLE if x.ndim == 1 == z.ndim and not shapes and scale.ndim == 0 else REGULAR
+
+
+def are_within(self: Any, q: Any, shapes: Any, loc: Any, scale: Any) -> bool:
+    """Whether parameters are valid and all probabilities are between zero and one."""
+    q, loc, scale = np.asarray(q), np.asarray(loc), np.asarray(scale)
+    if q.size == 0 or not (is_double(q) and is_double(loc) and is_double(scale)):
+        return False
+    valid = np.all(self._argcheck(*map(np.asarray, shapes))) and np.all(scale > 0)
+    return bool(valid and np.all(np.isfinite(loc)) and np.all((q > 0) & (q < 1)))
+
+
+def is_double(x: Any) -> bool:
+    """Whether SciPy computes with numbers in double precision."""
+    return x.dtype == np.float64 or x.dtype.kind in "iu"
+
+
+zero_derivative(regularity, are_within, because="chooses a formula")
+
+
+def is_counted(self: Any) -> bool:
+    """Whether the shape parameter is a count, which SciPy rejects where it is no whole number."""
+    return type(self).__name__ in ("irwinhall_gen", "ksone_gen", "kstwo_gen")
+
+
+def whole(n: Any) -> Any:
+    """Return a count."""
+    return n
+
+
+zero_derivative(is_counted, because="tells classes apart")
+elementwise(whole, not_implemented("the size of a sample is an int"))
+
+
+def at_points(name: str, closed: bool = False) -> None:
+    """Declare a method of x, where the support is `closed` or open."""
+    method = getattr(rv_continuous, name)
+    plain, private = copied(method), f"_{name}"
+    is_density, is_log_density = name == "pdf", name == "logpdf"
+
+    @overlay(method)
+    def quick(self: Any, x: Any, *args: Any, **kwds: Any) -> Any:
+        if kwds or len(args) != self.numargs + 2:
+            shapes, loc, scale = self._parse_args(*args, **kwds)
+        else:
+            shapes, loc, scale = args[:-2], args[-2], args[-1]
+        if shapes and is_counted(self):
+            shapes = (whole(shapes[0]),)
+        kind = regularity(self, x, shapes, loc, scale, closed)
+        if kind == IRREGULAR:
+            return plain(self, x, *shapes, loc, scale)
+        z = (x - loc) / scale if kind == SIMPLE else np.asarray((np.asarray(x) - loc) / scale)
+        shape: Any = None
+        if kind == REGULAR:
+            z, *shapes, scale = np.broadcast_arrays(z, *shapes, scale)
+            shape = z.shape
+            z, *shapes, scale = [np.ravel(each) for each in (z, *shapes, scale)]
+        y = getattr(self, private)(z, *shapes)
+        if is_log_density:
+            y = y - np.log(scale)
+        elif is_density:
+            y = y / scale
+        return y if shape is None else np.reshape(y, shape)[()]
+
+
+def at_probabilities(name: str) -> None:
+    """Declare a method of q."""
+    method = getattr(rv_continuous, name)
+    plain, private = copied(method), f"_{name}"
+
+    @overlay(method)
+    def quick(self: Any, q: Any, *args: Any, **kwds: Any) -> Any:
+        shapes, loc, scale = self._parse_args(*args, **kwds)
+        if shapes and is_counted(self):
+            shapes = (whole(shapes[0]),)
+        if not are_within(self, q, shapes, loc, scale):
+            return plain(self, q, *shapes, loc, scale)
+        arrays = np.broadcast_arrays(q, *shapes, scale, loc)
+        shape = arrays[0].shape
+        q, *shapes, scale, loc = [np.ravel(each) for each in arrays]
+        y = getattr(self, private)(q, *shapes) * scale + loc
+        return np.reshape(y, shape)[()]
+
+
+def copied(method: Any) -> Any:
+    """Return a function that does the same and has no rule."""
+    return FunctionType(
+        method.__code__,
+        method.__globals__,
+        method.__name__,
+        method.__defaults__,
+        method.__closure__,
+    )
+
+
+if all(hasattr(rv_continuous, name) for name in ("_support_mask", "_open_support_mask")):
+    at_points("pdf", closed=True)
+    at_points("logpdf", closed=True)
+    for each in ("cdf", "logcdf", "sf", "logsf"):
+        at_points(each)
+    for each in ("ppf", "isf"):
+        at_probabilities(each)
