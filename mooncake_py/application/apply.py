@@ -45,7 +45,7 @@ from mooncake_py.runtime.methods import ANSWERED, derivable
 from mooncake_py.runtime.tangent_tree import TangentTree
 from mooncake_py.runtime.values import NUMBERS, is_inexact, like, spec_of
 from mooncake_py.tangents.memory import owner as owner_of
-from mooncake_py.tangents.subclasses import named
+from mooncake_py.tangents.subclasses import are_given
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -303,7 +303,7 @@ def apply_overlay(rule: OverlayRule, ctx: Mode, f: Any, args: Any, kwargs: Any) 
     """Run the Python replacement of a function, derived."""
     if not kwargs and all(type(a) in activity.INERT for a in args):
         return f(*args)
-    if not ctx.watches and any(map(named, args)) and ctx.contains_active(args):
+    if not ctx.watches and are_given(args) and ctx.contains_active(args):
         ctx.refuse_subclasses(args)  # the replacement may be of a function of NumPy
     return ctx.call_function(rule.replacement, args, kwargs)
 

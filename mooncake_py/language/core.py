@@ -179,7 +179,7 @@ class Core(Mode):
 
         Where none was met before, the operation is run as its class has it: see `Met`.
         """
-        if any(map(named, values)):
+        if any(type(v) not in array_subclasses.PLAIN and named(v) for v in values):
             if not self.watches:
                 raise Met
             array_subclasses.refuse(self, values)

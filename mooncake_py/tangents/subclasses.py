@@ -14,7 +14,7 @@ from numpy import ndarray
 from mooncake_py.tangents.fields import own_attributes, set_own_attributes
 
 __all__ = [
-    "Met", "is_instance", "named", "plain", "plain_parts", "set_shape", "undressed",
+    "Met", "are_given", "is_instance", "named", "plain", "plain_parts", "set_shape", "undressed",
     "with_attributes",
 ]  # fmt: skip
 
@@ -38,6 +38,17 @@ def named(value: Any) -> str | None:
     if type(value) is list or type(value) is tuple:
         return next(filter(None, map(named, value)), None)
     return type(value).__name__ if is_instance(value) else None
+
+
+FEW = 32
+
+
+def are_given(values: Any) -> bool:
+    """Tell whether an instance is among some values, or in a short sequence of those."""
+    return any(
+        any(map(is_instance, v)) if type(v) in (list, tuple) and len(v) <= FEW else is_instance(v)
+        for v in values
+    )
 
 
 def plain(a: ndarray) -> ndarray:

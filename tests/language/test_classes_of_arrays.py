@@ -9,7 +9,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mooncake_py import DerivativeDropError, grad, hessian, jacobian, jvp, value_and_grad, vjp
+from mooncake_py import (
+    DerivativeDropError,
+    checkpoint,
+    debug_mode,
+    grad,
+    hessian,
+    jacobian,
+    jvp,
+    value_and_grad,
+    vjp,
+)
 from mooncake_py.testing import test_rule as check_rule
 from tests.support.gradients import Program, Programs, check
 
@@ -385,6 +395,16 @@ def test_forward_mode_and_second_order(program: Program) -> None:
     assert_allclose(slope, d @ grad(f)(X), rtol=1e-12)
     curvature = jvp(grad(f), (X,), (d,))[1]
     assert_allclose(curvature, hessian(f)(X) @ d, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("program", programs, ids=str)
+def test_in_debug_mode_and_by_recomputing(program: Program) -> None:
+    f, g = program.f, grad(program.f)(X)
+    with debug_mode():
+        assert_allclose(grad(f)(X), g)
+    assert_allclose(grad(lambda x: checkpoint(f, x))(X), g)
+    assert_allclose(grad(f, compile=True)(X), g)
 
 
 # Arguments of such classes.

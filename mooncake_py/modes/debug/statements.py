@@ -138,7 +138,10 @@ class StatementBeside(QuickWay):
 
     def name(self, position: int) -> str:
         """Return how a value is called in messages."""
-        return "its result" if position == RESULT else self.site.texts[position]
+        if position == RESULT:
+            return "its result"
+        texts = self.site.texts  # those of a statement, not of a value that is stored elsewhere
+        return texts[position] if position < len(texts) else "an operand"
 
     # The ways.
 

@@ -185,6 +185,19 @@ def test_products_with_the_hessian_agree(program: Program, compared: list[Statem
     assert any(beside.levels and beside.seeds for beside in compared), "with cotangents"
 
 
+def test_values_stored_in_lists() -> None:
+    def f(x: Any) -> Any:
+        y = x * 1.0
+        held = [0.0, 1.0]
+        held[0] = y[1] * y[2]
+        return np.sum(held[0] * y)
+
+    expected = grad(f)(X)
+    for _ in range(2):
+        with debug_mode():
+            assert_allclose(grad(f)(X), expected)
+
+
 def test_inside_another_derivative(compared: list[StatementBeside]) -> None:
     def f(x):
         return np.sum(grad(slices)(x * 1.0) * x)
