@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from mooncake_py.rules.declare import overlay
 
-__all__: list[str] = []
+__all__ = ["is_array"]
 
 
 @overlay(sp.hstack)
@@ -35,7 +35,7 @@ def block_array(blocks: Any, *, format: Any = None, dtype: Any = None) -> Any:
 
 
 def is_array(block: Any) -> bool:
-    """Whether a block is a sparse array, of which sparse arrays are made."""
+    """Whether a block is a sparse array, not a sparse matrix."""
     return isinstance(block, sp.sparray)
 
 

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from scipy.sparse import _csparsetools
 
 from mooncake_py.rules.declare import overlay, zero_derivative
+from mooncake_py.rules.scipy.sparse.joining import is_array
 
 __all__: list[str] = []
 
@@ -120,7 +121,7 @@ def tolil(self: Any, copy: bool = False) -> Any:
     if self.ndim != 2:
         raise ValueError("Cannot convert a 1d sparse array to lil format")
     self.sum_duplicates()
-    kind = sp.lil_array if isinstance(self, sp.sparray) else sp.lil_matrix
+    kind: Any = sp.lil_array if is_array(self) else sp.lil_matrix
     lists = kind(self.shape, dtype=self.dtype)
     for i in range(self.shape[0]):
         here = slice(self.indptr[i], self.indptr[i + 1])
