@@ -29,8 +29,7 @@ MODULES = {
     f"scipy.{part}": f"mooncake_py.rules.scipy.{part.replace('.', '_')}"
     for part in (
         "fft", "interpolate", "linalg", "ndimage", "signal", "sparse", "sparse.linalg",
-        "spatial",
-        "spatial.distance", "special", "stats",
+        "spatial", "spatial.distance", "spatial.transform", "special", "stats",
     )
 } | {
     f"scipy.{part}": f"mooncake_py.solvers.scipy.{part}" for part in ("integrate", "optimize")

@@ -40,7 +40,8 @@ def owner(a: ndarray) -> ndarray:
         elif type(base) is memoryview:
             base = base.obj
         else:
-            base = getattr(base, "base", None)
+            below = getattr(base, "base", None)
+            base = None if below is base else below  # an array of Cython's is its own base
     return a
 
 

@@ -110,6 +110,20 @@ def test_memmap_is_its_own_owner(tmp_path):
     np.testing.assert_array_equal(d, [0, 1, 1, 0, 0, 0])
 
 
+def test_memory_of_an_object_that_is_its_own_base_has_an_owner():
+    """As what Cython allocates is."""
+
+    class Allocated:
+        def __init__(self):
+            self.base = self
+            self.kept = np.arange(3.0)
+            self.__array_interface__ = self.kept.__array_interface__
+
+    x = np.asarray(Allocated())
+    assert type(x.base) is Allocated
+    assert owner(x[1:]) is x
+
+
 def test_cells_are_addresses():
     x = np.zeros((2, 3))
     np.testing.assert_array_equal(cells(x) - cells(x)[0, 0], [[0, 8, 16], [24, 32, 40]])

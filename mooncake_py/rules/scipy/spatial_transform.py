@@ -1,0 +1,88 @@
+"""Rules for `scipy.spatial.transform`: SciPy has its compiled parts in Python too, from 1.17 on.
+
+That is written for other kinds of arrays, and computes the same.  It takes the norm of a rotation
+vector, which has no second derivative at zero: the functions here take its square.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import scipy.spatial.transform
+
+from mooncake_py.rules.declare import overlay, zero_derivative
+
+__all__: list[str] = []
+
+SMALL = 1e-6  # squares up to which a series is summed
+NAMES = (
+    "align_vectors", "apply", "as_davenport", "as_euler", "as_matrix", "as_mrp", "as_quat",
+    "compose_quat", "from_davenport", "from_euler", "from_matrix", "from_mrp", "from_quat", "inv",
+    "magnitude", "mean", "reduce",
+)  # fmt: skip
+
+
+def from_rotvec(rotvec: Any, degrees: bool = False) -> Any:
+    """Return (r sin(a / 2) / a, cos(a / 2)) for a rotation vector r of length a."""
+    if rotvec.shape[-1] != 3:
+        raise ValueError(f"Expected `rot_vec` to have shape (..., 3), got {rotvec.shape}")
+    r = np.deg2rad(rotvec) if degrees else rotvec
+    square = np.sum(r * r, axis=-1, keepdims=True)
+    is_small = square <= SMALL
+    angle = np.sqrt(np.where(is_small, 1.0, square))
+    sine = np.where(is_small, 1 / 2 - square / 48 + square**2 / 3840, np.sin(angle / 2) / angle)
+    cosine = np.where(is_small, 1 - square / 8 + square**2 / 384, np.cos(angle / 2))
+    return np.concatenate([r * sine, cosine], axis=-1)
+
+
+def as_rotvec(quat: Any, degrees: bool = False) -> Any:
+    """Return v 2 atan(t) / t / w with t = abs(v) / w for a quaternion (v, w)."""
+    quat = np.where(is_turned(quat), -quat, quat)
+    vector, w = quat[..., :3], quat[..., 3:]
+    square = np.sum(vector * vector, axis=-1, keepdims=True)
+    is_small = square <= SMALL
+    size = np.sqrt(np.where(is_small, 1.0, square))
+    t = square / np.where(is_small, w, 1.0) ** 2
+    series = 2 / np.where(is_small, w, 1.0) * (1 - t / 3 + t * t / 5 - t**3 / 7)
+    scale = np.where(is_small, series, 2 * np.arctan2(size, w) / size)
+    return vector * (np.rad2deg(scale) if degrees else scale)
+
+
+def is_turned(quat: Any) -> Any:
+    """Return where the first number that is not zero is negative, of w, x, y and z."""
+    x, y, z, w = (quat[..., k, None] for k in range(4))
+    leading = np.where(w != 0, w, np.where(x != 0, x, np.where(y != 0, y, z)))
+    return leading < 0
+
+
+def power(quat: Any, n: Any) -> Any:
+    """Turn by n times the angle; the exponents that SciPy treats apart have a derivative too."""
+    turned = from_rotvec(n * as_rotvec(quat))
+    if n != 1 and n != -1:
+        return turned
+    vector, w = turned[..., :3], turned[..., 3:]
+    flips = np.sum(quat[..., :3] * vector * n, axis=-1, keepdims=True) + quat[..., 3:] * w < 0
+    return np.where(flips, -turned, turned)
+
+
+zero_derivative(is_turned, because="a sign")
+
+
+def module(name: str) -> Any:
+    """Return a private module, None where this version of SciPy has none."""
+    try:
+        return import_module(f"{scipy.spatial.transform.__name__}.{name}")
+    except ImportError:
+        return None
+
+
+compiled, in_python = module("_rotation_cy"), module("_rotation_xp")
+if compiled is not None and in_python is not None:
+    for name in NAMES:
+        overlay(getattr(compiled, name))(getattr(in_python, name))
+    overlay(compiled.from_rotvec, in_python.from_rotvec)(from_rotvec)
+    overlay(compiled.as_rotvec, in_python.as_rotvec)(as_rotvec)
+    overlay(compiled.pow, in_python.pow)(power)
+    zero_derivative(compiled.approx_equal, because="true or false")
