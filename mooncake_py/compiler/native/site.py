@@ -48,6 +48,7 @@ TYPES: dict[str, type] = {
     "bool": bool, "bool_": np.bool_,
 }  # fmt: skip
 
+CONTAINERS = frozenset({tuple, list, dict})
 IS_FIT = not is_replaced()
 """Whether the functions of NumPy were those of their names when tables of them were made: now."""
 hold_functions()  # of what reads functions, which is there now
@@ -370,7 +371,7 @@ def found_at(given: Sequence[Any], path: Path) -> Any:
     """Return an argument, or an item or attribute of one."""
     found: Any = given
     for step in path:
-        found = found[step] if isinstance(step, int) else found.__dict__[step]
+        found = found[step] if type(found) in CONTAINERS else found.__dict__[step]
     return found
 
 

@@ -24,8 +24,8 @@ from mooncake_py.runtime.attribute_lookup import (
 )
 
 __all__ = [
-    "COMPLEX_TYPES", "FLOATS", "MOST_ITEMS", "ArrayType", "KnownType", "NumberType", "ObjectType",
-    "TupleType", "Type", "flattened", "places", "type_of",
+    "COMPLEX_TYPES", "FLOATS", "GROWING", "MOST_ITEMS", "ArrayType", "DictType", "KnownType",
+    "NumberType", "ObjectType", "TupleType", "Type", "flattened", "places", "type_of",
 ]  # fmt: skip
 
 KINDS = {
@@ -39,6 +39,7 @@ NUMBERS = {
 COMPLEX_TYPES = {"complex": "float", "complex128": "float64"}
 """By the types of complex numbers the types of their parts."""
 FLOATS = float, np.float64, np.float32
+GROWING = frozenset({list, dict})
 LARGE = 1 << 31  # ints below stay exact in sums and products of two
 MOST_ATTRIBUTES, DEEP = 64, 4  # of objects and tuples that are looked into
 MOST_ITEMS = 64  # of lists: functions are read for each length
@@ -72,6 +73,13 @@ class TupleType(NamedTuple):
     is_list: bool = False
 
 
+class DictType(NamedTuple):
+    """A dict with texts as keys that compiled code does not change."""
+
+    keys: tuple[str, ...]
+    items: tuple[Type, ...]
+
+
 class KnownType(NamedTuple):
     """One object."""
 
@@ -97,7 +105,7 @@ class ObjectType(NamedTuple):
     attributes: tuple[tuple[str, Type | None], ...]
 
 
-Type = NumberType | ArrayType | TupleType | KnownType | ObjectType
+Type = NumberType | ArrayType | TupleType | DictType | KnownType | ObjectType
 
 
 def type_of(value: Any, met: set[int] | None = None, depth: int = 0) -> Type | None:
@@ -130,9 +138,19 @@ def type_of(value: Any, met: set[int] | None = None, depth: int = 0) -> Type | N
             return None
         items = [type_of(item, met, depth + 1) for item in value]
         return None if None in items else TupleType(tuple(items), t is list)  # type: ignore[arg-type]
+    if t is dict:
+        return dict_type(value, met, depth)
     if value is None or t in (bool, str, FunctionType, np.ufunc) or is_jitted(value):
         return KnownType(t, value)
     return object_type(value, set() if met is None else met, depth)
+
+
+def dict_type(value: dict[Any, Any], met: set[int] | None, depth: int) -> DictType | None:
+    """Return the type of a small dict with texts as keys, or None."""
+    if depth >= DEEP or len(value) > MOST_ITEMS or not all(type(key) is str for key in value):
+        return None
+    items = [type_of(item, met, depth + 1) for item in value.values()]
+    return None if None in items else DictType(tuple(value), tuple(items))  # type: ignore[arg-type]
 
 
 def runs_forward(strides: tuple[int, ...]) -> bool:
@@ -161,8 +179,8 @@ def object_type(o: Any, met: set[int], depth: int) -> ObjectType | None:
 
 
 def is_grown(cls: type, name: str, value: Any) -> bool:
-    """Return True for an attribute that must not be read: see `is_taken`; a list may grow."""
-    return type(value) is list or is_taken(cls, name)
+    """Return True for an attribute that must not be read: see `is_taken`; lists may grow."""
+    return type(value) in GROWING or is_taken(cls, name)
 
 
 def is_taken(cls: type, name: str) -> bool:
@@ -184,7 +202,7 @@ def places(types: Sequence[Type]) -> list[int | None]:
 
 def width(type_: Type) -> int:
     """Return how many numbers and arrays are in an argument."""
-    if isinstance(type_, TupleType):
+    if isinstance(type_, TupleType | DictType):
         return sum(map(width, type_.items))
     if isinstance(type_, NumberType) and type_.name in COMPLEX_TYPES:
         return 2
@@ -196,8 +214,9 @@ def flattened(value: Any, type_: Type) -> list[Any]:
 
     Those in objects are no part of it.
     """
-    if isinstance(type_, TupleType):
-        pairs = zip(value, type_.items, strict=True)
+    if isinstance(type_, TupleType | DictType):
+        items = value.values() if isinstance(type_, DictType) else value
+        pairs = zip(items, type_.items, strict=True)
         return [part for item, t in pairs for part in flattened(item, t)]
     if isinstance(type_, NumberType) and type_.name in COMPLEX_TYPES:
         return [value.real, value.imag]

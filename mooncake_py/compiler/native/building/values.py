@@ -17,8 +17,8 @@ from mooncake_py.syntax.nodes import Place
 
 __all__ = [
     "COMPLEX", "KINDS", "NUMPY_TYPES", "PARTS", "RANKS", "Array", "Cells", "ComplexArray",
-    "ComplexNumber", "Function", "Index", "Known", "Number", "Object", "Tuple", "Unfit", "Value",
-    "complex_array", "lengths", "names_as_index", "stored", "stored_complex",
+    "ComplexNumber", "Dictionary", "Function", "Index", "Known", "Number", "Object", "Tuple",
+    "Unfit", "Value", "complex_array", "lengths", "names_as_index", "stored", "stored_complex",
 ]  # fmt: skip
 
 Index = tuple[Expr, ...]
@@ -164,6 +164,26 @@ class Tuple:
     is_passed: bool = False
 
 
+@dataclass(frozen=True)
+class Dictionary:
+    """A dict that is passed, and that nothing changes.
+
+    Attributes
+    ----------
+    keys : tuple of str
+    items : tuple of Value
+    """
+
+    keys: tuple[str, ...]
+    items: tuple[Value, ...]
+
+    def under(self, key: Value) -> Value | None:
+        """Return what stands under a key, None if that is no text, or not there."""
+        if not isinstance(key, Known) or key.value not in self.keys:
+            return None
+        return self.items[self.keys.index(key.value)]
+
+
 UNCHANGING = (
     NoneType, EllipsisType, bool, int, float, str, bytes, type, ModuleType, FunctionType,
     BuiltinFunctionType, np.ufunc, np.dtype,
@@ -272,7 +292,9 @@ class Picked:
     mask: Array
 
 
-Value = Number | ComplexNumber | Array | Tuple | Known | Object | Cells | Function | Picked
+Value = (
+    Number | ComplexNumber | Array | Tuple | Dictionary | Known | Object | Cells | Function | Picked
+)
 
 
 def stored(name: str, shape: tuple[Expr, ...], kind: str) -> Array:

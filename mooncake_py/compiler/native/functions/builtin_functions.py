@@ -15,6 +15,7 @@ from mooncake_py.compiler.native.building.values import (
     NUMPY_TYPES,
     Array,
     Cells,
+    Dictionary,
     Number,
     Tuple,
     Unfit,
@@ -178,7 +179,7 @@ def as_int(b: Builder, args: Sequence[Value], given: Given) -> Value:
 def length(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``len(x)``."""
     (x,) = args
-    if isinstance(x, Tuple):
+    if isinstance(x, Tuple | Dictionary):
         return Number(Const(len(x.items)), "int")
     a = x if isinstance(x, Cells) else array_of(b, x)
     if not a.shape:

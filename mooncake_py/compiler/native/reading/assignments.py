@@ -16,6 +16,7 @@ from mooncake_py.compiler.native.building.values import (
     Cells,
     ComplexArray,
     ComplexNumber,
+    Dictionary,
     Number,
     Tuple,
     Unfit,
@@ -303,10 +304,10 @@ class AssignmentReader(MemoryWriter):
                 value = self.operated(node.op, old, self.value(node.value))
             lists.write(self.b, a, at, value, self.findings.mixed)
             return
-        if isinstance(a, Tuple) and a.is_list:
+        if isinstance(a, Dictionary) or (isinstance(a, Tuple) and a.is_list):
             old = self.item(a, target.slice)
             if not isinstance(old, Array):
-                raise Unfit("an item of a list that becomes something else", place_of(target))
+                raise Unfit("an item that becomes something else", place_of(target))
             with self.among_others():
                 value = self.value(node.value)
             self.store(old, self.changed(old, node.op, value))

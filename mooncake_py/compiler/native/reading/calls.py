@@ -13,6 +13,7 @@ from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.values import (
     Array,
     ComplexNumber,
+    Dictionary,
     Function,
     Known,
     Object,
@@ -20,7 +21,7 @@ from mooncake_py.compiler.native.building.values import (
     Value,
 )
 from mooncake_py.compiler.native.functions import of_numpy
-from mooncake_py.compiler.native.reading import picked
+from mooncake_py.compiler.native.reading import dicts, picked
 from mooncake_py.compiler.native.reading.expressions import ExpressionReader
 from mooncake_py.compiler.native.regions.mentions import bound_by
 from mooncake_py.jitted import python_function
@@ -52,6 +53,8 @@ class CallReader(ExpressionReader):
                 if method is None:
                     raise Unfit(f"the method {node.func.attr} of an array", place_of(node))
                 return method(self.b, (base, *map(self.value, node.args)), self.keywords(node))
+            if isinstance(base, Dictionary) and node.func.attr == "get":
+                return dicts.item_or_default(self.b, base, [*map(self.value, node.args)])
             if isinstance(base, Object):
                 f, first = self.method_of(base, node.func.attr)
             else:

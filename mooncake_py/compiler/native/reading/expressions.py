@@ -33,6 +33,7 @@ from mooncake_py.compiler.native.building.values import (
     Cells,
     ComplexArray,
     ComplexNumber,
+    Dictionary,
     Known,
     Number,
     Object,
@@ -42,7 +43,7 @@ from mooncake_py.compiler.native.building.values import (
     Value,
 )
 from mooncake_py.compiler.native.functions import joining, of_numpy
-from mooncake_py.compiler.native.reading import lists, picked
+from mooncake_py.compiler.native.reading import dicts, lists, picked
 from mooncake_py.compiler.native.reading.scope import INPUTS, Scope, constant
 from mooncake_py.compiler.native.regions.linear import ZERO
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT, REAL
@@ -217,6 +218,8 @@ class ExpressionReader:
         if len(ops) == 1 and isinstance(ops[0], ast.Is | ast.IsNot):
             same = self.same(*values)
             return Number(Const(same == isinstance(ops[0], ast.Is)), "bool")
+        if len(ops) == 1 and isinstance(ops[0], ast.In | ast.NotIn):
+            return dicts.tested(self.b, *values, is_in=isinstance(ops[0], ast.In))
         if any(isinstance(v, Known) for v in values):
             fixed = all(v.never_changes for v in values if isinstance(v, Known))
             if fixed and len(ops) == 1 and isinstance(ops[0], ast.Eq | ast.NotEq):
@@ -371,6 +374,8 @@ class ExpressionReader:
             return base.items[at.e.value]
         if isinstance(base, Cells):
             return lists.item(self.b, base, self.number(index))
+        if isinstance(base, Dictionary):
+            return dicts.item(self.b, base, self.value(index))
         if not isinstance(base, Array):
             raise Unfit("an item of what is no array", self.b.place)
         parts = self.parts(index)

@@ -14,7 +14,14 @@ from typing import NamedTuple
 
 from mooncake_py.compiler.ir import Length, Name, Statement, walk
 from mooncake_py.compiler.native.building.builder import Builder
-from mooncake_py.compiler.native.building.values import Array, Cells, ComplexArray, Tuple, Value
+from mooncake_py.compiler.native.building.values import (
+    Array,
+    Cells,
+    ComplexArray,
+    Dictionary,
+    Tuple,
+    Value,
+)
 
 __all__ = ["Before", "bases_in", "merged"]
 
@@ -74,7 +81,7 @@ def merged(
 def bases_in(values: Iterable[Value]) -> Iterator[str]:
     """Yield the memory that values refer to."""
     for value in values:
-        if isinstance(value, Tuple):
+        if isinstance(value, Tuple | Dictionary):
             yield from bases_in(value.items)
         elif isinstance(value, Array | Cells):
             yield value.base

@@ -16,7 +16,15 @@ from typing import NamedTuple
 
 from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.types import ObjectType, Type
-from mooncake_py.compiler.native.building.values import Known, Number, Object, Tuple, Unfit, Value
+from mooncake_py.compiler.native.building.values import (
+    Dictionary,
+    Known,
+    Number,
+    Object,
+    Tuple,
+    Unfit,
+    Value,
+)
 from mooncake_py.compiler.native.reading.scope import constant
 from mooncake_py.compiler.native.reading.statements import StatementReader
 from mooncake_py.overriding import override
@@ -58,7 +66,7 @@ class ObjectReader(StatementReader):
 
     def bind_initial(self, value: Value) -> None:
         """Bind the attributes of an argument that are assigned somewhere."""
-        if isinstance(value, Tuple):
+        if isinstance(value, Tuple | Dictionary):
             for item in value.items:
                 self.bind_initial(item)
         if not isinstance(value, Object):

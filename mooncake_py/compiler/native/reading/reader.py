@@ -17,6 +17,7 @@ from mooncake_py.compiler.native.building.findings import Again, Findings
 from mooncake_py.compiler.native.building.types import (
     COMPLEX_TYPES,
     ArrayType,
+    DictType,
     KnownType,
     NumberType,
     ObjectType,
@@ -29,6 +30,7 @@ from mooncake_py.compiler.native.building.values import (
     Array,
     Cells,
     ComplexNumber,
+    Dictionary,
     Function,
     Known,
     Number,
@@ -253,6 +255,13 @@ class FunctionReader(NestedReader):
                     self.argument(f"{name}_{k}", t, True, (*path, k)) for k, t in enumerate(items)
                 ]
                 return Tuple(tuple(values), is_list, is_passed=is_list)
+            case DictType(keys=keys, items=items):
+                pairs = zip(keys, items, strict=True)
+                values = [
+                    self.argument(f"{name}_{k}", t, True, (*path, key))
+                    for k, (key, t) in enumerate(pairs)
+                ]
+                return Dictionary(keys, tuple(values))
             case ObjectType():
                 cls = type_.cls()
                 assert cls is not None
@@ -386,8 +395,8 @@ class FunctionReader(NestedReader):
                 if not found.whole:
                     raise Unfit("a view of an array as a result", self.b.place)
                 return Output("array", found.base)
-            case Object() | Cells() | Function():
-                raise Unfit("an object, a list or a function as a result", self.b.place)
+            case Object() | Cells() | Function() | Dictionary():
+                raise Unfit("an object, a list, a dict or a function as a result", self.b.place)
         raise TypeError(value)
 
     def number_given(self, value: Number, name: str) -> Output:

@@ -24,6 +24,7 @@ from mooncake_py.compiler.native.building.types import MOST_ITEMS
 from mooncake_py.compiler.native.building.values import (
     Array,
     Cells,
+    Dictionary,
     Known,
     Number,
     Tuple,
@@ -164,14 +165,14 @@ class StatementReader(BranchReader):
 
     def known_items(self, node: ast.expr) -> Sequence[Value] | None:
         """Return the items over which a loop runs, if they are those of tuples and lists."""
-        if isinstance(node, ast.Name | ast.Attribute | ast.Tuple | ast.List):
-            found = self.value(node)
+        if not isinstance(node, ast.Call):
+            found = self.known(node)
+            if isinstance(found, Dictionary):
+                return [*map(Known, found.keys)]
             return found.items if isinstance(found, Tuple) else None
-        if isinstance(node, ast.Subscript):  # a slice of known items
-            is_known = isinstance(node.value, ast.Name) and self.known_items(node.value) is not None
-            found = self.value(node) if is_known else None
-            return found.items if isinstance(found, Tuple) else None
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        if isinstance(node.func, ast.Attribute) and not node.args and not node.keywords:
+            return self.items_of_dict(node.func)
+        if not isinstance(node.func, ast.Name):
             return None
         f = self.value(node.func)
         if f == Known(enumerate):
@@ -188,6 +189,23 @@ class StatementReader(BranchReader):
         if f == Known(zip):
             return [Tuple(pair) for pair in zip(first, *others, strict=False)]
         return None if others else first[::-1]
+
+    def known(self, node: ast.expr) -> Value | None:
+        """Read an expression that may stand for a tuple, a list or a dict, None for others."""
+        if isinstance(node, ast.Name | ast.Attribute | ast.Tuple | ast.List):
+            return self.value(node)
+        base = self.known(node.value) if isinstance(node, ast.Subscript) else None
+        return self.value(node) if isinstance(base, Tuple | Dictionary) else None
+
+    def items_of_dict(self, node: ast.Attribute) -> Sequence[Value] | None:
+        """Return what ``d.items()``, ``d.keys()`` or ``d.values()`` run over, None for others."""
+        d = self.known(node.value)
+        if not isinstance(d, Dictionary) or node.attr not in ("items", "keys", "values"):
+            return None
+        keys = [*map(Known, d.keys)]
+        if node.attr == "items":
+            return [Tuple(pair) for pair in zip(keys, d.items, strict=True)]
+        return keys if node.attr == "keys" else d.items
 
     def enumerated(self, call: ast.Call, items: Sequence[Value]) -> Sequence[Value]:
         """Return known items with what counts them."""

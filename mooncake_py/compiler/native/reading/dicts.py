@@ -1,0 +1,35 @@
+"""Items of dicts that are passed, by keys that are written down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mooncake_py.compiler.ir import Const
+from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.values import Dictionary, Known, Number, Unfit, Value
+
+__all__ = ["item", "item_or_default", "tested"]
+
+
+def item(b: Builder, d: Dictionary, key: Value) -> Value:
+    """Read ``d[key]``."""
+    found = d.under(key)
+    if found is None:
+        raise Unfit("an item of a dict that is not there", b.place)
+    return found
+
+
+def item_or_default(b: Builder, d: Dictionary, args: Sequence[Value]) -> Value:
+    """Read ``d.get(key, default)``."""
+    if not 1 <= len(args) <= 2 or not isinstance(args[0], Known):
+        raise Unfit("an item of a dict under what is no text", b.place)
+    found = d.under(args[0])
+    default = args[1] if len(args) == 2 else Known(None)
+    return default if found is None else found
+
+
+def tested(b: Builder, key: Value, d: Value, *, is_in: bool) -> Number:
+    """Read ``key in d`` or ``key not in d``."""
+    if not isinstance(d, Dictionary) or not isinstance(key, Known):
+        raise Unfit("whether something is in what is no dict", b.place)
+    return Number(Const((d.under(key) is not None) == is_in), "bool")
