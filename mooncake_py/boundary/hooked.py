@@ -27,7 +27,7 @@ from mooncake_py.tangents.builtin_specs import differentiable_array
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Treatment", "hooked"]
+__all__ = ["Treatment", "hooked", "protect_what_is_read"]
 
 Treatment = Callable[[Any], Any]
 """From a cotangent to the one that takes its place, or to None if it was changed in place."""
@@ -67,7 +67,7 @@ def hooked(ctx: Mode, rule: Rule | None, treat: Treatment, x: Any) -> Any:
         raise located(ctx, error) from None
     if not sources:
         return y
-    _Protector(ctx).visit(treat)
+    protect_what_is_read(ctx, treat)
     passage = _Passage(ctx, treat, y, tree, copies)
     ctx.record((pull_hook, sources, passage, rule, positions_running(1)[0]))
     return y
@@ -89,6 +89,11 @@ class _Reader(Finder):
     @override
     def visit_array(self, value: ndarray) -> tuple[Any, Any]:
         return value, self.ctx.find(value) if type(value) is ndarray else None
+
+
+def protect_what_is_read(ctx: Mode, f: Callable[..., Any]) -> None:
+    """See to it that what a function reads is on the reverse pass as it is now."""
+    _Protector(ctx).visit(f)
 
 
 class _Protector(Bare):

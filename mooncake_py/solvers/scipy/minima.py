@@ -11,13 +11,17 @@ from scipy import optimize
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.interface import grad
 from mooncake_py.rules.declare import overlay, refused
-from mooncake_py.solvers.activity import is_active
+from mooncake_py.solvers.activity import is_active, order
 from mooncake_py.solvers.apart import solved_apart
 from mooncake_py.solvers.implicit import moved_along
+from mooncake_py.solvers.products import correction_by_products
 from mooncake_py.solvers.scipy.results import changed, number, tuple_of
 from mooncake_py.utilities.stopping import stop_gradient
 
 __all__ = ["limits", "minimum"]
+
+MANY = 200
+"""Variables from which on systems with the Hessian are solved without it as a matrix."""
 
 refused(
     optimize.linprog,
@@ -35,8 +39,9 @@ def minimum(x: Any, gradient: Callable[[Any], Any], low: Any, high: Any) -> Any:
     A variable counts as held within the length of a step along the gradient that the bounds cut
     off (Bertsekas, "Projected Newton methods", 1982), and where the gradient pushes against it.
     """
+    many = np.size(x) >= MANY
     if low is None and high is None:
-        return moved_along(x, gradient)
+        return along_products(x, gradient, gradient, x == x) if many else moved_along(x, gradient)
     g, lowest, highest = stop_gradient((gradient(x), low, high))
     reach: Any = np.linalg.norm(x - np.clip(x - g, lowest, highest))
     fixed = lowest == highest
@@ -46,7 +51,16 @@ def minimum(x: Any, gradient: Callable[[Any], Any], low: Any, high: Any) -> Any:
     def residual(x: Any) -> Any:
         return np.where(at_low, x - low, np.where(at_high, x - high, gradient(x)))
 
-    return moved_along(x, residual)
+    free = np.logical_not(at_low | at_high)
+    return along_products(x, gradient, residual, free) if many else moved_along(x, residual)
+
+
+def along_products(x: Any, gradient: Any, residual: Any, free: Any) -> Any:
+    """Return a minimum in many variables with its derivative, without a matrix."""
+    start = x
+    for _ in range(order()):
+        x = x + correction_by_products(residual(x), gradient, start, free)
+    return x
 
 
 def limits(bounds: Any, shape: Any) -> tuple[Any, Any]:
