@@ -18,10 +18,11 @@ from mooncake_py.boundary.hooked import protect_what_is_read
 from mooncake_py.diagnostics.notes import located
 from mooncake_py.errors import SolverError
 from mooncake_py.interface import jvp
+from mooncake_py.modes.forward.context import ForwardContext
+from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.rules.declare import contextual
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.enclosing import enclosed
-from mooncake_py.runtime.mode_of import is_forward
 from mooncake_py.runtime.pulls import deliver
 
 if TYPE_CHECKING:
@@ -127,20 +128,22 @@ def minus_solved(b: Any, jacobian: Jacobian) -> Any:
 @contextual(minus_nearly_solved)
 def minus_nearly_solved_inside(ctx: Mode, b: Any, jacobian: Jacobian) -> Any:
     """Give zero the derivatives of the solution."""
-    if is_forward(ctx):
+    if isinstance(ctx, ForwardContext):
         return pushed(ctx, minus_nearly_solved, b, jacobian)
+    assert isinstance(ctx, ReverseContext)
     return recorded(ctx, np.zeros(np.shape(b)), b, jacobian)
 
 
 @contextual(minus_solved)
 def minus_solved_inside(ctx: Mode, b: Any, jacobian: Jacobian) -> Any:
     """Solve inside a derivative."""
-    if is_forward(ctx):
+    if isinstance(ctx, ForwardContext):
         return pushed(ctx, minus_solved, b, jacobian)
+    assert isinstance(ctx, ReverseContext)
     return recorded(ctx, -jacobian.solve(plain(b), False), b, jacobian)
 
 
-def pushed(ctx: Any, function: Callable[..., Any], b: Any, jacobian: Jacobian) -> Any:
+def pushed(ctx: ForwardContext, function: Callable[..., Any], b: Any, jacobian: Jacobian) -> Any:
     """Return value and tangent, both by the context below."""
     ctx.keep_first()
     p, t = ctx.split(b)
@@ -148,7 +151,7 @@ def pushed(ctx: Any, function: Callable[..., Any], b: Any, jacobian: Jacobian) -
     return y if t is None else ctx.fresh(y, ctx.lower(minus_solved, t, jacobian))
 
 
-def recorded(ctx: Any, y: ndarray, b: Any, jacobian: Jacobian) -> Any:
+def recorded(ctx: ReverseContext, y: ndarray, b: Any, jacobian: Jacobian) -> Any:
     """Record that `y` has the derivatives of the negative of the solution for `b`."""
     node = ctx.node_of(b)
     if node is None:
