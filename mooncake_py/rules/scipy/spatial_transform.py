@@ -1,7 +1,8 @@
 """Rules for `scipy.spatial.transform`: SciPy has its compiled parts in Python too, from 1.17 on.
 
 That is written for other kinds of arrays, and computes the same.  It takes the norm of a rotation
-vector, which has no second derivative at zero: the functions here take its square.
+vector, which has no second derivative at zero: the functions here take its square.  It takes a
+matrix that is orthogonal to 1e-12 as it is, others to the nearest orthogonal one: here all are.
 """
 
 from __future__ import annotations
@@ -11,15 +12,17 @@ from typing import Any
 
 import numpy as np
 import scipy.spatial.transform
+from numpy import ndarray
 
-from mooncake_py.rules.declare import overlay, zero_derivative
+from mooncake_py.rules.contraction import adjoint_matrix
+from mooncake_py.rules.declare import from_vjp, overlay, zero_derivative
 
 __all__: list[str] = []
 
 SMALL = 1e-6  # squares up to which a series is summed
 NAMES = (
     "align_vectors", "apply", "as_davenport", "as_euler", "as_matrix", "as_mrp", "as_quat",
-    "compose_quat", "from_davenport", "from_euler", "from_matrix", "from_mrp", "from_quat", "inv",
+    "compose_quat", "from_davenport", "from_euler", "from_mrp", "from_quat", "inv",
     "magnitude", "mean", "reduce",
 )  # fmt: skip
 
@@ -70,6 +73,46 @@ def power(quat: Any, n: Any) -> Any:
 zero_derivative(is_turned, because="a sign")
 
 
+def orthogonalized(matrix: ndarray) -> ndarray:
+    """Return the nearest orthogonal matrices."""
+    u, _, vh = np.linalg.svd(matrix)
+    return u @ vh
+
+
+@from_vjp(orthogonalized)
+def orthogonalized_rule(matrix: Any) -> Any:
+    """M = Q P:  dM = Q Y  with  Y P + P Y = Q' dQ - dQ' Q, skew: (tr(P) - P) y of the axes."""
+    q = orthogonalized(matrix)
+
+    def orthogonalized_pullback(dq: ndarray) -> ndarray:
+        adjoint = adjoint_matrix(q)
+        p, turned = adjoint @ matrix, adjoint @ dq
+        skew = turned - adjoint_matrix(turned)
+        axes = np.stack([skew[..., 2, 1], skew[..., 0, 2], skew[..., 1, 0]], axis=-1)
+        trace = np.trace(p, axis1=-2, axis2=-1)[..., None, None]
+        x, y, z = np.moveaxis(np.linalg.solve(trace * np.eye(3) - p, axes[..., None]), -2, 0)
+        rows = [np.stack(row, axis=-1) for row in ((0 * x, -z, y), (z, 0 * x, -x), (-y, x, 0 * x))]
+        return q @ np.concatenate(rows, axis=-2)
+
+    return q, orthogonalized_pullback
+
+
+def from_matrix(matrix: Any, assume_valid: bool = False) -> Any:
+    """Return the quaternion of the nearest rotation."""
+    if not assume_valid:
+        check_matrix(matrix)
+        matrix = orthogonalized(np.asarray(matrix))
+    return in_python._from_matrix_orthogonal(matrix)
+
+
+def check_matrix(matrix: ndarray) -> None:
+    """Raise what SciPy does for matrices that are no rotations."""
+    in_python.from_matrix(np.array(matrix, np.float64))  # which it may write in
+
+
+zero_derivative(check_matrix, because="raises or not")
+
+
 def module(name: str) -> Any:
     """Return a private module, None where this version of SciPy has none."""
     try:
@@ -82,7 +125,16 @@ compiled, in_python = module("_rotation_cy"), module("_rotation_xp")
 if compiled is not None and in_python is not None:
     for name in NAMES:
         overlay(getattr(compiled, name))(getattr(in_python, name))
+    overlay(compiled.from_matrix)(from_matrix)
     overlay(compiled.from_rotvec, in_python.from_rotvec)(from_rotvec)
     overlay(compiled.as_rotvec, in_python.as_rotvec)(as_rotvec)
     overlay(compiled.pow, in_python.pow)(power)
     zero_derivative(compiled.approx_equal, because="true or false")
+
+motions, motions_in_python = module("_rigid_transform_cy"), module("_rigid_transform_xp")
+if motions is not None and motions_in_python is not None:
+    for name, function in vars(motions).items():
+        twin: Any = getattr(motions_in_python, name, None)
+        is_own = getattr(function, "__module__", None) == motions.__name__
+        if is_own and getattr(twin, "__module__", None) == motions_in_python.__name__:
+            overlay(function)(twin)

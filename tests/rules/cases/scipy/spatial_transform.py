@@ -17,6 +17,8 @@ transform: Any = scipy.spatial.transform
 Rotation = transform.Rotation
 HAS_RULES = find_spec("scipy.spatial.transform._rotation_xp") is not None
 VECTOR, VECTORS = np.array([0.3, -0.2, 0.5]), np.array([[0.3, -0.2, 0.5], [1.0, 0.2, -2.0]])
+FRAME = np.array([[0.9, 0.1, -0.2], [-0.15, 1.1, 0.3], [0.2, -0.25, 0.95]])
+SMOOTH = {**PLAIN, "special_points": False}  # such as singular matrices
 QUATERNION = np.array([0.1, 0.2, 0.3, 0.9])
 
 
@@ -62,6 +64,15 @@ def by_quaternion(q: Any) -> Any:
     return Rotation.from_quat(q).as_rotvec(), Rotation.from_quat(q).as_quat(canonical=True)
 
 
+def of_matrix(m: Any) -> Any:
+    return Rotation.from_matrix(m).as_quat()
+
+
+def by_motion(r: Any, v: Any) -> Any:
+    motion = transform.RigidTransform.from_components(v, rotation(r))
+    return motion.apply(r), motion.inv().as_matrix(), (motion * motion).as_exp_coords()
+
+
 def cases() -> list[Case]:
     """All cases of the family."""
     if not HAS_RULES:
@@ -70,6 +81,11 @@ def cases() -> list[Case]:
         *(Case(by, (name, VECTOR), label=name, options=PLAIN) for name in PROGRAMS),
         *(Case(by, (name, VECTORS), label=name, options=PLAIN) for name in OF_TWO),
         *(Case(by_power, (VECTORS, n), label=str(n), options=PLAIN) for n in (1.0, -1.0, 0.0)),
+        Case(of_matrix, (np.array(rotation(VECTOR).as_matrix()),), label="orthogonal",
+             options=SMOOTH),
+        Case(of_matrix, (FRAME,), options=SMOOTH),
+        Case(of_matrix, (np.stack([FRAME, FRAME.T @ FRAME]),), label="stack", options=SMOOTH),
+        Case(by_motion, (VECTOR, VECTORS[1]), options=PLAIN),
         Case(by_quaternion, (QUATERNION,), options=PLAIN),
         Case(by_quaternion, (-QUATERNION,), label="turned", options=PLAIN),
-    ]
+    ]  # fmt: skip
