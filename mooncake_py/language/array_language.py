@@ -11,13 +11,14 @@ from numpy import ndarray
 
 from mooncake_py.containers.sequences import readable
 from mooncake_py.diagnostics.reporting import dropped
-from mooncake_py.language import subclass_operators
+from mooncake_py.language import object_arrays, subclass_operators
 from mooncake_py.language.array_protocols import as_array
 from mooncake_py.language.context import Context
 from mooncake_py.rules import registry
-from mooncake_py.runtime import drops
+from mooncake_py.runtime import drops, objects
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.activity import INERT
+from mooncake_py.runtime.objects import OBJECT, meet_objects
 from mooncake_py.runtime.operators import BINARY, UNARY, BinaryOperator
 from mooncake_py.runtime.values import NUMBERS
 from mooncake_py.tangents.subclasses import is_instance, plain_parts
@@ -39,6 +40,8 @@ class ArrayLanguage(Context):
             if (ta is ndarray or ta is Active or ta in NUMBERS) and (
                 tb is ndarray or tb is Active or tb in NUMBERS
             ):
+                if meet_objects(self, a, b):
+                    return object_arrays.binary(self, op.name, a, b)
                 return self.array_operator(op, a, b)
             if ta is list or ta is tuple or tb is list or tb is tuple:
                 # An array in any case: an adjoint may read it, and a list may be changed before.
@@ -63,6 +66,8 @@ class ArrayLanguage(Context):
         function, ufunc, method = UNARY[name]
         t = type(a)
         if t is ndarray:
+            if a.dtype is OBJECT and self.contains_active(a):
+                return object_arrays.unary(self, name, a)
             return self.unary_array(function, ufunc, a)
         if t is Active:
             return self.scalar_operation(registry.find(function), function, (a,))
@@ -78,7 +83,10 @@ class ArrayLanguage(Context):
         if type(x) is ndarray:
             if type(v) not in PLAIN and subclass_operators.takes_part(v):
                 return subclass_operators.inplace(self, op, x, v)
-            self.inplace_array(op, x, v)
+            if x.dtype is OBJECT and self.contains_active((x, v)):
+                objects.store(self, x, Ellipsis, getattr(self, op.name)(x, v))
+            else:
+                self.inplace_array(op, x, object_arrays.convertible(self, x, v))
             return x
         if not isinstance(x, ndarray):
             return self.inplace_of_objects(op, x, v)
@@ -103,7 +111,10 @@ class ArrayLanguage(Context):
     def setitem(self, o: Any, i: Any, v: Any) -> None:
         """Run ``o[i] = v``."""
         if type(o) is ndarray:
-            self.assign(o, i, v)
+            if o.dtype is OBJECT and self.contains_active(v):
+                objects.store(self, o, i, v)
+            else:
+                self.assign(o, i, object_arrays.convertible(self, o, v))
         elif isinstance(o, np.memmap):
             self.assign(o.view(ndarray), i, v)
         elif isinstance(o, ndarray):

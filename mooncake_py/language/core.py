@@ -15,7 +15,7 @@ from mooncake_py.diagnostics.notes import located, without_context
 from mooncake_py.diagnostics.places import current_place, name_library
 from mooncake_py.errors import Location, MooncakeError, SourceUnavailableError
 from mooncake_py.frontend.load import derive, instantiate
-from mooncake_py.language import array_protocols, array_subclasses, dispatch
+from mooncake_py.language import array_protocols, array_subclasses, dispatch, object_arrays
 from mooncake_py.language.stored_files import StoredFiles
 from mooncake_py.rules import registry
 from mooncake_py.runtime import activity
@@ -51,6 +51,7 @@ class Core(Mode):
         self.failure: MooncakeError | None = None
         self.rebound: dict[tuple[int, str], dict[str, Any]] = {}
         self.watches = False
+        self.objects = False
         self.held: dict[int, ndarray] = {}
         self.ordered: Any = {}
         self.caches: dict[int, Any] = {}
@@ -58,8 +59,10 @@ class Core(Mode):
         self.load_handlers()
 
     def share_traces(self, outer: Mode) -> None:
-        """Know what an outer call has written to files, where no derivative follows."""
+        """Know what an outer call has written to files, and which arrays it has made."""
         self.stored = outer.stored
+        self.objects = outer.objects
+        self.watches = self.watches or outer.objects
 
     def load_handlers(self) -> None:
         """Take the tables of handlers for the rules that are registered now."""
@@ -87,6 +90,10 @@ class Core(Mode):
         if self.watches:
             if array_subclasses.takes(self, f, args, kwargs):
                 return array_subclasses.call(self, f, args, kwargs)
+            if self.objects:
+                y = object_arrays.call(self, f, args, kwargs)
+                if y is not NotImplemented:
+                    return y
             args, kwargs = array_protocols.arrays_for(self, f, args, kwargs)
         try:
             handler = self.handlers.get(f)

@@ -36,6 +36,7 @@ from mooncake_py.language import (
     domains,
     intrinsics,
     masked_arrays,
+    object_arrays,
     scipy_functions,
     special,
     stored_files,
@@ -125,7 +126,7 @@ def table_of(
 def language_handlers() -> dict[Any, Handler]:
     """Return the handlers that are no rules, the same for each mode; they precede rules."""
     table = dict(intrinsics.HANDLERS)
-    for module in (callbacks, caches, checkpoints, stored_files):
+    for module in (object_arrays, callbacks, caches, checkpoints, stored_files):
         table.update(module.HANDLERS)
     return table | scipy_functions.handlers()
 

@@ -98,9 +98,16 @@ zero_derivative(imported, because="makes an array of what is not NumPy's")
 def array(
     object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None, **newer
 ):  # fmt: skip
+    if dtype is not None and not isinstance(object, ndarray) and np.dtype(dtype).kind == "O":
+        return array_of_objects(object, ndmin)
     if isinstance(object, (list, tuple)):
         return assemble(object, dtype, order=order, ndmin=ndmin, **newer)
     return convert(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **newer)
+
+
+def array_of_objects(items, ndmin):
+    """Make an array of objects, which keeps references as a list does."""
+    return np.array(items, "O", ndmin=ndmin)
 
 
 def convert(object, dtype=None, **options: Any):

@@ -26,11 +26,12 @@ from mooncake_py.diagnostics.places import current_place
 from mooncake_py.diagnostics.refusals import names
 from mooncake_py.diagnostics.reporting import Reporting, dropped
 from mooncake_py.errors import DerivativeDropError, MooncakeError
-from mooncake_py.runtime import numerals
+from mooncake_py.rules import creation
+from mooncake_py.runtime import numerals, objects
 from mooncake_py.runtime.activity import INERT, unwrapped
 
 if TYPE_CHECKING:
-    from mooncake_py.runtime.mode import Tracking
+    from mooncake_py.runtime.mode import Mode, Tracking
 
 __all__ = [
     "computed", "constant", "element", "holds", "output",
@@ -38,11 +39,12 @@ __all__ = [
 ]  # fmt: skip
 
 STEPS = frozenset("biu")
+TO_OBJECTS = frozenset({ndarray.astype, np.astype, np.asarray, creation.convert})
 TEXT = frozenset("SUT")
 NO_LIST = "use an array of dtype float, or a list"
 
 
-def output(ctx: Tracking, rule: Any, y: Any, operands: Any) -> Any:
+def output(ctx: Mode, rule: Any, y: Any, operands: Any) -> Any:
     """Return an output of a rule on active data that holds no derivative; raise if it should.
 
     Integers that are made of floats are steps, those that are read from their bytes are not.
@@ -58,6 +60,9 @@ def output(ctx: Tracking, rule: Any, y: Any, operands: Any) -> Any:
         return y
     if kind in TEXT:
         ctx.written(y)
+    elif kind == "O" and is_converted(rule, operands):
+        objects.mark(ctx)
+        return objects.as_objects(ctx, operands[0])
     elif kind not in STEPS:
         raise dropped(
             ctx,
@@ -66,6 +71,11 @@ def output(ctx: Tracking, rule: Any, y: Any, operands: Any) -> Any:
             fix="keep the dtype float or complex, or use a list",
         )
     return y
+
+
+def is_converted(rule: Any, operands: Any) -> bool:
+    """Whether a function has converted an array, whose elements may become objects."""
+    return bool(operands) and type(operands[0]) is ndarray and rule.functions[0] in TO_OBJECTS
 
 
 def element(ctx: Reporting, o: ndarray, y: Any) -> Any:

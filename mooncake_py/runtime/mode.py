@@ -65,6 +65,7 @@ class Tracking(Reporting, Protocol):
     numerals: Numerals | None  # numbers that were written as text
     stored: Any  # files that active data were written to
     watches: bool  # whether objects exist that NumPy would turn into arrays unseen
+    objects: bool  # whether arrays of objects exist that hold active numbers
     held: dict[int, ndarray]  # arrays that compiled code keeps where they cannot be seen
 
     # Blocks of memory: who owns them, and whether writes to them must be logged.

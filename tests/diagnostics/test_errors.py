@@ -279,12 +279,6 @@ def drop_by_fraction(x):
     return float(fractions.Fraction(x[0]))
 
 
-def drop_by_object_array(x):
-    a = np.empty(2, dtype=object)
-    a[0] = x[0]
-    return a[0]
-
-
 def drop_by_structured_array(x):
     a = np.zeros(3, dtype=[("u", float)])
     a["u"] = x

@@ -140,9 +140,6 @@ def doubled(y: Any) -> Any:
 
 TWO = np.array([2, 3], object)
 COMPUTED = {
-    "*": lambda y: (y * 2)[1],
-    "*=": lambda y: doubled(y)[0],
-    "-": lambda y: (-y)[0],
     "@": lambda y: y @ TWO,
     "ufunc": lambda y: np.multiply(y, 2)[1],
     "ufunc with options": lambda y: np.multiply(y, 2, dtype=object)[1],
@@ -151,6 +148,11 @@ COMPUTED = {
     "cumsum": lambda y: np.cumsum(y)[1],
     "dot": lambda y: y.dot(TWO),
     "reduce": np.add.reduce,
+}
+DERIVED = {
+    "*": lambda y: (y * -2)[1],
+    "*=": lambda y: -doubled(y)[0],
+    "-": lambda y: (-y)[0] * 2,
 }
 MOVED = {
     "item": lambda y: y[1],
@@ -164,6 +166,12 @@ MOVED = {
 def test_objects_of_an_array_that_became_active_later_are_refused(name: str) -> None:
     with pytest.raises(MissingRuleError):
         grad(lambda x: COMPUTED[name](two(x)).a.sum())(np.ones(2))
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_operators_of_objects_of_an_array_are_derived(name: str) -> None:
+    g = grad(lambda x: (DERIVED[name](two(x)).a ** 2).sum())(np.array([1.0, 3.0]))
+    np.testing.assert_array_equal(g, [8.0, 24.0])
 
 
 @pytest.mark.parametrize("name", MOVED)

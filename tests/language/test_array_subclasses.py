@@ -250,15 +250,11 @@ DURATIONS = np.array([1, 2, 3], dtype="m8[s]")
 SECOND = np.timedelta64(1, "s")
 
 ELEMENTS: dict[str, Any] = {
-    "operator": lambda x: (x * OBJECTS).sum(),
-    "number": lambda x: (x[0] * OBJECTS).sum(),
     "ufunc": lambda x: np.maximum(x, OBJECTS).sum(),
     "outer": lambda x: np.outer(x, OBJECTS).sum(),
     "clip": lambda x: np.clip(x, OBJECTS, 5).sum(),
     "dtype": lambda x: np.add(x, 1, dtype=object).sum(),
     "concatenate": lambda x: np.concatenate([x, OBJECTS]).sum(),
-    "made": lambda x: np.array([x[0], x[1]], dtype=object).sum(),
-    "astype": lambda x: x.astype(object).sum(),
     "durations": lambda x: ((DURATIONS * x) / SECOND).sum(),
     "durations-number": lambda x: ((DURATIONS * x[0]) / SECOND).sum(),
     "duration": lambda x: (SECOND * x[0]) / SECOND,

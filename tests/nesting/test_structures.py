@@ -206,12 +206,12 @@ HANDED = {
         lambda a, b: {"k": [Data(a, Pair(b, Frozen(a, (b,))))]},
         lambda o: o["k"][0].a * np.sum(o["k"][0].b.a) + np.sum(o["k"][0].b.b.b[0]),
     ),
+    "array of objects": Structure(objects, first_two),
 }
 REFUSED = {
     "own partial": Structure(
         lambda a, b: with_attribute(Part(closure, a, b=b), a), lambda o: o()(3.0) + o.extra
     ),
-    "array of objects": Structure(objects, first_two),
     "weak reference": Structure(lambda a, b: weakref.ref(Plain(a, b)), lambda o: o().a),
     "generator": Structure(lambda a, b: (v for v in [a, a]), sum),
     "iterator": Structure(lambda a, b: iter([a, a]), sum),
@@ -270,7 +270,9 @@ def second_forward_twice(f, x):
 
 
 # No tangent: what `jvp` refuses outside of another derivative, too.
-WITHOUT_TANGENT = {"set", "frozenset", "proxy"} | {n for n in HANDED if "with an attribute" in n}
+WITHOUT_TANGENT = {"set", "frozenset", "proxy", "array of objects"} | {
+    n for n in HANDED if "with an attribute" in n
+}
 SECOND = [
     second_by_gradient,
     second_forward_over_reverse,

@@ -17,6 +17,7 @@ from mooncake_py.rules.precision import at_precision_of
 from mooncake_py.runtime import drops
 from mooncake_py.runtime import overlapping as overlapping_writes
 from mooncake_py.runtime.active import REAL_SCALARS, Active
+from mooncake_py.runtime.objects import meet_objects
 from mooncake_py.runtime.operators import BINARY, BinaryOperator
 from mooncake_py.runtime.quiet import Quiet, loud_again, quiet
 from mooncake_py.runtime.values import FLOAT64, NUMBERS, is_inexact
@@ -33,6 +34,11 @@ MATMUL = BINARY["matmul"]
 LINEAR = BINARY["add"], BINARY["sub"]
 
 
+def are_quick(ctx: Levels, a: Any, b: Any) -> bool:
+    """Whether two operands are numbers or arrays of them."""
+    return type(a) in QUICK and type(b) in QUICK and not meet_objects(ctx, a, b)
+
+
 class Operations(Levels):
     """What each operation of rewritten code means when tangents are wanted."""
 
@@ -41,7 +47,7 @@ class Operations(Levels):
     def binary(self, op: BinaryOperator, a: Any, b: Any) -> Any:
         """Run a binary operator on values of any type."""
         tangent = quick.ARITHMETIC.get(op.name)
-        if tangent is not None and type(a) in QUICK and type(b) in QUICK:
+        if tangent is not None and are_quick(self, a, b):
             p, t = self.split(a)
             q, u = self.split(b)
             if t is None and u is None:

@@ -14,7 +14,7 @@ from mooncake_py.modes.forward.apply import GENERATORS
 from mooncake_py.modes.forward.at_once import AT_ONCE
 from mooncake_py.modes.forward.context import ForwardContext
 from mooncake_py.modes.forward.levels import operator_call
-from mooncake_py.modes.forward.operations import LINEAR, MATMUL, QUICK, overlapping, shares
+from mooncake_py.modes.forward.operations import LINEAR, MATMUL, are_quick, overlapping, shares
 from mooncake_py.modes.forward.stack import (
     Stack,
     each,
@@ -227,7 +227,7 @@ class StackedContext(ForwardContext):
         if not self.blocks.several:
             return super().binary(op, a, b)
         tangent = quick.ARITHMETIC.get(op.name)
-        if tangent is not None and type(a) in QUICK and type(b) in QUICK:
+        if tangent is not None and are_quick(self, a, b):
             t, u = self.rows_of(a), self.rows_of(b)
             if t is None and u is None:
                 return getattr(self.base, op.name)(a, b)

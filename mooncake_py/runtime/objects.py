@@ -1,0 +1,114 @@
+"""Arrays of objects that hold active numbers: as lists, they keep references.
+
+NumPy computes with their elements by the operators of these, which active numbers send to the
+derivative that they belong to.  Such arrays have no shadow: their elements have.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy import ndarray
+
+from mooncake_py.runtime.active import Active
+from mooncake_py.runtime.activity import unwrapped
+from mooncake_py.runtime.pulls import pull_state
+from mooncake_py.runtime.values import NUMBERS
+from mooncake_py.tangents.memory import owner
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
+
+__all__ = ["OBJECT", "as_objects", "holds_numbers", "is_of_objects", "mark", "meet_objects",
+           "store"]  # fmt: skip
+
+OBJECT = np.dtype(object)
+PYTHON = {"f": float, "c": complex}  # what `astype(object)` makes of elements up to 64 bits
+SIZES = {"f": 8, "c": 16}
+PLAIN: tuple[type, ...] = (Active, *NUMBERS, type(None), str)
+
+
+def is_of_objects(value: Any) -> bool:
+    """Whether a value is a plain array of objects."""
+    return type(value) is ndarray and value.dtype is OBJECT
+
+
+def holds_numbers(a: ndarray) -> bool:
+    """Whether an array of objects holds numbers, and nothing that has code or parts of its own."""
+    return all(isinstance(part, PLAIN) for part in a.ravel().tolist())
+
+
+def meet_objects(ctx: Mode, a: Any, b: Any) -> bool:
+    """Whether one of two operands is an array of objects, and something is active."""
+    if (type(a) is ndarray and a.dtype is OBJECT) or (type(b) is ndarray and b.dtype is OBJECT):
+        return ctx.contains_active(a) or ctx.contains_active(b)
+    return False
+
+
+def mark(ctx: Mode) -> None:
+    """Let a derivative, and those round it, look for such arrays among arguments from now on."""
+    for context in (ctx, *ctx.outers):
+        context.watches = context.objects = True
+
+
+def as_objects(ctx: Mode, value: Any) -> ndarray:
+    """Return the elements of an array, of nested sequences or of a number as an array of objects.
+
+    An array of objects is returned as it is.
+    """
+    if is_of_objects(value):
+        return value
+    if isinstance(value, ndarray) and ctx.find(value) is None:
+        return value.astype(object)
+    if type(value) is Active and isinstance(unwrapped(value), np.generic):
+        value = as_python(ctx, value, unwrapped(value).dtype)
+    shape = value.shape if isinstance(value, ndarray) else np.array(unwrapped(value), OBJECT).shape
+    objects = np.empty(shape, OBJECT)
+    for index in np.ndindex(shape):
+        objects[index] = element(ctx, value, index)
+    return objects
+
+
+def element(ctx: Mode, value: Any, index: tuple[int, ...]) -> Any:
+    """Return an element of an array or of nested sequences, as an array of objects holds it."""
+    if type(value) is ndarray and (index or not value.ndim):
+        return as_python(ctx, ctx.getitem(value, index), value.dtype)
+    return element(ctx, value[index[0]], index[1:]) if index else value
+
+
+def as_python(ctx: Mode, number: Any, dtype: np.dtype[Any]) -> Any:
+    """Return what `astype(object)` makes of an element of an array of a dtype."""
+    small = dtype.itemsize <= SIZES.get(dtype.kind, 0)
+    return ctx.call(PYTHON[dtype.kind], number) if small else number
+
+
+def store(ctx: Mode, o: ndarray, index: Any, value: Any) -> None:
+    """Run ``o[index] = value`` for an array of objects, and record what it overwrites."""
+    mark(ctx)
+    places = np.arange(o.size).reshape(o.shape)[index]
+    if isinstance(places, ndarray):
+        values = as_objects(ctx, value)
+        while values.ndim > places.ndim and values.shape[0] == 1:
+            values = values[0]
+        new = np.broadcast_to(values, places.shape).ravel().tolist()
+        numbers = places.ravel().tolist()
+    else:
+        new, numbers = [value], [int(places)]
+    whole = owner(o)
+    if whole is o:
+        old = [o[np.unravel_index(n, o.shape)] for n in numbers]
+        ctx.record((pull_state, put, o, numbers, old))
+    else:  # the view may be gone when this is undone
+        old = whole.ravel().tolist()
+        ctx.record((pull_state, put, whole, range(whole.size), old))
+    put(o, numbers, new)
+
+
+def put(o: ndarray, places: Any, values: Any) -> None:
+    """Write the elements of an array at some places, in the order of C, one by one.
+
+    More at a time NumPy would ask for their parts.
+    """
+    for place, value in zip(places, values, strict=True):
+        o[np.unravel_index(place, o.shape)] = value
