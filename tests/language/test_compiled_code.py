@@ -131,12 +131,13 @@ def test_a_checkpoint_draws_the_same_numbers_again() -> None:
 
 # What is refused.
 
+points = POINTS.copy()
+over_points = spatial.cKDTree(points)
+
 
 def of_points_that_became_active(x: Any) -> Any:
-    points = POINTS.copy()
-    own = spatial.cKDTree(points)
     points[0] = x
-    return own.query(POINTS[:1])[0][0]
+    return over_points.count_neighbors(tree, 0.2) * x[0]
 
 
 def of_an_array_that_it_keeps_for_itself(x: Any) -> Any:
@@ -152,7 +153,7 @@ class Convertible:
 
 
 def that_calls_python(x: Any) -> Any:
-    return tree.query(Convertible())[0][0] * x[0]
+    return len(tree.query_ball_point(Convertible(), 0.2)) * x[0]
 
 
 REFUSED = {

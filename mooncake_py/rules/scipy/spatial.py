@@ -56,8 +56,20 @@ def query(
     return distances(self.data, x, found, p, self.boxsize), found[()]
 
 
+STEPS = frozenset({
+    "boxsize", "count_neighbors", "indices", "leafsize", "query_ball_point", "query_ball_tree",
+    "query_pairs", "size",
+})  # fmt: skip
+
+
 class Tree:
     """What a tree of active points is within a derivative."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what has no derivative, such as which points are near, from the plain tree."""
+        if name not in STEPS:
+            raise AttributeError(f"'KDTree' object has no attribute {name!r} within a derivative")
+        return getattr(self.tree, name)
 
     def __init__(self, data: Any, *options: Any) -> None:
         self.data = np.asarray(data)
