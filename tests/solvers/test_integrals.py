@@ -111,6 +111,13 @@ def test_function_need_not_be_differentiable_in_the_variable() -> None:
     assert grad(f)(2.0) == pytest.approx(1.5 + 2.0)
 
 
+def test_infinite_limit_of_what_is_active() -> None:
+    def f(a: Any) -> Any:
+        return si.quad(lambda x: x * x * math.exp(-a * x * x), a - np.inf, a + np.inf)[0]
+
+    assert grad(f)(1.0) == pytest.approx(-0.75 * math.sqrt(math.pi))
+
+
 def test_empty_interval() -> None:
     assert grad(lambda b: si.quad(math.cos, 0.5, b)[0])(0.5) == math.cos(0.5)
     assert grad(lambda b: si.quad_vec(math.cos, 0.5, b)[0])(0.5) == math.cos(0.5)

@@ -159,7 +159,7 @@ def test_value_at_the_minimum() -> None:
 
 def test_what_is_left_out() -> None:
     def f(a: Any) -> Any:
-        result = lowest(a)
+        result = lowest(a, options=TIGHT)
         return np.sum(result.x), list(result)
 
     (_, names), _ = value_and_grad(f, has_aux=True)(A)
