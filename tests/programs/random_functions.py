@@ -87,12 +87,14 @@ SCALARS = (
     "max(a, 0)", "min(1, b, k)", "round(a) * 0.1", "2 ** k * 0.1", "n ** (k + 1) * 0.01",
     "(-1) ** i * b", "round(b * b + i)", "m.trace() * 0.1", "np.round(a, 1)",
     "(2 + k) ** 5 * 0.001", "x[x > 0.3].sum()", "len(v[v < 0]) * 0.2", "np.sum(m[m > 0.5] ** 2)",
+    "np.maximum(c, k + 1)[1] * 0.1", "np.isfinite(v).sum() * 0.1",
     "np.flatnonzero(w > 0).sum() * 0.1", "np.einsum('ij,j,i', m, x, y) * 0.1",
     "np.count_nonzero(v > 0.2) * 0.3", "max(y)", "x[np.searchsorted(np.arange(4) * 0.5, a)]",
 )  # fmt: skip
 TESTS = (
     "a > b", "x[0] < y[0]", "k == 1", "i % 2 == 0", "a > 0 and b < 1", "not a > 0.5", "n > 3",
-    "np.any(x > 1.0)", "np.all(m < 3.0)", "0.0 < a < 1.0", "v[1] >= 0.0 or k > 0",
+    "np.logical_and(a > b, x[0] > 0)", "bool(k)", "np.any(x > 1.0)", "np.all(m < 3.0)",
+    "0.0 < a < 1.0", "v[1] >= 0.0 or k > 0",
 )  # fmt: skip
 
 OTHERS = (

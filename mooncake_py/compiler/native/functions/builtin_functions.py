@@ -30,6 +30,8 @@ __all__ = ["BUILTINS"]
 def absolute(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``abs(x)``."""
     (x,) = args
+    if isinstance(x, Array) and x.kind == INT:
+        return operations.elementwise(b, lambda e: Op("abs", (e,), place=b.place), INT, args)
     if isinstance(x, Array):
         found = operations.applied(b, np.absolute, args)
         assert found is not None
@@ -176,6 +178,14 @@ def as_int(b: Builder, args: Sequence[Value], given: Given) -> Value:
     return Number(x.e if x.kind == INT else Op("int", (x.e,), place=b.place), "int")
 
 
+def as_truth(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``bool(x)`` of a number."""
+    (x,) = args
+    if not isinstance(x, Number):
+        raise Unfit("bool of what is no number", b.place)
+    return Number(x.e if x.kind == BOOL else Compare(("ne",), (x.e, Const(0))), "bool")
+
+
 def length(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``len(x)``."""
     (x,) = args
@@ -189,7 +199,7 @@ def length(b: Builder, args: Sequence[Value], given: Given) -> Value:
 
 BUILTINS: dict[Any, Reader] = {
     abs: absolute, min: extremum("min"), max: extremum("max"), float: as_float, int: as_int,
-    complex: as_complex, pow: power, divmod: quotient_and_rest,
+    complex: as_complex, bool: as_truth, pow: power, divmod: quotient_and_rest,
     np.float64: as_numpy_float(FLOAT), np.float32: as_numpy_float(FLOAT32),
     len: length, sum: total, tuple: sequence(False), list: sequence(True),
 }  # fmt: skip

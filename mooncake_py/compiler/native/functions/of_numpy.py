@@ -50,6 +50,7 @@ from mooncake_py.compiler.native.functions.complex_functions import (
     COMPLEX_METHODS,
 )
 from mooncake_py.compiler.native.functions.einsum import einsum
+from mooncake_py.compiler.native.functions.exact import EXACT, of_ints
 from mooncake_py.compiler.native.functions.linalg import LINEAR_ALGEBRA
 from mooncake_py.compiler.native.functions.matrices import MATRIX_FUNCTIONS, trace
 from mooncake_py.compiler.native.functions.reshaping import raveled, reshaped, reshaped_method
@@ -283,6 +284,8 @@ def astype(b: Builder, args: Sequence[Value], given: Given) -> Value:
     a, kind = array_of(b, given_a), kind_in(b, dtype)
     if kind == a.kind:
         return b.kept(a)
+    if a.kind == BOOL and kind == INT:
+        return b.kept(Array(a.shape, INT, lambda at: Select(a.at(at), Const(1), Const(0))))
     if a.kind in REAL and kind == INT:
         return b.kept(Array(a.shape, INT, lambda at: Op("int", (a.at(at),))))
     if kind in REAL:
@@ -401,13 +404,13 @@ FUNCTIONS: dict[Any, Reader] = {
     np.searchsorted: searching.searched, np.interp: searching.interpolated,
     np.einsum: einsum, np.reshape: reshaped, np.ravel: raveled,
     np.add.at: added_at, np.copyto: copied_to, np.cross: cross,
-} | BUILTINS | MATRIX_FUNCTIONS | LINEAR_ALGEBRA | ROUNDING  # fmt: skip
+} | BUILTINS | MATRIX_FUNCTIONS | LINEAR_ALGEBRA | ROUNDING | EXACT  # fmt: skip
 
 
 def reader_of(f: Any, args: Sequence[Value]) -> Reader | None:
     """Return the reader of a function for such arguments, None if there is none."""
     own = COMPLEX_FUNCTIONS.get(f) if is_complex(*args) else None
-    return own or FUNCTIONS.get(f)
+    return own or of_ints(f, args) or FUNCTIONS.get(f)
 
 
 METHODS: dict[str, Reader] = {

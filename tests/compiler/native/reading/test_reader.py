@@ -57,8 +57,8 @@ def test_what_is_refused_is_said():
     def comprehension(x):
         return sum([v * w for v in x for w in x])
 
-    def extremum(k):
-        return np.maximum(k, 2)
+    def sign(k):
+        return np.sign(k)
 
     def diagonal(A):
         d = np.diagonal(A)[1:]
@@ -85,7 +85,7 @@ def test_what_is_refused_is_said():
     assert "more than two axes" in why(product, A)
     assert "function sort" in why(function, x)
     assert "several loops" in why(comprehension, x)
-    assert "maximum of ints" in why(extremum, np.arange(3))
+    assert "sign of ints" in why(sign, np.arange(3))
     assert "must not be written" in why(diagonal, A)
     assert "results that differ" in why(early, x)
     assert "view" in why(view, x)
