@@ -143,14 +143,19 @@ class Objects(Core):
         ):
             attempts.reverse()
         for function, first, second in attempts:
-            if function is None:
+            scalar = isinstance(primal_of(first), np.generic)  # which NumPy takes for an array
+            if function is None and not (scalar and subclass_operators.takes_part(second)):
                 continue
             if type(first) is ndarray and getattr(type(second), "__array_ufunc__", 0) is None:
                 continue
             if type(function) is FunctionType:
                 result = self.call(function, first, second)
-            elif subclass_operators.takes_part(first) or (
-                isinstance(first, ndarray) and subclass_operators.takes_part(second)
+            elif (
+                function is None
+                or subclass_operators.takes_part(first)
+                or (
+                    (scalar or isinstance(first, ndarray)) and subclass_operators.takes_part(second)
+                )
             ):
                 if subclass_operators.defers(first, second):
                     continue

@@ -16,6 +16,7 @@ from mooncake_py.diagnostics.reporting import dropped
 from mooncake_py.language import special
 from mooncake_py.runtime import activity
 from mooncake_py.runtime.active import Active
+from mooncake_py.tangents.subclasses import plain_parts
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Language, Mode
@@ -54,7 +55,7 @@ def call_scalar_method(ctx: Mode, value: Active, name: str, args: Any, kwargs: A
     if name in special.OPERATIONS:
         return special.run(ctx, value, name, args)
     if is_of_arrays(primal, name):
-        y = ctx.method(ctx.call(np.asarray, value), name, *args, **kwargs)
+        y = plain_parts(ctx.method(ctx.call(np.asarray, value), name, *args, **kwargs))
         return ctx.getitem(y, ()) if type(y) is ndarray and y.ndim == 0 else y
     y = getattr(primal, name)(*map(activity.unwrapped, args), **activity.unwrapped(kwargs))
     if holds_number(y):

@@ -335,6 +335,21 @@ def test_a_function_that_asks_a_class_in_c_is_refused() -> None:
         grad(lambda x: np.vectorize(lambda v: v * v)(x.view(Scaling)).sum())(X)
 
 
+class Reflecting(np.ndarray):
+    """Is asked before plain arrays and numbers of Python, not before numbers of NumPy."""
+
+    def __radd__(self, other: Any) -> Any:
+        return np.asarray(other) + 3 * np.asarray(self)
+
+
+@programs(X)
+def reflected_operators(x):
+    r = x.view(Reflecting)
+    plain = (x + r).sum() + (2.0 + r).sum() + (float(x[0]) + r).sum()
+    of_scalars = (np.float64(2.0) + r) * (x[1] + r) + (x.sum() + r)
+    return plain * of_scalars.sum().item()
+
+
 class Counted(np.ndarray):
     """Counts how often it was computed with, and what was made of it."""
 
