@@ -2,3 +2,4 @@
 
 from mooncake_py.rules.scipy.fft import cosines as cosines
 from mooncake_py.rules.scipy.fft import fourier as fourier
+from mooncake_py.rules.scipy.fft import hankel as hankel

@@ -13,6 +13,7 @@ from mooncake_py.rules.scipy.special import elementary as elementary
 from mooncake_py.rules.scipy.special import elliptic as elliptic
 from mooncake_py.rules.scipy.special import errors as errors
 from mooncake_py.rules.scipy.special import gammas as gammas
+from mooncake_py.rules.scipy.special import harmonics as harmonics
 from mooncake_py.rules.scipy.special import hypergeometric as hypergeometric
 from mooncake_py.rules.scipy.special import incomplete as incomplete
 from mooncake_py.rules.scipy.special import information as information

@@ -64,4 +64,11 @@ def cases() -> list[Case]:
             for kind, s, axes, norm in ((2, None, None, None), (3, (3, 4), (1, 0), "forward"),
                                         (1, 4, 1, "ortho"), (2, (6,), None, None))
         ),
+        *(
+            Case(f, (v,), {"dln": 0.1, "mu": 0.5, "offset": 0.2, "bias": bias}, f"{v.shape}-{bias}",
+                 options=PLAIN)
+            for f in (sf.fht, sf.ifht)
+            for v in (draw(5), draw(2, 6))
+            for bias in (0.0, -0.3)
+        ),
     ]  # fmt: skip

@@ -297,7 +297,21 @@ def edge_cases() -> list[Case]:
     ]  # fmt: skip
 
 
+def harmonic_cases() -> list[Case]:
+    harmonic: Any = getattr(ss, "sph_harm_y", None)  # since SciPy 1.15
+    angles = np.array([0.3, 1.2, 2.9]), np.array([0.5, -1.4, 4.0])
+    options = {"layouts": False, "dtypes": False, "special_points": False}
+    orders = ((0, 0), (2, 1), (3, -3), (4, 0), (3, 3))
+    return [] if harmonic is None else [
+        *(Case(harmonic, (*nm, *angles), label=f"{nm}", options=options) for nm in orders),
+        Case(harmonic, (2, np.array([[1], [0], [-2]]), *angles), label="orders", options=options),
+        Case(harmonic, (2, 0, 0.0, 0.4), label="pole", options=options),
+        Case(harmonic, (2, 1, 0.0, 0.4), label="kink", options=options, interface_only=True),
+        Case(harmonic, (3, 1, -angles[0], angles[1]), label="negative", options=options),
+    ]  # fmt: skip
+
+
 def cases() -> list[Case]:
     """All cases of the family."""
     elementwise = layouts_once([*argument_cases(), *order_cases(), *distribution_cases()])
-    return [*elementwise, *derived_cases(), *edge_cases()]
+    return [*elementwise, *derived_cases(), *edge_cases(), *harmonic_cases()]
