@@ -112,3 +112,13 @@ if hasattr(_stats, "genhyperbolic_pdf"):
         lambda x, p, a, b, y: y * in_a(x, p, a, b),
         lambda x, p, a, b, y: y * in_b(x, p, a, b),
     )
+
+
+# Generalized inverse Gaussian: (p - 1) log x - b (x + 1/x) / 2 - log(2 K_p(b)).
+if hasattr(_stats, "geninvgauss_logpdf"):
+    elementwise(
+        _stats.geninvgauss_logpdf,
+        lambda x, p, b, y: (p - 1) / x - b * (1 - 1 / (x * x)) / 2,
+        lambda x, p, b, y: np.log(x) - differentiated(log_bessel, 0, (p, b), by_unit),
+        lambda x, p, b, y: -(x + 1 / x) / 2 - bessel_slope(p, b),
+    )

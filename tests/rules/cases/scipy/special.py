@@ -138,11 +138,13 @@ DISTRIBUTIONS: list[tuple[str, tuple[Interval, ...]]] = [
     ("_log1mexp", ((-3, -0.1),)), ("_kolmogp", ((0.5, 2),)), ("kolmogorov", ((0.5, 2),)),
     ("_kolmogc", ((0.5, 2),)), ("kolmogi", ((0.1, 0.9),)), ("_kolmogci", ((0.1, 0.9),)),
 ]  # fmt: skip
-# Distributions of counts, and sums over them: the ints are constants.
+# Distributions of counts, sums over them, hypergeometric functions: the ints are constants.
 COUNTS: list[tuple[str, tuple[Any, ...]]] = [
     *((f"_binom_{name}", (2, 5, 0.3)) for name in ("pmf", "cdf", "sf")),
     *((f"_binom_{name}", (k, 1, 0.3)) for name in ("pmf", "cdf", "sf") for k in (0, 1)),
     *((f"_nbinom_{name}", (2, 3.5, 0.3)) for name in ("pmf", "cdf", "sf")),
+    ("hyp0f1", (1.7, 0.6)), ("hyp1f1", (0.7, 1.3, 0.6)), ("hyperu", (0.7, 1.3, 0.6)),
+    ("hyp2f1", (0.7, 1.3, 2.6, 0.3)),
     ("_normalized_gen_harmonic", (2, 5, 7, 1.3)), ("zeta", (1.3, 0.7)), ("zeta", (4.0, 2.5)),
 ]  # fmt: skip
 QUANTILES_OF_COUNTS = ("_binom_ppf", "_binom_isf", "_nbinom_ppf", "_nbinom_isf")

@@ -109,6 +109,8 @@ def compiled_cases() -> list[Case]:
     for name in ("genhyperbolic_pdf", "genhyperbolic_logpdf"):
         if hasattr(_stats, name):
             found.append(Case(getattr(_stats, name), (0.4, 0.7, 1.5, -0.5), options=PLAIN))
+    if hasattr(_stats, "geninvgauss_logpdf"):
+        found.append(Case(_stats.geninvgauss_logpdf, (0.4, 0.7, 1.5), options=PLAIN))
     return found
 
 
@@ -116,11 +118,11 @@ def multivariate_cases() -> list[Case]:
     """Covariances of full and of lower rank, with equal eigenvalues, and kernel estimates."""
     x, a = draw(4, 3), draw(3, 3, seed=1)
     factors = spectrum, held, _multivariate._PSD.__init__
-    kernels = [
+    kernels = tuple(
         kernel
         for name in ("gaussian_kernel_estimate", "gaussian_kernel_estimate_log")
         for kernel in map(getattr(_stats, name).__signatures__.get, ("float", "double"))
-    ]
+    )
     return [
         Case(normal_density, (x, x[0], a @ a.T), covers=factors, options=PLAIN),
         Case(normal_density, (x, x[0], 2 * np.eye(3)), label="sphere", options=PLAIN),
