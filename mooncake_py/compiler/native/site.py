@@ -340,6 +340,8 @@ def marks_of(given: Sequence[Any]) -> list[Any] | None:
         t = type(value)
         if t is ndarray:
             marks += value.dtype, value.shape
+            if value.dtype.kind == "i":  # indices are compiled in some orders only
+                marks.append(value.strides)
         elif t in FLOATS or (t is int and -LARGE < value < LARGE):
             marks.append(t)
         else:

@@ -266,3 +266,16 @@ def test_types_of_arguments_that_change(ways):
     for c in (2.0, np.float64(2.0), np.float32(2.0), 2.0):
         y, dy = jvp(square, (c,), (c,), compile=True)
         assert (type(y), type(dy)) == (type(c),) * 2
+
+
+def test_indices_in_another_order_than_in_the_call_before(ways):
+    def spread(u, p):
+        y = np.zeros(4)
+        y[p] = u
+        return np.sum(y[1:] * u)
+
+    p = np.array([3, 1, 3])
+    for q, is_compiled in ((p, True), (p[::-1], False), (p, True)):
+        found = jvp(spread, (U, q), (V, None), compile=True)
+        assert_allclose(found, jvp(spread, (U, q), (V, None), compile=False), rtol=1e-14)
+        assert ways.pop() is is_compiled
