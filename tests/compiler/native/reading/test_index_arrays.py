@@ -36,7 +36,14 @@ def beside_slices(x, A, T, p, q, i):
     y = T[0, :, q[1:3]]
     z = T[:, p, 1]
     w = T[:, p[:2], q[:2]] * T[q[1:3] % 2, :, q[:2]][:, :2]
-    return np.sum(y[0] ** 2) + np.sum(z @ x) + np.sum(w**2) + np.sum(T[:, p, None] * x[0])
+    v = T[:, p[:3], None, q[:3]] * x[:3, None, None]
+    return (
+        np.sum(v**2)
+        + np.sum(y[0] ** 2)
+        + np.sum(z @ x)
+        + np.sum(w**2)
+        + np.sum(T[:, p, None] * x[0])
+    )
 
 
 def at_lists(x, A, T, p, q, i):
