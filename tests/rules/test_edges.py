@@ -75,3 +75,11 @@ def test_the_square_root_of_a_singular_matrix_has_no_derivative(a: np.ndarray) -
 def test_the_square_root_of_a_matrix_that_is_nearly_singular() -> None:
     a = np.diag([1.0, 1e-8])
     assert_allclose(grad(lambda a: sl.sqrtm(a)[1, 1])(a)[1, 1], 0.5e4, rtol=1e-6)
+
+
+def test_the_zeta_function_without_its_second_argument() -> None:
+    """It has values below one too, where that of Hurwitz has none."""
+    step = 1e-5
+    for s in (2.0, 1.5, 0.4, -2.9):
+        expected = (ss.zeta(s + step) - ss.zeta(s - step)) / (2 * step)
+        assert_allclose(grad(lambda s: ss.zeta(s))(s), expected, rtol=1e-6)

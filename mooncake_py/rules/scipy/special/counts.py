@@ -72,7 +72,7 @@ def above_one(s: Any) -> Any:
 
 elementwise(
     ss.zeta,
-    lambda s, a, y: differentiated(ss.zeta, 0, (s, a), above_one),
+    lambda s, a, y: differentiated(ss.zeta, 0, (s,) if a is None else (s, a), above_one),
     lambda s, a, y: -s * ss.zeta(s + 1, a),  # 25.11.17
 )
 

@@ -222,6 +222,8 @@ def rebuilt_from_schur(a: Any) -> Any:
 
 
 def by_ldl(a: Any, lower: bool) -> Any:
+    if np.iscomplexobj(a):
+        a = (a + np.conj(a).T) / 2  # SciPy warns where the diagonal is not real
     lu, d, _ = sl.ldl(a, lower=lower)
     return lu, d
 

@@ -64,7 +64,7 @@ def interpolation_cases() -> list[Case]:
              options=SMOOTH),
         Case(unfiltered, (x, points), options=SMOOTH, covers=(nd.map_coordinates,)),
         *(
-            Case(nd.spline_filter1d, (v, order, axis, float, mode),
+            Case(nd.spline_filter1d, (v, order, axis, v.dtype.type, mode),
                  label=f"{v.shape}-{order}-{mode}", options=SMOOTH)
             for v, axis in ((x, 0), (long, 0), (z, 1))
             for order, mode in ((3, "mirror"), (5, "reflect"), (2, "grid-wrap"))

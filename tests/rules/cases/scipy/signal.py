@@ -52,7 +52,7 @@ def highest(x: Any) -> Any:
 
 
 def of_prominence(x: Any) -> Any:
-    return sg.peak_prominences(x, np.array([2, 6, 10]), wlen=7)[0]
+    return sg.peak_prominences(x, sg.find_peaks(x)[0], wlen=7)[0]
 
 
 def coded(x: Any) -> Any:
