@@ -48,6 +48,6 @@ def run_search(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
             f,
             values,
             "it searches by comparing values: the derivative of its steps is not that of the "
-            "minimum",
+            "minimum;\nminimize and minimize_scalar have derivatives",
         )
     return ctx.call_function(f, args, kwargs)
