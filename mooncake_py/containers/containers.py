@@ -55,10 +55,19 @@ def guard(ctx: Mode, o: Any, name: str, args: Any) -> None:
     """Refuse values that a container would hash or compare, and that change something then."""
     if isinstance(o, (dict, set)):
         if not INERT.issuperset(map(type, args)):
-            keys = [key for a in args for key in (a if isinstance(a, (dict, set)) else (a,))]
+            keys = [key for a in args for key in keys_in(o, name, a)]
             effects.refuse_writers(ctx, keys, effects.HASHING)
     elif name in COMPARES and not INERT.issuperset(map(type, (*o, *args))):
         effects.refuse_writers(ctx, (*o, *args), effects.COMPARING)
+
+
+def keys_in(o: Any, name: str, a: Any) -> Any:
+    """Return what a method of a dict or a set would hash of an argument."""
+    if isinstance(a, (dict, set)):
+        return a
+    if name == "update" and isinstance(o, dict) and type(a) in (list, tuple):
+        return [pair[0] for pair in a if type(pair) in (list, tuple) and len(pair) == 2]
+    return (a,)
 
 
 def set_item(ctx: Mode, o: Any, i: Any, v: Any) -> None:

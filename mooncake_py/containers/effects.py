@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = ["COMPARING", "CONVERTING", "HASHING", "PRINTING", "refuse_class_hooks",
-           "refuse_finalizer", "refuse_writers"]  # fmt: skip
+           "refuse_finalizer", "refuse_writers", "would_write"]  # fmt: skip
 
 COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 HASHING = ("__hash__", "__eq__")
@@ -86,6 +86,11 @@ def keeps_hash(ctx: Mode, value: Any, names: tuple[str, ...]) -> bool:
     hash(value)
     after = own_attributes(value)
     return before.keys() == after.keys() and all(after[name] is before[name] for name in before)
+
+
+def would_write(values: Iterable[Any], names: tuple[str, ...]) -> bool:
+    """Whether special methods of these values change something."""
+    return any(writer(type(value), names) is not None for value in reachable(values))
 
 
 def refuse_finalizer(ctx: Reporting, cls: type) -> None:

@@ -30,6 +30,8 @@ COMPARED = frozenset({
 TESTED = COMPARED | {tuple, list, dict, set, frozenset, deque, FunctionType}
 HASHED = (dict, set, frozenset, type({}.keys()), type({}.items()))
 LISTED = (list, tuple, deque)
+FILLED = (list, tuple, dict)
+EQUALITY = ("==", "!=")
 
 
 class Comparison(NamedTuple):
@@ -70,9 +72,23 @@ class Comparisons(Attributes):
             if (is_instance(a) or is_instance(b)) and self.contains_active((a, b)):
                 self.watches = True
                 return self.call(COMPARING[comparison.method], a, b)
+            by_parts = type(a) in FILLED and type(b) is type(a) and comparison.symbol in EQUALITY
+            if by_parts and effects.would_write((a, b), effects.COMPARING):
+                return self.equal_parts(a, b) is (comparison.symbol == "==")
             effects.refuse_writers(self, (a, b), effects.COMPARING)
             return comparison.function(primal_of(a), primal_of(b))
         return self.compare_derived(comparison, a, b, left, right)
+
+    def equal_parts(self, a: Any, b: Any) -> bool:
+        """Run ``a == b`` for two lists, tuples or dicts, part by part as Python does."""
+        if len(a) != len(b):
+            return False
+        if type(a) is not dict:
+            return all(x is y or self.truth(self.eq(x, y)) for x, y in zip(a, b, strict=True))
+        effects.refuse_writers(self, (*a, *b), effects.HASHING)
+        return all(
+            key in b and (x is b[key] or self.truth(self.eq(x, b[key]))) for key, x in a.items()
+        )
 
     def compare_derived(self, comparison: Comparison, a: Any, b: Any, left: Any, right: Any) -> Any:
         """Try ``a.__op__(b)`` and the reflected method of `b` in Python's order."""
