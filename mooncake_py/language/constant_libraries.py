@@ -1,12 +1,14 @@
 """Libraries whose objects hold constants, as pandas: their code runs as it is, and only reads.
 
 Their objects keep data in compiled classes, where the engine can follow neither a derivative nor a
-write.  So constants are read natively, and active data, writes and callbacks are refused by name.
+write.  So constants are read natively, and active data and callbacks are refused by name; so are
+writes, but to objects that the differentiated call has made.
 """
 
 from __future__ import annotations
 
 import gc
+import weakref
 from collections.abc import Iterator
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -17,12 +19,14 @@ from mooncake_py.application.out_argument import signature_of
 from mooncake_py.diagnostics.native_modules import data_taken_out, is_constant_library
 from mooncake_py.diagnostics.reporting import Reporting, unsupported
 from mooncake_py.errors import MissingRuleError
+from mooncake_py.language.compiled_code import Watch
 from mooncake_py.runtime import activity
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.operators import BINARY
+from mooncake_py.runtime.referents import Reached
 
 if TYPE_CHECKING:
-    from mooncake_py.runtime.mode import Tracking
+    from mooncake_py.runtime.mode import Mode, Tracking
 
 __all__ = ["answer", "asks", "make", "run"]
 
@@ -31,24 +35,55 @@ WRITES = frozenset({
     "isetitem", "pop", "update", *(op.inplace_method for op in BINARY.values()),
 })  # fmt: skip
 WRITES_IF = "inplace"  # the name of the argument that makes other methods write
+GETTERS = frozenset({"__getitem__", "__getattr__", "get", "xs"})
 PLAIN = activity.INERT | {ndarray}
 
 
-def run(ctx: Tracking, f: FunctionType, args: Any, kwargs: Any) -> Any:
+def run(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
     """Run one of their functions on constants, or ask about types of whatever values."""
     values = (*args, *kwargs.values())
     if asks(f):
         return answer(f, args, kwargs)
     if writes(f, args, kwargs):
-        raise refusal(ctx, f, "it changes an object in a way that cannot be undone")
+        return write(ctx, f, args, kwargs)
     refuse_unseen(ctx, f, values)
-    return f(*args, **kwargs)
+    y = f(*args, **kwargs)
+    if f.__name__ not in GETTERS or getattr(y, "ndim", 0) == 2:  # a table keeps its columns
+        note_made(ctx, y, values)
+    return y
 
 
-def make(ctx: Tracking, cls: type, args: Any, kwargs: Any) -> Any:
+def make(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
     """Create one of their objects from constants."""
     refuse_unseen(ctx, cls, (*args, *kwargs.values()))
-    return cls(*args, **kwargs)
+    y = cls(*args, **kwargs)
+    note_made(ctx, y, args)
+    return y
+
+
+def note_made(ctx: Mode, y: Any, values: Any) -> None:
+    """Remember an object that the call has made: nobody outside will see it change."""
+    is_new = is_constant_library(type(y).__module__) and not any(y is v for v in values)
+    if is_new and type(y).__weakrefoffset__:
+        ctx.made[id(y)] = weakref.ref(y)
+
+
+def write(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
+    """Change an object that the call has made; of its arrays others may be views."""
+    changed = args[0].obj if hasattr(type(args[0]), "obj") else args[0]  # of an indexer: its table
+    made = ctx.made.get(id(changed))
+    if made is None or made() is not changed or ctx.rehearsal is not None:
+        raise refusal(ctx, f, "it changes an object in a way that cannot be undone")
+    refuse_unseen(ctx, f, (*args, *kwargs.values()))
+    reached = Reached()
+    reached.arrays = [a for a in held_within(changed) if isinstance(a, ndarray)]
+    watch = Watch(ctx, reached)
+    try:
+        y = f(*args, **kwargs)
+    finally:
+        watch.record_writes()
+    note_made(ctx, y, args)
+    return y
 
 
 def refuse_unseen(ctx: Tracking, f: Any, values: Any) -> None:

@@ -52,6 +52,7 @@ class Core(Mode):
         self.rebound: dict[tuple[int, str], dict[str, Any]] = {}
         self.watches = False
         self.objects = False
+        self.made: dict[int, Any] = {}
         self.held: dict[int, ndarray] = {}
         self.ordered: Any = {}
         self.caches: dict[int, Any] = {}

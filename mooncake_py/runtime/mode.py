@@ -65,6 +65,7 @@ class Tracking(Reporting, Protocol):
     numerals: Numerals | None  # numbers that were written as text
     stored: Any  # files that active data were written to
     watches: bool  # whether objects exist that NumPy would turn into arrays unseen
+    made: dict[int, Any]  # weak references to tables that the call has made, by their ids
     objects: bool  # whether arrays of objects exist that hold active numbers
     held: dict[int, ndarray]  # arrays that compiled code keeps where they cannot be seen
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import MissingRuleError, NoTangent, SharedArgumentsError, grad, jvp
+from mooncake_py import MissingRuleError, NoTangent, SharedArgumentsError, checkpoint, grad, jvp
 
 pd: Any = pytest.importorskip("pandas")
 X = np.array([1.0, 2.0])
@@ -33,8 +33,22 @@ READS: dict[str, Callable[[Any, Any], Any]] = {
     "copy of a column": lambda df, x: column_overwritten(df, x),
     "questions": lambda df, x: x[0] if pd.api.types.is_list_like(x) and not pd.isna(x[0]) else x[1],
     "questions of types": lambda df, x: x[0] * (not pd.api.types.is_integer_dtype(x)),
+    "column of a copy": lambda df, x: changed(df.copy(), x),
+    "column of a selection": lambda df, x: changed(df[["a", "b"]], x),
+    "column of a new frame": lambda df, x: changed(pd.DataFrame({"a": [5.0, 6.0]}), x),
     "new frame": lambda df, x: pd.DataFrame({"c": [2.0]})["c"].item() * x[0],
 }
+
+
+def changed(df: Any, x: Any) -> Any:
+    before = df["a"].to_numpy()
+    s = np.sum(before * x)
+    df["c"] = df["a"] * 2.0
+    df.loc[0, "a"] = 7.0
+    df.columns = [name.upper() for name in df.columns]
+    df.insert(0, "D", 1.0)
+    df += 1.0
+    return s * np.sum(df["C"].to_numpy() * x) + df["A"].iloc[0] * x[1] + np.sum(before * x**2)
 
 
 def column_overwritten(df: Any, x: Any) -> Any:
@@ -93,6 +107,23 @@ REFUSED: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     "callback": (lambda df, x: df["a"].map(lambda v: v * 2), "run unseen"),
     "active callback": (lambda df, x: df["a"].map(lambda v: v * x[0]), "cannot hold a derivative"),
 }
+
+
+def test_a_table_over_memory_of_the_call_is_changed_in_sight() -> None:
+    def f(x: Any) -> Any:
+        memory = np.ones((2, 1))
+        df = pd.DataFrame(memory, columns=["a"], copy=False)
+        y = np.sum(memory[:, 0] * x)
+        df.loc[0, "a"] = 3.0
+        return y * np.sum(memory[:, 0] * x**2)
+
+    expected = [(f(X + h) - f(X - h)) / 2e-6 for h in 1e-6 * np.eye(2)]
+    np.testing.assert_allclose(grad(f)(X), expected, rtol=1e-8)
+
+
+def test_a_checkpoint_changes_no_table() -> None:
+    with pytest.raises(MissingRuleError, match="cannot be undone"):
+        grad(lambda x: checkpoint(lambda x: changed(frame().copy(), x), x))(X)
 
 
 @pytest.mark.parametrize("name", REFUSED)

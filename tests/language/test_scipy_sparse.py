@@ -151,6 +151,15 @@ REFUSED = {
     "factor": lambda x: linalg.splu(shifted(x)).L.sum(),
     "incomplete": lambda x: linalg.spilu(shifted(x)).solve(x).sum(),
     "not triangular": lambda x: linalg.spsolve_triangular(shifted(x), x, lower=False).sum(),
+    "least squares": lambda x: linalg.lsqr(shifted(x), x)[0].sum(),
+    "active operator": lambda x: linalg.gmres(linalg.aslinearoperator(shifted(x)), x)[0].sum(),
+    "operator without adjoint": lambda x: linalg.gmres(
+        linalg.LinearOperator((3, 3), matvec=lambda v: SQUARE @ v), x
+    )[0].sum(),
+    "exponentials at several times": lambda x: linalg.expm_multiply(
+        shifted(x), x, start=0.0, stop=1.0, num=3
+    ).sum(),
+    "callback": lambda x: linalg.cg(shifted(x), x, callback=print)[0].sum(),
     "blocks with duplicates": lambda x: (
         sparse.csr_array((x[:2], [0, 0], [0, 2, 2]), shape=(2, 2)).tobsr((2, 2)).sum()
     ),
@@ -167,6 +176,17 @@ def test_factors_of_a_constant_matrix_may_be_read() -> None:
     def f(x: Any) -> Any:
         factors = linalg.splu(sparse.csc_array(SQUARE))
         return np.sum(factors.L @ x) * factors.perm_r[0] + factors.nnz * x[0] + factors.U[0, 0]
+
+    check(f, X)
+
+
+@pytest.mark.parametrize("method", ["cg", "gmres", "minres", "bicgstab"])
+def test_a_solution_that_one_iteration_finds_has_its_derivative(method: str) -> None:
+    solve = getattr(linalg, method)
+
+    def f(x: Any) -> Any:
+        a = 5 * sparse.eye_array(3) + sparse.diags_array(x - X)
+        return np.sum(solve(a, np.array([1.0, -2.0, 0.5]), rtol=1e-12)[0] * X)
 
     check(f, X)
 

@@ -156,6 +156,24 @@ def test_within_checkpoint_and_loop() -> None:
     assert grad(f)(2.0) == pytest.approx(2 ** (1 / 8) / 16)
 
 
+def test_solver_returns_what_it_was_given() -> None:
+    same = implicit(lambda a: a, lambda x, a: x - a)
+    part = implicit(lambda a: a[:2], lambda x, a: x - a[:2])
+    np.testing.assert_array_equal(grad(lambda a: np.sum(same(a) ** 2))(B), 2 * B)
+    np.testing.assert_array_equal(grad(lambda a: np.sum(part(a) ** 2))(B), [2, 4, 0])
+
+    def with_callback_that_writes(a: Any) -> Any:
+        held = [a * 1.0]
+
+        def solve() -> Any:
+            held.append(held[0])
+            return held[0]
+
+        return np.sum(implicit(solve, lambda x: x - held[0])() ** 2)
+
+    np.testing.assert_array_equal(grad(with_callback_that_writes)(B), 2 * B)
+
+
 def test_constant_solution() -> None:
     assert grad(lambda a: root(4.0) * a)(3.0) == 2.0
 

@@ -50,13 +50,25 @@ def overwritten(a: Any) -> Any:
     return x * w
 
 
+def choice_overwritten(a: Any) -> Any:
+    """So is what a record of the gradient does not refer to."""
+    choice = np.ones(1)
+
+    def gradient(x: Any) -> Any:
+        return (2.0 if choice[0] > 0 else COEFFICIENTS) * (x - a)
+
+    x = so.minimize(lambda x: np.sum((x - a) ** 2), np.zeros(N), jac=gradient).x
+    choice[0] = -1.0
+    return x * COEFFICIENTS
+
+
 def least(a: Any) -> Any:
     return so.least_squares(
         lambda x: np.append(x - a, 0.3 * x**2 + a), np.zeros(N), ftol=1e-15, xtol=1e-15, gtol=1e-15
     ).x
 
 
-PROGRAMS = [captured, with_bounds, overwritten, least]
+PROGRAMS = [captured, with_bounds, overwritten, choice_overwritten, least]
 
 
 def derivatives(solution: Callable[[Any], Any]) -> list[Any]:

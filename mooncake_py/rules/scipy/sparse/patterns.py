@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,7 +15,16 @@ from mooncake_py.rules.declare import overlay, zero_derivative
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-__all__ = ["blocks_of", "find", "kernels", "positions", "replaces", "rows_of", "written"]
+__all__ = [
+    "blocks_of",
+    "find",
+    "kernels",
+    "positions",
+    "replaces",
+    "rows_of",
+    "without_rule",
+    "written",
+]
 
 kernels: Any = _sparsetools
 """SciPy's compiled module."""
@@ -23,6 +34,14 @@ def replaces(name: str) -> Callable[[F], F]:
     """Declare the kernel of that name, if this version of SciPy has it, by a Python function."""
     kernel = getattr(kernels, name, None)
     return (lambda function: function) if kernel is None else overlay(kernel)
+
+
+def without_rule(function: Any) -> Any:
+    """Return a copy of a function of Python's, which has no rule."""
+    f = inspect.unwrap(function)
+    copy = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
+    copy.__kwdefaults__ = f.__kwdefaults__
+    return copy
 
 
 def positions(shape: Any) -> ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,14 @@ from numpy import ndarray
 from mooncake_py.rules.contraction import conj
 from mooncake_py.rules.declare import from_vjp, overlay, zero_derivative
 from mooncake_py.rules.exact_zeros import scaled, sum_of_products
-from mooncake_py.rules.scipy.sparse.patterns import blocks_of, find, kernels, replaces, rows_of
+from mooncake_py.rules.scipy.sparse.patterns import (
+    blocks_of,
+    find,
+    kernels,
+    replaces,
+    rows_of,
+    without_rule,
+)  # fmt: skip
 
 __all__: list[str] = []
 
@@ -63,7 +69,7 @@ def scaled_rows(major: Any, minor: Any, by_rows: bool) -> Any:
 
 
 product: Any = sp.csr_array.__matmul__
-product_in_python = FunctionType(product.__code__, product.__globals__, product.__name__)
+product_in_python = without_rule(product)
 
 
 @overlay(product)

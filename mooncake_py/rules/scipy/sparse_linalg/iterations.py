@@ -1,12 +1,12 @@
 """Iterative solvers: `cg`, `gmres` and others, differentiated as the solution of the system.
 
-The adjoint is solved for by the same method, to the same tolerance.  A system with a
-`LinearOperator`, or with a callback, is differentiated iteration by iteration.
+The adjoint is solved for by the same method, to the same tolerance.  The iterations themselves are
+not differentiated: where a method ends early, since it happens to have the solution, its last
+iterate does not change as the solution does.
 """
 
 from __future__ import annotations
 
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,19 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 from numpy import ndarray
 
-from mooncake_py.errors import SolverError
+from mooncake_py.errors import MissingRuleError, SolverError
 from mooncake_py.rules.contraction import conj
-from mooncake_py.rules.declare import from_vjp, overlay
+from mooncake_py.rules.declare import from_vjp, overlay, refused, zero_derivative
 from mooncake_py.rules.scipy.sparse.patterns import rows_of
 from mooncake_py.rules.scipy.sparse_linalg.factors import of_elements
 
-__all__: list[str] = []
+__all__ = ["rows_compressed"]
+
+refused(
+    spl.lsqr, spl.lsmr,
+    why="their last iterate does not change as the solution does",
+    fix="take numpy.linalg.lstsq of the dense matrix, or spsolve with the normal equations",
+)  # fmt: skip
 
 HERMITIAN = ("cg", "minres")
 OTHERS = ("bicg", "bicgstab", "cgs", "gcrotmk", "gmres", "lgmres", "qmr", "tfqmr")
@@ -51,7 +57,7 @@ def iterated_rule(
             adjoint = sp.csc_array((conj(Ax), Aj, Ap), shape=(n, n)).tocsr()
         db, adjoint_info = iterated(
             name, adjoint.indptr, adjoint.indices, adjoint.data, dx, None,
-            adjoint_options(name, options, n),
+            adjoint_options(name, options),
         )  # fmt: skip
         require_convergence(name, adjoint_info, "the adjoint system")
 
@@ -73,42 +79,82 @@ def require_convergence(name: str, info: int, system: str) -> None:
         )
 
 
-def adjoint_options(name: str, options: dict[str, Any], n: int) -> dict[str, Any]:
+def adjoint_options(name: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return the options for the adjoint system: its size is another, and M is M^H."""
     kept = {key: value for key, value in options.items() if key not in LEFT_OUT}
     if name not in HERMITIAN:
         for key in ("M", "M1", "M2"):
             if kept.get(key) is not None:
-                kept[key] = adjoint_preconditioner(kept[key], n)
+                kept[key] = adjoint_operator(kept[key])
     return kept
 
 
 LEFT_OUT = ("atol", "callback", "callback_type", "outer_v", "CU", "show")
 
 
-def adjoint_preconditioner(M: Any, n: int) -> Any:
+def adjoint_operator(M: Any) -> Any:
     """Return M^H, None where `M` does not tell it."""
     operator = spl.aslinearoperator(M)
     try:
-        operator.rmatvec(np.zeros(n))
+        operator.rmatvec(np.zeros(operator.shape[0]))
     except NotImplementedError:
         return None
     return operator.H
 
 
+zero_derivative(adjoint_operator, because="of constants")
+
+
+# Operators.
+
+
+def operated(name: str, A: Any, b: Any, x0: Any, options: dict[str, Any]) -> tuple[Any, int]:
+    """Solve with a constant operator by the method of that name."""
+    return getattr(spl, name)(A, b, x0, **options)
+
+
+@from_vjp(operated)
+def operated_rule(name: str, A: Any, b: Any, x0: Any, options: dict[str, Any]) -> Any:
+    """An operator does not say what it is made of."""
+    x, info = operated(name, A, b, x0, options)
+
+    def operated_pullback(cotangents: Any) -> tuple[Any, ...]:
+        dx: ndarray = cotangents[0]
+        require_convergence(name, info, "the system")
+        adjoint = A if name in HERMITIAN else adjoint_operator(A)
+        if adjoint is None:
+            raise MissingRuleError(
+                f"{name} with an operator has no rule",
+                why="the adjoint system needs the adjoint of the operator",
+                fix="give it a rmatvec, or hand over a matrix",
+            )
+        options_of_adjoint = adjoint_options(name, options)
+        db, adjoint_info = operated(name, adjoint, dx, None, options_of_adjoint)
+        require_convergence(name, adjoint_info, "the adjoint system")
+        return None, None, db, None, None
+
+    return (x, info), operated_pullback
+
+
+# What users call.
+
+
 def declare(name: str) -> None:
     """Declare the method of that name."""
-    method = getattr(spl, name)
-    in_python = FunctionType(method.__code__, method.__globals__, name, method.__defaults__)
-    in_python.__kwdefaults__ = method.__kwdefaults__
 
-    @overlay(method)
+    @overlay(getattr(spl, name))
     def solve(A: Any, b: Any, x0: Any = None, **options: Any) -> tuple[Any, int]:
-        is_matrix = sp.issparse(A) or isinstance(A, ndarray)
-        if not is_matrix or options.get("callback") is not None:
-            return in_python(A, b, x0, **options)
+        if options.get("callback") is not None:
+            raise MissingRuleError(
+                f"{name} with a callback has no rule",
+                why="its iterations are not differentiated",
+                fix="leave the callback out",
+            )
+        b = np.asarray(b)
+        if not sp.issparse(A) and not isinstance(A, ndarray):
+            return operated(name, A, b, x0, options)
         Ap, Aj, Ax = rows_compressed(A)
-        return iterated(name, Ap, Aj, Ax, np.asarray(b), x0, options)
+        return iterated(name, Ap, Aj, Ax, b, x0, options)
 
 
 def rows_compressed(A: Any) -> tuple[Any, Any, Any]:

@@ -67,11 +67,22 @@ def by_preconditioned(d: Any, b: Any) -> Any:
     return with_adjoint, without, spl.cg((a + a.T).toarray(), b, M=operator, rtol=1e-13)[0]
 
 
-def by_steps(d: Any, b: Any) -> Any:
-    """With an operator each iteration is differentiated."""
-    a = matrix(d)
-    operator = spl.aslinearoperator(a @ a.T)
-    return spl.cg(operator, b, rtol=1e-13)[0], spl.expm_multiply(a / 10, b)
+def by_operators(b: Any) -> Any:
+    a = np.array([[4.0, 1.0, 0.0], [0.5, 5.0, -1.0], [0.0, 2.0, 6.0]])
+    squared = spl.LinearOperator((3, 3), matvec=lambda x: a.T @ (a @ x))
+    return (
+        spl.cg(squared, b, rtol=1e-13)[0],
+        spl.gmres(spl.aslinearoperator(a), b, rtol=1e-13)[0],
+        spl.bicgstab(spl.aslinearoperator(sp.csr_array(a)), b * b, rtol=1e-13)[0],
+    )
+
+
+def by_exponential(d: Any) -> Any:
+    return spl.expm(matrix(d, "csr") / 10).toarray(), spl.expm(matrix(d).toarray() / 10)
+
+
+def by_exponential_times(d: Any, b: Any) -> Any:
+    return spl.expm_multiply(matrix(d) / 10, b)
 
 
 def cases() -> list[Case]:
@@ -98,5 +109,9 @@ def cases() -> list[Case]:
         *(Case(by_iterations, (name, z, complex_b), label=f"{name}-complex", options=PLAIN)
           for name in OTHERS),
         Case(by_preconditioned, (d, b), options=PLAIN),
-        Case(by_steps, (d, b), options=PLAIN),
+        Case(by_operators, (b,), options=PLAIN),
+        Case(by_operators, (complex_b,), label="complex", options=PLAIN),
+        Case(by_exponential, (d,), options=PLAIN),
+        Case(by_exponential_times, (d, b), options=PLAIN),
+        Case(by_exponential_times, (z, draw(3, 2, dtype=complex)), label="complex", options=PLAIN),
     ]  # fmt: skip

@@ -1,0 +1,83 @@
+"""Exponentials of sparse matrices: `expm` and `expm_multiply`.
+
+SciPy goes by the structure, the norm and the last term of a series, which say nothing of how the
+result changes: a matrix that happens to be triangular does not stay so.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg as sl
+import scipy.sparse as sp
+import scipy.sparse.linalg as spl
+from numpy import ndarray
+
+from mooncake_py.errors import MissingRuleError
+from mooncake_py.rules.contraction import conj
+from mooncake_py.rules.declare import from_vjp, overlay
+from mooncake_py.rules.scipy.sparse.patterns import rows_of
+from mooncake_py.rules.scipy.sparse_linalg.iterations import rows_compressed
+
+__all__: list[str] = []
+
+MOST = 1000  # rows of a matrix whose derivative is computed by a dense one
+
+
+@overlay(spl.expm)
+def expm(A: Any) -> Any:
+    """Take that of the dense matrix, and keep all its elements."""
+    if not sp.issparse(A):
+        return sl.expm(A)
+    dense = sl.expm(A.toarray())
+    n = len(dense)
+    rows = sp.csr_array((dense.ravel(), np.tile(np.arange(n), n), np.arange(n + 1) * n))
+    return type(A)(rows)
+
+
+@overlay(spl.expm_multiply)
+def expm_multiply(A: Any, B: Any, *times: Any, **options: Any) -> Any:
+    options.pop("traceA", None)
+    is_matrix = sp.issparse(A) or isinstance(A, ndarray)
+    if not is_matrix or sp.issparse(B) or times or options:
+        raise MissingRuleError(
+            "expm_multiply has a rule for exp(A) B only, of a matrix and an array",
+            why="SciPy's series ends where the result does not change any more, not its derivative",
+            fix="call it for each time by itself, without the options",
+        )
+    Ap, Aj, Ax = rows_compressed(A)
+    return multiplied(Ap, Aj, Ax, np.asarray(B))
+
+
+def multiplied(Ap: Any, Aj: Any, Ax: Any, b: Any) -> ndarray:
+    """Return exp(A) b for a matrix in compressed rows."""
+    n = len(Ap) - 1
+    return spl.expm_multiply(sp.csr_array((Ax, Aj, Ap), shape=(n, n)), b)
+
+
+@from_vjp(multiplied)
+def multiplied_rule(Ap: Any, Aj: Any, Ax: Any, b: Any) -> Any:
+    """The derivative in A is a block of exp([[A^H, dy b^H], [0, A^H]])."""
+    y, n = multiplied(Ap, Aj, Ax, b), len(Ap) - 1
+
+    def multiplied_pullback(dy: ndarray) -> tuple[Any, ...]:
+        adjoint = sp.csc_array((conj(Ax), Aj, Ap), shape=(n, n)).tocsr()
+
+        def of_data() -> Any:
+            if n > MOST:
+                raise MissingRuleError(
+                    f"expm_multiply has no derivative in a matrix of more than {MOST} rows",
+                    why="it would be computed by a dense matrix of twice the size",
+                )
+            dense = adjoint.toarray()
+            outer = dy.reshape(n, -1) @ conj(b.reshape(n, -1)).T
+            whole = np.block([[dense, outer], [np.zeros_like(dense), dense]])
+            return sl.expm(whole)[rows_of(Ap), n + Aj]
+
+        return (
+            None, None, of_data,
+            lambda: multiplied(adjoint.indptr, adjoint.indices, adjoint.data, dy),
+        )  # fmt: skip
+
+    return y, multiplied_pullback
