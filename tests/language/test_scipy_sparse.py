@@ -151,6 +151,8 @@ REFUSED = {
     "factor": lambda x: linalg.splu(shifted(x)).L.sum(),
     "incomplete": lambda x: linalg.spilu(shifted(x)).solve(x).sum(),
     "not triangular": lambda x: linalg.spsolve_triangular(shifted(x), x, lower=False).sum(),
+    "eigenvalues": lambda x: linalg.eigsh(shifted(x), k=1, return_eigenvectors=False).sum(),
+    "eigenvalues by blocks": lambda x: linalg.lobpcg(shifted(x), np.ones((3, 1)))[0].sum(),
     "least squares": lambda x: linalg.lsqr(shifted(x), x)[0].sum(),
     "active operator": lambda x: linalg.gmres(linalg.aslinearoperator(shifted(x)), x)[0].sum(),
     "operator without adjoint": lambda x: linalg.gmres(

@@ -28,6 +28,13 @@ refused(
     fix="take numpy.linalg.lstsq of the dense matrix, or spsolve with the normal equations",
 )  # fmt: skip
 
+EIGEN = ("eigs", "eigsh", "funm_multiply_krylov", "lobpcg", "svds")
+refused(
+    *(getattr(spl, name) for name in EIGEN if hasattr(spl, name)),
+    why="their last iterate does not change as the result does",
+    fix="take numpy.linalg.eigh, svd or scipy.linalg.expm of the dense matrix",
+)
+
 HERMITIAN = ("cg", "minres")
 OTHERS = ("bicg", "bicgstab", "cgs", "gcrotmk", "gmres", "lgmres", "qmr", "tfqmr")
 

@@ -78,7 +78,7 @@ def by_operators(b: Any) -> Any:
 
 
 def by_exponential(d: Any) -> Any:
-    return spl.expm(matrix(d, "csr") / 10).toarray(), spl.expm(matrix(d).toarray() / 10)
+    return spl.expm(matrix(d) / 10).toarray(), spl.expm(matrix(d).toarray() / 10)
 
 
 def by_exponential_times(d: Any, b: Any) -> Any:
