@@ -188,3 +188,16 @@ def test_a_count_has_no_derivative(name: str) -> None:
         grad(lambda n: distribution.ppf(q, n))(5.0)
     with pytest.raises(MooncakeError, match=r"not implemented|nditer|rule"):
         grad(lambda n: distribution.cdf(q, n))(5.0)
+
+
+@pytest.mark.parametrize(("name", "shapes"), [("genpareto", (-1.0,)), ("kappa4", (1.0, 1.0))])
+def test_densities_at_the_end_of_the_support_are_those_of_the_plain_call(
+    name: str, shapes: Any
+) -> None:
+    def f(x: Any) -> Any:
+        y = getattr(st, name).logpdf(x, *shapes)
+        return np.sum(y), y
+
+    x = np.array([0.4, 1.0])
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(grad(f, has_aux=True)(x)[1], f(x)[1])

@@ -42,8 +42,11 @@ def beta_density(p: Any, q: Any, a: Any, b: Any, x: Any) -> Any:
 
 
 def times(p: Any, density: Any) -> Any:
-    """Return p times a density, which is infinite where p is zero."""
+    """Return p times what may be infinite where p is zero: zero there."""
     return np.where(np.equal(p, 0), 0, p * density)
+
+
+elementwise(times, lambda p, density, y: density, lambda p, density, y: p)
 
 
 def logarithm(x: Any, y: Any) -> Any:

@@ -19,7 +19,7 @@ _stats: Any = import_module("scipy.stats._stats")
 
 def von_mises_pdf(k: Any, x: Any) -> Any:
     """Return the density of the von Mises distribution."""
-    return np.exp(k * (np.cos(x) - 1)) / (2 * np.pi * ss.i0e(k))
+    return np.exp(k * (np.cos(x) - 1) - log_i0e(k)) / (2 * np.pi)
 
 
 def log_i0e(k: Any) -> Any:
@@ -41,10 +41,11 @@ def von_mises_pdf_of(self: Any, x: Any, k: Any) -> Any:
 
 
 def von_mises_in_concentration(k: Any, x: Any) -> Any:
-    """Return the derivative of the distribution function: 1/2 + (x + k sin x) / 2 pi near k = 0."""
+    """Return the derivative of the distribution function; at k = 0 that of its Fourier series."""
     uniform = np.equal(k, 0)
+    waves = np.sin(x) * (0.5 - 3 * k * k / 16) + np.sin(2 * x) * k / 8 + np.sin(3 * x) * k * k / 48
     slope = differentiated(_stats.von_mises_cdf, 0, (np.where(uniform, 1, k), x))
-    return np.where(uniform, np.sin(x) / (2 * np.pi), slope)
+    return np.where(uniform, waves / np.pi, slope)
 
 
 # Generalized hyperbolic distribution: with w = a^2 - b^2 and r^2 = 1 + x^2, the logarithm of the

@@ -15,6 +15,7 @@ from scipy import special as ss
 from scipy.stats import _continuous_distns as distns
 
 from mooncake_py.rules.declare import elementwise, not_implemented, overlay
+from mooncake_py.rules.scipy.special.incomplete import times
 
 __all__ = ["along", "log_power", "once"]
 
@@ -64,7 +65,7 @@ def instead_of(owner: str, name: str) -> Callable[[Function], Function]:
 @instead_of("genpareto_gen", "_logpdf")
 def genpareto_logpdf(self: Any, x: Any, c: Any) -> Any:
     """Return -(c + 1) log(1 + c x) / c."""
-    return -(c + 1) * log_power(-c, x)
+    return -times(c + 1, log_power(-c, x))
 
 
 @instead_of("genpareto_gen", "_logsf")
@@ -107,7 +108,7 @@ def genextreme_isf(self: Any, q: Any, c: Any) -> Any:
 def kappa4_logpdf(self: Any, x: Any, h: Any, k: Any) -> Any:
     """Return log F + h (-log F) - (1 - k) u."""
     u = log_power(k, x)
-    return -(1 - k) * u - (1 - h) * log_power(h, np.exp(-u))
+    return -times(1 - k, u) - times(1 - h, log_power(h, np.exp(-u)))
 
 
 @instead_of("kappa4_gen", "_logcdf")

@@ -212,29 +212,34 @@ def order_cases() -> list[Case]:
 
 def distribution_cases() -> list[Case]:
     """Functions that SciPy has in this version."""
-    first = Case(beta_density, (0.7, 1.3, 2.2, 1.4, between(0.1, 0.9)), options=REAL)
+    first = Case(
+        beta_density, (0.7, 1.3, 2.2, 1.4, between(0.1, 0.9)), label="parameters", options=REAL
+    )
     return [
         first,
-        Case(gamma_density, (0.7, 1.6, between(0.3, 4)), options=REAL),
+        Case(gamma_density, (0.7, 1.6, between(0.3, 4)), label="parameters", options=REAL),
         *(
             Case(
-                f, tuple(between(*interval, 3) for interval in intervals), label=name, options=REAL
+                f,
+                tuple(between(*interval, 3) for interval in intervals),
+                label=f"{name}-parameters",
+                options=REAL,
             )
             for name, intervals in DISTRIBUTIONS
             if (f := found(name)) is not None
         ),
         *(
-            Case(f, args, label=f"{name}-{args[0]}", options=REAL)
+            Case(f, args, label=f"{args[0]}-parameters", options=REAL)
             for name, args in COUNTS
             if (f := found(name)) is not None
         ),
         *(
-            Case(f, (0.4, 5, 0.3), label=name, options=REAL)
+            Case(f, (0.4, 5, 0.3), label=f"{name}-parameters", options=REAL)
             for name in QUANTILES_OF_COUNTS
             if (f := found(name)) is not None
         ),
         *(
-            Case(f, (5, np.array([x])), label=name, options=REAL)
+            Case(f, (5, np.array([x])), label=f"{name}-parameters", options=REAL)
             for name, x in SMIRNOV
             if (f := found(name)) is not None
         ),
