@@ -64,6 +64,7 @@ EDGES = (
     "sparse_linalg.by_sparse",  # which elements the result has depends on them, here too:
     "sparse.made_of_dense",
     "sparse.made_by_keys",
+    "sparse.made_by_lists",  # of a dense column
 )  # zeros and ones are on the edge of the domain, where slopes are infinite  # fmt: skip
 # Nodes that coincide, elements that tie, matrices that are singular.
 COINCIDING = (
