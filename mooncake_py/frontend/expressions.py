@@ -8,6 +8,7 @@ from typing import Any
 from numpy import ndarray
 
 from mooncake_py.frontend.fusing import FusingRewriter
+from mooncake_py.frontend.variables import variable_names, variables
 from mooncake_py.syntax import unsupported
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import (
@@ -34,8 +35,8 @@ __all__ = ["ExpressionRewriter"]
 
 # `globals` answers for the frame that calls it, so it must be called by the user's.
 _NATIVE_BUILTINS = frozenset({"range", "globals", "breakpoint"})
-_SCOPE_BUILTINS = frozenset({"locals", "eval", "exec"})
-_SCOPE_BUILTINS_WITHOUT_ARGUMENTS = frozenset({"vars", "dir"})
+_SCOPE_BUILTINS = frozenset({"eval", "exec"})
+_SCOPE_BUILTINS_WITHOUT_ARGUMENTS = frozenset({"locals", "vars", "dir"})
 _NOT_CONSTANT: Any = object()
 
 
@@ -162,6 +163,8 @@ class ExpressionRewriter(FusingRewriter):
             return node
         if builtin in _NATIVE_BUILTINS:
             return self.rebuild(node)
+        if plain and builtin in _SCOPE_BUILTINS_WITHOUT_ARGUMENTS and not self.in_class:
+            return self._variables(node, builtin)
         if builtin in _SCOPE_BUILTINS or (builtin in _SCOPE_BUILTINS_WITHOUT_ARGUMENTS and plain):
             self.refused.add(node, unsupported.SCOPE)
         args = self.visit_all(node.args)
@@ -190,6 +193,13 @@ class ExpressionRewriter(FusingRewriter):
             return self.rebuild(node)
         value = context_call("mapping", [self.visit(node.value)], place_of(node.value))
         return replaced(node, value=value)
+
+    def _variables(self, node: ast.Call, builtin: str) -> ast.expr:
+        """``locals()`` to ``variables(locals())``, ``dir()`` to the names in it."""
+        place = place_of(node)
+        shown = variable_names if builtin == "dir" else variables
+        own = located(ast.Call(self._inject(locals, node), [], []), place)
+        return located(ast.Call(self._inject(shown, node), [own], []), place)
 
     def _method_call_place(self, node: ast.Call, function: ast.Attribute) -> Place:
         # CPython's short way of method calls names the line of the attribute; it is not taken

@@ -76,8 +76,8 @@ class CheckpointedLoop:
             match item:
                 case ast.Yield() | ast.YieldFrom() | ast.Await() | ast.AsyncFor():
                     return item
-                case ast.Call(func=ast.Name(id="super"), args=[]):
-                    return item  # it looks for the arguments of its function
+                case ast.Call(func=ast.Name(id="super" | "locals" | "vars" | "dir"), args=[]):
+                    return item  # it looks for the arguments or the variables of its function
         return None
 
     def body(self) -> list[ast.stmt]:

@@ -41,8 +41,10 @@ assignment to names, ``try``, ``raise``, ``return``, ``yield``, ``import``, loop
 arithmetic, comparison and truth of literals and of names that are ints for certain
 (:mod:`~mooncake_py.syntax.static_integers`), and dotted global names as deep as modules go.
 
-Refused, all places at once: ``await`` and other asynchronous syntax, ``locals``, ``eval``,
-``exec``, ``vars()`` and ``dir()``, comprehensions that store in elements, names that begin with
+``locals()``, ``vars()`` and ``dir()`` are native, without the names that rewriting added.
+
+Refused, all places at once: ``await`` and other asynchronous syntax, ``eval``, ``exec``,
+``locals()`` and the like in classes, comprehensions that store in elements, names that begin with
 ``_mk_``.
 
 Order of evaluation is Python's, with one exception: ``o.m`` in ``o.m(x)`` is looked up after ``x``

@@ -23,7 +23,7 @@ _FIXES = {
     ASYNCHRONOUS: "make the differentiated part an ordinary function and await outside it",
     SCOPE: "name the variables, or use a dict of your own",
     TARGET: "write a for statement",
-    RUNS_AGAIN: "loop over the items themselves, or write super(Class, self)",
+    RUNS_AGAIN: "loop over the items themselves, write super(Class, self), name the variables",
     RESERVED: "rename them",
 }
 _NAMED = ("id", "arg", "name", "asname", "rest")

@@ -369,7 +369,7 @@ def test_setting_what_reads_the_bytes_otherwise_is_refused(name):
 def unsupported(x):
     exec("y = 1")
     z = eval("x")
-    return z * len(locals())
+    return z * eval("2.0")
 
 
 async def asynchronous(x):

@@ -47,7 +47,7 @@ def calls_text(x):
 
 def two_places(x):
     exec("y = 1")
-    return x * len(locals())
+    return x * eval("2.0")
 
 
 def takes_number(x):
@@ -160,9 +160,9 @@ UnsupportedSyntaxError: two_places uses syntax that cannot be differentiated (2 
            FILE:49:5 in two_places
              exec("y = 1")
              ^^^^^^^^^^^^^
-           FILE:50:20 in two_places
-             return x * len(locals())
-                            ^^^^^^^^
+           FILE:50:16 in two_places
+             return x * eval("2.0")
+                        ^^^^^^^^^^^
   fix:   name the variables, or use a dict of your own
 """,
     "takes_number": """

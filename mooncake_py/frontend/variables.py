@@ -1,0 +1,40 @@
+"""The variables of a rewritten function, as `locals` shows those of the user's."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from mooncake_py.syntax.nodes import PREFIX
+
+__all__ = ["variable_names", "variables"]
+
+SHOWN = f"{PREFIX}shown"
+
+
+def variables(own: dict[str, Any]) -> dict[str, Any]:
+    """Return what `locals` gives in the user's function, of what it gives in the rewritten one.
+
+    Before Python 3.13 that is one dict for each call of the function, which every ``locals()``
+    brings up to date; from then on it is a new one each time.
+    """
+    return brought_up_to_date(own, 2)
+
+
+def variable_names(own: dict[str, Any]) -> list[str]:
+    """Return what ``dir()`` gives in the user's function."""
+    return sorted(brought_up_to_date(own, 2))
+
+
+def brought_up_to_date(own: dict[str, Any], depth: int) -> dict[str, Any]:
+    """Return the dict of the frame so many calls above, with the variables as they are now."""
+    shown = own.setdefault(SHOWN, {})
+    code = sys._getframe(depth).f_code
+    for name in (*code.co_varnames, *code.co_cellvars, *code.co_freevars):
+        if name.startswith(PREFIX):
+            continue
+        if name in own:
+            shown[name] = own[name]
+        else:
+            shown.pop(name, None)
+    return shown
