@@ -15,7 +15,6 @@ import weakref
 
 import numpy as np
 import pytest
-from scipy._lib._bunch import _make_tuple_bunch
 
 from mooncake_py import grad
 from mooncake_py.errors import DerivativeDropError, MissingRuleError
@@ -31,33 +30,6 @@ def ntrep(x):
     NT = collections.namedtuple("NT", "a b")
     n = NT(x[0], x[1])._replace(a=x[2])
     return n.a * n.b + sum(n._asdict().values())
-
-
-Summary = _make_tuple_bunch("Summary", ["mean", "least"], ["extra"])
-summary = Summary(1.0, 2.0, extra=5.0)
-
-
-@programs(X)
-def results_of_scipy(x):
-    s = Summary(x.mean(), x.min(), extra=x[1])
-    mean, least = s
-    s.extra = s.extra * 2
-    s.note = mean
-    try:
-        s.mean = 3.0
-    except AttributeError as error:
-        s.note = mean * len(str(error))
-    return mean * s.least + s.extra * least * s.note
-
-
-def test_attributes_of_results_of_scipy_are_put_back():
-    def f(x):
-        old = summary.extra
-        summary.extra = x[0]
-        return old * summary.extra * summary.mean
-
-    np.testing.assert_array_equal(grad(f)(X), [5.0, 0.0, 0.0])
-    assert summary.extra == 5.0
 
 
 @programs(X)
