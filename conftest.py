@@ -14,6 +14,7 @@ NEEDS = {
         "docs/scipy.md",
         "docs/quick_start.md",
         "docs/solvers.md",
+        "docs/language.md",
     ],
     "networkx": ["mooncake_py/rules/networkx.py"],
     "numba": ["docs/compiled.md", "docs/numba.md"],

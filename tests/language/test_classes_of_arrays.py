@@ -421,7 +421,13 @@ def test_in_debug_mode_and_by_recomputing(program: Program) -> None:
     with debug_mode():
         assert_allclose(grad(f)(X), g)
     assert_allclose(grad(lambda x: checkpoint(f, x))(X), g)
-    assert_allclose(grad(f, compile=True)(X), g)
+
+
+@pytest.mark.without_modes("the value is a plain array inside another derivative")
+@pytest.mark.parametrize("program", programs, ids=str)
+def test_compiled(program: Program) -> None:
+    pytest.importorskip("numba")
+    assert_allclose(grad(program.f, compile=True)(X), grad(program.f)(X))
 
 
 # Arguments of such classes.
