@@ -62,7 +62,7 @@ from mooncake_py.frontend.loops import CheckpointedLoop, is_checkpointed
 from mooncake_py.frontend.patterns import case_test, chained, conjunction
 from mooncake_py.frontend.tried_loops import LoopRewriter
 from mooncake_py.syntax import unsupported
-from mooncake_py.syntax.compiled import FunctionNode
+from mooncake_py.syntax.compiled import FunctionNode, walk_code
 from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import (
     CONTEXT,
@@ -99,7 +99,8 @@ def rewrite(
 ) -> Rewritten:
     """Rewrite one function; its globals are read to recognise modules and builtins.
 
-    If it is to be compiled in parts, each loop is tried first: see `compiled_loops`.
+    If it is to be compiled in parts, each loop is tried first: see `compiled_loops`.  That binds
+    only what is read afterwards, by its name.
     Raise an `UnsupportedSyntaxError` that names every place that cannot be rewritten.
     """
     node = source.node
@@ -111,7 +112,7 @@ def rewrite(
     refused.add_reserved_names(node)
     rewriter = FunctionRewriter(names, statics, found.steady(), source, refused)
     rewriter.found = found
-    if in_parts and isinstance(node, ast.FunctionDef):
+    if in_parts and isinstance(node, ast.FunctionDef) and not reads_by_name(code):
         rewriter.compiled = CompiledLoops(code, node)
     new = rewriter.function(node)
     refused.raise_if_any()
@@ -122,6 +123,12 @@ def rewrite(
         _stored(found, found.global_names),
         _stored(found, found.nonlocal_names),
     )
+
+
+def reads_by_name(code: CodeType) -> bool:
+    """Tell whether a function may read variables that its text does not name."""
+    names = {name for part in walk_code(code) for name in part.co_names}
+    return not names.isdisjoint(("locals", "vars", "dir"))
 
 
 def _stored(found: Bindings, declared: set[str]) -> frozenset[str]:

@@ -111,6 +111,8 @@ def on_numbers(b: Builder, op: str, x: Number, y: Number) -> Number:
     """Return the result of an operator on two numbers."""
     is_int = REAL.isdisjoint((x.kind, y.kind))
     kind = FLOAT if op == "truediv" or not is_int else INT
+    if x.kind == y.kind == BOOL and {x.type, y.type} != {"bool"}:
+        raise Unfit("arithmetic on truths of NumPy", b.place)  # not of ints: ``+`` is ``or``
     if op == "pow" and BOOL in (x.kind, y.kind):
         raise Unfit("a power of truths", b.place)  # slopes of powers are of numbers
     if op == "pow" and kind == INT:

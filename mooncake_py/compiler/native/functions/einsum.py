@@ -49,6 +49,8 @@ def einsum(b: Builder, args: Sequence[Value], given: Given) -> Value:
 
     extents = [sizes[letter] for letter in order]
     if not letters.result:
+        if given:
+            raise Unfit("einsum by a path, which returns an array without axes", b.place)
         return Number(as_kind(total(b, extents, term), FLOAT, kind), NUMPY_TYPES[kind])
     sums = b.new([sizes[letter] for letter in letters.result], FLOAT, zero=True)
     own = [order.index(letter) for letter in letters.result]

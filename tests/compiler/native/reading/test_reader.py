@@ -91,6 +91,8 @@ def test_what_is_refused_is_said():
     assert "view" in why(view, x)
     assert "may not be bound" in why(unbound, x)
     assert "calls itself" in why(itself, x)
+    assert "truths of NumPy" in why(lambda x: np.isfinite(x[0]) + True, x)
+    assert "by a path" in why(lambda x: np.einsum("i,i->", x, x, optimize=True), x)
     assert "power of truths" in why(lambda x: x[0] ** (x[1] > 0), x)
 
 
