@@ -55,7 +55,6 @@ def test_elements_of_a_copy_may_be_written() -> None:
     assert_array_equal(a.toarray(), np.eye(3))
 
 
-@pytest.mark.plain  # debug mode finds that a kernel keeps zeros, on purpose
 @pytest.mark.parametrize("form", ["csr", "csc", "bsr", "coo", "dia"])
 def test_elements_that_vanish_keep_their_derivative(form: str) -> None:
     a = sparse.csr_array(np.diag(X)).asformat(form)
@@ -75,7 +74,6 @@ def test_a_zero_cotangent_meets_an_infinite_element() -> None:
     assert_array_equal(grad(f)(np.array([np.inf, np.nan, 2.0])), [0.0, 0.0, 1.0])
 
 
-@pytest.mark.plain  # debug mode finds that a kernel keeps zeros, on purpose
 @pytest.mark.parametrize("form", ["csr", "bsr", "lil", "dia"])
 def test_matrices_of_ints_and_truths_are_made_beside(form: str) -> None:
     whole = DENSE[1:].astype(int)
@@ -134,7 +132,6 @@ def test_gradient_of_the_solution_of_an_active_matrix() -> None:
     check(lambda x: np.sum(linalg.spsolve(shifted(x), x)), X)
 
 
-@pytest.mark.plain  # debug mode finds that the kernel returns nan
 @pytest.mark.without_modes("differences of what is not a number say nothing")
 @pytest.mark.filterwarnings("ignore:Matrix is exactly singular")
 def test_a_singular_system_is_nan_and_so_is_its_derivative() -> None:
