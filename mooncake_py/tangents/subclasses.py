@@ -113,6 +113,10 @@ def with_attributes(a: ndarray, like: ndarray, fields: dict[Any, Any] | None = N
     return made
 
 
+SETTER = getattr(ndarray, "_set_shape", None)
+"""What np.matrix uses from NumPy 2.5 on, where assignments of shapes warn."""
+
+
 def set_shape(a: ndarray, shape: Any) -> None:
     """Set the shape of an array in place, for which NumPy would run ``__array_finalize__``."""
     kind: Any = type(a)
@@ -123,6 +127,9 @@ def set_shape(a: ndarray, shape: Any) -> None:
     unbound: Any = a
     unbound.__class__ = layout
     try:
-        a.shape = shape
+        if SETTER is None:
+            a.shape = shape
+        else:
+            SETTER(a, shape)
     finally:
         unbound.__class__ = kind
