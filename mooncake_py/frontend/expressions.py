@@ -43,6 +43,8 @@ _NOT_CONSTANT: Any = object()
 class ExpressionRewriter(FusingRewriter):
     """Expressions to expressions whose operations are calls of the context."""
 
+    in_class = False
+
     def __init__(
         self,
         names: Names,

@@ -139,7 +139,6 @@ class FunctionRewriter(LoopRewriter):
     """Statements, and the function as a whole."""
 
     depth = 0  # of match statements
-    in_class = False
     loops = 0  # whose bodies have become functions
     compiled: CompiledLoops | None = None
 
