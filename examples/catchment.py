@@ -19,6 +19,7 @@ from diagnostics import largest_difference, seconds
 from numba import njit
 from numpy.typing import NDArray
 from optimization import minimize
+from pictures import OUTPUT, plotter, save
 
 from mooncake_py import value_and_grad
 
@@ -89,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Fit, and report what was found and what it cost."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="only a few iterations")
-    parser.add_argument("--plot", type=Path, default=Path("catchment.png"), metavar="FILE")
+    parser.add_argument("--plot", type=Path, default=OUTPUT / "catchment.png", metavar="FILE")
     options = parser.parse_args(arguments)
 
     given = weather(DAYS)
@@ -131,13 +132,9 @@ def report_times(guess: Array, *given: Array) -> None:
 
 def plot(file: Path, given: tuple[Array, Array, Array], measured: Array, fitted: Array) -> None:
     """Save a picture of measured and fitted flow in three of the years, if matplotlib is there."""
-    try:
-        import matplotlib
-    except ImportError:
+    plt = plotter()
+    if plt is None:
         return
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
     flow = np.empty(DAYS)
     simulate(np.exp(fitted), *given, flow)
     shown = slice(DAYS - 3 * 365, DAYS)
@@ -146,9 +143,7 @@ def plot(file: Path, given: tuple[Array, Array, Array], measured: Array, fitted:
     axes.plot(flow[shown], color="tab:blue", label="fitted")
     axes.set(xlabel="day", ylabel="flow, mm/day", title="Flow from a catchment")
     axes.legend()
-    figure.savefig(file, dpi=120, bbox_inches="tight")
-    plt.close(figure)
-    print(f"picture saved as {file}")
+    save(figure, file)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import numpy as np
 from diagnostics import largest_difference, seconds
 from numpy.typing import NDArray
 from optimization import minimize
+from pictures import OUTPUT, plotter, save
 
 from mooncake_py import value_and_grad
 
@@ -59,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Recover the plate, and report how well and at what cost."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a small plate, a few iterations")
-    parser.add_argument("--plot", type=Path, default=Path("heat_inversion.png"), metavar="FILE")
+    parser.add_argument("--plot", type=Path, default=OUTPUT / "heat_inversion.png", metavar="FILE")
     options = parser.parse_args(arguments)
     size, steps, iterations = (40, 40, 25) if options.quick else (120, 300, 150)
 
@@ -104,20 +105,14 @@ def relative_error(guess: Array, truth: Array) -> float:
 
 def plot(file: Path, plates: dict[str, Array]) -> None:
     """Save the plates side by side, if matplotlib is there."""
-    try:
-        import matplotlib
-    except ImportError:
+    plt = plotter()
+    if plt is None:
         return
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
     figure, axes = plt.subplots(1, len(plates), figsize=(4 * len(plates), 4))
     for panel, (title, plate) in zip(axes, plates.items(), strict=True):
         panel.imshow(plate, vmin=0.0, vmax=100.0, cmap="inferno")
         panel.set(title=title, xticks=[], yticks=[])
-    figure.savefig(file, dpi=120, bbox_inches="tight")
-    plt.close(figure)
-    print(f"picture saved as {file}")
+    save(figure, file)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import numpy as np
 from diagnostics import largest_difference, seconds
 from numpy.typing import NDArray
 from optimization import minimize
+from pictures import OUTPUT, plotter, save
 
 from mooncake_py import value_and_grad
 
@@ -93,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Fit, and report what was found and what it cost."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="only a few iterations")
-    parser.add_argument("--plot", type=Path, default=Path("lynx_hare.png"), metavar="FILE")
+    parser.add_argument("--plot", type=Path, default=OUTPUT / "lynx_hare.png", metavar="FILE")
     options = parser.parse_args(arguments)
 
     table = np.loadtxt(DATA, delimiter=",", comments="#", skiprows=2)
@@ -123,13 +124,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def plot(file: Path, years: Array, observed: Array, fitted: Array) -> None:
     """Save a picture of data and fit, if matplotlib is there."""
-    try:
-        import matplotlib
-    except ImportError:
+    plt = plotter()
+    if plt is None:
         return
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
     values = np.exp(fitted)
     trajectory = simulate(values[:4], values[4:], len(years) - 1)
     time = years[0] + np.arange(len(trajectory)) / STEPS_PER_YEAR
@@ -140,9 +137,7 @@ def plot(file: Path, years: Array, observed: Array, fitted: Array) -> None:
     axes.set(xlabel="year", ylabel="pelts, thousands", title="Hudson's Bay fur records")
     axes.set_xticks(np.arange(years[0], years[-1] + 1, 5, dtype=int))
     axes.legend()
-    figure.savefig(file, dpi=120, bbox_inches="tight")
-    plt.close(figure)
-    print(f"picture saved as {file}")
+    save(figure, file)
 
 
 if __name__ == "__main__":
