@@ -1,0 +1,82 @@
+"""What the scripts of the gallery share: a check of the gradient, its time, and pictures."""
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+matplotlib.use("Agg")
+
+Array = NDArray[np.float64]
+
+OUTPUT = Path(__file__).parents[1] / "output"
+
+
+def report(
+    function: Callable[..., Any],
+    gradient: Callable[..., tuple[Any, Array]],
+    x: Array,
+    *rest: Any,
+    step: float = 1e-5,
+    tolerance: float = 1e-6,
+) -> None:
+    """Compare a gradient with central differences in a random direction, and print its time.
+
+    Parameters
+    ----------
+    function : callable
+        From `x` and the rest of the arguments to a float.
+    gradient : callable
+        From the same arguments to the value and the gradient in `x`.
+    x : ndarray
+        The point.
+    *rest
+        The other arguments.
+    step : float
+        The length of the step of the differences, along a direction of standard normal numbers.
+    tolerance : float
+        The largest relative difference that passes.
+    """
+    direction = np.random.default_rng(0).standard_normal(x.shape)
+    slope = np.sum(gradient(x, *rest)[1] * direction)
+    forward, backward = (function(x + sign * step * direction, *rest) for sign in (1.0, -1.0))
+    expected = (forward - backward) / (2.0 * step)
+    difference = abs(slope - expected) / abs(expected)
+    assert difference < tolerance, f"derivative {slope}, by differences {expected}"
+    print(f"gradient against central differences: relative difference {difference:.1e}")
+
+    alone, both = seconds(lambda: function(x, *rest)), seconds(lambda: gradient(x, *rest))
+    print(f"function {1e3 * alone:.2f} ms, with gradient {1e3 * both:.2f} ms: ", end="")
+    print(f"{both / alone:.1f} times as long")
+
+
+def seconds(call: Callable[[], Any], rounds: int = 9) -> float:
+    """Return the median time of a call."""
+    times = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def picture_path(script: str) -> Path:
+    """Return the path on the command line, or else one in `examples/output`."""
+    parser = argparse.ArgumentParser()
+    default = OUTPUT / f"{Path(script).stem}.png"
+    parser.add_argument("picture", type=Path, nargs="?", default=default, help=f"({default})")
+    return parser.parse_args().picture
+
+
+def save(figure: Figure, picture: Path) -> None:
+    """Save a picture, on white."""
+    picture.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(picture, dpi=100, bbox_inches="tight", facecolor="white")
+    print(f"picture saved as {picture}")
