@@ -131,7 +131,7 @@ class SourceUnavailableError(MissingRuleError):
 class CompilerUnavailableError(MooncakeError, ImportError):
     """``compile=True`` was asked for, and Numba is not installed.
 
-    Fix: ``pip install "mooncake_py[compile]"``, or leave ``compile=True`` out.
+    Fix: ``pip install numba scipy``, or leave ``compile=True`` out.
     """
 
 

@@ -51,6 +51,13 @@ def test_feature_table_has_a_test_or_a_reason_in_each_row() -> None:
         assert "(../tests/" in test or here.startswith("*refused:*"), here
 
 
+def test_nothing_says_to_install_what_has_no_release() -> None:
+    """Before there is a release, `pip install mooncake_py` installs nothing of ours."""
+    sources = [*PAGES, *ROOT.glob("mooncake_py/**/*.py")]
+    wrong = re.compile(r"pip install ['\"]?mooncake_py")
+    assert [path for path in sources if wrong.search(path.read_text(encoding="utf-8"))] == []
+
+
 @pytest.mark.parametrize("name", ["example", "test"])
 def test_readme_commands_make_their_environment(name: str) -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")

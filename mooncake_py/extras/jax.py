@@ -1,13 +1,10 @@
-"""Functions written with JAX, used in ordinary NumPy code; needs the extra ``mooncake_py[jax]``."""
-
-# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
+"""Functions written with JAX, used in ordinary NumPy code; needs the extra ``jax``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-import jax
 import numpy as np
 
 from mooncake_py.extras.structure import (
@@ -17,9 +14,12 @@ from mooncake_py.extras.structure import (
     mapped,
     replacing,
 )
+from mooncake_py.optional import import_optional
 from mooncake_py.rules.declare import from_vjp
 
 __all__ = ["from_jax"]
+
+jax = import_optional("jax", "jax", __name__)
 
 
 def from_jax(function: Callable[..., Any]) -> Callable[..., Any]:

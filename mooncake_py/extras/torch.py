@@ -1,6 +1,4 @@
-"""Functions written with PyTorch, in NumPy code; needs the extra ``mooncake_py[torch]``."""
-
-# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
+"""Functions written with PyTorch, in NumPy code; needs the extra ``torch``."""
 
 from __future__ import annotations
 
@@ -8,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import torch
 
 from mooncake_py.extras.structure import (
     ForeignFunction,
@@ -18,9 +15,12 @@ from mooncake_py.extras.structure import (
     mapped,
     replacing,
 )
+from mooncake_py.optional import import_optional
 from mooncake_py.rules.declare import from_vjp
 
 __all__ = ["from_torch"]
+
+torch = import_optional("torch", "torch", __name__)
 
 
 def from_torch(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,11 +14,12 @@ from functools import cache
 from importlib.util import find_spec
 
 from mooncake_py.errors import CompilerUnavailableError, MooncakeWarning
+from mooncake_py.optional import installation
 
 __all__ = ["compiles", "require_compiler", "using"]
 
 VARIABLE = "MOONCAKE_COMPILE"
-INSTALL = 'pip install "mooncake_py[compile]"'
+INSTALL = installation("compile", "numba", "scipy")
 
 _chosen: ContextVar[bool | None] = ContextVar("mooncake_py.compile", default=None)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from typing import Any
 
 from mooncake_py.diagnostics.meter import Progress, Reporter, reporter
+from mooncake_py.optional import import_optional
 
 __all__ = ["Bars", "progress"]
 
@@ -69,14 +69,9 @@ class Bars:
     """A bar of `tqdm` for each pass, or one for the steps of checkpointed loops."""
 
     def __init__(self) -> None:
-        try:
-            self.make: Any = import_module("tqdm.auto").tqdm
-        except ModuleNotFoundError as error:
-            error.add_note(
-                "mooncake_py: progress() shows bars of tqdm: pip install 'mooncake_py[progress]', "
-                "or pass a callback"
-            )
-            raise
+        self.make: Any = import_optional(
+            "tqdm.auto", "progress", "progress() without a callback"
+        ).tqdm
         self.bar: Any = None
         self.title = ""
 

@@ -262,7 +262,6 @@ def test_bars_show_entries_or_steps(monkeypatch):
 def test_without_tqdm_the_error_says_what_to_do(monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    with pytest.raises(ModuleNotFoundError) as caught, progress():
+    with pytest.raises(ModuleNotFoundError, match="tqdm, which is not installed"), progress():
         pass
-    assert "pip install 'mooncake_py[progress]'" in caught.value.__notes__[0]
     assert new_context(None, energy, (), {}).meter is None
