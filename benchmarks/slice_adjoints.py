@@ -51,7 +51,7 @@ def prediction(r: Array) -> Adjoint:
 
 
 def in_place_factor(a: Array) -> Adjoint:
-    """The adjoint of the factor is that of `np.linalg.cholesky`."""
+    """Use the adjoint of `np.linalg.cholesky`."""
     factor = np.linalg.cholesky(a)
     a[:] = factor + np.triu(a, k=1)
     value = np.sum(a * a)
@@ -59,7 +59,7 @@ def in_place_factor(a: Array) -> Adjoint:
 
 
 def gaussian_likelihood(covariance: Array, x: Array) -> Adjoint:
-    """The solved x is final where it is read, so nothing is kept."""
+    """Keep nothing: x is solved before it is read."""
     factor = np.linalg.cholesky(covariance)
     covariance[:] = factor + np.triu(covariance, k=1)
     for i in range(len(x)):
@@ -96,7 +96,7 @@ def solve_upper(u: Any, b: Any) -> Any:
 
 
 def triangular_solve(a: Array, x: Array) -> Adjoint:
-    """The solved x is final where it is read, so nothing is kept."""
+    """Keep nothing: x is solved before it is read."""
     for i in range(len(x)):
         x[i] = (x[i] - a[i, :i] @ x[:i]) / a[i, i]
     value = np.sum(x * x)
@@ -189,7 +189,7 @@ def lu_by_dots(a: Array) -> Adjoint:
 
 
 def covariance(table: Array) -> Adjoint:
-    """The centred table is final before the loop; of the matrix nothing is read on the way back."""
+    """Read only the centred table in the reverse pass; it is final before the loop."""
     rows, columns = table.shape
     table -= np.mean(table, axis=0)
     c = np.zeros((columns, columns))
@@ -210,7 +210,7 @@ def covariance(table: Array) -> Adjoint:
 
 
 def correlation(table: Array) -> Adjoint:
-    """The scaled table has all that the way back reads, beside the scales."""
+    """Read only the scaled table and the scales in the reverse pass."""
     rows, columns = table.shape
     spread = np.std(table, axis=0)
     narrow = spread < 1e-6
@@ -263,7 +263,7 @@ def sparse_rows(data: Array, columns: Any, starts: Any, x: Array) -> Adjoint:
 
 
 def convolution(images: Array, weights: Array, bias: Array) -> Adjoint:
-    """What a window receives, and what the weights do, are products of matrices."""
+    """Compute the cotangents of windows and weights as products of matrices."""
     k = weights.shape[0]
     count, height, width, _ = images.shape
     out = np.empty((count, height - k + 1, width - k + 1, weights.shape[3]))

@@ -18,7 +18,7 @@ __all__: list[str] = []
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Say where compiled regions are kept and how much that is, or remove them."""
+    """Print the directory and the size of the cache of compiled regions, or clear it."""
     parser = argparse.ArgumentParser(
         prog="python -m mooncake_py.cache", description="Compiled regions that are kept on disk."
     )

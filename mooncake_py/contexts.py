@@ -77,7 +77,7 @@ class Context:
         return function(*args, **kwargs)
 
     def enters(self, f: FunctionType) -> bool:
-        """Tell whether the code of a Python function runs under this context too.
+        """Return whether the code of a Python function runs under this context too.
 
         By default everything but the standard library, NumPy, SciPy and this package.
         """

@@ -73,7 +73,7 @@ class Location(NamedTuple):
 
 
 def describe(what: str, *, where: Location | None = None, why: str = "", fix: str = "") -> str:
-    """Lay out a message: what happened, where, why, and the fix, each on lines of its own."""
+    """Format a message: what happened, where, why, and the fix, each on separate lines."""
     lines = [what]
     if where is not None:
         lines.append(f"  where: {where}")

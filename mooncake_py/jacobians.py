@@ -306,7 +306,7 @@ def of_chosen(f: Any, arguments: ArgumentsApart) -> tuple[Any, Any]:
 
 
 def is_leaf(value: Any) -> bool:
-    """Tell whether a value is a number or an array that can have a derivative."""
+    """Return whether a value is a number or an array that can have a derivative."""
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "fc"
     return isinstance(value, (float, complex, np.inexact))

@@ -35,7 +35,7 @@ _known: dict[str, bool] = {}
 
 
 def is_engine(file: str) -> bool:
-    """Tell whether a file of code is the engine's."""
+    """Return whether a file of code is the engine's."""
     known = _known.get(file)
     if known is None:
         known = _known[file] = file.startswith(ENGINE)

@@ -169,7 +169,7 @@ def no_derivative(rule: Rule, ctx: Reporting, argument: str) -> MissingRuleError
 
 
 def shares_memory(ctx: Mode, y: Any, nodes: Any, primals: Any, wrt: Any) -> bool:
-    """Tell whether an output is a view of an active argument: its shadow is a view as well."""
+    """Return whether an output is a view of an active argument: its shadow is a view as well."""
     if type(y) is not ndarray:
         return False
     if y.base is None:
@@ -219,7 +219,7 @@ def apply_vjp(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -
 
 
 def holds_tree(node: Any) -> bool:
-    """Tell whether an argument is or has in it something other than arrays and numbers."""
+    """Return whether an argument is or has in it something other than arrays and numbers."""
     return type(node) is TangentTree or (type(node) is list and any(map(holds_tree, node)))
 
 

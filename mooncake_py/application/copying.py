@@ -135,7 +135,7 @@ class Copier:
 
 
 def _shareable(cell: types.CellType, parts: dict[str, Any]) -> bool:
-    """Say whether a captured variable is such that nobody minds if copies of a function share it.
+    """Return whether copies of a function may share a captured variable without any effect.
 
     The identity of the function is then kept, by which rules are found.
     """

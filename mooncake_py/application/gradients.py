@@ -83,7 +83,7 @@ def mutable_gradient(value: Any, tree: TangentTree) -> Any:
 
 
 def is_dataclass(value: Any) -> bool:
-    """Tell whether a value is an instance of a dataclass, without the module that makes them."""
+    """Return whether a value is an instance of a dataclass, without the module that makes them."""
     return hasattr(type(value), "__dataclass_fields__")
 
 

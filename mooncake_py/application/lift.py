@@ -141,14 +141,14 @@ def refuse_shared(ctx: Mode, entries: Iterable[tuple[Any, ...]]) -> None:
 
 
 def stays_as_it_is(part: Any) -> bool:
-    """Tell whether a part of a container is never replaced, being an array or without numbers."""
+    """Return whether a part of a container is never replaced, being an array or without numbers."""
     if type(part) is ndarray or part is None or type(part) in (int, str, bool):
         return True
     return type(part) is not Active and type(part) not in INEXACT_SCALARS and spec_of(part).mutable
 
 
 def is_differentiable(tree: Any, seen: set[int] | None = None) -> bool:
-    """Tell whether a tree has a node anywhere."""
+    """Return whether a tree has a node anywhere."""
     if tree is None:
         return False
     if type(tree) is not TangentTree:

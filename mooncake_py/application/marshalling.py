@@ -131,12 +131,12 @@ class Contents:
                 waiting.extend(fields.values())
 
     def changed(self) -> bool:
-        """Tell whether any of them holds something else now."""
+        """Return whether any of them holds something else now."""
         return any(differ(old, spec_of(value).fields(value)) for value, old in self.held)
 
 
 def differ(old: Mapping[Any, Any], new: Any) -> bool:
-    """Tell whether two records of fields are not of the same names and the same objects."""
+    """Return whether two records of fields are not of the same names and the same objects."""
     return old.keys() != new.keys() or any(new[name] is not part for name, part in old.items())
 
 
@@ -233,7 +233,7 @@ def note_results(ctx: Recording, outputs: Any) -> None:
 
 
 def has_cotangent(tree: Any, seen: set[int]) -> bool:
-    """Tell whether anything was added to a node."""
+    """Return whether anything was added to a node."""
     if tree is None:
         return False
     if type(tree) is Active:

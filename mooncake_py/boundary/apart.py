@@ -60,7 +60,7 @@ def is_watched() -> bool:
 
 
 def begin() -> None:
-    """Let who looks out for writes know that the function of a call is about to run."""
+    """Notify the watcher of writes that the function of a call is about to run."""
     for found in _thread.watchers:
         found.begin()
 
@@ -82,7 +82,7 @@ def arguments_apart(
 
 
 def may_be_reached(value: Any) -> bool:
-    """Whether a value is an array with a derivative, whose memory may have other names."""
+    """Return whether a value is an array with a derivative, whose memory may have other names."""
     return isinstance(value, ndarray) and value.dtype.kind in "fc"
 
 

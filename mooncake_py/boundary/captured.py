@@ -41,7 +41,7 @@ class Names(NamedTuple):
 
 
 def is_closed(f: Any, arguments: Iterable[Any]) -> bool:
-    """Whether a function that is called with these arguments reaches arrays in them only."""
+    """Return whether a function that is called with these arguments reaches arrays in them only."""
     rest, seen = list(arguments), set[int]()
     while rest:  # methods of arguments may reach more
         value = rest.pop()
@@ -54,7 +54,7 @@ def is_closed(f: Any, arguments: Iterable[Any]) -> bool:
 
 
 def reaches_libraries_only(f: Any) -> bool:
-    """Whether a function reaches nothing but functions of its kind and of libraries."""
+    """Return whether a function reaches nothing but functions of its kind and of libraries."""
     rest, seen = [f], set[int]()
     while rest:
         value = rest.pop()
@@ -120,7 +120,7 @@ def package_of(value: Any) -> str:
 
 
 def is_harmless(value: Any) -> bool:
-    """Whether a value is part of a library, or holds nothing."""
+    """Return whether a value is part of a library, or holds nothing."""
     t = type(value)
     if t is ModuleType:
         return is_library(value.__name__)
@@ -135,7 +135,7 @@ def is_harmless(value: Any) -> bool:
 
 
 def is_library(module: str | None) -> bool:
-    """Whether a module is part of a library that holds no arrays of the user's."""
+    """Return whether a module is part of a library that holds no arrays of the user's."""
     return root_of(module) in LIBRARIES
 
 

@@ -19,13 +19,13 @@ PROTOCOLS = ("__array__", "__array_interface__", "to_numpy")
 
 
 def foreign_array(value: Any) -> bool:
-    """Whether a value is an array, a table or a column of another package."""
+    """Return whether a value is an array, a table or a column of another package."""
     t = type(value)
     return t.__module__.partition(".")[0] in PACKAGES and is_array_like(value)
 
 
 def is_array_like(value: Any) -> bool:
-    """Whether NumPy can make an array of a value that is none."""
+    """Return whether NumPy can make an array of a value that is none."""
     if isinstance(value, (ndarray, np.generic, type)):
         return False
     return any(hasattr(type(value), name) for name in PROTOCOLS)

@@ -92,7 +92,7 @@ class _Reader(Finder):
 
 
 def protect_what_is_read(ctx: Mode, f: Callable[..., Any]) -> None:
-    """See to it that what a function reads is on the reverse pass as it is now."""
+    """Protect the values that a function reads, so that the reverse pass finds them unchanged."""
     _Protector(ctx).visit(f)
 
 
@@ -152,7 +152,7 @@ def assign(tree: Any, g: Any, path: str, seen: set[int]) -> None:
 
 
 def fits_dtype(g: Any, dtype: np.dtype[Any]) -> bool:
-    """Tell whether a cotangent consists of numbers, real ones for a real value."""
+    """Return whether a cotangent consists of numbers, real ones for a real value."""
     return np.asarray(g).dtype.kind in ("fcbiu" if dtype.kind == "c" else "fbiu")
 
 

@@ -79,7 +79,7 @@ def ordered(value: Any) -> list[Any]:
 
 
 def is_unordered(value: Any) -> bool:
-    """Tell whether a value is a set of other things than numbers."""
+    """Return whether a value is a set of other things than numbers."""
     return isinstance(value, (set, frozenset)) and not all(
         isinstance(part, (float, complex, np.inexact)) for part in parts(value)
     )

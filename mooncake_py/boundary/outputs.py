@@ -194,7 +194,7 @@ def part_of(cotangent: Any, name: Any, path: str, misfit: Misfit) -> Any:
 
 
 def is_numeric(cotangent: Any) -> bool:
-    """Tell whether a cotangent consists of numbers."""
+    """Return whether a cotangent consists of numbers."""
     return np.asarray(cotangent).dtype.kind in "fcbiu"
 
 

@@ -133,7 +133,7 @@ class OwnMemory(Watcher):
                     self.watch_writes(running)
 
     def is_reached(self) -> bool:
-        """Whether an original was looked up."""
+        """Return whether an original was looked up."""
         return any(pair.reached for pair in self.pairs)
 
     def require_unchanged(self, ctx: Tracking) -> None:
@@ -188,7 +188,7 @@ class OwnMemory(Watcher):
 
 
 def may_meet(o: ndarray, i: Any, a: ndarray) -> bool:
-    """Whether a write to ``o[i]`` may change an array; True where indices are arrays."""
+    """Return whether a write to ``o[i]`` may change an array; True where indices are arrays."""
     part = o[i]
     if isinstance(part, ndarray) and part.base is not None:
         return overlap(part, a)

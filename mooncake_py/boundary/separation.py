@@ -146,7 +146,7 @@ class Separation(Watcher):
         return blocks
 
     def meet(self, pairs: Pairs) -> bool:
-        """Whether a differentiated argument overlaps another one."""
+        """Return whether a differentiated argument overlaps another one."""
         return any(
             self.group[key] != self.group[other]
             and (self.differentiates(key, a) or self.differentiates(other, b))
@@ -156,7 +156,7 @@ class Separation(Watcher):
         )
 
     def differentiates(self, key: Key, a: ndarray) -> bool:
-        """Whether an array of an argument is differentiated."""
+        """Return whether an array of an argument is differentiated."""
         return self.group[key] is not None and a.dtype.kind in "fc"
 
     def find_holders(self) -> None:
@@ -278,7 +278,7 @@ class Separation(Watcher):
                     raise self.written(ctx, self.named([key for key, _ in pairs]))
 
     def agree(self, pairs: Pairs) -> bool:
-        """Whether arguments still find the same in what they share: a rule has run unseen."""
+        """Return whether the memory that arguments share is unchanged after an opaque rule."""
         found: dict[int, bytes] = {}
         for key, a in pairs:
             places = cells(a).ravel().tolist()

@@ -48,7 +48,7 @@ class Survey:
                     rest.extend(parts)
 
     def holds_numbers(self) -> bool:
-        """Whether anything here has a derivative."""
+        """Return whether anything here has a derivative."""
         return any(a.dtype.kind in "fc" for a in self.arrays) or any(
             type(part) in INEXACT_SCALARS or type(part) is Active
             for _, parts in self.holders.values()
@@ -128,7 +128,7 @@ def block_of(a: ndarray) -> int:
 
 
 def overlap(a: ndarray, b: ndarray) -> bool:
-    """Whether two arrays have an element in common; True where that takes long to find out."""
+    """Return whether two arrays share an element; True if an exact test would take too long."""
     try:
         return np.shares_memory(a, b, max_work=MAX_WORK)  # type: ignore[arg-type]
     except np.exceptions.TooHardError:
@@ -148,7 +148,7 @@ class Part:
             self.places = np.asarray(cells(o)[i]) + (address(original) - address(own))
 
     def meets(self, a: ndarray) -> bool:
-        """Whether an array has an element in common with it."""
+        """Return whether an array has an element in common with it."""
         if self.view is not None:
             return overlap(self.view, a)
         if self.itemsize == a.itemsize:

@@ -51,7 +51,7 @@ class Watcher:
         """Check what was not watched, when a function has run."""
 
     def is_watched(self, o: ndarray) -> bool:
-        """Whether an array is memory of which every write must be seen."""
+        """Return whether an array is memory of which every write must be seen."""
         raise NotImplementedError
 
     def check(self, ctx: Mode, o: ndarray, i: Any) -> None:
@@ -59,7 +59,7 @@ class Watcher:
         raise NotImplementedError
 
     def watch_writes(self, ctx: ReverseMode) -> None:
-        """Let a context check what it is about to write."""
+        """Check a write in the context that is about to make it."""
         watch = ctx.__dict__.get("write_watch") or Watch(ctx)
         if self not in watch.watchers:
             watch.watchers.append(self)
@@ -104,7 +104,7 @@ class Watch:
         ctx.__dict__.update(patches)
 
     def leave(self) -> None:
-        """Let the context log as before."""
+        """Restore the context's logging."""
         for name in self.patched:
             del self.ctx.__dict__[name]
 

@@ -66,7 +66,7 @@ def refuse_writers(ctx: Mode, values: Iterable[Any], names: tuple[str, ...]) -> 
 
 
 def keeps_hash(ctx: Mode, value: Any, names: tuple[str, ...]) -> bool:
-    """Tell whether methods write nothing but the hash, which an object keeps once it is known.
+    """Return whether methods write nothing but the hash, which an object keeps once it is known.
 
     It is computed here, in sight, so that what is written is undone; from then on it is read.
     """
@@ -89,7 +89,7 @@ def keeps_hash(ctx: Mode, value: Any, names: tuple[str, ...]) -> bool:
 
 
 def would_write(values: Iterable[Any], names: tuple[str, ...]) -> bool:
-    """Whether special methods of these values change something."""
+    """Return whether special methods of these values change something."""
     return any(writer(type(value), names) is not None for value in reachable(values))
 
 
@@ -189,7 +189,7 @@ class _Search:
 
 
 def _changes(code: CodeType, instruction: dis.Instruction, stores: frozenset[str]) -> bool:
-    """Tell whether an instruction changes something that outlives the call."""
+    """Return whether an instruction changes something that outlives the call."""
     name, value = instruction.opname, cast(Any, instruction.argval)
     if name in CAPTURED_STORES:
         return value in code.co_freevars

@@ -75,5 +75,5 @@ def is_number(value: Any) -> bool:
 
 
 def can_vary(number: Any) -> bool:
-    """Tell whether a number, or those of an array, could have a derivative."""
+    """Return whether a number, or those of an array, could have a derivative."""
     return not isinstance(number, ndarray) or number.dtype.kind in "fcO"

@@ -54,13 +54,13 @@ def readable(ctx: Mode, f: Any, value: Any) -> Any:
 
 @functools.lru_cache(maxsize=512)
 def belongs_to_numpy(f: Any) -> bool:
-    """Tell whether a function is NumPy's, or one in terms of which a replacement is written."""
+    """Return whether a function is NumPy's, or one in terms of which a replacement is written."""
     module = getattr(getattr(f, "__objclass__", f), "__module__", None) or ""
     return isinstance(f, np.ufunc) or module.partition(".")[0] in ("numpy", "mooncake_py")
 
 
 def is_sequence(value: Any) -> bool:
-    """Tell whether NumPy would take a value for a sequence."""
+    """Return whether NumPy would take a value for a sequence."""
     if isinstance(value, (list, tuple, deque)):
         return True
     t = type(value)

@@ -42,7 +42,7 @@ def refill(s: set[Any], elements: Any) -> None:
 
 
 def is_ordered(s: set[Any], elements: list[Any]) -> bool:
-    """Tell whether the elements of a set are these, in this order."""
+    """Return whether the elements of a set are these, in this order."""
     return len(s) == len(elements) and all(map(operator.is_, set.__iter__(s), elements))
 
 

@@ -82,7 +82,7 @@ class Meter:
         self.due = self.begun + to.every
 
     def tell(self) -> None:
-        """Tell how far it is; derivatives that the callback takes itself are not reported."""
+        """Report the progress to the callback, but not that of derivatives it takes itself."""
         if self.to.closed:
             return
         left = len(self.tape)

@@ -23,7 +23,7 @@ NUMPY_SETTINGS = frozenset(
 
 
 def is_native_module(module: str | None) -> bool:
-    """Tell whether Python code of a module runs as it is."""
+    """Return whether Python code of a module runs as it is."""
     root = (module or "").partition(".")[0]
     return root in NATIVE_MODULES or module in NUMPY_SETTINGS
 

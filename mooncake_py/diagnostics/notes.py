@@ -39,7 +39,7 @@ def add_place(error: Exception) -> None:
 
 
 def name_adjoint(error: Exception, entry: tuple[Any, ...]) -> None:
-    """Say whose adjoint raised an exception, and where it was called if the entry knows."""
+    """Add a note with the function whose adjoint raised, and the line of its call if known."""
     position = next((part for part in entry if type(part) is Position), None)
     rule = next((part for part in entry if isinstance(part, Rule)), None)
     where = place_at(position)
@@ -52,13 +52,13 @@ def name_adjoint(error: Exception, entry: tuple[Any, ...]) -> None:
 
 
 def note_adjoint(error: Exception, operation: str, where: Location | None) -> None:
-    """Say which operation was being reversed when its adjoint raised an exception."""
+    """Add a note that names the operation whose adjoint raised an exception."""
     place = f", run at {where}" if where is not None else "; debug=True names the line"
     error.add_note(f"mooncake_py: in the adjoint of {operation}{place}")
 
 
 def locate(error: MooncakeError, where: Location | None) -> None:
-    """Say in an error of this package where it arose, unless it says so already."""
+    """Add the user's line to an error of this package, unless it has one."""
     if error.where is None and where is not None:
         error.where = where
         error.args = (describe(error.what, where=where, why=error.why, fix=error.fix),)

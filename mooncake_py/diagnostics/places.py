@@ -32,7 +32,7 @@ OWN = (PACKAGE, GENERATED)
 
 
 def is_rewritten(code: CodeType) -> bool:
-    """Tell whether code was rewritten by the engine."""
+    """Return whether code was rewritten by the engine."""
     return "_mk_ctx" in code.co_varnames or "_mk_ctx" in code.co_freevars
 
 
@@ -42,7 +42,7 @@ INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 
 @lru_cache(maxsize=256)
 def is_library(file: str) -> bool:
-    """Tell whether a file is installed, not written by whoever reads a message about it.
+    """Return whether a file is installed, not written by whoever reads a message about it.
 
     Code without a file that could be derived all the same was made by a library.
     """
@@ -82,7 +82,7 @@ def position_for_rule(origin: Location) -> Position | None:
 
 
 def name_library(error: MooncakeError) -> None:
-    """Say in an error that arose within a library's code where there, beside the user's line."""
+    """Add the library's line to an error that arose in a library, after the user's line."""
     where, innermost = current_place(2)
     if innermost is None or innermost == where or error.where != where:
         return

@@ -59,7 +59,7 @@ def replaced_by(code: CodeType) -> str | None:
 
 
 def is_defined_by(code: CodeType, value: Any) -> bool:
-    """Tell whether a function, as users see it, was defined at the same place as `code`."""
+    """Return whether a function, as users see it, was defined at the same place as `code`."""
     function = getattr(value, "__wrapped__", value)
     own = function.__code__ if type(function) is FunctionType else None
     return own is not None and (own.co_filename, own.co_firstlineno) == (
@@ -90,7 +90,7 @@ def rank(module: str, contents: Any, name: str) -> tuple[Any, ...]:
 
 
 def is_public(module: str) -> bool:
-    """Tell whether no part of a module's name is private or of a low level."""
+    """Return whether no part of a module's name is private or of a low level."""
     parts = module.split(".")
     return (
         not any(part.startswith("_") for part in parts)

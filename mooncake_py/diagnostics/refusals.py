@@ -118,7 +118,7 @@ def other_way(f: Any, values: Any) -> str:
 
 
 def is_view_of_subclass(f: Any, values: Any) -> bool:
-    """Whether an array was to become one of a subclass of ndarray."""
+    """Return whether an array was to become one of a subclass of ndarray."""
     return f is ndarray.view and any(
         isinstance(v, type) and issubclass(v, ndarray) and v is not ndarray for v in values
     )

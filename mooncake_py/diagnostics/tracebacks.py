@@ -53,7 +53,7 @@ def hint() -> str:
 
 
 def is_visible(frame: FrameType) -> bool:
-    """Tell whether a frame would be there without differentiation."""
+    """Return whether a frame would be there without differentiation."""
     return not frame.f_code.co_filename.startswith(OWN)
 
 

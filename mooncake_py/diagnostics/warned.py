@@ -43,7 +43,7 @@ class _Text:
     pattern = NEVER
 
     def match(self, text: str) -> bool:
-        """Whether this may be a warning to be redirected."""
+        """Return whether this may be a warning to be redirected."""
         if _pending.busy:
             return False
         frame: FrameType | None = sys._getframe(1)
@@ -61,7 +61,7 @@ class _Module:
     pattern = NEVER
 
     def match(self, module: str) -> bool:
-        """Whether a warning names this package or its generated code, whoever warned."""
+        """Return whether a warning names this package or its generated code, whoever warned."""
         if module != _pending.module and not module.startswith("mooncake_py"):
             _pending.frame = None  # it counted frames (``stacklevel=2``), and got out of here
         return _pending.frame is not None

@@ -24,7 +24,7 @@ def differentiable_positions(args: Sequence[Any]) -> list[int]:
 
 
 def has_derivative(value: Any) -> bool:
-    """Tell whether a value is a float or complex number or array."""
+    """Return whether a value is a float or complex number or array."""
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "fc"
     return isinstance(value, (float, complex, np.inexact))

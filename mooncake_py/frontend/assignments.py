@@ -57,7 +57,7 @@ class AssignmentRewriter(ExpressionRewriter):
     """Assignments of every form, and the targets of ``for`` and ``with``."""
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        """``o[i] = v`` to ``C.setitem(o, i, v)``, and so on for each target."""
+        """Rewrite ``o[i] = v`` to ``C.setitem(o, i, v)``, and so on for each target."""
         if all(isinstance(target, ast.Name) for target in node.targets):
             return replaced(node, value=self.visit(node.value))
         if len(node.targets) == 1:
@@ -71,7 +71,7 @@ class AssignmentRewriter(ExpressionRewriter):
         return result + used.delete(place)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
-        """As an assignment; a function never evaluates annotations."""
+        """Rewrite as an assignment; a function never evaluates annotations."""
         if isinstance(node.target, ast.Name):
             return node if node.value is None else replaced(node, value=self.visit(node.value))
         if node.value is not None:
@@ -143,14 +143,14 @@ class AssignmentRewriter(ExpressionRewriter):
         return _with_leaves(target, iter(names)), stores
 
     def bind_loop(self, target: Any) -> tuple[ast.expr, list[ast.stmt]]:
-        """As `_bind`, for targets that a statement binds before its body runs."""
+        """Bind as `_bind` does, for targets that a statement binds before its body runs."""
         used = Temporaries()
         place = place_of(target)
         bound, stores = self._bind(target, place, used)
         return bound, stores + used.delete(place)
 
     def bind_manager(self, target: Any) -> tuple[ast.expr, list[ast.stmt]]:
-        """As `bind_loop`, for a value that is not unpacked yet."""
+        """Bind as `bind_loop` does, for a value that is not unpacked yet."""
         if isinstance(target, ast.Name):
             return target, []
         used = Temporaries()
@@ -162,7 +162,7 @@ class AssignmentRewriter(ExpressionRewriter):
     # augmented assignment
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        """``x += v`` to ``x = C.iadd(x, v)``."""
+        """Rewrite ``x += v`` to ``x = C.iadd(x, v)``."""
         target = node.target
         place = place_of(node)
         if isinstance(target, ast.Name):
@@ -190,7 +190,7 @@ class AssignmentRewriter(ExpressionRewriter):
         return statement(context_call(kinds[0], [name, owner, key, value], place), place)
 
     def _may_change(self, part: ast.AST, target: ast.expr) -> bool:
-        """Whether a part of a value may change what the target holds.
+        """Return whether a part of a value may change what the target holds.
 
         An attribute that is changed may be so by properties and operators too.
         """
@@ -234,7 +234,7 @@ class AssignmentRewriter(ExpressionRewriter):
     # deletion
 
     def visit_Delete(self, node: ast.Delete) -> Any:
-        """``del o[i]`` to ``C.delitem(o, i)``."""
+        """Rewrite ``del o[i]`` to ``C.delitem(o, i)``."""
         return [self._delete(leaf, node) for target in node.targets for leaf in leaves(target)]
 
     def _delete(self, target: Any, node: ast.Delete) -> ast.stmt:
@@ -251,7 +251,7 @@ class AssignmentRewriter(ExpressionRewriter):
     # order of evaluation
 
     def order_is_free(self, target: Any, value: ast.expr) -> bool:
-        """Whether the parts of a target may be evaluated before the value."""
+        """Return whether the parts of a target may be evaluated before the value."""
         if self._is_fixed(value):
             return True
         parts = [target.value]
@@ -262,7 +262,7 @@ class AssignmentRewriter(ExpressionRewriter):
         return not any(isinstance(part, ast.NamedExpr) for part in walk(value))
 
     def _is_fixed(self, node: ast.expr | None) -> bool:
-        """Whether nothing that runs meanwhile can change an expression, nor it anything."""
+        """Return whether nothing that runs meanwhile can change an expression, nor it anything."""
         match node:
             case None | ast.Constant():
                 return True
@@ -280,7 +280,7 @@ class AssignmentRewriter(ExpressionRewriter):
 
 
 def _pairs_up(target: ast.Tuple | ast.List, value: ast.expr) -> bool:
-    """Whether a display gives its values to a flat list of targets: nothing to take apart."""
+    """Return whether a display is assigned to a flat list of targets, without unpacking."""
     return isinstance(value, ast.Tuple | ast.List) and not any(map(pattern, target.elts))
 
 

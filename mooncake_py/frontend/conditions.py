@@ -38,7 +38,7 @@ class ConditionRewriter(Rebuilder):
     statics: StaticInts
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        """``a < b`` to ``C.lt(a, b)``, ``a < b < c`` to ``C.lt(a, b) and C.lt(b, c)``."""
+        """Rewrite ``a < b`` to ``C.lt(a, b)``, ``a < b < c`` to ``C.lt(a, b) and C.lt(b, c)``."""
         operands = [node.left, *node.comparators]
         if all(isinstance(op, _IDENTITY) for op in node.ops) or all(map(self._native, operands)):
             return self.rebuild(node)
@@ -60,7 +60,7 @@ class ConditionRewriter(Rebuilder):
         return links[0] if len(links) == 1 else located(ast.BoolOp(ast.And(), links), place)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
-        """``a or b`` to ``C.chosen if C.choose(a) else b``."""
+        """Rewrite ``a or b`` to ``C.chosen if C.choose(a) else b``."""
         last = self.visit(node.values[-1])
         for operand in reversed(node.values[:-1]):
             value = self.visit(operand)
@@ -118,11 +118,11 @@ class ConditionRewriter(Rebuilder):
         return replaced(node, elts=elements)
 
     def _native(self, node: ast.expr) -> bool:
-        """Tell whether Python's own comparison and truth are right for certain."""
+        """Return whether Python's own comparison and truth are right for certain."""
         return isinstance(node, ast.Constant) or self.statics.holds(node)
 
     def _is_boolean(self, node: ast.expr) -> bool:
-        """Tell whether the truth of an expression can be left to Python."""
+        """Return whether the truth of an expression can be left to Python."""
         if isinstance(node, ast.Compare) or self._native(node):
             return True
         if isinstance(node, ast.UnaryOp):

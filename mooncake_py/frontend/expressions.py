@@ -65,7 +65,7 @@ class ExpressionRewriter(FusingRewriter):
     # operators
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        """``a + b`` to ``C.add(a, b)``."""
+        """Rewrite ``a + b`` to ``C.add(a, b)``."""
         if is_literal(node):
             return node
         if self.statics.holds(node):
@@ -79,7 +79,7 @@ class ExpressionRewriter(FusingRewriter):
         return context_call(BINARY[type(node.op)], operands, place_of(node))
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
-        """``-a`` to ``C.neg(a)``."""
+        """Rewrite ``-a`` to ``C.neg(a)``."""
         if is_literal(node):
             return node
         if self.peeks and not self.statics.holds(node):
@@ -94,7 +94,7 @@ class ExpressionRewriter(FusingRewriter):
         return context_call(UNARY[type(node.op)], [self.visit(node.operand)], place_of(node))
 
     def _peeked(self, name: str, node: ast.expr, *operands: ast.expr) -> ast.expr:
-        """``a + b`` to ``C.peek_operator("add", a, b)``, which runs no code of theirs."""
+        """Rewrite ``a + b`` to ``C.peek_operator("add", a, b)``, which runs no user code."""
         place = place_of(node)
         args = [constant(name, place), *map(self.visit, operands)]
         return context_call("peek_operator", args, place)
@@ -102,19 +102,19 @@ class ExpressionRewriter(FusingRewriter):
     # attributes and elements
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        """``o.name`` to ``C.getattr(o, "name")``."""
+        """Rewrite ``o.name`` to ``C.getattr(o, "name")``."""
         if self.names.module(node.value) is not None:
             return node
         name = constant(self.mangled(node.attr), place_of(node))
         return context_call("getattr", [self.visit(node.value), name], attribute_place(node, node))
 
     def peek(self, node: Any) -> ast.expr:
-        """``o.name`` to ``C.peek(o, "name")``."""
+        """Rewrite ``o.name`` to ``C.peek(o, "name")``."""
         name = constant(self.mangled(node.attr), place_of(node))
         return context_call("peek", [self.visit(node.value), name], attribute_place(node, node))
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        """``o[i]`` to ``C.getitem(o, i)``."""
+        """Rewrite ``o[i]`` to ``C.getitem(o, i)``."""
         operands = [self.visit(node.value), self.index(node.slice)]
         return context_call("getitem", operands, place_of(node))
 
@@ -154,7 +154,7 @@ class ExpressionRewriter(FusingRewriter):
     # calls
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        """``f(x)`` to ``C.call(f, x)``, ``o.m(x)`` to ``C.method(o, "m", x)``."""
+        """Rewrite ``f(x)`` to ``C.call(f, x)``, ``o.m(x)`` to ``C.method(o, "m", x)``."""
         function = node.func
         fused = self.fused(node)
         if fused is not None:
@@ -190,14 +190,14 @@ class ExpressionRewriter(FusingRewriter):
         return context_call("method", args, place, keywords)
 
     def _keyword(self, node: ast.keyword) -> ast.keyword:
-        """``**d`` to ``**C.mapping(d)``."""
+        """Rewrite ``**d`` to ``**C.mapping(d)``."""
         if node.arg is not None:
             return self.rebuild(node)
         value = context_call("mapping", [self.visit(node.value)], place_of(node.value))
         return replaced(node, value=value)
 
     def _variables(self, node: ast.Call, builtin: str) -> ast.expr:
-        """``locals()`` to ``variables(locals())``, ``dir()`` to the names in it."""
+        """Rewrite ``locals()`` to ``variables(locals())``, ``dir()`` to the names in it."""
         place = place_of(node)
         shown = variable_names if builtin == "dir" else variables
         own = located(ast.Call(self._inject(locals, node), [], []), place)
@@ -214,14 +214,14 @@ class ExpressionRewriter(FusingRewriter):
         return attribute_place(function, node)
 
     def visit_Starred(self, node: ast.Starred) -> ast.expr:
-        """``*x`` to ``*C.iter(x)``."""
+        """Rewrite ``*x`` to ``*C.iter(x)``."""
         value = context_call("iter", [self.visit(node.value)], place_of(node.value))
         return replaced(node, value=value)
 
     # scopes
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
-        """Defaults only."""
+        """Rewrite the defaults only."""
         return replaced(node, args=self.defaults(node.args))
 
     def defaults(self, node: ast.arguments) -> ast.arguments:
@@ -275,7 +275,7 @@ class ExpressionRewriter(FusingRewriter):
     # the rest
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
-        """``{x!r:>9}`` to ``{C.format(x, "r", ">9")}``."""
+        """Rewrite ``{x!r:>9}`` to ``{C.format(x, "r", ">9")}``."""
         place = place_of(node.value)
         conversion = constant("" if node.conversion == -1 else chr(node.conversion), place)
         spec = constant("", place) if node.format_spec is None else self.visit(node.format_spec)
@@ -283,12 +283,12 @@ class ExpressionRewriter(FusingRewriter):
         return replaced(node, value=text, conversion=-1, format_spec=None)
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.expr:
-        """``yield from e`` to ``yield from C.delegate(e)``."""
+        """Rewrite ``yield from e`` to ``yield from C.delegate(e)``."""
         value = context_call("delegate", [self.visit(node.value)], place_of(node.value))
         return replaced(node, value=value)
 
     def visit_Await(self, node: Any) -> Any:
-        """Refuse."""
+        """Refuse asynchronous code."""
         self.refused.add(node, unsupported.ASYNCHRONOUS)
         return node
 

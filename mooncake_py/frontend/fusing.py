@@ -67,7 +67,7 @@ class FusingRewriter(ConditionRewriter):
         return index
 
     def fused(self, node: ast.expr) -> ast.expr | None:
-        """``a * b + c`` and ``math.sin(x[i])``: an expression of several operations."""
+        """Fuse an expression of several operations: ``a * b + c``, ``math.sin(x[i])``."""
         found = read_expression(node, self.names, self.spans)
         if found is None or not found[0].values:
             return None
@@ -78,13 +78,13 @@ class FusingRewriter(ConditionRewriter):
         return self.run_statement(statement, one_by_one(statement), reader, node)
 
     def can_peek(self, node: ast.expr) -> bool:
-        """Whether an expression is an attribute that what is tried may read before its turn."""
+        """Return whether an expression is an attribute that a trial may read out of order."""
         return self.spans and isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
 
     def fused_augmented(
         self, node: ast.AugAssign, old: ast.Name | ast.Attribute
     ) -> ast.expr | None:
-        """``s += a * b`` with operand s, in place where s is an array."""
+        """Fuse ``s += a * b`` with operand s, in place if s is an array."""
         found = read_expression(node.value, self.names, self.spans)
         if found is None or type(node.op) not in ARITHMETIC:
             return None
@@ -101,7 +101,7 @@ class FusingRewriter(ConditionRewriter):
     def fused_store(
         self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, target: Any, value: ast.expr
     ) -> ast.expr | None:
-        """``x[i] = e`` and ``x[i] op= e`` for elements and slices of what a name is bound to."""
+        """Fuse ``x[i] = e`` and ``x[i] op= e`` for elements and slices of the value of a name."""
         augments = isinstance(node, ast.AugAssign)
         if (
             (isinstance(node, ast.AugAssign) and type(node.op) not in ARITHMETIC)
@@ -143,7 +143,7 @@ class FusingRewriter(ConditionRewriter):
         return way if not is_entry(expression) else StatementSite(expression, way).start
 
     def _is_certain(self, index: ast.expr) -> bool:
-        """Whether an index is made of ints, slices, None and the ellipsis for certain."""
+        """Return whether an index is made of ints, slices, None and the ellipsis for certain."""
         match index:
             case ast.Tuple(elts=elts):
                 return all(map(self._is_certain, elts))
@@ -154,7 +154,7 @@ class FusingRewriter(ConditionRewriter):
     def run_statement(
         self, statement: Statement, otherwise: Way, reader: StatementReader, node: ast.AST
     ) -> ast.expr:
-        """Inject what runs a statement, and return the call that runs it on its values."""
+        """Inject the compiled statement, and return the call that runs it on its values."""
         place = place_of(node)
         name = f"{PREFIX}f{self.fused_count}"
         self.fused_count += 1

@@ -48,7 +48,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def is_checkpointed(node: ast.For, names: Names) -> bool:
-    """Tell whether a loop runs over a call of :func:`mooncake_py.checkpointed`."""
+    """Return whether a loop runs over a call of :func:`mooncake_py.checkpointed`."""
     return isinstance(node.iter, ast.Call) and names.refers_to(node.iter.func, checkpointed)
 
 

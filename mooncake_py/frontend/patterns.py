@@ -135,7 +135,7 @@ class _Compiler:
 
 
 def _is_wildcard(pattern: ast.pattern) -> bool:
-    """Tell whether a pattern is ``_`` or ``*_``."""
+    """Return whether a pattern is ``_`` or ``*_``."""
     if isinstance(pattern, ast.MatchAs):
         return pattern.pattern is None and pattern.name is None
     return isinstance(pattern, ast.MatchStar) and pattern.name is None

@@ -126,7 +126,7 @@ def rewrite(
 
 
 def reads_by_name(code: CodeType) -> bool:
-    """Tell whether a function may read variables that its text does not name."""
+    """Return whether a function may read variables that its text does not name."""
     names = {name for part in walk_code(code) for name in part.co_names}
     return not names.isdisjoint(("locals", "vars", "dir"))
 
@@ -160,7 +160,7 @@ class FunctionRewriter(LoopRewriter):
     # loops and managers
 
     def visit_For(self, node: ast.For) -> Any:
-        """``for t in e`` to ``for t in C.iter(e)``."""
+        """Rewrite ``for t in e`` to ``for t in C.iter(e)``."""
         if is_checkpointed(node, self.names) and not self.in_class:
             return self._checkpointed(node)
         iterable = self.iterable(node)
@@ -196,7 +196,7 @@ class FunctionRewriter(LoopRewriter):
         return loop.statements(body, [positional, keywords], self.visit_all(node.orelse))
 
     def visit_With(self, node: ast.With) -> Any:
-        """``with e as t`` to ``with C.manager(e) as t``."""
+        """Rewrite ``with e as t`` to ``with C.manager(e) as t``."""
         return self._with(node, node.items)
 
     def _with(self, node: ast.With, items: list[ast.withitem]) -> Any:
@@ -220,7 +220,7 @@ class FunctionRewriter(LoopRewriter):
         return replaced(node, items=new_items, body=self.visit_all(node.body))
 
     def visit_Match(self, node: ast.Match) -> Any:
-        """``match`` to ``m0 = C.matching(subject)`` and a chain of ``if``."""
+        """Rewrite ``match`` to ``m0 = C.matching(subject)`` and a chain of ``if``."""
         place = place_of(node.subject)
         name = f"{PREFIX}m{self.depth}"
         self.depth += 1
@@ -238,25 +238,25 @@ class FunctionRewriter(LoopRewriter):
         return [bound, *chained(cases), forget([name], place)]
 
     def visit_If(self, node: Any) -> Any:
-        """``if a`` to ``if C.truth(a)``."""
+        """Rewrite ``if a`` to ``if C.truth(a)``."""
         test = self.test(node.test)
         body, orelse = self.visit_all(node.body), self.visit_all(node.orelse)
         return replaced(node, test=test, body=body, orelse=orelse)
 
     def visit_While(self, node: ast.While) -> Any:
-        """``while a`` to ``while C.truth(a)``."""
+        """Rewrite ``while a`` to ``while C.truth(a)``."""
         plain = self.visit_If(node)
         return plain if self.in_class else self._loop(node, plain)
 
     def visit_Assert(self, node: ast.Assert) -> Any:
-        """``assert a`` to ``assert C.truth(a)``."""
+        """Rewrite ``assert a`` to ``assert C.truth(a)``."""
         message = None if node.msg is None else self.visit(node.msg)
         return replaced(node, test=self.test(node.test), msg=message)
 
     # definitions
 
     def visit_FunctionDef(self, node: Any) -> Any:
-        """Decorators and defaults only."""
+        """Rewrite decorators and defaults only."""
         decorators = self._decorators(node.decorator_list)
         return replaced(node, decorator_list=decorators, args=self.defaults(node.args))
 
@@ -285,5 +285,5 @@ class FunctionRewriter(LoopRewriter):
     visit_AsyncFor = visit_AsyncWith = LoopRewriter.visit_Await
 
     def visit_TypeAlias(self, node: Any) -> Any:
-        """Leave."""
+        """Return the node unchanged."""
         return node

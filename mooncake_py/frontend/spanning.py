@@ -43,19 +43,19 @@ class SpanningRewriter(AssignmentRewriter):
     found: Bindings
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        """As on one line, after a trial."""
+        """Rewrite as on one line, after a trial."""
         return self._tried(node, super().visit_Assign(node))
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
-        """As on one line, after a trial."""
+        """Rewrite as on one line, after a trial."""
         return self._tried(node, super().visit_AnnAssign(node))
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        """As on one line, after a trial."""
+        """Rewrite as on one line, after a trial."""
         return self._tried(node, super().visit_AugAssign(node))
 
     def visit_Return(self, node: ast.Return) -> Any:
-        """As on one line, after a trial."""
+        """Rewrite as on one line, after a trial."""
         return self._tried(node, self.rebuild(node))
 
     def _tried(self, node: Any, plain: Any) -> Any:
@@ -96,7 +96,7 @@ class SpanningRewriter(AssignmentRewriter):
         return located(ast.If(test, plain, done), place)
 
     def _reads_attributes(self, node: Any) -> bool:
-        """Whether a statement on one line reads attributes of names that are no modules."""
+        """Return whether a statement on one line reads attributes of names that are no modules."""
         return node.lineno in self.found.attribute_lines and any(
             isinstance(part, ast.Attribute)
             and isinstance(part.value, ast.Name)

@@ -56,7 +56,7 @@ def read_guarded(ctx: Mode, o: ndarray, name: str) -> Any:
 
 
 def is_compared_only() -> bool:
-    """Tell whether a masked array reads where memory is, to see whether it is its own."""
+    """Return whether a masked array reads where memory is, to see whether it is its own."""
     return frames.user_frame().f_globals.get("__name__") == "numpy.ma.core"
 
 

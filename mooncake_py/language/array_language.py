@@ -152,7 +152,7 @@ class ArrayLanguage(Context):
 
 
 def is_sequence_beside_numpy_scalar(a: Any, b: Any) -> bool:
-    """Tell whether `a` is a list or tuple and `b` an active scalar of a NumPy type."""
+    """Return whether `a` is a list or tuple and `b` an active scalar of a NumPy type."""
     return (type(a) is list or type(a) is tuple) and (
         type(b) is Active and isinstance(b.primal, np.generic)
     )

@@ -62,7 +62,7 @@ def refuse(ctx: Reporting, values: Any) -> None:
 
 
 def takes(ctx: Mode, f: Any, args: Any, kwargs: Any) -> bool:
-    """Tell whether a call is of a function of NumPy, and active data meets a class of arrays."""
+    """Return whether a call is of a function of NumPy, and active data meets a class of arrays."""
     if isinstance(f, type):
         return False
     if f is VECTORIZED and overriding(args, "__array_ufunc__"):
@@ -77,7 +77,7 @@ def takes(ctx: Mode, f: Any, args: Any, kwargs: Any) -> bool:
 
 
 def has_part(value: Any) -> bool:
-    """Tell whether a value has a class that NumPy asks, or an item of a sequence has."""
+    """Return whether a value has a class that NumPy asks, or an item of a sequence has."""
     t = type(value)
     if t is list or t is tuple:
         return any(has_part(v) for v in value if type(v) not in PLAIN)
@@ -85,7 +85,7 @@ def has_part(value: Any) -> bool:
 
 
 def is_numpy(f: Any) -> bool:
-    """Tell whether a callable is of NumPy, or of those parts of SciPy that take plain arrays."""
+    """Return whether a callable is of NumPy, or of those parts of SciPy that take plain arrays."""
     if type(f) is FunctionType:
         return f.__module__.startswith(OF_SCIPY)
     if isinstance(f, np.ufunc) or type(f) is DISPATCHER or of_ufunc(f) is not None:
@@ -96,7 +96,7 @@ def is_numpy(f: Any) -> bool:
 
 
 def is_method(f: Any) -> bool:
-    """Tell whether a callable is a method of ndarray itself that is not bound."""
+    """Return whether a callable is a method of ndarray itself that is not bound."""
     return type(f) is not MethodWrapperType and getattr(f, "__objclass__", None) is ndarray
 
 
@@ -141,7 +141,7 @@ def call_implementation(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def overrides_operations(values: Any) -> bool:
-    """Tell whether a class among the operands changes what operations mean."""
+    """Return whether a class among the operands changes what operations mean."""
     for value in values:
         t = type(value)
         if t is list or t is tuple:
@@ -153,7 +153,7 @@ def overrides_operations(values: Any) -> bool:
 
 
 def changes_operation(cls: type) -> bool:
-    """Tell whether a class itself defines something that arrays have."""
+    """Return whether a class itself defines something that arrays have."""
     if cls is ndarray or cls is object:
         return False
     return any(name in OPERATIONS for name in cls.__dict__)

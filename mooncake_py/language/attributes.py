@@ -196,7 +196,7 @@ class Attributes(Core):
 
 
 def is_overridden(method: Any, name: str) -> bool:
-    """Tell whether a class has a special method of its own that is to run in the engine's sight."""
+    """Return whether a class defines a special method that the engine must differentiate."""
     if type(method) is FunctionType:
         return not has_no_source(method) or is_of_tuple(method)
     return is_other(method, name)

@@ -142,7 +142,7 @@ def call_cached(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def is_known_by_value(value: Any) -> bool:
-    """Tell whether two different objects may count as the same argument."""
+    """Return whether two different objects may count as the same argument."""
     if type(value) is tuple:
         return any(map(is_known_by_value, value))
     return type(value) is not Active and type(value).__hash__ is not object.__hash__

@@ -48,7 +48,7 @@ def run_ref(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def is_of_weakref(callback: Any) -> bool:
-    """Tell whether a callback only tidies up one of the collections of `weakref`."""
+    """Return whether a callback only tidies up one of the collections of `weakref`."""
     if type(callback) is not FunctionType or callback.__module__ not in ("weakref", "_weakrefset"):
         return False
     held = [part for part in parts(callback) if type(part) is FunctionType]

@@ -238,7 +238,7 @@ def derived_comparison(ctx: Comparisons, value: Any, name: str) -> Callable[[Any
 
 
 def iterates(t: type) -> bool:
-    """Tell whether containment may be found by iteration."""
+    """Return whether containment may be found by iteration."""
     return getattr(t, "__iter__", None) is not None or hasattr(t, "__getitem__")
 
 

@@ -97,7 +97,7 @@ def refuse_unseen(ctx: Tracking, f: Any, values: Any) -> None:
 
 
 def asks(f: Any) -> bool:
-    """Whether a function answers a question about types or missing values by True and False."""
+    """Return whether a function is a predicate on types or missing values."""
     name = getattr(f, "__qualname__", "")
     return name.startswith("is") and "." not in name and is_constant_library(f.__module__)
 
@@ -108,7 +108,7 @@ def answer(f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def writes(f: FunctionType, args: Any, kwargs: Any) -> bool:
-    """Tell whether a call changes one of its arguments."""
+    """Return whether a call changes one of its arguments."""
     if f.__name__ in WRITES:
         return True
     signature = signature_of(f)
@@ -121,7 +121,7 @@ def writes(f: FunctionType, args: Any, kwargs: Any) -> bool:
 
 
 def is_users_code(value: Any) -> bool:
-    """Tell whether an argument is a function that was not made by an installed library."""
+    """Return whether an argument is a function that was not made by an installed library."""
     return (
         callable(value)
         and not isinstance(value, type)
@@ -131,7 +131,7 @@ def is_users_code(value: Any) -> bool:
 
 
 def is_active_within(ctx: Reporting, value: Any) -> bool:
-    """Tell whether an object of these libraries shares active memory or holds active numbers."""
+    """Return whether an object of these libraries shares active memory or holds active numbers."""
     if not is_constant_library(type(value).__module__):
         return False
     return any(

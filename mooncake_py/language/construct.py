@@ -72,7 +72,7 @@ def make_array(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
 
 
 def is_python(f: Any) -> bool:
-    """Tell whether what a class holds as ``__new__`` or ``__init__`` runs code in Python."""
+    """Return whether what a class holds as ``__new__`` or ``__init__`` runs code in Python."""
     return isinstance(f, (FunctionType, MethodType, functools.partial)) or (
         type(type(f).__call__) is FunctionType
     )

@@ -86,5 +86,5 @@ def reduced(ctx: Language, x: Any, protocol: Any) -> Any:
 
 
 def has_hook(t: type, name: str) -> bool:
-    """Tell whether a class has a method in Python."""
+    """Return whether a class has a method in Python."""
     return type(getattr(t, name, None)) is FunctionType

@@ -60,7 +60,7 @@ class Core(Mode):
         self.load_handlers()
 
     def share_traces(self, outer: Mode) -> None:
-        """Know what an outer call has written to files, and which arrays it has made."""
+        """Take over the files that an outer call has written, and the arrays it has made."""
         self.stored = outer.stored
         self.objects = outer.objects
         self.watches = self.watches or outer.objects
@@ -71,7 +71,7 @@ class Core(Mode):
         self.heed_settings()
 
     def heed_settings(self) -> None:
-        """See whether quick forms serve: they keep their rules, and never raise as NumPy may."""
+        """Decide whether quick forms may run: rules are unchanged, and NumPy does not raise."""
         self.fuses = type(self).fuses and registry.are_first() and not is_strict()
         self.peeks = self.fuses
 
@@ -165,7 +165,7 @@ class Core(Mode):
         return None
 
     def contains_active(self, value: Any) -> bool:
-        """Tell whether a value is active or is a container with active parts."""
+        """Return whether a value is active or is a container with active parts."""
         return activity.contains_active(self, value, set())
 
     def refuse_if_active(self, f: Any, args: Iterable[Any]) -> None:

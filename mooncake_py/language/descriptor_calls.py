@@ -75,7 +75,7 @@ def call_descriptor(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def is_of_arrays(native: Any) -> bool:
-    """Tell whether a method is one of ndarray itself, not of `object`."""
+    """Return whether a method is one of ndarray itself, not of `object`."""
     return getattr(native, "__objclass__", None) is ndarray
 
 
@@ -84,7 +84,7 @@ WRITING = frozenset({"__setitem__", *(op.inplace_method for op in BINARY.values(
 
 
 def has_operators(value: Any) -> bool:
-    """Tell whether special methods of a value are the operators of numbers and arrays."""
+    """Return whether special methods of a value are the operators of numbers and arrays."""
     return type(value) in (ndarray, Active, float, complex, np.float64, np.flatiter)
 
 

@@ -208,7 +208,7 @@ def call_python(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
 
 
 def runs_code(f: FunctionType, args: Any) -> bool:
-    """Tell whether a function of the standard library would run user code in its own way."""
+    """Return whether a function of the standard library would run user code in its own way."""
     if f.__module__.partition(".")[0] not in RUNS_CODE:
         return False
     return f.__name__ in STARTS or any(map(calls_back, args))
@@ -273,7 +273,7 @@ def call_numpy(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def writes(f: Any, args: Any, kwargs: Any) -> bool:
-    """Tell whether a NumPy function is asked to write into one of its arguments."""
+    """Return whether a NumPy function is asked to write into one of its arguments."""
     signature = signature_of(f)
     if signature is None or not WRITING.intersection(signature.parameters):
         return False
@@ -322,7 +322,7 @@ def refuse_made_of_python(ctx: Reporting, f: np.ufunc, args: Any) -> None:
 
 
 def is_plain(part: Any) -> bool:
-    """Tell whether what a ufunc refers to is a dict of its own or a function of a C module."""
+    """Return whether what a ufunc refers to is a dict of its own or a function of a C module."""
     return type(part) is dict or (
         type(part) is BuiltinFunctionType and type(part.__self__) is ModuleType
     )
@@ -383,7 +383,7 @@ def module_root(f: Any) -> str:
 
 
 def calls_back(value: Any) -> bool:
-    """Tell whether a value is or holds Python code that compiled code could call."""
+    """Return whether a value is or holds Python code that compiled code could call."""
     t = type(value)
     if t in activity.INERT or t is ndarray or t is Active:
         return False
@@ -399,7 +399,7 @@ def calls_back(value: Any) -> bool:
 
 
 def can_be_written(value: Any) -> bool:
-    """Tell whether compiled code could change a value in place."""
+    """Return whether compiled code could change a value in place."""
     t = type(value)
     if t in activity.INERT or t is Active:
         return False

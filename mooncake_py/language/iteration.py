@@ -100,7 +100,7 @@ def globals_read(code: CodeType, scope: dict[str, Any], seen: set[int]) -> Itera
 
 
 def computes(code: CodeType) -> bool:
-    """Tell whether code does anything but pass values on."""
+    """Return whether code does anything but pass values on."""
     return any(instruction.opname in OPERATIONS for instruction in dis.get_instructions(code))
 
 

@@ -21,7 +21,7 @@ CHANGES = frozenset({
 
 
 def runs_as_it_is(ctx: Tracking, f: FunctionType, args: Any, kwargs: Any) -> bool:
-    """Tell whether a function is of `numpy.ma` or `numpy.matrix`, and no derivative follows it."""
+    """Return whether a function is of `numpy.ma` or `numpy.matrix`, and has no derivative."""
     if not f.__globals__.get("__name__", "").startswith(("numpy.ma.", "numpy.matrixlib.")):
         return False
     if changes(f, args, kwargs) or any(map(is_called_back, args)):
@@ -30,7 +30,7 @@ def runs_as_it_is(ctx: Tracking, f: FunctionType, args: Any, kwargs: Any) -> boo
 
 
 def is_called_back(value: Any) -> bool:
-    """Tell whether an argument is code of the user's."""
+    """Return whether an argument is code of the user's."""
     return (
         callable(value)
         and not isinstance(value, type)
@@ -39,7 +39,7 @@ def is_called_back(value: Any) -> bool:
 
 
 def changes(f: FunctionType, args: Any, kwargs: Any) -> bool:
-    """Tell whether a call writes to one of its arguments, or sets an attribute."""
+    """Return whether a call writes to one of its arguments, or sets an attribute."""
     if f.__name__ in CHANGES or kwargs.get("out") is not None:
         return True
     owner = type(args[0]) if args else None

@@ -33,7 +33,7 @@ CONVERTING = {
 
 
 def holds_active(ctx: Mode, value: Any) -> bool:
-    """Whether a value is an array of objects, some of them active, or a list that has one."""
+    """Return whether a value is an array of objects, some of them active, or a list with one."""
     if type(value) in (list, tuple):
         return any(holds_active(ctx, part) for part in value)
     return is_of_objects(value) and ctx.contains_active(value)
@@ -99,7 +99,7 @@ def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def is_of_numpy(f: Any) -> bool:
-    """Whether a function is one of NumPy, a method of an array or of a ufunc, or ``abs``."""
+    """Return whether a function is one of NumPy, a method of an array or of a ufunc, or ``abs``."""
     if isinstance(f, BuiltinFunctionType):
         if f is abs or isinstance(f.__self__, (np.ufunc, ndarray)):
             return True
@@ -117,7 +117,7 @@ def mean(ctx: Mode, a: Any, axis: Any = None, **options: Any) -> Any:
 
 
 def makes_objects(f: Any, args: Any, kwargs: Any) -> bool:
-    """Whether a function that converts arrays leaves their elements objects."""
+    """Return whether a function that converts arrays leaves their elements objects."""
     position, name = CONVERTING[f]
     dtype = args[position] if len(args) > position else kwargs.get(name)
     return dtype is None or np.dtype(dtype) is OBJECT

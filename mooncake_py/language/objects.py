@@ -201,12 +201,12 @@ SEQUENCES = (list, tuple, str, bytes, bytearray, deque)
 
 
 def concatenates(op: Any, a: Any) -> bool:
-    """Tell whether an operand is a sequence, which Python asks after the other operand."""
+    """Return whether an operand is a sequence, which Python asks after the other operand."""
     return op.name in ("add", "mul") and isinstance(a, SEQUENCES)
 
 
 def wraps_results(*operands: Any) -> bool:
-    """Whether NumPy would ask one of these to put its results into objects of another class."""
+    """Return whether one of these has ``__array_wrap__``, by which NumPy wraps its results."""
     return any(type(v) is not ndarray and hasattr(type(v), "__array_wrap__") for v in operands)
 
 

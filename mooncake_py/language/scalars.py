@@ -64,12 +64,12 @@ def call_scalar_method(ctx: Mode, value: Active, name: str, args: Any, kwargs: A
 
 
 def is_of_arrays(primal: Any, name: str) -> bool:
-    """Tell whether a number has a method or an attribute because arrays have it."""
+    """Return whether a number has a method or an attribute because arrays have it."""
     return isinstance(primal, np.generic) and not name.startswith("__") and hasattr(ndarray, name)
 
 
 def holds_number(y: Any) -> bool:
-    """Tell whether the number may be read from what a method of it has returned."""
+    """Return whether the number may be read from what a method of it has returned."""
     if isinstance(y, (tuple, list)):
         return any(map(holds_number, y))
     return isinstance(y, HOLD_NUMBERS) or (isinstance(y, ndarray) and y.dtype.kind in "fcOV")

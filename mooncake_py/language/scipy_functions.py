@@ -27,7 +27,7 @@ SEARCHES = (
 
 
 def is_loaded() -> bool:
-    """Tell whether the program has imported `scipy.optimize`, wholly."""
+    """Return whether the program has imported `scipy.optimize`, wholly."""
     return hasattr(sys.modules.get(MODULE), SEARCHES[-1])
 
 

@@ -75,7 +75,7 @@ def viewed(ctx: Mode, o: ndarray, args: Any, kwargs: Any) -> Any:
 
 
 def is_array_class(value: Any) -> bool:
-    """Tell whether a value is a class of arrays."""
+    """Return whether a value is a class of arrays."""
     return isinstance(value, type) and issubclass(value, ndarray)
 
 

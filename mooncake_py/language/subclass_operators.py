@@ -30,7 +30,7 @@ COMPARING = {
 
 
 def takes_part(value: Any) -> bool:
-    """Tell whether NumPy asks the class of an operand what an operator of arrays means."""
+    """Return whether NumPy asks the class of an operand what an operator of arrays means."""
     return is_instance(value) or bool(overriding((value,), "__array_ufunc__"))
 
 
@@ -60,7 +60,7 @@ def power_by(kind: type, exponent: Any) -> np.ufunc:
 
 
 def defers(a: Any, b: Any) -> bool:
-    """Tell whether the operator of an array leaves the operation to another operand."""
+    """Return whether the operator of an array leaves the operation to another operand."""
     if isinstance(b, ndarray) or type(b) is Active:
         return getattr(type(b), "__array_ufunc__", 0) is None
     method = getattr(type(b), "__array_ufunc__", 0)
@@ -97,7 +97,7 @@ def set_item(ctx: Mode, o: ndarray, i: Any, v: Any) -> None:
 
 
 def takes_view(a: ndarray, i: Any) -> bool:
-    """Tell whether an index is made of slices, and of ints for some of the axes only."""
+    """Return whether an index is made of slices, and of ints for some of the axes only."""
     parts = i if type(i) is tuple else (i,)
     if i is Ellipsis or any(type(part) not in BASIC for part in parts):
         return False

@@ -47,7 +47,7 @@ def overriding(operands: Any, name: str) -> list[Any]:
 
 
 def is_python(method: Any) -> bool:
-    """Tell whether a method runs code in Python."""
+    """Return whether a method runs code in Python."""
     return type(method) is FunctionType
 
 

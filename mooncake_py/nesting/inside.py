@@ -99,7 +99,7 @@ def gradient_inside(outer: Mode, debug: bool, call: Call) -> tuple[Any, tuple[An
 
 @contextmanager
 def told(ctx: Reporting) -> Iterator[None]:
-    """Let a context know of an error that Python code by itself would not raise."""
+    """Notify a context of an error that plain Python code would not raise."""
     try:
         yield
     except NestedDerivativeError as error:
@@ -339,7 +339,7 @@ def computing_on(outer: ForwardContext, ctx: Mode) -> Iterator[None]:
 
 
 def holds_tangents(outer: ForwardContext, held: Any) -> bool:
-    """Tell whether a value holds numbers or arrays that have a tangent."""
+    """Return whether a value holds numbers or arrays that have a tangent."""
     return any(
         outer.split(lowered(outer, part))[1] is not None for part in held_foreign(None, held, set())
     )

@@ -42,7 +42,7 @@ class Fingerprint:
         self.sums = [sums_of(unwrapped(leaf)) for leaf in numbers_in(output, set())]
 
     def matches(self, other: Fingerprint) -> bool:
-        """Tell whether two outputs are the same but for rounding."""
+        """Return whether two outputs are the same but for rounding."""
         return len(self.sums) == len(other.sums) and all(
             distance(a, b) <= tolerance * size or (a != a and b != b) or a == b
             for (a, size, tolerance), (b, _, _) in zip(self.sums, other.sums, strict=True)

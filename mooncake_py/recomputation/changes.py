@@ -146,7 +146,7 @@ def part_of(entry: Entry) -> Any:
 
 
 def adds_at_the_end(entry: Entry) -> bool:
-    """Tell whether a change has added to a list, so that indices mean what they meant before."""
+    """Return whether a change has added to a list, so that indices mean what they meant before."""
     return entry[1] is lists.truncate or (entry[1] is list.pop and len(entry) == 3)
 
 
@@ -159,5 +159,5 @@ ALONE = references([object()])
 
 
 def is_alone(holder: list[Any], held: int) -> bool:
-    """Tell whether only the list and `held` other references lead to the element of a list."""
+    """Return whether only the list and `held` other references lead to the element of a list."""
     return references(holder) <= ALONE + held

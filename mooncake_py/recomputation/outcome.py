@@ -63,7 +63,7 @@ class Outcome:
             self.visit(self.todo.pop())
 
     def equals(self, other: Outcome) -> bool:
-        """Tell whether a later run has brought forth the same.
+        """Return whether a later run has brought forth the same.
 
         More may be active in it: of a loop that is one entry, all that may depend on something is.
         """
@@ -77,7 +77,7 @@ class Outcome:
         )
 
     def is_spent(self, met: set[int]) -> bool:
-        """Tell whether no node has a cotangent left, except for those met elsewhere, by id."""
+        """Return whether no node has a cotangent left, except for those met elsewhere, by id."""
         return not any(
             node is not None and id(node) not in met and np.any(node.grad) for node in self.nodes
         )
@@ -153,7 +153,7 @@ def state_at(place: Place) -> Any:
 
 
 def same_state(a: Any, b: Any) -> bool:
-    """Tell whether two states of a place are equal."""
+    """Return whether two states of a place are equal."""
     if type(a[1]) is not list:
         return a == b
     return a[0] is b[0] and len(a[1]) == len(b[1]) and all(map(operator.is_, a[1], b[1]))

@@ -14,7 +14,7 @@ __all__ = ["gathered", "is_leaf", "leaves", "mapped", "rebuilt", "unit"]
 
 
 def is_leaf(value: Any) -> bool:
-    """Tell whether a value is a number or an array that can carry a derivative."""
+    """Return whether a value is a number or an array that can carry a derivative."""
     if type(value) is ndarray:
         return value.dtype.kind in "fc"
     return type(value) is Active or isinstance(value, (float, complex, np.inexact))

@@ -71,7 +71,7 @@ class Suspended:
 
 
 def compares_keys(entry: tuple[Any, ...]) -> bool:
-    """Whether an entry undoes a change of a dict or a set whose keys run code to be compared."""
+    """Return whether an entry undoes a change of a dict or set whose keys compare in Python."""
     if entry[0] is not pulls.pull_state:
         return False
     _, inverse, o, *details = entry
@@ -81,13 +81,13 @@ def compares_keys(entry: tuple[Any, ...]) -> bool:
 
 
 def holds_active(contents: Any) -> bool:
-    """Tell whether the contents of a place are or hold active numbers, in what cannot change."""
+    """Return whether the contents of a place are or hold active numbers, in what cannot change."""
     held = contents.values() if isinstance(contents, dict) else contents
     return any(map(immutable_holds_active, held if isinstance(contents, (dict, list)) else (held,)))
 
 
 def immutable_holds_active(value: Any) -> bool:
-    """Tell whether a number, a tuple, a frozen dataclass or the like is or holds an active one."""
+    """Return whether an immutable value (number, tuple, frozen dataclass) holds an active one."""
     if type(value) is Active:
         return True
     if type(value) in INERT or isinstance(value, (set, frozenset)):
@@ -101,7 +101,7 @@ def immutable_holds_active(value: Any) -> bool:
 
 
 def is_visible(entry: tuple[Any, ...], own: Iterable[int]) -> bool:
-    """Tell whether an entry undoes a change that may show outside of the call."""
+    """Return whether an entry undoes a change that may show outside of the call."""
     if entry[0] is undo_assign:
         return id(owner(entry[1])) not in own
     if entry[0] is pull_codual:

@@ -127,7 +127,7 @@ class _Readable(ast.NodeTransformer):
         return None if self.is_of_loop(node.targets[0], "result") else self.generic_visit(node)
 
     def is_of_loop(self, node: ast.AST, part: str) -> bool:
-        """Tell whether a name is one that serves the trial of a loop."""
+        """Return whether a name is one that serves the trial of a loop."""
         return isinstance(node, ast.Name) and node.id.startswith(PREFIX + part)
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
@@ -256,7 +256,7 @@ class _Lines:
 
 
 def is_docstring(node: ast.AST) -> bool:
-    """Tell whether a statement is a constant alone."""
+    """Return whether a statement is a constant alone."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 

@@ -177,7 +177,7 @@ class ProfileContext(WatchedContext):
         sys.settrace(self.entered)
 
     def stop(self) -> None:
-        """End to note lines."""
+        """Stop timing lines."""
         if self.traces:
             self.traces = False
             sys.settrace(self.outer_trace)
@@ -191,7 +191,7 @@ class ProfileContext(WatchedContext):
         return super().call_function(f, args, kwargs)
 
     def turn_to(self, line: Line | None) -> None:
-        """Give the time until now to the line that has run, and begin with another."""
+        """Add the elapsed time to the line that has run, and start timing the next."""
         now = perf_counter()
         if self.current is not None:
             self.at(self.current).forward += now - self.since
@@ -199,7 +199,7 @@ class ProfileContext(WatchedContext):
         self.since = perf_counter()
 
     def entered(self, frame: FrameType, event: str, argument: Any) -> Any:
-        """Be told of a call: follow it if it is rewritten code of the user's."""
+        """Handle the start of a call: follow it if it is rewritten user code."""
         code = frame.f_code
         try:
             followed = self.followed[id(code)]
@@ -213,7 +213,7 @@ class ProfileContext(WatchedContext):
         return self.moved
 
     def moved(self, frame: FrameType, event: str, argument: Any) -> Any:
-        """Be told of a line, or of the end of a call."""
+        """Handle a line, or the end of a call."""
         if event == "return":
             self.turn_to(self.callers.pop() if self.callers else None)
         elif event == "line":
@@ -256,5 +256,5 @@ class ProfileContext(WatchedContext):
 
 
 def is_followed(code: CodeType) -> bool:
-    """Tell whether code is rewritten, and the user's."""
+    """Return whether code is rewritten, and the user's."""
     return is_rewritten(code) and not is_library(code.co_filename)

@@ -39,7 +39,7 @@ def harmonic_mean_of_list(data: list[Any], weights: Any) -> Any:
 
 @from_vjp(harmonic_mean_of_list)
 def harmonic_mean_rule(data: list[Any], weights: Any) -> tuple[Any, Any]:
-    """With h = sum(w) / sum(w / x)."""
+    """Differentiate h = sum(w) / sum(w / x)."""
     h = statistics.harmonic_mean(data, weights)
 
     def harmonic_mean_pullback(dy):

@@ -11,5 +11,5 @@ __all__: list[str] = []
 
 @linear(np.bincount, wrt=1)
 def bincount_adjoint(dy, x, weights, minlength=0):
-    """Each weight went into the bin of its number."""
+    """Return for each weight the cotangent of its bin."""
     return dy[np.asarray(x)]

@@ -57,7 +57,7 @@ def declaration(rule: Rule) -> str:
 
 
 def is_part(function: Any) -> bool:
-    """Tell whether a function belongs to this package: overlays are written in terms of them."""
+    """Return whether a function belongs to this package: overlays are written in terms of them."""
     return str(getattr(function, "__module__", "")).startswith(OWN)
 
 

@@ -182,7 +182,7 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
 
 @from_vjp(np.arange)
 def arange_rule(start=None, stop=None, step=None, **options) -> tuple[ndarray, Any]:
-    """Where a range begins and its step move the elements; where it stops only counts them."""
+    """Differentiate in start and step, which move the elements; stop only counts them."""
     given = {name: x for name, x in (("stop", stop), ("step", step)) if x is not None}
     y = np.arange(0 if start is None else start, **given, **options)
 

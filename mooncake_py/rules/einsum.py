@@ -28,7 +28,7 @@ LETTERS = CAPITALS + CAPITALS.lower()  # NumPy's order of the labels 0 to 51
 
 @overlay(np.einsum)
 def einsum(*arguments: Any, **options: Any) -> Any:
-    """Tell apart the spellings, and one operand from several: only that may give a view."""
+    """Normalize the spelling, and separate one operand, which may give a view, from several."""
     subscripts, operands = arguments[0], arguments[1:]
     if not isinstance(subscripts, str):
         count = len(arguments) // 2
@@ -53,7 +53,7 @@ zero_derivative(written_subscripts, because="returns a string")
 
 
 def einsum_of_one(subscripts: str, operand: Any, **options: Any) -> Any:
-    """Diagonal, trace, transpose or sum of one operand; may return a view of it."""
+    """Return a diagonal, trace, transpose or sum of one operand, perhaps a view of it."""
     return np.einsum(subscripts, operand, **options)
 
 
@@ -64,7 +64,7 @@ def einsum_of_one_adjoint(dy: Any, subscripts: str, operand: Like, **options: An
 
 
 def einsum_of_several(subscripts: str, *operands: Any, **options: Any) -> Any:
-    """Contraction of two or more operands; always a new array."""
+    """Contract two or more operands; the result is always a new array."""
     return np.einsum(subscripts, *operands, **options)
 
 

@@ -36,8 +36,9 @@ Rule = tuple[Any, Any]
 
 @from_vjp(np.linalg.cholesky)
 def cholesky_rule(a: Any, /, *, upper: bool = False) -> Rule:
-    """A = L L^H:  S = L^-H F(L^H dL) L^-1, where F keeps the lower triangle, half the diagonal.
+    """Differentiate A = L L^H.
 
+    S = L^-H F(L^H dL) L^-1, where F keeps the lower triangle and halves the diagonal.
     Murray (2016), equation 9.
     """
     y = np.linalg.cholesky(a, upper=upper)
@@ -56,7 +57,7 @@ def cholesky_rule(a: Any, /, *, upper: bool = False) -> Rule:
 
 @from_vjp(np.linalg.qr)
 def qr_rule(a: Any, mode: Any = "reduced") -> Rule:
-    """A = Q R, with the phases in which LAPACK returns it: the diagonal of R is real."""
+    """Differentiate A = Q R, with LAPACK's choice of phases: the diagonal of R is real."""
     a = np.asarray(a)
     result = np.linalg.qr(a, mode)
 

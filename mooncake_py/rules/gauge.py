@@ -59,13 +59,13 @@ UNDETERMINED = not_implemented(
 
 
 def depends_on_basis(q: ndarray, dq: ndarray) -> bool:
-    """Tell whether an output with the cotangent `dq` depends on the basis `q` of its space."""
+    """Return whether an output with the cotangent `dq` depends on the basis `q` of its space."""
     projected = adjoint_matrix(q) @ dq
     return exceeds_rounding(norms(projected - adjoint_matrix(projected)), norms(dq))
 
 
 def depends_on_phase(turning: ndarray, *dvectors: ndarray) -> bool:
-    """Tell whether an output depends on the phases of vectors.
+    """Return whether an output depends on the phases of vectors.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def depends_on_phase(turning: ndarray, *dvectors: ndarray) -> bool:
 
 
 def exceeds_rounding(x: ndarray, scale: Any) -> bool:
-    """Tell whether any of `x` is more than the rounding of numbers of size `scale`."""
+    """Return whether any of `x` is more than the rounding of numbers of size `scale`."""
     return bool(np.any(x > np.finfo(x.dtype).eps ** (1 / 3) * scale))
 
 
@@ -119,7 +119,7 @@ def used(dvectors: ndarray) -> ndarray:
 
 
 def undetermined(coincide: ndarray, dvalues: Any, in_use: ndarray) -> bool:
-    """Tell whether the derivative is not determined by cotangents of values and of vectors.
+    """Return whether the derivative is not determined by cotangents of values and of vectors.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def undetermined(coincide: ndarray, dvalues: Any, in_use: ndarray) -> bool:
 
 
 def undetermined_at_zero(values: ndarray, dvalues: Any, in_use: ndarray) -> bool:
-    """Tell the same for singular values of zero, which coincide with their negatives."""
+    """Return the same for singular values of zero, which coincide with their negatives."""
     return dvalues is not None and bool(np.any((values == 0) & (in_use | (dvalues != 0))))
 
 

@@ -86,7 +86,7 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
 
 
 def reads_what_it_writes(arr: ndarray, vals: Any) -> bool:
-    """Tell whether `np.place` reads elements that it has written: it copies only what it must."""
+    """Return whether `np.place` reads elements that it has written: it copies only what it must."""
     return (
         isinstance(vals, ndarray)
         and vals.dtype == arr.dtype
@@ -98,7 +98,7 @@ def reads_what_it_writes(arr: ndarray, vals: Any) -> bool:
 
 @overlay(np.putmask)
 def putmask(a: ndarray, mask: Any, values: Any) -> None:
-    """The value for element n is values[n], unlike in `np.place`."""
+    """Set element n to values[n] where the mask is True; `np.place` counts masked elements."""
     positions = masked_positions(a, mask, "putmask")
     given = np.reshape(np.asarray(values), -1)
     if given.size:

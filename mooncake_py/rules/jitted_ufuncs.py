@@ -15,7 +15,7 @@ __all__ = ["bound_to", "elementwise_loop", "generalized_loop"]
 
 
 def function(*args: Any) -> Any:
-    """Stand for the function that copies call."""
+    """Represent the function that copies call."""
     raise NotImplementedError
 
 

@@ -32,7 +32,7 @@ zero_derivative(np.linalg.matrix_rank, because="piecewise constant")
 
 
 def solve_jvp(tangents: Any, y: Any, a: Any, b: Any) -> Any:
-    """A Y = B:  dY = A^-1 (dB - dA Y)  (Giles 2.3.1)."""
+    """Differentiate A Y = B:  dY = A^-1 (dB - dA Y)  (Giles 2.3.1)."""
     da, db = tangents
     if da is None:
         return np.linalg.solve(a, db)
@@ -134,7 +134,7 @@ def singular_cofactors(a: ndarray) -> ndarray:
 
 @from_vjp(singular_cofactors)
 def singular_cofactors_rule(a: Any) -> Rule:
-    """The second derivative D'' of the determinant is symmetric:  dA = conj(D''(conj(dC)))."""
+    """Use that the second derivative D'' of det is symmetric:  dA = conj(D''(conj(dC)))."""
 
     def cofactors_pullback(dc: ndarray) -> ndarray:
         return conj(second_derivative(a, conj(dc)))

@@ -61,7 +61,7 @@ class LocalRules:
             self.put(function, None)
 
     def put(self, function: Hashable, rule: Any) -> None:
-        """Say what the rule of a function is, None for no rule."""
+        """Set the rule of a function, None for no rule."""
         refuse_operator(function)
         self.rules[function] = rule
         self.own.add(function)
@@ -70,7 +70,7 @@ class LocalRules:
         self.handlers.clear()
 
     def put_forward(self, function: Hashable, rule: Any) -> None:
-        """Say what the rule of forward mode of a function is."""
+        """Set the forward-mode rule of a function."""
         self.forward[function] = self.own_forward[function] = rule
         self.handlers.clear()
 

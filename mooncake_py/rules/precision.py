@@ -45,7 +45,7 @@ def wider(x: Any, real: np.dtype[Any]) -> np.dtype[Any] | None:
 
 
 def _is_plain(partial: Any, named: bool) -> bool:
-    """Tell whether a partial serves as it is, also where it but names an operand (a product's)."""
+    """Return whether a partial can be used as it is, also if it is an operand (of a product)."""
     if not callable(partial) or isinstance(partial, AtOnce | NotImplementedDerivative):
         return True
     code = getattr(partial, "__code__", None)

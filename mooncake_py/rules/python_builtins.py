@@ -29,7 +29,7 @@ NUMBERS = (int, float, complex, np.number)
 
 @overlay(sum)
 def sum_of(iterable: Iterable[Any], /, start: Any = 0) -> Any:
-    """Numbers are added by Python itself, which from 3.12 on compensates rounding errors."""
+    """Sum with Python's own `sum`, which compensates rounding errors from 3.12 on."""
     if type(iterable) is ndarray and iterable.ndim and isinstance(start, NUMBERS):
         return sum_of_rows(iterable, start)
     items = list(iterable)
@@ -44,7 +44,7 @@ def sum_of(iterable: Iterable[Any], /, start: Any = 0) -> Any:
 
 
 def are_numbers(items: list[Any]) -> bool:
-    """Tell whether all items are numbers, and none an array."""
+    """Return whether all items are numbers, and none an array."""
     return all(isinstance(item, NUMBERS) for item in items)
 
 
@@ -55,7 +55,7 @@ def sum_of_numbers(items: list[Any], start: Any) -> Any:
 
 @from_vjp(sum_of_numbers)
 def sum_of_numbers_rule(items: list[Any], start: Any) -> tuple[Any, Any]:
-    """Each number receives the whole cotangent."""
+    """Pass the whole cotangent to each number."""
     return sum(items, start), lambda dy: ([dy] * len(items), dy)
 
 
@@ -66,7 +66,7 @@ def sum_of_rows(x: ndarray, start: Any) -> Any:
 
 @from_vjp(sum_of_rows)
 def sum_of_rows_rule(x: ndarray, start: Any) -> tuple[Any, Any]:
-    """Each row receives the whole cotangent."""
+    """Pass the whole cotangent to each row."""
     shape = x.shape
     return sum(x, start), lambda dy: (np.broadcast_to(dy, shape), dy)
 
@@ -117,7 +117,7 @@ def position_of(choose: Callable[..., Any], keys: Any) -> int:
 
 
 def about_to_compare(values: Any) -> None:
-    """Tell the engine that compiled code compares values next."""
+    """Notify the engine that compiled code compares values next."""
 
 
 @overlay(sorted)

@@ -106,7 +106,7 @@ def _note_preceded(function: Hashable) -> None:
 
 
 def are_first() -> bool:
-    """Tell whether all compiled functions go by the rules that they were given first, in all modes.
+    """Return whether all compiled functions use the rules that they got first, in all modes.
 
     Expressions that are recorded as one entry are made with these.
     """

@@ -23,7 +23,7 @@ zero_derivative(np.tri, because="the argument is a number of rows")
 
 @overlay(np.broadcast)
 def broadcast(*args: Any) -> np.broadcast:
-    """Iteration reads the elements, so that numbers are brought into arrays before."""
+    """Convert numbers to arrays first, as iteration reads the elements."""
     return broadcast_of_arrays(*[np.asarray(a) for a in args])
 
 

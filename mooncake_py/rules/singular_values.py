@@ -41,7 +41,7 @@ Rule = tuple[Any, Any]
 def svd_rule(
     a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
 ) -> Rule:
-    """A = U diag(s) V^H."""
+    """Differentiate A = U diag(s) V^H."""
     a = np.asarray(a)
     result = np.linalg.svd(a, full_matrices, compute_uv, hermitian)
 

@@ -50,7 +50,7 @@ def is_replaced() -> bool:
 
 
 def is_of_library(module: ModuleType) -> bool:
-    """Tell whether a module is one in which functions are looked up."""
+    """Return whether a module is one in which functions are looked up."""
     return module.__name__.partition(".")[0] in LIBRARIES
 
 
@@ -80,7 +80,7 @@ def copy_of(module: ModuleType) -> ModuleType:
 
 
 def is_within(module: ModuleType, value: Any) -> bool:
-    """Tell whether a value is a public module within another one."""
+    """Return whether a value is a public module within another one."""
     return type(value) is ModuleType and (
         value.__name__.startswith(f"{module.__name__}.") and "._" not in value.__name__
     )

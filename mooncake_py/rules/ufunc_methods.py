@@ -257,7 +257,7 @@ def check_agreement(ufunc: np.ufunc, method: str, expected: Any, result: Any) ->
 
 
 def is_stepwise(ufunc: np.ufunc) -> bool:
-    """Tell whether a ufunc has no derivative, so that its methods run as they are."""
+    """Return whether a ufunc has no derivative, so that its methods run as they are."""
     return isinstance(registry.find(ufunc), ZeroDerivativeRule)
 
 

@@ -55,7 +55,7 @@ def unwrapped(value: Any) -> Any:
 
 
 def contains_active(ctx: Tracking, value: Any, seen: set[int]) -> bool:
-    """Tell whether a value is active, or holds something active at any depth."""
+    """Return whether a value is active, or holds something active at any depth."""
     t = type(value)
     if t in INERT:
         return False
@@ -78,7 +78,7 @@ def holds_active(
     seen: set[int],
     parts: Callable[[Any], Iterable[Any]] = lambda value: own_attributes(value).values(),
 ) -> bool:
-    """Tell whether a part of a value is active; its attributes are parts of an array."""
+    """Return whether a part of a value is active; its attributes are parts of an array."""
     if id(value) in seen:
         return False
     seen.add(id(value))
@@ -96,7 +96,7 @@ def within(value: Any, is_leaf: Callable[[Any], bool], seen: set[int]) -> Iterat
 
 
 def holds_inert(container: Any) -> bool:
-    """Tell whether all parts of a list, a deque or a dict are inert: quick for many of them."""
+    """Return whether all parts of a list, a deque or a dict are inert: quick for many of them."""
     parts = container.values() if isinstance(container, dict) else container
     return INERT.issuperset(map(type, parts))
 
@@ -167,7 +167,7 @@ VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
 
 
 def is_iterator(t: type) -> bool:
-    """Tell whether a type is that of iterators in C, or of generators."""
+    """Return whether a type is that of iterators in C, or of generators."""
     return hasattr(t, "__next__") and type(t.__next__) is not FunctionType  # type: ignore[attr-defined]
 
 

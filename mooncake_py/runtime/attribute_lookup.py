@@ -45,7 +45,7 @@ def in_order(classes: Any, name: str) -> Any:
 
 
 def is_of_arrays(found: Any) -> bool:
-    """Tell whether a descriptor reads what arrays have themselves, such as their shape."""
+    """Return whether a descriptor reads what arrays have themselves, such as their shape."""
     return type(found) is GetSetDescriptorType and found.__objclass__ is ndarray
 
 
@@ -121,7 +121,7 @@ def class_property(found: Any) -> Any:
 
 
 def overrides(found: Any) -> bool:
-    """Tell whether a descriptor of a class comes before what the instance holds."""
+    """Return whether a descriptor of a class comes before what the instance holds."""
     kind = type(found)
     return in_class(kind, "__set__") is not MISSING or in_class(kind, "__delete__") is not MISSING
 
@@ -202,7 +202,7 @@ def is_one_of(value: Any, known: tuple[Any, ...]) -> bool:
 
 
 def is_kept_by_instances(t: type, name: str) -> bool:
-    """Tell whether nobody but the instance, in its dict or a slot, takes part in an attribute."""
+    """Return whether nobody but the instance, in its dict or a slot, takes part in an attribute."""
     found = in_class(t, name)
     return (
         (found is MISSING or type(found) is MemberDescriptorType)
@@ -213,7 +213,7 @@ def is_kept_by_instances(t: type, name: str) -> bool:
 
 
 def is_own(o: Any, name: str) -> bool:
-    """Tell whether an object holds an attribute, which takes anything, and no code takes part.
+    """Return whether an object holds an attribute, which takes anything, and no code takes part.
 
     A class may have a default under the name; what classes in C keep may not take anything.
     """
@@ -231,13 +231,13 @@ def is_own(o: Any, name: str) -> bool:
 
 
 def have_one_state(a: Any, b: Any) -> bool:
-    """Tell whether two objects are one, or keep their attributes in one dict."""
+    """Return whether two objects are one, or keep their attributes in one dict."""
     held = getattr(a, "__dict__", None)
     return a is b or (held is not None and held is getattr(b, "__dict__", None))
 
 
 def is_read_plainly(t: type, name: str) -> bool:
-    """Tell whether a read runs no code of anybody's: it finds a value, or nothing."""
+    """Return whether a read runs no code of anybody's: it finds a value, or nothing."""
     found: Any = in_class(t, name)
     return (
         (type(found) in PLAIN_DESCRIPTORS or not hasattr(type(found), "__get__"))

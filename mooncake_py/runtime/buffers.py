@@ -34,7 +34,7 @@ def lent(ctx: Tracking, buffer: Any) -> Any:
 
 
 def is_active(ctx: Tracking, buffer: Any) -> bool:
-    """Tell whether an array has put active data into a buffer."""
+    """Return whether an array has put active data into a buffer."""
     owner = lent(ctx, buffer)
     return owner is not None and ctx.find(owner) is not None
 

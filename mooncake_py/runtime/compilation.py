@@ -25,7 +25,7 @@ _chosen: ContextVar[bool | None] = ContextVar("mooncake_py.compile", default=Non
 
 
 def compiles() -> bool:
-    """Whether the functions of derivatives that begin now are compiled."""
+    """Return whether the functions of derivatives that begin now are compiled."""
     chosen = _chosen.get()
     return by_default() if chosen is None else chosen
 
@@ -50,7 +50,7 @@ class using:
 
 @cache
 def by_default() -> bool:
-    """Whether the environment asks for it, and the compiler is there."""
+    """Return whether the environment asks for it, and the compiler is there."""
     if os.environ.get(VARIABLE, "0") in ("", "0"):
         return False
     if not is_installed():
@@ -64,7 +64,7 @@ def by_default() -> bool:
 
 
 def is_installed() -> bool:
-    """Whether the compiler is installed."""
+    """Return whether the compiler is installed."""
     return find_spec("numba") is not None
 
 

@@ -74,7 +74,7 @@ def output(ctx: Mode, rule: Any, y: Any, operands: Any) -> Any:
 
 
 def is_converted(rule: Any, operands: Any) -> bool:
-    """Whether a function has converted an array, whose elements may become objects."""
+    """Return whether a function has converted an array, whose elements may become objects."""
     return bool(operands) and type(operands[0]) is ndarray and rule.functions[0] in TO_OBJECTS
 
 

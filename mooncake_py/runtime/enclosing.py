@@ -73,7 +73,7 @@ class enclosed:
 
 
 def is_derivative(f: FunctionType) -> bool:
-    """Tell whether a function is one of this package's own, ``grad(g)`` for example."""
+    """Return whether a function is one of this package's own, ``grad(g)`` for example."""
     file = f.__code__.co_filename
     return file.startswith(PACKAGE) and not file.startswith(ORDINARY)
 

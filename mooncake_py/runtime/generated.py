@@ -16,7 +16,7 @@ __all__ = ["call_generated", "has_no_source", "is_of_tuple"]
 
 
 def has_no_source(f: FunctionType) -> bool:
-    """Tell whether a method was written by ``dataclass`` or ``namedtuple``."""
+    """Return whether a method was written by ``dataclass`` or ``namedtuple``."""
     inner = getattr(f, "__wrapped__", f)  # the repr of a dataclass guards against recursion
     code = getattr(inner, "__code__", f.__code__)
     if code.co_filename != "<string>":
@@ -43,7 +43,7 @@ def owner_of(init: FunctionType, made: Any) -> Any:
 
 
 def is_of_tuple(f: FunctionType) -> bool:
-    """Whether a method was written for a class of tuples with names."""
+    """Return whether a method was written for a class of tuples with names."""
     return f.__globals__.get("__name__", "").startswith("namedtuple_")
 
 

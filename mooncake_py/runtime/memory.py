@@ -103,7 +103,7 @@ class Memory:
         return a
 
     def was_logged(self, part: ndarray) -> bool:
-        """Tell whether a part was logged since the tape last referred to the block."""
+        """Return whether a part was logged since the tape last referred to the block."""
         return type(self.protected) is set and place_of(part) in self.protected
 
     def note_all_logged(self) -> None:

@@ -13,10 +13,10 @@ __all__ = ["is_forward", "is_reverse"]
 
 
 def is_forward(ctx: Mode) -> TypeGuard[ForwardMode]:
-    """Tell whether a context carries tangents."""
+    """Return whether a context carries tangents."""
     return hasattr(ctx, "blocks")
 
 
 def is_reverse(ctx: Mode) -> TypeGuard[ReverseMode]:
-    """Tell whether a context records on a tape."""
+    """Return whether a context records on a tape."""
     return not hasattr(ctx, "blocks")

@@ -49,7 +49,7 @@ class Numerals:
                 self.rounded.add(six_digits(value))
 
     def holds(self, value: float) -> bool:
-        """Tell whether a number may be one of those written."""
+        """Return whether a number may be one of those written."""
         value = abs(value)
         if value in self.exact:
             return True
@@ -57,7 +57,7 @@ class Numerals:
         return short != value and short in self.rounded
 
     def in_text(self, text: str) -> bool:
-        """Tell whether one of the numbers stands in a text."""
+        """Return whether one of the numbers stands in a text."""
         return any(self.holds(magnitude(token)) for token in re.findall(NUMERAL, text))
 
 
@@ -101,7 +101,7 @@ def refuse_assigned(ctx: Tracking, o: ndarray, v: Any) -> None:
 
 
 def given(numerals: Numerals, value: Any) -> bool:
-    """Tell whether a value is a source of text, or a text in which such a number stands."""
+    """Return whether a value is a source of text, or a text in which such a number stands."""
     if isinstance(value, numbers.Number):  # also of the modules decimal and fractions
         return not isinstance(value, (int, float, complex, np.number))
     if hasattr(value, "readline") or hasattr(value, "__next__"):

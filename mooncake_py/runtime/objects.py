@@ -30,17 +30,17 @@ PLAIN: tuple[type, ...] = (Active, *NUMBERS, type(None), str)
 
 
 def is_of_objects(value: Any) -> bool:
-    """Whether a value is a plain array of objects."""
+    """Return whether a value is a plain array of objects."""
     return type(value) is ndarray and value.dtype is OBJECT
 
 
 def holds_numbers(a: ndarray) -> bool:
-    """Whether an array of objects holds numbers, and nothing that has code or parts of its own."""
+    """Return whether an array of objects holds only numbers, no objects with methods or parts."""
     return all(isinstance(part, PLAIN) for part in a.ravel().tolist())
 
 
 def meet_objects(ctx: Mode, a: Any, b: Any) -> bool:
-    """Whether one of two operands is an array of objects, and something is active."""
+    """Return whether one of two operands is an array of objects, and something is active."""
     if (type(a) is ndarray and a.dtype is OBJECT) or (type(b) is ndarray and b.dtype is OBJECT):
         return ctx.contains_active(a) or ctx.contains_active(b)
     return False

@@ -69,7 +69,7 @@ def write(ctx: Mode, o: ndarray, node: Any, index: Any, v: Any, native: Native) 
 
 
 def crosses(slot: Any, v: ndarray) -> bool:
-    """Tell whether ``slot[...] = v`` reads elements of `v` that it has written already.
+    """Return whether ``slot[...] = v`` reads elements of `v` that it has written already.
 
     NumPy copies what overlaps first, but not for vectors with strides of one sign.
     """
@@ -94,7 +94,7 @@ def crosses(slot: Any, v: ndarray) -> bool:
 
 
 def meet_in_step(slot: ndarray, v: ndarray, apart: int) -> bool:
-    """Tell whether what two vectors share stands at one position in both, if that is quick to see.
+    """Return whether two vectors hold their shared elements at equal positions, if quickly seen.
 
     A row and a column of a matrix have an element or none in common.
 
@@ -152,7 +152,7 @@ def twin(a: ndarray, owner: ndarray, elements: ndarray) -> ndarray:
 
 
 def holds_part_of(o: ndarray, value: Any) -> bool:
-    """Tell whether a sequence holds, at any depth, an array that shares memory with another."""
+    """Return whether a sequence holds, at any depth, an array that shares memory with another."""
     return any(
         np.may_share_memory(o, part)
         if type(part) is ndarray

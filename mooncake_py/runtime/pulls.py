@@ -92,7 +92,7 @@ def _divide(g: Any, divisor: Any) -> Any:
 
 @reads
 def pull_one(entry: Entry) -> None:
-    """A function of one input."""
+    """Pull back through a function of one input."""
     _, out, node, partial, spec, x, y = entry
     g = out.take()
     if g is not None:
@@ -101,7 +101,7 @@ def pull_one(entry: Entry) -> None:
 
 @reads
 def pull_two(entry: Entry) -> None:
-    """A function of two inputs, of which either may be constant."""
+    """Pull back through a function of two inputs, of which either may be constant."""
     _, out, na, pa, spec_a, nb, pb, spec_b, saved = entry
     g = out.take()
     if g is not None:
@@ -120,7 +120,7 @@ def pull_elementwise(entry: Entry) -> None:
 
 
 def pull_elementwise_out(entry: Entry) -> None:
-    """The same where the result was written into memory that existed before."""
+    """Pull back through an elementwise function that wrote into existing memory (`out=`)."""
     _, out, where, partials, nodes, fits, saved = entry
     if out.grad is None:
         return
@@ -371,7 +371,7 @@ def deliver_written(shadow: ndarray, index: Any, g: ndarray, value: Any, spec: A
 
 
 def is_basic(index: Any) -> bool:
-    """Tell whether an index selects each element at most once by its form: no arrays or lists."""
+    """Return whether an index selects each element at most once by its form: no arrays or lists."""
     if type(index) is tuple:
         return all(type(i) in BASIC for i in index)
     return type(index) in BASIC

@@ -51,7 +51,7 @@ _found: tuple[Any, bool] = None, False
 
 
 def is_strict() -> bool:
-    """Tell whether NumPy is set to raise, or to warn of numbers that are too small.
+    """Return whether NumPy is set to raise, or to warn of numbers that are too small.
 
     Python's floats do neither, and so do the quick forms, which compute with them.  What was found
     is kept with the setting: asking NumPy takes 1 us.

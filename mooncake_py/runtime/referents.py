@@ -96,7 +96,7 @@ def parts_of(value: Any) -> Any:
 
 
 def is_function_of_cython(value: Any) -> bool:
-    """Whether a value is a function, not an object that computes; its globals are no arguments."""
+    """Return whether a value is a plain function, whose globals are not arguments."""
     return type(value).__name__ in ("cython_function_or_method", "fused_cython_function")
 
 

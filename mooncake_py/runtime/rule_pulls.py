@@ -102,7 +102,7 @@ def take_all(outputs: Any) -> Any:
 
 
 def is_idle(node: Any, g: Any) -> bool:
-    """Tell whether a cotangent is zero, which shows in its values only if a rule holds it."""
+    """Return whether a cotangent is zero, which shows in its values only if a rule holds it."""
     return type(g) is ndarray and node.memory.pinned and not g.any()
 
 

@@ -49,7 +49,7 @@ def handler(ufunc: np.ufunc, sign: int, general: Callable[..., Any]) -> Handler:
 
 
 def is_common(a: Any, index: Any, b: Any) -> bool:
-    """Tell whether the operands are of the kinds that are handled here."""
+    """Return whether the operands are of the kinds that are handled here."""
     return (
         type(a) is ndarray
         and a.dtype.kind == "f"

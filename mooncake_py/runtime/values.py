@@ -27,14 +27,14 @@ INEXACT_SCALARS = frozenset({
 
 
 def is_inexact(y: Any) -> bool:
-    """Tell whether a value can carry a derivative: a float or complex array or scalar."""
+    """Return whether a value can carry a derivative: a float or complex array or scalar."""
     if type(y) is ndarray:
         return y.dtype.kind in "fc"
     return isinstance(y, (float, complex, np.inexact))
 
 
 def is_of_math(f: Any) -> bool:
-    """Tell whether a callable is of the module `math`; ufuncs of NumPy 2.0 name no module."""
+    """Return whether a callable is of the module `math`; ufuncs of NumPy 2.0 name no module."""
     return getattr(f, "__module__", None) == "math"
 
 

@@ -54,7 +54,7 @@ class View:
         return ndarray(shape, dtype, dense(self.memory.like_owner()), offset, strides)
 
     def dtype(self) -> np.dtype[Any]:
-        """Dtype of the array; float where it is the real part of a complex block."""
+        """Return the dtype of the array; float if it is the real part of a complex block."""
         return self.geometry[1]
 
     def positions(self) -> ndarray:

@@ -26,7 +26,7 @@ def protocol_of(cls: type) -> str:
 
 
 def is_array_class(cls: type) -> bool:
-    """Tell whether a class is a subclass of ndarray other than that of memory maps."""
+    """Return whether a class is a subclass of ndarray other than that of memory maps."""
     return issubclass(cls, ndarray) and cls is not ndarray and not issubclass(cls, memmap)
 
 

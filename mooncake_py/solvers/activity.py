@@ -26,11 +26,11 @@ def order_inside(ctx: Mode) -> int:
 
 
 def is_active(value: Any) -> bool:
-    """Tell whether a value depends on what a derivative is taken with respect to."""
+    """Return whether a value depends on what a derivative is taken with respect to."""
     return False
 
 
 @contextual(is_active)
 def is_active_inside(ctx: Mode, value: Any) -> bool:
-    """Tell so inside a derivative."""
+    """Return the activity inside a derivative."""
     return ctx.contains_active(value)

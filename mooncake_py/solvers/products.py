@@ -127,7 +127,7 @@ def minus_solved(b: Any, jacobian: Jacobian) -> Any:
 
 @contextual(minus_nearly_solved)
 def minus_nearly_solved_inside(ctx: Mode, b: Any, jacobian: Jacobian) -> Any:
-    """Give zero the derivatives of the solution."""
+    """Return zero with the derivatives of the solution."""
     if isinstance(ctx, ForwardContext):
         return pushed(ctx, minus_nearly_solved, b, jacobian)
     assert isinstance(ctx, ReverseContext)

@@ -130,7 +130,7 @@ def _renamed(code: CodeType, old: str, new: str) -> CodeType:
 
 
 def same_code(a: CodeType, b: CodeType) -> bool:
-    """Whether two code objects do the same, whatever their qualified names and positions."""
+    """Return whether two code objects do the same, whatever their qualified names and positions."""
     return (
         _WHAT_IT_DOES(a) == _WHAT_IT_DOES(b)
         and a.co_flags | _CO_NESTED == b.co_flags | _CO_NESTED

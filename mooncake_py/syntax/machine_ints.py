@@ -64,7 +64,7 @@ class MachineInts(StaticInts):
 
     @override
     def holds(self, node: ast.AST) -> bool:
-        """Whether an expression is an int for certain."""
+        """Return whether an expression is an int for certain."""
         match node:
             case ast.BinOp(left=left, op=op, right=right) if isinstance(op, BITWISE):
                 return self.holds(left) and self.holds(right)

@@ -64,7 +64,7 @@ class Names:
         return parent is not None and is_prange(parent.__dict__.get(node.attr))
 
     def calls_builtin(self, node: ast.AST, name: str) -> bool:
-        """Whether an expression is a call of the builtin `name`."""
+        """Return whether an expression is a call of the builtin `name`."""
         if not isinstance(node, ast.Call):
             return False
         function = node.func
@@ -97,7 +97,7 @@ class Names:
         return None if python_function(value) is None else value
 
     def refers_to(self, node: ast.AST, value: object) -> bool:
-        """Whether a name or a dotted name surely refers to an object."""
+        """Return whether a name or a dotted name surely refers to an object."""
         if isinstance(node, ast.Name):
             found = node.id not in self._bound and self.globals.get(node.id) is value
             if found:

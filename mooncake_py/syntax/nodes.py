@@ -197,12 +197,12 @@ def dotted(node: Any) -> str:
 
 
 def is_plain_index(node: ast.expr) -> bool:
-    """Tell whether an index is made of names, numbers and arithmetic on them, and slices."""
+    """Return whether an index is made of names, numbers and arithmetic on them, and slices."""
     return _PLAIN.issuperset([part.__class__ for part in walk(node)])
 
 
 def is_plain(node: ast.AST) -> bool:
-    """Tell whether a node may be a part of such an index."""
+    """Return whether a node may be a part of such an index."""
     return node.__class__ in _PLAIN
 
 

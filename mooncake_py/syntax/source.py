@@ -268,7 +268,7 @@ def _changed(code: CodeType) -> SourceUnavailableError:
 
 
 def _was_written_lately(file: str) -> bool:
-    """Whether a file was written since this package was imported; True for a notebook cell."""
+    """Return whether a file changed since this package was imported; True for a notebook cell."""
     try:
         return os.path.getmtime(file) > _IMPORTED
     except OSError:

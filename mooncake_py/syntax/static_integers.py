@@ -136,7 +136,7 @@ def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[int, ast.expr]]:
 
 
 def _enter_nested(item: Any, in_class: bool, found: Bindings, todo: list[Any]) -> None:
-    """Of a nested function only decorators and defaults belong to the enclosing scope."""
+    """Visit decorators and defaults of a nested function, which belong to the outer scope."""
     todo += [*item.args.defaults, *filter(None, item.args.kw_defaults)]
     if not isinstance(item, ast.Lambda):
         todo += item.decorator_list
@@ -158,7 +158,7 @@ def _names(target: ast.AST) -> set[str]:
 
 
 def is_literal(node: ast.AST) -> bool:
-    """Whether an expression is made of literals and operators only."""
+    """Return whether an expression is made of literals and operators only."""
     match node:
         case ast.Constant():
             return True
@@ -205,7 +205,7 @@ class StaticInts:
         return StaticInts(self._known - targets | (targets - others), self._names)
 
     def holds(self, node: ast.AST) -> bool:
-        """Whether an expression is an int for certain."""
+        """Return whether an expression is an int for certain."""
         match node:
             case ast.Name(id=name):
                 return name in self._known

@@ -14,7 +14,7 @@ __all__ = ["expanded", "is_alias"]
 
 
 def is_alias(key: Any) -> bool:
-    """Tell whether a type key is an alias, with or without parameters."""
+    """Return whether a type key is an alias, with or without parameters."""
     return isinstance(_origin(key), _alias_classes())
 
 

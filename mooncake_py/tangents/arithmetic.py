@@ -211,7 +211,7 @@ def _product(
 
 
 def _may_repeat(a: ndarray) -> bool:
-    """Tell whether two elements of an array may be one cell (never wrongly False)."""
+    """Return whether two elements of an array may be one cell (never wrongly False)."""
     reach = 0
     for stride, n in sorted(zip(map(abs, a.strides), a.shape, strict=True)):
         if n > 1:

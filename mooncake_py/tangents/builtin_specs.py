@@ -118,7 +118,7 @@ _NAMED_TUPLE = NamedTupleSpec()
 
 
 def is_of_table(cls: type) -> bool:
-    """Whether a class is one of pandas, whose objects hold constants."""
+    """Return whether a class is one of pandas, whose objects hold constants."""
     return cls.__module__.partition(".")[0] == "pandas"
 
 
@@ -140,7 +140,7 @@ def builtin_spec(cls: type) -> TangentSpec:
 
 
 def _by_layout(cls: type) -> TangentSpec:
-    """Tell objects with attributes from opaque ones written in C."""
+    """Separate objects with attributes from opaque ones written in C."""
     slots = any(base.__dict__.get("__slots__") for base in cls.__mro__)
     if cls.__dictoffset__ or slots:
         return _OBJECT
@@ -149,7 +149,7 @@ def _by_layout(cls: type) -> TangentSpec:
 
 
 def differentiable_array(a: np.ndarray) -> bool:
-    """Tell whether an array has a derivative: floats and complex numbers do.
+    """Return whether an array has a derivative: floats and complex numbers do.
 
     Raises
     ------

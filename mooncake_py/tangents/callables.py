@@ -105,7 +105,7 @@ class BuiltinMethodSpec(_ImmutableCallable):
 
 
 class PartialSpec(_ImmutableCallable):
-    """``functools.partial``: the function and the arguments it was given."""
+    """The function and the arguments of a ``functools.partial``."""
 
     @override
     def fields(self, x: functools.partial[Any]) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class PartialSpec(_ImmutableCallable):
 
 
 class WrapperSpec(_ImmutableCallable):
-    """``functools.lru_cache``: the function inside."""
+    """The function inside a ``functools.lru_cache``."""
 
     @override
     def fields(self, x: Any) -> dict[str, Any]:

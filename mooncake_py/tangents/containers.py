@@ -39,7 +39,7 @@ MUTABLE = frozenset({list, dict, MutableTangent})
 
 
 def is_number(t: Any) -> bool:
-    """Tell whether `t` is a float, a complex number or a NumPy scalar of either sort."""
+    """Return whether `t` is a float, a complex number or a NumPy scalar of either sort."""
     return isinstance(t, (float, complex, inexact))
 
 

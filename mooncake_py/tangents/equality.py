@@ -15,7 +15,7 @@ Mismatch = tuple[str, Any, Any]  # path, left part, right part
 
 
 def same_tangent(a: Any, b: Any) -> bool:
-    """Tell whether two tangents (or fdata, or rdata) are equal; nan equals nan."""
+    """Return whether two tangents (or fdata, or rdata) are equal; nan equals nan."""
     return tangent_mismatch(a, b) is None
 
 

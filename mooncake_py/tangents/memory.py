@@ -51,7 +51,7 @@ def address(a: ndarray) -> int:
 
 
 def is_same_view(a: ndarray, b: ndarray) -> bool:
-    """Tell whether two arrays are the same view of the same memory."""
+    """Return whether two arrays are the same view of the same memory."""
     return (
         a.shape == b.shape
         and a.strides == b.strides
@@ -141,7 +141,7 @@ class Shadows:
 
 
 def has_overlaps(a: ndarray) -> bool:
-    """Tell whether two indices of an array may be the same element (conservatively)."""
+    """Return whether two indices of an array may be the same element (conservatively)."""
     if a.base is None or not a.size:
         return False
     reach = a.itemsize

@@ -188,7 +188,7 @@ def _of_class(cls: type, outer: tuple[Any, ...]) -> Any:
 
 
 def _is_abstract(cls: type) -> bool:
-    """Tell whether values are never of this very class: abstract base classes, protocols."""
+    """Return whether values are never of this very class: abstract base classes, protocols."""
     return bool(getattr(cls, "__abstractmethods__", ())) or getattr(cls, "_is_protocol", False)
 
 

@@ -27,7 +27,7 @@ class Met(BaseException):
 
 
 def is_instance(value: Any) -> TypeGuard[ndarray]:
-    """Tell whether a value is an instance of a subclass; memory maps count as plain arrays."""
+    """Return whether a value is an instance of a subclass; memory maps count as plain arrays."""
     return (
         isinstance(value, ndarray) and type(value) is not ndarray and type(value) is not np.memmap
     )
@@ -44,7 +44,7 @@ FEW = 32
 
 
 def are_given(values: Any) -> bool:
-    """Tell whether an instance is among some values, or in a short sequence of those."""
+    """Return whether an instance is among some values, or in a short sequence of those."""
     return any(
         any(map(is_instance, v)) if type(v) in (list, tuple) and len(v) <= FEW else is_instance(v)
         for v in values

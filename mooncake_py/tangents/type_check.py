@@ -26,7 +26,7 @@ _DOUBLE = {float: np.float64, np.float64: float, complex: np.complex128, np.comp
 
 
 def instance_of(t: Any, key: Any) -> bool:
-    """Tell whether `t` is of the type that `key` describes; everything is an `object`.
+    """Return whether `t` is of the type that `key` describes; everything is an `object`.
 
     Fields that a key does not name are free, and fields that are absent fit.  Where a key leaves
     parts open, ``NoTangent()`` in place of a container of only such parts fits.

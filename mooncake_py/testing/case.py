@@ -107,7 +107,7 @@ class Case:
 
 
 def repeats_cells(value: Any) -> bool:
-    """Say whether `value` is an array of which several elements are one cell of memory."""
+    """Return whether `value` is an array of which several elements are one cell of memory."""
     return (
         isinstance(value, np.ndarray)
         and not value.flags.forc

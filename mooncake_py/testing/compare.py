@@ -82,7 +82,7 @@ def _described(value: Any) -> str:
 
 
 def _close(expected: Any, got: Any, ulps: float) -> bool:
-    """Say whether arrays of one dtype and shape are equal up to rounding."""
+    """Return whether arrays of one dtype and shape are equal up to rounding."""
     if bits_of(expected) == bits_of(got):
         return True
     if expected.dtype.kind not in "fc":
@@ -146,7 +146,7 @@ def _changed(path: str, old: tuple[Any, ...], new: tuple[Any, ...]) -> Mismatch 
 
 
 def is_zero(value: Any) -> bool:
-    """Say whether a number or array is exactly zero everywhere (minus zero counts, nan not)."""
+    """Return whether a number or array is exactly zero everywhere (minus zero counts, nan not)."""
     return not np.any(np.asarray(value) != 0)
 
 

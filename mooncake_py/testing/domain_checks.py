@@ -27,7 +27,7 @@ PURE = (ElementwiseRule, LinearRule, BilinearRule, VjpRule, ZeroDerivativeRule)
 
 
 def is_within(rule: Rule | None, inputs: Inputs) -> bool:
-    """Whether a rule is declared for some inputs."""
+    """Return whether a rule is declared for some inputs."""
     return why_outside(rule, inputs) is None
 
 

@@ -105,7 +105,7 @@ class Direction:
                     yield step, _extrapolate(known[coarse], known[coarse - 1])
 
     def moves_output(self) -> bool:
-        """Say whether the output itself changes along the direction at the preferred step."""
+        """Return whether the output itself changes along the direction at the preferred step."""
         results = self.difference(self.steps[0])
         if results is None:
             return False

@@ -18,7 +18,7 @@ _EMPTY = (NoTangent, NoFData, NoRData)
 
 
 def holds_nothing(value: Any) -> bool:
-    """Say whether `value` is one of the three markers for the absence of a tangent."""
+    """Return whether `value` is one of the three markers for the absence of a tangent."""
     return isinstance(value, _EMPTY)
 
 

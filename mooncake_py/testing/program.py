@@ -106,19 +106,19 @@ class Program:
 
 
 def is_complex(value: Any) -> bool:
-    """Whether an array or a number is complex."""
+    """Return whether an array or a number is complex."""
     return bool(np.iscomplexobj(value))
 
 
 def is_leaf(value: Any) -> bool:
-    """Whether a value is a number, or an array with elements, that has a derivative."""
+    """Return whether a value is a number, or an array with elements, that has a derivative."""
     if isinstance(value, ndarray):
         return type(value) is ndarray and value.dtype.kind in "fc" and value.size > 0
     return isinstance(value, (float, complex, np.inexact))
 
 
 def is_variable(value: Any) -> bool:
-    """Whether an argument is a number or an array that is moved; an infinite number is not."""
+    """Return whether the tester perturbs an argument: a finite number or an array."""
     return is_leaf(value) and (isinstance(value, ndarray) or bool(np.isfinite(value)))
 
 

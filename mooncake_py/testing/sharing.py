@@ -22,7 +22,7 @@ Shadowed = tuple[str, NDArray[Any], NDArray[Any]]
 
 
 def overlap(a: NDArray[Any], b: NDArray[Any]) -> bool:
-    """Say whether two arrays have memory in common."""
+    """Return whether two arrays have memory in common."""
     return bool(np.may_share_memory(a, b) and np.shares_memory(a, b))
 
 
@@ -89,7 +89,7 @@ def _arrays(path: str, primal: Any, shadow: Any, depth: int = 0) -> Iterator[Sha
 
 
 def _consistent(a: NDArray[Any], da: NDArray[Any], b: NDArray[Any], db: NDArray[Any]) -> bool:
-    """Say whether cells shared by `a` and `b` are shared by `da` and `db`, and only those."""
+    """Return whether cells shared by `a` and `b` are shared by `da` and `db`, and only those."""
     if not np.may_share_memory(a, b):
         return not overlap(da, db)
     _, in_a, in_b = np.intersect1d(cells(a), cells(b), return_indices=True)

@@ -77,7 +77,7 @@ def is_linear(
     wrong: Disagreement,
     rng: np.random.Generator,
 ) -> bool:
-    """Whether slopes add up: a kink may be smooth along each line through it."""
+    """Return whether slopes add up: a kink may be smooth along each line through it."""
     inputs = direction.inputs
     other = random_direction(inputs, set(range(len(inputs.values))), rng)
     assert other is not None, "as there is one direction"

@@ -41,7 +41,7 @@ def special_points(inputs: Inputs) -> Iterator[Variant]:
 
 
 def is_singular(there: Reference, given: Reference) -> bool:
-    """Whether the results at a special point are so large that they are those of rounding.
+    """Return whether the results at a special point are so large that they are those of rounding.
 
     A matrix with equal rows is singular, and may be inverted all the same.
     """

@@ -20,12 +20,12 @@ _LEAVES = frozenset({int, bool, float, complex, str, bytes, type(None), np.ndarr
 
 
 def is_number(value: Any) -> bool:
-    """Say whether `value` is a scalar with a numeric value, bool included."""
+    """Return whether `value` is a scalar with a numeric value, bool included."""
     return isinstance(value, (bool, int, float, complex, np.generic))
 
 
 def is_inexact(value: Any) -> bool:
-    """Say whether `value` is an array or a scalar of floats or complex numbers."""
+    """Return whether `value` is an array or a scalar of floats or complex numbers."""
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "fc"
     return isinstance(value, (float, complex, np.inexact))

@@ -404,7 +404,7 @@ def _addressed_pairs(t: Any, s: Any, path: str) -> Iterator[tuple[str, Any, Any]
 
 
 def _leaves(p: Any, seen: dict[int, Any]) -> Iterator[Any]:
-    """Copies of the numbers and arrays that have a derivative."""
+    """Yield copies of the numbers and arrays that have a derivative."""
     if is_number(p):
         yield p
     elif isinstance(p, ndarray):
@@ -421,6 +421,6 @@ def _count(p: Any) -> int:
 
 
 def _precision(p: Any) -> float:
-    """The bound on relative rounding errors in the coarsest dtype of a value."""
+    """Return the bound on relative rounding errors in the coarsest dtype of a value."""
     epsilons = [np.finfo(np.asarray(leaf).dtype).eps for leaf in _leaves(p, {})]
     return 64 * float(max(epsilons, default=0.0))

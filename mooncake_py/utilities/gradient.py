@@ -68,7 +68,7 @@ def gradient(f: Callable[..., Any], *args: Any, params: Params | None = None) ->
 
 
 def is_constant(value: Any) -> bool:
-    """Tell whether an argument is one of which nobody expects a gradient."""
+    """Return whether an argument is one of which nobody expects a gradient."""
     if isinstance(value, (bool, str, bytes)) or value is None:
         return True
     return callable(value) and not holds_numbers(value)

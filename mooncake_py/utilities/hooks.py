@@ -84,7 +84,7 @@ def hook_inside(ctx: Mode, fn: Callable[[Any], Any], x: T) -> T:
 
 
 def is_reversed(ctx: Mode) -> bool:
-    """Tell whether a forward pass is itself recorded, to be reversed."""
+    """Return whether a forward pass is itself recorded, to be reversed."""
     return not is_forward(ctx) or (not ctx.is_last and is_reversed(ctx.base))
 
 

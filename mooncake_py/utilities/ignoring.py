@@ -194,7 +194,7 @@ class Watch:
 
 
 def is_known(ctx: Mode, a: ndarray) -> bool:
-    """Tell whether an array is active, or the tape may refer to what it holds or held before.
+    """Return whether an array is active, or the tape may refer to what it holds or held before.
 
     The derivatives round this one count too; to look an array up there in the usual way is an
     error.
@@ -209,7 +209,7 @@ def is_known(ctx: Mode, a: ndarray) -> bool:
 
 
 def has_changed(holder: Any, old: Any) -> bool:
-    """Tell whether something is not as it was: the quick part of `difference_between`."""
+    """Return whether something is not as it was: the quick part of `difference_between`."""
     if type(holder) in CONTAINERS:
         return not holds_the_same(holder, old)
     return difference_between(holder, old) is not None

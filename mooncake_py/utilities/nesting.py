@@ -13,7 +13,7 @@ __all__ = ["is_deriving", "nest_level"]
 
 
 def is_deriving() -> bool:
-    """Tell whether the code that calls this is being differentiated.
+    """Return whether the code that calls this is being differentiated.
 
     Returns
     -------

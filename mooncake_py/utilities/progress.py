@@ -16,7 +16,7 @@ __all__ = ["Bars", "progress"]
 def progress(
     callback: Callable[[Progress], object] | None = None, *, every: float = 0.1
 ) -> Iterator[None]:
-    """Tell how far the derivatives are that begin within this block.
+    """Report the progress of derivatives that begin within this block.
 
     Parameters
     ----------

@@ -29,13 +29,13 @@ def copied_inside(ctx: Mode, value: Any) -> Any:
 
 
 def holds_numbers(value: Any) -> bool:
-    """Tell whether a value of any other type holds numbers that can have a derivative."""
+    """Return whether a value of any other type holds numbers that can have a derivative."""
     return holds_numbers_inside(None, value)
 
 
 @contextual(holds_numbers)
 def holds_numbers_inside(ctx: Mode | None, value: Any) -> bool:
-    """Tell so inside a derivative."""
+    """Return the answer inside a derivative."""
     from mooncake_py.boundary.inner_outputs import Leaves
 
     leaves = Leaves(ctx)

@@ -216,14 +216,14 @@ def check_cotangent(rule: Rule, position: int, c: Any, primal: Any, dy: Any) -> 
 
 
 def is_numeric(value: Any) -> bool:
-    """Tell whether a value is a number or an array of numbers."""
+    """Return whether a value is a number or an array of numbers."""
     if isinstance(value, (ndarray, np.generic)):
         return value.dtype.kind in NUMERIC
     return isinstance(value, (float, int, complex))
 
 
 def broadcasts(shape: tuple[int, ...], full: tuple[int, ...]) -> bool:
-    """Tell whether a shape broadcasts to another one."""
+    """Return whether a shape broadcasts to another one."""
     try:
         return np.broadcast_shapes(shape, full) == full
     except ValueError:
@@ -231,7 +231,7 @@ def broadcasts(shape: tuple[int, ...], full: tuple[int, ...]) -> bool:
 
 
 def is_exact(value: Any) -> bool:
-    """Tell whether a value holds integers or booleans, which are exact in any precision."""
+    """Return whether a value holds integers or booleans, which are exact in any precision."""
     dtype = getattr(value, "dtype", None)
     return type(value) in (int, bool) if dtype is None else dtype.kind in "biu"
 

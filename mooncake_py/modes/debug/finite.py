@@ -128,7 +128,7 @@ def collect(value: Any, found: list[Any], seen: set[int], find: Any = None) -> N
 
 
 def all_finite(g: Any) -> bool:
-    """Tell whether a cotangent is finite."""
+    """Return whether a cotangent is finite."""
     fields = getattr(getattr(g, "dtype", None), "names", None)
     if fields:
         return all(all_finite(g[name]) for name in fields)

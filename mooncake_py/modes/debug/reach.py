@@ -44,7 +44,7 @@ HOLDERS = (  # of Python's own, with parts
 
 
 def is_opaque(value: Any) -> bool:
-    """Tell whether there is nothing to look at within a value."""
+    """Return whether there is nothing to look at within a value."""
     t = type(value)
     if t is Active or t is ModuleType or (t in INERT and t is not type):
         return True
@@ -60,7 +60,7 @@ def is_opaque(value: Any) -> bool:
 
 
 def is_installed_class(cls: type) -> bool:
-    """Tell whether a class is not one of the user's."""
+    """Return whether a class is not one of the user's."""
     if not cls.__flags__ & HEAP_TYPE:
         return True
     functions = [v for v in vars(cls).values() if type(v) is FunctionType]

@@ -80,7 +80,7 @@ class Snapshot:
             self.todo.extend((joined(path, text), part) for text, part in reversed(parts))
 
     def may_change(self, value: Any) -> bool:
-        """Tell whether a value is to be compared afterwards."""
+        """Return whether a value is to be compared afterwards."""
         return True
 
     @contextmanager
@@ -112,7 +112,7 @@ class Snapshot:
 
 
 def is_plain_array(value: Any) -> bool:
-    """Tell whether a value is an array of numbers or records, not of objects."""
+    """Return whether a value is an array of numbers or records, not of objects."""
     return isinstance(value, ndarray) and value.dtype != object
 
 
@@ -126,7 +126,7 @@ def contents_of(value: Any) -> Any:
 
 
 def is_plain_container(value: Any) -> bool:
-    """Tell whether a container holds nothing that holds anything."""
+    """Return whether a container holds nothing that holds anything."""
     if type(value) not in CONTAINERS or not holds_inert(value):
         return False
     return type not in map(type, value.values() if type(value) is dict else value)
@@ -142,7 +142,7 @@ def difference_between(value: Any, old: Any) -> tuple[str, str, str] | None:
 
 
 def holds_the_same(value: Any, old: Any) -> bool:
-    """Tell whether a container holds the very objects that it held, in the same order."""
+    """Return whether a container holds the very objects that it held, in the same order."""
     if len(value) != len(old) or not all(map(operator.is_, value, old)):
         return False
     return type(old) is not dict or all(map(operator.is_, value.values(), old.values()))

@@ -163,7 +163,7 @@ def zero_of(value: Any) -> Any:
 
 
 def is_view(y: Any, primals: Any, tangents: dict[int, Any]) -> bool:
-    """Tell whether an output is memory of an active argument: so is its tangent."""
+    """Return whether an output is memory of an active argument: so is its tangent."""
     if type(y) is not ndarray:
         return False
     owner = owner_of(y)
@@ -263,7 +263,7 @@ def takes_no_objects(ctx: ForwardContext, rule: Rule, what: str) -> MissingRuleE
 
 
 def is_without_tangent(y: Any) -> bool:
-    """Tell whether an output has no derivative by its type."""
+    """Return whether an output has no derivative by its type."""
     if isinstance(y, (list, tuple)):
         return all(map(is_without_tangent, y))
     return type(y) in activity.INERT or isinstance(y, (ndarray, np.generic))

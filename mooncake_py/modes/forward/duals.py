@@ -103,7 +103,7 @@ def in_kind(tangent: Any, primal: Any) -> Any:
 
 
 def is_part(a: ndarray, whole: ndarray) -> bool:
-    """Tell whether an array lies within the memory of a dense one."""
+    """Return whether an array lies within the memory of a dense one."""
     if not whole.flags.forc or a.dtype != whole.dtype or owner(a) is not owner(whole):
         return False
     low, high = np.lib.array_utils.byte_bounds(a)

@@ -66,7 +66,7 @@ def left(ctx: ForwardContext, values: list[Any], duals: Any, y: Any) -> Dual:
 
 
 def has_tangent(ctx: ForwardContext, tree: Any, seen: set[int]) -> bool:
-    """Tell whether anything has a tangent that is not zero."""
+    """Return whether anything has a tangent that is not zero."""
     if type(tree) is Active:
         return bool(tree.grad != 0)
     if isinstance(tree, ndarray):

@@ -35,7 +35,7 @@ LINEAR = BINARY["add"], BINARY["sub"]
 
 
 def are_quick(ctx: Levels, a: Any, b: Any) -> bool:
-    """Whether two operands are numbers or arrays of them."""
+    """Return whether two operands are numbers or arrays of them."""
     return type(a) in QUICK and type(b) in QUICK and not meet_objects(ctx, a, b)
 
 
@@ -245,7 +245,7 @@ class Operations(Levels):
 
 
 def shares(y: ndarray, o: ndarray) -> bool:
-    """Tell whether what was taken from an array is a view of its memory."""
+    """Return whether what was taken from an array is a view of its memory."""
     return y is o or (y.base is not None and (y.base is o or y.base is o.base))
 
 

@@ -90,7 +90,7 @@ NUMBERS = REAL_SCALARS | {Active, int}
 
 
 def fits(c: Any, y: Any) -> bool:
-    """Tell whether a tangent is new memory like `y` and finite: a zero may be in it as nan.
+    """Return whether a tangent is new memory like `y` and finite: a zero may be in it as nan.
 
     The sum of squares that tells may overflow, so NumPy must be quiet.
     """

@@ -39,7 +39,7 @@ def with_sequences(handlers: dict[Any, Handler]) -> dict[Any, Handler]:
 
 
 def is_ours(f: Callable[..., Any]) -> bool:
-    """Whether the rule of a function is one of this package."""
+    """Return whether the rule of a function is one of this package."""
     rule = registry.find(f)
     return rule is not None and rule.built_in
 
@@ -56,7 +56,7 @@ def before(handler: Handler) -> Handler:
 
 
 def is_sequence(value: Any) -> bool:
-    """Whether a value is a list or a tuple of numbers, arrays and the like sequences."""
+    """Return whether a value is a list or a tuple of numbers, arrays and the like sequences."""
     return (type(value) is list or type(value) is tuple) and all(
         type(part) in SCALARS
         or (part.dtype.kind in "fciub" if type(part) is ndarray else is_sequence(part))
@@ -76,7 +76,7 @@ def of_sequence(ctx: ForwardContext, sequence: Any, kwargs: Any) -> Any:
 
 
 def moves(ctx: ForwardContext, part: Any) -> bool:
-    """Whether a part of a sequence has a tangent."""
+    """Return whether a part of a sequence has a tangent."""
     if type(part) is list or type(part) is tuple:
         return any(moves(ctx, inner) for inner in part)
     return ctx.pair(part)[1] is not None

@@ -76,7 +76,7 @@ def along_each(
 
 
 def moves(tangent: Any) -> bool:
-    """Whether an argument has a tangent."""
+    """Return whether an argument has a tangent."""
     return tangent is not None and type(tangent) is not NoTangent
 
 

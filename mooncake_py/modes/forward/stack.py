@@ -39,7 +39,7 @@ class Stack:
 
 
 def holds_stack(value: Any) -> bool:
-    """Whether there is a stack among arguments."""
+    """Return whether there is a stack among arguments."""
     t = type(value)
     return t is Stack or ((t is tuple or t is list) and any(map(holds_stack, value)))
 

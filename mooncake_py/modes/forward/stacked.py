@@ -343,7 +343,7 @@ class StackedContext(ForwardContext):
 
 
 def may_run(site: Any, steps: Any, inputs: dict[str, Any]) -> bool:
-    """Whether the numbers and arrays that a region takes are such that it could run as a whole."""
+    """Return whether a region could run as a whole on the numbers and arrays that it takes."""
     primals = {name: primal_of(value) for name, value in inputs.items()}
     return all(type(primals[name]) in ONE_TANGENT for name in site.numbers) and (
         site.is_worth(site.steps(steps, primals), primals)
@@ -351,7 +351,7 @@ def may_run(site: Any, steps: Any, inputs: dict[str, Any]) -> bool:
 
 
 def in_turn(o: ndarray, i: Any, rows: ndarray, whole: ndarray) -> bool:
-    """Whether which of some writes survives depends on the order in which NumPy goes through."""
+    """Return whether the result of overlapping writes depends on NumPy's order of iteration."""
     if type(i) is ndarray or has_overlaps(o):
         return True
     return rows.base is not None and np.may_share_memory(rows, whole)

@@ -73,7 +73,7 @@ class StackedBlocks(Blocks):
         return rows
 
     def can_hold(self, a: ndarray) -> bool:
-        """Whether the memory of an array can have rows."""
+        """Return whether the memory of an array can have rows."""
         owner = a if a.base is None else self.owner(a)
         return owner.dtype.kind in "fc" and owner.flags.forc
 

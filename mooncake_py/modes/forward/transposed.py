@@ -47,7 +47,7 @@ PART = float("nan")  # in place of a part, known by identity
 
 
 def is_part(leaf: Any) -> bool:
-    """Tell whether a number or array may be active: a plain number is a constant."""
+    """Return whether a number or array may be active: a plain number is a constant."""
     return type(leaf) is Active or isinstance(leaf, np.ndarray)
 
 

@@ -227,7 +227,7 @@ class _Call:
 
 
 def has_address(value: Any) -> bool:
-    """Tell whether a value, if it has a derivative, has fdata."""
+    """Return whether a value, if it has a derivative, has fdata."""
     if type(value) in INEXACT_SCALARS:
         return False
     return isinstance(value, ndarray) or spec_of(value).container in MUTABLE

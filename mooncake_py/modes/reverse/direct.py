@@ -115,12 +115,12 @@ def read_only(a: ndarray) -> ndarray:
 
 
 def is_adjoint(pull: Any) -> bool:
-    """Tell whether a tape function does nothing but add cotangents to others or restore memory."""
+    """Return whether a tape function only adds cotangents to others or restores memory."""
     if pull in ADJOINTS or pull is undo_assign:
         return True
     return pull.__code__.co_filename.startswith(GENERATED)
 
 
 def is_own(part: Any) -> bool:
-    """Tell whether a part of an entry is no rule of a user's: that may write in its cotangent."""
+    """Return whether a part of an entry is no rule of a user's: that may write in its cotangent."""
     return not isinstance(part, Rule) or part.built_in

@@ -112,7 +112,7 @@ class InnerContext(ReverseContext):
             refuse_to_catch(self.outers, error, self.user_location())
 
     def holds_met(self, value: Any) -> bool:
-        """Tell whether a value holds anything that is active outside."""
+        """Return whether a value holds anything that is active outside."""
         return any(
             part.context in self.outers
             if type(part) is Active
@@ -121,7 +121,7 @@ class InnerContext(ReverseContext):
         )
 
     def is_captured(self, a: ndarray) -> bool:
-        """Tell whether an array shares memory with one that is active outside."""
+        """Return whether an array shares memory with one that is active outside."""
         return id(a if a.base is None else self.registry.owner(a)) in self.captured
 
     @override
@@ -163,7 +163,7 @@ class InnerContext(ReverseContext):
                 outside.add_shared(own.like_owner())
 
     def forget_cotangents(self) -> None:
-        """Give the numbers of outside the cotangents back that they had."""
+        """Restore the cotangents that the numbers of the outer call had."""
         for number, grad in self.numbers.values():
             number.grad = grad
 

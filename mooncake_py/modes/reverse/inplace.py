@@ -44,7 +44,7 @@ BINARY_INPLACE = {f"i{name.rstrip('_')}": op for name, op in BINARY.items()}
 
 
 class InPlace(Arithmetic, Indexing):
-    """``x op= v`` for names and for elements."""
+    """Record ``x op= v`` for names and for elements."""
 
     def inplace_array(self, op: BinaryOperator, x: ndarray, v: Any) -> None:
         """Run an in-place operator on an array."""

@@ -125,7 +125,7 @@ class WholeSweeps:
         return tuple(gradients)
 
     def give_back(self, forward: Forward, storage: Storage) -> None:
-        """Give memory back that is no longer in use."""
+        """Release memory that is no longer in use."""
         storage.give(STACK, forward.stack)
         for i, name in self.reused:
             storage.give(name, forward.values[i])

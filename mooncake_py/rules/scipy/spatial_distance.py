@@ -32,7 +32,7 @@ Slope = Callable[[Any, Any, Any, Any, Any], Any]
 
 
 def of_chebyshev(a: Any, b: Any, y: Any, w: Any, _: Any) -> Any:
-    """Coordinates that tie share equally; weights only choose the coordinates."""
+    """Divide the slope equally among tied coordinates; weights only choose coordinates."""
     return np.sign(a - b) * shares(np.where(w > 0, np.abs(a - b), -1.0), y, -1)
 
 
@@ -61,7 +61,7 @@ def of_cosine(a: Any, b: Any, y: Any, w: Any, _: Any) -> Any:
 
 
 def of_jensenshannon(a: Any, b: Any, y: Any, w: Any, _: Any) -> Any:
-    """With p = a / sum(a) and m = (p + q) / 2: dy/dp = log(p / m) / (4 y)."""
+    """Compute dy/dp = log(p / m) / (4 y), with p = a / sum(a) and m = (p + q) / 2."""
     whole = np.sum(a, axis=-1, keepdims=True)
     p = a / whole
     m = (p + b / np.sum(b, axis=-1, keepdims=True)) / 2
@@ -96,7 +96,7 @@ def weight_of_cosine(a: Any, b: Any, y: Any, w: Any, _: Any) -> Any:
 
 
 def exponent_of_minkowski(dy: Any, a: Any, b: Any, y: Any, w: Any, p: Any) -> Any:
-    """With r = abs(a - b) / y: dy/dp = y sum(w r^p log r) / p, as sum(w r^p) = 1."""
+    """Compute dy/dp = y sum(w r^p log r) / p with r = abs(a - b) / y, as sum(w r^p) = 1."""
     r = np.abs(a - b) * inverse_or_zero(y)
     logs = np.log(np.where(r == 0, 1.0, r))
     power = np.power(r, p, out=np.zeros_like(r), where=r != 0)
@@ -247,7 +247,7 @@ def within(name: Any, a: Any, w: Any, parameter: Any) -> ndarray:
 
 @from_vjp(within)
 def within_rule(name: str, a: Any, w: Any, parameter: Any) -> Any:
-    """The table of all distances has each twice: the sums over it are halved."""
+    """Halve the sums over the table of distances, which has each distance twice."""
     y, metric = within(name, a, w, parameter), METRICS[name]
     weight = 1.0 if w is None else w
 
@@ -353,7 +353,7 @@ def pdist(X: Any, metric: Any = "euclidean", *, out: Any = None, **kwargs: Any) 
 
 @linear(sd.squareform)
 def squareform_adjoint(dy: ndarray, X: Like, force: str = "no", checks: bool = True) -> ndarray:
-    """A vector goes to both triangles; of a matrix the upper triangle is read."""
+    """Add both triangles if `X` is a vector; fill the upper triangle if it is a matrix."""
     if dy.ndim == 2:
         upper = np.triu_indices(len(dy), 1)
         return (dy + dy.T)[upper] if X.size else np.zeros(0, dy.dtype)

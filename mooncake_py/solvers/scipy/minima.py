@@ -119,7 +119,7 @@ def minimize(
 
 
 def is_empty(constraints: Any) -> bool:
-    """Tell whether there are no constraints."""
+    """Return whether there are no constraints."""
     return isinstance(constraints, (list, tuple)) and len(constraints) == 0
 
 

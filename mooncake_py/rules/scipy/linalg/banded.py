@@ -116,7 +116,7 @@ def exchanged(half: ndarray, other: ndarray, lower: bool) -> ndarray:
 def cholesky_banded_rule(
     ab: Any, overwrite_ab: bool = False, lower: bool = False, check_finite: bool = True
 ) -> Rule:
-    """A = L L^H, backwards through the columns; what stands beyond the diagonals is copied.
+    """Differentiate A = L L^H column by column, backwards; copy elements beyond the diagonals.
 
     Source: I. Murray, "Differentiation of the Cholesky decomposition" (arXiv:1602.07527).
     """

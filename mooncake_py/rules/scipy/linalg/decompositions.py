@@ -31,7 +31,7 @@ def qr_rule(
     pivoting: bool = False,
     check_finite: bool = True,
 ) -> Rule:
-    """A = Q R, or A[:, p] = Q R with the permutation held."""
+    """Differentiate A = Q R, or A[:, p] = Q R with the permutation held fixed."""
     a = np.asarray(a)
     result: Any = sl.qr(a, False, lwork, mode, pivoting, check_finite)
 
@@ -57,7 +57,7 @@ def qr_rule(
 
 @from_vjp(sl.svd, permits=overwrite_a)
 def svd_rule(a: Any, full_matrices: bool = True, compute_uv: bool = True, **options: Any) -> Rule:
-    """A = U diag(s) V^H."""
+    """Differentiate A = U diag(s) V^H."""
     result = sl.svd(a, full_matrices, compute_uv, **options)
     if not compute_uv:
         return result, lambda ds: singular_values_cotangent(a, ds)
@@ -73,7 +73,7 @@ def svd_rule(a: Any, full_matrices: bool = True, compute_uv: bool = True, **opti
 
 @from_vjp(sl.svdvals, permits=overwrite_a)
 def svdvals_rule(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Rule:
-    """The singular values alone; the vectors are computed when they are wanted."""
+    """Differentiate the singular values alone; the pullback computes the vectors."""
     return sl.svdvals(a, check_finite=check_finite), lambda ds: singular_values_cotangent(a, ds)
 
 
@@ -90,7 +90,7 @@ SUBSET = not_implemented("vectors of a subset depend on the other ones: take all
 def eigh_rule(
     a: Any, b: Any = None, *, lower: bool = True, eigvals_only: bool = False, **options: Any
 ) -> Rule:
-    """A V = V diag(w), or A V = B V diag(w) with V^H B V = 1."""
+    """Differentiate A V = V diag(w), or A V = B V diag(w) with V^H B V = 1."""
     result = sl.eigh(a, b, lower=lower, eigvals_only=eigvals_only, **options)
     subset = any(options.get(name) is not None for name in ("subset_by_index", "subset_by_value"))
 
@@ -131,6 +131,6 @@ def metric_cotangent(w: ndarray, v: ndarray, dw: Any, dv: Any, *, lower: bool) -
 
 @from_vjp(sl.eigvalsh, permits=overwrite_a + overwrite_b)
 def eigvalsh_rule(a: Any, b: Any = None, **options: Any) -> Rule:
-    """The eigenvalues alone."""
+    """Differentiate the eigenvalues alone."""
     _, pullback = eigh_rule(a, b, eigvals_only=True, **options)
     return sl.eigvalsh(a, b, **options), pullback

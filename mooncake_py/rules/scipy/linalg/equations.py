@@ -22,7 +22,10 @@ Rule = tuple[Any, Any]
 
 @from_vjp(sl.solve_sylvester)
 def solve_sylvester_rule(a: Any, b: Any, q: Any) -> Rule:
-    """A X + X B = Q:  A^H G + G B^H = dX,  dA = -G X^H,  dB = -X^H G,  dQ = G."""
+    """Differentiate A X + X B = Q.
+
+    A^H G + G B^H = dX,  dA = -G X^H,  dB = -X^H G,  dQ = G.
+    """
     a, b = np.asarray(a), np.asarray(b)
     x = sl.solve_sylvester(a, b, q)
 
@@ -36,7 +39,7 @@ def solve_sylvester_rule(a: Any, b: Any, q: Any) -> Rule:
 
 @from_vjp(sl.solve_continuous_lyapunov)
 def solve_continuous_lyapunov_rule(a: Any, q: Any) -> Rule:
-    """A X + X A^H = Q:  A^H G + G A = dX,  dA = -(G X^H + G^H X),  dQ = G."""
+    """Differentiate A X + X A^H = Q:  A^H G + G A = dX,  dA = -(G X^H + G^H X),  dQ = G."""
     a = np.asarray(a)
     x = sl.solve_continuous_lyapunov(a, q)
 

@@ -41,7 +41,7 @@ def cholesky_cotangent(c: ndarray, dc: ndarray, lower: bool) -> ndarray:
 def cholesky_rule(
     a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> Rule:
-    """A = U^H U or L L^H."""
+    """Differentiate A = U^H U or L L^H."""
     y = sl.cholesky(a, lower, check_finite=check_finite)
     return y, lambda dy: (cholesky_cotangent(y, dy, lower), None)
 
@@ -50,7 +50,7 @@ def cholesky_rule(
 def cho_factor_rule(
     a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> Rule:
-    """The same, with what A holds in the other triangle left there."""
+    """Differentiate `cholesky` where the result keeps A's elements in the other triangle."""
     result = sl.cho_factor(a, lower, check_finite=check_finite)
 
     def cho_factor_pullback(dy: tuple[Any, ...]) -> Any:
@@ -113,7 +113,7 @@ def lu_rule(
     check_finite: bool = True,
     p_indices: bool = False,
 ) -> Rule:
-    """A = P L U, with the permutation held."""
+    """Differentiate A = P L U, with the permutation held fixed."""
     a = np.asarray(a)
     result = sl.lu(a, permute_l, check_finite=check_finite, p_indices=p_indices)
 
@@ -134,7 +134,7 @@ def lu_rule(
 
 @from_vjp(sl.lu_factor, permits=overwrite_a)
 def lu_factor_rule(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Rule:
-    """The same, with L and U in one matrix."""
+    """Differentiate A = P L U with L and U in one matrix."""
     result = sl.lu_factor(a, check_finite=check_finite)
 
     def lu_factor_pullback(dy: tuple[Any, ...]) -> Any:

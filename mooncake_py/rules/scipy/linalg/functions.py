@@ -44,7 +44,7 @@ ON_CUT = not_implemented(
 
 
 def is_double_on_cut(w: ndarray) -> bool:
-    """Whether two eigenvalues coincide on the negative axis, up to the error of double ones."""
+    """Return whether two eigenvalues on the negative axis coincide up to rounding errors."""
     size = 1e-6 * np.abs(w)
     on_cut = (np.real(w) < 0) & (np.abs(np.imag(w)) <= size)
     pairs = np.abs(w[:, None] - w) <= size
@@ -78,7 +78,7 @@ SINGULAR = not_implemented(
 
 
 def is_singular_root(y: ndarray) -> bool:
-    """Whether two eigenvalues of a root, or twice the same, add up to nothing.
+    """Return whether two eigenvalues of a root, or twice the same, add up to nothing.
 
     An eigenvalue of zero of the matrix comes out as a root of the rounding.
     """

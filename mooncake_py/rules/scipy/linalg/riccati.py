@@ -61,7 +61,7 @@ def discrete(a: ndarray, b: ndarray, q: ndarray, r: ndarray, s: ndarray, balance
 
 @from_vjp(continuous)
 def continuous_rule(a: Any, b: Any, q: Any, r: Any, s: Any, balanced: bool) -> Rule:
-    """With C = A - B K:  C^H dX + dX C = -dP,  and G for dP solves C G + G C^H = -dX."""
+    """Solve C G + G C^H = -dX for dP = G, with C = A - B K:  C^H dX + dX C = -dP."""
     x = continuous(a, b, q, r, s, balanced)
 
     def continuous_pullback(dx: ndarray) -> Any:
@@ -74,7 +74,7 @@ def continuous_rule(a: Any, b: Any, q: Any, r: Any, s: Any, balanced: bool) -> R
 
 @from_vjp(discrete)
 def discrete_rule(a: Any, b: Any, q: Any, r: Any, s: Any, balanced: bool) -> Rule:
-    """With C = A - B K:  dX - C^H dX C = dP,  and G for dP solves G - C G C^H = dX."""
+    """Solve G - C G C^H = dX for dP = G, with C = A - B K:  dX - C^H dX C = dP."""
     x = discrete(a, b, q, r, s, balanced)
 
     def discrete_pullback(dx: ndarray) -> Any:

@@ -139,7 +139,7 @@ ONE_MATRIX = not_implemented("this rule is for one matrix: loop over the stack")
 
 @from_vjp(sl.lstsq, permits=overwrite_a + overwrite_b)
 def lstsq_of_scipy_rule(a: Any, b: Any, cond: Any = None, **options: Any) -> Rule:
-    """The same as NumPy's, which it calls for the reverse pass."""
+    """Use the pullback of NumPy's `lstsq`."""
     result = sl.lstsq(a, b, cond, **options)
 
     def lstsq_pullback(dy: Any) -> Any:
@@ -170,6 +170,6 @@ def pinv_rule(a: Any, **options: Any) -> Rule:
 def norm_of_scipy_rule(
     a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, check_finite: bool = True
 ) -> Rule:
-    """The same as NumPy's, whose pullback serves."""
+    """Use the pullback of NumPy's `norm`."""
     _, pullback = norm_rule(a, ord, axis, keepdims)
     return sl.norm(a, ord, axis, keepdims, check_finite), pullback

@@ -39,7 +39,7 @@ ENDS = 64  # how far the ends are felt: poles of at most 0.431 to this power are
 
 @linear(coefficients)
 def coefficients_adjoint(dc: ndarray, x: Like, order: int, axis: int, mode: int) -> ndarray:
-    """The filter is symmetric but near the ends, where short lines tell by how much it is not."""
+    """Apply the filter, which is symmetric, and correct its asymmetry near the ends."""
     dx = np.moveaxis(coefficients(dc, order, axis, mode), axis, 0)
     lines, n = np.moveaxis(dc, axis, 0), x.shape[axis]
     short = coefficients(np.eye(min(n, 2 * ENDS)), order, 0, mode)

@@ -35,7 +35,7 @@ def block_array(blocks: Any, *, format: Any = None, dtype: Any = None) -> Any:
 
 
 def is_array(block: Any) -> bool:
-    """Whether a block is a sparse array, not a sparse matrix."""
+    """Return whether a block is a sparse array, not a sparse matrix."""
     return isinstance(block, sp.sparray)
 
 

@@ -164,7 +164,7 @@ def csr_tobsr(*args: Any) -> None:
 
 
 def has_no_duplicates(Ap: ndarray, Aj: ndarray) -> bool:
-    """Whether no row has two elements in one column."""
+    """Return whether no row has two elements in one column."""
     columns = Aj[: Ap[-1]]
     places = np.stack([rows_of(Ap), columns])
     return np.unique(places, axis=1).shape[1] == len(columns)

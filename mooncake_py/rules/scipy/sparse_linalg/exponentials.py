@@ -58,7 +58,7 @@ def multiplied(Ap: Any, Aj: Any, Ax: Any, b: Any) -> ndarray:
 
 @from_vjp(multiplied)
 def multiplied_rule(Ap: Any, Aj: Any, Ax: Any, b: Any) -> Any:
-    """The derivative in A is a block of exp([[A^H, dy b^H], [0, A^H]])."""
+    """Take the derivative in A from a block of exp([[A^H, dy b^H], [0, A^H]])."""
     y, n = multiplied(Ap, Aj, Ax, b), len(Ap) - 1
 
     def multiplied_pullback(dy: ndarray) -> tuple[Any, ...]:

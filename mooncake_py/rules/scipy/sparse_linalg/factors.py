@@ -45,7 +45,7 @@ def solve(factors: Any, data: Any, rows: Any, columns: Any, b: Any, trans: str) 
 
 @from_vjp(solve)
 def solve_rule(factors: Any, data: Any, rows: Any, columns: Any, b: Any, trans: str) -> Any:
-    """With `trans` "T" or "H" the elements are those of the transpose, or conjugated too."""
+    """Differentiate the solution; `trans` "T" or "H" solves with the transpose or adjoint."""
     x = solve(factors, data, rows, columns, b, trans)
 
     def solve_pullback(dx: ndarray) -> tuple[Any, ...]:
@@ -136,7 +136,7 @@ def gstrf(
     n: int, nnz: int, data: Any, indices: Any, indptr: Any, csc_construct_func: Any, ilu: bool,
     options: Any,
 ) -> Factorized:  # fmt: skip
-    """Only `splu` comes here with elements that are active."""
+    """Factorize as SciPy does; only `splu` passes active elements."""
     factors = factors_of(n, nnz, data, indices, indptr, csc_construct_func, ilu, options)
     return Factorized(factors, data, indices, rows_of(indptr))
 

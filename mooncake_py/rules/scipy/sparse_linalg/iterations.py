@@ -52,7 +52,7 @@ def iterated(
 def iterated_rule(
     name: str, Ap: Any, Aj: Any, Ax: Any, b: Any, x0: Any, options: dict[str, Any]
 ) -> Any:
-    """Where the method starts has no influence on the solution."""
+    """Differentiate the solution, on which the starting point has no influence."""
     x, info = iterated(name, Ap, Aj, Ax, b, x0, options)
     n = len(Ap) - 1
 
@@ -122,7 +122,7 @@ def operated(name: str, A: Any, b: Any, x0: Any, options: dict[str, Any]) -> tup
 
 @from_vjp(operated)
 def operated_rule(name: str, A: Any, b: Any, x0: Any, options: dict[str, Any]) -> Any:
-    """An operator does not say what it is made of."""
+    """Solve the adjoint system for the right-hand side; the operator gets no cotangent."""
     x, info = operated(name, A, b, x0, options)
 
     def operated_pullback(cotangents: Any) -> tuple[Any, ...]:
@@ -133,7 +133,7 @@ def operated_rule(name: str, A: Any, b: Any, x0: Any, options: dict[str, Any]) -
             raise MissingRuleError(
                 f"{name} with an operator has no rule",
                 why="the adjoint system needs the adjoint of the operator",
-                fix="give it a rmatvec, or hand over a matrix",
+                fix="give it a rmatvec, or pass a matrix",
             )
         options_of_adjoint = adjoint_options(name, options)
         db, adjoint_info = operated(name, adjoint, dx, None, options_of_adjoint)

@@ -23,7 +23,7 @@ def spsolve_triangular(
     A: Any, b: Any, lower: bool = True, overwrite_A: bool = False, overwrite_b: bool = False,
     unit_diagonal: bool = False,
 ) -> Any:  # fmt: skip
-    """Nothing is overwritten."""
+    """Solve as SciPy does, without overwriting A or b."""
     A = sp.csr_array(A, copy=True)
     A.sum_duplicates()
     refuse_other_triangle(A.indptr, A.indices, lower)
@@ -53,7 +53,7 @@ def solve(Ap: Any, Aj: Any, Ax: Any, b: Any, lower: bool, is_unit: bool) -> Any:
 
 @from_vjp(solve)
 def solve_rule(Ap: Any, Aj: Any, Ax: Any, b: Any, lower: bool, is_unit: bool) -> Any:
-    """A diagonal that is taken to be one does not count."""
+    """Solve with the transpose; a diagonal that is taken to be one gets no cotangent."""
     x = solve(Ap, Aj, Ax, b, lower, is_unit)
     n = len(Ap) - 1
 

@@ -287,7 +287,7 @@ def cosine_pdf(x: Any) -> Any:
 
 
 def no_parameters(i: int, x: Any) -> Any:
-    """Stand for the derivatives in parameters where there are none."""
+    """Represent derivatives in parameters that have none."""
     raise AssertionError(i, x)
 
 

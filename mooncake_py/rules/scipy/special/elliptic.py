@@ -69,7 +69,7 @@ elementwise(
 
 @from_vjp(ss.ellipj)
 def ellipj_rule(u: Any, m: Any) -> tuple[Any, Any]:
-    """In u: sn' = cn dn,  cn' = -sn dn,  dn' = -m sn cn,  am' = dn  (22.13.1, 22.16.1)."""
+    """Use sn' = cn dn,  cn' = -sn dn,  dn' = -m sn cn,  am' = dn in u  (22.13.1, 22.16.1)."""
     ys = ss.ellipj(u, m)
     sn, cn, dn, _ = ys
 

@@ -37,7 +37,7 @@ def trigamma(x: Any) -> Any:
 
 
 def is_pole(x: Any) -> Any:
-    """Tell where the gamma function has a pole: at 0, -1, -2, ..."""
+    """Return where the gamma function has a pole: at 0, -1, -2, ..."""
     return (np.real(x) <= 0) & (x == np.round(x))
 
 

@@ -86,17 +86,17 @@ def distance(now: Any, before: Any) -> Any:
 
 
 def nearer(change: Any, error: Any) -> Any:
-    """Whether estimates agree better than those before."""
+    """Return whether estimates agree better than those before."""
     return change < error
 
 
 def converged(best: Any, error: Any, size: Any) -> bool:
-    """Whether no smaller step is needed."""
+    """Return whether no smaller step is needed."""
     return bool(np.all(error <= CLOSE * (np.abs(best) + CLOSE * np.abs(size))))
 
 
 def agree(best: Any, error: Any, size: Any) -> Any:
-    """Whether the estimates that were kept agree."""
+    """Return whether the estimates that were kept agree."""
     return error <= ENOUGH * (np.abs(best) + ENOUGH * np.abs(size))
 
 
@@ -119,7 +119,7 @@ def of_smaller_tail(
 
 
 def is_small(y: Any) -> Any:
-    """Whether a probability is at most one half."""
+    """Return whether a probability is at most one half."""
     return y <= 0.5
 
 

@@ -164,12 +164,12 @@ def moving(owner: str, name: str, is_limit: Callable[[Any], Any], slope: Functio
 
 
 def is_zero(nc: Any) -> Any:
-    """Whether SciPy takes the central distribution."""
+    """Return whether SciPy takes the central distribution."""
     return np.equal(nc, 0)
 
 
 def is_normal(skew: Any) -> Any:
-    """Whether SciPy takes the normal distribution for Pearson's type III."""
+    """Return whether SciPy takes the normal distribution for Pearson's type III."""
     return np.abs(skew) < 0.000016
 
 
