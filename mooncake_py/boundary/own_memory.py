@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
+import numpy as np
 from numpy import ndarray
 
 from mooncake_py.boundary.arguments import describe
@@ -188,8 +189,9 @@ class OwnMemory(Watcher):
 
 
 def may_meet(o: ndarray, i: Any, a: ndarray) -> bool:
-    """Return whether a write to ``o[i]`` may change an array; True where indices are arrays."""
+    """Return whether a write to ``o[i]`` may change an array; True if ``o[i]`` is a copy."""
     part = o[i]
-    if isinstance(part, ndarray) and part.base is not None:
-        return overlap(part, a)
-    return overlap(o, a)
+    if not isinstance(part, ndarray):  # one element
+        part = o[(*i, ...) if isinstance(i, tuple) else (i, ...)]
+    is_view = part.base is not None and np.may_share_memory(part, o)
+    return overlap(part if is_view else o, a)

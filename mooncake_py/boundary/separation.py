@@ -198,7 +198,7 @@ class Separation(Watcher):
                 copier = PartCopier(set().union(*leads), enclosing())
             for key in keys:
                 values[key] = copier.copy(values[key])
-            self.note_copies(copier, group, self.named(keys))
+            self.note_copies(copier, group, f"{self.named(keys)} and another argument")
             if group is not None:
                 self.copies += copier.memo.values()
                 self.arrays += copier.arrays

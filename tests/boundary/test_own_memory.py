@@ -382,6 +382,35 @@ def test_views_of_one_block_that_overlap_may_not() -> None:
             take(flat[:3], flat[2:5])
 
 
+def test_elements_beside_an_argument_that_is_a_view_may_be_written() -> None:
+    state = np.arange(6.0).reshape(2, 3)
+
+    def beside(u):
+        state[1, 2] = 7.0
+        state[1][0] = u[0]
+        state[1, ...] *= 2.0
+        return np.sum(u * state[1])
+
+    expected = grad(beside)(state[0].copy())
+    np.testing.assert_allclose(grad(beside)(state[0]), expected)
+    np.testing.assert_array_equal(state, np.arange(6.0).reshape(2, 3))
+
+
+def test_a_write_by_an_index_that_copies_is_seen_although_it_is_undone() -> None:
+    state = np.arange(12.0).reshape(3, 4)
+
+    def in_between(u):
+        old = state[:, [0, 1]]
+        state[:, [0, 1]] = 0.0
+        value = np.sum(u * u)
+        state[:, [0, 1]] = old
+        return value
+
+    assert state[:, [0, 1]].base is not None  # and yet no view of it
+    with pytest.raises(SharedArgumentsError):
+        grad(in_between)(state)
+
+
 def test_a_tangent_may_be_the_very_array_of_the_argument() -> None:
     def doubled(x):
         x *= 2.0

@@ -399,6 +399,17 @@ def test_a_write_into_a_shared_object_is_an_error():
         np.testing.assert_array_equal(m.w, X)
 
 
+def test_a_write_into_a_container_that_holds_an_array_of_another_argument_is_an_error():
+    def add_a_key(x, state):
+        state["n"] = 1
+        return np.sum(x * state["x"])
+
+    x = X.copy()
+    names = r"argument 1 \('state'\) and another argument share"
+    with pytest.raises(SharedArgumentsError, match=names):
+        grad(add_a_key)(x, {"x": x})
+
+
 def test_what_shares_no_numbers_may_be_written():
     def f(m, counts):
         counts["calls"] += 1
