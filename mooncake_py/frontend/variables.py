@@ -18,18 +18,18 @@ def variables(own: dict[str, Any]) -> dict[str, Any]:
     Before Python 3.13 that is one dict for each call of the function, which every ``locals()``
     brings up to date; from then on it is a new one each time.
     """
-    return brought_up_to_date(own, 2)
+    return brought_up_to_date(own)
 
 
 def variable_names(own: dict[str, Any]) -> list[str]:
     """Return what ``dir()`` gives in the user's function."""
-    return sorted(brought_up_to_date(own, 2))
+    return sorted(brought_up_to_date(own))
 
 
-def brought_up_to_date(own: dict[str, Any], depth: int) -> dict[str, Any]:
-    """Return the dict of the frame so many calls above, with the variables as they are now."""
+def brought_up_to_date(own: dict[str, Any]) -> dict[str, Any]:
+    """Return the dict of the frame that asked for it, with the variables as they are now."""
     shown = own.setdefault(SHOWN, {})
-    code = sys._getframe(depth).f_code
+    code = sys._getframe(2).f_code
     for name in (*code.co_varnames, *code.co_cellvars, *code.co_freevars):
         if name.startswith(PREFIX):
             continue

@@ -35,6 +35,7 @@ from mooncake_py.runtime.referents import (
 )
 from mooncake_py.tangents.bits import bits_of
 from mooncake_py.tangents.memory import owner
+from mooncake_py.tangents.subclasses import plain
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -109,11 +110,6 @@ def keeps_data(f: Any) -> bool:
     if not callable(f) or isinstance(f, FUNCTIONS):
         return False
     return not is_function_of_cython(f)
-
-
-def plain(a: ndarray) -> ndarray:
-    """Return an array as one of no subclass."""
-    return a if type(a) is ndarray else a.view(ndarray)
 
 
 class Watch:

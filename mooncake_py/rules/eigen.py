@@ -99,18 +99,22 @@ def eig_rule(a: Any) -> Rule:
     w, v = result
 
     def eig_pullback(dy: tuple[Any, Any]) -> Any:
-        dw, dv = dy
-        inner = np.zeros(v.shape, v.dtype)
-        if dv is not None:
-            inverses, coincide = inverse_differences(w)
-            if undetermined(coincide, dw, used(dv)):
-                return UNDETERMINED
-            inner += conj(inverses) * (adjoint_matrix(v) @ unnormalized(v, dv))
-        if dw is not None:
-            diagonal(inner)[...] += dw
-        return in_basis(v, inner)
+        return eig_cotangent(w, v, *dy, v.dtype)
 
     return result, eig_pullback
+
+
+def eig_cotangent(w: ndarray, v: ndarray, dw: Any, dv: Any, dtype: Any) -> Any:
+    """Return the cotangent of A = V diag(w) V^-1 from those of w and V, either may be None."""
+    inner = np.zeros(v.shape, dtype)
+    if dv is not None:
+        inverses, coincide = inverse_differences(w)
+        if undetermined(coincide, dw, used(dv)):
+            return UNDETERMINED
+        inner += conj(inverses) * (adjoint_matrix(v) @ unnormalized(v, dv))
+    if dw is not None:
+        diagonal(inner)[...] += dw
+    return in_basis(v, inner)
 
 
 def unnormalized(v: ndarray, dv: ndarray) -> ndarray:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
 from mooncake_py.rules.declare import overlay, zero_derivative
+from mooncake_py.rules.sources import without_rule
 
 __all__: list[str] = []
 
@@ -18,7 +18,7 @@ __all__: list[str] = []
 # returns arrays of objects.  With a signature it runs a loop in Python, which is derived.
 
 original: Any = np.vectorize.__call__
-call_in_python = FunctionType(original.__code__, original.__globals__, original.__name__)
+call_in_python = without_rule(original)
 
 
 @overlay(original)

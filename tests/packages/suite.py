@@ -13,11 +13,11 @@ import pytest
 
 from mooncake_py import jvp, value_and_grad
 from mooncake_py.errors import MooncakeError
+from tests.support.gradients import WEIGHTS as DIFFERENCES
 from tests.support.gradients import bits
 
 WEIGHTS = np.random.default_rng(11).uniform(0.5, 1.5, 50_000)  # of what a function returns
 STEP = 1e-4
-DIFFERENCES = ((-2, 1 / 12), (-1, -2 / 3), (1, 2 / 3), (2, -1 / 12))  # central, fourth order
 
 
 @dataclass(frozen=True)

@@ -111,8 +111,7 @@ def checked_handler(rule: Rule) -> Handler:
         held = Held(None, args, kwargs) if watched else None
         options = dict(kwargs)  # of which the engine may take some out
         comparable = computes(rule, f, *named_out(f, args, kwargs))
-        constant = isinstance(rule, ZeroDerivativeRule)
-        if constant and type(f) is FunctionType and not f.__module__.startswith(OWN):
+        if isinstance(rule, ZeroDerivativeRule) and is_others(f):
             f = unchanging(ctx, rule, f)
         try:
             y = ctx.run_as(function_name(f), apply, ctx, f, args, kwargs)
@@ -137,6 +136,11 @@ def checked_handler(rule: Rule) -> Handler:
     return run
 
 
+def is_others(f: Any) -> bool:
+    """Whether a function is in Python and not our own, which may fill caches of its arguments."""
+    return type(f) is FunctionType and not f.__code__.co_filename.startswith(PACKAGE)
+
+
 class Held(Snapshot):
     """What containers and objects hold: no rule may change it."""
 
@@ -155,7 +159,6 @@ CHANGES = frozenset(
 )  # the rules of functions that draw, and of those that write, which return None  # fmt: skip
 
 
-OWN = "mooncake_py."  # our own functions may fill caches of objects that they are given
 UNSET = frozenset({np.empty, np.empty_like})  # return what was in memory
 
 

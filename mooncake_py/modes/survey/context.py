@@ -12,6 +12,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.errors import MooncakeError
+from mooncake_py.language import callbacks
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active
@@ -93,7 +94,7 @@ class SurveyContext(ReverseContext):
     def plain(self, value: Any) -> Any:
         """Return an operand for a refused operation: numbers, and callbacks that return some."""
         if type(value) in CALLBACKS and self.contains_active(value):
-            return lambda *args, **keywords: unwrapped(self.call(value, *args, **keywords))
+            return callbacks.plain(self, value)
         return unwrapped(value)
 
     def depending(self, value: Any) -> Any:

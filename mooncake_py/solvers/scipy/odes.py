@@ -7,8 +7,6 @@ Runge-Kutta method of order 8.  Both solve the same equation, and must agree.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -17,6 +15,7 @@ from scipy import integrate
 
 from mooncake_py.errors import MissingRuleError, SolverError
 from mooncake_py.rules.declare import overlay
+from mooncake_py.rules.sources import without_rule
 from mooncake_py.solvers.activity import is_active
 from mooncake_py.solvers.apart import solved_apart
 from mooncake_py.solvers.scipy.results import changed, tuple_of
@@ -28,14 +27,7 @@ TOLERANCE = 1.49012e-8
 """Of `odeint`, relative and absolute."""
 
 
-def copied(f: Any) -> Callable[..., Any]:
-    """Return a function of its own with the same code, which is derived: `f` has a rule."""
-    copy = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
-    copy.__kwdefaults__ = f.__kwdefaults__
-    return copy
-
-
-derived_solve_ivp = copied(integrate.solve_ivp)
+derived_solve_ivp = without_rule(integrate.solve_ivp)
 
 
 @overlay(integrate.solve_ivp)

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from mooncake_py import hvp, jvp, value_and_grad
+from mooncake_py.compiler.native.site import report
 from tests.programs.comparing import function_of
 
-__all__ = ["ARGUMENTS", "FLOATS", "agree", "copies", "function"]
+__all__ = ["ARGUMENTS", "FLOATS", "agree", "copies", "function", "require_compiled"]
 
 rng = np.random.default_rng(1)
 ARGUMENTS = (
@@ -29,6 +30,13 @@ def function(text: str) -> Any:
     lines = [*before, f"return {result}"]
     body = "".join(f"    {line}\n" for line in lines)
     return function_of(f"import numpy as np\ndef f(x, y, A, B, T, I):\n{body}", f"<product {text}>")
+
+
+def require_compiled(f: Any, tried: list[bool]) -> None:
+    """Require that the last call of a function was compiled whole, and every region that ran."""
+    assert report(f)[0].endswith(": compiled"), report(f)
+    assert tried
+    assert all(tried)
 
 
 def copies() -> Any:

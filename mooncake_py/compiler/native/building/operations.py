@@ -162,8 +162,6 @@ def bounded(b: Builder, x: Number) -> Number:
 
 def int_power(b: Builder, x: Number, y: Number) -> Number:
     """Return a power of ints, which is an int unless the exponent is written as a negative one."""
-    if BOOL in (x.kind, y.kind):
-        raise Unfit("a power of truths", b.place)
     found, rank = type_of(b, "pow", x, y)
     exponent = y.e.value if isinstance(y.e, Const) else None
     if exponent is not None and exponent < 0 and found == "int":

@@ -6,7 +6,6 @@ Their coefficients are computed in Python, which is derived.
 from __future__ import annotations
 
 import math
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -17,13 +16,12 @@ from numpy import ndarray
 from mooncake_py.rules.contraction import conj
 from mooncake_py.rules.declare import from_vjp, overlay, zero_derivative
 from mooncake_py.rules.exact_zeros import scaled
+from mooncake_py.rules.sources import without_rule
 
 __all__: list[str] = []
 
 original: Any = si.PPoly.__call__
-call_in_python = FunctionType(
-    original.__code__, original.__globals__, original.__name__, original.__defaults__
-)
+call_in_python = without_rule(original)
 
 
 @overlay(original)

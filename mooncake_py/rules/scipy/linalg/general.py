@@ -14,18 +14,14 @@ from numpy import ndarray
 
 from mooncake_py.rules.contraction import adjoint_matrix, conj
 from mooncake_py.rules.declare import from_vjp, not_implemented, zero_derivative
-from mooncake_py.rules.eigen import in_basis, order_like, unnormalized
+from mooncake_py.rules.eigen import eig_cotangent, order_like
 from mooncake_py.rules.gauge import (
     ON_PHASE,
     UNDETERMINED,
     depends_on_phase,
-    inverse_differences,
     rounding,
-    undetermined,
-    used,
     vectors_of_values,
 )
-from mooncake_py.rules.matrices import diagonal
 from mooncake_py.rules.scipy.linalg.systems import ONE_MATRIX, overwrite_a, overwrite_b
 
 __all__: list[str] = []
@@ -70,17 +66,9 @@ def eig_rule(
 
 def standard_cotangent(w: ndarray, v: ndarray, dw: Any, dv: Any, scaled: bool) -> Any:
     """Return the cotangent of A = V diag(w) V^-1; `scaled` vectors have a phase of their own."""
-    inner = np.zeros(v.shape, np.complex128)
-    if dv is not None:
-        if scaled and np.iscomplexobj(v):
-            return ON_PHASE
-        inverses, coincide = inverse_differences(w)
-        if undetermined(coincide, dw, used(dv)):
-            return UNDETERMINED
-        inner += conj(inverses) * (adjoint_matrix(v) @ unnormalized(v, dv))
-    if dw is not None:
-        diagonal(inner)[...] += dw
-    return in_basis(v, inner)
+    if dv is not None and scaled and np.iscomplexobj(v):
+        return ON_PHASE
+    return eig_cotangent(w, v, dw, dv, np.complex128)
 
 
 @from_vjp(sl.eigvals, permits=overwrite_a)

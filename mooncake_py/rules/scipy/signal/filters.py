@@ -5,7 +5,6 @@ A filter solves a * y = b * x, with convolutions; the adjoint runs backwards in 
 
 from __future__ import annotations
 
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy import ndarray
 
 from mooncake_py.rules.contraction import conj
 from mooncake_py.rules.declare import from_vjp, not_implemented, overlay
+from mooncake_py.rules.sources import without_rule
 
 __all__: list[str] = []
 
@@ -117,18 +117,7 @@ def lfilter_rule(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     return result, lfilter_pullback
 
 
-def in_python(function: Any) -> Any:
-    """Return a function of SciPy without the rule that it has."""
-    return FunctionType(
-        function.__code__,
-        function.__globals__,
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
-    )
-
-
-lfilter_zi_in_python, lfiltic_in_python = in_python(sg.lfilter_zi), in_python(sg.lfiltic)
+lfilter_zi_in_python, lfiltic_in_python = without_rule(sg.lfilter_zi), without_rule(sg.lfiltic)
 
 
 def normalized(b: Any, a: Any) -> tuple[Any, Any]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,7 +20,6 @@ __all__ = [
     "positions",
     "replaces",
     "rows_of",
-    "without_rule",
     "written",
 ]
 
@@ -34,14 +31,6 @@ def replaces(name: str) -> Callable[[F], F]:
     """Declare the kernel of that name, if this version of SciPy has it, by a Python function."""
     kernel = getattr(kernels, name, None)
     return (lambda function: function) if kernel is None else overlay(kernel)
-
-
-def without_rule(function: Any) -> Any:
-    """Return a copy of a function of Python's, which has no rule."""
-    f = inspect.unwrap(function)
-    copy = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
-    copy.__kwdefaults__ = f.__kwdefaults__
-    return copy
 
 
 def positions(shape: Any) -> ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,8 @@ from mooncake_py.rules.scipy.sparse.patterns import (
     kernels,
     replaces,
     rows_of,
-    without_rule,
 )  # fmt: skip
+from mooncake_py.rules.sources import without_rule
 
 __all__: list[str] = []
 
@@ -69,7 +70,7 @@ def scaled_rows(major: Any, minor: Any, by_rows: bool) -> Any:
 
 
 product: Any = sp.csr_array.__matmul__
-product_in_python = without_rule(product)
+product_in_python = without_rule(inspect.unwrap(product))
 
 
 @overlay(product)

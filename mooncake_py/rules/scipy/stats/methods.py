@@ -6,13 +6,13 @@ parameters are valid and all points are within.  The values are the same.
 
 from __future__ import annotations
 
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 from scipy.stats import rv_continuous
 
 from mooncake_py.rules.declare import elementwise, not_implemented, overlay, zero_derivative
+from mooncake_py.rules.sources import without_rule
 
 __all__ = ["are_within", "is_counted", "regularity", "whole"]
 
@@ -72,7 +72,7 @@ elementwise(whole, not_implemented("the size of a sample is an int"))
 def at_points(name: str, closed: bool = False) -> None:
     """Declare a method of x, where the support is `closed` or open."""
     method = getattr(rv_continuous, name)
-    plain, private = copied(method), f"_{name}"
+    plain, private = without_rule(method), f"_{name}"
     is_density, is_log_density = name == "pdf", name == "logpdf"
 
     @overlay(method)
@@ -103,7 +103,7 @@ def at_points(name: str, closed: bool = False) -> None:
 def at_probabilities(name: str) -> None:
     """Declare a method of q."""
     method = getattr(rv_continuous, name)
-    plain, private = copied(method), f"_{name}"
+    plain, private = without_rule(method), f"_{name}"
 
     @overlay(method)
     def quick(self: Any, q: Any, *args: Any, **kwds: Any) -> Any:
@@ -117,17 +117,6 @@ def at_probabilities(name: str) -> None:
         q, *shapes, scale, loc = [np.ravel(each) for each in arrays]
         y = getattr(self, private)(q, *shapes) * scale + loc
         return np.reshape(y, shape)[()]
-
-
-def copied(method: Any) -> Any:
-    """Return a function that does the same and has no rule."""
-    return FunctionType(
-        method.__code__,
-        method.__globals__,
-        method.__name__,
-        method.__defaults__,
-        method.__closure__,
-    )
 
 
 if all(hasattr(rv_continuous, name) for name in ("_support_mask", "_open_support_mask")):

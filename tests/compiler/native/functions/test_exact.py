@@ -9,8 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import value_and_grad
-from mooncake_py.compiler.native.site import report
-from tests.compiler.native.agreeing import agree, function
+from tests.compiler.native.agreeing import agree, function, require_compiled
 
 pytestmark = pytest.mark.plain
 
@@ -31,9 +30,7 @@ COMPILED = [
 def test_compiled(text: str, tried: list[bool]) -> None:
     f = function(text)
     agree(f)
-    assert report(f)[0].endswith(": compiled")
-    assert tried
-    assert all(tried)
+    require_compiled(f, tried)
 
 
 def cleaned(x):
