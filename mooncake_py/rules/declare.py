@@ -129,9 +129,10 @@ def linear(
     -------
     decorator
         For ``adjoint(dy, *args, **kwargs)``, with the signature of the function behind `dy`, in
-        which the linear arguments are :class:`Like` objects: shape and dtype without values.  It
-        returns the cotangent of the argument; for several `wrt` a tuple of them.  It may return
-        a view, also a read-only one, and `dy` itself; it must not change `dy`.
+        which the linear arguments are :class:`~mooncake_py.rules.kinds.Like` objects: shape and
+        dtype without values.  It returns the cotangent of the argument; for several `wrt` a tuple
+        of them.  It may return a view, also a read-only one, and `dy` itself; it must not change
+        `dy`.
     """
     origin = registry.calling_location(1)
     positions = (wrt,) if isinstance(wrt, int) else wrt
@@ -159,8 +160,8 @@ def bilinear(
     *functions : callable
         Functions that share a signature.
     left, right : callable
-        ``left(dy, a, b, ...)`` returns the cotangent of `a` and sees `a` as a :class:`Like`;
-        ``right(dy, a, b, ...)`` that of `b`, which it sees as a :class:`Like`.  Each is called
+        ``left(dy, a, b, ...)`` returns the cotangent of `a` and sees `a` as a `Like`;
+        ``right(dy, a, b, ...)`` that of `b`, which it sees as a `Like`.  Each is called
         only if its argument is active, and only the other argument's values are kept for it.
         The gradient convention Re<., .> asks for conjugates of complex factors.
     dtypes, layouts : optional
