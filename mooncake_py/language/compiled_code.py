@@ -106,7 +106,7 @@ def not_in_sight(arrays: list[ndarray], holders: Any) -> list[ndarray]:
 
 
 def keeps_data(f: Any) -> bool:
-    """Whether what is called is an object that may hold data, not a function or a class."""
+    """Return whether what is called is an object that may hold data, not a function or a class."""
     if not callable(f) or isinstance(f, FUNCTIONS):
         return False
     return not is_function_of_cython(f)
@@ -135,7 +135,7 @@ class Watch:
 
 
 def same_bits(a: ndarray, old: ndarray) -> bool:
-    """Whether an array holds what a copy of it holds; zeros of different signs differ."""
+    """Return whether an array holds what a copy of it holds; zeros of different signs differ."""
     if a.dtype.kind == "O":
         return all(p is q for p, q in zip(a.ravel().tolist(), old.ravel().tolist(), strict=True))
     if a.dtype.kind in OF_WORDS and a.itemsize in (1, 2, 4, 8):
@@ -145,7 +145,7 @@ def same_bits(a: ndarray, old: ndarray) -> bool:
 
 
 def same_items(new: Any, old: Any) -> bool:
-    """Whether a container holds the very objects that it held, in the same order."""
+    """Return whether a container holds the very objects that it held, in the same order."""
     if isinstance(new, (bytearray, array)):
         return bytes(new) == bytes(old)
     if len(new) != len(old) or not all(p is q for p, q in zip(new, old, strict=True)):
@@ -178,14 +178,14 @@ class Unseen:
             setter(old)
 
     def entered(self, frame: FrameType, event: str, arg: object) -> None:
-        """See what code begins to run."""
+        """Note which code of the user begins to run."""
         if event == "call" and self.function is None and is_users(frame):
             self.function = frame.f_code.co_qualname
             raise RuntimeError(f"{self.function} would run unseen")
 
 
 def is_users(frame: FrameType) -> bool:
-    """Whether code may belong to the user: not to a library, nor to this package."""
+    """Return whether code may belong to the user: not to a library, nor to this package."""
     code, module = frame.f_code, frame.f_globals.get("__name__") or ""
     if code.co_name == "__del__" or code.co_filename.startswith(PACKAGE):
         return False

@@ -39,9 +39,10 @@ Rule = tuple[Any, Any]
 
 @from_vjp(np.linalg.eigh)
 def eigh_rule(a: Any, UPLO: Any = "L") -> Rule:
-    """A = V diag(w) V^H:  S = V (diag(dw) + F * (V^H dV)) V^H,  F_ij = 1 / (w_j - w_i).
+    """Differentiate A = V diag(w) V^H, a Hermitian matrix.
 
-    Giles 3.1.  F is zero on the diagonal and between equal eigenvalues.
+    S = V (diag(dw) + F * (V^H dV)) V^H,  F_ij = 1 / (w_j - w_i)  (Giles 3.1).
+    F is zero on the diagonal and between equal eigenvalues.
     """
     result = np.linalg.eigh(a, UPLO)
     w, v = result
@@ -70,7 +71,7 @@ def hermitian_cotangent(w: ndarray, v: ndarray, dw: Any, dv: Any, *, lower: bool
 
 @from_vjp(np.linalg.eigvalsh)
 def eigvalsh_rule(a: Any, UPLO: Any = "L") -> Rule:
-    """The eigenvalues of a Hermitian matrix; the vectors are computed when they are wanted."""
+    """Differentiate the eigenvalues of a Hermitian matrix; the pullback computes the vectors."""
     a = np.asarray(a)
 
     def eigvalsh_pullback(dw: ndarray) -> tuple[ndarray, None]:
@@ -91,7 +92,9 @@ DEFECTIVE = not_implemented(
 
 @from_vjp(np.linalg.eig)
 def eig_rule(a: Any) -> Rule:
-    """A = V diag(w) V^-1:  dA = V^-H (diag(dw) + conj(F) * (V^H dU)) V^H,  F_ij = 1 / (w_j - w_i).
+    """Differentiate A = V diag(w) V^-1.
+
+    dA = V^-H (diag(dw) + conj(F) * (V^H dU)) V^H,  F_ij = 1 / (w_j - w_i).
 
     dU is the cotangent of the vectors before they are normalized (see :func:`unnormalized`).
     """
@@ -147,7 +150,7 @@ def in_basis(v: ndarray, inner: ndarray) -> Any:
 
 @from_vjp(np.linalg.eigvals)
 def eigvals_rule(a: Any) -> Rule:
-    """The eigenvalues alone; the vectors are computed when they are wanted."""
+    """Differentiate the eigenvalues alone; the pullback computes the vectors."""
     a = np.asarray(a)
     y = np.linalg.eigvals(a)
 

@@ -51,7 +51,7 @@ def evaluated(c: Any, x: Any, points: Any, nu: int, extrapolate: bool) -> ndarra
 
 @from_vjp(evaluated)
 def evaluated_rule(c: Any, x: Any, points: Any, nu: int, extrapolate: bool) -> tuple[Any, Any]:
-    """In interval i: y = sum_j c[j, i] s^(k - 1 - j) with s = point - x[i]."""
+    """Differentiate y = sum_j c[j, i] s^(k - 1 - j) with s = point - x[i] in interval i."""
     y = evaluated(c, x, points, nu, extrapolate)
 
     def evaluated_pullback(dy: ndarray) -> tuple[Any, ...]:

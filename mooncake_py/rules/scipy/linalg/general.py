@@ -38,7 +38,7 @@ def eig_rule(
     a: Any, b: Any = None, left: bool = False, right: bool = True, overwrite_a: bool = False,
     overwrite_b: bool = False, check_finite: bool = True, homogeneous_eigvals: bool = False,
 ) -> Rule:  # fmt: skip
-    """A V = V diag(w), or A V = B V diag(w), which is that of B^-1 A."""
+    """Differentiate A V = V diag(w), or A V = B V diag(w), which is that of B^-1 A."""
     a = np.asarray(a)
     options = {"check_finite": check_finite, "homogeneous_eigvals": homogeneous_eigvals}
     result: Any = sl.eig(a, b, left, right, **options)
@@ -73,7 +73,7 @@ def standard_cotangent(w: ndarray, v: ndarray, dw: Any, dv: Any, scaled: bool) -
 
 @from_vjp(sl.eigvals, permits=overwrite_a)
 def eigvals_rule(a: Any, b: Any = None, **options: Any) -> Rule:
-    """The eigenvalues alone."""
+    """Differentiate the eigenvalues alone."""
     return eig_rule(a, b, right=False, **options)
 
 
@@ -90,7 +90,10 @@ def schur_rule(
     a: Any, output: str = "real", lwork: Any = None, overwrite_a: bool = False, sort: Any = None,
     check_finite: bool = True,
 ) -> Rule:  # fmt: skip
-    """A = Z T Z^H; with dX = Z^H dA Z and skew S = Z^H dZ:  dT = dX + T S - S T,  dZ = Z S."""
+    """Differentiate A = Z T Z^H.
+
+    With dX = Z^H dA Z and skew S = Z^H dZ:  dT = dX + T S - S T,  dZ = Z S.
+    """
     a = np.asarray(a)
     result: Any = sl.schur(a, output, lwork, False, sort, check_finite)
 

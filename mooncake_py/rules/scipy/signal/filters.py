@@ -66,7 +66,7 @@ convolution(sg.oaconvolve)
 
 @from_vjp(sg.correlate)
 def correlate_rule(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Any:
-    """The convolution with the second array reversed and conjugated."""
+    """Use the convolution with the second array reversed and conjugated."""
     a, b = np.asarray(in1), np.asarray(in2)
     y = sg.correlate(a, b, mode, method)
 
@@ -84,8 +84,9 @@ def correlate_rule(in1: Any, in2: Any, mode: str = "full", method: str = "auto")
 
 @from_vjp(sg.lfilter)
 def lfilter_rule(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
-    """With a_0 = 1, zero beyond the ends, and states z_i and z_f: b * x + z_i = a * y + z_f.
+    """Differentiate b * x + z_i = a * y + z_f, with a_0 = 1 and states z_i and z_f.
 
+    All arrays are zero beyond the ends.
     The cotangent g of both sides is that of z_f beyond the end; before it a * g = dy, backwards.
     """
     b, a, x = np.atleast_1d(b), np.atleast_1d(a), np.asarray(x)
@@ -146,7 +147,7 @@ def detrend_rule(data: Any, axis: int = -1, type: Any = "linear", bp: Any = 0) -
 
 @from_vjp(sg.sosfilt)
 def sosfilt_rule(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
-    """One section after the other, each a filter of second order."""
+    """Differentiate one section after the other, each a filter of second order."""
     sos, x = np.asarray(sos), np.asarray(x)
     result: Any = sg.sosfilt(sos, x, axis, zi)
 

@@ -44,7 +44,7 @@ def times(by_rows: bool, shape: Any, Ap: Any, Aj: Any, Ax: Any, x: Any) -> ndarr
 
 @from_vjp(times)
 def times_rule(by_rows: bool, shape: Any, Ap: Any, Aj: Any, Ax: Any, x: Any) -> tuple[Any, Any]:
-    """The same arrays are those of the transpose, with rows for columns."""
+    """Multiply by the transpose, which has the same arrays with rows for columns."""
     y = times(by_rows, shape, Ap, Aj, Ax, x)
 
     def times_pullback(dy: ndarray) -> tuple[Any, ...]:

@@ -39,7 +39,7 @@ def regularity(self: Any, x: Any, shapes: Any, loc: Any, scale: Any, closed: boo
 
 
 def are_within(self: Any, q: Any, shapes: Any, loc: Any, scale: Any) -> bool:
-    """Whether parameters are valid and all probabilities are between zero and one."""
+    """Return whether parameters are valid and all probabilities are between zero and one."""
     q, loc, scale = np.asarray(q), np.asarray(loc), np.asarray(scale)
     if q.size == 0 or not (is_double(q) and is_double(loc) and is_double(scale)):
         return False
@@ -48,7 +48,7 @@ def are_within(self: Any, q: Any, shapes: Any, loc: Any, scale: Any) -> bool:
 
 
 def is_double(x: Any) -> bool:
-    """Whether SciPy computes with numbers in double precision."""
+    """Return whether SciPy computes with numbers in double precision."""
     return x.dtype == np.float64 or x.dtype.kind in "iu"
 
 
@@ -56,7 +56,7 @@ zero_derivative(regularity, are_within, because="chooses a formula")
 
 
 def is_counted(self: Any) -> bool:
-    """Whether the shape parameter is a count, which SciPy rejects where it is no whole number."""
+    """Return whether the shape parameter is a count: SciPy rejects it unless it is integral."""
     return type(self).__name__ in ("irwinhall_gen", "ksone_gen", "kstwo_gen")
 
 
