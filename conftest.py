@@ -17,7 +17,7 @@ NEEDS = {
         "docs/language.md",
     ],
     "networkx": ["mooncake_py/rules/networkx.py"],
-    "numba": ["docs/compiled.md", "docs/numba.md"],
+    "numba": ["docs/cheat_sheet.md", "docs/compiled.md", "docs/numba.md"],
     "jax": ["mooncake_py/extras/jax.py"],
     "torch": ["mooncake_py/extras/torch.py"],
 }

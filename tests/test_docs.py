@@ -41,6 +41,15 @@ def test_reference_lists_the_public_names() -> None:
     assert listed == public
 
 
+def test_cheat_sheet_fits_on_a_page_and_names_what_exists() -> None:
+    lines = (ROOT / "docs" / "cheat_sheet.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 100  # printed at 8 points by docs/assets/site.css
+    assert max(len(line) for line in lines if line.startswith((">>>", "..."))) <= 92
+    errors = [name for line in lines for name in re.findall(r"`(\w+Error)`", line)]
+    assert len(errors) >= 10
+    assert all(hasattr(mooncake_py, name) for name in errors)
+
+
 def test_feature_table_has_a_test_or_a_reason_in_each_row() -> None:
     text = (ROOT / "docs" / "feature_table.md").read_text(encoding="utf-8")
     rows = [line.strip("|").split(" | ") for line in text.splitlines() if line.startswith("| ")]
