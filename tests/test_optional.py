@@ -18,7 +18,7 @@ def test_without_the_package_the_error_says_how_to_install_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "jax", None)
     with pytest.raises(ModuleNotFoundError) as caught:
-        import_optional("jax.numpy", "jax", "from_jax")
+        import_optional("jax", "jax", "from_jax")
     assert str(caught.value) == (
         "from_jax needs jax, which is not installed: "
         'pip install jax, or pip install ".[jax]" in a clone of mooncake_py'

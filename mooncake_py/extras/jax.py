@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from mooncake_py.errors import MissingRuleError
 from mooncake_py.extras.structure import (
-    ForeignFunction,
-    differentiable_positions,
+    FlatFunction,
+    Nesting,
     like_arguments,
-    mapped,
+    nested,
     replacing,
+    with_derivative,
 )
 from mooncake_py.optional import import_optional
 from mooncake_py.rules.declare import from_vjp
@@ -28,14 +30,15 @@ def from_jax(function: Callable[..., Any]) -> Callable[..., Any]:
     Parameters
     ----------
     function : callable
-        Of arrays and numbers; it returns an array, a number, or a tuple or list of these.  It
-        may be jitted.
+        Of arrays and numbers, and of dicts, tuples and lists of these in one another (pytrees);
+        it returns the like.  It may be jitted.
 
     Returns
     -------
     callable
-        Takes and returns NumPy arrays and Python's numbers.  Its derivative is JAX's ``vjp``,
-        computed for those arguments only that are floats or complex.
+        Takes and returns the same with NumPy arrays and Python's numbers, by position.  Its
+        derivative is JAX's ``vjp``, computed for those arrays and numbers only that are floats
+        or complex.
 
     Notes
     -----
@@ -54,58 +57,79 @@ def from_jax(function: Callable[..., Any]) -> Callable[..., Any]:
     ...     return norm(x)
     >>> grad(f)(np.array([1.5, 4.0]))
     array([1.2, 0.8])
+
+    Arguments and results may be nested:
+
+    >>> layer = from_jax(lambda p, x: {"y": jnp.tanh(p["w"] @ x + p["b"])})
+    >>> p = {"w": np.zeros((1, 2)), "b": np.zeros(1)}
+    >>> grad(lambda p, x: layer(p, x)["y"][0])(p, np.array([1.5, 4.0]))
+    {'w': array([[1.5, 4. ]]), 'b': array([1.])}
     """
 
-    def run(*args: Any) -> Any:
+    def run(nesting: Nesting, *leaves: Any) -> list[Any]:
         with jax.enable_x64(True):
-            return mapped(as_numpy, function(*args))
+            return list(map(as_numpy, nesting.called(function, leaves)))
 
-    of_arrays = ForeignFunction(function, run)
+    flat = FlatFunction(function, run)
 
-    def of_chosen(args: Any, positions: list[int]) -> Callable[..., Any]:
-        """Return the function of some of its arguments."""
-        return lambda *values: function(*replacing(args, positions, values))
+    def of_some(nesting: Nesting, leaves: Any, positions: list[int]) -> Callable[..., list[Any]]:
+        """Return the function of some leaves, the others being constant."""
 
-    def jvp(tangents: Any, y: Any, *args: Any) -> Any:
-        moved = [i for i, t in enumerate(tangents) if t is not None]
-        primals = tuple(np.array(args[i]) for i in moved)
-        along = tuple(np.asarray(tangents[i], p.dtype) for i, p in zip(moved, primals, strict=True))
+        def of_chosen(*values: Any) -> list[Any]:
+            return list(map(as_jax, nesting.called(function, replacing(leaves, positions, values))))
+
+        return of_chosen
+
+    def jvp(tangents: Any, y: Any, nesting: Nesting, *leaves: Any) -> list[Any]:
+        moved = [i for i, t in enumerate(tangents[1:]) if t is not None]
+        primals = [np.array(leaves[i]) for i in moved]
+        along = [np.asarray(tangents[i + 1], p.dtype) for i, p in zip(moved, primals, strict=True)]
         with jax.enable_x64(True):
-            return mapped(as_numpy, jax.jvp(of_chosen(args, moved), primals, along)[1])
+            return list(map(as_numpy, jax.jvp(of_some(nesting, leaves, moved), primals, along)[1]))
 
-    @from_vjp(of_arrays, jvp=jvp)
-    def rule(*args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], Any]]:
-        of_arrays.refuse(kwargs)
-        wanted = differentiable_positions(args)
+    @from_vjp(flat, jvp=jvp)
+    def rule(nesting: Nesting, *leaves: Any) -> tuple[list[Any], Callable[[Any], Any]]:
+        wanted = with_derivative(leaves)
+        primals = [np.array(leaves[i]) for i in wanted]
         with jax.enable_x64(True):
-            out, vjp = jax.vjp(of_chosen(args, wanted), *(np.array(args[i]) for i in wanted))
-        y = mapped(as_numpy, out)
+            outputs, vjp = jax.vjp(of_some(nesting, leaves, wanted), *primals)
+            y = list(map(as_numpy, outputs))
 
         def pullback(dy: Any) -> tuple[Any, ...]:
             with jax.enable_x64(True):
-                found = vjp(cotangent_like(out, dy))
-            return like_arguments(args, wanted, [np.conj(np.asarray(g)) for g in found])
+                found = vjp(list(map(cotangent_like, outputs, dy)))
+            return like_arguments(leaves, wanted, [np.conj(np.asarray(g)) for g in found])
 
         return y, pullback
 
-    return of_arrays
+    return nested(flat)
+
+
+def as_jax(value: Any) -> Any:
+    """Return a number of Python as an array of JAX, anything else as it is."""
+    return jax.numpy.asarray(value) if isinstance(value, (int, float, complex)) else value
 
 
 def as_numpy(value: Any) -> Any:
     """Return an array of JAX as one of NumPy, a number for one without axes."""
-    if getattr(value, "dtype", None) == jax.dtypes.float0:  # the tangent of integers
-        return None
+    if value is None or getattr(value, "dtype", None) == jax.dtypes.float0:
+        return None  # the tangent of integers
     array = np.array(value)
+    if array.dtype.kind == "O":
+        raise MissingRuleError(
+            f"a function of from_jax returned a {type(value).__name__}",
+            why="outputs are arrays, numbers, and dicts, tuples and lists of these",
+            fix="return these",
+        )
     return array if array.ndim else array[()]
 
 
-def cotangent_like(out: Any, dy: Any) -> Any:
-    """Return our cotangent of an output as JAX's, of its dtypes."""
-    if isinstance(out, (tuple, list)):
-        parts = dy if dy is not None else [None] * len(out)
-        return type(out)(cotangent_like(o, d) for o, d in zip(out, parts, strict=True))
-    if out.dtype.kind not in "fc":
-        return np.zeros(out.shape, jax.dtypes.float0)
+def cotangent_like(output: Any, dy: Any) -> Any:
+    """Return our cotangent of an output as JAX's, of its dtype."""
+    if output is None:
+        return None
+    if output.dtype.kind not in "fc":
+        return np.zeros(output.shape, jax.dtypes.float0)
     if dy is None:
-        return np.zeros(out.shape, out.dtype)
-    return np.conj(np.broadcast_to(np.asarray(dy, out.dtype), out.shape))
+        return np.zeros(output.shape, output.dtype)
+    return np.conj(np.broadcast_to(np.asarray(dy, output.dtype), output.shape))

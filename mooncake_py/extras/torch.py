@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.extras.structure import (
-    ForeignFunction,
-    differentiable_positions,
-    has_derivative,
+    FlatFunction,
+    Nesting,
     like_arguments,
-    mapped,
+    nested,
     replacing,
+    with_derivative,
 )
 from mooncake_py.optional import import_optional
 from mooncake_py.rules.declare import from_vjp
@@ -29,15 +29,15 @@ def from_torch(function: Callable[..., Any]) -> Callable[..., Any]:
     Parameters
     ----------
     function : callable
-        Of tensors and numbers, a module for instance; it returns a tensor, a number, or a tuple
-        or list of these.
+        Of tensors and numbers, and of dicts, tuples and lists of these in one another; a module
+        for instance.  It returns the like.
 
     Returns
     -------
     callable
-        Takes and returns NumPy arrays and Python's numbers.  Its derivative is that of
-        ``torch.autograd``, for those arguments only that are floats or complex; parameters of a
-        module are constants.
+        Takes and returns the same with NumPy arrays and Python's numbers, by position.  Its
+        derivative is that of ``torch.autograd``, for those arrays and numbers only that are
+        floats or complex; parameters of a module are constants.
 
     Notes
     -----
@@ -57,61 +57,65 @@ def from_torch(function: Callable[..., Any]) -> Callable[..., Any]:
     array([1.2, 0.8])
     """
 
-    def run(*args: Any) -> Any:
+    def run(nesting: Nesting, *leaves: Any) -> list[Any]:
         with torch.no_grad():
-            return mapped(as_numpy, function(*map(as_tensor, args)))
+            return list(map(as_numpy, nesting.called(function, [*map(as_tensor, leaves)])))
 
-    of_arrays = ForeignFunction(function, run)
+    flat = FlatFunction(function, run)
 
-    def jvp(tangents: Any, y: Any, *args: Any) -> Any:
-        moved = [i for i, t in enumerate(tangents) if t is not None]
-        primals = tuple(torch.as_tensor(as_tensor(args[i])) for i in moved)
+    def jvp(tangents: Any, y: Any, nesting: Nesting, *leaves: Any) -> list[Any]:
+        moved = [i for i, t in enumerate(tangents[1:]) if t is not None]
+        primals = tuple(torch.as_tensor(as_tensor(leaves[i])) for i in moved)
         along = tuple(
-            torch.as_tensor(as_tensor(np.asarray(tangents[i]))).to(p.dtype)
+            torch.as_tensor(as_tensor(np.asarray(tangents[i + 1]))).to(p.dtype)
             for i, p in zip(moved, primals, strict=True)
         )
 
-        def of_moved(*values: Any) -> Any:
+        has_tangent: list[bool] = []
+
+        def of_moved(*values: Any) -> tuple[Any, ...]:
             copies = [value.clone() for value in values]  # the function may change them in place
-            return flattened(function(*replacing(map(as_tensor, args), moved, copies)))
+            given = replacing(map(as_tensor, leaves), moved, copies)
+            outputs = nesting.called(function, given)
+            has_tangent[:] = map(is_differentiable, outputs)
+            return tuple(filter(is_differentiable, outputs))
 
         found = iter(torch.autograd.functional.jvp(of_moved, primals, along)[1])
-        return tangent_like(y, found)
+        return [as_numpy(next(found)) if has else None for has in has_tangent]
 
-    @from_vjp(of_arrays, jvp=jvp)
-    def rule(*args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], Any]]:
-        of_arrays.refuse(kwargs)
-        wanted = differentiable_positions(args)
-        tensors = list(map(as_tensor, args))
+    @from_vjp(flat, jvp=jvp)
+    def rule(nesting: Nesting, *leaves: Any) -> tuple[list[Any], Callable[[Any], Any]]:
+        wanted = with_derivative(leaves)
+        tensors = list(map(as_tensor, leaves))
         with torch.enable_grad():
             for i in wanted:
                 # A number must be a tensor to have a gradient.
                 tensors[i] = torch.as_tensor(tensors[i]).requires_grad_()
             # A copy, as a leaf that wants a gradient cannot be changed in place.
-            out = function(*(t.clone() if torch.is_tensor(t) else t for t in tensors))
-        y = mapped(as_numpy, out)
+            copies = [t.clone() if torch.is_tensor(t) else t for t in tensors]
+            outputs = nesting.called(function, copies)
 
         def pullback(dy: Any) -> tuple[Any, ...]:
             pairs = [
                 (o, as_tensor(np.asarray(d)).to(o.dtype).expand(o.shape))
-                for o, d in paired(out, dy)
+                for o, d in zip(outputs, dy, strict=True)
+                if d is not None and torch.is_tensor(o) and o.requires_grad
             ]
             found: Any = [None] * len(wanted)
             if pairs:
-                outputs, cotangents = zip(*pairs, strict=True)
                 found = torch.autograd.grad(
-                    outputs,
+                    [output for output, _ in pairs],
                     [tensors[i] for i in wanted],
-                    cotangents,
+                    [cotangent for _, cotangent in pairs],
                     retain_graph=True,
                     allow_unused=True,
                 )
             gradients = [None if g is None else as_numpy(g) for g in found]
-            return like_arguments(args, wanted, gradients)
+            return like_arguments(leaves, wanted, gradients)
 
-        return y, pullback
+        return list(map(as_numpy, outputs)), pullback
 
-    return of_arrays
+    return nested(flat)
 
 
 def as_tensor(value: Any) -> Any:
@@ -129,24 +133,6 @@ def as_numpy(value: Any) -> Any:
     return array if array.ndim else array[()]
 
 
-def paired(out: Any, dy: Any) -> list[tuple[Any, Any]]:
-    """Return the outputs through which a derivative flows, with their cotangents."""
-    if dy is None:
-        return []
-    if isinstance(out, (tuple, list)):
-        return [pair for o, d in zip(out, dy, strict=True) for pair in paired(o, d)]
-    return [(out, dy)] if torch.is_tensor(out) and out.requires_grad else []
-
-
-def flattened(out: Any) -> tuple[Any, ...]:
-    """Return the outputs that can have a derivative, in order."""
-    if isinstance(out, (tuple, list)):
-        return tuple(leaf for part in out for leaf in flattened(part))
-    return (out,) if torch.is_tensor(out) and (out.is_floating_point() or out.is_complex()) else ()
-
-
-def tangent_like(y: Any, found: Any) -> Any:
-    """Return the tangents of the outputs in the structure of what was returned."""
-    if isinstance(y, (tuple, list)):
-        return type(y)(tangent_like(part, found) for part in y)
-    return as_numpy(next(found)) if has_derivative(y) else None
+def is_differentiable(value: Any) -> bool:
+    """Whether an output can have a derivative."""
+    return torch.is_tensor(value) and (value.is_floating_point() or value.is_complex())

@@ -28,9 +28,9 @@ def paths(*names: str) -> tuple[str, ...]:
 
 # Ordinary Python that is derived where it is called: replacements of built-in functions, how
 # tangents go through rules, the Duals that forward rules take, derivatives in terms of others,
-# what the tester differentiates twice.
+# what the tester differentiates twice, the arguments of functions of other packages.
 ORDINARY = paths(
-    "rules", "modes/forward/pushforward.py", "modes/forward/transposed.py",
+    "extras/structure.py", "rules", "modes/forward/pushforward.py", "modes/forward/transposed.py",
     "recomputation/structures.py", "higher_order.py", "jacobians.py", "checkpointing.py",
     "solvers", "tangents/pairs.py", "testing/program.py", "utilities/flattening.py",
     "utilities/holomorphic.py",
