@@ -11,6 +11,7 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+from PIL import Image
 
 matplotlib.use("Agg")
 
@@ -76,7 +77,9 @@ def picture_path(script: str) -> Path:
 
 
 def save(figure: Figure, picture: Path) -> None:
-    """Save a picture, on white."""
+    """Save a picture, on white, in a hundred colours or so: the repository has small files."""
     picture.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(picture, dpi=100, bbox_inches="tight", facecolor="white")
+    with Image.open(picture) as image:
+        image.convert("RGB").quantize(128).save(picture, optimize=True)
     print(f"picture saved as {picture}")
