@@ -1,7 +1,6 @@
 """What the scripts of the gallery share: a check of the gradient, its time, and pictures."""
 
 import argparse
-import statistics
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -53,19 +52,20 @@ def report(
     assert difference < tolerance, f"derivative {slope}, by differences {expected}"
     print(f"gradient against central differences: relative difference {difference:.1e}")
 
-    alone, both = seconds(lambda: function(x, *rest)), seconds(lambda: gradient(x, *rest))
-    print(f"function {1e3 * alone:.2f} ms, with gradient {1e3 * both:.2f} ms: ", end="")
+    alone, both = seconds(lambda: function(x, *rest), lambda: gradient(x, *rest))
+    print(f"function {1e3 * alone:.3g} ms, with gradient {1e3 * both:.3g} ms: ", end="")
     print(f"{both / alone:.1f} times as long")
 
 
-def seconds(call: Callable[[], Any], rounds: int = 9) -> float:
-    """Return the median time of a call."""
-    times = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
+def seconds(*calls: Callable[[], Any], rounds: int = 15) -> list[float]:
+    """Return the median time of each of some calls, which take turns."""
+    times = np.empty((rounds, len(calls)))
+    for row in times:
+        for number, call in enumerate(calls):
+            start = time.perf_counter()
+            call()
+            row[number] = time.perf_counter() - start
+    return np.median(times, axis=0).tolist()
 
 
 def picture_path(script: str) -> Path:
