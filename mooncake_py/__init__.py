@@ -33,7 +33,6 @@ from mooncake_py.errors import SourceUnavailableError as SourceUnavailableError
 from mooncake_py.errors import UnsupportedSyntaxError as UnsupportedSyntaxError
 from mooncake_py.errors import UntrackedWriteError as UntrackedWriteError
 from mooncake_py.interface import build_rrule as build_rrule
-from mooncake_py.interface import forwarddiff as forwarddiff
 from mooncake_py.interface import grad as grad
 from mooncake_py.interface import jvp as jvp
 from mooncake_py.interface import value_and_grad as value_and_grad
@@ -86,6 +85,7 @@ if _typing.TYPE_CHECKING:
     from mooncake_py.higher_order import value_grad_and_hessian as value_grad_and_hessian
     from mooncake_py.jacobians import jacobian as jacobian
     from mooncake_py.jacobians import value_and_jacobian as value_and_jacobian
+    from mooncake_py.nesting.forwarddiff import forwarddiff as forwarddiff
     from mooncake_py.prepared import prepare as prepare
     from mooncake_py.reflecting import profile_gradient as profile_gradient
     from mooncake_py.reflecting import rewritten as rewritten
@@ -120,6 +120,7 @@ __version__ = "0.1.0"
 _LATER = {
     "higher_order": "hessian hessian_diagonal hvp value_and_hvp value_grad_and_hessian",
     "jacobians": "jacobian value_and_jacobian",
+    "nesting.forwarddiff": "forwarddiff",
     "prepared": "prepare",
     "reflecting": "profile_gradient rewritten rule_of show tape_of",
     "solvers.implicit": "implicit",

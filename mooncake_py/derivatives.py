@@ -1,4 +1,7 @@
-"""What `grad` and `value_and_grad` return: functions made of others."""
+"""What `grad` and `value_and_grad` return: functions made of others.
+
+Type checkers see their parameters, which are those of the function, and what they return.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import functools
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, TypedDict, TypeVar, overload
 
 from mooncake_py.boundary.arguments import ArgNums, name_of
 from mooncake_py.diagnostics.tracebacks import boundary
@@ -17,10 +20,24 @@ if TYPE_CHECKING:
     from mooncake_py.modes.reverse.storage import Workspace
     from mooncake_py.prepared import Prepared
 
-__all__ = ["Derivative", "ForwardGrad", "ForwardValueAndGrad", "Grad", "ValueAndGrad"]
+__all__ = ["Derivative", "ForwardGrad", "ForwardValueAndGrad", "Grad", "Mode", "ValueAndGrad"]
+
+P = ParamSpec("P")
+Given = TypeVar("Given")
+"""What a call returns."""
+
+Mode = Literal["reverse", "forward"]
 
 
-class Derivative:
+class Options(TypedDict, total=False):
+    """The parameters of `grad` and `value_and_grad` on which types do not depend."""
+
+    debug: bool
+    mode: Mode
+    compile: bool | None
+
+
+class Derivative(Generic[P, Given]):
     """A function made of another; it can be pickled and sent to processes if the other can."""
 
     name = ""
@@ -48,12 +65,16 @@ class Derivative:
         f, argnums, *_ = self._parts
         return f"<{type(self).name} of {name_of(f)} with respect to {argnums!r}>"
 
+    @overload
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Given: ...
+    @overload
+    def __call__(self, **kwargs: Any) -> Given: ...  # `P` does not know all parameters by name
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the derivative."""
         with boundary, self.compiling():
             return self.given_back(*self.value_and_gradient(args, kwargs))
 
-    def prepare(self, *args: Any, **kwargs: Any) -> Prepared:
+    def prepare(self, *args: P.args, **kwargs: P.kwargs) -> Prepared[P, Given]:
         """Return the derivative for arguments like these, which keeps memory from call to call.
 
         Parameters
@@ -108,7 +129,7 @@ class Derivative:
         return compiling(self._compile, debug)
 
 
-class ValueAndGrad(Derivative):
+class ValueAndGrad(Derivative[P, Given]):
     """What :func:`value_and_grad` returns."""
 
     name = "value and gradient"
@@ -119,7 +140,7 @@ class ValueAndGrad(Derivative):
         return value_and_gradient(*self._parts, args, kwargs, workspace=workspace)
 
 
-class Grad(ValueAndGrad):
+class Grad(ValueAndGrad[P, Given]):
     """What :func:`grad` returns."""
 
     name = "gradient"
@@ -129,7 +150,7 @@ class Grad(ValueAndGrad):
         return (g, value[1]) if has_aux else g
 
 
-class ForwardValueAndGrad(Derivative):
+class ForwardValueAndGrad(Derivative[P, Given]):
     """What :func:`value_and_grad` returns for forward mode."""
 
     name = "value and gradient in forward mode"
@@ -143,7 +164,7 @@ class ForwardValueAndGrad(Derivative):
         return value_and_gradient(*self._parts, args, kwargs, gradient.run)
 
 
-class ForwardGrad(ForwardValueAndGrad):
+class ForwardGrad(ForwardValueAndGrad[P, Given]):
     """What :func:`grad` returns for forward mode."""
 
     name = "gradient in forward mode"

@@ -6,7 +6,7 @@ This is ordinary code: inside another derivative it is differentiated like the u
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, SupportsFloat, TypeVar
 
 import numpy as np
 
@@ -25,8 +25,14 @@ from mooncake_py.utilities.structures import copied
 
 __all__ = ["hessian", "hessian_diagonal", "hvp", "value_and_hvp", "value_grad_and_hessian"]
 
+P = ParamSpec("P")
+Value = TypeVar("Value", bound=SupportsFloat)
+Direction = TypeVar("Direction", bound=Any)
 
-def hessian(f: Callable[..., Any], argnums: ArgNums = 0, *, compile: bool | None = None) -> Any:
+
+def hessian(
+    f: Callable[P, SupportsFloat], argnums: ArgNums = 0, *, compile: bool | None = None
+) -> Callable[P, Any]:
     """Return a function that computes the Hessian of `f`, which returns one real number.
 
     Parameters and structure are those of :func:`jacobian` of ``grad(f, argnums)``: for an argument
@@ -45,13 +51,13 @@ def hessian(f: Callable[..., Any], argnums: ArgNums = 0, *, compile: bool | None
 
 
 def hvp(
-    f: Callable[..., Any],
+    f: Callable[..., SupportsFloat],
     args: tuple[Any, ...],
-    v: Any,
+    v: Direction,
     argnums: ArgNums = 0,
     *,
     compile: bool | None = None,
-) -> Any:
+) -> Direction:
     """Return the product of the Hessian of `f` with `v`.
 
     Parameters
@@ -140,13 +146,13 @@ def whole_product(
 
 
 def value_and_hvp(
-    f: Callable[..., Any],
+    f: Callable[..., Value],
     args: tuple[Any, ...],
-    v: Any,
+    v: Direction,
     argnums: ArgNums = 0,
     *,
     compile: bool | None = None,
-) -> tuple[Any, Any, Any]:
+) -> tuple[Value, Direction, Direction]:
     """Return the value and the gradient of `f`, and the product of its Hessian with `v`.
 
     Parameters are those of :func:`hvp`.
@@ -178,9 +184,9 @@ def value_and_hvp(
     require_tuple("value_and_hvp", args)
     v = copied(v)  # it may share memory with an argument
     several = isinstance(argnums, tuple)
-    tangents = v if several else (v,)
+    tangents: Any = v if several else (v,)
     with compiling(compile):
-        found = whole_product(f, args, tangents, argnums, with_gradient=True)
+        found: Any = whole_product(f, args, tangents, argnums, with_gradient=True)
     if found is not None:
         value, gradients, products = found
         return (value, gradients, products) if several else (value, gradients[0], products[0])
@@ -199,8 +205,8 @@ def value_and_hvp(
 
 
 def value_grad_and_hessian(
-    f: Callable[..., Any], argnums: ArgNums = 0, *, compile: bool | None = None
-) -> Any:
+    f: Callable[P, Value], argnums: ArgNums = 0, *, compile: bool | None = None
+) -> Callable[P, tuple[Value, Any, Any]]:
     """Return a function that computes ``(value, gradient, Hessian)`` of `f`.
 
     All three are of one function also where `f` draws random numbers: all runs draw the same.
@@ -228,7 +234,9 @@ def value_grad_and_hessian(
     return all_three
 
 
-def hessian_diagonal(f: Callable[..., Any], argnum: int = 0, *, compile: bool | None = None) -> Any:
+def hessian_diagonal(
+    f: Callable[..., SupportsFloat], argnum: int = 0, *, compile: bool | None = None
+) -> Callable[..., Any]:
     """Return a function that computes the diagonal of the Hessian, in the shape of the argument.
 
     It takes one product with the Hessian for each element, and keeps one column at a time.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Concatenate, Literal, SupportsFloat, TypeVar, Unpack, overload
 
 from mooncake_py.boundary.arguments import (
     ArgNums,
@@ -13,7 +13,16 @@ from mooncake_py.boundary.arguments import (
     require_forward,
     require_plain,
 )
-from mooncake_py.derivatives import ForwardGrad, ForwardValueAndGrad, Grad, ValueAndGrad
+from mooncake_py.derivatives import (
+    Derivative,
+    ForwardGrad,
+    ForwardValueAndGrad,
+    Grad,
+    Mode,
+    Options,
+    P,
+    ValueAndGrad,
+)
 from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.modes.reverse.derived_rule import derived_rule
 from mooncake_py.modes.reverse.pullback import Vjp
@@ -24,11 +33,62 @@ from mooncake_py.runtime.compilation import compiles, require_compiler
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.limits import limits_raised
 
-__all__ = ["build_rrule", "forwarddiff", "grad", "jvp", "value_and_grad", "vjp"]
+__all__ = ["build_rrule", "grad", "jvp", "value_and_grad", "vjp"]
 
-Mode = Literal["reverse", "forward"]
+X = TypeVar("X", bound=Any)
+X2 = TypeVar("X2", bound=Any)
+Value = TypeVar("Value", bound=SupportsFloat)
+Output = TypeVar("Output")
+Aux = TypeVar("Aux")
+
+# What type checkers see of `value_and_grad` and `grad`: with respect to the first argument, or the
+# first two, a gradient has the type of its argument; with respect to others it has any type.
+# The bound of `X` lets parameters of lambdas have any type.
 
 
+@overload
+def value_and_grad(
+    f: Callable[Concatenate[X, P], Value],
+    argnums: Literal[0] = 0,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Derivative[Concatenate[X, P], tuple[Value, X]]: ...
+@overload
+def value_and_grad(
+    f: Callable[Concatenate[X, X2, P], Value],
+    argnums: tuple[Literal[0], Literal[1]],
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Derivative[Concatenate[X, X2, P], tuple[Value, tuple[X, X2]]]: ...
+@overload
+def value_and_grad(
+    f: Callable[P, Value],
+    argnums: int | str = 0,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Derivative[P, tuple[Value, Any]]: ...
+@overload
+def value_and_grad(
+    f: Callable[P, Value],
+    argnums: tuple[int | str, ...],
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Derivative[P, tuple[Value, tuple[Any, ...]]]: ...
+@overload
+def value_and_grad(
+    f: Callable[Concatenate[X, P], tuple[Value, Aux]],
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[True],
+    **options: Unpack[Options],
+) -> Derivative[Concatenate[X, P], tuple[tuple[Value, Aux], X]]: ...
+@overload
+def value_and_grad(
+    f: Callable[P, tuple[Value, Aux]],
+    argnums: ArgNums,
+    has_aux: Literal[True],
+    **options: Unpack[Options],
+) -> Derivative[P, tuple[tuple[Value, Aux], Any]]: ...
 def value_and_grad(
     f: Callable[..., Any],
     argnums: ArgNums = 0,
@@ -37,7 +97,7 @@ def value_and_grad(
     mode: Mode = "reverse",
     *,
     compile: bool | None = None,
-) -> Callable[..., tuple[Any, Any]]:
+) -> Derivative[..., Any]:
     """Return a function that computes the value and the gradient of `f`.
 
     Parameters
@@ -138,6 +198,49 @@ def value_and_grad(
     return ValueAndGrad(f, argnums, has_aux, debug, compile)
 
 
+@overload
+def grad(
+    f: Callable[Concatenate[X, P], Value],
+    argnums: Literal[0] = 0,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Derivative[Concatenate[X, P], X]: ...
+@overload
+def grad(
+    f: Callable[Concatenate[X, X2, P], Value],
+    argnums: tuple[Literal[0], Literal[1]],
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Derivative[Concatenate[X, X2, P], tuple[X, X2]]: ...
+@overload
+def grad(
+    f: Callable[P, Value],
+    argnums: int | str = 0,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Derivative[P, Any]: ...
+@overload
+def grad(
+    f: Callable[P, Value],
+    argnums: tuple[int | str, ...],
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Derivative[P, tuple[Any, ...]]: ...
+@overload
+def grad(
+    f: Callable[Concatenate[X, P], tuple[Value, Aux]],
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[True],
+    **options: Unpack[Options],
+) -> Derivative[Concatenate[X, P], tuple[X, Aux]]: ...
+@overload
+def grad(
+    f: Callable[P, tuple[Value, Aux]],
+    argnums: ArgNums,
+    has_aux: Literal[True],
+    **options: Unpack[Options],
+) -> Derivative[P, tuple[Any, Aux]]: ...
 def grad(
     f: Callable[..., Any],
     argnums: ArgNums = 0,
@@ -146,7 +249,7 @@ def grad(
     mode: Mode = "reverse",
     *,
     compile: bool | None = None,
-) -> Callable[..., Any]:
+) -> Derivative[..., Any]:
     """Return a function that computes the gradient of `f`.
 
     Parameters are those of :func:`value_and_grad`.
@@ -172,8 +275,8 @@ def grad(
 
 
 def vjp(
-    f: Callable[..., Any], *args: Any, debug: bool = False, compile: bool | None = None
-) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    f: Callable[..., Output], *args: Any, debug: bool = False, compile: bool | None = None
+) -> tuple[Output, Callable[[Any], tuple[Any, ...]]]:
     """Return the output of `f` and its pullback.
 
     Parameters
@@ -238,6 +341,22 @@ def vjp(
         return Vjp(f, args, settings(debug)).start()
 
 
+@overload
+def jvp(
+    f: Callable[..., Output],
+    primals: tuple[Any, ...],
+    tangents: tuple[Any, ...],
+    *,
+    compile: bool | None = None,
+) -> tuple[Output, Output]: ...
+@overload
+def jvp(
+    f: Callable[..., Output],
+    primals: tuple[Any, ...],
+    tangents: list[tuple[Any, ...]],
+    *,
+    compile: bool | None = None,
+) -> tuple[Output, list[Output]]: ...
 def jvp(
     f: Callable[..., Any],
     primals: tuple[Any, ...],
@@ -336,50 +455,6 @@ def jvp_along(
         from mooncake_py.modes.forward.several import push_forward_along
 
         return push_forward_along(f, primals, directions, compared)
-
-
-def forwarddiff(f: Callable[[Any], Any], x: Any) -> Any:
-    """Return ``f(x)``; where a reverse-mode derivative runs, `f` is differentiated forward.
-
-    For functions of a few numbers with many operations: the reverse pass keeps their Jacobian, not
-    a record of each operation.
-
-    Parameters
-    ----------
-    f : callable
-        Of one number or array; it returns one.  It must not capture anything else that is being
-        differentiated: pass that as part of `x`.
-    x : float or ndarray
-
-    Returns
-    -------
-    float or ndarray
-        ``f(x)``.
-
-    Raises
-    ------
-    NestedDerivativeError
-        If `f` reads anything but `x` that is being differentiated.
-
-    Notes
-    -----
-    Inside derivatives of higher order `f` is differentiated like any other code.
-
-    Examples
-    --------
-    >>> from mooncake_py import forwarddiff, grad
-    >>> def root(x):
-    ...     y = 1.0
-    ...     for _ in range(50):
-    ...         y = 0.5 * (y + x / y)
-    ...     return y
-    >>> round(grad(lambda x: forwarddiff(root, x) ** 2)(2.0), 12)
-    1.0
-    """
-    # Only for those who use it.
-    from mooncake_py.nesting import forwarddiff as inside
-
-    return inside.forwarddiff(f, x)
 
 
 def build_rrule(f: Callable[..., Any], *args: Any) -> Callable[..., Any]:

@@ -6,7 +6,7 @@ This is ordinary code: inside another derivative it is differentiated like the u
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, overload
 
 import numpy as np
 
@@ -37,6 +37,10 @@ FEW = 4
 
 A run in forward mode along four directions takes about as long as one in reverse mode and back."""
 
+P = ParamSpec("P")
+Output = TypeVar("Output")
+Aux = TypeVar("Aux")
+
 Mode = Literal["auto", "forward", "reverse"]
 MODES = "auto", "forward", "reverse"
 NOTHING = NoTangent()
@@ -48,6 +52,24 @@ class Block(NamedTuple):
     arrays: list[Any]
 
 
+@overload
+def jacobian(
+    f: Callable[P, Any],
+    argnums: ArgNums = 0,
+    mode: Mode = "auto",
+    has_aux: Literal[False] = False,
+    *,
+    compile: bool | None = None,
+) -> Callable[P, Any]: ...
+@overload
+def jacobian(
+    f: Callable[P, tuple[Any, Aux]],
+    argnums: ArgNums = 0,
+    mode: Mode = "auto",
+    *,
+    has_aux: Literal[True],
+    compile: bool | None = None,
+) -> Callable[P, tuple[Any, Aux]]: ...
 def jacobian(
     f: Callable[..., Any],
     argnums: ArgNums = 0,
@@ -55,7 +77,7 @@ def jacobian(
     has_aux: bool = False,
     *,
     compile: bool | None = None,
-) -> Any:
+) -> Callable[..., Any]:
     """Return a function that computes the Jacobian of `f`.
 
     Parameters
@@ -108,7 +130,7 @@ def jacobian(
            [1., 1., 0.],
            [1., 1., 1.]])
     """
-    both = value_and_jacobian(f, argnums, mode, has_aux, compile=compile)
+    both: Any = value_and_jacobian(f, argnums, mode, has_aux, compile=compile)
 
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         value, found = both(*args, **kwargs)
@@ -118,13 +140,13 @@ def jacobian(
 
 
 def value_and_jacobian(
-    f: Callable[..., Any],
+    f: Callable[P, Output],
     argnums: ArgNums = 0,
     mode: Mode = "auto",
     has_aux: bool = False,
     *,
     compile: bool | None = None,
-) -> Callable[..., tuple[Any, Any]]:
+) -> Callable[P, tuple[Output, Any]]:
     """Return a function that computes the output of `f` and its Jacobian.
 
     Parameters are those of :func:`jacobian`.

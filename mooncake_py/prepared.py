@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, overload
 
 from mooncake_py.boundary.arguments import name_of, require_callable
 from mooncake_py.boundary.example import Example
+from mooncake_py.derivatives import Given, P
 from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.errors import PreparedArgumentsError, PreparedInUseError
 from mooncake_py.higher_order import hvp, value_and_hvp
@@ -21,7 +22,7 @@ __all__ = ["Prepared", "prepare"]
 Run = Callable[[Workspace, tuple[Any, ...], dict[str, Any]], Any]
 
 
-class Prepared:
+class Prepared(Generic[P, Given]):
     """A derivative for arguments like those of an example; call it as the derivative itself.
 
     Made by the method `prepare` of what :func:`grad` and :func:`value_and_grad` return, and by
@@ -76,6 +77,10 @@ class Prepared:
             "derivative, and prepare it where it runs"
         )
 
+    @overload
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Given: ...
+    @overload
+    def __call__(self, **kwargs: Any) -> Given: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the derivative.
 
@@ -111,7 +116,7 @@ class Prepared:
 
 def prepare(
     derivative: Callable[..., Any], f: Callable[..., Any], *example: Any, **options: Any
-) -> Prepared:
+) -> Prepared[..., Any]:
     """Return a derivative of `f` for arguments like an example, which keeps memory between calls.
 
     Parameters

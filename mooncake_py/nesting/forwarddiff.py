@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy import ndarray
@@ -25,9 +25,48 @@ from mooncake_py.runtime.pulls import deliver
 
 __all__ = ["forwarddiff"]
 
+X = TypeVar("X", bound=Any)
+Y = TypeVar("Y")
 
-def forwarddiff(f: Callable[[Any], Any], x: Any) -> Any:
-    """Return ``f(x)``, with the derivative that forward mode gives it."""
+
+def forwarddiff(f: Callable[[X], Y], x: X) -> Y:
+    """Return ``f(x)``; where a reverse-mode derivative runs, `f` is differentiated forward.
+
+    For functions of a few numbers with many operations: the reverse pass keeps their Jacobian, not
+    a record of each operation.
+
+    Parameters
+    ----------
+    f : callable
+        Of one number or array; it returns one.  It must not capture anything else that is being
+        differentiated: pass that as part of `x`.
+    x : float or ndarray
+
+    Returns
+    -------
+    float or ndarray
+        ``f(x)``.
+
+    Raises
+    ------
+    NestedDerivativeError
+        If `f` reads anything but `x` that is being differentiated.
+
+    Notes
+    -----
+    Inside derivatives of higher order `f` is differentiated like any other code.
+
+    Examples
+    --------
+    >>> from mooncake_py import forwarddiff, grad
+    >>> def root(x):
+    ...     y = 1.0
+    ...     for _ in range(50):
+    ...         y = 0.5 * (y + x / y)
+    ...     return y
+    >>> round(grad(lambda x: forwarddiff(root, x) ** 2)(2.0), 12)
+    1.0
+    """
     outer = enclosing()
     if outer is None:
         return f(x)
