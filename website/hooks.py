@@ -35,25 +35,30 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Point links at pages of the site or at the repository; mark consoles as such."""
+    if page.is_homepage:
+        page.meta["hide"] = ["navigation"]
+    return for_site(markdown, page.file.src_uri, config.repo_url or "")
+
+
+def for_site(markdown: str, page: str, repository: str) -> str:
+    """Return the text of a page as MkDocs takes it."""
 
     def linked(match: re.Match[str]) -> str:
         text = match[0]
-        is_code = text.startswith("`")
-        return (
-            text if is_code or ":" in text else site_target(text, page.file.src_uri, config, files)
-        )
+        is_kept = text[0] in "`#" or ":" in text
+        return text if is_kept else target_of(text, page, repository)
 
     return CONSOLE.sub("```pycon\n", CODE_OR_TARGET.sub(linked, markdown))
 
 
-def site_target(target: str, page: str, config: MkDocsConfig, files: Files) -> str:
-    """Return where a link on a page leads, given as a path in the repository beside its source."""
-    path, mark, anchor = target.partition("#")
-    if not path:
-        return target
+def target_of(link: str, page: str, repository: str) -> str:
+    """Return where a link leads that is a path in the repository, beside the source of a page."""
+    path, mark, anchor = link.partition("#")
     source = IN_REPOSITORY.get(page, f"docs/{page}")
     path = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
-    here = ROOT_PAGES.get(path, path.removeprefix("docs/"))
     if path in ROOT_PAGES or path.startswith("docs/"):
-        return posixpath.relpath(here, posixpath.dirname(page) or ".") + mark + anchor
-    return f"{config.repo_url}/blob/main/{path}{mark}{anchor}"
+        path = ROOT_PAGES.get(path, path.removeprefix("docs/"))
+        path = posixpath.relpath(path, posixpath.dirname(page) or ".")
+    else:
+        path = f"{repository}/blob/main/{path}"
+    return path + mark + anchor
