@@ -18,20 +18,35 @@ __all__ = ["profile_gradient", "rewritten", "rule_of", "show", "tape_of"]
 # What these need is imported when they are called.
 
 
-def show(f: Callable[..., Any], /, *args: Any, compile: bool | None = None, **kwargs: Any) -> None:
+def show(
+    f: Callable[..., Any],
+    /,
+    *args: Any,
+    rewritten: bool = False,
+    compile: bool | None = None,
+    **kwargs: Any,
+) -> None:
     """Print how a function is differentiated.
 
-    Without arguments: which rule answers for it, or its code as the engine runs it, see
-    :func:`rewritten`.  With arguments: the tape of the call, see :func:`tape_of`.  Where functions
-    are compiled: which, and which line stopped that for the others.
+    Without arguments: its source, with marks in the margin that say how each line runs, or which
+    rule answers for it.  With arguments: the tape of the call, see :func:`tape_of`.  Where
+    functions are compiled: which, and which line stopped that for the others.
 
     Parameters
     ----------
     f : callable
+        A function, lambda, method or class, or a function of NumPy.
     *args, **kwargs
         Arguments of a call.
+    rewritten : bool, optional
+        Print the code as the engine runs it instead, see :func:`~mooncake_py.rewritten`.
     compile : bool, optional
         As for :func:`~mooncake_py.grad`.
+
+    Raises
+    ------
+    SourceUnavailableError, UnsupportedSyntaxError
+        As a derivative of `f` would.
 
     Examples
     --------
@@ -41,13 +56,14 @@ def show(f: Callable[..., Any], /, *args: Any, compile: bool | None = None, **kw
     ...     x[0] = x[1] * 2
     ...     return x.sum()
     >>> show(f)  # doctest: +ELLIPSIS
-    # ...f: derived from its source, defined at ...
-    # 1: def f(x):
-    def f(x, *, C):
-        # 2: x[0] = x[1] * 2
-        C.fused_store(x[0], x[1] * 2)
-        # 3: return x.sum()
-        return C.method(x, 'sum')
+    mooncake_py.reflecting.f: derived from its source, defined at ...
+    <BLANKLINE>
+       1  def f(x):
+    =  2      x[0] = x[1] * 2
+    -  3      return x.sum()
+    <BLANKLINE>
+    =    recorded as one entry
+    -    one operation after another: an entry for each with an active operand
     """
     from mooncake_py.reflection.compiled import compiled_lines
 
@@ -55,7 +71,18 @@ def show(f: Callable[..., Any], /, *args: Any, compile: bool | None = None, **kw
         if args or kwargs:
             print(tape_of(f, *args, **kwargs))
         else:
-            print(rewritten(f), *compiled_lines([f]), sep="\n")
+            text = rewritten_text(f) if rewritten else marked_text(f)
+            print(text, *compiled_lines([f]), sep="\n")
+
+
+def marked_text(f: Callable[..., Any]) -> str:
+    """Return the source of a function with marks, or which rule answers for it."""
+    from mooncake_py.reflection.marked import marked_lines
+    from mooncake_py.reflection.rules import rule_in_use
+
+    use = rule_in_use(f)
+    lines = [] if use.derived is None else ["", *marked_lines(f, use.derived)]
+    return "\n".join([str(use), *lines])
 
 
 def rewritten(f: Callable[..., Any], /) -> str:
@@ -81,17 +108,22 @@ def rewritten(f: Callable[..., Any], /) -> str:
     SourceUnavailableError, UnsupportedSyntaxError
         As a derivative of `f` would.
     """
+    with boundary:
+        return rewritten_text(f)
+
+
+def rewritten_text(f: Callable[..., Any]) -> str:
+    """Return the code of a function as the engine runs it."""
     from mooncake_py.frontend.load import derive
     from mooncake_py.reflection.code import code_lines, quick_forms
     from mooncake_py.reflection.rules import rule_in_use
 
-    with boundary:
-        use = rule_in_use(f)
-        lines = [f"# {use}"]
-        if use.derived is not None:
-            derived = derive(use.derived.__code__, use.derived.__globals__)
-            lines += [*code_lines(derived), *quick_forms(derived)]
-        return "\n".join(lines)
+    use = rule_in_use(f)
+    lines = [f"# {use}"]
+    if use.derived is not None:
+        derived = derive(use.derived.__code__, use.derived.__globals__)
+        lines += [*code_lines(derived), *quick_forms(derived)]
+    return "\n".join(lines)
 
 
 def tape_of(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> TapeRecord:

@@ -17,7 +17,7 @@ from mooncake_py.compiler.statements.statement import Part, View, position_of
 from mooncake_py.frontend.load import Derived
 from mooncake_py.syntax.nodes import BINARY, CONTEXT, PREFIX
 
-__all__ = ["code_lines", "quick_forms"]
+__all__ = ["code_lines", "is_docstring", "quick_forms", "readable"]
 
 SYMBOLS: dict[str, ast.operator] = {name: kind() for kind, name in BINARY.items()}
 INDENT = "    "
@@ -36,13 +36,18 @@ def code_lines(derived: Derived) -> list[str]:
     shown as it runs where it cannot.  Where a statement was rewritten, the user's line stands
     above it as a comment.
     """
-    node: Any = _Readable(derived.injected).visit(copied(derived.node))
+    node = readable(derived)
     if isinstance(node, ast.Lambda):
         return [*source_comment(derived.file, node, ast.unparse(node), ""), ast.unparse(node)]
     node.decorator_list = []
     if len(node.body) > 1 and is_docstring(node.body[0]):
         del node.body[0]
     return list(_Lines(derived.file).of([node], ""))
+
+
+def readable(derived: Derived) -> Any:
+    """Return the tree of the rewritten function with constants in place of their names."""
+    return _Readable(derived.injected).visit(copied(derived.node))
 
 
 def quick_forms(derived: Derived) -> list[str]:

@@ -126,7 +126,7 @@ def test_what_is_shown_is_python_and_deterministic(f: Any) -> None:
 
 
 def test_show_prints(capsys: pytest.CaptureFixture[str]) -> None:
-    show(wave)
+    show(wave, rewritten=True)
     assert capsys.readouterr().out == rewritten(wave) + "\n"
     show(wave, np.ones(4), steps=1)
     out = capsys.readouterr().out

@@ -39,7 +39,7 @@ def test_rewritten_code_shows_the_loops_as_they_stand():
 @pytest.mark.plain
 def test_forms_are_shown_once_they_are_made(capsys):
     value_and_grad(smoothed)(X.copy(), 0.5)
-    show(smoothed)
+    show(smoothed, rewritten=True)
     text = capsys.readouterr().out
     assert "# for i, as a whole\ndef forward(push, push_int, steps, u_x, u_a, u_s):\n" in text
     assert "        for u_j in reversed(range(u_i)):\n" in text
