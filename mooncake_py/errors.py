@@ -10,6 +10,8 @@ from __future__ import annotations
 import linecache
 from typing import NamedTuple
 
+from mooncake_py.notebook import name_of_cell
+
 __all__ = [
     "CheckpointError",
     "CompilerUnavailableError",
@@ -37,6 +39,7 @@ __all__ = [
     "UnsupportedSyntaxError",
     "UntrackedWriteError",
     "describe",
+    "file_and_line",
 ]
 
 
@@ -50,9 +53,9 @@ class Location(NamedTuple):
     end_column: int | None = None
 
     def __str__(self) -> str:
-        column = "" if self.column is None else f":{self.column + 1}"
         function = f" in {self.function}" if self.function else ""
-        return f"{self.file}:{self.line}{column}{function}"
+        column = None if self.column is None else self.column + 1
+        return f"{file_and_line(self.file, self.line, column)}{function}"
 
     def excerpt(self) -> list[str]:
         """Return the source line and a row of carets below the columns, if the source is there."""
@@ -70,6 +73,14 @@ class Location(NamedTuple):
             if stop > start >= indent:
                 lines.append(" " * (start - indent) + "^" * (stop - start))
         return lines
+
+
+def file_and_line(file: str, line: int, column: int | None = None) -> str:
+    """Return "file:line:column", or "cell In[3], line 4" for a cell of a notebook."""
+    cell = name_of_cell(file)
+    if cell is not None:
+        return f"{cell}, line {line}"
+    return f"{file}:{line}" if column is None else f"{file}:{line}:{column}"
 
 
 def describe(what: str, *, where: Location | None = None, why: str = "", fix: str = "") -> str:

@@ -14,7 +14,12 @@ from mooncake_py.application.gradients import gradient_of
 from mooncake_py.application.lift import is_differentiable
 from mooncake_py.application.walker import Walker
 from mooncake_py.boundary.foreign_arrays import foreign_array, held_foreign_array, to_numpy
-from mooncake_py.errors import InvalidModeError, InvalidTangentError, NonDifferentiableArgumentError
+from mooncake_py.errors import (
+    InvalidModeError,
+    InvalidTangentError,
+    NonDifferentiableArgumentError,
+    file_and_line,
+)
 from mooncake_py.tangents import CoDual, Dual
 
 __all__ = [
@@ -265,4 +270,5 @@ def name_of(f: Any) -> str:
     code = getattr(f, "__code__", None)
     if code is None or not name.endswith("<lambda>"):
         return name
-    return f"the lambda at {os.path.basename(code.co_filename)}:{code.co_firstlineno}"
+    place = file_and_line(code.co_filename, code.co_firstlineno)
+    return f"the lambda at {os.path.basename(place)}"

@@ -9,7 +9,7 @@ from typing import Any
 
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.diagnostics.places import definition_of
-from mooncake_py.errors import Location
+from mooncake_py.errors import Location, file_and_line
 from mooncake_py.jitted import is_jitted
 from mooncake_py.language.dispatch import CALL, CONTAINERS, NUMPY_DISPATCHER, handlers
 from mooncake_py.language.intrinsics import HANDLERS as NATIVES
@@ -58,7 +58,7 @@ def place(where: Location) -> str:
     file = where.file
     if file.startswith(os.getcwd() + os.sep):
         file = os.path.relpath(file)
-    return f"{file}:{where.line}"
+    return file_and_line(file, where.line)
 
 
 def rule_in_use(f: Any) -> RuleUse:

@@ -16,6 +16,8 @@ import textwrap
 from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType
 
+from mooncake_py.notebook import MEASURED, measured_texts
+
 __all__ = ["PROVIDERS", "provided_texts"]
 
 
@@ -56,6 +58,12 @@ def text_of_interpreter(code: CodeType) -> Iterator[str]:
         yield "".join(lines_of(code))
 
 
+def text_of_measured_cells(code: CodeType) -> Iterator[str]:
+    """Yield what IPython measured in a notebook."""
+    if code.co_filename in MEASURED:
+        yield from measured_texts()
+
+
 def text_of_parsers(code: CodeType) -> Iterator[str]:
     """Yield the text of the methods by which distributions of `scipy.stats` sort arguments.
 
@@ -93,5 +101,6 @@ PROVIDERS: list[Callable[[CodeType], Iterator[str]]] = [
     text_of_command,
     text_of_standard_input,
     text_of_interpreter,
+    text_of_measured_cells,
     carried_text,  # last: it looks at all objects
 ]

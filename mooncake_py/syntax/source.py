@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from mooncake_py.diagnostics.places import start_of
 from mooncake_py.errors import SourceUnavailableError
+from mooncake_py.notebook import MEASURED_WITHOUT_TEXT
 from mooncake_py.syntax.compiled import FunctionNode, compile_function, extent, same_code, walk_code
 from mooncake_py.syntax.nodes import place_of
 from mooncake_py.syntax.providers import provided_texts
@@ -127,14 +128,21 @@ def _search_provided(code: CodeType) -> SourceNode | None:
 
 
 def _search_in(parsed: Parsed, code: CodeType) -> SourceNode | None:
+    line = code.co_firstlineno
     candidates = [
         SourceNode(node, text_file(code), class_name, parsed.imports)
-        for node, class_name in _functions_at(code.co_firstlineno, parsed.module)
-        if _key(node) == (code.co_name, code.co_firstlineno) and _encloses(node, code)
+        for node, class_name in _functions_at(line, parsed.module)
+        if _key(node) == (code.co_name, line) and _encloses(node, code)
     ]
     # Of nested lambdas on one line the inner one lies within both: try the narrowest first.
     candidates.sort(key=lambda found: _width(found.node))
-    return next((found for found in candidates if _matches(found, code)), None)
+    for found in candidates:
+        if _matches(found, code):
+            return found
+    # IPython compiles each statement of a cell by itself, and so without the imports of others.
+    imports = frozenset(_imports(_statements_at(line, parsed.module)))
+    by_themselves = (found._replace(imports=imports) for found in candidates)
+    return next((found for found in by_themselves if _matches(found, code)), None)
 
 
 def _parse(file: str) -> Parsed | None:
@@ -170,6 +178,11 @@ def _functions_at(line: int, module: ast.Module) -> Iterator[tuple[Any, str | No
                 todo.append((part, class_name))
             elif _first_line(part) <= line <= (part.end_lineno or line):
                 todo.append((part, inner))
+
+
+def _statements_at(line: int, module: ast.Module) -> list[ast.stmt]:
+    """Return the statements at the top level that a line is part of."""
+    return [node for node in module.body if _first_line(node) <= line <= (node.end_lineno or line)]
 
 
 def _imports(body: list[Any]) -> Iterator[str]:
@@ -247,6 +260,9 @@ def _no_text(code: CodeType) -> SourceUnavailableError:
         )
         why += "of what is typed at its prompt"
         fix = "put it into a file (python script.py, python < script.py), or use IPython"
+    if code.co_filename == MEASURED_WITHOUT_TEXT:
+        why = "IPython keeps no text of what %timeit measures"
+        fix = "define the function in a cell of its own, without %timeit"
     return SourceUnavailableError(
         f"no Python source for {code.co_qualname}", where=start_of(code), why=why, fix=fix
     )

@@ -9,7 +9,7 @@ import linecache
 import os
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mooncake_py.errors import Location
+from mooncake_py.errors import Location, file_and_line
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.rules.declare import contextual
 from mooncake_py.utilities.copies import plain_copy
@@ -62,7 +62,7 @@ def showgrad_inside(ctx: Mode, x: T, label: str | None = None) -> T:
         return ctx.call(copy.deepcopy, x)
     where = ctx.user_location()
     name = label or (argument_at(where) if where else "")
-    place = f"{os.path.basename(where.file)}:{where.line}: " if where else ""
+    place = os.path.basename(file_and_line(where.file, where.line)) + ": " if where else ""
     text = f"{place}gradient" + (f" of {name}" if name else "")
     if not ctx.contains_active(x):
         print(f"{text}: none, it is constant")

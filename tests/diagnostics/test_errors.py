@@ -13,7 +13,9 @@ import linecache
 import math
 import pickle
 import struct
+import sys
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ import pytest
 from mooncake_py import grad
 from mooncake_py.errors import (
     DerivativeDropError,
+    Location,
     MissingRuleError,
     MooncakeError,
     NonDifferentiableArgumentError,
@@ -420,3 +423,17 @@ def test_what_would_write_unseen_is_refused(f):
     assert isinstance(error, (DerivativeDropError, MissingRuleError))
     assert error.where is not None
     assert error.where.function == f.__name__
+
+
+def test_cells_of_a_notebook_have_the_names_that_ipython_gives_them(monkeypatch):
+    names = {"/tmp/ipykernel_1/23.py": ("Cell", "In[4]")}
+    shell = SimpleNamespace(compile=SimpleNamespace(format_code_name=names.get))
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    assert str(Location("/tmp/ipykernel_1/23.py", 2, "f", 4)) == "cell In[4], line 2 in f"
+    assert str(Location("model.py", 2, "f", 4)) == "model.py:2:5 in f"
+
+
+@pytest.mark.parametrize("ipython", [SimpleNamespace(), SimpleNamespace(get_ipython=lambda: None)])
+def test_files_have_their_names_where_no_notebook_runs(monkeypatch, ipython):
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    assert str(Location("model.py", 2)) == "model.py:2"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -80,6 +81,40 @@ def test_text_that_a_function_carries_is_found_when_it_is_that_of_the_code() -> 
         grad(f)(3.0)
     f._code = TEXT
     assert grad(f)(3.0) == 6.0
+
+
+@pytest.mark.parametrize(
+    ("cell", "file", "measured"),
+    [
+        ("%%time\ndef f(x):\n    return x * x\n", "<timed exec>", TEXT),
+        ("y = 1\n  %time f = lambda x: x * x", "<timed exec>", "f = lambda x: x * x"),
+    ],
+)
+def test_what_a_notebook_measures_has_source(
+    monkeypatch: pytest.MonkeyPatch, cell: str, file: str, measured: str
+) -> None:
+    history = SimpleNamespace(input_hist_raw=["", cell, "%%time\nf = 1", "2"])
+    shell = SimpleNamespace(history_manager=history, transform_cell=lambda text: text)
+    ipython = SimpleNamespace(get_ipython=lambda: shell)
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    names: dict[str, Any] = {}
+    exec(compile(measured, file, "exec", dont_inherit=True), names)
+    assert grad(names["f"])(3.0) == 6.0
+
+
+def test_what_is_measured_elsewhere_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
+    names: dict[str, Any] = {}
+    exec(compile(TEXT, "<timed exec>", "exec", dont_inherit=True), names)
+    with pytest.raises(SourceUnavailableError, match="no Python source for f"):
+        grad(names["f"])(3.0)
+
+
+def test_what_timeit_measures_has_none_and_the_message_says_so() -> None:
+    names: dict[str, Any] = {}
+    exec(compile(TEXT, "<magic-timeit>", "exec", dont_inherit=True), names)
+    with pytest.raises(SourceUnavailableError, match="in a cell of its own, without %timeit"):
+        grad(names["f"])(3.0)
 
 
 def test_decorators_of_networkx_are_derived_from_the_first_call_on() -> None:

@@ -103,6 +103,23 @@ def test_imported_names_of_the_module_are_known(define):
     assert locate(function.__code__).node.name == "f"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import math\ndef f(x):\n    return math.sin(x)\n",
+        "import os\nif True:\n    import math\n    def f(x): return math.sin(x) + os.getpid()\n",
+    ],
+)
+def test_statements_of_a_notebook_are_compiled_one_by_one(text):
+    # Other instructions call functions of a module that the compiled text imports.
+    name = "<cell of a notebook>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    namespace: dict[str, Any] = {}
+    for statement in ast.parse(text).body:
+        exec(compile(ast.Module([statement], []), name, "exec", dont_inherit=True), namespace)
+    assert unparsed(namespace["f"]).startswith("def f(x):")
+
+
 def test_text_registered_with_linecache_is_found():
     text = "def f(x):\n    return x * 2\n"
     name = "<generated for a test>"

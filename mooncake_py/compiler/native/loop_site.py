@@ -17,6 +17,7 @@ from mooncake_py.compiler.native.reading.loop_reader import read_loop
 from mooncake_py.compiler.native.reading.reader import Reading
 from mooncake_py.compiler.native.region_site import RegionSite
 from mooncake_py.compiler.native.site import Refusal, Site, known_site
+from mooncake_py.errors import file_and_line
 from mooncake_py.overriding import override
 from mooncake_py.rules import registry
 from mooncake_py.syntax.names import MISSING
@@ -59,7 +60,7 @@ class LoopSite(Site):
     def __init__(self, loop: Loop, code: CodeType) -> None:
         line = loop.node.lineno
         name = f"{code.co_qualname}, loop at line {line}"
-        super().__init__(name, f"{name} ({code.co_filename}:{line})")
+        super().__init__(name, f"{name} ({file_and_line(code.co_filename, line)})")
         self.loop = loop
         self.refusals = 0
         self.efforts: dict[int, Effort] = {}  # by the id of the region's site

@@ -26,6 +26,7 @@ from mooncake_py.compiler.native.building.values import Unfit
 from mooncake_py.compiler.native.reading.objects import Path
 from mooncake_py.compiler.native.reading.reader import Captured, Output, Reading, read_function
 from mooncake_py.compiler.native.region_site import RegionSite, warn_of
+from mooncake_py.errors import file_and_line
 from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override
 from mooncake_py.rules import registry
@@ -261,7 +262,7 @@ class FunctionSite(Site):
     def __init__(self, f: FunctionType) -> None:
         code = f.__code__
         name = f.__qualname__
-        super().__init__(name, f"{name} ({code.co_filename}:{code.co_firstlineno})")
+        super().__init__(name, f"{name} ({file_and_line(code.co_filename, code.co_firstlineno)})")
         self.is_fit = not code.co_flags & UNFIT_FLAGS
         self.parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         self.positional = code.co_argcount
