@@ -27,6 +27,7 @@ Given = TypeVar("Given")
 """What a call returns."""
 
 Mode = Literal["reverse", "forward"]
+OverRanks = Literal["sum", "same"]
 
 
 class Options(TypedDict, total=False):
@@ -35,6 +36,8 @@ class Options(TypedDict, total=False):
     debug: bool
     mode: Mode
     compile: bool | None
+    comm: Any
+    output: OverRanks
 
 
 class Derivative(Generic[P, Given]):

@@ -32,6 +32,7 @@ __all__ = [
     "PreparedArgumentsError",
     "PreparedInUseError",
     "PullbackReuseError",
+    "RankError",
     "RuleTestError",
     "SharedArgumentsError",
     "SolverError",
@@ -230,6 +231,14 @@ class SolverError(MooncakeError, ArithmeticError):
     fulfilled and its Jacobian is not singular.
     Fix: let the solver do more iterations, to a smaller tolerance; change the equation where it
     has no simple root, or hold the result constant by `stop_gradient`.
+    """
+
+
+class RankError(MooncakeError, RuntimeError):
+    """Another rank has raised an exception, or the ranks do not communicate with one another.
+
+    The derivative of a program that runs on several ranks needs all of them.
+    Fix: mend what the named rank has raised; let each send have its receive within the derivative.
     """
 
 

@@ -11,6 +11,7 @@ from mooncake_py.boundary.arguments import (
     require_callable,
     require_direction,
     require_forward,
+    require_over_ranks,
     require_plain,
 )
 from mooncake_py.derivatives import (
@@ -20,6 +21,7 @@ from mooncake_py.derivatives import (
     Grad,
     Mode,
     Options,
+    OverRanks,
     P,
     ValueAndGrad,
 )
@@ -97,6 +99,8 @@ def value_and_grad(
     mode: Mode = "reverse",
     *,
     compile: bool | None = None,
+    comm: Any = None,
+    output: OverRanks = "sum",
 ) -> Derivative[..., Any]:
     """Return a function that computes the value and the gradient of `f`.
 
@@ -119,6 +123,14 @@ def value_and_grad(
     compile : bool, optional
         If true, compile the functions that run, where that can be; None leaves it to
         :func:`compile_mode`.
+    comm : MPI.Intracomm or list of MPI.Intracomm, optional
+        The communicator of all ranks that compute `f` together, by mpi4py, and call the derivative
+        together, each with its own arguments.  Further communicators that `f` uses as in
+        :func:`mooncake_py.distributed.over`.
+    output : {"sum", "same"}, optional
+        With `comm`, the value is the sum over ranks of what each returns; or all return the same
+        number, which counts once.  All ranks get the value, and each the gradient of it with
+        respect to its own arguments.
 
     Returns
     -------
@@ -143,9 +155,12 @@ def value_and_grad(
         If `f` writes into memory that arguments share, or that is an argument and a captured or
         global array.
     InvalidModeError
-        If there is no such `mode`.
+        If there is no such `mode` or `output`, or `comm` is given for forward mode.
     CompilerUnavailableError
         If `compile` is true, and Numba is not installed.
+    RankError
+        With `comm`, if another rank has raised an exception, or values differ that should be the
+        same.
 
     Notes
     -----
@@ -192,6 +207,14 @@ def value_and_grad(
         require_callable(f)
         require_argnums(f, argnums)
         require_compiler(compile)
+        if comm is not None:
+            # Only for programs that run on several ranks.
+            from mooncake_py.distributed import gradients
+
+            require_over_ranks(mode, output)
+            return gradients.DistributedValueAndGrad(
+                f, argnums, has_aux, debug, compile, comm=comm, output=output
+            )
         if mode != "reverse":
             require_forward(mode)
             return ForwardValueAndGrad(f, argnums, has_aux, debug, compile)
@@ -249,6 +272,8 @@ def grad(
     mode: Mode = "reverse",
     *,
     compile: bool | None = None,
+    comm: Any = None,
+    output: OverRanks = "sum",
 ) -> Derivative[..., Any]:
     """Return a function that computes the gradient of `f`.
 
@@ -268,6 +293,14 @@ def grad(
         require_callable(f)
         require_argnums(f, argnums)
         require_compiler(compile)
+        if comm is not None:
+            # Only for programs that run on several ranks.
+            from mooncake_py.distributed import gradients
+
+            require_over_ranks(mode, output)
+            return gradients.DistributedGrad(
+                f, argnums, has_aux, debug, compile, comm=comm, output=output
+            )
         if mode != "reverse":
             require_forward(mode)
             return ForwardGrad(f, argnums, has_aux, debug, compile)

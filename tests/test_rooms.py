@@ -99,7 +99,7 @@ def test_what_is_compiled_goes_one_way_too() -> None:
 
 def test_all_folders_have_their_place() -> None:
     folders = {path.parent.relative_to(PACKAGE).parts[0] for path in PACKAGE.rglob("*/*.py")}
-    above = {"extras", "reflection", "solvers", "testing", "utilities"}
+    above = {"distributed", "extras", "reflection", "solvers", "testing", "utilities"}
     assert folders == {room.partition(".")[0] for room in ROOMS} | {"rules", "tangents"} | above
 
 

@@ -24,7 +24,7 @@ from mooncake_py.tangents import CoDual, Dual
 
 __all__ = [
     "ArgNums", "Call", "choose_arguments", "name_of", "require_callable", "require_direction",
-    "require_forward", "require_plain",
+    "require_forward", "require_over_ranks", "require_plain",
 ]  # fmt: skip
 
 ArgNums = int | str | tuple[int | str, ...]
@@ -64,6 +64,22 @@ def require_forward(mode: Any) -> None:
         raise InvalidModeError(
             f"there is no mode {mode!r} of a gradient",
             fix='choose mode="reverse" or mode="forward"',
+        )
+
+
+def require_over_ranks(mode: Any, output: Any) -> None:
+    """Raise if a gradient cannot be taken over ranks in this way."""
+    if mode != "reverse":
+        raise InvalidModeError(
+            f"there is no mode {mode!r} of a gradient over ranks",
+            why="ranks with different numbers of arguments would not run the same passes",
+            fix='mode="reverse", or jvp within `with over(comm):`',
+        )
+    if output not in ("sum", "same"):
+        raise InvalidModeError(
+            f"there is no output {output!r} of ranks",
+            fix='choose output="sum", of what the ranks return, or output="same", one number that '
+            "all return",
         )
 
 

@@ -25,6 +25,7 @@ MODULES = {
     "random": "mooncake_py.rules.draws",
     "statistics": "mooncake_py.rules.averages",
     "networkx.utils.decorators": "mooncake_py.rules.networkx",
+    "mpi4py.MPI": "mooncake_py.distributed.rules",
 } | {
     f"scipy.{part}": f"mooncake_py.rules.scipy.{part.replace('.', '_')}"
     for part in (
@@ -39,8 +40,13 @@ _seen = 0
 
 
 def import_installed() -> None:
-    """Import the modules that there are rules for, as far as they are installed."""
+    """Import the modules that there are rules for, as far as they are installed.
+
+    But not MPI, whose import joins this process to others.
+    """
     for module in MODULES:
+        if module.startswith("mpi4py"):
+            continue
         with contextlib.suppress(ModuleNotFoundError):
             importlib.import_module(module)
 

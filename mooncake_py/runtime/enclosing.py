@@ -32,7 +32,7 @@ def paths(*names: str) -> tuple[str, ...]:
 ORDINARY = paths(
     "extras/structure.py", "rules", "modes/forward/pushforward.py", "modes/forward/transposed.py",
     "recomputation/structures.py", "higher_order.py", "jacobians.py", "checkpointing.py",
-    "solvers", "tangents/pairs.py", "testing/program.py", "utilities/flattening.py",
+    "solvers", "distributed", "tangents/pairs.py", "testing/program.py", "utilities/flattening.py",
     "utilities/holomorphic.py",
 )  # fmt: skip
 RUNS = (

@@ -78,8 +78,13 @@ def gradient_of_first(f: Callable[..., Any], *args: Any) -> Any:
     return value_and_gradient(f, 0, False, False, args, {})[1]
 
 
-def run_both_ways(ctx: ReverseContext, call: Call) -> tuple[Any, tuple[Any, ...]]:
-    """Return the result, and the gradient for each of the chosen arguments."""
+def run_both_ways(
+    ctx: ReverseContext, call: Call, counts: bool = True
+) -> tuple[Any, tuple[Any, ...]]:
+    """Return the result, and the gradient for each of the chosen arguments.
+
+    If the value does not count, all the same runs backwards, without a cotangent of it.
+    """
     with Lifter(ctx) as lifter, guarded(ctx):
         args, kwargs, trees = call.lift(lifter)
         output = run_forward(ctx, call.f, args, kwargs)
@@ -87,7 +92,9 @@ def run_both_ways(ctx: ReverseContext, call: Call) -> tuple[Any, tuple[Any, ...]
         lifter.settle(ctx.tape)
         value = scalar_value(call.f, output)
         output = plain_parts(output)
-        if type(output) is Active:
+        if not counts:
+            pass
+        elif type(output) is Active:
             output.add(1.0)
         elif type(output) is ndarray and (node := ctx.find(output)) is not None:
             node.add_shared(np.ones(output.shape, output.dtype))

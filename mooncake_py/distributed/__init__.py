@@ -1,0 +1,11 @@
+"""Derivatives of programs that run on several machines, by MPI (the extra `mpi`).
+
+A program that calls mpi4py is differentiated as it stands: each rank differentiates its own call,
+and the adjoint of each communication communicates the other way.  ``value_and_grad(f, comm=comm)``
+does it for gradients; :func:`over` is a block for all other derivatives.
+"""
+
+from mooncake_py.distributed.session import over
+from mooncake_py.errors import RankError
+
+__all__ = ["RankError", "over"]

@@ -1,0 +1,278 @@
+"""The lower-case calls: numbers, arrays and structures of them, pickled.
+
+A message of objects is the pickled structure and, behind it, all its numbers as one vector, which
+is what derivatives follow.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+from numpy import ndarray
+
+from mooncake_py.distributed.links import receiving, sending
+from mooncake_py.distributed.operations import AllGather, AllToAll, Broadcast, Gather, Scatter
+from mooncake_py.distributed.primitives import (
+    collected,
+    finish_receive,
+    finish_send,
+    natively,
+    start_receive,
+    start_send,
+)
+from mooncake_py.distributed.rules.collective import operation
+from mooncake_py.distributed.rules.messages import ANY_SOURCE, ANY_TAG, note_status
+from mooncake_py.distributed.rules.reductions import MAX, MIN, SUM, reduced_everywhere
+from mooncake_py.distributed.rules.requests import complete, is_done, request_of
+from mooncake_py.distributed.session import current
+from mooncake_py.rules.declare import overlay
+from mooncake_py.utilities.flattening import flatten
+
+__all__: list[str] = []
+
+FLOAT = np.dtype(float)
+
+
+def begin_send(comm: Any, obj: Any, dest: int, tag: int, waits: bool = False) -> Any:
+    """Begin to send objects."""
+    vector, _ = flatten(obj)
+    link = sending(comm, dest, tag, plain(obj), True, waits)
+    start_send(link, vector)
+    return link
+
+
+@natively
+def plain(obj: Any) -> Any:
+    """Return objects with plain numbers."""
+    return obj
+
+
+def begin_receive(comm: Any, source: int, tag: int) -> Any:
+    """Begin to receive objects."""
+    link = receiving(comm, source, tag, None, FLOAT)
+    start_receive(link)
+    return link
+
+
+def end_receive(link: Any, message: Any, status: Any) -> Any:
+    """Return the objects that have come; None where nobody sends."""
+    vector = finish_receive(link)
+    note_status(link, status)
+    return rebuilt(structure_of(link), vector)
+
+
+@natively
+def structure_of(link: Any) -> Any:
+    """Return the structure that has come."""
+    return link.header
+
+
+def rebuilt(structure: Any, vector: ndarray) -> Any:
+    """Return a structure with the numbers of a vector."""
+    _, unflatten = flatten(structure)
+    return unflatten(vector)
+
+
+@overlay(MPI.Comm.send)
+def send(comm: Any, obj: Any, dest: int, tag: int = 0) -> None:
+    finish_send(begin_send(comm, obj, dest, tag))
+
+
+@overlay(MPI.Comm.ssend)
+def synchronous_send(comm: Any, obj: Any, dest: int, tag: int = 0) -> None:
+    finish_send(begin_send(comm, obj, dest, tag, True))
+
+
+@overlay(MPI.Comm.recv)
+def receive(
+    comm: Any, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None
+) -> Any:
+    return end_receive(begin_receive(comm, source, tag), None, status)
+
+
+@overlay(MPI.Comm.sendrecv)
+def send_and_receive(
+    comm: Any, sendobj: Any, dest: int, sendtag: int = 0, recvbuf: Any = None,
+    source: int = ANY_SOURCE, recvtag: int = ANY_TAG, status: Any = None,
+) -> Any:  # fmt: skip
+    link = begin_receive(comm, source, recvtag)
+    sent = begin_send(comm, sendobj, dest, sendtag)
+    received = end_receive(link, None, status)
+    finish_send(sent)
+    return received
+
+
+@overlay(MPI.Comm.isend)
+def isend(comm: Any, obj: Any, dest: int, tag: int = 0) -> Any:
+    return request_of(begin_send(comm, obj, dest, tag))
+
+
+@overlay(MPI.Comm.issend)
+def issend(comm: Any, obj: Any, dest: int, tag: int = 0) -> Any:
+    return request_of(begin_send(comm, obj, dest, tag, True))
+
+
+@overlay(MPI.Comm.irecv)
+def irecv(comm: Any, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Any:
+    return request_of(begin_receive(comm, source, tag), end_receive)
+
+
+@overlay(MPI.Request.wait)
+def wait(request: Any, status: Any = None) -> Any:
+    return complete(request, status)
+
+
+@overlay(MPI.Request.test)
+def has_ended(request: Any, status: Any = None) -> Any:
+    if not is_done(request):
+        return False, None
+    return True, complete(request, status)
+
+
+@overlay(MPI.Request.__dict__["waitall"].__func__)
+def wait_all(cls: Any, requests: Any, statuses: Any = None) -> Any:
+    return [complete(r, statuses[i] if statuses else None) for i, r in enumerate(requests)]
+
+
+# Collective.
+
+
+@natively
+def shared(comm: Any, name: str, *args: Any) -> Any:
+    """Run one of the lower-case collective calls on structures, which are constants."""
+    session = current()
+    program = session.channels_of(comm, together=True).program
+    session.wait(program.Ibarrier())  # now all are there: the call will end
+    return getattr(program, name)(*args)
+
+
+@natively
+def size_of(structure: Any) -> int:
+    """Return how many numbers there are in a structure."""
+    return flatten(structure)[0].size
+
+
+def split(structures: Sequence[Any], vector: ndarray) -> list[Any]:
+    """Return structures with the numbers of a vector, in turn."""
+    result = []
+    start = 0
+    for structure in structures:
+        stop = start + size_of(structure)
+        result.append(rebuilt(structure, vector[start:stop]))
+        start = stop
+    return result
+
+
+def joined(objects: Sequence[Any]) -> ndarray:
+    """Return the numbers of several objects as one vector."""
+    return np.concatenate([flatten(obj)[0] for obj in objects])
+
+
+@overlay(MPI.Comm.bcast)
+def broadcast(comm: Any, obj: Any, root: int = 0) -> Any:
+    is_root = comm.rank == root
+    structure = shared(comm, "bcast", plain(obj) if is_root else None, root)
+    given = flatten(obj)[0] if is_root else np.empty(0)
+    vector = collected(operation(Broadcast, comm, root, size_of(structure)), given)
+    return obj if is_root else rebuilt(structure, vector)
+
+
+@overlay(MPI.Comm.gather)
+def gather(comm: Any, sendobj: Any, root: int = 0) -> Any:
+    structures = shared(comm, "gather", plain(sendobj), root)
+    counts = [] if structures is None else [size_of(s) for s in structures]
+    vector = collected(operation(Gather, comm, root, counts), flatten(sendobj)[0])
+    return None if structures is None else split(structures, vector)
+
+
+@overlay(MPI.Comm.scatter)
+def scatter(comm: Any, sendobj: Any, root: int = 0) -> Any:
+    is_root = comm.rank == root
+    structure = shared(comm, "scatter", plain(sendobj) if is_root else None, root)
+    counts = [size_of(plain(o)) for o in sendobj] if is_root else []
+    given = joined(sendobj) if is_root else np.empty(0)
+    count = size_of(structure)
+    return rebuilt(structure, collected(operation(Scatter, comm, root, counts, count), given))
+
+
+@overlay(MPI.Comm.allgather)
+def all_gather(comm: Any, sendobj: Any) -> Any:
+    structures = shared(comm, "allgather", plain(sendobj))
+    counts = [size_of(s) for s in structures]
+    vector = collected(operation(AllGather, comm, counts), flatten(sendobj)[0])
+    return split(structures, vector)
+
+
+@overlay(MPI.Comm.alltoall)
+def all_to_all(comm: Any, sendobj: Any) -> Any:
+    structures = shared(comm, "alltoall", plain(list(sendobj)))
+    gives = [size_of(plain(o)) for o in sendobj]
+    gets = [size_of(s) for s in structures]
+    return split(structures, collected(operation(AllToAll, comm, gives, gets), joined(sendobj)))
+
+
+# Reductions.
+
+FUNCTIONS: tuple[tuple[Any, Callable[[Any, Any], Any]], ...] = (
+    (MPI.SUM, operator.add), (MPI.PROD, operator.mul), (MPI.MAX, max), (MPI.MIN, min),
+    (MPI.LAND, lambda a, b: bool(a) & bool(b)), (MPI.LOR, lambda a, b: bool(a) | bool(b)),
+    (MPI.LXOR, lambda a, b: bool(a) ^ bool(b)),
+    (MPI.BAND, operator.and_), (MPI.BOR, operator.or_), (MPI.BXOR, operator.xor),
+)  # fmt: skip
+
+
+@natively
+def function_of(op: Any) -> Callable[[Any, Any], Any]:
+    """Return the function of Python for a reduction."""
+    return next((f for known, f in FUNCTIONS if op == known), op)
+
+
+@natively
+def common_kind(comm: Any, obj: Any, op: Any) -> str:
+    """Return how objects can be reduced as arrays: what is the same on all ranks."""
+    kind = "other"
+    if any(op == known for known in (SUM, MAX, MIN)):
+        if type(obj) is float:
+            kind = "number"
+        elif type(obj) is np.ndarray and obj.dtype == FLOAT and op == SUM:
+            kind = f"array {obj.shape}"
+    kinds = shared(comm, "allgather", kind)
+    return kind if all(k == kind for k in kinds) else "other"
+
+
+def reduced(comm: Any, obj: Any, op: Any) -> Any:
+    """Return the reduction of the objects of all ranks."""
+    kind = common_kind(comm, obj, op)
+    if kind == "number":
+        return float(reduced_everywhere(comm, np.array([obj]), op)[0])
+    if kind != "other":
+        return np.reshape(reduced_everywhere(comm, np.reshape(obj, -1), op), obj.shape)
+    return functools.reduce(function_of(op), all_gather(comm, obj))
+
+
+@overlay(MPI.Comm.allreduce)
+def all_reduce(comm: Any, sendobj: Any, op: Any = SUM) -> Any:
+    return reduced(comm, sendobj, op)
+
+
+@overlay(MPI.Comm.reduce)
+def reduce(comm: Any, sendobj: Any, op: Any = SUM, root: int = 0) -> Any:
+    result = reduced(comm, sendobj, op)
+    return result if comm.rank == root else None
+
+
+@overlay(MPI.Intracomm.scan)
+def scan(comm: Any, sendobj: Any, op: Any = SUM) -> Any:
+    return functools.reduce(function_of(op), all_gather(comm, sendobj)[: comm.rank + 1])
+
+
+@overlay(MPI.Intracomm.exscan)
+def exclusive_scan(comm: Any, sendobj: Any, op: Any = SUM) -> Any:
+    rank = comm.rank
+    objects = all_gather(comm, sendobj)
+    return functools.reduce(function_of(op), objects[:rank]) if rank else None
