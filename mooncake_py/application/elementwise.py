@@ -14,6 +14,7 @@ from mooncake_py.compiler.declared import partial_for_one
 from mooncake_py.compiler.number_functions import NUMPY_FUNCTIONS, slope_of
 from mooncake_py.containers.sequences import readable
 from mooncake_py.rules import registry
+from mooncake_py.rules.inputs import missing_partial
 from mooncake_py.rules.kinds import AtOnce, ElementwiseRule, Rule
 from mooncake_py.rules.precision import at_precision_of
 from mooncake_py.runtime import activity, drops, overlapping, pulls
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "apply_elementwise", "as_arrays", "bound_arguments", "elementwise_into", "operands",
-    "unary_handler",
+    "require_partials", "unary_handler",
 ]  # fmt: skip
 
 
@@ -161,6 +162,8 @@ def elementwise_with_options(
     out = single_output(out)
     where = kwargs.get("where")
     primals, nodes, active = operands(ctx, f, args)
+    if active:
+        require_partials(rule, ctx, f, args, kwargs)
     if out is not None and isinstance(f, np.ufunc):
         return elementwise_into(rule, ctx, f, primals, nodes, out, kwargs)
     y = f(*primals, **kwargs)
@@ -170,6 +173,13 @@ def elementwise_with_options(
     if not active:
         return drops.computed(ctx, f, args, y)
     return ctx.record_elementwise(rule, y, primals, nodes, None if where is True else where)
+
+
+def require_partials(rule: ElementwiseRule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
+    """Raise if an argument has no partial derivative, which the others would have to receive."""
+    error = missing_partial(f, len(rule.partials), args, kwargs, ctx.user_location)
+    if error is not None:
+        raise ctx.failed(error)
 
 
 def elementwise_into(

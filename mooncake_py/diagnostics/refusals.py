@@ -14,9 +14,9 @@ from numpy import ndarray
 from mooncake_py.diagnostics.native_modules import data_taken_out, is_constant_library
 from mooncake_py.diagnostics.places import current_place
 from mooncake_py.diagnostics.public_names import entrance, public_name
-from mooncake_py.diagnostics.snippets import by_partials, by_replacement, by_vjp
+from mooncake_py.diagnostics.snippets import by_partials, by_replacement, by_vjp, by_wrapper
 from mooncake_py.errors import MissingRuleError
-from mooncake_py.rules.kinds import function_name
+from mooncake_py.rules.kinds import function_name, is_hashable
 
 if TYPE_CHECKING:
     from mooncake_py.diagnostics.reporting import Reporting
@@ -97,6 +97,11 @@ def fix(
             f"{outside}give it a replacement in Python:\n"
             f"{by_replacement(name, count, bool(keywords))}\n"
             f"or, if it has no derivative and changes nothing, zero_derivative({name})"
+        )
+    if not is_hashable(f):
+        return (
+            "it cannot have a rule itself: call it in a Python function, and declare a rule for "
+            f"that function\n{by_wrapper(active[:count], bool(keywords))}"
         )
     positional = None if core else active[:count]
     return (

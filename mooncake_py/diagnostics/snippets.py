@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-__all__ = ["by_partials", "by_replacement", "by_vjp"]
+__all__ = ["by_partials", "by_replacement", "by_vjp", "by_wrapper"]
 
 NAMES = "xyzuvw"
 
@@ -39,6 +39,13 @@ def by_replacement(name: str, count: int, has_options: bool) -> str:
         f"def replacement({given}):",
         "    return ...",
     )
+
+
+def by_wrapper(active: Sequence[bool], has_options: bool) -> str:
+    """Return a Python function around one that cannot have a rule, with its rule."""
+    given = ", ".join([*operand_names(len(active)), *options(has_options)])
+    wrapper = indented(f"def call({given}):", "    return ...")
+    return f"{wrapper}\n{by_vjp('call', active, has_options)}"
 
 
 def operand_names(count: int) -> list[str]:

@@ -445,6 +445,15 @@ def function_name(function: Any) -> str:
     return f"{public_module(module, name)}.{name}" if module and module != "builtins" else name
 
 
+def is_hashable(function: Any) -> bool:
+    """Return whether a table of rules can hold a function; it cannot hold those of ctypes."""
+    try:
+        hash(function)
+    except TypeError:
+        return False
+    return True
+
+
 def ufunc_module(ufunc: Any) -> str:
     """Return the module that a ufunc lives in, which it does not say."""
     for module in ("numpy", "scipy.special", "scipy.special._ufuncs"):

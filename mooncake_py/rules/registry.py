@@ -7,10 +7,10 @@ from collections.abc import Hashable, Iterator
 from types import FunctionType
 from typing import Any
 
-from mooncake_py.errors import Location, MooncakeError
+from mooncake_py.errors import InvalidRuleError, Location, MooncakeError
 from mooncake_py.rooms import is_engine
 from mooncake_py.rules import local, optional
-from mooncake_py.rules.kinds import DualRule, ElementwiseRule, Rule, function_name
+from mooncake_py.rules.kinds import DualRule, ElementwiseRule, Rule, function_name, is_hashable
 
 __all__ = [
     "DuplicateRuleError", "add", "add_forward", "are_first", "calling_location", "find",
@@ -37,10 +37,13 @@ def add(rule: Rule, *, replace: bool = False) -> None:
     ------
     DuplicateRuleError
         If a function has a rule already and `replace` is false.
+    InvalidRuleError
+        If a function cannot be hashed.
     """
     global _version
     block = local.current()
     for function in rule.functions:
+        _require_hashable(rule, function)
         present = _rules.get(function) if block is None else declared_in(block, function)
         _refuse_second(rule, function, None if replace else present, "rule")
         if block is None:
@@ -65,6 +68,7 @@ def add_forward(rule: DualRule, *, replace: bool = False) -> None:
     block = local.current()
     table = _forward if block is None else block.own_forward
     for function in rule.functions:
+        _require_hashable(rule, function)
         local.refuse_operator(function)
         present = None if replace else table.get(function)
         _refuse_second(rule, function, present, "forward rule")
@@ -74,6 +78,18 @@ def add_forward(rule: DualRule, *, replace: bool = False) -> None:
         else:
             block.put_forward(function, rule)
     _version += 1
+
+
+def _require_hashable(rule: Rule, function: Any) -> None:
+    """Raise if a function cannot be a key of the table, as those of ctypes cannot."""
+    if not is_hashable(function):
+        raise InvalidRuleError(
+            f"{function_name(function)} cannot have a rule of its own",
+            where=rule.origin,
+            why=f"it is of class {type(function).__name__}, which cannot be hashed: "
+            "the table of rules cannot hold it",
+            fix="call it in a Python function, and declare the rule for that function",
+        )
 
 
 def _refuse_second(rule: Rule, function: Hashable, present: Rule | None, kind: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.rules.exact_zeros import scaled as quietly
+from mooncake_py.rules.inputs import missing_partial
 from mooncake_py.rules.kinds import NotImplementedDerivative, Wirtinger, function_name
 
 __all__ = ["rule_of_outputs", "scaled"]
@@ -27,7 +28,13 @@ def rule_of_outputs(
         `NotImplementedDerivative` for all of them.
     """
 
+    def require_partials(inputs: Any, options: Any) -> None:
+        error = missing_partial(function, len(columns), inputs, options)
+        if error is not None:
+            raise error
+
     def rule(*inputs: Any, **options: Any) -> Any:
+        require_partials(inputs, options)
         ys = function(*inputs, **options)
 
         def pullback(dys: Any) -> tuple[Any, ...]:
@@ -40,7 +47,8 @@ def rule_of_outputs(
 
         return ys, pullback
 
-    def jvp(tangents: Any, ys: Any, *inputs: Any, **_: Any) -> tuple[Any, ...]:
+    def jvp(tangents: Any, ys: Any, *inputs: Any, **options: Any) -> tuple[Any, ...]:
+        require_partials(inputs, options)
         return tuple(tangent(function, k, columns, inputs, ys, tangents) for k in range(len(ys)))
 
     return rule, jvp

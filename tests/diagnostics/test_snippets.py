@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import linecache
 import operator
 import re
@@ -89,6 +90,18 @@ def test_function_of_one_argument():
 
     declare(message(f, 3.0), "0.0")
     assert grad(f)(3.0) == 2.0
+
+
+def test_function_that_cannot_have_a_rule():
+    double = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(lambda v: 2 * v)
+    error = message(lambda x: double(x) * x, 3.0)
+    assert error.fix.startswith("it cannot have a rule itself: call it in a Python function")
+    text = declare(error, "2 * x", "2.0")
+    assert "def call(x):\n" in text
+    assert "@from_vjp(call)\n" in text
+    space: dict[str, Any] = {}
+    exec(text, space)
+    assert grad(lambda x: space["call"](x) * x)(3.0) == 12.0
 
 
 def test_keywords():

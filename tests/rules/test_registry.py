@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import ctypes
 import importlib
 import inspect
 import pkgutil
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 
 import mooncake_py
+from mooncake_py.errors import InvalidRuleError
 from mooncake_py.rooms import is_engine
 from mooncake_py.rules import registry
 from mooncake_py.rules.clipping import CLIP
@@ -105,6 +107,17 @@ def test_no_rule_overrides_another() -> None:
 def test_second_rule_is_refused() -> None:
     with pytest.raises(DuplicateRuleError, match=r"numpy\.exp has a rule already"):
         mooncake_py.elementwise(np.exp, lambda x, y: y)
+
+
+def test_a_function_of_ctypes_cannot_have_a_rule() -> None:
+    double = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(lambda v: 2 * v)
+    with pytest.raises(InvalidRuleError, match="cannot have a rule of its own") as caught:
+        mooncake_py.elementwise(double, 2.0)
+    assert (
+        caught.value.fix == "call it in a Python function, and declare the rule for that function"
+    )
+    with pytest.raises(InvalidRuleError):
+        mooncake_py.frule.register(double)(lambda _, x: x)
 
 
 def test_arguments_may_be_given_by_name() -> None:

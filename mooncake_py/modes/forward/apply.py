@@ -17,7 +17,7 @@ from mooncake_py.application.apply import (
     refuse_other_active,
 )
 from mooncake_py.application.codual_call import container_written
-from mooncake_py.application.elementwise import as_arrays, bound_arguments
+from mooncake_py.application.elementwise import as_arrays, bound_arguments, require_partials
 from mooncake_py.application.out_argument import (
     fits,
     named_out,
@@ -98,6 +98,8 @@ def apply_elementwise(
             return ctx.call(method, *args)
         y = ctx.base.call(f, *primals, **kwargs, **({} if out is None else {"out": out}))
         return y if out is not None else drops.computed(ctx, f, args, y)
+    if len(args) != len(rule.partials) or kwargs:
+        require_partials(rule, ctx, f, args, kwargs)
     masked = where is not None and where is not True
     scratch = {} if out is None or not masked else {"out": ctx.base.call(np.copy, out)}
 
