@@ -1,7 +1,7 @@
-"""Contexts of one's own: what each operation of rewritten code means.
+"""Contexts of users, which define the meaning of each operation of rewritten code.
 
-Derivatives are one meaning of rewritten code.  Counting operations, tracing what depends on what,
-or computing in another arithmetic are others: subclass :class:`Context` and say what differs.
+Rewritten code can compute more than derivatives: subclass :class:`Context` to count operations,
+trace dependencies, or compute in another arithmetic.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ __all__ = ["Context"]
 
 
 class Context:
-    """Runs functions as Python does, sending each operation through :meth:`operation`.
+    """A context that runs functions as Python does, and passes each operation to :meth:`operation`.
 
-    Subclasses override :meth:`operation`, through which everything that computes, reads or writes
-    goes, or one of the methods that lead to it: :meth:`getitem`, :meth:`setitem`,
-    :meth:`getattr`, :meth:`call`, :meth:`method`, :meth:`truth`, :meth:`iter` and the rest.
+    Subclasses override :meth:`operation`, which runs every operation that computes, reads or
+    writes, or one of the methods that call it: :meth:`getitem`, :meth:`setitem`, :meth:`getattr`,
+    :meth:`call`, :meth:`method`, :meth:`truth`, :meth:`iter` and the rest.
 
     Notes
     -----
-    What compiled code calls by itself runs natively: special methods such as ``__add__`` of a
-    class of yours, the key of ``sorted``.  So do the functions that :meth:`enters` leaves out.
-    An instance keeps what a subclass stores in it; use a new one for each run.
+    Functions that compiled code calls run natively: special methods such as ``__add__`` of your
+    class, the key of ``sorted``.  So do functions for which :meth:`enters` returns False.  An
+    instance keeps the attributes that a subclass sets; use a new instance for each run.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Context:
     def enters(self, f: FunctionType) -> bool:
         """Return whether the code of a Python function runs under this context too.
 
-        By default everything but the standard library, NumPy, SciPy and this package.
+        By default all code except the standard library, NumPy, SciPy and this package.
         """
         root = (f.__module__ or "").partition(".")[0]
         library = root in ("numpy", "scipy") or root in sys.stdlib_module_names
@@ -146,7 +146,7 @@ class Context:
         return getattr(o, name)
 
     def peek(self, o: Any, name: str) -> Any:
-        """Return something other than ``o.name``: nothing is tried here, but only run."""
+        """Return a marker instead of ``o.name``: statements run operation by operation."""
         return Ellipsis
 
     def run_statement(self, site: Any, functions: Any, values: Any) -> Any:
@@ -154,19 +154,19 @@ class Context:
         return site.otherwise(self, functions, values)
 
     def run_region(self, site: Any, functions: Any, steps: Any, inputs: Any) -> Any:
-        """Leave a loop to its statements."""
+        """Return that a loop runs statement by statement."""
         return Elsewhere
 
     def field(self, o: Any, name: str) -> Any:
-        """Return something other than ``o.name``: see `peek`."""
+        """Return a marker instead of ``o.name``: see `peek`."""
         return Ellipsis
 
     def own_field(self, o: Any, name: str, *others: Any) -> Any:
-        """Return something other than ``o.name``: see `peek`."""
+        """Return a marker instead of ``o.name``: see `peek`."""
         return Ellipsis
 
     def peek_operator(self, name: str, *operands: Any) -> Any:
-        """Return something other than the result of an operator: see `peek`."""
+        """Return a marker instead of the result of an operator: see `peek`."""
         return NotImplemented
 
     def setattr(self, o: Any, name: str, value: Any) -> None:
@@ -198,7 +198,7 @@ class Context:
         self.setattr(o, name, getattr(self, op)(self.getattr(o, name), v))
 
     def storeback(self, o: Any, i: Any, v: Any) -> None:
-        """Write back what an augmented assignment to ``o[i]`` has computed."""
+        """Write back the result of an augmented assignment to ``o[i]``."""
         self.setitem(o, i, v)
 
     # Truth, size, comparison; the others are defined below.
@@ -208,11 +208,11 @@ class Context:
         return self.operation(operator.eq, a, b)
 
     def truth(self, value: Any) -> Any:
-        """Return something native whose truth is that of a value."""
+        """Return a native value with the truth of a value."""
         return bool(value)
 
     def choose(self, value: Any) -> Any:
-        """Return the truth of an operand of ``and`` or ``or``, which is kept as `chosen`."""
+        """Return the truth of an operand of ``and`` or ``or``, and keep the operand as `chosen`."""
         self.chosen = value
         return self.truth(value)
 
@@ -229,7 +229,7 @@ class Context:
         return a is not b
 
     def link(self, name: str, a: Any, b: Any) -> Any:
-        """Run one comparison of a chain; its right operand is kept as `linked`."""
+        """Run one comparison of a chain, and keep its right operand as `linked`."""
         self.linked = b
         return getattr(self, name)(a, b)
 
@@ -252,7 +252,7 @@ class Context:
     # Loops, unpacking, managers, classes, patterns.
 
     def iter(self, iterable: Any, pattern: Any = None) -> Iterable[Any]:
-        """Return what a loop over `iterable` runs over."""
+        """Return the iterator of a loop over `iterable`."""
         return iter(iterable)
 
     def unpack(self, value: Any, pattern: Any) -> Any:
@@ -260,11 +260,11 @@ class Context:
         return value
 
     def mapping(self, value: Any) -> Any:
-        """Return what ``**value`` unpacks."""
+        """Return the mapping that ``**value`` unpacks."""
         return value
 
     def delegate(self, iterable: Any) -> Any:
-        """Return what ``yield from`` delegates to."""
+        """Return the iterable of ``yield from``."""
         return iterable
 
     def manager(self, manager: Any) -> Any:

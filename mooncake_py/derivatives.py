@@ -1,6 +1,6 @@
-"""What `grad` and `value_and_grad` return: functions made of others.
+"""The callables that `grad` and `value_and_grad` return.
 
-Type checkers see their parameters, which are those of the function, and what they return.
+Type checkers see their parameters, which are those of the function, and their results.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["Derivative", "ForwardGrad", "ForwardValueAndGrad", "Grad", "Mode", "
 
 P = ParamSpec("P")
 Given = TypeVar("Given")
-"""What a call returns."""
+"""The type of the result of a call."""
 
 Mode = Literal["reverse", "forward"]
 OverRanks = Literal["sum", "same"]
@@ -41,7 +41,7 @@ class Options(TypedDict, total=False):
 
 
 class Derivative(Generic[P, Given]):
-    """A function made of another; it can be pickled and sent to processes if the other can."""
+    """A derivative of a function; it can be pickled if the function can."""
 
     name = ""
 
@@ -78,19 +78,19 @@ class Derivative(Generic[P, Given]):
             return self.given_back(*self.value_and_gradient(args, kwargs))
 
     def prepare(self, *args: P.args, **kwargs: P.kwargs) -> Prepared[P, Given]:
-        """Return the derivative for arguments like these, which keeps memory from call to call.
+        """Return the derivative for arguments of these shapes, which reuses its memory.
 
         Parameters
         ----------
         *args, **kwargs
-            An example of the arguments.  The derivative runs once on them.
+            Example arguments.  The derivative runs once on them.
 
         Returns
         -------
         Prepared
-            A callable that gives what the derivative gives, for arguments of the same types,
-            shapes, dtypes and structure.  Gradients of arrays are the same arrays in each call:
-            what one call returned is overwritten by the next.
+            Callable with the results of the derivative, for arguments of the same types, shapes,
+            dtypes and structure.  Each call overwrites the gradient arrays that the previous call
+            returned.
 
         Examples
         --------
@@ -111,7 +111,7 @@ class Derivative(Generic[P, Given]):
             return Prepared(repr(self).strip("<>"), self, self.run, args, kwargs)
 
     def run(self, workspace: Workspace, args: Any, kwargs: Any) -> Any:
-        """Run the derivative in memory that is kept."""
+        """Run the derivative in memory that is reused."""
         with self.compiling():
             value, g = self.value_and_gradient(args, kwargs, workspace)
         return self.given_back(value, workspace.kept(g))
@@ -123,17 +123,17 @@ class Derivative(Generic[P, Given]):
         raise NotImplementedError
 
     def given_back(self, value: Any, g: Any) -> Any:
-        """Return what the derivative gives back of both."""
+        """Return the part of both that the derivative returns."""
         return value, g
 
     def compiling(self) -> AbstractContextManager[None]:
-        """Return the block that it runs in."""
+        """Return the context manager that sets compilation for a run."""
         _, _, _, debug = self._parts
         return compiling(self._compile, debug)
 
 
 class ValueAndGrad(Derivative[P, Given]):
-    """What :func:`value_and_grad` returns."""
+    """The result of :func:`value_and_grad`."""
 
     name = "value and gradient"
 
@@ -144,7 +144,7 @@ class ValueAndGrad(Derivative[P, Given]):
 
 
 class Grad(ValueAndGrad[P, Given]):
-    """What :func:`grad` returns."""
+    """The result of :func:`grad`."""
 
     name = "gradient"
 
@@ -154,7 +154,7 @@ class Grad(ValueAndGrad[P, Given]):
 
 
 class ForwardValueAndGrad(Derivative[P, Given]):
-    """What :func:`value_and_grad` returns for forward mode."""
+    """The result of :func:`value_and_grad` in forward mode."""
 
     name = "value and gradient in forward mode"
 
@@ -168,7 +168,7 @@ class ForwardValueAndGrad(Derivative[P, Given]):
 
 
 class ForwardGrad(ForwardValueAndGrad[P, Given]):
-    """What :func:`grad` returns for forward mode."""
+    """The result of :func:`grad` in forward mode."""
 
     name = "gradient in forward mode"
     given_back = Grad.given_back

@@ -1,8 +1,8 @@
-"""Every error that `mooncake_py` raises on purpose.
+"""The errors that `mooncake_py` raises.
 
-Each class documents its cause and its fix, and derives from the built-in exception that a
-caller would expect as well as from :class:`MooncakeError`.  The text of every message is laid
-out by :func:`describe`: what happened, then where, why and how to fix it.
+Each class documents its cause and its fix, and derives from :class:`MooncakeError` and from the
+built-in exception that a caller expects.  :func:`describe` formats every message: what happened,
+then where, why and how to fix it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ __all__ = [
 
 
 class Location(NamedTuple):
-    """A place in the user's source: file, line and, where known, the columns of an expression."""
+    """A position in the user's source: file, line and, if known, the columns of an expression."""
 
     file: str
     line: int
@@ -59,7 +59,7 @@ class Location(NamedTuple):
         return f"{file_and_line(self.file, self.line, column)}{function}"
 
     def excerpt(self) -> list[str]:
-        """Return the source line and a row of carets below the columns, if the source is there."""
+        """Return the source line, if available, and a row of carets below the columns."""
         text = linecache.getline(self.file, self.line).rstrip("\n")
         if not text.strip():
             return []
@@ -99,7 +99,7 @@ def describe(what: str, *, where: Location | None = None, why: str = "", fix: st
 
 
 class MooncakeError(Exception):
-    """Base of every error raised on purpose by `mooncake_py`.
+    """Base class of the errors of `mooncake_py`.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class MooncakeError(Exception):
     where : Location, optional
         The user's file and line.
     why, fix : str, optional
-        The cause, and what to do about it.
+        The cause, and the remedy.
     """
 
     def __init__(
@@ -122,14 +122,14 @@ class MooncakeError(Exception):
 
 
 class MooncakeWarning(UserWarning):
-    """Something is allowed but is probably not what was meant."""
+    """Category of warnings about code that is allowed, but probably a mistake."""
 
 
 class MissingRuleError(MooncakeError, NotImplementedError):
-    """A function without source (C code) was called, and no rule is registered for it.
+    """A compiled function without a rule was called on active data.
 
-    Fix: register a rule with ``rrule.register``, ``from_vjp``, ``elementwise``, ``linear`` or,
-    where no derivative exists, ``zero_derivative``.
+    Fix: register a rule with ``rrule.register``, ``from_vjp``, ``elementwise``, ``linear`` or, if
+    no derivative exists, ``zero_derivative``.
     """
 
 
@@ -141,96 +141,95 @@ class SourceUnavailableError(MissingRuleError):
 
 
 class CompilerUnavailableError(MooncakeError, ImportError):
-    """``compile=True`` was asked for, and Numba is not installed.
+    """``compile=True`` was passed, but Numba is not installed.
 
     Fix: ``pip install numba scipy``, or leave ``compile=True`` out.
     """
 
 
 class UnsupportedSyntaxError(MooncakeError, SyntaxError):
-    """A function uses Python syntax that cannot be differentiated; all places are listed.
+    """A function uses syntax that cannot be differentiated; the message lists all places.
 
-    Fix: as the message says for each construct.
+    Fix: see the message for each construct.
     """
 
 
 class DerivativeDropError(MooncakeError, TypeError):
-    """An active value was handed to something that keeps only its number.
+    """An operation would keep the number of an active value, and lose its derivative.
 
-    ``float()`` in C code, ``np.asarray`` in C code, ``memoryview`` and ``ctypes`` lose the
-    derivative in silence; `mooncake_py` raises instead.
-    Fix: compute with the value itself, or register a rule for the function that converts it.
+    ``float()`` and ``np.asarray`` in C code, ``memoryview`` and ``ctypes`` would lose the
+    derivative without an error; `mooncake_py` raises instead. Fix: compute with the value itself,
+    or register a rule for the function that converts it.
     """
 
 
 class NonDifferentiableArgumentError(MooncakeError, TypeError):
-    """A gradient was asked for with respect to something that has none: an int, a bool, a str.
+    """An argument of differentiation has no derivative: an int, a bool, a str.
 
     Fix: pass floats (``x.astype(float)``), or choose other ``argnums``.
     """
 
 
 class NonScalarOutputError(MooncakeError, TypeError):
-    """``grad`` or ``value_and_grad`` of a function that does not return one real number.
+    """The function of ``grad`` or ``value_and_grad`` does not return one real number.
 
     Fix: return a scalar, or use ``vjp`` with a cotangent of the output's shape.
     """
 
 
 class PreparedArgumentsError(MooncakeError, ValueError):
-    """A prepared derivative was called with other arguments than those of its example.
+    """A prepared derivative was called with arguments that do not match its example.
 
-    A type, shape, dtype or structure differs: what it keeps from call to call would not fit.
+    A type, shape, dtype or structure differs, so the reused memory does not fit.
 
-    Fix: prepare one for such arguments too, ``grad(f).prepare(x)``, or call ``grad(f)`` itself.
+    Fix: prepare another one for these arguments, ``grad(f).prepare(x)``, or call ``grad(f)``.
     """
 
 
 class PreparedInUseError(MooncakeError, RuntimeError):
-    """A prepared derivative was called while a call of it ran, in this thread or in another.
+    """A prepared derivative was called during another call of it, in this thread or in another.
 
-    Fix: prepare one for each thread; within the function call ``grad(f)`` itself.
+    Fix: prepare one for each thread; inside the function call ``grad(f)``.
     """
 
 
 class InvalidModeError(MooncakeError, ValueError):
-    """A `mode` that is none of those that the function has: ``grad(f, mode="backward")``.
+    """A function does not support this `mode`: ``grad(f, mode="backward")``.
 
-    Fix: choose one of them, "forward" or "reverse"; a Jacobian also has "auto".
+    Fix: pass "forward" or "reverse"; Jacobians also support "auto".
     """
 
 
 class NotHolomorphicError(MooncakeError, ValueError):
-    """``holomorphic_derivative`` of a function that has no complex derivative at that point.
+    """The function of ``holomorphic_derivative`` has no complex derivative at this point.
 
-    Fix: use ``wirtinger_derivatives``, which every smooth function has.
+    Fix: use ``wirtinger_derivatives``, which exist for every smooth function.
     """
 
 
 class SharedArgumentsError(MooncakeError, ValueError):
-    """A function writes into memory that arguments share, one of which is differentiated.
+    """A function writes into memory that two arguments share, one of them differentiated.
 
-    Arguments are separate variables for a derivative, also from captured and global arrays; a
-    write that both would see contradicts it.
-    Fix: for the total derivative pass what is shared once, ``grad(lambda x: f(x, x))(x)``; for
-    separate arrays pass a copy.
+    A derivative treats arguments, captured arrays and global arrays as separate variables; a write
+    into memory that two of them share contradicts this. Fix: for the total derivative pass the
+    array once, ``grad(lambda x: f(x, x))(x)``; for separate variables pass a copy.
     """
 
 
 class PullbackReuseError(MooncakeError, RuntimeError):
-    """A pullback was called twice although its forward pass changed memory in place.
+    """A pullback was called twice, but its forward pass had changed memory in place.
 
     Fix: run the forward pass again to get a new pullback.
     """
 
 
 class SolverError(MooncakeError, ArithmeticError):
-    """The result of a solver has no derivative: it has not converged, or is not determined.
+    """The result of a solver has no derivative: it has not converged, or is not unique.
 
-    The derivative is that of the equation that the solver solves.  It exists where the equation is
-    fulfilled and its Jacobian is not singular.
-    Fix: let the solver do more iterations, to a smaller tolerance; change the equation where it
-    has no simple root, or hold the result constant by `stop_gradient`.
+    The derivative is that of the equation that the solver solves.  It exists if the equation holds
+    and its Jacobian is not singular. Fix: run more iterations of the solver, with a smaller
+    tolerance; change the equation if it has no simple root, or hold the result constant with
+    `stop_gradient`.
     """
 
 
@@ -243,10 +242,10 @@ class RankError(MooncakeError, RuntimeError):
 
 
 class NestedDerivativeError(MooncakeError, NotImplementedError):
-    """A derivative inside another one cannot be followed, or a later run differs from the first.
+    """The engine cannot follow an inner derivative, or its second run differs from the first.
 
-    Fix: nest `grad`, `vjp`, `jvp` and those made of them only; pass what changes between runs of
-    a function (an iterator, a file, the clock) as an argument.
+    Fix: nest only `grad`, `vjp`, `jvp` and functions made of them; pass data that change between
+    runs of a function (from an iterator, a file, the clock) as an argument.
     """
 
 
@@ -262,43 +261,42 @@ class RuleTestError(MooncakeError, AssertionError):
 
 
 class InvalidRuleError(MooncakeError, TypeError):
-    """A rule does not keep to the contract of rules; debug mode finds most of it out.
+    """A rule violates the contract of rules; debug mode detects most violations.
 
-    Fix: as the message says; ``test_rule`` checks the rule by itself.
+    Fix: see the message; ``test_rule`` checks a single rule.
     """
 
 
 class NonFiniteDerivativeError(MooncakeError, FloatingPointError):
     """Debug mode: an adjoint turned finite cotangents into nan or infinity.
 
-    Fix: keep the function away from points without a derivative (the square root of 0, a norm
-    of 0), or pass ``check_finite=False`` to ``debug_mode`` if infinite derivatives are meant.
+    Fix: avoid points without a derivative (the square root of 0, a norm of 0), or pass
+    ``check_finite=False`` to ``debug_mode`` if you expect infinite derivatives.
     """
 
 
 class CheckpointError(MooncakeError, RuntimeError):
-    """A part of a program that is checkpointed did something else when it was run again.
+    """The second run of a checkpointed part of a program differs from the first.
 
-    The cause is something that a second run finds changed: an iterator from outside, a file, the
-    clock.  Random numbers are drawn again as they were, and everything the engine knows of is
-    restored.
-    Fix: take what changes as an argument, or leave the checkpoint out.
+    The cause is external state that has changed: an iterator from outside, a file, the clock.
+    Random numbers are the same in both runs, and the engine restores all other state. Fix: pass the
+    external data as an argument, or remove the checkpoint.
     """
 
 
 class DifferentResultError(MooncakeError, AssertionError):
-    """Debug mode: an operation gave another value or type than it does without differentiation.
+    """Debug mode: an operation returned another value or type than in the plain call.
 
-    The cause is a rule that returns something else than its function, or a fault of this package.
-    Fix: let the rule return what the function returns; else please report it.
+    The cause is a rule whose output differs from that of its function, or a bug of this package.
+    Fix: return the function's output from the rule; otherwise please report the bug.
     """
 
 
 class UntrackedWriteError(MooncakeError, RuntimeError):
-    """Memory changed where the engine does not see the write; debug mode found out.
+    """Memory has changed through a write that the engine did not see; debug mode detects it.
 
-    The cause is compiled code that writes through a pointer, a thread, a ``__del__`` method, or
-    a rule that does not say what its function writes.
-    Also a function within ``ignore_derivatives`` that changes what the derivative depends on.
-    Fix: register a rule with ``mutates=``, or an ``overlay`` in Python.
+    The cause is compiled code that writes through a pointer, a thread, a ``__del__`` method, a rule
+    that does not declare the writes of its function, or a function within ``ignore_derivatives``
+    that changes data that the derivative depends on. Fix: register a rule with ``mutates=``, or an
+    ``overlay`` in Python.
     """

@@ -35,9 +35,9 @@ def hessian(
 ) -> Callable[P, Any]:
     """Return a function that computes the Hessian of `f`, which returns one real number.
 
-    Parameters and structure are those of :func:`jacobian` of ``grad(f, argnums)``: for an argument
-    of shape ``(n, ...)`` an array of shape ``(n, ..., n, ...)``.  Each column is one product of
-    the Hessian with a unit vector (:func:`hvp`).
+    The parameters and the structure of the result are those of :func:`jacobian` of ``grad(f,
+    argnums)``: for an argument of shape ``(n, ...)`` an array of shape ``(n, ..., n, ...)``. Each
+    column is one product of the Hessian with a unit vector (:func:`hvp`).
 
     Examples
     --------
@@ -63,21 +63,22 @@ def hvp(
     Parameters
     ----------
     f : callable
-        Returns one real number.
+        Function that returns one real number.
     args : tuple
-        Its arguments.
+        The arguments of `f`.
     v : object
-        In the structure of the chosen argument; for a tuple of `argnums` a tuple of these.
+        The vector, in the structure of the chosen argument; for a tuple of `argnums` a tuple of
+        these.
     argnums : int, str or tuple, optional
-        The arguments that the Hessian is taken with respect to.
+        The arguments to differentiate with respect to.
     compile : bool, optional
-        If true, compile the functions that run, where that can be; None leaves it to
+        If true, compile the functions that run, if possible; None means the setting of
         :func:`compile_mode`.
 
     Returns
     -------
     object
-        In the structure of `v`.
+        The product, in the structure of `v`.
 
     Raises
     ------
@@ -86,8 +87,8 @@ def hvp(
 
     Notes
     -----
-    The derivative of `f` along `v` is differentiated in reverse, at the cost of a few gradients
-    (Pearlmutter, 1994).
+    The engine differentiates the derivative of `f` along `v` in reverse mode, at the cost of a few
+    gradients (Pearlmutter, 1994).
 
     Examples
     --------
@@ -155,7 +156,7 @@ def value_and_hvp(
 ) -> tuple[Value, Direction, Direction]:
     """Return the value and the gradient of `f`, and the product of its Hessian with `v`.
 
-    Parameters are those of :func:`hvp`.
+    The parameters are those of :func:`hvp`.
 
     Returns
     -------
@@ -164,9 +165,9 @@ def value_and_hvp(
 
     Notes
     -----
-    For Newton's method with conjugate gradients, line searches and trust regions.  One run gives
-    all three, so that they belong together: the derivative of `f` along `v` is linear in `v`,
-    with the gradient for its coefficients.
+    Use this function for Newton's method with conjugate gradients, line searches and trust regions.
+    One run gives all three results: the derivative of `f` along `v` is linear in `v`, and its
+    coefficients are the gradient.
 
     Examples
     --------
@@ -209,8 +210,8 @@ def value_grad_and_hessian(
 ) -> Callable[P, tuple[Value, Any, Any]]:
     """Return a function that computes ``(value, gradient, Hessian)`` of `f`.
 
-    All three are of one function also where `f` draws random numbers: all runs draw the same.
-    Parameters are those of :func:`hessian`.
+    If `f` draws random numbers, all runs draw the same.  The parameters are those of
+    :func:`hessian`.
 
     Examples
     --------
@@ -239,8 +240,8 @@ def hessian_diagonal(
 ) -> Callable[..., Any]:
     """Return a function that computes the diagonal of the Hessian, in the shape of the argument.
 
-    It takes one product with the Hessian for each element, and keeps one column at a time.
-    What is passed as `compile` is passed on to :func:`hvp`.
+    The function computes one product with the Hessian for each element, and keeps one column at a
+    time.  `compile` is that of :func:`hvp`.
 
     Examples
     --------

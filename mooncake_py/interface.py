@@ -1,4 +1,4 @@
-"""What users call: gradients, pullbacks and derived rules of ordinary Python functions."""
+"""The public functions `grad`, `value_and_grad`, `vjp`, `jvp` and `build_rrule`."""
 
 from __future__ import annotations
 
@@ -107,21 +107,22 @@ def value_and_grad(
     Parameters
     ----------
     f : callable
-        Ordinary Python and NumPy code that returns one real number.  It may work in place.
+        Function of ordinary Python and NumPy code that returns one real number.  It may work in
+        place.
     argnums : int, str or tuple of int and str, optional
         The arguments to differentiate with respect to: positions (negative ones count from the
         end) or names.
     has_aux : bool, optional
-        If true, `f` returns ``(value, aux)``, and a copy of `aux` as it was at the end of `f` is
-        passed on, without a derivative.
+        If true, `f` returns ``(value, aux)``; the result contains a copy of `aux`, without a
+        derivative.
     debug : bool, optional
-        If true, run in :func:`debug_mode`: slowly, with checks of rules, memory and cotangents.
+        If true, run in :func:`debug_mode`, which is slow and checks rules, memory and cotangents.
     mode : {"reverse", "forward"}, optional
-        One pass forward and one back, whatever the number of inputs; or a tangent in forward mode
-        along each real number in the chosen arguments, two along a complex one, up to 16 in one
-        pass as for :func:`jvp`, with no memory kept for a way back: for few inputs.
+        "reverse" runs one forward and one reverse pass for any number of inputs.  "forward"
+        propagates one tangent for each real number in the chosen arguments (two for a complex
+        number), up to 16 in one run as :func:`jvp` does, and keeps no tape; use it for few inputs.
     compile : bool, optional
-        If true, compile the functions that run, where that can be; None leaves it to
+        If true, compile the functions that run, if possible; None means the setting of
         :func:`compile_mode`.
     comm : MPI.Intracomm or list of MPI.Intracomm, optional
         The communicator of all ranks that compute `f` together, by mpi4py, and call the derivative
@@ -137,10 +138,10 @@ def value_and_grad(
     callable
         With the parameters of `f`; see :class:`~mooncake_py.derivatives.Derivative` for its method
         `prepare`.  Returns ``(value, gradient)`` or
-        ``((value, aux), gradient)``.  The gradient looks like the argument: array for array (same
-        shape and dtype, new memory), float for float, list, dict, tuple or dataclass of
-        gradients; ``NoTangent()`` for parts without a derivative.  For a tuple of `argnums` it is
-        a tuple.
+        ``((value, aux), gradient)``.  The gradient has the structure of the argument: an array for
+        an array (same shape and dtype, new memory), a float for a float, a list, dict, tuple or
+        dataclass of gradients, and ``NoTangent()`` for parts without a derivative.  For a tuple of
+        `argnums` it is a tuple.
 
     Raises
     ------
@@ -149,11 +150,11 @@ def value_and_grad(
     NonDifferentiableArgumentError
         If a chosen argument has no derivative (int, bool, str, ...), or does not exist.
     MissingRuleError, SourceUnavailableError, UnsupportedSyntaxError, DerivativeDropError
-        If `f` does something that cannot be differentiated.  Exceptions of `f` itself pass
+        If the engine cannot differentiate an operation of `f`.  Exceptions of `f` itself pass
         unchanged, with a note that names the line.
     SharedArgumentsError
-        If `f` writes into memory that arguments share, or that is an argument and a captured or
-        global array.
+        If `f` writes into memory that two arguments share, or an argument and a captured or global
+        array.
     InvalidModeError
         If there is no such `mode` or `output`, or `comm` is given for forward mode.
     CompilerUnavailableError
@@ -164,17 +165,16 @@ def value_and_grad(
 
     Notes
     -----
-    All arguments are afterwards as they were before the call, bit for bit, also after an
-    exception.  The value is computed before they are restored; if it shares memory with an
-    argument it is a copy.  Restored are also the captured and global objects that `f` changes:
-    a list of the caller's that `f` fills is empty again afterwards; return it with `has_aux`.
-    Arguments are separate variables, also where they share memory: ``grad(f)(x, x)`` is the
-    partial derivative, and `f` is passed memory that they do not share.  If `f` writes into what
-    they share, that is an error: pass a copy, or differentiate ``lambda x: f(x, x)`` for the
-    total derivative.  What one argument holds twice is one variable; a captured or global array
-    is a constant, also where it is the memory of an argument.  For complex arguments the gradient
-    is dL/dx + i dL/dy.  All this holds in both modes; all passes of forward mode draw the same
-    random numbers.
+    After the call, all arguments have their old values, bit for bit, also after an exception.  A
+    value that shares memory with an argument is a copy.  The engine also restores captured and
+    global objects that `f` changes: a global list that `f` fills is empty again afterwards; return
+    it with `has_aux` instead.  Arguments are separate variables, even if they share memory:
+    ``grad(f)(x, x)`` is the partial derivative, and `f` gets arrays that do not share memory.  A
+    write into shared memory raises an error: pass a copy, or differentiate ``lambda x: f(x, x)``
+    for the total derivative.  An object that one argument holds twice is one variable.  A captured
+    or global array is a constant, even if it is also an argument.  For complex arguments the
+    gradient is dL/dx + i dL/dy.  All this holds in both modes; all runs of forward mode draw the
+    same random numbers.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def value_and_grad(
     >>> u
     array([0., 1., 0., 0.])
 
-    A long computation with one parameter, without a record of its steps:
+    Differentiate a long computation with respect to one parameter, without a tape:
 
     >>> def decay(rate):
     ...     y = 1.0
@@ -277,12 +277,12 @@ def grad(
 ) -> Derivative[..., Any]:
     """Return a function that computes the gradient of `f`.
 
-    Parameters are those of :func:`value_and_grad`.
+    The parameters are those of :func:`value_and_grad`.
 
     Returns
     -------
     callable
-        Returns the gradient, or ``(gradient, aux)`` with `has_aux`.
+        Function that returns the gradient, or ``(gradient, aux)`` with `has_aux`.
 
     Examples
     --------
@@ -315,32 +315,32 @@ def vjp(
     Parameters
     ----------
     f : callable
-        Returns a number, an array, or a tuple, list, dict or object of these.
+        Function that returns a number, an array, or a tuple, list, dict or object of these.
     *args
-        Arguments; int and the like are constants.
+        The arguments of `f`; ints, strings and other values without a derivative are constants.
     debug : bool, optional
-        If true, run in :func:`debug_mode`, the pullback too.
+        If true, run `f` and the pullback in :func:`debug_mode`.
     compile : bool, optional
-        If true, compile the functions that run, where that can be; None leaves it to
+        If true, compile the functions that run, if possible; None means the setting of
         :func:`compile_mode`.
 
     Returns
     -------
     y : object
-        The output; new memory where it shares memory with an argument.
+        The output; arrays that share memory with an argument are copied.
     pullback : callable
-        From a cotangent in the structure of `y` (for an object a gradient of it, or None for
-        zero) to a tuple with the gradient of each argument.
-        `f` runs on copies of the arguments, so the arguments themselves never change, and the
-        pullback may be called at any time and again (it then runs `f` forward once more).
+        Function from a cotangent in the structure of `y` (for an object a gradient of it, or None
+        for zero) to a tuple with the gradient of each argument.  `f` runs on copies of the
+        arguments, so the arguments never change.  You may call the pullback at any time and several
+        times; from the second call on it runs `f` again.
 
     Raises
     ------
     InvalidTangentError
-        From the pullback, if the cotangent does not have the structure or the shape of `y`.
+        If the cotangent of the pullback does not have the structure or the shape of `y`.
     SharedArgumentsError
-        If `f` writes into memory that arguments share, or that is an argument and a captured or
-        global array.
+        If `f` writes into memory that two arguments share, or an argument and a captured or global
+        array.
     CompilerUnavailableError
         If `compile` is true, and Numba is not installed.
 
@@ -402,23 +402,24 @@ def jvp(
     Parameters
     ----------
     f : callable
-        Ordinary Python and NumPy code; it may work in place.
+        Function of ordinary Python and NumPy code; it may work in place.
     primals : tuple
         The arguments.
     tangents : tuple
-        A tangent for each argument, in the structure of a gradient: array for array (same shape),
-        number for float, list, dict, tuple or dataclass of tangents.  None stands for zero, and
-        for arguments without a derivative.  Or a list of such tuples, for several directions.
+        One tangent for each argument, in the structure of a gradient: an array for an array (same
+        shape), a number for a float, a list, dict, tuple or dataclass of tangents.  None means
+        zero, also for arguments without a derivative.  For several directions pass a list of
+        tuples.
     compile : bool, optional
-        If true, compile the functions that run, where that can be; None leaves it to
+        If true, compile the functions that run, if possible; None means the setting of
         :func:`compile_mode`.
 
     Returns
     -------
     y, dy : object
-        The output and its tangent, which looks like a gradient of the output: new memory,
-        ``NoTangent()`` for parts without a derivative.  For a list of directions `dy` is a list
-        with a tangent for each.
+        The output and its tangent, in new memory and with the structure of a gradient of the
+        output; ``NoTangent()`` for parts without a derivative.  For a list of directions `dy` is a
+        list with one tangent for each.
 
     Raises
     ------
@@ -431,13 +432,13 @@ def jvp(
 
     Notes
     -----
-    No memory is kept for a reverse pass.  The arguments are afterwards as they were.  Arguments
-    that share memory are separate variables, each with a tangent of its own.
+    Forward mode keeps no tape.  After the call, the arguments have their old values.  Arguments
+    that share memory are separate variables, each with its own tangent.
 
-    Along several directions `f` runs once for up to 16 of them, which takes the memory of as many
-    tangents.  It runs once for each direction, with the same random numbers, if it does what only
-    one tangent goes through (loops that are one entry, derivatives of its own, forward rules in
-    Duals), in debug mode, and inside another derivative.
+    Along several directions, `f` runs once for up to 16 directions, which takes the memory of as
+    many tangents.  It runs once for each direction, with the same random numbers, if it contains an
+    operation that supports only one tangent (a loop that is one entry, an inner derivative, a
+    forward rule for Duals), in debug mode, and inside another derivative.
 
     Examples
     --------
@@ -478,7 +479,7 @@ def jvp_along(
 ) -> tuple[Any, list[Any]]:
     """Return the output of `f` and a list of its derivatives along several directions.
 
-    If `f` runs more than once, what is `compared` of its outputs must be the same each time.
+    If `f` runs more than once, ``compared(output)`` must be the same in each run.
     """
     with boundary, limits_raised():
         for tangents in directions:
@@ -496,10 +497,10 @@ def build_rrule(f: Callable[..., Any], *args: Any) -> Callable[..., Any]:
     Parameters
     ----------
     f : callable
-        A function; its rule is derived, or built from a declaration.
+        The function; its rule is declared, or derived from its source.
     *args
-        Arguments like those it will be called with; accepted for symmetry with Mooncake.jl, a
-        rule serves any types.
+        Example arguments; accepted for symmetry with Mooncake.jl, and ignored, as a rule works for
+        all types.
 
     Returns
     -------

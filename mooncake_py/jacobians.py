@@ -83,33 +83,35 @@ def jacobian(
     Parameters
     ----------
     f : callable
-        Takes and returns numbers and arrays, also in tuples, lists and dicts.
+        Function of numbers and arrays, also in tuples, lists and dicts, that returns the same.
     argnums : int, str or tuple of int and str, optional
         The arguments to differentiate with respect to.
     mode : {"auto", "forward", "reverse"}
-        Columns by :func:`jvp`, several in one run where that is possible, rows by :func:`vjp`,
-        or what takes less: columns for up to four inputs, or for no more inputs than outputs.
+        "forward" computes columns by :func:`jvp`, several in one run if possible; "reverse"
+        computes rows by :func:`vjp`.  "auto" computes columns for up to four inputs, or if there
+        are no more inputs than outputs, and rows otherwise.
     has_aux : bool, optional
-        If true, `f` returns ``(value, aux)``; a copy of `aux`, of any kind, is passed on without
-        a derivative.
+        If true, `f` returns ``(value, aux)``; the result contains a copy of `aux`, without a
+        derivative.
     compile : bool, optional
-        If true, compile the functions that run, where that can be; None leaves it to
+        If true, compile the functions that run, if possible; None means the setting of
         :func:`compile_mode`.
 
     Returns
     -------
     callable
         With the parameters of `f`.  For an output of shape ``(m, ...)`` and an argument of shape
-        ``(n, ...)`` it returns an array of shape ``(m, ..., n, ...)``; in place of each number or
-        array of a structured output stands the structure of the argument, with such an array for
-        each part.  For a tuple of `argnums`, a tuple of these stands there.  With `has_aux` it
-        returns ``(jacobian, aux)``.
+        ``(n, ...)`` it returns an array of shape ``(m, ..., n, ...)``.  For a structured output,
+        the result has the structure of the output; each number or array in it is replaced by the
+        structure of the argument, with one array of this shape for each part.  For a tuple of
+        `argnums` it is replaced by a tuple of these.  With `has_aux` it returns ``(jacobian,
+        aux)``.
 
     Raises
     ------
     NonDifferentiableArgumentError
-        If a chosen argument holds no floats, or complex numbers (of which a Jacobian would not be
-        a matrix of complex numbers: pass real and imaginary parts).
+        If a chosen argument holds no floats, or holds complex numbers (pass their real and
+        imaginary parts, because the Jacobian is not a complex matrix).
     SharedArgumentsError
         If `f` writes into memory that arguments share.
     InvalidModeError
@@ -119,8 +121,7 @@ def jacobian(
 
     Notes
     -----
-    Arguments that share memory are separate variables, as for :func:`value_and_grad`: for this
-    and all other derivatives of second order.
+    Arguments that share memory are separate variables, as for :func:`value_and_grad`.
 
     Examples
     --------
@@ -149,17 +150,17 @@ def value_and_jacobian(
 ) -> Callable[P, tuple[Output, Any]]:
     """Return a function that computes the output of `f` and its Jacobian.
 
-    Parameters are those of :func:`jacobian`.
+    The parameters are those of :func:`jacobian`.
 
     Returns
     -------
     callable
-        Returns ``(value, jacobian)``, or ``((value, aux), jacobian)`` with `has_aux`.  The value
-        is new memory where it shares memory with an argument.
+        Function that returns ``(value, jacobian)``, or ``((value, aux), jacobian)`` with `has_aux`.
+        Arrays in the value that share memory with an argument are copied.
 
     Notes
     -----
-    The value is that of the first forward pass: it costs nothing beside the Jacobian.
+    The value comes from the first forward pass, at no extra cost.
 
     Examples
     --------
@@ -199,7 +200,7 @@ def value_and_jacobian(
 
 
 class Program(NamedTuple):
-    """A function of the user's, the same of the tuple of chosen arguments, and its outputs."""
+    """The user's function, the function of the tuple of chosen arguments, and its outputs."""
 
     f: Any
     function: Any
@@ -238,7 +239,7 @@ def by_columns(
 ) -> Any:
     """Run forward along each unit vector of the input; all runs draw the same random numbers.
 
-    If the value was computed `before` all of them, it must be theirs.
+    A value that was computed `before` must equal that of the runs.
     """
     directions: list[Any] = []
     for k in range(len(leaves)):

@@ -1,4 +1,4 @@
-"""Derivatives for arguments like an example, which keep memory from call to call."""
+"""Derivatives for arguments of fixed shapes, which reuse their memory from call to call."""
 
 from __future__ import annotations
 
@@ -23,35 +23,35 @@ Run = Callable[[Workspace, tuple[Any, ...], dict[str, Any]], Any]
 
 
 class Prepared(Generic[P, Given]):
-    """A derivative for arguments like those of an example; call it as the derivative itself.
+    """A derivative for arguments that match an example; call it like the derivative itself.
 
-    Made by the method `prepare` of what :func:`grad` and :func:`value_and_grad` return, and by
-    :func:`prepare`.  It checks that arguments have the types, shapes, dtypes and structure of the
-    example, keeps the memory that the computation needs, and gives results in the same arrays:
-    what one call returned is overwritten by the next.
+    Create one with the method `prepare` of the results of :func:`grad` and :func:`value_and_grad`,
+    or with :func:`prepare`.  It checks that arguments have the types, shapes, dtypes and structure
+    of the example, and reuses the memory of the computation and of the results: each call
+    overwrites the arrays that the previous call returned.
 
     Parameters
     ----------
     name : str
-        Of the derivative, for messages.
+        Name of the derivative, for messages.
     derivative : callable
-        What is called instead inside another derivative, where results are new memory.
+        Called instead inside another derivative, where results are new memory.
     run : callable
-        Runs the derivative in memory that is kept.
+        Runs the derivative in memory that is reused.
     args, kwargs
-        The example, on which it runs once.
+        The example arguments, on which the derivative runs once.
 
     Raises
     ------
     PreparedArgumentsError
-        From a call: an argument is not like that of the example.
+        If an argument of a call does not match the example.
     PreparedInUseError
-        From a call: another one has not ended, in this thread or in another.
+        If another call is running, in this thread or in another.
 
     Notes
     -----
-    Arrays among the results are kept, also those in a tuple of gradients; gradients of lists,
-    dicts and objects are new in each call, and so are auxiliary outputs.
+    Result arrays are reused, also those in a tuple of gradients; gradients of lists, dicts and
+    objects, and auxiliary outputs, are new in each call.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Prepared(Generic[P, Given]):
         Returns
         -------
         object
-            What the derivative returns, in arrays that the next call overwrites.
+            The result of the derivative, in arrays that the next call overwrites.
         """
         with boundary:
             if not self.lock.acquire(blocking=False):
@@ -117,33 +117,33 @@ class Prepared(Generic[P, Given]):
 def prepare(
     derivative: Callable[..., Any], f: Callable[..., Any], *example: Any, **options: Any
 ) -> Prepared[..., Any]:
-    """Return a derivative of `f` for arguments like an example, which keeps memory between calls.
+    """Return a derivative of `f` for arguments that match an example, which reuses its memory.
 
     Parameters
     ----------
     derivative : {jvp, hvp, value_and_hvp, grad, value_and_grad}
     f : callable
     *example
-        What the derivative takes after `f`: primals and tangents of `jvp`, arguments and `v` of
-        `hvp`, the arguments of `f` for gradients.  The derivative runs once on them.
+        The arguments of the derivative after `f`: primals and tangents of `jvp`, arguments and `v`
+        of `hvp`, the arguments of `f` for gradients.  The derivative runs once on them.
     **options
         Other parameters of the derivative, such as `argnums` and `compile`.
 
     Returns
     -------
     Prepared
-        A callable that takes what the example is, and gives what the derivative gives.  Arrays
-        are the same in each call: what one call returned is overwritten by the next.
+        Callable with the parameters of the example and the results of the derivative.  Each call
+        overwrites the arrays that the previous call returned.
 
     Raises
     ------
     PreparedArgumentsError
-        If the derivative is another one: the pullback of :func:`vjp` may be called at any time,
-        so that nothing of it can be overwritten.
+        If `derivative` is another function, such as :func:`vjp`, whose pullback may be called at
+        any time, so that its memory cannot be reused.
 
     Notes
     -----
-    For gradients there is also the method: ``value_and_grad(f).prepare(x)``.
+    Gradients also have the method `prepare`: ``value_and_grad(f).prepare(x)``.
 
     Examples
     --------

@@ -1,5 +1,5 @@
-"""Conveniences on top of the derivatives: gradients of tuples, hooks, constants, complex slopes.
+"""Convenience functions: gradients of all arguments, hooks, constants, complex derivatives.
 
-What is about the derivative that is under way (hooks, stops, levels of nesting) is declared as
-`contextual`: a plain function for plain calls, and a rule that runs in its place inside one.
+Functions about the running derivative (hooks, stops, levels of nesting) are declared as
+`contextual`: a plain function for plain calls, and a rule that replaces it inside a derivative.
 """

@@ -1,4 +1,4 @@
-"""Cotangents that are kept from growing beyond a bound."""
+"""Clipping: cotangents with a bounded magnitude or norm."""
 
 from __future__ import annotations
 
@@ -23,17 +23,18 @@ T = TypeVar("T")
 
 
 def clip_gradient(x: T, *, value: float | None = None, norm: float | None = None) -> T:
-    """Return a copy of `x` whose cotangent is kept within a bound.
+    """Return a copy of `x` whose cotangent is clipped.
 
     Parameters
     ----------
     x : object
         A number, an array, or lists, dicts, tuples and objects of these.
     value : float, optional
-        The bound for the magnitude of each number; what is larger gets this magnitude.
+        The bound for the magnitude of each number; larger numbers get this magnitude.
     norm : float, optional
-        The bound for the Euclidean norm of all numbers in `x` together; if they exceed it, they
-        are scaled down.  Infinite ones keep their share of it.  Give either this or `value`.
+        The bound for the Euclidean norm of all numbers in `x` together; if the norm is larger, all
+        are scaled down.  Infinite numbers keep their share of the norm.  Pass either `norm` or
+        `value`.
 
     Returns
     -------
@@ -58,7 +59,7 @@ def clip_gradient(x: T, *, value: float | None = None, norm: float | None = None
 def clip_gradient_inside(
     ctx: Language, x: T, *, value: float | None = None, norm: float | None = None
 ) -> T:
-    """Clip by a hook inside a derivative."""
+    """Clip the cotangent with a hook, inside a derivative."""
     return ctx.call(hook, clipper(value, norm), x)
 
 
@@ -109,7 +110,7 @@ def norm_of(g: Any) -> float:
 
 
 def infinite_part(leaf: Any) -> Any:
-    """Return what an array tends to, over its norm, as its infinite elements grow alike."""
+    """Return the limit of an array divided by its norm, as its infinite elements grow equally."""
     if np.iscomplexobj(leaf):
         return infinite_part(leaf.real) + 1j * infinite_part(leaf.imag)
     return np.where(np.isinf(leaf), np.sign(leaf), leaf * 0)

@@ -15,12 +15,12 @@ T = TypeVar("T")
 
 
 def plain_copy(x: T) -> T:
-    """Return a copy of a value in which all numbers are plain; each array is copied by itself."""
+    """Return a copy of a value in which all numbers are plain; each array is copied separately."""
     return copy_jointly(x, plain_leaf, keep_views=False)
 
 
 def plain_leaf(leaf: Any) -> Any:
-    """Return a number or an array that has nothing to do with any derivative."""
+    """Return a number or an array without a connection to any derivative."""
     while type(leaf) is Active:
         leaf = leaf.primal
     return leaf.copy("K") if isinstance(leaf, ndarray) else leaf

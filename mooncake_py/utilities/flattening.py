@@ -1,6 +1,6 @@
-"""Parameters in a structure as one vector, which is what optimisers and samplers work on.
+"""Parameters in a structure as one vector, for optimisers and samplers.
 
-This is ordinary code: inside a derivative it is differentiated like the user's.
+Inside a derivative, the engine differentiates this code like that of the user.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ Build = Callable[[ndarray], Any]
 
 
 def flatten(params: T) -> tuple[ndarray, Callable[[ndarray], T]]:
-    """Return all numbers in a structure as one vector, and the function that goes back.
+    """Return all numbers in a structure as one vector, and the inverse function.
 
     Parameters
     ----------
     params : object
         A float, a complex number, an array of these, or dicts, lists, tuples, named tuples and
-        dataclasses of them, at any depth.  What is no such number (ints, text, None, functions)
-        is a constant.
+        dataclasses of them, at any depth.  Other values (ints, strings, None, functions) are
+        constants.
 
     Returns
     -------
     vector : ndarray of shape (n,)
-        The numbers in the order of the structure; of complex ones first the real parts, then the
-        imaginary parts.  New memory.
+        The numbers in the order of the structure, in new memory; for complex numbers first the real
+        parts, then the imaginary parts.
     unflatten : callable
-        ``unflatten(vector)`` returns a structure like `params` with the numbers in `vector`, of
-        the types and dtypes that they had there, in new memory, and the same constants.  Raises
-        ValueError for a vector of another shape.
+        ``unflatten(vector)`` returns a structure like `params`, in new memory, with the numbers in
+        `vector`, the types and dtypes of `params`, and the same constants.  It raises ValueError
+        for a vector of another shape.
 
     Raises
     ------
@@ -50,8 +50,8 @@ def flatten(params: T) -> tuple[ndarray, Callable[[ndarray], T]]:
 
     Notes
     -----
-    Both ways are differentiated.  An array that stands in two places becomes two.  Dataclasses
-    are copied, without a call of ``__init__`` or ``__post_init__``.
+    Both directions are differentiable.  An array that occurs in two places becomes two arrays.
+    Dataclasses are copied without a call of ``__init__`` or ``__post_init__``.
 
     Examples
     --------
@@ -81,14 +81,14 @@ def flatten(params: T) -> tuple[ndarray, Callable[[ndarray], T]]:
 
 
 class Flattening:
-    """One walk through a structure: what was met of the vector, and its length."""
+    """The state of a walk through a structure: the parts of the vector, and its length."""
 
     def __init__(self) -> None:
         self.pieces: list[ndarray] = []
         self.size = 0
 
     def visit(self, value: Any) -> Build:
-        """Append the numbers of a value; return what makes one like it."""
+        """Append the numbers of a value; return a function that makes a value like it."""
         if isinstance(value, (float, complex, np.inexact)):
             return self.visit_number(value)
         if type(value) is ndarray and value.dtype.kind in "fc":
@@ -107,7 +107,7 @@ class Flattening:
         return lambda vector: value
 
     def take(self, flat: ndarray) -> Callable[[ndarray], ndarray]:
-        """Append real numbers; return what finds them in a vector."""
+        """Append real numbers; return a function that finds them in a vector."""
         start = self.size
         stop = self.size = start + flat.size
         self.pieces.append(flat)

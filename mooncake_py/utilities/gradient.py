@@ -23,25 +23,24 @@ def gradient(f: Callable[..., Any], *args: Any, params: Params | None = None) ->
     Parameters
     ----------
     f : callable
-        Returns one real number.
+        Function that returns one real number.
     *args
-        Numbers, arrays, containers, objects, closures.  What is no number and holds none (text,
-        True and False, None, a function that captures no number) is a constant.
+        Numbers, arrays, containers, objects, closures.  Values without numbers (strings, True and
+        False, None, a function that captures no number) are constants.
     params : Params, optional
-        Arrays and objects that `f` reaches in whatever way: globals, captured variables,
-        attributes.  The derivatives are then taken with respect to these, and `args` are
-        constants.
+        Arrays and objects that `f` reads as globals, captured variables or attributes.  If given,
+        the gradients are with respect to these, and `args` are constants.
 
     Returns
     -------
     tuple or Grads
-        One gradient for each argument, as :func:`grad` returns it, ``NoTangent()`` for
-        constants.  With `params` a :class:`Grads`, looked up by parameter.
+        One gradient for each argument, as of :func:`grad`, and ``NoTangent()`` for constants.  With
+        `params` a :class:`Grads`, a mapping from parameters to gradients.
 
     Raises
     ------
     NonDifferentiableArgumentError
-        For an int and an array of ints, which are not taken for floats.
+        If an argument is an int or an array of ints.
 
     Examples
     --------
@@ -68,7 +67,7 @@ def gradient(f: Callable[..., Any], *args: Any, params: Params | None = None) ->
 
 
 def is_constant(value: Any) -> bool:
-    """Return whether an argument is one of which nobody expects a gradient."""
+    """Return whether an argument is a constant, for which no gradient is expected."""
     if isinstance(value, (bool, str, bytes)) or value is None:
         return True
     return callable(value) and not holds_numbers(value)
@@ -84,8 +83,8 @@ def pullback(
     f, *args
         As for :func:`vjp`.
     params : Params, optional
-        What the pullback is with respect to, instead of `args`.  It then returns :class:`Grads`,
-        and runs `f` once more; the parameters must be as they were.
+        The parameters to differentiate with respect to, instead of `args`.  The pullback then
+        returns :class:`Grads`, and runs `f` again; the parameters must be unchanged.
 
     Examples
     --------

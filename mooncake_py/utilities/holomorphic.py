@@ -1,7 +1,7 @@
 """Derivatives of complex functions: Wirtinger's pair, the real Jacobian, the complex derivative.
 
 For ``f(x + iy) = u + iv`` the pullback of 1 is ``du/dx + i du/dy`` and that of i is
-``dv/dx + i dv/dy``; everything here follows from these two.
+``dv/dx + i dv/dy``; all functions of this module use these two.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ def wirtinger_derivatives(f: Callable[[Any], Any]) -> Callable[[Any], tuple[Any,
     Parameters
     ----------
     f : callable
-        From a complex number to a number; from an array to an array, element by element; or
-        from an array to a number.
+        Function from a complex number to a number; from an array to an array, element by element;
+        or from an array to a number.
 
     Returns
     -------
     callable
-        From a point to ``(df/dz, df/dz*)``, each of the shape of the point.
+        Function from a point to ``(df/dz, df/dz*)``, each of the shape of the point.
 
     Raises
     ------
     NonScalarOutputError
-        If `f` takes an array to an array otherwise than element by element.
+        If `f` maps an array to an array, but not element by element.
 
     Notes
     -----
-    df/dz = (df/dx - i df/dy) / 2 and df/dz* = (df/dx + i df/dy) / 2; the second is zero where
-    `f` is holomorphic.  To first order, df = (df/dz) dz + (df/dz*) dz*.
+    df/dz = (df/dx - i df/dy) / 2 and df/dz* = (df/dx + i df/dy) / 2; the second is zero if `f` is
+    holomorphic.  To first order, df = (df/dz) dz + (df/dz*) dz*.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def wirtinger_derivatives(f: Callable[[Any], Any]) -> Callable[[Any], tuple[Any,
 
 
 def real_jacobian(f: Callable[[Any], Any]) -> Callable[[Any], ndarray]:
-    """Return a function that computes the Jacobian of a complex function as a real one.
+    """Return a function that computes the real Jacobian of a complex function.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ def real_jacobian(f: Callable[[Any], Any]) -> Callable[[Any], ndarray]:
     Returns
     -------
     callable
-        From a point to ``[[du/dx, du/dy], [dv/dx, dv/dy]]``, where `f` is u + iv; for an array
-        each of the four has its shape.
+        Function from a point to ``[[du/dx, du/dy], [dv/dx, dv/dy]]``, with f = u + iv; for an array
+        each of the four entries has its shape.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def real_jacobian(f: Callable[[Any], Any]) -> Callable[[Any], ndarray]:
 
 
 def holomorphic_derivative(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a function that computes the complex derivative df/dz, where there is one.
+    """Return a function that computes the complex derivative df/dz, if it exists.
 
     Parameters
     ----------
@@ -103,12 +103,12 @@ def holomorphic_derivative(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     Returns
     -------
     callable
-        From a point to df/dz, of the shape of the point.
+        Function from a point to df/dz, of the shape of the point.
 
     Raises
     ------
     NotHolomorphicError
-        If the Cauchy-Riemann equations do not hold at the point, to half of the digits.
+        If the Cauchy-Riemann equations do not hold at the point to half of the digits.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def complex_point(f: Callable[[Any], Any], z: Any) -> Any:
 
 
 def cotangent_of_sum(f: Callable[[Any], Any], y: Any, z: Any) -> Any:
-    """Return the cotangent of the sum of the outputs, after a look at the shape of the output."""
+    """Return the cotangent of the sum of the outputs, after a check of the output's shape."""
     if np.ndim(y) and np.shape(y) != np.shape(z):
         raise NonScalarOutputError(
             f"{name_of(f)} returned shape {np.shape(y)} for shape {np.shape(z)}",
@@ -222,5 +222,5 @@ def require_cauchy_riemann(f: Any, z: Any, du: Any, dv: Any, dzbar: Any) -> None
 
 
 def rounding(slope: Any) -> float:
-    """Return what relative error may be rounding: half of the digits."""
+    """Return the relative error that counts as rounding: half of the digits."""
     return float(np.sqrt(np.finfo(getattr(slope, "dtype", complex)).eps))

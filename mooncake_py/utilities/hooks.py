@@ -1,4 +1,4 @@
-"""Looking at cotangents, and changing them, at a place of one's choice in the program."""
+"""Hooks: functions that inspect or change the cotangent of a value."""
 
 from __future__ import annotations
 
@@ -24,34 +24,33 @@ T = TypeVar("T")
 
 
 def hook(fn: Callable[[Any], Any], x: T) -> T:
-    """Return a copy of `x` whose cotangent passes through a function.
+    """Return a copy of `x` to whose cotangent the reverse pass applies a function.
 
     Parameters
     ----------
     fn : callable
-        Called on the reverse pass, once for each time that the program came by here, with the
-        cotangent of what was returned: zero where that is not used, ``NoTangent()`` for parts
-        that are constant.  Returns what takes its place, or None: then the cotangent is what it
-        was called with, in-place changes included.  It runs outside of the derivative's sight,
-        and arrays and objects that it has captured are as they were here.  Never called if all
-        of `x` is constant.
+        Called in the reverse pass, once for each call of `hook`, with the cotangent of the copy:
+        zero for unused parts, ``NoTangent()`` for constant parts.  It returns the new cotangent, or
+        None to keep its argument, including in-place changes.  It runs natively, without being
+        differentiated, and arrays and objects that it has captured have the values that they had at
+        the call of `hook`.  It is not called if `x` is constant.
     x : object
-        A number, an array, or lists, dicts, tuples and objects of these.  The cotangent looks
-        like the gradient with respect to `x` would.
+        A number, an array, or lists, dicts, tuples and objects of these.  The cotangent has the
+        structure of a gradient with respect to `x`.
 
     Returns
     -------
     object
-        A copy, in new memory, also in a plain call.  To pass the cotangent of memory that is
-        used in place, put the copy back: ``x[...] = hook(fn, x)``.
+        A copy in new memory, also in a plain call.  To hook an array that is used in place, copy
+        the result back: ``x[...] = hook(fn, x)``.
 
     Raises
     ------
     InvalidTangentError
-        On the reverse pass, if `fn` returns something that does not fit `x`.
+        In the reverse pass, if the result of `fn` does not fit `x`.
     NestedDerivativeError
-        In a derivative of higher order, of which what `fn` does is no part.  In forward mode
-        alone there are no cotangents, and `fn` is never called.
+        In a derivative of higher order, because `fn` has no derivative.  Forward mode has no
+        cotangents, and never calls `fn`.
 
     Examples
     --------
@@ -67,7 +66,7 @@ def hook(fn: Callable[[Any], Any], x: T) -> T:
 
 
 def require_function(fn: Any) -> None:
-    """Raise if what a cotangent is to pass through is no function."""
+    """Raise if the hook is not a function."""
     if not callable(fn):
         raise TypeError(f"hook(fn, x) takes a function first, not a {type(fn).__name__}")
 
@@ -89,7 +88,7 @@ def is_reversed(ctx: Mode) -> bool:
 
 
 def second_order(ctx: Reporting) -> NestedDerivativeError:
-    """Return the error for a hook on the way of a derivative of a gradient."""
+    """Return the error for a hook in a derivative of higher order."""
     error = NestedDerivativeError(
         "a hook was run in a function of which a derivative of higher order is taken",
         where=ctx.user_location(),

@@ -1,4 +1,4 @@
-"""Code that runs outside of the derivative's sight, with a watch over what it changes."""
+"""Code that runs without being differentiated, with a check of its changes."""
 
 from __future__ import annotations
 
@@ -47,38 +47,38 @@ __all__ = ["Watch", "ignore_derivatives", "run_watched"]
 
 
 def ignore_derivatives(x: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """Run a function without its derivative being taken, or drop the derivative of a value.
+    """Run a function without differentiating it, or drop the derivative of a value.
 
     Parameters
     ----------
     x : callable or object
-        A function is called with `args` and `kwargs`.  It runs as it stands, with plain numbers
-        for active ones: it may be compiled, plot, or write to a file.  What it changes stays
-        changed after the derivative, as long as the derivative does not depend on it: it may
-        append to a list that the rest of the function leaves alone.  Of any other value the
-        result is :func:`stop_gradient`.
+        A function is called natively with `args` and `kwargs`, with plain numbers for active ones:
+        it may be compiled, plot, or write to a file.  Its changes persist after the derivative, and
+        must not affect data that the derivative depends on: it may append to a list that the rest
+        of the program does not use.  For any other value, the result is that of
+        :func:`stop_gradient`.
     *args, **kwargs
         Arguments for the function.
 
     Returns
     -------
     object
-        What the function returns, constant.
+        The result of the function, as a constant.
 
     Raises
     ------
     UntrackedWriteError
-        If the function changes something that the derivative depends on: memory that it has
-        computed with, containers and objects that it has changed or in which active numbers
-        stand.  Looked at is what can be reached from the function and its arguments, through
-        captured variables, attributes and the globals that it names.
+        If the function changes data that the derivative depends on: memory used in the computation,
+        and containers and objects that the program has changed or that hold active numbers.  The
+        check covers data that can be reached from the function and its arguments through captured
+        variables, attributes and globals.
     DerivativeDropError
         If the function returns an iterator.
 
     Notes
     -----
-    Takes time in proportion to what the function can reach; of arrays it copies those that the
-    derivative has computed with.
+    The time is proportional to the data that the function can reach; arrays used by the derivative
+    are copied.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def ignore_derivatives(x: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 @contextual(ignore_derivatives)
 def ignore_inside(ctx: Mode, x: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """Run the function outside of the derivative, and see what it has changed."""
+    """Run the function natively inside a derivative, and check its changes."""
     if not callable(x):
         return ctx.call(stop_gradient, x)
     y = run_watched(ctx, Watch(ctx, x, args, kwargs), x, args, kwargs)
@@ -114,14 +114,14 @@ def ignore_inside(ctx: Mode, x: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 
 def run_watched(ctx: Mode, watch: Watch, f: Any, args: Any, kwargs: Any) -> Any:
-    """Run a function outside of the derivative, with plain numbers for active ones."""
+    """Run a function natively, with plain numbers for active ones."""
     with ctx.outside(), enclosed(None), watch, Bare(ctx) as bare:
         f, args, kwargs = (bare.visit(part)[0] for part in (f, args, kwargs))
         return f(*args, **kwargs)
 
 
 class Reachable(Snapshot):
-    """What a function can reach, of arrays only those that the derivative has computed with."""
+    """The data that a function can reach; of arrays only those that the derivative has used."""
 
     def __init__(self, ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
         self.ctx = ctx
@@ -134,7 +134,7 @@ class Reachable(Snapshot):
 
 
 class Watch:
-    """A block round a call of a function, with a watch over what the function can reach."""
+    """A context manager around a call, which checks the data that the function can reach."""
 
     def __init__(self, ctx: Mode, f: Callable[..., Any], args: Any, kwargs: Any) -> None:
         self.ctx = ctx
@@ -146,7 +146,7 @@ class Watch:
         pass
 
     def __exit__(self, *details: object) -> None:
-        """Raise if something has changed on which the derivative depends; put it back first."""
+        """Restore changed data that the derivative depends on, and raise if there are any."""
         changes = [
             (path, holder, old, put_back)
             for (path, holder, old), put_back in zip(self.before, self.restorers, strict=True)
@@ -161,7 +161,7 @@ class Watch:
                 raise self.refusal(path, found, objection)
 
     def objection(self, holder: Any, old: Any) -> str:
-        """Return why something that has changed must not change; empty if it may."""
+        """Return the reason why a changed value must not change; empty if it may."""
         ctx = self.ctx
         if is_plain_array(holder):
             return "the derivative has computed with it"
@@ -180,7 +180,7 @@ class Watch:
         return "it held active values" if active else ""
 
     def refusal(self, path: str, found: Any, objection: str) -> Exception:
-        """Return the error for a change that must not be."""
+        """Return the error for a forbidden change."""
         part, new, former = found
         error = UntrackedWriteError(
             f"{name_of(self.f)} changed what the derivative depends on, inside ignore_derivatives",
@@ -194,10 +194,9 @@ class Watch:
 
 
 def is_known(ctx: Mode, a: ndarray) -> bool:
-    """Return whether an array is active, or the tape may refer to what it holds or held before.
+    """Return whether an array is active, or the tape may refer to its present or past contents.
 
-    The derivatives round this one count too; to look an array up there in the usual way is an
-    error.
+    The enclosing derivatives count too; the usual look-up of an array in them would be an error.
     """
     block = owner(a)
     for context in (ctx, *ctx.outers):
@@ -209,7 +208,7 @@ def is_known(ctx: Mode, a: ndarray) -> bool:
 
 
 def has_changed(holder: Any, old: Any) -> bool:
-    """Return whether something is not as it was: the quick part of `difference_between`."""
+    """Return whether a value has changed: the quick part of `difference_between`."""
     if type(holder) in CONTAINERS:
         return not holds_the_same(holder, old)
     return difference_between(holder, old) is not None
@@ -223,7 +222,7 @@ def places(holder: Any) -> list[Any]:
 
 
 def restorer(holder: Any, old: Any) -> Callable[[], None]:
-    """Return a function that puts back what an array, a container or an object held."""
+    """Return a function that restores the contents of an array, a container or an object."""
     if is_plain_array(holder):
         return lambda: restore(holder, old)
     if isinstance(holder, FunctionType):
@@ -238,7 +237,7 @@ def restorer(holder: Any, old: Any) -> Callable[[], None]:
 
 
 def restore_cells(cells: list[tuple[Any, Any]]) -> None:
-    """Put back what captured variables were bound to."""
+    """Restore the bindings of captured variables."""
     for cell, old in cells:
         restore_cell(cell, old)
 
@@ -252,7 +251,7 @@ class Noted:
         self.ids: set[int] = set()
 
     def update(self, tape: list[tuple[Any, ...]]) -> set[int]:
-        """Look at the entries that are new, and return all ids."""
+        """Read the new entries, and return all ids."""
         if self.length and (len(tape) < self.length or tape[self.length - 1] is not self.last):
             self.__init__()  # a part runs again: much of the tape has been reversed
         for entry in tape[self.length :]:
@@ -266,7 +265,7 @@ class Noted:
         return self.ids
 
     def add(self, value: Any) -> None:
-        """Add a value, and what it holds or has captured."""
+        """Add a value, and the values that it holds or has captured."""
         t = type(value)
         if t in INERT or t is Active or isinstance(value, ndarray) or id(value) in self.ids:
             return
@@ -281,6 +280,6 @@ _noted: WeakKeyDictionary[Any, Noted] = WeakKeyDictionary()
 
 
 def noted(ctx: ReverseMode) -> set[int]:
-    """Return the ids of what a tape refers to; it keeps the objects."""
+    """Return the ids of the objects that a tape refers to, and so keeps alive."""
     ids = _noted.setdefault(ctx, Noted()).update(ctx.tape)
     return ids if ctx.rehearsal is None else ids.union(ctx.rehearsal.changes.groups)

@@ -1,4 +1,4 @@
-"""Whether, and how deep, the running code is being differentiated."""
+"""Queries: whether the running code is being differentiated, and at which nesting level."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ __all__ = ["is_deriving", "nest_level"]
 
 
 def is_deriving() -> bool:
-    """Return whether the code that calls this is being differentiated.
+    """Return whether the calling code is being differentiated.
 
     Returns
     -------
     bool
-        False in a plain call, and in code that runs outside of the derivative's sight: within
-        :func:`ignore_derivatives`, in a hook.
+        False in a plain call, within :func:`ignore_derivatives`, and in a hook.
 
     Examples
     --------
@@ -44,7 +43,7 @@ def is_deriving_inside(ctx: Mode) -> bool:
 
 
 def nest_level() -> int:
-    """Return how many derivatives are being taken of the code that calls this, one in another.
+    """Return the number of nested derivatives of the calling code.
 
     Examples
     --------

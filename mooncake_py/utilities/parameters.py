@@ -1,4 +1,4 @@
-"""Gradients with respect to arrays and objects that a function reaches without arguments."""
+"""Gradients with respect to arrays and objects that a function does not take as arguments."""
 
 from __future__ import annotations
 
@@ -18,18 +18,17 @@ __all__ = ["Grads", "Params", "WithoutParameters", "as_params"]
 
 
 class Params:
-    """Arrays and objects, told apart by identity, to differentiate with respect to.
+    """Arrays and objects to differentiate with respect to, identified by `id`.
 
     Parameters
     ----------
     values : iterable
-        Arrays, and lists, dicts and objects that hold numbers or arrays.  One that stands there
-        twice counts once.
+        Arrays, and lists, dicts and objects that hold numbers or arrays.  Duplicates count once.
 
     Raises
     ------
     NonDifferentiableArgumentError
-        For a number, which has no identity, and for what has no derivative.
+        For a number, which has no identity, and for a value without a derivative.
 
     Examples
     --------
@@ -69,7 +68,7 @@ class Params:
 
 
 class Grads:
-    """Gradients, looked up by the identity of the parameter: ``grads[W]``.
+    """A mapping from parameters, identified by `id`, to gradients: ``grads[W]``.
 
     Iterating yields the parameters; :meth:`items` yields them with their gradients.
     """
@@ -105,14 +104,14 @@ class Grads:
 
 
 class WithoutParameters:
-    """A function that does not mention what it is differentiated with respect to.
+    """A function of parameters that it does not take as arguments.
 
-    Called with the parameters, which it reaches in its own way, it runs ``f(*args)``.
+    Called with the parameters, it runs ``f(*args)``, which reads them as globals or attributes.
 
     Attributes
     ----------
     reaches_arguments : bool
-        That what it is called with is meant where it has other names too.
+        Whether the parameters are active under all their names, not only as arguments.
     """
 
     reaches_arguments = True
@@ -136,7 +135,7 @@ def call_inside(ctx: Language, function: WithoutParameters, *parameters: Any) ->
 
 
 def as_params(params: Any) -> Params:
-    """Return parameters that were given as such, or as a list."""
+    """Return parameters given as `Params`, or as a list."""
     params = params if isinstance(params, Params) else Params(params)
     if not len(params):
         raise NonDifferentiableArgumentError(
@@ -147,7 +146,7 @@ def as_params(params: Any) -> Params:
 
 
 def require_parameter(i: int, value: Any) -> None:
-    """Raise if something cannot be a parameter."""
+    """Raise if a value cannot be a parameter."""
     if isinstance(value, (int, float, complex)) or value is None or isinstance(value, tuple):
         raise NonDifferentiableArgumentError(
             f"cannot make parameter {i} of {value!r} of type {type(value).__name__}",
@@ -163,7 +162,7 @@ def require_parameter(i: int, value: Any) -> None:
 
 
 def summary(value: Any) -> str:
-    """Return a few words for a parameter."""
+    """Return a short description of a parameter."""
     if isinstance(value, ndarray):
         return f"{value.dtype}[{', '.join(map(str, value.shape))}]"
     return f"a {type(value).__name__}"

@@ -1,4 +1,4 @@
-"""Telling how far long derivatives are."""
+"""Progress reports of long derivatives."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def progress(
     Parameters
     ----------
     callback : callable, optional
-        Called with a :class:`Progress`: at intervals, and at the end of each pass.  What it
-        raises ends the derivative, and everything is as before.  Without one, bars of `tqdm` are
-        shown, which comes with the extra ``mooncake_py[progress]``.
+        Called with a :class:`Progress` at intervals, and at the end of each pass.  An exception of
+        the callback ends the derivative, and the engine restores all arguments.  Without a
+        callback, bars of `tqdm` are shown, which comes with the extra ``mooncake_py[progress]``.
     every : float, optional
-        The least number of seconds from one call to the next.
+        The minimal number of seconds between two calls.
 
     Raises
     ------
@@ -34,9 +34,9 @@ def progress(
 
     Notes
     -----
-    For reverse mode: `grad`, `value_and_grad`, `vjp` and what is made of them.  Derivatives within
-    others are not told of by themselves, nor are those that the callback takes.  Belongs to the
-    thread or task that runs the block.  Nothing is counted, and no time lost, outside of it.
+    Derivatives in reverse mode report progress: `grad`, `value_and_grad`, `vjp` and functions made
+    of them.  Inner derivatives do not, nor do those that the callback takes.  The block affects
+    only the thread or task that runs it; outside of it, progress costs no time.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class Bars:
         self.title = ""
 
     def __call__(self, found: Progress) -> None:
-        """Show how far a derivative is."""
+        """Show the progress of a derivative."""
         if found.steps is None:
             title, unit, done, total = found.phase, " entries", found.entries, found.total_entries
         else:
@@ -90,7 +90,7 @@ class Bars:
         self.bar.refresh()
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self.bar is not None:
             self.bar.close()
         self.bar = None

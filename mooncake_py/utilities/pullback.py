@@ -1,4 +1,4 @@
-"""Pullbacks to parameters, which a function reaches without arguments."""
+"""Pullbacks to parameters, which a function does not take as arguments."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ __all__ = ["PullbackToParameters"]
 class PullbackToParameters:
     """The pullback of ``f(*args)`` with respect to parameters.
 
-    Parameters cannot be copied out of the way, as the arguments of `vjp` are: the function finds
-    them by itself.  So the forward pass is undone at once, and the pullback runs it again.
+    `vjp` copies its arguments, but parameters cannot be copied, because the function reads the
+    originals.  So the forward pass is undone at once, and the pullback runs it again.
     """
 
     def __init__(self, f: Callable[..., Any], args: tuple[Any, ...], params: Params) -> None:
@@ -63,7 +63,7 @@ class PullbackToParameters:
     def differentiate(self, finish: Callable[[Any, Any], Any]) -> tuple[Any, list[Any]]:
         """Run forward and finish; return the result and the nodes of the parameters.
 
-        Everything is then as it was before.
+        All changes are undone before this returns.
         """
         values = tuple(self.params)
         ctx = new_context(self.settings, self.f, (*self.args, *values), {})
@@ -76,7 +76,7 @@ class PullbackToParameters:
         return result, trees
 
     def require_unchanged(self) -> None:
-        """Raise if parameters or arguments are not as they were in the forward pass."""
+        """Raise if parameters or arguments have changed since the forward pass."""
         found = value_mismatch(self.before, (self.args, tuple(self.params)))
         if found is not None:
             raise PullbackReuseError(

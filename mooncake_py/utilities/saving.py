@@ -1,4 +1,4 @@
-"""Functions that store data in files: inside a derivative they store plain numbers."""
+"""Functions that store data in files; inside a derivative they store plain numbers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def store_in(ctx: Mode, file: Any, store: Any, args: Any, kwargs: Any) -> Any:
 
 
 def text_in(ctx: Mode, file: Any, store: Any, args: Any, kwargs: Any) -> Any:
-    """Run a function that stores data as text; the numbers in it must not be read again."""
+    """Run a function that stores data as text; reading its numbers again raises an error."""
     found = store_in(ctx, file, store, args, kwargs)
     for leaf in leaves((args, kwargs), set()):
         if ctx.contains_active(leaf):
@@ -48,13 +48,13 @@ def text_in(ctx: Mode, file: Any, store: Any, args: Any, kwargs: Any) -> Any:
 
 
 def text_inside(ctx: Mode, write: Any, args: Any, kwargs: Any) -> Any:
-    """Run a function that writes data as text; the numbers in it must not be read again."""
+    """Run a function that writes data as text; reading its numbers again raises an error."""
     text = ignore_inside(ctx, write, *args, **kwargs)
     return numerals.remembered(ctx, text, (args, kwargs))
 
 
 def refuse_own_file(ctx: Reporting, store: Any, file: Any) -> None:
-    """Raise if a file is an object with methods of the user's, which would run unseen."""
+    """Raise if a file is an object with the user's methods, which the engine could not see."""
     if file is None or isinstance(file, (str, bytes, os.PathLike, io.IOBase)):
         return
     if type(file).__module__.partition(".")[0] in sys.stdlib_module_names:  # of `tempfile`, say

@@ -1,4 +1,4 @@
-"""Printing cotangents as they come by."""
+"""Printing cotangents in the reverse pass."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ T = TypeVar("T")
 
 
 def showgrad(x: T, label: str | None = None) -> T:
-    """Return a copy of `x` whose cotangent is printed on the reverse pass, with its place.
+    """Return a copy of `x` whose cotangent is printed in the reverse pass, with the line.
 
     Parameters
     ----------
     x : object
         A number, an array, or lists, dicts, tuples and objects of these.
     label : str, optional
-        Printed with it; by default the expression that stands for `x` in the source.
+        A label to print; by default the expression for `x` in the source.
 
     Returns
     -------
@@ -40,10 +40,9 @@ def showgrad(x: T, label: str | None = None) -> T:
 
     Notes
     -----
-    What is printed is the cotangent of the copy, by what is done with it, not of all that is
-    done with `x`: zero if the copy is not used.  Of a value that does not depend on what the
-    derivative is taken with respect to, it is said at once that it is constant.  In forward mode,
-    and on the way of derivatives of higher order, nothing is printed.
+    The printed cotangent is that of the copy, not of other uses of `x`: zero if the copy is not
+    used.  If `x` does not depend on the variables of differentiation, `showgrad` prints at once
+    that it is constant.  In forward mode and in derivatives of higher order, it prints nothing.
 
     Examples
     --------
@@ -57,7 +56,7 @@ def showgrad(x: T, label: str | None = None) -> T:
 
 @contextual(showgrad)
 def showgrad_inside(ctx: Mode, x: T, label: str | None = None) -> T:
-    """Print by a hook inside a derivative."""
+    """Print the cotangent with a hook, inside a derivative."""
     if not isinstance(ctx, ReverseContext):
         return ctx.call(copy.deepcopy, x)
     where = ctx.user_location()
@@ -76,7 +75,7 @@ def show(text: str, g: Any) -> None:
 
 
 def argument_at(where: Location) -> str:
-    """Return the source of the argument of the call of `showgrad` at a place; "" if not found."""
+    """Return the source of the argument of `showgrad` in the call at a place; "" if not found."""
     line = linecache.getline(where.file, where.line).encode()
     call = line[where.column : where.end_column].decode(errors="replace").strip()
     try:

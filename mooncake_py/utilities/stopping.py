@@ -1,4 +1,4 @@
-"""Values through which no derivative flows."""
+"""Constant copies, which stop derivatives."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def stop_gradient(x: T) -> T:
-    """Return a copy of `x` that is constant: no derivative flows through it.
+    """Return a constant copy of `x`, through which no derivative flows.
 
     Parameters
     ----------
@@ -24,14 +24,14 @@ def stop_gradient(x: T) -> T:
     Returns
     -------
     object
-        A copy, in new memory, also in a plain call: what is written into it does not show in
-        `x`.  Each array is copied by itself; views become arrays of their own.
+        A copy in new memory, also in a plain call: writes into it do not change `x`.  Each array is
+        copied separately; views become separate arrays.
 
     Raises
     ------
     DerivativeDropError
-        If `x` holds something active where it cannot be reached: in a set, an iterator, an
-        array of objects.
+        If `x` holds an active value in a set, an iterator or an array of objects, where it cannot
+        be replaced.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def stop_gradient(x: T) -> T:
 
 @contextual(stop_gradient)
 def stop_gradient_inside(ctx: Reporting, x: T) -> T:
-    """Copy inside a derivative, and see that nothing active is left."""
+    """Copy inside a derivative, and check that nothing active remains."""
     y = plain_copy(x)
     if ctx.contains_active(y):
         raise dropped(

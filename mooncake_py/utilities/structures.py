@@ -1,4 +1,4 @@
-"""Copies of structures, and whether they hold numbers: in plain calls and inside a derivative."""
+"""Copies of structures, and whether they hold numbers, in plain calls and in derivatives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["copied", "holds_numbers"]
 
 
 def copied(value: Any) -> Any:
-    """Return a value whose arrays are memory of their own."""
+    """Return a copy of a value, with arrays in new memory."""
     # Only for those who use it.
     from mooncake_py.boundary.inner_outputs import Apart
 
