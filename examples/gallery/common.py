@@ -26,6 +26,7 @@ def report(
     *rest: Any,
     step: float = 1e-5,
     tolerance: float = 1e-6,
+    rounds: int = 15,
 ) -> None:
     """Compare a gradient with central differences in a random direction, and print its time.
 
@@ -43,6 +44,8 @@ def report(
         The length of the step of the differences, along a direction of standard normal numbers.
     tolerance : float
         The largest relative difference that passes.
+    rounds : int
+        How often to measure the times.
     """
     direction = np.random.default_rng(0).standard_normal(x.shape)
     slope = np.sum(gradient(x, *rest)[1] * direction)
@@ -52,19 +55,19 @@ def report(
     assert difference < tolerance, f"derivative {slope}, by differences {expected}"
     print(f"gradient against central differences: relative difference {difference:.1e}")
 
-    alone, both = seconds(lambda: function(x, *rest), lambda: gradient(x, *rest))
+    alone, both = seconds(lambda: function(x, *rest), lambda: gradient(x, *rest), rounds=rounds)
     print(f"function {1e3 * alone:.3g} ms, with gradient {1e3 * both:.3g} ms: ", end="")
-    print(f"{both / alone:.1f} times as long")
+    print(f"{both / alone:.3g} times as long")
 
 
-def seconds(*calls: Callable[[], Any], rounds: int = 15) -> list[float]:
-    """Return the median time of each of some calls, which take turns."""
+def seconds(*calls: Callable[[], Any], rounds: int) -> list[float]:
+    """Return the median process time of each of some calls, which take turns."""
     times = np.empty((rounds, len(calls)))
     for row in times:
         for number, call in enumerate(calls):
-            start = time.perf_counter()
+            start = time.process_time()
             call()
-            row[number] = time.perf_counter() - start
+            row[number] = time.process_time() - start
     return np.median(times, axis=0).tolist()
 
 
