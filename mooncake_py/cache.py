@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from mooncake_py.compiler.native.printing import disk
 
-__all__: list[str] = []
+__all__ = ["description"]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -26,10 +26,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if parser.parse_args(arguments).clear:
         print(f"{disk.folder()}: removed {megabytes(disk.cleared())}")
         return
+    print(description())
+
+
+def description() -> str:
+    """Return the directory, and how much is in it."""
     files = list(disk.files())
     size = sum(path.stat().st_size for path in files)
     regions = sum(path.suffix == ".py" for path in files)
-    print(f"{disk.folder()}: {regions} regions, {megabytes(size)}")
+    return f"{disk.folder()}: {regions} regions, {megabytes(size)}"
 
 
 def megabytes(size: int) -> str:
