@@ -1,4 +1,4 @@
-"""What compiled regions keep on disk: where, how much, and how it is removed.
+"""The disk cache of compiled regions: print its directory and size, or clear it.
 
     python -m mooncake_py.cache            where, and how much
     python -m mooncake_py.cache --clear    remove it

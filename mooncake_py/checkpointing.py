@@ -1,4 +1,4 @@
-"""What users call to save memory: parts of a program that run twice instead of being recorded."""
+"""Checkpoints: parts of a program that run twice instead of being recorded, to save memory."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ Item = TypeVar("Item")
 
 
 def checkpoint(f: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a function without a record of its intermediate results.
+    """Run a function without recording its intermediate results.
 
-    The same as ``f(*args, **kwargs)``, in value and derivative.  Within differentiated code only
-    what undoes the changes that `f` makes is kept; on the reverse pass the state is restored, `f`
-    runs again, with record, and is reversed.
+    Value and derivative are those of ``f(*args, **kwargs)``.  Within differentiated code the engine
+    keeps only the data that undo the changes of `f`; the reverse pass restores the state, runs `f`
+    again, records it, and reverses it.
 
     Parameters
     ----------
     f : callable
-        Any function.  It may work in place on its arguments and on whatever it can reach.
+        Any function.  It may change its arguments and all data that it can reach in place.
     *args, **kwargs
         Its arguments.
 
     Returns
     -------
     object
-        What `f` returns.
+        The result of `f`.
 
     Raises
     ------
     CheckpointError
-        On the reverse pass, if the second run does not do what the first has done.
+        In the reverse pass, if the second run differs from the first.
 
     Notes
     -----
-    `f` runs twice, and so do its effects: what it prints is printed twice.  Random numbers are
-    drawn again as they were, and the generator is left as after one run.  Calls may be nested:
-    with halves of halves the memory grows with the logarithm of the length, and the time by a
-    factor of the logarithm.  A function that raises is run again at once, with record.
+    `f` runs twice, and so do its external effects: for example, it prints twice.  Random numbers
+    are the same in both runs, and the generator ends in the state after one run.  Calls may be
+    nested: with recursive halves the memory grows with the logarithm of the length, and the time by
+    a factor of that logarithm.  If `f` raises, it runs again at once, and is recorded.
 
     Examples
     --------
@@ -60,18 +60,18 @@ def checkpoint(f: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
 
 
 def checkpointed(items: Iterable[Item], /, slots: int = 10) -> Sequence[Item]:
-    """Return the items of a ``for`` loop whose steps run again on the reverse pass.
+    """Return the items of a ``for`` loop whose steps run again in the reverse pass.
 
-    ``for t in checkpointed(range(1000), slots=10):`` within a function that is differentiated runs
-    with bounded memory, as :func:`checkpointed_loop`.  A state is what the body changes: the
-    variables that it binds, and whatever it changes in place.
+    In differentiated code, ``for t in checkpointed(range(1000), slots=10):`` runs with bounded
+    memory, like :func:`checkpointed_loop`.  A state consists of the variables that the body binds,
+    and of all data that it changes in place.
 
     Parameters
     ----------
     items : iterable
-        Read to its end before the loop begins; if it is no range, into a tuple.
+        The items, which are read to their end before the loop begins.
     slots : int, optional
-        Number of states that are kept at a time.
+        Maximal number of states that are kept at a time.
 
     Returns
     -------
@@ -79,8 +79,8 @@ def checkpointed(items: Iterable[Item], /, slots: int = 10) -> Sequence[Item]:
 
     Notes
     -----
-    The call must stand in the ``for`` statement; elsewhere, and in class bodies, the loop is
-    recorded as any other.  The body may use ``break``, ``continue`` and ``return``, but not
+    The ``for`` statement must contain the call; elsewhere, and in class bodies, the loop is
+    recorded like any other.  The body may use ``break``, ``continue`` and ``return``, but not
     ``yield``.
 
     Examples
@@ -103,21 +103,20 @@ def checkpointed_loop(
 ) -> T:
     """Run ``for item in items: state = step(state, item)`` with bounded memory, return the state.
 
-    The same in value and derivative.  Within differentiated code, of all steps only one is
-    recorded at a time, and not more than `slots` states are kept; from these the reverse pass
-    runs the steps again.
+    Value and derivative are those of the loop.  Within differentiated code, the engine records only
+    one step at a time, and keeps at most `slots` states, from which the reverse pass runs the steps
+    again.
 
     Parameters
     ----------
     step : callable
-        One step.  It may work in place on the state, which it returns, and on whatever it can
-        reach.
+        Function of one step.  It returns the state, and may change it and other data in place.
     state : object
         Before the first step.
     items : range, list, tuple, array or other iterable
-        One for each step; an iterator is read to its end first.
+        One item for each step; an iterator is read to its end first.
     slots : int, optional
-        Number of states that are kept at a time.  A state is what the steps change.
+        Maximal number of states that are kept at a time.  A state is what the steps change.
 
     Returns
     -------
@@ -126,9 +125,9 @@ def checkpointed_loop(
 
     Notes
     -----
-    The states are chosen as by Revolve [1]_: with s slots and each step run at most r times before
-    it is recorded, (s + r)! / (s! r!) steps can be reversed: 286 steps with 10 slots and r = 3,
-    1001 with r = 4, 8008 with r = 6.
+    The Revolve algorithm [1]_ chooses the states: with s slots, and at most r runs of each step
+    before it is recorded, (s + r)! / (s! r!) steps can be reversed: 286 steps with 10 slots and r =
+    3, 1001 with r = 4, 8008 with r = 6.
 
     References
     ----------
@@ -158,8 +157,9 @@ def checkpointed_while(
 ) -> T:
     """Run ``while more(state): state = step(state)`` with bounded memory, and return the state.
 
-    As :func:`checkpointed_loop`, where the number of steps is not known: they run in blocks, each
-    twice as long as the one before, and besides `slots` states one is kept for each block.
+    This is :func:`checkpointed_loop` for an unknown number of steps: they run in blocks, each twice
+    as long as the previous one, and the engine keeps one state for each block besides `slots`
+    states.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def checkpointed_while(
     state : object
         Before the first step.
     more : callable
-        Tells of a state whether there is another step.
+        Function of a state that returns whether there is another step.
     slots : int, optional
         Number of states that are kept at a time, besides one for each block.
 

@@ -1,9 +1,9 @@
-"""What of a program would be refused: all of it at once, with line and fix.
+"""List all operations of a program that derivatives would refuse, with line and fix.
 
     python -m mooncake_py.coverage script.py [ARGUMENT ...]
 
-runs a script, and before each derivative that it takes looks at all that this one would refuse.
-`refusals` does the same for one function.
+runs a script, and lists for each derivative in it all operations that it would refuse. `refusals`
+does the same for one function.
 """
 
 from __future__ import annotations
@@ -24,35 +24,34 @@ __all__ = ["refusals"]
 def refusals(
     f: Callable[..., Any], *args: Any, argnums: int | str | tuple[int | str, ...] = 0, **kwargs: Any
 ) -> list[MooncakeError]:
-    """Return the errors that derivatives of ``f(*args, **kwargs)`` would raise, all of them.
+    """Return all errors that derivatives of ``f(*args, **kwargs)`` would raise.
 
-    The function runs once.  What would be refused is computed without a derivative and counts
-    as active afterwards, so that all refusals are met; arguments are put back.
+    The function runs once.  An operation that would be refused runs without a derivative, and its
+    result counts as active, so that later refusals are found too.  The arguments are restored.
 
     Parameters
     ----------
     f : callable
-        Need not return a number.
+        A function that may return any value.
     *args, **kwargs
         Its arguments.
     argnums : int, str or tuple of these
-        Positions or names of the arguments with respect to which it is to be differentiated.
+        Positions or names of the arguments of differentiation.
 
     Returns
     -------
     list of MooncakeError
-        In the order in which the run met them, each once; empty if nothing is refused.  Their
-        texts say what, where, why, and the fix.
+        The errors in the order of the run, each once; empty if nothing is refused.
 
     Raises
     ------
     Exception
-        What the function raises by itself.
+        If the function itself raises it.
 
     Notes
     -----
-    Only what runs is seen: another branch may have refusals of its own.  Writes of refused
-    operations into memory of the caller are not undone.
+    Only operations that run are checked: another branch may contain further refused operations.
+    Writes of refused operations into memory of the caller are not undone.
 
     Examples
     --------
@@ -68,7 +67,7 @@ def refusals(
 
 
 class Report:
-    """What the derivatives of a program would refuse."""
+    """The operations that derivatives of a program would refuse."""
 
     def __init__(self) -> None:
         self.found: dict[str, MooncakeError] = {}
@@ -76,7 +75,7 @@ class Report:
         self.is_looking = False
 
     def look(self, f: Any, chosen: Collection[Any], args: Any, kwargs: Any) -> None:
-        """Note what a derivative that is about to be taken would refuse."""
+        """Record the operations that a derivative would refuse, before it is taken."""
         if self.is_looking or not chosen:
             return
         self.has_looked = self.is_looking = True
@@ -100,7 +99,7 @@ class Report:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a script and print what its derivatives refuse; return 1 if that is anything."""
+    """Run a script, print the operations that its derivatives refuse, and return 1 if any."""
     parser = argparse.ArgumentParser(
         prog="python -m mooncake_py.coverage",
         description="Run a script, and list all that its derivatives would refuse.",

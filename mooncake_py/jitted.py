@@ -1,6 +1,6 @@
-"""Functions that Numba compiled, as the Python functions that they were compiled from.
+"""Functions jitted by Numba, and the Python functions that they were compiled from.
 
-Numba is never imported here: its objects are known by their classes.
+This module never imports Numba: it recognises Numba's objects by their classes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def key_of(cls: type) -> tuple[str, str]:
 
 
 def is_jitted(value: Any) -> bool:
-    """Return True for what ``numba.njit`` makes of a function."""
+    """Return True for a function jitted by ``numba.njit``."""
     t = type(value)
     return t.__name__ == DISPATCHER[1] and t.__module__ == DISPATCHER[0]
 
@@ -47,7 +47,7 @@ def is_of_numba(cls: type) -> bool:
 
 
 def is_written_by_numba(f: FunctionType) -> bool:
-    """Return True for Python functions of Numba's, those that it has generated too."""
+    """Return True for Python functions of Numba, including generated ones."""
     name = f.__globals__.get("__name__")
     return type(name) is str and name.startswith("numba.")
 
@@ -65,7 +65,7 @@ def python_function(value: Any) -> FunctionType | None:
 
 
 def with_items(y: Any) -> Any:
-    """Return a result as compiled code does: numbers of NumPy as those of Python."""
+    """Return a result with NumPy's scalars as Python's numbers, as compiled code returns them."""
     if type(y) is tuple:
         return tuple(map(with_items, y))
     return y.item() if isinstance(y, np.generic) else y
@@ -75,7 +75,7 @@ def with_items(y: Any) -> Any:
 
 
 def named_in(f: FunctionType) -> Iterator[Any]:
-    """Yield what global and captured names in a function lead to, and parts of modules."""
+    """Yield the values of global and captured names in a function, and of attributes of modules."""
     scope = dict(f.__globals__)
     for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
         with suppress(ValueError):  # empty
@@ -96,7 +96,7 @@ def named_in(f: FunctionType) -> Iterator[Any]:
 
 
 def reached(f: FunctionType) -> Iterator[Any]:
-    """Yield what a function names, and what the jitted functions name that it reaches."""
+    """Yield the values that a function names, and those that reachable jitted functions name."""
     rest = [f]
     for function in rest:
         for value in named_in(function):
@@ -118,7 +118,7 @@ def is_object_mode(value: Any) -> bool:
 
 
 class Effects(NamedTuple):
-    """What compiled code does besides changing what it is passed."""
+    """The side effects of compiled code, other than changes of its arguments."""
 
     draws: bool  # from the generators of this thread
     unknown: bool
@@ -128,7 +128,7 @@ _effects: WeakKeyDictionary[Any, Effects] = WeakKeyDictionary()
 
 
 def effects(f: Any) -> Effects:
-    """Return what a jitted function does besides changing what it is passed.
+    """Return the side effects of a jitted function, other than changes of its arguments.
 
     Names are looked up once, as Numba does: to compiled code globals are constants.
     """
@@ -146,7 +146,7 @@ def effects(f: Any) -> Effects:
 
 
 class Difference(NamedTuple):
-    """Why the Python of a compiled function does not mean what was compiled."""
+    """A reason why the Python source of a jitted function means something else than its code."""
 
     why: str
     fix: str
@@ -156,14 +156,14 @@ _differences: WeakKeyDictionary[Any, Difference | None] = WeakKeyDictionary()
 
 
 def difference(f: Any) -> Difference | None:
-    """Return why a jitted function cannot be derived from its Python, or None."""
+    """Return why a jitted function cannot be derived from its Python source, or None."""
     if f not in _differences:
         _differences[f] = next(differences(f), None)
     return _differences[f]
 
 
 def differences(f: Any) -> Iterator[Difference]:
-    """Yield what stands against it; in jitted functions that it calls other things may."""
+    """Yield the reasons; functions that it calls are checked separately."""
     for name, type_ in f.locals.items():
         if str(type_) not in EXACT:
             yield Difference(
@@ -195,7 +195,7 @@ def differences(f: Any) -> Iterator[Difference]:
 def cuts(f: Any, position: int | None, value: Any) -> bool:
     """Return True if the signature makes an int of a float: an argument, or the result for None.
 
-    That is so where it leaves no other type to choose.
+    This is so if the signature allows no other type.
     """
     if f._can_compile:
         return False
@@ -217,7 +217,7 @@ def makes_int(type_: Any, value: Any) -> bool:
 
 
 def is_its_python(f: Any) -> bool:
-    """Return True if a jitted function does what its Python does, whatever it is passed."""
+    """Return True if a jitted function equals its Python source for all arguments."""
     if difference(f) is not None:
         return False
     signatures = [] if f._can_compile else [made.signature for made in f.overloads.values()]
@@ -226,7 +226,7 @@ def is_its_python(f: Any) -> bool:
 
 
 def is_overloaded(f: FunctionType) -> bool:
-    """Return True if compiled code has a function of another text in place of this one."""
+    """Return True if compiled code replaces this function by one with another source."""
     templates = sys.modules.get("numba.core.typing.templates")
     if templates is None or is_of_library(f.__module__):
         return False
@@ -238,7 +238,7 @@ def is_overloaded(f: FunctionType) -> bool:
 
 
 def is_of_library(module: str | None) -> bool:
-    """Return True for what Numba itself has two texts of, with one meaning."""
+    """Return True for a function that Numba itself implements twice, with one meaning."""
     return (module or "").partition(".")[0] in ("numba", "numpy", "scipy")
 
 

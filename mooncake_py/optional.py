@@ -1,4 +1,4 @@
-"""Packages that only some functions need: how they are imported, and how they are installed."""
+"""Optional packages: how to import and install them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["import_optional", "installation"]
 
 
 def installation(extra: str, *packages: str) -> str:
-    """Return in words how to install an extra of this package, which is `packages`."""
+    """Return a text that says how to install an extra of this package, which is `packages`."""
     return (
         f'pip install {" ".join(packages)}, or pip install ".[{extra}]" in a clone of mooncake_py'
     )

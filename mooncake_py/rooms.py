@@ -1,6 +1,6 @@
-"""The rooms of the engine, from the lowest to the highest: each imports only those below it.
+"""The rooms (subpackages) of the engine, from the lowest up; each imports only lower ones.
 
-Below all of them are `errors`, `tangents` and `rules`; above, what users call.
+`errors`, `tangents` and `rules` are below all of them; the public modules are above.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _known: dict[str, bool] = {}
 
 
 def is_engine(file: str) -> bool:
-    """Return whether a file of code is the engine's."""
+    """Return whether a source file belongs to the engine."""
     known = _known.get(file)
     if known is None:
         known = _known[file] = file.startswith(ENGINE)

@@ -1,4 +1,4 @@
-"""Calling back into the engine from a rule: the derivative of a function that a rule was given."""
+"""Derivatives of function arguments, for use inside a rule."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ __all__ = ["rrule_via_ad"]
 def rrule_via_ad(f: Callable[..., Any], *args: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """Run a function inside a rule; return its output and a pullback for it and its arguments.
 
-    For rules of functions that take functions: what such a pullback returns can be returned by
-    the rule's own pullback.
+    Use it in rules of functions that take functions: the rule's pullback can return the cotangents
+    of this pullback.
 
     Parameters
     ----------
     f : callable
-        Any function: by its own rule, or derived from its source.
+        Any function; its rule is declared, or derived from its source.
     *args
         Its arguments.
 
@@ -41,14 +41,14 @@ def rrule_via_ad(f: Callable[..., Any], *args: Any) -> tuple[Any, Callable[[Any]
     y : object
         The output, as from :func:`~mooncake_py.vjp`.
     pullback : callable
-        From a cotangent of `y` to a tuple: the cotangent of `f` itself (of what it captured, or
-        of the object that it is; ``NoTangent()`` if there is none), then that of each argument.
+        Function from a cotangent of `y` to a tuple: the cotangent of `f` itself (of its captured
+        variables or attributes; ``NoTangent()`` if there are none), then that of each argument.
 
     Notes
     -----
-    For :func:`~mooncake_py.vjp` arguments that share memory are separate variables; here, as in
-    all rules, memory has one cotangent.  It is counted at the first name of that memory, and the
-    others get zero, so that the sum is right when a rule hands all of them on.
+    For :func:`~mooncake_py.vjp`, arguments that share memory are separate variables; here, as in
+    all rules, memory has one cotangent.  The first argument with this memory gets it, and the
+    others get zero, so that the sum is right if a rule returns all of them.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class _ViaAd(Vjp):
 
 
 def taken(tree: Any, seen: set[int]) -> Any:
-    """Take the cotangents from nodes: what was met before is zero by then."""
+    """Take the cotangents from nodes; those taken before are zero."""
     if tree is None or id(tree) in seen:
         return NoTangent()
     if type(tree) is Active:

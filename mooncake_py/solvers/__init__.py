@@ -1,1 +1,1 @@
-"""Solvers whose results are differentiated by the equation that they solve."""
+"""Solvers whose results are differentiated by the implicit function theorem."""

@@ -1,4 +1,4 @@
-"""What code may ask of the derivatives that are taken of it."""
+"""Queries about the derivatives of the running code."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ __all__ = ["is_active", "order"]
 
 
 def order() -> int:
-    """Return how many derivatives are taken, one of another: 0 outside of them."""
+    """Return the number of nested derivatives: 0 outside of derivatives."""
     return 0
 
 
 @contextual(order)
 def order_inside(ctx: Mode) -> int:
-    """Count the calls under and round this one; forward mode by itself computes on a plain one."""
+    """Count the calls under and around this one; plain forward mode runs on an inactive call."""
     calls = (ctx, *ctx.outers)
     return len(calls) - sum(is_forward(call) and call.is_last for call in calls)
 
 
 def is_active(value: Any) -> bool:
-    """Return whether a value depends on what a derivative is taken with respect to."""
+    """Return whether a value is active in a derivative."""
     return False
 
 

@@ -1,4 +1,4 @@
-"""Solvers run on plain numbers, with whatever their callbacks change."""
+"""Native runs of solvers on plain numbers, with the changes of their callbacks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["solved_apart"]
 
 
 def solved_apart(solve: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Return what a solver finds, without a derivative."""
+    """Return the result of a solver, without a derivative."""
     return solve(*args, **kwargs)
 
 
@@ -25,8 +25,8 @@ def solved_apart(solve: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any
 def solve_inside(ctx: Mode, solve: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Run the solver natively.
 
-    If its callbacks turn out to change what the derivative depends on, say a buffer, that is put
-    back, and the solver runs again with callbacks that run derived: these changes are recorded.
+    If its callbacks change data that the derivative depends on, for example a buffer, the data are
+    restored, and the solver runs again with derived callbacks, whose changes are recorded.
     """
     try:
         return run_watched(ctx, Looking(ctx, solve, args, kwargs), solve, args, kwargs)
@@ -35,11 +35,11 @@ def solve_inside(ctx: Mode, solve: Callable[..., Any], /, *args: Any, **kwargs: 
 
 
 class Changed(Exception):
-    """Something has changed on which the derivative depends."""
+    """Data that the derivative depends on have changed."""
 
 
 class Looking(Watch):
-    """A watch that tells of changes, and refuses none."""
+    """A watch that reports changes, and refuses none."""
 
     @override
     def refusal(self, path: str, found: Any, objection: str) -> Exception:

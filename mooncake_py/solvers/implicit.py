@@ -1,19 +1,19 @@
-"""The implicit function theorem: the derivative of a solution, whatever has found it.
+"""The implicit function theorem: the derivative of a solution, for any solver.
 
-A solver finds x with r(x, p) = 0.  The derivative of x with respect to p does not depend on how:
+A solver finds x with r(x, p) = 0.  The derivative of x with respect to p does not depend on it:
 
     dx = -J^-1 (dr/dp) dp,    with J = dr/dx.
 
-The solver runs on plain numbers.  At the solution r is evaluated once more, as differentiated
-code, and x is corrected by a step of Newton's method with J held constant,
+The solver runs on plain numbers.  Then `implicit` evaluates r once more at the solution, as
+differentiated code, and corrects x by a step of Newton's method with J held constant,
 
     x := x - J^-1 r(x, p),
 
-whose value is left out, for it is zero, and whose derivative is the one above.  So whatever r
-reads of p is active: arguments, captured variables, globals.  Each further step gives another
-order of derivatives.
+The value of this step is zero and is left out; its derivative is the one above.  So derivatives
+flow through all parts of p that r reads: arguments, captured variables, globals.  Each further step
+gives another order of derivatives.
 
-This is ordinary code: inside a derivative it is differentiated like the user's.
+Inside a derivative, the engine differentiates this code like that of the user.
 """
 
 from __future__ import annotations
@@ -42,36 +42,36 @@ AGREEMENT = 0.1
 
 
 def implicit(solve: Function, residual: Function, *, tolerance: float = TOLERANCE) -> Function:
-    """Return a function that solves an equation, differentiated by the implicit function theorem.
+    """Return a differentiable solver of an equation, by the implicit function theorem.
 
     Parameters
     ----------
     solve : callable
-        ``solve(*args)`` returns the solution, a number or an array, real or complex.  It runs as
-        it stands, on plain numbers, and may be compiled.
+        ``solve(*args)`` returns the solution, a number or an array, real or complex.  It runs
+        natively on plain numbers, and may be compiled.
     residual : callable
         ``residual(x, *args)`` is zero at the solution, and has the shape of `x`.  It is
-        differentiated with respect to `x`, to `args`, and to whatever else it reads.
+        differentiated with respect to `x`, `args`, and captured and global variables.
     tolerance : float, optional
-        The solution counts as found if a step of Newton's method would change it by less than
-        this, relative to the larger one of its norm and 1.
+        Maximal relative size of a Newton step at the solution, relative to the larger of the norm
+        of the solution and 1.
 
     Returns
     -------
     callable
-        ``solution(*args)`` returns what ``solve(*args)`` returns.
+        ``solution(*args)`` returns the result of ``solve(*args)``.
 
     Raises
     ------
     SolverError
-        Where a derivative is taken: if the solver has not converged, or the Jacobian of the
-        residual is singular, so that the solution has no derivative.
+        In a derivative, if the solver has not converged, or if the Jacobian of the residual is
+        singular, so that the solution has no derivative.
 
     Notes
     -----
-    The Jacobian with respect to `x` is made as a matrix, once for each call, and a system is solved
-    with it for each derivative; what the solver does is not recorded.  All modes and orders of
-    derivatives follow.
+    Each call computes the Jacobian with respect to `x` as a matrix, and each derivative solves a
+    linear system with it; the iterations of the solver are not recorded.  All modes and orders of
+    derivatives work.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def at_solution(x: Any, residual: Function, tolerance: float = TOLERANCE) -> Any
 
 
 def moved_along(x: Any, residual: Function, tolerance: float = TOLERANCE) -> Any:
-    """Do so for a residual that only computes."""
+    """Return `x` with the derivative of the root, for a residual without side effects."""
     if np.iscomplexobj(x):
         parts = np.array([np.real(x), np.imag(x)])
         found = moved_along(parts, lambda parts: in_parts(residual, parts), tolerance)
@@ -131,7 +131,7 @@ def in_parts(residual: Function, parts: ndarray) -> ndarray:
 
 
 def checked_jacobian(residual: Function, x: Any, r: Any, tolerance: float) -> ndarray:
-    """Return the Jacobian of the residual `r`; raise if the theorem does not hold at `x`."""
+    """Return the Jacobian of the residual `r`; raise if the theorem does not apply at `x`."""
     size = np.size(x)
     if np.size(r) != size:
         raise SolverError(
@@ -151,7 +151,7 @@ def checked_jacobian(residual: Function, x: Any, r: Any, tolerance: float) -> nd
 
 
 def require_root(residual: Function, x: Any, r: ndarray, matrix: ndarray, tolerance: float) -> None:
-    """Raise if `x` is not a root, or not one that is alone in its neighbourhood."""
+    """Raise if `x` is not an isolated root."""
     rows = np.max(np.abs(matrix), axis=1, keepdims=True)
     if not np.all(rows):
         raise singular(x, r)
@@ -176,7 +176,7 @@ def require_root(residual: Function, x: Any, r: ndarray, matrix: ndarray, tolera
 
 
 def singular(x: Any, r: Any) -> SolverError:
-    """Return the error for a solution that is not determined by its equation."""
+    """Return the error for a solution that its equation does not determine."""
     return SolverError(
         "the Jacobian of the equations is singular at the solution, which has no derivative there",
         why=f"near {shown(x)}, where the residual is {shown(r)}, the equations do not determine\n"
@@ -192,7 +192,7 @@ def shown(x: Any) -> str:
 
 
 def correction(r: Any, matrix: ndarray) -> Any:
-    """Return zero in place of ``-solve(matrix, r)``, of which it has the derivatives."""
+    """Return zero with the derivatives of ``-solve(matrix, r)``."""
     return r * 0.0
 
 

@@ -1,8 +1,8 @@
-"""Minima in many variables: systems with the Hessian are solved by its products with vectors.
+"""Minima in many variables: systems with the Hessian are solved by Hessian-vector products.
 
-A matrix of all second derivatives takes as many products, and memory for all of them.  The method
-of conjugate gradients takes some products for each derivative instead.  They are computed when
-the derivative is, on the reverse pass for example, where the state is as it was.
+A full Hessian takes one product for each variable, and memory for all of them.  The method of
+conjugate gradients takes a few products for each derivative instead.  They are computed with the
+derivative, for example in the reverse pass, when the engine has restored the state.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ TOLERANCE = 1e-4
 
 
 class Jacobian:
-    """The Jacobian of a gradient, of which some rows are those of the identity: held variables.
+    """The Jacobian of a gradient; the rows of held variables are those of the identity.
 
     Parameters
     ----------
     ctx : Mode
-        The derivative in which the gradient is defined; products are computed outside of it.
+        The context in which the gradient is defined; products are computed outside of it.
     gradient : callable
     x : ndarray
         Where.
@@ -94,13 +94,13 @@ def conjugate_gradients(product: Callable[[ndarray], ndarray], b: ndarray) -> nd
 
 
 def correction_by_products(r: Any, gradient: Any, x: Any, free: Any) -> Any:
-    """Return zero in place of ``-solve(jacobian, r)``, of which it has the derivatives."""
+    """Return zero with the derivatives of ``-solve(jacobian, r)``."""
     return r * 0.0
 
 
 @contextual(correction_by_products)
 def correct_inside(ctx: Mode, r: Any, gradient: Any, x: Any, free: Any) -> Any:
-    """Check the solution, and correct."""
+    """Check the solution, and add the correction, inside a derivative."""
     jacobian = Jacobian(ctx, gradient, unwrapped(x), free)
     try:
         step = np.linalg.norm(jacobian.solve(plain(r), False))
@@ -116,7 +116,7 @@ def correct_inside(ctx: Mode, r: Any, gradient: Any, x: Any, free: Any) -> Any:
 
 
 def minus_nearly_solved(b: Any, jacobian: Jacobian) -> Any:
-    """Return zero in place of the negative of the solution of a system."""
+    """Return zero with the derivatives of the negative solution of a system."""
     return b * 0.0
 
 
@@ -144,7 +144,7 @@ def minus_solved_inside(ctx: Mode, b: Any, jacobian: Jacobian) -> Any:
 
 
 def pushed(ctx: ForwardContext, function: Callable[..., Any], b: Any, jacobian: Jacobian) -> Any:
-    """Return value and tangent, both by the context below."""
+    """Return value and tangent, both computed by the context below."""
     ctx.keep_first()
     p, t = ctx.split(b)
     y = ctx.lower(function, p, jacobian)
@@ -170,5 +170,5 @@ def pull_solved(entry: tuple[Any, ...]) -> None:
 
 
 def plain(a: Any) -> ndarray:
-    """Return an array as one that no derivative knows."""
+    """Return an inactive copy of an array."""
     return np.array(unwrapped(a))

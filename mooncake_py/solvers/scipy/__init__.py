@@ -1,1 +1,1 @@
-"""SciPy's solvers in terms of the implicit function theorem; read once SciPy's part is there."""
+"""SciPy's solvers by the implicit function theorem; loaded with the parts of SciPy."""

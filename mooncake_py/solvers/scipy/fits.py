@@ -1,4 +1,4 @@
-"""Least squares: minima of half the sum of squares, or of what `loss` makes of it."""
+"""Least squares: minima of half the sum of squares, or of another `loss`."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Integrals: the derivative of the integrand is integrated over the pieces that SciPy has chosen.
+"""Integrals: the derivative of the integrand is integrated over the pieces that SciPy chose.
 
-SciPy cuts the interval into pieces on which its rule is precise enough.  The derivative is that
-of a Gauss rule of high order on these pieces, at nodes that are held, so that the integrand runs
-as differentiated code and whatever it captures is active.  The value remains SciPy's; the rule
-must agree with it.
+SciPy divides the interval into pieces on which its rule is precise enough.  The derivative is that
+of a Gauss rule of high order on these pieces, with fixed nodes: the engine differentiates the
+integrand, including its captured variables.  The value remains SciPy's; the rule must agree with
+it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def quad(
     complex_func: Any = False,
     **options: Any,
 ) -> Any:
-    """Run `quad`; of a complex function real and imaginary part have pieces of their own."""
+    """Run `quad`; the real and imaginary parts of a complex function have separate pieces."""
 
     def find(f: Any, further: Any) -> Any:
         return solved_apart(
@@ -124,10 +124,10 @@ def integral(f: Any, a: Any, b: Any, pieces: ndarray, points: Any, halves: bool)
 
 
 def substitution(low: float, high: float, halves: bool) -> Callable[[ndarray, ndarray], Any]:
-    """Return the function from t and weights to x and weights: what SciPy's pieces are pieces of.
+    """Return the substitution from t and weights to x and weights that SciPy's pieces use.
 
-    On an infinite interval they are those of t in x = a + (1 - t) / t.  If both limits are infinite
-    x has the sign of t; if `halves` is true t is positive, and stands for both.
+    On an infinite interval the pieces are those of t in x = a + (1 - t) / t.  If both limits are
+    infinite, x has the sign of t; if `halves` is true, t is positive and represents both signs.
     """
     sign = 1.0 if low < high else -1.0
     if np.isfinite(low) and np.isfinite(high):
@@ -145,9 +145,9 @@ def substitution(low: float, high: float, halves: bool) -> Callable[[ndarray, nd
 
 
 def require_no_jump(f: Any, place: Any, pieces: ndarray, points: Any) -> None:
-    """Raise if the function jumps within the interval, as the place of the jump may be active.
+    """Raise if the function jumps within the interval, as the position of the jump may be active.
 
-    SciPy cuts ever smaller pieces round a jump, unless it is where it cuts anyway.
+    SciPy makes ever smaller pieces around a jump, except at its own division points.
     """
     if not pieces.size:
         return
@@ -181,7 +181,7 @@ def values_at(f: Any, x: list[float]) -> list[Any]:
 
 
 def sliver(f: Any, end: Any) -> Any:
-    """Return the integral up to a limit from where it is: zero, with its derivatives."""
+    """Return the integral from a limit to itself: zero, with the derivatives in the limit."""
     start = stop_gradient(end)
     nodes, weights = np.polynomial.legendre.leggauss(order() // 2 + 1)
     half, total = (end - start) / 2, 0.0
@@ -191,7 +191,7 @@ def sliver(f: Any, end: Any) -> Any:
 
 
 def with_derivative_of(value: Any, computed: Any, error: Any) -> Any:
-    """Return a value that SciPy has computed, with the derivative of another way to compute it."""
+    """Return a value that SciPy has computed, with the derivative of another formula for it."""
     plain = stop_gradient(computed)
     difference, size = np.max(np.abs(plain - value)), np.max(np.abs(value))
     if not difference <= AGREEMENT * size + 10 * np.max(np.abs(error)):

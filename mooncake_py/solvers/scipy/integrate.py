@@ -1,4 +1,4 @@
-"""Everything for `scipy.integrate`."""
+"""Rules for `scipy.integrate`: integrals and differential equations."""
 
 from mooncake_py.solvers.scipy import integrals as integrals
 from mooncake_py.solvers.scipy import odes as odes

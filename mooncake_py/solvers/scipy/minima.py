@@ -1,4 +1,4 @@
-"""Minima: the gradient is zero, or the solution is held by a bound."""
+"""Minima: the gradient is zero, or a bound is active."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ refused(
 def minimum(x: Any, gradient: Callable[[Any], Any], low: Any, high: Any) -> Any:
     """Return a minimum, a constant, with its derivative.
 
-    Variables that are held by a bound move with it, the others such that the gradient stays zero.
-    A variable counts as held within the length of a step along the gradient that the bounds cut
-    off (Bertsekas, "Projected Newton methods", 1982), and where the gradient pushes against it.
+    Variables held by a bound move with it; the others move so that the gradient remains zero. A
+    variable counts as held if the gradient pushes it against the bound, and if its distance from
+    the bound is at most the length of a gradient step that the bounds cut off (Bertsekas,
+    "Projected Newton methods", 1982).
     """
     many = np.size(x) >= MANY
     if low is None and high is None:

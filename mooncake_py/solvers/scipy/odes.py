@@ -1,4 +1,4 @@
-"""Differential equations by LSODA, which is compiled, with the derivative of another method.
+"""Differential equations by LSODA, which is compiled; another method gives the derivative.
 
 The value is LSODA's.  The derivative is that of a method written in Python at the same
 tolerances: backward differentiation if LSODA found the equation stiff, else an explicit
@@ -36,7 +36,7 @@ def solve_ivp(
     dense_output: Any = False, events: Any = None, vectorized: Any = False, args: Any = None,
     **options: Any,
 ) -> Any:  # fmt: skip
-    """Run `solve_ivp`: by its source, unless the method is LSODA."""
+    """Run `solve_ivp`: from its source, unless the method is LSODA."""
     given = {"dense_output": dense_output, "events": events, "vectorized": vectorized, "args": args}
     if method != "LSODA" and method is not integrate.LSODA:
         return derived_solve_ivp(fun, t_span, y0, method, t_eval, **given, **options)
@@ -59,7 +59,7 @@ def solve_ivp(
 
 
 def moved(t: ndarray, start: Any, stop: Any) -> Any:
-    """Return the times of steps of which the first and the last are limits."""
+    """Return the times of steps, with active limits as the first and last."""
     return np.concatenate([np.array([start]), t[1:-1], np.array([stop])])
 
 
@@ -96,7 +96,7 @@ def odeint(
 def solve_by_derived(
     fun: Any, t_span: Any, y0: Any, times: Any, is_stiff: bool, rtol: Any, atol: Any, **given: Any
 ) -> Any:
-    """Return the solution at some times by a method that is derived."""
+    """Return the solution at some times by a method that the engine derives."""
     method = "BDF" if is_stiff else "DOP853"
     solution = derived_solve_ivp(fun, t_span, y0, method, times, rtol=rtol, atol=atol, **given)
     if not solution.success:
@@ -108,7 +108,7 @@ def solve_by_derived(
 
 
 def with_derivative_of(value: Any, computed: Any, rtol: Any, atol: Any) -> Any:
-    """Return LSODA's solution with the derivative of another one."""
+    """Return LSODA's solution with the derivative of another solution."""
     plain = stop_gradient(computed)
     if np.shape(plain) != np.shape(value) or not np.all(
         np.abs(plain - value) <= AGREEMENT * (rtol * np.max(np.abs(value)) + np.max(atol))

@@ -1,4 +1,4 @@
-"""Everything for `scipy.optimize`."""
+"""Rules for `scipy.optimize`: roots, minima and fits."""
 
 from mooncake_py.solvers.scipy import fits as fits
 from mooncake_py.solvers.scipy import minima as minima

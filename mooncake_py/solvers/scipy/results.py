@@ -1,4 +1,4 @@
-"""What the tables of SciPy's functions share: arguments and results as SciPy has them."""
+"""Shared helpers: SciPy's conventions for arguments and results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEFT_OUT = ("fjac", "grad", "hess", "hess_inv", "jac", "multipliers", "qtf", "r"
 
 
 def tuple_of(args: Any) -> tuple[Any, ...]:
-    """Return further arguments as SciPy takes them: one may stand by itself."""
+    """Return `args` as a tuple: SciPy also accepts a single argument."""
     return args if isinstance(args, tuple) else (args,)
 
 
@@ -24,7 +24,7 @@ def number(y: Any) -> Any:
 
 
 def changed(result: Any, **fields: Any) -> Any:
-    """Return a copy of a dict, or of a result that is one, with other items."""
+    """Return a copy of a dict, or of a result object, with other items."""
     result = copy.copy(result)
     for name in LEFT_OUT:
         result.pop(name, None)
