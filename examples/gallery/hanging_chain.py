@@ -23,7 +23,7 @@ from scipy.optimize import brentq, minimize
 
 from mooncake_py import hessian, value_and_grad
 
-LINKS, LENGTH, WEIGHT = 40, 3.0, 1.0
+LINKS, LENGTH, WEIGHT = 30, 3.0, 1.0
 NAILS = np.array([[0.0, 0.0], [2.0, 0.5]])
 
 
