@@ -14,6 +14,7 @@ from mooncake_py.application.gradients import gradient_of
 from mooncake_py.application.lift import is_differentiable
 from mooncake_py.application.walker import Walker
 from mooncake_py.boundary.foreign_arrays import foreign_array, held_foreign_array, to_numpy
+from mooncake_py.diagnostics.pages import with_page_about
 from mooncake_py.errors import (
     InvalidModeError,
     InvalidTangentError,
@@ -221,7 +222,8 @@ def not_differentiable(
             else (f"a {type(value).__name__} that holds {described(foreign)}")
         )
         why = "derivatives are with respect to arrays of NumPy, numbers and what holds them"
-        fix = f"pass the array: {to_numpy(foreign, label if foreign is value else 'x')}"
+        array = to_numpy(foreign, label if foreign is value else "x")
+        fix = with_page_about(f"pass the array: {array}", foreign)
     elif isinstance(value, ndarray):
         kind = f"an array of dtype {value.dtype}"
         fix = f"pass floats: {label}.astype(float)"

@@ -12,6 +12,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.diagnostics.native_modules import data_taken_out, is_constant_library
+from mooncake_py.diagnostics.pages import with_page_about
 from mooncake_py.diagnostics.places import current_place
 from mooncake_py.diagnostics.public_names import entrance, public_name
 from mooncake_py.diagnostics.snippets import by_partials, by_replacement, by_vjp, by_wrapper
@@ -55,7 +56,7 @@ def missing_rule(
         f"no rule for {name}",
         where=where,
         why=f"{reason};\ncalled with ({kinds}){inside}",
-        fix=fix(ctx, f, name, core, values, keywords, bool(why)),
+        fix=with_page_about(fix(ctx, f, name, core, values, keywords, bool(why)), f, *values),
     )
     ctx.failed(error)
     return error

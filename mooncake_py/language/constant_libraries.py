@@ -17,6 +17,7 @@ from numpy import ndarray
 
 from mooncake_py.application.out_argument import signature_of
 from mooncake_py.diagnostics.native_modules import data_taken_out, is_constant_library
+from mooncake_py.diagnostics.pages import with_page
 from mooncake_py.diagnostics.reporting import Reporting, unsupported
 from mooncake_py.errors import MissingRuleError
 from mooncake_py.language.compiled_code import Watch
@@ -162,5 +163,5 @@ def refusal(ctx: Reporting, f: Any, why: str) -> MissingRuleError:
         ctx,
         f"{package}.{f.__qualname__} cannot be differentiated",
         why=why,
-        fix=data_taken_out(package),
+        fix=with_page(data_taken_out(package), package),
     )

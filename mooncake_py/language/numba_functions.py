@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.diagnostics.pages import with_page
 from mooncake_py.diagnostics.places import start_of
 from mooncake_py.diagnostics.reporting import unsupported
 from mooncake_py.errors import MissingRuleError
@@ -73,7 +74,8 @@ def refuse_difference(ctx: Mode, f: Any, name: str) -> None:
     if found is not None:
         what = f"{name} cannot be derived from its Python"
         where = ctx.user_location() or start_of(f.py_func.__code__)
-        raise ctx.failed(MissingRuleError(what, where=where, why=found.why, fix=found.fix))
+        fix = with_page(found.fix, "numba")
+        raise ctx.failed(MissingRuleError(what, where=where, why=found.why, fix=fix))
 
 
 def call_python_of(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
@@ -107,7 +109,7 @@ def made_int(ctx: Mode, f: Any, what: str) -> Exception:
         ctx,
         f"{f.__name__} is compiled for ints only",
         why=f"its signature {what}, and the derivative would be lost",
-        fix="leave the signature out, or write float64 in it",
+        fix=with_page("leave the signature out, or write float64 in it", "numba"),
     )
 
 

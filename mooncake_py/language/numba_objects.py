@@ -10,6 +10,7 @@ from functools import lru_cache
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from mooncake_py.diagnostics.pages import with_page
 from mooncake_py.diagnostics.refusals import missing_rule
 from mooncake_py.diagnostics.reporting import unsupported
 from mooncake_py.runtime.activity import INERT
@@ -83,7 +84,7 @@ def refused(ctx: Mode, f: Any, values: Any) -> MissingRuleError:
         f"{what} cannot be differentiated" + (f": {name}" if isinstance(name, str) else ""),
         why="what it holds and runs is compiled, where neither a derivative nor a write can be "
         "followed",
-        fix=fix,
+        fix=with_page(fix, "numba"),
     )
 
 

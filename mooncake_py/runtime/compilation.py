@@ -13,6 +13,7 @@ from contextvars import ContextVar, Token
 from functools import cache
 from importlib.util import find_spec
 
+from mooncake_py.diagnostics.pages import with_page
 from mooncake_py.errors import CompilerUnavailableError, MooncakeWarning
 from mooncake_py.optional import installation
 
@@ -55,7 +56,8 @@ def by_default() -> bool:
         return False
     if not is_installed():
         warnings.warn(
-            f"{VARIABLE} is set, but Numba is not installed: nothing is compiled; {INSTALL}",
+            f"{VARIABLE} is set, but Numba is not installed: nothing is compiled;\n"
+            + with_page(INSTALL, "compile"),
             MooncakeWarning,
             stacklevel=2,
         )
@@ -74,5 +76,5 @@ def require_compiler(compile: bool | None) -> None:
         raise CompilerUnavailableError(
             "compile=True needs Numba, which is not installed",
             why="Numba compiles what derivatives run",
-            fix=f"{INSTALL}, or leave compile=True out",
+            fix=with_page(f"{INSTALL}, or leave compile=True out", "compile"),
         )

@@ -24,6 +24,7 @@ from mooncake_py.compiler.native.spares import Stack
 from mooncake_py.compiler.native.sweeps.hoisting import hoisted
 from mooncake_py.compiler.native.sweeps.tangent import tangent
 from mooncake_py.compiler.partials import NoPartial
+from mooncake_py.diagnostics.pages import with_page
 from mooncake_py.errors import MooncakeWarning
 from mooncake_py.runtime.active import Active, active_number
 from mooncake_py.runtime.limits import limits_raised
@@ -371,7 +372,9 @@ def as_complex(a: ndarray) -> ndarray:
 def warn_of(name: str, why: str) -> None:
     """Warn that a function is not compiled though it was to be expected."""
     warnings.warn(
-        f"{name} runs as without compile=True: it could not be compiled ({why})",
+        with_page(
+            f"{name} runs as without compile=True: it could not be compiled ({why})", "compile"
+        ),
         MooncakeWarning,
         stacklevel=2,
     )

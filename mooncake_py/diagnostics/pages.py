@@ -1,0 +1,31 @@
+"""Pages of the documentation, where messages name them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["with_page", "with_page_about"]
+
+PAGES = {
+    "jax": "docs/writing_rules.md says how from_jax makes a function of JAX differentiable",
+    "numba": "docs/numba.md says what works with Numba, and what to do about the rest",
+    "pandas": "docs/packages.md says what works with pandas, and what is refused",
+    "torch": "docs/writing_rules.md says how from_torch makes a function of PyTorch differentiable",
+    "compile": "docs/compiled.md says what is compiled, and what stops it",
+}
+PAGES["jaxlib"] = PAGES["jax"]
+
+
+def with_page(fix: str, subject: str) -> str:
+    """Return what to do, with the page about a package or an option."""
+    return f"{fix};\n{PAGES[subject]}"
+
+
+def with_page_about(fix: str, *values: Any) -> str:
+    """Return what to do, with the page about the package that functions or values belong to."""
+    modules = (
+        getattr(owner, "__module__", None) for value in values for owner in (type(value), value)
+    )
+    roots = (module.partition(".")[0] for module in modules if isinstance(module, str))
+    subject = next((root for root in roots if root in PAGES), None)
+    return fix if subject is None else with_page(fix, subject)
