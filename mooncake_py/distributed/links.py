@@ -48,10 +48,15 @@ class Link:
 
     def cancel(self) -> None:
         """End it after an error."""
-        if self.request is not None and self.request != MPI.REQUEST_NULL:
-            self.request.Cancel()
-            self.request.Free()
+        for request in (self.request, self.answer):
+            if request is not None and request != MPI.REQUEST_NULL:
+                self.cancel_request(request)
         self.closed()
+
+    def cancel_request(self, request: Any) -> None:
+        """End to receive: this rank alone can do it."""
+        request.Cancel()
+        request.Wait()
 
 
 class Sending(Link):
@@ -99,6 +104,13 @@ class Sending(Link):
         """End what the program has begun and never waited for."""
         self.finish()
 
+    def cancel_request(self, request: Any) -> None:
+        """End to send, which only the receiver could; or to receive the cotangent."""
+        if request is self.answer:
+            super().cancel_request(request)
+        else:
+            request.Free()
+
     # The way back.
 
     def expect(self) -> None:
@@ -141,7 +153,7 @@ class Receiving(Link):
         self.header: Any = None
         self.pattern = source, tag
         self.buffer: Any = np.empty(0, dtype)
-        self.finished = False
+        self.finished = False  # whether the program has waited for it
         self.status = MPI.Status()
 
     def start(self, depth: int) -> None:
@@ -204,6 +216,7 @@ class Receiving(Link):
 
     def finish(self) -> ndarray:
         """Return the data when they are there, new memory: as many elements as were sent."""
+        self.finished = True
         if self.is_null:
             return np.empty((0, *self.width), self.dtype)
         while not self.match():
@@ -213,7 +226,6 @@ class Receiving(Link):
             self.session.wait(self.request, self.status)
             got = self.status.Get_count(MPI.BYTE) // (self.dtype.itemsize * math.prod(self.width))
             self.buffer = self.buffer[:got]
-        self.finished = True
         self.closed()
         data, self.buffer = self.buffer, None
         self.count = len(data)

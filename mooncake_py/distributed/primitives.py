@@ -100,10 +100,9 @@ TOKEN = np.zeros(1)
 
 def depend(ctx: ReverseContext) -> None:
     """Make a call depend on what is active in the calls round it: other ranks may send that."""
-    if ctx.outers:
-        outermost = ctx.outers[-1]
-        if isinstance(outermost, ReverseContext):
-            outermost.registry.activate(TOKEN)
+    reversed_ones = [c for c in ctx.outers if isinstance(c, ReverseContext) and c.is_reversed]
+    if reversed_ones:
+        reversed_ones[-1].registry.activate(TOKEN)
         ctx.find(TOKEN)
 
 
@@ -178,8 +177,18 @@ def start_receive_inside(ctx: Mode, link: Receiving, depth: int = 0) -> None:
     if isinstance(ctx, ForwardContext) and is_followed(link):
         ctx.keep_first()
         ctx.lower(start_receive, link, depth + 1)
-    else:
-        link.start(depth)
+        return
+    link.start(depth)
+    if isinstance(ctx, ReverseContext):
+        ctx.record((pull_start_receive, link))
+
+
+def pull_start_receive(entry: tuple[Any, ...]) -> None:
+    """Answer what the program has never waited for, so that nobody waits; it is an error."""
+    link = entry[1]
+    if not link.finished:
+        link.session.neglected = link
+        link.give(np.zeros_like(link.finish()))
 
 
 @contextual(finish_receive)

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpi4py import MPI
 
@@ -16,6 +16,9 @@ from mooncake_py.diagnostics.places import current_place
 from mooncake_py.distributed import channels
 from mooncake_py.distributed.channels import Channels, Traffic
 from mooncake_py.errors import MissingRuleError, RankError
+
+if TYPE_CHECKING:
+    from mooncake_py.distributed.links import Receiving
 
 __all__ = ["Session", "current", "over"]
 
@@ -49,6 +52,7 @@ class Session:
         self.open: dict[int, Any] = {}  # links that have begun
         self.pending: list[tuple[Any, Any]] = []  # sends of the way back, and what they send
         self.told: Fault | None = None
+        self.neglected: Receiving | None = None  # what was begun to be received, and not ended
 
     # Communicators.
 
@@ -121,6 +125,8 @@ class Session:
         for request, _ in self.pending:
             self.wait(request)
         self.pending.clear()
+        if self.neglected is not None:
+            self.neglected.close()
         self.wait(self.top.control.Ibarrier())
 
     def agree(self, error: BaseException) -> BaseException:

@@ -73,6 +73,7 @@ def forward_context(
         guard(base)
     else:
         base = new_context(checked, f, args, kwargs)
+    base.is_reversed = False
     ctx = ForwardContext(base, plain=checked is None)
     ctx.is_last = True
     guard(ctx)

@@ -28,6 +28,7 @@ class ReverseContext(InPlace):
 
     fuses = True  # expressions; tests compare with the general way
     tries_loops = True
+    is_reversed = True  # false below forward mode, for which it undoes writes only
     level = 0
     nesting = 1
     outers: Sequence[Mode] = ()
