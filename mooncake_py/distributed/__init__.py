@@ -5,7 +5,11 @@ and the adjoint of each communication communicates the other way.  ``value_and_g
 does it for gradients; :func:`over` is a block for all other derivatives.
 """
 
-from mooncake_py.distributed.session import over
 from mooncake_py.errors import RankError
+from mooncake_py.optional import import_optional
+
+import_optional("mpi4py", "mpi", __name__)
+
+from mooncake_py.distributed.session import over  # noqa: E402
 
 __all__ = ["RankError", "over"]

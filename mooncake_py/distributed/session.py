@@ -225,7 +225,7 @@ def over(comm: Any) -> Iterator[Session]:
     All ranks take the same derivatives, in the same order.  Messages do not pass the borders of
     the block: what is sent within is received within.
     """
-    comms = list(comm) if isinstance(comm, Iterable) else [comm]
+    comms = listed(comm)
     if _session.get() is not None:
         session = current()
         for each in comms:
@@ -244,6 +244,15 @@ def over(comm: Any) -> Iterator[Session]:
         raise raised from None
     finally:
         _session.reset(token)
+
+
+def listed(comm: Any) -> list[Any]:
+    """Return communicators as a list."""
+    comms = list(comm) if isinstance(comm, Iterable) else [comm]
+    for each in comms or [None]:
+        if not isinstance(each, MPI.Comm):
+            raise TypeError(f"comm must be an mpi4py.MPI.Comm or a list of them, not {each!r}")
+    return comms
 
 
 def described(error: BaseException) -> str:

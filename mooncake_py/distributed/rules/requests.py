@@ -7,6 +7,7 @@ from typing import Any
 
 from mpi4py import MPI
 
+from mooncake_py.diagnostics.places import current_place
 from mooncake_py.distributed.buffers import Message, message_of
 from mooncake_py.distributed.data import unpack
 from mooncake_py.distributed.links import Link
@@ -18,6 +19,7 @@ from mooncake_py.distributed.rules.messages import (
     begin_send,
     note_status,
 )
+from mooncake_py.errors import MissingRuleError
 from mooncake_py.rules.declare import overlay
 
 __all__ = ["Request", "request_of"]
@@ -65,8 +67,21 @@ def persistent_request(begin: Any, ending: Any, message: Any) -> PersistentReque
 
 
 @natively
+def require_own(request: Any) -> None:
+    """Raise if a request was not made within a derivative."""
+    if not isinstance(request, Request):
+        raise MissingRuleError(
+            "a request that was made outside the derivative is waited for within it",
+            where=current_place()[0],
+            why="what it receives comes from outside, and nobody would take its cotangent",
+            fix="begin and end the message within what is differentiated, or both outside",
+        )
+
+
+@natively
 def is_done(request: Any) -> bool:
     """Return whether a message has gone or come, without waiting."""
+    require_own(request)
     return request.link is None or request.link.is_done()
 
 
@@ -78,6 +93,7 @@ def fill(link: Any, message: Any, status: Any) -> None:
 
 def complete(request: Any, status: Any) -> Any:
     """Wait for a message; return the objects that it brought, if any."""
+    require_own(request)
     link = request.link
     result = None
     if link is not None:
