@@ -128,6 +128,8 @@ def main() -> int:
     site: Path = options.site
     files = sorted(site.rglob("index.html"))
     pages = options.pages or [f.parent.relative_to(site).as_posix() + "/" for f in files]
+    if not files:
+        parser.error(f"there are no pages in {site}")
     count = 0
     with served(site) as home, browser(path) as tab:
         for page in pages:
@@ -136,6 +138,7 @@ def main() -> int:
                 print(f"{page} {defect}")
             if options.pictures:
                 take_pictures(tab, home, page.removeprefix("./"), options.pictures)
+        tab.open(home)
         if not tab.evaluate(SEARCH):
             count += 1
             print("the search finds nothing")
