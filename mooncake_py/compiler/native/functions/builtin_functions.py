@@ -16,6 +16,7 @@ from mooncake_py.compiler.native.building.values import (
     Array,
     Cells,
     Dictionary,
+    Known,
     Number,
     Tuple,
     Unfit,
@@ -191,6 +192,8 @@ def length(b: Builder, args: Sequence[Value], given: Given) -> Value:
     (x,) = args
     if isinstance(x, Tuple | Dictionary):
         return Number(Const(len(x.items)), "int")
+    if isinstance(x, Known) and x.never_changes and type(x.value) in (tuple, str):
+        return Number(Const(len(x.value)), "int")
     a = x if isinstance(x, Cells) else array_of(b, x)
     if not a.shape:
         raise Unfit("len of an array without axes", b.place)

@@ -225,12 +225,24 @@ def flat_copy(b: Builder, args: Sequence[Value], given: Given) -> Value:
 
 
 def rolled(b: Builder, args: Sequence[Value], given: Given) -> Value:
-    """Read ``np.roll(a, shift, axis)``."""
+    """Read ``np.roll(a, shift, axis)``, along one axis after another."""
     value, shift, axis = arranged(b, args, given, "a shift axis")
     a = array_of(b, value)
-    if (axis is None and len(a.shape) != 1) or not isinstance(shift, Number) or shift.kind != INT:
-        raise Unfit("to roll a matrix, or along several axes", b.place)
-    (along,) = axes_in(b, axis, len(a.shape))
+    if axis is None and len(a.shape) != 1:
+        raise Unfit("to roll a matrix as if it were flat", b.place)
+    axes = axes_in(b, axis, len(a.shape))
+    shifts = shift.items if isinstance(shift, Tuple) else (shift,) * len(axes)
+    if not axes or len(shifts) != len(axes):
+        raise Unfit("to roll by several shifts along one axis", b.place)
+    for along, by in zip(axes, shifts, strict=True):
+        if not isinstance(by, Number) or by.kind != INT:
+            raise Unfit("to roll by what is no int", b.place)
+        a = rolled_along(b, a, by, along)
+    return a
+
+
+def rolled_along(b: Builder, a: Array, shift: Number, along: int) -> Array:
+    """Return an array, new, that is rolled along an axis."""
     n = a.shape[along]
     b.check("lt", ZERO, n)
     s = b.counted(Op("mod", (shift.e, n)))

@@ -22,6 +22,7 @@ from mooncake_py.compiler.native.building.values import (
     Unfit,
     Value,
 )
+from mooncake_py.compiler.native.functions import joining
 from mooncake_py.compiler.native.reading import lists
 from mooncake_py.compiler.native.reading.calls import CallReader
 from mooncake_py.compiler.native.reading.picked import is_same
@@ -29,6 +30,13 @@ from mooncake_py.compiler.native.regions.region import BOOL, INT, REAL
 from mooncake_py.overriding import override
 
 __all__ = ["MemoryWriter"]
+
+
+def has_only_numbers(value: Value) -> bool:
+    """Whether a value is a tuple of numbers; NumPy writes one row of arrays after another."""
+    return isinstance(value, Tuple) and all(
+        isinstance(item, Number) or has_only_numbers(item) for item in value.items
+    )
 
 
 class MemoryWriter(CallReader):
@@ -84,6 +92,8 @@ class MemoryWriter(CallReader):
             return
         if not isinstance(a, Array) or not a.base:
             raise Unfit("an assignment to an item of what is no array", b.place)
+        if has_only_numbers(value):
+            value = joining.made_of(b, value)
         parts = self.parts(index)
         mask = self.mask_of(a, parts)
         if mask is not None and not isinstance(value, Array):

@@ -62,6 +62,8 @@ COMPILED = [
     "np.cumsum(x)@y+np.cumprod(x+1)@y+np.sum(np.cumsum(B,axis=0)*B)+np.sum(B.cumsum(axis=1)**2)",
     "np.sum(np.diff(x)**2)+np.sum(np.diff(B)*B[:,1:])+np.sum(np.diff(B,axis=0)**3)",
     "np.sum(np.roll(x,1)*y)+np.roll(x,-3)@y+np.sum(np.roll(B,5,axis=0)*B)+np.roll(x,len(y)*2)@y",
+    "np.sum(np.roll(B,(1,-2),axis=(0,1))*B)+np.sum(np.roll(B,2,axis=(0,1))*B)",
+    "np.sum(np.roll(A,(1,len(x)+1),(-1,-1))*B[:,:1])+np.sum(np.roll(A,(3,),axis=(1,))*y)",
     "np.concatenate((x,y[1:],B[0]))@np.concatenate([y,x[:3],B[1]])",
     "np.sum(np.concatenate((A,B),axis=1)**2)+np.sum(np.vstack((x,A,y))**3)",
     "np.sum(np.stack((x,y),axis=1)*np.stack([y,x]).T)+np.sum(np.column_stack((x,A))**2)",
@@ -92,6 +94,9 @@ REFUSED = [
     "np.cumsum(A).sum()",
     "np.max(x>0)*x[0]",
     "np.diff(x,2).sum()",
+    "np.sum(np.roll(A,1)*A.T)",
+    "np.sum(np.roll(A,(1,2),axis=1)*A.T)",
+    "np.sum(np.roll(A,1,axis=())*A.T)",
 ]
 
 
@@ -133,4 +138,16 @@ def test_refused(text: str, tried: list[bool]) -> None:
 )
 def test_lengths_of_zero_have_the_derivative_of_their_rules(text: str, tried: list[bool]) -> None:
     check(text)
+    assert tried == [True]
+
+
+def test_len_of_names_that_never_change_is_known(tried: list[bool]) -> None:
+    names = ("north", "south", "east", "west")
+
+    def f(x):
+        return np.sum(np.zeros(len(names)) + x[: len(names)] ** 2) * len("text")
+
+    value, gradient = value_and_grad(f, compile=True)(ARGUMENTS[0].copy())
+    assert_allclose(value, f(ARGUMENTS[0]))
+    assert_allclose(gradient, 8.0 * ARGUMENTS[0])
     assert tried == [True]
