@@ -1,1 +1,1 @@
-"""What the engine does with a function, shown: its rewritten code, its rule, its tape, its cost."""
+"""Views of a function in the engine: its rewritten code, its rule, its tape and its cost."""

@@ -1,4 +1,4 @@
-"""What answers for the functions that a function calls by names that are known before it runs."""
+"""The rules of the functions that a function calls, as far as known before it runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NESTED = object()
 
 
 class CallMark(StrEnum):
-    """What a call does to a derivative, beside calls of functions with rules."""
+    """The kind of a call of a function without a rule."""
 
     DERIVED = ">"
     CONSTANT = "0"
@@ -30,7 +30,7 @@ class CallMark(StrEnum):
 
 
 class Callee(NamedTuple):
-    """A function that is called, as it is written, and where."""
+    """A called function, with its name in the source and its line."""
 
     line: int
     name: str
@@ -38,14 +38,14 @@ class Callee(NamedTuple):
 
 
 def callees(f: Any, derived: FunctionType) -> Iterator[Callee]:
-    """Yield the functions that are called by name, but for those with rules.
+    """Yield the functions without rules that are called by name.
 
     Parameters
     ----------
     f : callable
-        What the user asked about.
+        The user's function.
     derived : function
-        That whose source is derived for it.
+        The function whose source the engine derives for it.
     """
     node = locate(derived.__code__).node
     names = Names(f, derived, node)
@@ -57,7 +57,7 @@ def callees(f: Any, derived: FunctionType) -> Iterator[Callee]:
 
 
 def dotted(node: ast.expr) -> tuple[str, ...] | None:
-    """Return the parts of a name with dots, or None for another expression."""
+    """Return the parts of a dotted name, or None for another expression."""
     if isinstance(node, ast.Name):
         return (node.id,)
     if isinstance(node, ast.Attribute):
@@ -96,7 +96,7 @@ class Names:
         self.instance = code.co_varnames[:1] if self.owner is not None else ()
 
     def value(self, path: tuple[str, ...]) -> Any:
-        """Return what a name with dots stands for, or `UNKNOWN`."""
+        """Return the value of a dotted name, or `UNKNOWN`."""
         first, *rest = path
         if (first,) == self.instance and len(rest) == 1:
             found = inspect.getattr_static(self.owner, rest[0], UNKNOWN)
@@ -136,7 +136,7 @@ def nested(node: ast.AST) -> Iterator[str]:
 
 
 def owner_of(f: Any, derived: FunctionType) -> type | None:
-    """Return the class of what the first argument is, if that is an instance or the class."""
+    """Return the class if the first argument is an instance (`self`) or the class itself."""
     if isinstance(f, type):
         return f
     if isinstance(f, MethodType):

@@ -1,4 +1,4 @@
-"""The code of a function as the engine runs it, with the user's lines beside it."""
+"""The rewritten code of a function, with the user's lines as comments."""
 
 from __future__ import annotations
 
@@ -28,13 +28,12 @@ COMPARED: dict[str, type[ast.cmpop]] = {name: kind for kind, name in COMPARISONS
 
 
 def code_lines(derived: Derived) -> list[str]:
-    """Return the rewritten function as lines of text, to be read rather than run.
+    """Return the rewritten function as lines of text for readers.
 
-    The context is called ``C``.  ``C.fused(e)`` stands for an expression that is recorded as a
-    whole, ``C.fused_store(x[i], e)`` for one that is recorded together with the store, and
-    ``for i in C.fused_loop(range(n))`` for a loop that is one entry where it can be; its body is
-    shown as it runs where it cannot.  Where a statement was rewritten, the user's line stands
-    above it as a comment.
+    ``C`` is the context.  ``C.fused(e)`` marks an expression that may be one entry,
+    ``C.fused_store(x[i], e)`` one that may be one entry with the store, and ``for i in
+    C.fused_loop(range(n))`` a loop that may be one entry; the body shown is the one that runs if it
+    cannot.  A comment above a rewritten statement shows the user's line.
     """
     node = readable(derived)
     if isinstance(node, ast.Lambda):
@@ -46,14 +45,14 @@ def code_lines(derived: Derived) -> list[str]:
 
 
 def readable(derived: Derived) -> Any:
-    """Return the tree of the rewritten function with constants in place of their names."""
+    """Return the tree of the rewritten function with the values of constants."""
     return _Readable(derived.injected).visit(copied(derived.node))
 
 
 def quick_forms(derived: Derived) -> list[str]:
-    """Return the code that was generated so far for the fused expressions of a function.
+    """Return the code generated so far for the fused expressions of a function.
 
-    A form is for certain kinds of operands; it is made when these are first met.
+    Each form is generated for kinds of operands, when they first occur.
     """
     lines: list[str] = []
     for value in derived.injected.values():
@@ -71,7 +70,7 @@ def quick_forms(derived: Derived) -> list[str]:
 
 
 def copied(node: ast.AST) -> ast.AST:
-    """Return a copy of a tree, which may be changed."""
+    """Return a copy of a tree that the caller may change."""
     changes = {
         name: [copied(v) if isinstance(v, ast.AST) else v for v in value]
         if isinstance(value, list)
@@ -84,7 +83,7 @@ def copied(node: ast.AST) -> ast.AST:
 
 
 class _Readable(ast.NodeTransformer):
-    """Puts constants in place of the names that stand for them."""
+    """Transformer that replaces the names of constants by their values."""
 
     def __init__(self, injected: dict[str, Any]) -> None:
         self.injected = injected
@@ -114,7 +113,7 @@ class _Readable(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_If(self, node: ast.If) -> Any:
-        """Show a loop that is tried as a whole as it stands."""
+        """Print a loop that is tried as a whole in its original form."""
         left = node.test.left if isinstance(node.test, ast.Compare) else None
         if not isinstance(left, ast.Attribute) or not self.is_of_loop(left.value, "result"):
             return self.generic_visit(node)
@@ -132,7 +131,7 @@ class _Readable(ast.NodeTransformer):
         return None if self.is_of_loop(node.targets[0], "result") else self.generic_visit(node)
 
     def is_of_loop(self, node: ast.AST, part: str) -> bool:
-        """Return whether a name is one that serves the trial of a loop."""
+        """Return whether a name belongs to the trial of a loop."""
         return isinstance(node, ast.Name) and node.id.startswith(PREFIX + part)
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
@@ -193,7 +192,7 @@ def expression_of(e: Expr, functions: list[ast.expr], operands: list[ast.expr]) 
 
 
 def operand_of(part: Part, values: list[ast.expr], functions: list[ast.expr]) -> ast.expr:
-    """Return the expression for a value that is passed, or for what is read among them."""
+    """Return the expression for a passed value, or for a value that is read from one."""
     if isinstance(part, int):
         return values[part]
     base, index = part[:2]
@@ -229,7 +228,7 @@ def as_index(node: ast.expr) -> ast.expr:
 
 
 class _Lines:
-    """Writes statements as text, the user's lines above those that differ from them."""
+    """Printer of statements, with the user's lines above those that differ."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -266,7 +265,7 @@ def is_docstring(node: ast.AST) -> bool:
 
 
 def source_comment(file: str, node: Any, text: str, indent: str) -> Iterator[str]:
-    """Yield the user's line of a node as a comment, unless it reads as the text does."""
+    """Yield the user's line of a node as a comment, unless it equals the text."""
     line = linecache.getline(file, node.lineno).strip()
     if line and line.partition("  #")[0].rstrip() != text:
         yield f"{indent}# {node.lineno}: {line}"

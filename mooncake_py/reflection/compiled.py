@@ -1,4 +1,4 @@
-"""What was compiled of a function, in words."""
+"""A report of the compiled functions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["compiled_lines"]
 
 
 def compiled_lines(functions: Iterable[Callable[..., Any]]) -> list[str]:
-    """Return lines that say which functions were compiled so far, none if none are to be."""
+    """Return lines that list the functions compiled so far; empty without compilation."""
     if not compiles():
         return []
     # Only where functions are compiled.

@@ -1,4 +1,4 @@
-"""The source of a function with marks that say how its lines run."""
+"""The source of a function with marks that show how its lines run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CALLS = {
 
 
 def marked_lines(f: Any, derived: FunctionType) -> list[str]:
-    """Return the lines of the function that is derived for `f`, and what their marks mean."""
+    """Return the marked lines of the function that is derived for `f`, and a legend."""
     code = derived.__code__
     marks = line_marks(code, derived.__globals__)
     calls = sorted(callees(f, derived), key=lambda call: call.line)
@@ -63,7 +63,7 @@ def numbered_source(derived: FunctionType) -> Iterator[tuple[int, str]]:
 
 
 def legend(marks: set[Mark], calls: list[Callee]) -> Iterator[str]:
-    """Yield what the marks mean that occur, and which functions are called."""
+    """Yield the meanings of the marks, and the called functions."""
     yield from (text for mark, text in LEGEND.items() if mark in marks)
     for mark, text in CALLS.items():
         names = dict.fromkeys(call.name for call in calls if call.mark is mark)

@@ -1,4 +1,4 @@
-"""How each line of a function runs: as a part of one entry, or one operation after another."""
+"""Marks for the lines of a function: recorded as one entry, or operation by operation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SILENT = {
 
 
 class Mark(StrEnum):
-    """How a line runs."""
+    """The way in which a line runs."""
 
     LOOP = "["
     IN_LOOP = "|"
@@ -38,7 +38,7 @@ class Mark(StrEnum):
 
 
 class Operation(NamedTuple):
-    """A call of the context, and the line of the statement that it is part of."""
+    """A call of the context, and the line of its statement."""
 
     line: int
     name: str
@@ -101,7 +101,7 @@ def last_line(node: ast.stmt | ast.Lambda) -> int:
 
 
 def operations(node: ast.AST, line: int) -> Iterator[Operation]:
-    """Yield the calls of the context, but for those to which a trial falls back."""
+    """Yield the calls of the context, except those to which a trial falls back."""
     line = node.lineno if isinstance(node, ast.stmt) else line
     match node:
         case ast.Attribute(value=ast.Name(id="C"), attr=name):

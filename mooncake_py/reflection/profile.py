@@ -1,8 +1,8 @@
-"""Where the time of a gradient goes and what it keeps, by the lines of the user's source.
+"""Time and memory of a gradient, by the lines of the user's source.
 
-Forward, the interpreter tells of each line that rewritten code begins (`sys.settrace`), and the
-time until the next one belongs to it, with all that the engine does there.  Backward, each entry
-of the tape is timed, and belongs to the line that recorded it.
+In the forward pass, the interpreter reports each line that rewritten code begins (`sys.settrace`);
+the time until the next line counts for it, including that of the engine.  In the reverse pass, the
+time of each entry counts for the line that recorded it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Line = tuple[str, int]
 
 @dataclass
 class LineProfile:
-    """What one line of the user's source costs.
+    """The cost of one line of the user's source.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class LineProfile:
     entries : int
         On the tape.
     saved_bytes : int
-        Kept from the forward pass to the reverse pass.
+        Bytes kept from the forward pass to the reverse pass.
     """
 
     file: str
@@ -64,16 +64,16 @@ class LineProfile:
 
 @dataclass(frozen=True)
 class GradientProfile:
-    """The cost of a gradient; its text is a table, the costliest lines first.
+    """The cost of a gradient; its text is a table, with the most expensive lines first.
 
     Attributes
     ----------
     lines : list of LineProfile
-        The lines that cost anything, in falling order of time.
+        The lines, in descending order of time.
     value : number
-        Of the function.
+        The value of the function.
     compiled : list of str
-        What was compiled, and what was not; empty without compilation.
+        The functions that were compiled, and those that were not; empty without compilation.
     """
 
     lines: list[LineProfile]
@@ -119,7 +119,7 @@ def figures(costs: LineProfile | GradientProfile) -> tuple[str, str, str, str]:
 
 
 def profile(f: Callable[..., Any], args: Any, kwargs: Any) -> GradientProfile:
-    """Measure a gradient with respect to all arguments; everything is restored afterwards."""
+    """Measure a gradient with respect to all arguments, and restore everything."""
     once(f, args, kwargs, ProfileContext())  # derives what is called, makes the fused forms
     ctx = ProfileContext()
     value = once(f, args, kwargs, ctx)
@@ -160,7 +160,7 @@ class ProfileContext(WatchedContext):
         self.codes: list[CodeType] = []  # ids must not be reused
 
     def at(self, line: Line) -> LineProfile:
-        """Return what is known of a line."""
+        """Return the profile of a line."""
         found = self.lines.get(line)
         if found is None:
             source = linecache.getline(*line).strip()
@@ -249,12 +249,12 @@ class ProfileContext(WatchedContext):
                     line.reverse += perf_counter() - before
 
     def line_of(self, note: Any) -> LineProfile | None:
-        """Return the line that has recorded an entry, the first one where no line was running."""
+        """Return the line that recorded an entry, or the first line if no line was running."""
         where = place_at(note.position)
         line = self.first if where is None else (where.file, where.line)
         return None if line is None else self.at(line)
 
 
 def is_followed(code: CodeType) -> bool:
-    """Return whether code is rewritten, and the user's."""
+    """Return whether code is rewritten user code."""
     return is_rewritten(code) and not is_library(code.co_filename)

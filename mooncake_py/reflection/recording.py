@@ -1,4 +1,4 @@
-"""A reverse-mode call that remembers, beside the tape, where each entry comes from."""
+"""A reverse-mode call that also records the origin of each entry of its tape."""
 
 from __future__ import annotations
 
@@ -29,18 +29,19 @@ __all__ = ["Note", "WatchedContext", "running"]
 
 @dataclass(slots=True)
 class Note:
-    """What is known of a tape entry beside it.
+    """The origin and the memory of a tape entry.
 
     Attributes
     ----------
     position : Position or None
-        In the user's code; None outside of it, as where the outermost function runs compiled.
+        Position in the user's code; None outside of it, for example if the outermost function runs
+        compiled.
     shape : tuple or None
-        Of the array that was computed or changed; None for a number, or for no array.
+        Shape of the computed or changed array; None for a number, or without an array.
     saved : list of (shape, dtype)
         The arrays that the entry keeps.
     nbytes : int
-        Their bytes, if no earlier entry keeps the same memory and the caller does not hold it.
+        Bytes of these arrays that no earlier entry keeps and the caller does not hold.
     """
 
     position: Position | None
@@ -67,7 +68,7 @@ class WatchedContext(ReverseContext):
         return super().call_function(f, args, kwargs)
 
     def record_with_note(self, entry: tuple[Any, ...]) -> None:
-        """Put an entry on the tape, and a note beside it."""
+        """Append an entry to the tape, with a note."""
         del self.notes[len(self.tape) :]  # entries may have been taken back
         self.plainly(entry)
         self.notes.append(self.note(entry))
@@ -80,7 +81,7 @@ class WatchedContext(ReverseContext):
             notes[-1], notes[-2] = notes[-2], notes[-1]
 
     def note(self, entry: tuple[Any, ...]) -> Note:
-        """Return what is to be known of an entry."""
+        """Return the note of an entry."""
         saved, nbytes = [], 0
         for a in arrays_in(entry[1:], set()):
             saved.append((a.shape, a.dtype))
@@ -97,14 +98,14 @@ class WatchedContext(ReverseContext):
         return Note(positions_running(3)[0], shape_of(entry), saved, nbytes)
 
     def hold(self, value: Any) -> None:
-        """Take memory as accounted for that the caller holds anyway."""
+        """Exclude memory that the caller holds."""
         for a in arrays_in(value, set()):
             block = owner(a)
             self.held[id(block)] = block
 
 
 def shape_of(entry: tuple[Any, ...]) -> tuple[int, ...] | None:
-    """Return the shape of what an entry computed or changed."""
+    """Return the shape of the array that an entry computed or changed."""
     first = entry[1] if len(entry) > 1 else None
     if isinstance(first, ndarray):
         return first.shape
@@ -114,7 +115,7 @@ def shape_of(entry: tuple[Any, ...]) -> tuple[int, ...] | None:
 
 @contextmanager
 def running(ctx: WatchedContext, f: Callable[..., Any], args: Any, kwargs: Any) -> Iterator[Any]:
-    """Run a function forward on active arguments; afterwards everything is as it was before."""
+    """Run a function forward on active arguments, and restore everything afterwards."""
     with limits_raised(), Lifter(ctx) as lifter, guarded(ctx):
         ctx.hold((list(args), kwargs))
         args = [lifter.visit(a)[0] for a in args]

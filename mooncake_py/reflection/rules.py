@@ -1,4 +1,4 @@
-"""Which rule answers for a function, and where it was declared."""
+"""The rule of a function, and where it was declared."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ COMPILED = "compiled, without a rule: runs on constants, and is refused else"
 
 @dataclass(frozen=True)
 class RuleUse:
-    """How a function is differentiated.
+    """The way in which a function is differentiated.
 
     Attributes
     ----------
     name : str
-        Of the function.
+        Name of the function.
     kind : str
-        What answers for it, in words.
+        Description of the kind of rule.
     where : Location or None
-        Where the rule was declared, or the source that is derived begins.
+        Where the rule was declared, or where the derived source begins.
     rule : Rule or None
-        What was declared.
+        The declared rule.
     derived : function or None
-        The Python function whose source is derived.
+        The Python function whose source the engine derives.
     """
 
     name: str
@@ -54,7 +54,7 @@ class RuleUse:
 
 
 def place(where: Location) -> str:
-    """Return file and line, the file from the working directory on if it is there."""
+    """Return file and line; the file is relative to the working directory if possible."""
     file = where.file
     if file.startswith(os.getcwd() + os.sep):
         file = os.path.relpath(file)
@@ -62,7 +62,7 @@ def place(where: Location) -> str:
 
 
 def rule_in_use(f: Any) -> RuleUse:
-    """Return what answers for a function, looked up as a call would."""
+    """Return the rule of a function that a call would use."""
     name = function_name(f)
     block = local.current()
     rule = registry.find(f)
@@ -82,7 +82,7 @@ def rule_in_use(f: Any) -> RuleUse:
 
 
 def unregistered(name: str, f: Any) -> RuleUse:
-    """Return what answers for a function without a rule."""
+    """Return how a function without a rule is differentiated."""
     t = type(f)
     if t is MethodType:
         return renamed(name, rule_in_use(f.__func__))
@@ -109,7 +109,7 @@ def unregistered(name: str, f: Any) -> RuleUse:
 
 
 def method_of(name: str, f: Any) -> RuleUse:
-    """Return what answers for a compiled method that is bound."""
+    """Return the rule of a bound compiled method."""
     receiver = f.__self__
     descriptor = getattr(type(receiver), f.__name__, None)
     if descriptor in handlers().general:
@@ -122,7 +122,7 @@ def method_of(name: str, f: Any) -> RuleUse:
 
 
 def derived_from(name: str, f: Any) -> RuleUse:
-    """Return what says that the source of a function is derived."""
+    """Return the record of a function whose source is derived."""
     return RuleUse(name, "derived from its source", definition_of(f), derived=f)
 
 

@@ -53,17 +53,17 @@ class TapeEntry:
     Attributes
     ----------
     where : Location or None
-        In the user's source; where the function as a whole is one operation, its definition.
+        Position in the user's source; the definition, if the whole function is one operation.
     source : str
-        The expression or statement there.
+        The expression or statement at this position.
     operation : str
-        What was recorded.
+        The recorded operation.
     shape : tuple or None
-        Of the array that was computed or changed.
+        Shape of the array that was computed or changed.
     saved : list of (shape, dtype)
         The arrays that the entry keeps.
     nbytes : int
-        Bytes that would be free if this entry and all later ones were not there.
+        Bytes that dropping this entry and all later ones would free.
     """
 
     where: Location | None
@@ -82,7 +82,7 @@ class TapeRecord:
     ----------
     entries : list of TapeEntry
     compiled : list of str
-        Which functions were compiled, and which were not; empty without compilation.
+        The functions that were compiled, and those that were not; empty without compilation.
     """
 
     entries: list[TapeEntry]
@@ -129,7 +129,7 @@ def table(rows: list[tuple[str, ...]], right: set[int]) -> str:
 
 
 def record_tape(f: Callable[..., Any], args: Any, kwargs: Any) -> TapeRecord:
-    """Run a function forward and return what is recorded; all is restored afterwards."""
+    """Run a function forward, return its tape, and restore everything."""
     ctx = WatchedContext()
     with running(ctx, f, args, kwargs):
         pairs = list(zip(ctx.tape, ctx.notes, strict=True))[ctx.lifted :]
@@ -139,14 +139,14 @@ def record_tape(f: Callable[..., Any], args: Any, kwargs: Any) -> TapeRecord:
 
 
 def described(entry: tuple[Any, ...], note: Note, whole: Location | None) -> TapeEntry:
-    """Return an entry as it is shown; the place of one outside of the user's code is given."""
+    """Return an entry for display, with a default place for one outside of the user's code."""
     where = whole if note.position is None else place_at(note.position)
     saved = note.saved if entry[0] is not undo_assign else note.saved[1:]
     return TapeEntry(where, source_at(where), operation_of(entry), note.shape, saved, note.nbytes)
 
 
 def operation_of(entry: tuple[Any, ...]) -> str:
-    """Return the name of what an entry records."""
+    """Return the name of the recorded operation."""
     rule = next((part for part in entry if isinstance(part, Rule)), None)
     name: str = entry[0].__name__
     operation: str = OPERATIONS.get(name, name)

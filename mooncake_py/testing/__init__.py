@@ -1,4 +1,4 @@
-"""Checkers for rules and tangents, for use in tests of your own."""
+"""Checkers for rules and tangents, for use in your own tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One call of a function whose rule is checked: function, arguments and the rule."""
+"""One call at which a rule is checked: function, arguments and the rule."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ Rule = Callable[..., tuple[Any, Callable[..., Any]]]
 
 @dataclass(frozen=True)
 class Inputs:
-    """The function, its positional and its keyword arguments: what one call can change."""
+    """The function and its positional and keyword arguments, which one call can change."""
 
     values: tuple[Any, ...]
     kwargs: dict[str, Any]
 
     def call(self) -> Any:
-        """Call the function; floating-point warnings are silent, as differences provoke them.
+        """Call the function, without floating-point warnings, which differences may cause.
 
-        Of a jitted function that has no rule it is the Python, which is what is derived.
+        For a jitted function without a rule, call its Python function, which the engine derives.
         """
         f, *args = self.values
         with np.errstate(all="ignore"):
@@ -39,13 +39,13 @@ class Inputs:
             return f(*args, **self.kwargs)
 
     def copy(self, convert: Convert | None = None, *, keep_views: bool = True) -> Inputs:
-        """Copy all of it jointly; see :func:`copy_jointly`."""
+        """Copy all inputs jointly; see :func:`copy_jointly`."""
         pair = (self.values, self.kwargs)
         values, kwargs = copy_jointly(pair, convert, keep_views=keep_views)
         return Inputs(values, kwargs)
 
     def moved(self, step: Any) -> Inputs:
-        """Return the inputs displaced by a tangent; a function with a rule stays the same."""
+        """Return the inputs displaced by a tangent; a function with a rule is not displaced."""
         function, *arguments = add_to_primal(self.values, step)
         if registry.find(self.values[0]) is not None:
             function = self.values[0]
@@ -64,18 +64,18 @@ class Case:
     Attributes
     ----------
     inputs : Inputs
-        Never passed to the rule or the function: each call gets a joint copy.
+        The inputs, of which each call gets a joint copy.
     rule : callable
-        The rule, one object for all runs.
+        The rule, the same object for all runs.
     name : str
-        How messages name the function.
+        Name of the function in messages.
     variant : str
-        How messages name the change made to the arguments, empty for none.
+        Description of the change of the arguments in messages, empty for none.
     seed : int
-        For the random tangents and cotangents; the same in every run.
+        Seed of the random tangents and cotangents, the same in every run.
     by_hand : bool
-        Whether the rule is written by hand.  Such a rule gets fdata in which each element has
-        memory of its own, as ``d[...] += g`` cannot add up what falls into one cell.
+        Whether the rule is written by hand.  Its fdata then have separate memory for each element,
+        because ``d[...] += g`` cannot sum contributions to one cell.
     """
 
     inputs: Inputs
@@ -91,7 +91,7 @@ class Case:
         return f"{self.name} ({self.variant})" if self.variant else self.name
 
     def differentiated(self, inputs: Inputs) -> Inputs:
-        """Return the inputs as their fdata see them."""
+        """Return the inputs in the form that their fdata match."""
         if not self.by_hand or not any(repeats_cells(value) for value in inputs.values):
             return inputs
         values = (value.copy() if repeats_cells(value) else value for value in inputs.values)
@@ -107,7 +107,7 @@ class Case:
 
 
 def repeats_cells(value: Any) -> bool:
-    """Return whether `value` is an array of which several elements are one cell of memory."""
+    """Return whether `value` is an array with several elements in one cell of memory."""
     return (
         isinstance(value, np.ndarray)
         and not value.flags.forc

@@ -1,4 +1,4 @@
-"""Calls at which rules are checked, to be parametrized over."""
+"""Calls at which rules are checked, for parametrized tests."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ class RuleCase:
     function : callable
         The function whose rule is checked.
     args, kwargs : tuple, dict
-        Its arguments; a check works on copies.
+        The arguments; a check copies them.
     label : str
-        Tells apart the cases of one function; by default the types and shapes of the arguments.
+        Label that distinguishes the cases of one function; by default the types and shapes of the
+        arguments.
     options : dict
         Further keyword arguments of `test_rule`.
     """
@@ -51,14 +52,14 @@ class RuleCase:
 
 
 def rule_cases(*calls: RuleCase | tuple[Any, ...], **options: Any) -> list[RuleCase]:
-    """Return cases to parametrize a test over, with names that say what is called with what.
+    """Return cases for a parametrized test, named by function and arguments.
 
     Parameters
     ----------
     *calls : tuple or RuleCase
         A function and its arguments, ``(f, *args)``.
     **options
-        For `test_rule`, in all of them; those of a `RuleCase` of yours come first.
+        Options of `test_rule` for all cases; those of a `RuleCase` have precedence.
 
     Examples
     --------

@@ -126,14 +126,14 @@ def check_rule(
 
 
 def _accepted(variant: Variant, declared: Any, reference: Reference) -> Reference | None:
-    """Return what the function does with a variant; None if the rule is not for it."""
+    """Return the reference results of a variant; None if the rule does not support it."""
     return accept(variant.inputs, reference) if is_within(declared, variant.inputs) else None
 
 
 def _silenced(
     case: Case, declared: Any, reference: Reference, options: Options
 ) -> Iterator[Variant]:
-    """Yield the variants that options leave out, and at which the rule is wrong."""
+    """Yield the variants that options leave out, but at which the rule is wrong."""
     every = replace(options, layouts=not options.layouts, dtypes=not options.dtypes, aliasing=False)
     for variant in _variants(case, every):
         accepted = None if variant.option == "shapes" else _accepted(variant, declared, reference)

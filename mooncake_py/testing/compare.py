@@ -14,7 +14,7 @@ __all__ = ["Mismatch", "compare", "first_change", "freeze", "is_zero", "largest_
 
 
 class Mismatch(NamedTuple):
-    """Where two values differ, and how."""
+    """The position and the kind of a difference between two values."""
 
     path: str
     expected: Any
@@ -31,7 +31,7 @@ def compare(expected: Any, got: Any, path: str, *, ulps: float = 256.0) -> Misma
 
 
 class _Comparison:
-    """A comparison in lock-step; pairs of containers that were met before are not entered."""
+    """A comparison in lock-step that visits each pair of containers once."""
 
     def __init__(self, ulps: float) -> None:
         self.ulps = ulps
@@ -117,7 +117,7 @@ def _signature(value: Any) -> tuple[Any, ...]:
 
 
 def first_change(before: State, roots: Iterable[Part]) -> Mismatch | None:
-    """Return the first part whose state is not what :func:`freeze` recorded, or None."""
+    """Return the first part whose state differs from the record of :func:`freeze`, or None."""
     after = freeze(roots)
     for (path, old), (other_path, new) in zip(before, after, strict=False):
         if path != other_path:

@@ -1,4 +1,4 @@
-"""Checks with one array argument constant: it carries `NoFData()` in place of its fdata."""
+"""Checks with one constant array argument, which has `NoFData()` in place of its fdata."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["check_constants"]
 
 
 def check_constants(case: Case, reference: Reference, derivatives: DerivativeTest | None) -> None:
-    """Run the rule with each array argument constant in turn; the others' cotangents stay right.
+    """Check the cotangents of the others with each array argument constant in turn.
 
-    Arguments that the function changes are left out: what is written into them may be active.
+    Arguments that the function changes are left out, because written values may be active.
     """
     for i, value in enumerate(case.inputs.values):
         is_array = isinstance(value, np.ndarray) and is_inexact(value)

@@ -1,4 +1,4 @@
-"""One forward and one reverse pass of a rule, with everything the checks look at."""
+"""One forward and one reverse pass of a rule, with all data that the checks need."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ __all__ = ["Cycle", "zero_fdata"]
 
 
 def zero_fdata(values: tuple[Any, ...]) -> list[Any]:
-    """Return zero fdata for several values, sharing memory as the values do."""
+    """Return zero fdata for several values, which share memory as the values do."""
     tangents = zero_tangent(values)
     return [fdata(t) for t in split_tangent(tangents, len(values))]
 
 
 def split_tangent(tangents: Any, count: int) -> tuple[Any, ...]:
-    """Return the parts of the tangent of a tuple, also if that is NoTangent as a whole."""
+    """Return the parts of the tangent of a tuple, also if the tangent is NoTangent."""
     return (NoTangent(),) * count if isinstance(tangents, NoTangent) else tuple(tangents)
 
 
@@ -54,16 +54,16 @@ class Cycle:
     inputs : Inputs
         The primals given to the rule.
     fdata : list
-        What was given as fdata, the function's first.
+        The fdata passed to the rule, those of the function first.
     output : CoDual
-        What the forward pass returned.
+        The result of the forward pass.
     before : list
         State of the inputs before the call, bit for bit.
     exit_cotangents : tuple
-        Copy of the fdata of the inputs, the fdata and the rdata of the output as they were when
-        the pullback was called.
+        Copies of the fdata of the inputs and of the fdata and rdata of the output at the call of
+        the pullback.
     rdata : tuple
-        What the pullback returned.
+        The result of the pullback.
     """
 
     def __init__(self, case: Case, constant: int | None = None) -> None:
@@ -113,8 +113,8 @@ class Cycle:
     def seed(self, positions: set[int]) -> None:
         """Add random cotangents to the output and to the fdata of some inputs.
 
-        They are drawn in the same order whatever the positions, so that runs with fewer seeds
-        get the same numbers where they have any.
+        The order of drawing does not depend on the positions, so that runs with fewer seeds get the
+        same numbers.
         """
         rng = self.case.rng(0)
         y = randn_tangent(rng, self.output.primal)
@@ -142,9 +142,9 @@ class Cycle:
         self.rdata = self.call_pullback()
 
     def call_pullback(self) -> tuple[Any, ...]:
-        """Call the pullback; an exception of the rule becomes a failure.
+        """Call the pullback, and turn an exception of the rule into a failure.
 
-        That it cannot run twice, or that a derivative does not exist, passes as it is.
+        Errors for a second run, or for a missing derivative, pass unchanged.
         """
         try:
             result = self.pullback(self.dy)
@@ -165,10 +165,10 @@ class Cycle:
         )
 
     def rewind(self) -> bool:
-        """Put arrays back to what they were when the pullback was called.
+        """Restore the contents that arrays had at the call of the pullback.
 
-        Returns False, with nothing done, if the inputs or their fdata are more than arrays,
-        numbers and tuples of them, or were when the pullback was called.
+        Return False, and do nothing, if the inputs or their fdata are or were not arrays, numbers,
+        or tuples of these.
         """
         now = (self.inputs.values, self.fdata, self.output.fdata)
         values = [value for _, value in self.inputs.roots()]
@@ -209,6 +209,6 @@ def _plain(value: Any) -> bool:
 
 
 def add_fdata(shadow: Any, delta: Any) -> None:
-    """Increment fdata in place, where there is any."""
+    """Increment fdata in place, if there are any."""
     if not holds_nothing(shadow) and not holds_nothing(delta):
         increment(shadow, delta)

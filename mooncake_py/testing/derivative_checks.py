@@ -34,7 +34,7 @@ _DEFAULT_RTOL = {2: 5e-2, 4: 1e-3}
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far a cotangent may be from finite differences: ``atol + rtol * magnitude``."""
+    """The tolerance for finite differences: ``atol + rtol * magnitude``."""
 
     rtol: float
     atol: float
@@ -52,9 +52,9 @@ class Tolerance:
         rtol : float or None
             The user's choice; None for the default of the precision.
         atol : float
-            Added as it is.
+            The absolute tolerance.
         differences_rounded : bool
-            True if the differences are taken in that precision too, which costs two thirds of it.
+            True if the differences use that precision too, which costs two thirds of its digits.
         """
         unit = min((component_bytes(part) for _, part in walk_all([("", values)])), default=8)
         if rtol is None:
@@ -73,9 +73,9 @@ def component_bytes(value: Any) -> int:
 
 
 def promoted(inputs: Inputs) -> Inputs | None:
-    """Return a copy in which half and single precision have become double, or None.
+    """Return a copy with half and single precision promoted to double, or None.
 
-    None if nothing is to be promoted, or if the function does not take the result.
+    None if there is nothing to promote, or if the function rejects the result.
     """
     if all(component_bytes(part) >= 8 for _, part in walk_all(inputs.roots())):
         return None
@@ -96,14 +96,14 @@ def _to_double(value: Any) -> Any:
 
 
 class DerivativeTest:
-    """Directions at one point, and the comparison of cycles with the differences along them.
+    """Directions at one point, along which cycles are compared with finite differences.
 
     Parameters
     ----------
     case : Case
         The rule and the point.
     reference : Reference
-        What the function does there.
+        The results of the function there.
     directions : int
         Number of random directions for each input.
     rtol, atol : float or None
@@ -140,7 +140,7 @@ class DerivativeTest:
         check, hint : str
             For the message.
         skip : iterable of str
-            Names of directions that are left out.
+            Names of directions to leave out.
         """
         noise = _NOISE * self.result_size * _square_norm(cycle)
         for direction, name in self.directions:

@@ -1,4 +1,4 @@
-"""Checks of what a rule declares: dtypes and layouts, and the arguments that are changed."""
+"""Checks of the declaration of a rule: dtypes, layouts and changed arguments."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ PURE = (ElementwiseRule, LinearRule, BilinearRule, VjpRule, ZeroDerivativeRule)
 
 
 def is_within(rule: Rule | None, inputs: Inputs) -> bool:
-    """Return whether a rule is declared for some inputs."""
+    """Return whether the declaration of a rule includes some inputs."""
     return why_outside(rule, inputs) is None
 
 
 def why_outside(rule: Rule | None, inputs: Inputs) -> str | None:
-    """Return which argument a rule is not declared for, or None."""
+    """Return the argument that the declaration of a rule excludes, or None."""
     if type(rule) is not RestrictedRule:
         return None
     return misfit(rule.domain, inputs.values[1:], inputs.kwargs)
 
 
 def check_domain(case: Case, rule: Rule | None) -> None:
-    """Check that the arguments given are such that the rule is declared for."""
+    """Check that the declaration of the rule includes the arguments."""
     found = why_outside(rule, case.inputs)
     if found is not None:
         assert isinstance(rule, RestrictedRule)
@@ -54,7 +54,7 @@ def check_domain(case: Case, rule: Rule | None) -> None:
 
 
 def check_mutates(case: Case, rule: Rule | None, reference: Reference) -> None:
-    """Check that a rule declares what its function changes."""
+    """Check that a rule declares the arguments that its function changes."""
     inner = rule.rule if isinstance(rule, RestrictedRule) else rule
     if inner is None or not inner.by_user:
         return

@@ -1,4 +1,4 @@
-"""What a failed check says."""
+"""The messages of failed checks."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def failure(
     path : str
         The argument, or the place inside it, such as ``args[1]['w']``.
     expected, got : object
-        Shown on lines of their own.
+        Shown on separate lines.
     details : str
-        More lines, such as the ladder of finite differences.
+        Further lines, such as the ladder of finite differences.
     hint : str
-        The likely cause and what to do.
+        The likely cause and the remedy.
     """
     place = f" at {path}" if path else ""
     lines = [f"expected: {show(expected)}", f"got:      {show(got)}"]

@@ -41,7 +41,7 @@ class Direction:
     inputs : Inputs
         The point; it is copied for each evaluation.
     tangents : tuple
-        One tangent for each input, the function first.
+        One tangent for each input, that of the function first.
     size : float
         Size of the inputs along the direction; steps are relative to it.
     """
@@ -75,7 +75,7 @@ class Direction:
         return y, moved.values
 
     def prefer(self, step: float) -> None:
-        """Try `step` first from now on."""
+        """Try `step` first in later calls."""
         self.steps.remove(step)
         self.steps.insert(0, step)
 
@@ -84,8 +84,8 @@ class Direction:
     ) -> Iterator[tuple[float, Estimate]]:
         """Yield estimates of ``pair(dy, dxs)`` per unit of the direction, with their steps.
 
-        Each step gives one, and with each neighbour ten times larger or smaller that was
-        computed before a Richardson extrapolation, which cancels the leading error.
+        Each step gives one estimate.  Two steps with the ratio 10 also give a Richardson
+        extrapolation, which cancels the leading error.
         """
         known: dict[int, Estimate] = {}
         for step in self.steps:
@@ -115,7 +115,7 @@ class Direction:
 
 
 def _extrapolate(coarse: Estimate, fine: Estimate) -> Estimate:
-    """Combine central differences with steps h and h/10, whose errors are as 100 to 1."""
+    """Combine central differences with steps h and h/10, whose errors have the ratio 100."""
     value = (100 * fine.value - coarse.value) / 99
     return Estimate(f"{coarse.label} and {fine.label}", value, fine.magnitude)
 

@@ -1,4 +1,4 @@
-"""Checks of the forward pass: it does what the function does, and prepares the fdata."""
+"""Checks of the forward pass: its effects equal those of the function, and fdata are zero."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Reference", "check_forward"]
 
 @dataclass(frozen=True)
 class Reference:
-    """What the function itself does: its output, its inputs afterwards, which of them changed."""
+    """The results of the function itself: its output, its inputs afterwards, and which changed."""
 
     output: Any
     inputs: Inputs
@@ -45,7 +45,7 @@ class Reference:
 
 
 def check_forward(case: Case, reference: Reference, cycle: Cycle) -> None:
-    """Run all checks of the forward pass on a cycle that has no seeds yet."""
+    """Run all checks of the forward pass on a cycle without seeds."""
     check_output(case, reference, cycle)
     check_inputs_after(case, reference, cycle)
     check_sharing(case, reference, cycle)
@@ -55,7 +55,7 @@ def check_forward(case: Case, reference: Reference, cycle: Cycle) -> None:
 
 
 def check_output(case: Case, reference: Reference, cycle: Cycle) -> None:
-    """Check that the rule returns what the function returns: value, type, dtype and shape."""
+    """Check that the rule returns the output of the function: value, type, dtype and shape."""
     mismatch = compare(reference.output, cycle.output.primal, "output")
     if mismatch is not None:
         raise failure(
@@ -87,7 +87,7 @@ def check_inputs_after(case: Case, reference: Reference, cycle: Cycle) -> None:
 
 
 def check_sharing(case: Case, reference: Reference, cycle: Cycle) -> None:
-    """Check that the output shares objects and memory with the inputs as the function's does."""
+    """Check that the output shares objects and memory with the inputs as that of the function."""
     links = shared_parts([*cycle.inputs.roots(), ("output", cycle.output.primal)])
     for link in reference.links:
         if link not in links:

@@ -1,4 +1,4 @@
-"""Checks of a forward rule that is written by hand, run by itself on Duals."""
+"""Checks of a hand-written forward rule, which runs alone on Duals."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def check_frule(case: Case, cycle: Cycle, reference: Reference, atol: float) -> 
 
 
 def forward_rule(case: Case) -> Any:
-    """Return the forward rule that is for the arguments of a case, or None."""
+    """Return the forward rule for the arguments of a case, or None."""
     f, *args = case.inputs.values
     return rule_for(registry.find_forward(f), args, case.inputs.kwargs)
 

@@ -1,4 +1,4 @@
-"""Options that leave checks out: what a failure says about them."""
+"""Options that leave checks out, and their text in failures."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ _MEANINGS = {
 
 @contextmanager
 def naming(option: str, case: Case, variant: str = "") -> Iterator[None]:
-    """Let a failure in this block name the option that leaves the check out.
+    """Add to a failure in this block the option that leaves the check out.
 
     Parameters
     ----------
     option : str
-        Of `test_rule`; "shapes" is that part of `layouts`.
+        Option of `test_rule`; "shapes" is a part of `layouts`.
     case : Case
-        The check at the arguments as they were given.
+        The check at the original arguments.
     variant : str
-        What was changed.
+        The changed inputs.
     """
     try:
         yield
@@ -52,15 +52,15 @@ def naming(option: str, case: Case, variant: str = "") -> Iterator[None]:
 def warn_of_restrictions(
     case: Case, rule: Rule | None, wrong: Callable[[], Iterable[Variant]]
 ) -> None:
-    """Warn of variants that options leave out although the engine uses the rule there.
+    """Warn of variants that options leave out, but for which the engine uses the rule.
 
     Parameters
     ----------
     case : Case
     rule : Rule or None
-        As it was declared.
+        The declared rule.
     wrong : callable
-        Returns the variants at which it is wrong.
+        Returns the variants at which the rule is wrong.
     """
     if rule is None or not rule.by_user or isinstance(unrestricted(rule), OverlayRule):
         return
@@ -75,7 +75,7 @@ def warn_of_restrictions(
 
 
 def meaning(option: str, case: Case, variant: str = "") -> str:
-    """Return what an option means for a rule."""
+    """Return a description of an option for a rule."""
     if option == "dtypes":
         names = declared_dtypes(case)
         return (
@@ -94,7 +94,7 @@ def meaning(option: str, case: Case, variant: str = "") -> str:
 
 
 def in_words(names: str) -> str:
-    """Return the precision that a text of dtypes stands for."""
+    """Return a description of the precision of some dtypes."""
     return {
         "np.float64": "real double precision",
         "np.float32": "real single precision",

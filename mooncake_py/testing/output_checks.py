@@ -1,4 +1,4 @@
-"""Checks of rules whose output is a tuple, of which a program may use one part only."""
+"""Checks of rules whose output is a tuple, of which a program may use only one part."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def check_each_output(case: Case, cycle: Cycle, derivatives: DerivativeTest | No
     ----------
     case : Case
     cycle : Cycle
-        A run that has ended, from which the number of outputs is read.
+        A finished run, which gives the number of outputs.
     derivatives : DerivativeTest or None
-        To compare with; None if derivatives are not compared.
+        The comparison with finite differences; None to leave it out.
     """
     output = cycle.output.primal
     if type(output) is not tuple or len(output) < 2:

@@ -1,4 +1,4 @@
-"""The inner product of cotangents and tangents, in which each memory cell counts once."""
+"""The inner product of cotangents and tangents, which counts each memory cell once."""
 
 from __future__ import annotations
 
@@ -38,8 +38,7 @@ def cells(array: NDArray[Any]) -> NDArray[np.intp]:
 class Pairing:
     """Accumulates ``sum Re(conj(c) t)`` over pairs of a cotangent and a tangent.
 
-    The cotangents' memory decides what is the same: a cell that several arrays share, and a
-    container that is met twice, count once.
+    Cells that several arrays of the cotangents share, and containers that occur twice, count once.
 
     Attributes
     ----------
@@ -87,7 +86,7 @@ class Pairing:
     def _fresh_cells(
         self, array: NDArray[Any], earlier: list[NDArray[Any]]
     ) -> NDArray[np.bool_] | None:
-        """Return a mask of the cells that were not counted yet; None if that is all of them."""
+        """Return a mask of the cells not yet counted; None for all of them."""
         overlaps_itself = 0 in array.strides and array.size > 1
         if not earlier and not overlaps_itself:
             return None

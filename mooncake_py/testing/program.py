@@ -1,6 +1,6 @@
 """A number computed from the results of a function, and its second derivatives.
 
-Ordinary code: the engine derives it.
+The engine derives this code like that of the user.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ class Program:
     Parameters
     ----------
     inputs : Inputs
-        The function and its arguments.  What is neither a number, an array nor a list, tuple or
-        dict of these is constant.
+        The function and its arguments.  Values other than numbers, arrays, and lists, tuples and
+        dicts of these are constants.
     mutated : set of int
-        Positions of the arguments that the function changes: these are results too.
+        Positions of the arguments that the function changes, which are results too.
     rng : Generator
-        For the direction.
+        Generator for the random direction.
 
     Attributes
     ----------
     direction : tuple
-        Of the same types as the arguments.
+        The direction, with the types of the arguments.
     size : float
-        Of the arguments along it.
+        Size of the arguments along the direction.
     """
 
     def __init__(self, inputs: Inputs, mutated: frozenset[int], rng: np.random.Generator) -> None:
@@ -53,7 +53,7 @@ class Program:
 
     @property
     def serves(self) -> bool:
-        """Whether there is anything to differentiate with respect to."""
+        """Whether there are variables of differentiation."""
         return bool(self.leaves)
 
     def moved(self, t: float) -> tuple[Any, ...]:
@@ -62,7 +62,7 @@ class Program:
         return tuple(same_type(x, x + t * d) for x, d in pairs)
 
     def fresh(self) -> Callable[..., Any]:
-        """Return the function of the arguments, with its own copy of what is constant."""
+        """Return the function of the arguments, with its own copy of the constants."""
         copied = self.inputs.copy()
         f, mutated = self.inputs.values[0], self.mutated
         constants, kwargs = copied.values[1:], copied.kwargs
@@ -93,7 +93,7 @@ class Program:
         return np.concatenate(parts).astype(np.float64)
 
     def name_of(self, index: int) -> str:
-        """Return where an element of such a vector belongs."""
+        """Return the argument and position of an element of such a vector."""
         for name, value in zip(self.names, self.leaves, strict=True):
             count = np.size(value) * (2 if is_complex(value) else 1)
             if index < count:

@@ -1,4 +1,4 @@
-"""Check of forward mode against the cotangents of the rule: no differences, no noise of theirs."""
+"""Check of forward mode against the cotangents of the rule, without finite differences."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def check_pushforward(
     atol : float
         Absolute tolerance.
     reference : object
-        What the function itself returns.
+        The output of the function itself.
     required : bool
-        Whether it is a defect if forward mode does not serve the rule.
+        Whether a rule without forward mode counts as a defect.
     """
     inputs = case.inputs.copy()
     every = set(range(len(inputs.values)))
@@ -76,7 +76,7 @@ def _check_direction(
 
 
 def check_undone(case: Case, inputs: Inputs) -> None:
-    """Check that forward mode has put back what the function changed."""
+    """Check that forward mode has restored the arguments."""
     for (where, before), (_, after) in zip(case.inputs.roots(), inputs.roots(), strict=True):
         mismatch = compare(before, after, where, ulps=0.0)
         if mismatch is not None:

@@ -1,4 +1,4 @@
-"""Checks that no state is kept from one call of a rule to another."""
+"""Checks that a rule keeps no state from one call to the next."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HINT = (
 
 
 def nearby(case: Case) -> Case | None:
-    """Return the case at inputs a little away; None if the function does not take them."""
+    """Return the case at nearby inputs; None if the function rejects them."""
     copied = case.inputs.copy()
     direction = random_direction(copied, set(range(len(copied.values))), case.rng(2))
     if direction is None:
@@ -44,7 +44,7 @@ def check_reuse(case: Case, first: Cycle, options: dict[str, Any] | None) -> Non
     first : Cycle
         A finished run, with seeds everywhere.
     options : dict or None
-        Of the derivative test at the other inputs; None to leave it out.
+        Options of the derivative test at the other inputs; None to leave it out.
     """
     everything = set(range(len(first.fdata)))
     again = Cycle(case)

@@ -1,4 +1,4 @@
-"""Checks of the reverse pass that need no finite differences."""
+"""Checks of the reverse pass without finite differences."""
 
 from __future__ import annotations
 
@@ -116,9 +116,9 @@ def check_cotangent_kept(case: Case, cycle: Cycle) -> None:
 def _own_leaves(
     before: Any, after: Any, path: str, inputs: list[Any]
 ) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the leaves of an output's cotangent that do not belong to the inputs' fdata too.
+    """Yield the leaves of an output's cotangent that are not part of the inputs' fdata.
 
-    What does belong to them is the pullback's to change.
+    The pullback may change the fdata of the inputs.
     """
     if isinstance(after, np.ndarray):
         arrays = (part for part in inputs if isinstance(part, np.ndarray))
@@ -150,10 +150,10 @@ def check_same(case: Case, check: str, expected: Cycle | list[Any], got: Cycle, 
 
 
 def check_pullback_twice(case: Case, cycle: Cycle) -> None:
-    """Check that a second call of the pullback gives the same again, or says that it cannot.
+    """Check that a second call of the pullback returns the same, or raises PullbackReuseError.
 
-    Everything is put back first to the state the first call found; where that state is more
-    than arrays and numbers, the check is left out.
+    The state before the first call is restored first; if it consists of more than arrays and
+    numbers, the check is left out.
     """
     first = copy_jointly(cycle.entry_cotangents())
     if not cycle.rewind():

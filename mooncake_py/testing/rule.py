@@ -1,6 +1,6 @@
 """`test_rule`: check a rule, hand-written or derived, in one call.
 
-The machinery is imported at the first call, so that importing `mooncake_py` stays quick.
+The checks are imported at the first call, so that importing `mooncake_py` remains fast.
 """
 # ruff: noqa: PT028
 # PT028 takes test_rule for a test, whose parameters would be fixtures.
@@ -41,56 +41,58 @@ def test_rule(
     f : callable
         The function.
     *args : object
-        Its positional arguments.  They are copied, never changed.
+        The positional arguments.  They are copied, never changed.
     kwargs : mapping, optional
-        Its keyword arguments; constants, handed to the rule as they are.
+        The keyword arguments, passed to the rule as constants.
     rule : callable, optional
-        ``rule(CoDual(f, ...), CoDual(arg, ...), ..., **kwargs) -> (CoDual, pullback)``.  By
-        default what is registered for `f`, or else the rule derived from its source.
+        ``rule(CoDual(f, ...), CoDual(arg, ...), ..., **kwargs) -> (CoDual, pullback)``.  By default
+        the rule registered for `f`, or the rule derived from its source.
     rng : int or Generator
-        Seed of the random directions and cotangents.  The default always draws the same.
+        Seed or generator of the random directions and cotangents.  The default is a fixed seed.
     order : {1, 2}, optional
-        1 leaves second derivatives out; 2 requires that the rule has them.  By default those that
-        there are must be right: forward over reverse mode, and the other way round.
+        1 leaves second derivatives out; 2 requires that the rule has them.  By default second
+        derivatives must be right if they exist: forward over reverse mode, and reverse over forward
+        mode.
     rtol : float, optional
         Tolerance against finite differences, relative to the sum of the absolute values of the
         terms of the inner product.  Default: 1e-6; 1e-3 in single, 5e-2 in half precision.
     atol : float
-        Absolute tolerance, added to it.
+        Absolute tolerance, added to the relative one.
     directions : int
         Number of random directions for each argument.
     interface_only : bool
-        Leave out finite differences: for kinks, ties and points at the edge of the domain.
+        Leave finite differences out, for kinks, ties and points at the edge of the domain.
     layouts, dtypes, aliasing : bool
         Check again with other memory layouts and shapes, in single precision and with complex
-        numbers, and with arguments that share memory.  What the function itself refuses, by an
-        exception, a warning or a result that is not finite, is passed over, and so is what the
-        rule is not declared for (``dtypes=``, ``layouts=`` of the declaration).
+        numbers, and with arguments that share memory.  The checks skip arguments that the function
+        itself rejects by an exception, a warning or a result that is not finite, and arguments that
+        the declaration of the rule excludes (``dtypes=``, ``layouts=``).
     constants : bool
-        Check with each array argument constant in turn.
+        Check the rule with each array argument constant in turn.
     special_points : bool
-        Check again at zeros, ones, ties and equal rows, first and second derivatives; where
-        differences show a kink they are not compared.
+        Check first and second derivatives again at zeros, ones, ties and equal rows; if differences
+        show a kink there, derivatives are not compared.
     cotangent_kept : bool, optional
-        Require that the pullback leaves the output's cotangent as it is.  By default required
-        of hand-written rules; a derived rule may use it up, as an output that was filled in
-        place is memory whose writes are undone.
+        Require that the pullback does not change the output's cotangent.  By default required of
+        hand-written rules only: a derived rule may overwrite it, because undoing writes to an
+        output that was filled in place changes its cotangent.
     forward : bool, optional
         Check forward mode against the rule: <c, J t> = <J* c, t> for random c and t.  By default
-        where forward mode serves the rule; not where `rule` is given.
+        True if the rule supports forward mode, and `rule` is not given.
 
     Warns
     -----
     MooncakeWarning
-        If `dtypes` or `layouts` is False, and a registered rule is wrong for what they leave out:
-        the engine uses it there all the same, unless its declaration says what it is for.
+        If `dtypes` or `layouts` is False, and a registered rule is wrong for arguments that are
+        left out: the engine uses the rule for them unless its declaration excludes them.
 
     Raises
     ------
     RuleTestError
-        Names the check, the argument, what was expected and got, and the likely cause.
+        If a check fails.  The message names the check, the argument, the expected and actual
+        values, and the likely cause.
     MissingRuleError, UnsupportedSyntaxError
-        Passed on from the rule: there is no rule to check.
+        If there is no rule to check.
 
     Notes
     -----

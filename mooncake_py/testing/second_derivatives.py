@@ -1,4 +1,4 @@
-"""Checks of second derivatives: the derivative of the gradient against its differences."""
+"""Checks of second derivatives: the derivative of the gradient against finite differences."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class SecondDerivatives:
     Parameters
     ----------
     case : Case
-        At the point given.
+        The check at the original point.
     given : bool
-        Whether the rule was passed by the caller, and is not what a call finds by itself.
+        Whether the caller passed the rule, so that a call does not find it in the registry.
     required : bool
-        Whether it is a defect if there is no second derivative.
+        Whether a missing second derivative counts as a defect.
     """
 
     def __init__(self, case: Case, given: bool, required: bool) -> None:
@@ -61,9 +61,9 @@ class SecondDerivatives:
         ----------
         case : Case
         reference : Reference
-            What the function does there.
+            The results of the function there.
         special : bool
-            Whether it is a special point, at which a derivative may not exist.
+            Whether the point is special, so that a derivative may not exist.
         """
         if self.absent:
             return
@@ -82,7 +82,7 @@ class SecondDerivatives:
                 raise no_second_derivative(case, error) from error
 
     def _rules(self) -> Any:
-        """Return a block in which the rule holds that is checked."""
+        """Return a context manager that registers the checked rule."""
         return registered(self.case) if self.given else nullcontext()
 
     def _compare(self, case: Case, program: Program, special: bool) -> None:
@@ -106,7 +106,7 @@ class SecondDerivatives:
 
 
 def registered(case: Case) -> Any:
-    """Return a block in which the rule of a case is that of its function."""
+    """Return a context manager that registers the rule of a case for its function."""
 
     class Block(local_rules):
         def __enter__(self) -> None:
@@ -132,7 +132,7 @@ def gradient_at(program: Program, t: float) -> Any:
 
 
 def no_second_derivative(case: Case, error: Exception) -> Exception:
-    """Return the failure for a rule that has no second derivative, though it is required."""
+    """Return the failure for a required but missing second derivative."""
     return failure(
         "second derivative",
         of=case.title,
@@ -146,7 +146,7 @@ def no_second_derivative(case: Case, error: Exception) -> Exception:
 
 
 def raised(case: Case, order: str, error: Exception) -> Exception:
-    """Return the failure for an exception on the way to a second derivative."""
+    """Return the failure for an exception in a second derivative."""
     return failure(
         "second derivative",
         of=case.title,

@@ -1,4 +1,4 @@
-"""Which parts of some values are the same object or share memory, and whether fdata agree."""
+"""Parts of values that are one object or share memory, and whether fdata agree."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def overlap(a: NDArray[Any], b: NDArray[Any]) -> bool:
 
 
 def shared_parts(roots: Iterable[Part]) -> list[Link]:
-    """Return all pairs of parts that are one mutable object, or arrays that overlap."""
+    """Return all pairs of parts that are one mutable object, or overlapping arrays."""
     links: list[Link] = []
     first: dict[int, tuple[str, Any]] = {}
     arrays: list[tuple[str, NDArray[Any]]] = []
@@ -64,7 +64,7 @@ def memory_conflict(pairs: Iterable[tuple[str, Any, Any]]) -> Link | None:
     Parameters
     ----------
     pairs : iterable of (path, primal, fdata)
-        Of the inputs and the output.
+        The inputs and the output.
     """
     arrays = [found for path, primal, shadow in pairs for found in _arrays(path, primal, shadow)]
     for i, (path, primal, shadow) in enumerate(arrays):

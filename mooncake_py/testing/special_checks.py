@@ -29,16 +29,16 @@ _HINT = (
 
 
 def check_special_derivatives(case: Case, cycle: Cycle, reference: Reference, atol: float) -> None:
-    """Compare cotangents with differences along each argument, where those show no kink.
+    """Compare cotangents with differences along each argument, unless these show a kink.
 
     Parameters
     ----------
     case : Case
-        At the special point.
+        The check at the special point.
     cycle : Cycle
         After its reverse pass.
     reference : Reference
-        What the function does there.
+        The results of the function there.
     atol : float
         Absolute tolerance.
     """
@@ -92,7 +92,7 @@ def is_linear(
 
 
 def increment_all(tangents: Any, others: Any) -> Any:
-    """Return the sums of tangents, as new ones."""
+    """Return the sums of tangents, as new tangents."""
     moved = copy_jointly(tangents)
     return tuple(increment(t, s) for t, s in zip(moved, others, strict=True))
 

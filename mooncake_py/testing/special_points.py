@@ -1,4 +1,4 @@
-"""Arguments at which formulas are special-cased: zeros, ones, ties, equal rows."""
+"""Special arguments, at which formulas have separate cases: zeros, ones, ties, equal rows."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def special_points(inputs: Inputs) -> Iterator[Variant]:
 
 
 def is_singular(there: Reference, given: Reference) -> bool:
-    """Return whether the results at a special point are so large that they are those of rounding.
+    """Return whether the results at a special point are so large that rounding caused them.
 
-    A matrix with equal rows is singular, and may be inverted all the same.
+    A matrix with equal rows is singular, but its numerical inversion may succeed.
     """
     return results_size(there) > HUGE * max(1.0, results_size(given))
 

@@ -29,7 +29,7 @@ At a kink a derivative between the two slopes is right, and off by at most half 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Slopes at zero from five points: of both sides together, and of each side alone."""
+    """Slopes at zero from five points: from both sides together, and from each side alone."""
 
     step: float
     central: Vector
@@ -81,8 +81,8 @@ class Stencil:
     def refute(self, found: Vector, rtol: float, atol: float) -> Disagreement | None:
         """Return a component of a derivative that is wrong for certain, or None.
 
-        It is wrong if no step confirms it, if two steps agree on another value, and if the slopes
-        to both sides agree, so that the function has a derivative there.
+        It is wrong if no step confirms it, two steps agree on another value, and the slopes from
+        both sides agree, so that the function has a derivative there.
         """
         confirmed = np.zeros(found.shape, bool)
         tried: list[float] = []
@@ -129,7 +129,7 @@ class Stencil:
 
 
 def tolerance(found: Vector, central: Vector, rtol: float, atol: float) -> float:
-    """Return how far a derivative may be from an estimate of it."""
+    """Return the tolerance of a derivative for an estimate."""
     sizes = np.abs(central[np.isfinite(central)])
     return rtol * float(sizes.max(initial=0.0)) + atol
 
@@ -137,7 +137,7 @@ def tolerance(found: Vector, central: Vector, rtol: float, atol: float) -> float
 def worst(
     found: Vector, confirmed: Any, estimates: list[Estimate], rtol: float, atol: float
 ) -> Disagreement | None:
-    """Return the component that is farthest from what two neighbouring steps agree on."""
+    """Return the component that differs most from the agreement of two neighbouring steps."""
     for fine, coarse in pairwise(estimates):
         allowed = tolerance(found, fine.central, rtol, atol)
         error = np.abs(found - fine.central)

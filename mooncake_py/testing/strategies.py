@@ -48,10 +48,10 @@ def arrays(
     shape : tuple of int or strategy, optional
         By default up to three axes of up to four elements, axes of length 0 and 0-d included.
     dtypes : tuple of dtype
-        Of which one is drawn; float and complex ones.
+        Float and complex dtypes, of which one is drawn.
     bounds : tuple of float
-        Of the elements; of real and imaginary part if they are complex.  Choose them to stay
-        clear of poles and kinks.
+        Bounds of the elements, or of their real and imaginary parts.  Choose them so that they
+        exclude poles and kinks.
     layouts : bool
         Whether the array may be a transpose, a strided view, a reversed view or in Fortran order.
 
@@ -87,16 +87,16 @@ def aliased(
     Parameters
     ----------
     count : int
-        How many.
+        The number of arrays.
     shape : tuple of int or strategy, optional
-        Of each of them; by default one to three axes of up to four elements.
+        Shape of each array; by default one to three axes of up to four elements.
     dtype, bounds
         As for :func:`arrays`.
 
     Returns
     -------
     strategy
-        For tuples of arrays.
+        Strategy for tuples of arrays.
     """
     if shape is None:
         shape = hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=4)

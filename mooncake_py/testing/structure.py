@@ -1,4 +1,4 @@
-"""Walks over nested values: what a value consists of, and the path to each part."""
+"""Walks over nested values: the parts of a value, and the path to each."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def is_inexact(value: Any) -> bool:
 
 
 def children(value: Any) -> list[Part]:
-    """Return the parts directly inside `value`, each with the piece of path that leads to it.
+    """Return the direct parts of `value`, each with its piece of the path.
 
-    For objects these are the fields that their tangent has.
+    The parts of an object are the fields of its tangent.
     """
     if type(value) in _LEAVES or is_number(value) or isinstance(value, np.ndarray):
         return []
@@ -54,7 +54,7 @@ def children(value: Any) -> list[Part]:
 def walk(value: Any, path: str, seen: dict[int, Any] | None = None) -> Iterator[Part]:
     """Yield `value` and every part inside it, outer parts first, in a fixed order.
 
-    A container that is met again is yielded again, but its inside is not.
+    A container that occurs again is yielded again, but without its parts.
     """
     seen = {} if seen is None else seen
     yield path, value

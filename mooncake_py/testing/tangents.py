@@ -1,4 +1,4 @@
-"""Check that a value, above all of a user-defined type, can be differentiated with respect to."""
+"""Check the tangents of a value, above all of a user-defined type."""
 
 from __future__ import annotations
 
@@ -51,14 +51,16 @@ def test_tangent(
     Parameters
     ----------
     value : object
-        An example, best with all fields set and with parts that share memory.  Left unchanged.
+        An example, preferably with all fields set and with parts that share memory.  It is not
+        changed.
     rng : numpy.random.Generator, optional
-        Draws the tangents; the default is seeded.
+        Generator of the random tangents; the default has a fixed seed.
 
     Raises
     ------
     RuleTestError
-        Names the check, the part of the value, what was expected and what was found.
+        If a check fails.  The message names the check, the part of the value, and the expected and
+        actual values.
 
     Examples
     --------
@@ -91,14 +93,14 @@ def _failure(subject: str, value: Any, why: str) -> RuleTestError:
 
 
 class _Defect(Exception):
-    """A check failed at a part of the value."""
+    """A failed check at a part of the value."""
 
     def __init__(self, path: str, expected: Any, got: Any) -> None:
         super().__init__(f"at:       value{path}\nexpected: {expected}\ngot:      {got}")
 
 
 class _Case:
-    """One value and its type keys; tangents are made anew for each check, which may change them."""
+    """One value and its type keys; each check makes new tangents, which it may change."""
 
     def __init__(self, value: Any, seed: int) -> None:
         self.value = value

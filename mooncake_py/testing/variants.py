@@ -32,10 +32,10 @@ class Variant(NamedTuple):
     Attributes
     ----------
     label : str
-        How messages name it.
+        Name of the variant in messages.
     inputs : Inputs
     option : str
-        The option of `test_rule` that leaves it out; "shapes" for that part of `layouts`.
+        The option of `test_rule` that leaves the variant out; "shapes" is a part of `layouts`.
     """
 
     label: str
@@ -47,10 +47,10 @@ Array = NDArray[Any]
 
 
 def accept(inputs: Inputs, base: Reference) -> Reference | None:
-    """Return what the function does with a variant; None if it does not take it.
+    """Return the results of the function for a variant; None if it rejects the variant.
 
-    It takes it if it neither raises nor warns, gives finite results, and has something to
-    differentiate wherever it has for the original arguments.
+    A function accepts a variant if it neither raises nor warns, returns finite results, and has
+    variables of differentiation wherever the original arguments have.
     """
     try:
         with warnings.catch_warnings():
