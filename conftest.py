@@ -24,7 +24,9 @@ NEEDS = {
 
 collect_ignore_glob = [
     "tests/packages/cases/*",  # read by a test of each
-    "mooncake_py/distributed/*",  # imports MPI, which joins the process to others
+    # These import MPI, which joins the process to others.
+    "mooncake_py/distributed/*",
+    "tests/distributed/on_ranks/*",
     *(path for package, paths in NEEDS.items() if not find_spec(package) for path in paths),
 ]
 

@@ -74,7 +74,7 @@ def test_heat_inversion_sharpens_the_plate(tmp_path: Path) -> None:
     assert picture.exists() == ("picture saved" in text)
 
 
-@pytest.mark.parametrize("example", ["lynx_hare", "heat_inversion", "catchment"])
+@pytest.mark.parametrize("example", ["lynx_hare", "heat_inversion", "catchment", "heat_mpi"])
 def test_pictures_go_where_git_does_not_look(example: str) -> None:
     assert f'OUTPUT / "{example}.png"' in (EXAMPLES / f"{example}.py").read_text(encoding="utf-8")
     assert "examples/output/" in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
