@@ -54,6 +54,7 @@ class DistributedValueAndGrad(Derivative):
         with over(self.comm) as session:
             result, gradient = value_and_gradient(f, argnums, has_aux, debug, args, kwargs, run)
             value, aux = result if has_aux else (result, None)
+            session.end()
             value = self.combined(session, value)
         return (value, aux) if has_aux else value, gradient
 

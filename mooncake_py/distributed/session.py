@@ -52,6 +52,8 @@ class Session:
         self.open: dict[int, Any] = {}  # links that have begun
         self.pending: list[tuple[Any, Any]] = []  # sends of the way back, and what they send
         self.told: Fault | None = None
+        self.freed: list[Any] = []  # communicators that the way back may still need
+        self.is_ending = False
         self.neglected: Receiving | None = None  # what was begun to be received, and not ended
 
     # Communicators.
@@ -110,6 +112,24 @@ class Session:
             self.told = self.top.control.recv(source=MPI.ANY_SOURCE, tag=FAULT)
         if self.told is not None:
             raise failed_elsewhere(self.told, self.top.size)
+        if self.is_ending:
+            self.refuse_unreceived()
+
+    def refuse_unreceived(self) -> None:
+        """Raise if a message has come that nobody here will receive."""
+        status = MPI.Status()
+        for found in self.channels:
+            for comm, what in (found.program, "message"), (found.adjoint, "cotangent"):
+                if comm.Iprobe(MPI.ANY_SOURCE, MPI.ANY_TAG, status):
+                    tag = status.Get_tag() % channels.TAGS
+                    raise RankError(
+                        f"a {what} from rank {status.Get_source()} with the tag {tag} was never "
+                        "received",
+                        why="this rank has come to the end of the derivative, and the sender waits "
+                        "for an answer",
+                        fix="receive within the derivative what is sent within it, and take the "
+                        "same\nderivatives on all ranks",
+                    )
 
     def send_back(self, data: Any, peer: int, tag: int, found: Channels) -> None:
         """Send a cotangent, without waiting for its arrival."""
@@ -118,8 +138,8 @@ class Session:
 
     # The end.
 
-    def finish(self) -> None:
-        """Wait until all ranks have come to the end, or one has failed."""
+    def end(self) -> None:
+        """Close what is open; from now on nobody here receives messages of the program."""
         for link in list(self.open.values()):
             link.close()
         for request, _ in self.pending:
@@ -127,7 +147,14 @@ class Session:
         self.pending.clear()
         if self.neglected is not None:
             self.neglected.close()
+        self.is_ending = True
+
+    def finish(self) -> None:
+        """Wait until all ranks have come to the end, or one has failed."""
+        self.end()
         self.wait(self.top.control.Ibarrier())
+        for comm in self.freed:
+            comm.Free()
 
     def agree(self, error: BaseException) -> BaseException:
         """Tell the other ranks of an error, or hear of theirs; return what is to be raised here."""

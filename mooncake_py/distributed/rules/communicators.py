@@ -7,8 +7,7 @@ from typing import Any
 
 from mpi4py import MPI
 
-from mooncake_py.distributed.primitives import natively
-from mooncake_py.distributed.session import current, is_running
+from mooncake_py.distributed.session import current
 from mooncake_py.rules.declare import contextual, zero_derivative
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.mode import Mode
@@ -39,6 +38,12 @@ for make in MAKING:
     contextual(make)(making(make))
 
 
+@contextual(MPI.Comm.Free)
+def free(ctx: Mode, comm: Any) -> None:
+    """Free a communicator at the end: the way back needs it."""
+    current().freed.append(comm)
+
+
 def probing(name: str) -> Callable[..., Any]:
     """Return a probe for messages of the program."""
 
@@ -63,7 +68,7 @@ for name in ("Probe", "Iprobe", "probe", "iprobe"):
 
 # What changes nothing that a derivative would see.
 HARMLESS = {
-    MPI.Comm: "Get_group Get_size Get_rank Get_topology Get_name Is_inter Is_intra Get_attr Free",
+    MPI.Comm: "Get_group Get_size Get_rank Get_topology Get_name Is_inter Is_intra Get_attr",
     MPI.Cartcomm: "Get_dim Get_topo Get_cart_rank Get_coords Shift",
     MPI.Intracomm: "Cart_map",
     MPI.Status: "Get_source Get_tag Get_error Get_count Get_elements",
@@ -81,4 +86,3 @@ zero_derivative(
     MPI.Wtime, MPI.Wtick, MPI.Compute_dims, MPI.Get_processor_name,
     because="returns what is constant",
 )  # fmt: skip
-natively(is_running)
