@@ -15,7 +15,7 @@ EXPLANATION = ROOT / "docs" / "explanation"
 NUMBERS = EXPLANATION / "peers.json"
 PICTURE = EXPLANATION / "peers.svg"
 
-DOCUMENTS = (ROOT / "README.md", EXPLANATION / "performance.md")
+DOCUMENTS = (ROOT / "README.md", ROOT / "docs" / "coming_from.md", EXPLANATION / "performance.md")
 
 
 def write(conditions: str, measured: Sequence[PeerTimes]) -> None:
