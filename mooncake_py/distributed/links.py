@@ -10,10 +10,10 @@ import numpy as np
 from mpi4py import MPI
 from numpy import ndarray
 
-from mooncake_py.diagnostics.places import current_place
+from mooncake_py.diagnostics.places import place_at, positions_running
 from mooncake_py.distributed.channels import Channels
 from mooncake_py.distributed.session import Session, current
-from mooncake_py.errors import RankError
+from mooncake_py.errors import Location, RankError
 
 __all__ = ["Link", "Receiving", "Sending", "receiving", "sending"]
 
@@ -31,7 +31,12 @@ class Link:
         self.request: Any = None
         self.answer: Any = None  # the request for the cotangent
         self.number = 0
-        self.where = current_place()[0]
+        self.position = positions_running(1)[0]  # of the call; its line is read if it is needed
+
+    @property
+    def where(self) -> Location | None:
+        """Where in the user's source the message was begun."""
+        return place_at(self.position)
 
     @property
     def is_null(self) -> bool:
