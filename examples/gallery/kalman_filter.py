@@ -105,7 +105,7 @@ def main(picture: Path) -> None:
     fixes = drift(np.random.default_rng(1))
     gradient = value_and_grad(negative_log_likelihood)
     guess = np.log([0.3, 0.05, 0.1, 0.5])
-    report(negative_log_likelihood, gradient, guess, fixes)
+    report(negative_log_likelihood, gradient, guess, fixes, rounds=7)
 
     found = minimize(gradient, guess, fixes, "L-BFGS-B", jac=True)
     moves = 1e-4 * np.eye(len(guess))

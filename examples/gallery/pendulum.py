@@ -13,8 +13,8 @@ torques found checks that they do swing it up.
 
 What other tools would need. JAX: a function of angle and speed for `lax.scan` instead of the
 object, the path as its stacked output. autograd: `sin` from its own NumPy, the path as a list.
-PyTorch: `torch.sin`, the path as a tensor; then the object works, with a node of the graph for each
-operation.
+PyTorch: `torch.sin`, the path as a tensor; then backward raises, "modified by an inplace
+operation": `sin` saves the angle, and `self.angle += ...` overwrites that tensor.
 """
 
 import math
