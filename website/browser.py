@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
@@ -91,8 +92,8 @@ class Tab:
 
 
 @contextmanager
-def browser(path: str) -> Iterator[Tab]:
-    """Run the browser with a profile of its own, and end it afterwards."""
+def browser(path: str, limit: float = 1200) -> Iterator[Tab]:
+    """Run the browser with a profile of its own; end it afterwards, or after `limit` seconds."""
     read_commands, write_commands = os.pipe()
     read_messages, write_messages = os.pipe()
     # The protocol wants these descriptors to be 3 and 4.
@@ -102,9 +103,12 @@ def browser(path: str) -> Iterator[Tab]:
         process = subprocess.Popen(arguments, pass_fds=(read_commands, write_messages))
         os.close(read_commands)
         os.close(write_messages)
+        end = threading.Timer(limit, process.kill)
+        end.start()
         with open(write_commands, "wb") as commands, open(read_messages, "rb") as messages:
             try:
                 yield Tab(commands, messages)
             finally:
+                end.cancel()
                 process.terminate()
                 process.wait()
