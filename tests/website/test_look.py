@@ -34,7 +34,7 @@ def seen(tab: Tab, site: Path, article: str) -> list[str]:
     [
         "text " * 1000,
         '<pre style="overflow: auto">' + "x" * 1000 + "</pre>",
-        '<img src="data:image/svg+xml,<svg xmlns=\'http://www.w3.org/2000/svg\'/>">',
+        "<img src=\"data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>\">",
     ],
 )
 def test_good_pages_pass(tab: Tab, tmp_path: Path, article: str) -> None:
