@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.boundary.outgoing import Copier
-from mooncake_py.diagnostics.notes import add_place, in_plain_words
+from mooncake_py.diagnostics.notes import add_place, advise, in_plain_words
 from mooncake_py.diagnostics.tracebacks import related
 from mooncake_py.diagnostics.warned import redirect, stop_redirecting
 from mooncake_py.errors import MooncakeError
@@ -52,6 +52,7 @@ class guarded:
 def end_by(error: BaseException, ctx: Mode) -> None:
     """Roll a call back that an exception has ended; see :class:`guarded`."""
     failure, ctx.failure = ctx.failure, None
+    records = bool(getattr(ctx, "tape", None))
     try:
         undo(ctx, error, failure)
         if not isinstance(error, Exception) or isinstance(error, MooncakeError):
@@ -60,6 +61,8 @@ def end_by(error: BaseException, ctx: Mode) -> None:
             raise failure from error
         in_plain_words(error)
         add_place(error)
+        if records:
+            advise(error)
     finally:
         del failure, error
 

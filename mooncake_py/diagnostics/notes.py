@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from mooncake_py.diagnostics.pages import PAGES
 from mooncake_py.diagnostics.places import Position, is_library, is_rewritten, place_at
 from mooncake_py.diagnostics.reporting import Error, Reporting
 from mooncake_py.diagnostics.tracebacks import hint
@@ -12,7 +13,7 @@ from mooncake_py.errors import Location, MooncakeError, describe
 from mooncake_py.rules.kinds import Rule
 
 __all__ = [
-    "add_place", "in_plain_words", "locate", "located", "name_adjoint", "note_adjoint",
+    "add_place", "advise", "in_plain_words", "locate", "located", "name_adjoint", "note_adjoint",
     "without_context",
 ]  # fmt: skip
 
@@ -22,6 +23,7 @@ COUNTS = (
     r"\(and (?P<keyword_only>\d+) keyword-only arguments?\) were given"
 )
 ENGINE = r"mooncake_py\.(?:modes|language|runtime|application|boundary)\.[\w.]+\(\)"  # by CPython
+SAVING = PAGES["memory"]
 MARK = "mooncake_py: while differentiating, at"
 
 
@@ -38,8 +40,15 @@ def add_place(error: Exception) -> None:
         error.add_note(f"{MARK} {place}{hint()}")
 
 
+def advise(error: Exception) -> None:
+    """Add a note to a `MemoryError` of a derivative that says how to keep less."""
+    if isinstance(error, MemoryError):
+        error.add_note(f"mooncake_py: the record of the forward pass takes memory;\n{SAVING}")
+
+
 def name_adjoint(error: Exception, entry: tuple[Any, ...]) -> None:
     """Add a note with the function whose adjoint raised, and the line of its call if known."""
+    advise(error)
     position = next((part for part in entry if type(part) is Position), None)
     rule = next((part for part in entry if isinstance(part, Rule)), None)
     where = place_at(position)

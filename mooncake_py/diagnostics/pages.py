@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["with_page", "with_page_about"]
+__all__ = ["PAGES", "with_page", "with_page_about"]
 
 PAGES = {
     "jax": "docs/writing_rules.md says how from_jax makes a function of JAX differentiable",
     "numba": "docs/numba.md says what works with Numba, and what to do about the rest",
+    "memory": "docs/checkpointing.md says how checkpointed(range(n)) keeps a few states of a loop",
     "pandas": "docs/packages.md says what works with pandas, and what is refused",
     "torch": "docs/writing_rules.md says how from_torch makes a function of PyTorch differentiable",
     "compile": "docs/compiled.md says what is compiled, and what stops it",

@@ -21,6 +21,7 @@ from numpy import ndarray
 from mooncake_py.boundary.outputs import scalar_value
 from mooncake_py.diagnostics.places import is_library, is_rewritten, place_at
 from mooncake_py.overriding import override
+from mooncake_py.reflection.advice import advice_on
 from mooncake_py.reflection.compiled import compiled_lines
 from mooncake_py.reflection.recording import WatchedContext, running
 from mooncake_py.reflection.tape import table
@@ -105,7 +106,8 @@ class GradientProfile:
         for line in self.lines:
             rows.append((*figures(line), str(line.line), line.source))
         rows.append((*figures(self), "", "total"))
-        return "\n".join([table(rows, right={0, 1, 2, 3, 4}), *self.compiled])
+        lines = [table(rows, right={0, 1, 2, 3, 4}), *advice_on(self.saved_bytes), *self.compiled]
+        return "\n".join(lines)
 
 
 def figures(costs: LineProfile | GradientProfile) -> tuple[str, str, str, str]:

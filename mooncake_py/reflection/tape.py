@@ -9,6 +9,7 @@ from typing import Any
 
 from mooncake_py.diagnostics.places import definition_of, place_at
 from mooncake_py.errors import Location
+from mooncake_py.reflection.advice import advice_on
 from mooncake_py.reflection.compiled import compiled_lines
 from mooncake_py.reflection.recording import Note, WatchedContext, running
 from mooncake_py.reflection.rules import place
@@ -112,7 +113,7 @@ class TapeRecord:
             )
         text = table(rows, right={0, 5})
         total = f"{len(self)} entries, {self.nbytes:,} bytes saved"
-        return "\n".join([text, total, *self.compiled])
+        return "\n".join([text, total, *advice_on(self.nbytes), *self.compiled])
 
 
 def table(rows: list[tuple[str, ...]], right: set[int]) -> str:
