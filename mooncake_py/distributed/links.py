@@ -217,7 +217,16 @@ class Receiving(Link):
         self.session.progress()
         if not self.match():
             return False
-        return self.request is None or self.request.Test(self.status)
+        if self.request is not None and self.request.Test(self.status):
+            self.shorten()
+        return self.request is None
+
+    def shorten(self) -> None:
+        """Keep as much of the buffer as has come: the request is over."""
+        nbytes = self.status.Get_count(MPI.BYTE)
+        got = nbytes // (self.dtype.itemsize * math.prod(self.width))
+        self.buffer = self.buffer[:got]
+        self.request = None
 
     def finish(self) -> ndarray:
         """Return the data when they are there, new memory: as many elements as were sent."""
@@ -229,8 +238,7 @@ class Receiving(Link):
             self.session.progress()
         if self.request is not None:
             self.session.wait(self.request, self.status)
-            got = self.status.Get_count(MPI.BYTE) // (self.dtype.itemsize * math.prod(self.width))
-            self.buffer = self.buffer[:got]
+            self.shorten()
         self.closed()
         data, self.buffer = self.buffer, None
         self.count = len(data)

@@ -46,10 +46,10 @@ def begin_send(comm: Any, obj: Any, dest: int, tag: int, waits: bool = False) ->
     return link
 
 
-@natively
 def plain(obj: Any) -> Any:
-    """Return objects with plain numbers."""
-    return obj
+    """Return objects with zeros in place of their numbers: constants."""
+    vector, unflatten = flatten(obj)
+    return unflatten(np.zeros(vector.size))
 
 
 def begin_receive(comm: Any, source: int, tag: int) -> Any:
