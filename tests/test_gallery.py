@@ -40,6 +40,7 @@ def test_script_runs_and_checks_itself(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_page_has_command_output_and_picture(name: str) -> None:
     page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    assert f"[{name}.py](../examples/gallery/{name}.py)" in page
     assert f"python examples/gallery/{name}.py\n" in page
     _, _, rest = page.partition(f"<!-- output: {name} -->\n```text\n")
     assert "times as long" in rest.partition("```")[0], "run python -m examples.gallery"
