@@ -62,7 +62,11 @@ class Derivative(Generic[P, Given]):
         return self if instance is None else MethodType(self, instance)
 
     def __reduce__(self) -> Any:
-        return type(self), (*self._parts, self._compile)
+        # Only for those who send it.
+        from mooncake_py.pickling import luggage, remade
+
+        f, *_ = self._parts
+        return remade, (type(self), (*self._parts, self._compile), luggage(f))
 
     def __repr__(self) -> str:
         f, argnums, *_ = self._parts

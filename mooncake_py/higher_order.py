@@ -6,6 +6,7 @@ This is ordinary code: inside another derivative it is differentiated like the u
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, ParamSpec, SupportsFloat, TypeVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from mooncake_py.interface import grad, jvp, value_and_grad
 from mooncake_py.jacobians import jacobian, of_chosen, value_and_jacobian
 from mooncake_py.language.draws import Draws
 from mooncake_py.modes.reverse.settings import compiling
+from mooncake_py.pickling import Remade
 from mooncake_py.recomputation.agreement import Runs
 from mooncake_py.recomputation.structures import unit
 from mooncake_py.runtime.compilation import compiles, require_compiler
@@ -232,7 +234,7 @@ def value_grad_and_hessian(
         runs.agree(gradient_again)
         return value, gradient, second
 
-    return all_three
+    return Remade(all_three, partial(value_grad_and_hessian, compile=compile), f, argnums)
 
 
 def hessian_diagonal(
@@ -264,7 +266,7 @@ def hessian_diagonal(
             products.append(product.reshape(-1)[i])
         return np.array(products).reshape(np.shape(x))
 
-    return diagonal_of
+    return Remade(diagonal_of, partial(hessian_diagonal, compile=compile), f, argnum)
 
 
 def not_a_number(f: Any, y: Any) -> NonScalarOutputError:

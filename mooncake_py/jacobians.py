@@ -6,6 +6,7 @@ This is ordinary code: inside another derivative it is differentiated like the u
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, overload
 
 import numpy as np
@@ -23,6 +24,7 @@ from mooncake_py.errors import (
 from mooncake_py.interface import jvp_along, vjp
 from mooncake_py.language.draws import Draws
 from mooncake_py.modes.reverse.settings import compiling
+from mooncake_py.pickling import Remade
 from mooncake_py.recomputation.agreement import Runs
 from mooncake_py.recomputation.structures import unit
 from mooncake_py.runtime.compilation import require_compiler
@@ -137,7 +139,7 @@ def jacobian(
         value, found = both(*args, **kwargs)
         return (found, value[1]) if has_aux else found
 
-    return jacobian_of
+    return Remade(jacobian_of, partial(jacobian, compile=compile), f, argnums, mode, has_aux)
 
 
 def value_and_jacobian(
@@ -196,7 +198,8 @@ def value_and_jacobian(
             found = arranged(blocks, values, isinstance(argnums, tuple))
             return (y, aux) if has_aux else y, found
 
-    return both
+    making = partial(value_and_jacobian, compile=compile)
+    return Remade(both, making, f, argnums, mode, has_aux)
 
 
 class Program(NamedTuple):

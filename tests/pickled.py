@@ -30,3 +30,37 @@ class Weighted:
 
 
 energy_gradient = grad(energy)
+
+
+def squares(x: Any) -> Any:
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i] * x[i]
+    return total
+
+
+def spread(x: Any, k: float = 2.0) -> Any:
+    return k * np.cumsum(x * x)
+
+
+def straight(x: Any) -> Any:
+    return np.sum(np.floor(x) + x)
+
+
+def uses_straight(x: Any) -> Any:
+    return 2.0 * straight(x)
+
+
+def straight_in_a_loop(x: Any) -> Any:
+    total = 0.0
+    for i in range(len(x)):
+        total += straight(x[i])
+    return total
+
+
+def spread_and_sum(x: Any, k: float = 2.0) -> Any:
+    return np.sum(spread(x, k))
+
+
+def with_aux(x: Any) -> Any:
+    return np.sum(x * x), {"x": x}

@@ -22,7 +22,7 @@ from mooncake_py.overriding import override
 from mooncake_py.runtime.active import Active, active_number, shared_number
 from mooncake_py.runtime.foreign import foreign_number
 from mooncake_py.runtime.tangent_tree import TangentTree
-from mooncake_py.runtime.values import INEXACT_SCALARS
+from mooncake_py.runtime.values import INEXACT_SCALARS, take_usual_dtype
 from mooncake_py.runtime.watched import watch
 from mooncake_py.tangents.builtin_specs import differentiable_array
 from mooncake_py.tangents.lookup import spec_of
@@ -66,6 +66,7 @@ class Lifter(Mapper):
     def visit_array(self, value: ndarray) -> tuple[Any, Any]:
         if not differentiable_array(value):
             return value, None
+        take_usual_dtype(value)
         watch(self.ctx, type(value))
         node = self.activate(plain(value))
         return (plain(value) if isinstance(value, memmap) else value), node

@@ -21,11 +21,12 @@ from mooncake_py.errors import (
     NonDifferentiableArgumentError,
     file_and_line,
 )
+from mooncake_py.runtime.values import FLOAT64, take_usual_dtype
 from mooncake_py.tangents import CoDual, Dual
 
 __all__ = [
     "ArgNums", "Call", "choose_arguments", "name_of", "require_callable", "require_direction",
-    "require_forward", "require_over_ranks", "require_plain",
+    "require_forward", "require_over_ranks", "require_plain", "take_usual_dtypes",
 ]  # fmt: skip
 
 ArgNums = int | str | tuple[int | str, ...]
@@ -57,6 +58,13 @@ def require_plain(
 
 
 PAIRS = frozenset({CoDual, Dual})
+
+
+def take_usual_dtypes(*values: Any) -> None:
+    """Give arrays, constant ones too, NumPy's instances of their dtypes."""
+    for value in values:
+        if type(value) is ndarray and value.dtype is not FLOAT64:
+            take_usual_dtype(value)
 
 
 def require_forward(mode: Any) -> None:
@@ -145,6 +153,7 @@ def choose_arguments(
     f: Callable[..., Any], argnums: ArgNums, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> list[int | str]:
     """Return for each of `argnums` the position or the keyword under which it was passed."""
+    take_usual_dtypes(*args, *kwargs.values())
     if kwargs or not PAIRS.isdisjoint(map(type, args)):
         require_plain(f, args, kwargs)
     if type(argnums) is int and 0 <= argnums < len(args):

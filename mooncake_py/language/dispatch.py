@@ -136,6 +136,8 @@ def call_unregistered(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     if handlers().version is not ctx.rules_version:  # the program has imported more
         ctx.load_handlers()
         return ctx.call(f, *args, **kwargs)
+    if registry.arrives(f):
+        return ctx.call(f, *args, **kwargs)
     t = type(f)
     if t is FunctionType:
         return call_python(ctx, f, args, kwargs)

@@ -9,11 +9,11 @@ from typing import Any
 
 from mooncake_py.errors import InvalidRuleError, Location, MooncakeError
 from mooncake_py.rooms import is_engine
-from mooncake_py.rules import local, optional
+from mooncake_py.rules import elsewhere, local, optional
 from mooncake_py.rules.kinds import DualRule, ElementwiseRule, Rule, function_name, is_hashable
 
 __all__ = [
-    "DuplicateRuleError", "add", "add_forward", "are_first", "calling_location", "find",
+    "DuplicateRuleError", "add", "add_forward", "are_first", "arrives", "calling_location", "find",
     "find_forward", "registered", "registered_forward", "version",
 ]  # fmt: skip
 
@@ -49,6 +49,7 @@ def add(rule: Rule, *, replace: bool = False) -> None:
         if block is None:
             _note_replaced(function, present)
             _rules[function] = rule
+            elsewhere.mark(function, rule)
         else:
             block.put(function, rule)
     _version += 1
@@ -146,7 +147,14 @@ def find(function: Any) -> Rule | None:
     if rule is None:
         optional.load_imported()
         rule = _rules.get(function)
+    while rule is None and arrives(function):
+        rule = _rules.get(function)
     return rule
+
+
+def arrives(function: Any) -> bool:
+    """Return whether a rule that holds in another process has been declared here by now."""
+    return elsewhere.look_for(function, _rules)
 
 
 def find_forward(function: Any) -> DualRule | None:

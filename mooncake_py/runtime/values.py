@@ -11,7 +11,7 @@ from mooncake_py.rules.kinds import Like
 
 __all__ = [
     "FLOAT64", "INEXACT_SCALARS", "NUMBERS", "fit_to", "is_inexact", "is_of_math", "like",
-    "spec_of",
+    "spec_of", "take_usual_dtype",
 ]  # fmt: skip
 
 FLOAT64 = np.dtype(np.float64)
@@ -24,6 +24,21 @@ INEXACT_SCALARS = frozenset({
     float, complex, np.float16, np.float32, np.float64, np.longdouble, np.complex64,
     np.complex128, np.clongdouble,
 })  # fmt: skip
+
+USUAL = {dtype: dtype for dtype in map(np.dtype, "fdFD")}
+# Assignment is deprecated from NumPy 2.5 on.
+SET_DTYPE: Any = getattr(ndarray, "_set_dtype", ndarray.__dict__["dtype"].__set__)
+
+
+def take_usual_dtype(a: ndarray) -> None:
+    """Give an array NumPy's one instance of its dtype, if it has an equal one.
+
+    Arrays that were pickled have a dtype of their own, and so has what is computed of them.  Quick
+    ways ask which dtype it is, not what it equals.
+    """
+    usual = USUAL.get(a.dtype)
+    if usual is not None and usual is not a.dtype and a.dtype.metadata is None:
+        SET_DTYPE(a, usual)
 
 
 def is_inexact(y: Any) -> bool:

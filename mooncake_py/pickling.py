@@ -1,0 +1,130 @@
+"""What pickled derivatives carry beside their functions: source text, and where rules are from.
+
+Functions that cannot be imported are pickled by value, by cloudpickle and those who use it (joblib,
+Dask): their code arrives, but not the script or the notebook that their source is read from.
+"""
+
+from __future__ import annotations
+
+import functools
+import linecache
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from types import FunctionType, MethodType
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
+
+from mooncake_py.rules import registry
+from mooncake_py.rules.elsewhere import Declaration, declaration, expect, expected
+
+__all__ = ["Remade", "luggage", "remade"]
+
+P = ParamSpec("P")
+Given = TypeVar("Given")
+
+
+class Luggage(NamedTuple):
+    """What goes with a function to another process."""
+
+    texts: dict[str, list[str]]
+    rules: tuple[Declaration, ...]
+
+
+class Remade(Generic[P, Given]):
+    """A function that is pickled as the call that made it.
+
+    Parameters
+    ----------
+    function : callable
+    maker : callable
+        Returned it.
+    f, *options
+        What that was called with.
+    """
+
+    def __init__(
+        self, function: Callable[P, Given], maker: Callable[..., Any], f: Any, *options: Any
+    ) -> None:
+        self.function = function
+        self.making = maker, (f, *options)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Given:
+        """Run the function."""
+        return self.function(*args, **kwargs)
+
+    def __reduce__(self) -> Any:
+        maker, arguments = self.making
+        return remade, (maker, arguments, luggage(arguments[0]))
+
+
+def luggage(f: Any) -> Luggage:
+    """Return what goes with a derivative of `f`."""
+    return Luggage(texts_of(f), (*expected(), *declarations_of(registry.version())))
+
+
+def remade(maker: Callable[..., Any], arguments: tuple[Any, ...], carried: Luggage) -> Any:
+    """Return what a maker makes, in another process."""
+    expect(carried.rules)
+    for file, lines in carried.texts.items():
+        if linecache.getlines(file) != lines:
+            linecache.cache[file] = sum(map(len, lines)), None, lines, file
+    return maker(*arguments)
+
+
+@functools.lru_cache(1)
+def declarations_of(version: int) -> tuple[Declaration, ...]:
+    """Return where the user's rules are from; they are the same in one version of the registry."""
+    return tuple([declaration(f, rule) for f, rule in registry.registered() if rule.by_user])
+
+
+def texts_of(f: Any) -> dict[str, list[str]]:
+    """Return the files of functions that are pickled by value with `f`, with their lines.
+
+    These are `f` itself, what it captures, and what stands beside it in a script or a notebook.
+    """
+    found: dict[str, list[str]] = {}
+    todo = list(functions_of(f))
+    seen: set[FunctionType] = set()
+    for function in todo:
+        if function in seen or is_importable(function):
+            continue
+        seen.add(function)
+        file = function.__code__.co_filename
+        found[file] = linecache.getlines(file)
+        for value in reached(function):
+            todo += functions_of(value)
+    return {file: lines for file, lines in found.items() if lines}
+
+
+def functions_of(value: Any) -> Iterator[FunctionType]:
+    """Yield the functions of Python that a call of `value` may run first."""
+    while isinstance(value, functools.partial):
+        value = value.func
+    if isinstance(value, FunctionType):
+        yield value
+    elif isinstance(value, MethodType):
+        yield from functions_of(value.__func__)
+        yield from functions_of(type(value.__self__))
+    else:
+        cls = value if isinstance(value, type) else type(value)
+        if cls.__module__ == "__main__":
+            yield from [member for member in vars(cls).values() if type(member) is FunctionType]
+
+
+def reached(function: FunctionType) -> Iterator[Any]:
+    """Yield what a function captures and, in a script or a notebook, the global variables."""
+    for cell in function.__closure__ or ():
+        with suppress(ValueError):  # not bound yet
+            yield cell.cell_contents
+    if function.__module__ == "__main__":
+        yield from list(function.__globals__.values())
+
+
+def is_importable(function: FunctionType) -> bool:
+    """Return whether another process finds a function by its name."""
+    if function.__module__ == "__main__":
+        return False
+    found: Any = sys.modules.get(function.__module__)
+    for name in function.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is function
