@@ -114,7 +114,7 @@ def is_basic(datatype: Any, dtype: np.dtype[Any]) -> bool:
 
 
 def packed_positions(a: ndarray, count: int, datatype: Any, offset: int) -> ndarray:
-    """Return which elements of an array an MPI type picks: by packing their positions."""
+    """Return which elements of an array an MPI type picks: by sending their positions."""
     width = a.dtype.itemsize
     numbers = np.zeros((a.size, width), np.uint8)
     digits = min(width, 8)
@@ -122,7 +122,7 @@ def packed_positions(a: ndarray, count: int, datatype: Any, offset: int) -> ndar
     total = count * datatype.Get_size()
     packed = np.empty((total // width, width), np.uint8)
     memory = numbers.reshape(-1)[offset:]
-    datatype.Pack([memory, count, datatype], packed, 0, MPI.COMM_SELF)
+    MPI.COMM_SELF.Sendrecv([memory, count, datatype], 0, recvbuf=[packed, MPI.PACKED], source=0)
     positions = np.zeros((len(packed), 8), np.uint8)
     positions[:, :digits] = packed[:, :digits]
     return positions.view("<u8").reshape(-1).astype(np.intp)

@@ -53,6 +53,12 @@ class Channels:
         For what ranks agree on: the end, the sum of their values, and word that one has failed.
     rescue : MPI.Intracomm
         For what they agree on after that.
+    blocks : int
+        How many blocks were begun over this communicator.
+    faults : list of Fault
+        What was heard of failures.
+    balance : int
+        How many messages this rank has sent, less those that it has received.
     deferred : list of Receiving
         Receives that are matched when a message is there, in the order of their calls.
     """
@@ -63,6 +69,9 @@ class Channels:
     rescue: Any
     of_world: bool = False
     broken: bool = False
+    blocks: int = 0
+    faults: list[Any] = field(default_factory=list)
+    balance: int = 0
     sent: dict[tuple[int, int], int] = field(default_factory=dict)
     received: dict[tuple[int, int], int] = field(default_factory=dict)
     deferred: list[Receiving] = field(default_factory=list)

@@ -86,6 +86,7 @@ class Sending(Link):
             data = np.frombuffer(self.header + x.tobytes(), np.uint8)
         self.data = data
         self.number = self.channels.next_number(self.channels.sent, self.peer, self.tag)
+        self.channels.balance += 1
         self.session.sent.add(data.nbytes)
         program = self.channels.program
         send = program.Issend if self.waits else program.Isend
@@ -180,6 +181,7 @@ class Receiving(Link):
     def receive_into(self, rows: int, source: Any, *of: Any) -> None:
         """Begin to receive so many elements, from a communicator or as a message that was found."""
         self.number = self.channels.next_number(self.channels.received, self.peer, self.tag)
+        self.channels.balance -= 1
         self.buffer = np.empty((rows, *self.width), self.dtype)
         self.request = source.Irecv(self.buffer, *of)
 
@@ -206,6 +208,7 @@ class Receiving(Link):
     def receive_object(self, message: Any, nbytes: int) -> None:
         """Receive a message of objects, which is as long as it is."""
         self.number = self.channels.next_number(self.channels.received, self.peer, self.tag)
+        self.channels.balance -= 1
         data = np.empty(nbytes, np.uint8)
         message.Recv(data)
         length, self.header = read_header(data)

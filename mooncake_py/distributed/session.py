@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from mpi4py import MPI
 
 from mooncake_py.diagnostics.places import current_place
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Session", "current", "over"]
 
 FAULT = 1  # the tag of messages that say that a rank has failed
+LEFT = 2  # ... that a message was left where it came
 SPINS = 100  # tests of a request before other processes of the core get their turn
 
 
@@ -32,6 +34,7 @@ class Fault(NamedTuple):
     time: float
     rank: int
     text: str
+    epoch: int  # of the block in which it is
 
 
 class Session:
@@ -54,6 +57,10 @@ class Session:
         self.told: Fault | None = None
         self.freed: list[Any] = []  # communicators that the way back may still need
         self.is_ending = False
+        self.asked: set[tuple[Channels, int, int]] = set()  # who was told that it waits in vain
+        self.notices: list[Any] = []
+        self.top.blocks += 1
+        self.epoch = self.top.blocks
         self.neglected: Receiving | None = None  # what was begun to be received, and not ended
 
     # Communicators.
@@ -107,29 +114,41 @@ class Session:
                 link.match()
 
     def listen(self) -> None:
-        """Raise if another rank has failed."""
-        if self.told is None and self.top.control.Iprobe(MPI.ANY_SOURCE, FAULT):
-            self.told = self.top.control.recv(source=MPI.ANY_SOURCE, tag=FAULT)
+        """Raise if another rank has failed, or has ended and left messages of this one there."""
+        control = self.top.control
+        if self.told is None and control.Iprobe(MPI.ANY_SOURCE, FAULT):
+            self.top.faults.append(control.recv(source=MPI.ANY_SOURCE, tag=FAULT))
+        for fault in self.top.faults:
+            if fault.epoch == self.epoch:  # the others are one block ahead
+                self.told = fault
         if self.told is not None:
             raise failed_elsewhere(self.told, self.top.size)
+        if control.Iprobe(MPI.ANY_SOURCE, LEFT):
+            epoch, error = control.recv(source=MPI.ANY_SOURCE, tag=LEFT)
+            if epoch == self.epoch:
+                raise error
         if self.is_ending:
-            self.refuse_unreceived()
+            self.ask_senders()
 
-    def refuse_unreceived(self) -> None:
-        """Raise if a message has come that nobody here will receive."""
+    def ask_senders(self) -> None:
+        """Tell the sender of a message that nobody here will receive, who may wait for an answer.
+
+        If it is from the next block, the sender knows, and ignores what it is told.
+        """
         status = MPI.Status()
         for found in self.channels:
             for comm, what in (found.program, "message"), (found.adjoint, "cotangent"):
                 if comm.Iprobe(MPI.ANY_SOURCE, MPI.ANY_TAG, status):
-                    tag = status.Get_tag() % channels.TAGS
-                    raise RankError(
-                        f"a {what} from rank {status.Get_source()} with the tag {tag} was never "
-                        "received",
-                        why="this rank has come to the end of the derivative, and the sender waits "
-                        "for an answer",
-                        fix="receive within the derivative what is sent within it, and take the "
-                        "same\nderivatives on all ranks",
-                    )
+                    source, tag = status.Get_source(), status.Get_tag() % channels.TAGS
+                    if (found, source, tag) not in self.asked:
+                        self.asked.add((found, source, tag))
+                        self.tell(comm, source, never_received(what, self.top.rank, tag))
+
+    def tell(self, comm: Any, rank: int, error: RankError) -> None:
+        """Tell a rank of a communicator what it will raise if it is in this block."""
+        control = self.top.control
+        (dest,) = MPI.Group.Translate_ranks(comm.Get_group(), [rank], control.Get_group())
+        self.notices.append(control.isend((self.epoch, error), dest, LEFT))
 
     def send_back(self, data: Any, peer: int, tag: int, found: Channels) -> None:
         """Send a cotangent, without waiting for its arrival."""
@@ -152,7 +171,11 @@ class Session:
     def finish(self) -> None:
         """Wait until all ranks have come to the end, or one has failed."""
         self.end()
-        self.wait(self.top.control.Ibarrier())
+        lost = np.array([sum(found.balance for found in self.channels)])
+        total = np.zeros_like(lost)
+        self.wait(self.top.control.Iallreduce(lost, total))
+        if total[0]:
+            raise never_received("message", None, None)
         for comm in self.freed:
             comm.Free()
 
@@ -160,7 +183,7 @@ class Session:
         """Tell the other ranks of an error, or hear of theirs; return what is to be raised here."""
         own = None
         if self.told is None:
-            own = Fault(time.time(), self.top.rank, described(error))
+            own = Fault(time.time(), self.top.rank, described(error), self.epoch)
         faults = self.exchange(own)
         self.abandon()
         first = min(faults)
@@ -179,7 +202,7 @@ class Session:
         told = self.top.rescue.allgather(own)
         faults = [fault for fault in told if fault is not None]
         for fault in faults:
-            if fault.rank != rank and fault != self.told:
+            if fault.rank != rank and fault not in self.top.faults:
                 control.recv(source=fault.rank, tag=FAULT)
         MPI.Request.waitall(requests)
         return faults
@@ -287,6 +310,17 @@ def described(error: BaseException) -> str:
     text = "".join(traceback.format_exception_only(error)).strip()
     frames = traceback.extract_tb(error.__traceback__)
     return f"{text}\n{frames[-1].filename}:{frames[-1].lineno}" if frames else text
+
+
+def never_received(what: str, rank: int | None, tag: int | None) -> RankError:
+    """Return the error for a message that its receiver has left."""
+    which = "" if rank is None else f" with the tag {tag} to rank {rank}"
+    return RankError(
+        f"a {what}{which} was never received",
+        why="the receiver has come to the end of the derivative",
+        fix="receive within the derivative what is sent within it, and take the same derivatives\n"
+        "on all ranks",
+    )
 
 
 def failed_elsewhere(fault: Fault, size: int) -> RankError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import pickle
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -144,11 +145,26 @@ def wait_all(cls: Any, requests: Any, statuses: Any = None) -> Any:
 
 @natively
 def shared(comm: Any, name: str, *args: Any) -> Any:
-    """Run one of the lower-case collective calls on structures, which are constants."""
+    """Run one of the lower-case collective calls on structures, which are constants.
+
+    What cannot be pickled raises before any rank waits for it.
+    """
     session = current()
     program = session.channels_of(comm, together=True).program
+    given, *rest = args
+    pickled: Any
+    if name in ("scatter", "alltoall") and given is not None:
+        pickled = [pickle.dumps(part) for part in given]
+    else:
+        pickled = pickle.dumps(given)
     session.wait(program.Ibarrier())  # now all are there: the call will end
-    return getattr(program, name)(*args)
+    got = getattr(program, name)(pickled, *rest)
+    return [pickle.loads(part) for part in got] if isinstance(got, list) else loaded(got)
+
+
+def loaded(pickled: bytes | None) -> Any:
+    """Return what was pickled; None where nothing came."""
+    return None if pickled is None else pickle.loads(pickled)
 
 
 @natively
