@@ -21,7 +21,7 @@ class ForwardRule(RuleFunction[Any]):
     *args : Dual
         The arguments, each paired with a tangent of its tangent type; ``NoTangent()`` holds
         anything constant.
-    **kwargs
+    **kwargs : object
         Keyword arguments of the primal, constant.
 
     Returns

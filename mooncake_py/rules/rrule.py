@@ -21,7 +21,7 @@ class ReverseRule(RuleFunction[tuple[Any, Callable[[Any], tuple[Any, ...]]]]):
         The function and its fdata.
     *args : CoDual
         The arguments, each paired with the fdata into which its cotangent is accumulated.
-    **kwargs
+    **kwargs : object
         Keyword arguments of the primal, constant.
 
     Returns
