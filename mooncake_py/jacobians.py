@@ -406,7 +406,7 @@ def complex_argument(f: Any) -> NonDifferentiableArgumentError:
     """Return the error for a Jacobian with respect to complex numbers."""
     return NonDifferentiableArgumentError(
         f"the Jacobian of {name_of(f)} with respect to complex numbers was asked for",
-        why="the derivative with respect to a complex number is no complex number, unless the "
+        why="the derivative with respect to a complex number is a complex number only if the "
         "function is holomorphic",
         fix="pass real and imaginary parts as real arrays",
     )

@@ -173,8 +173,8 @@ def differences(f: Any) -> Iterator[Difference]:
     for value in named_in(f.py_func):
         if draws(value):
             yield Difference(
-                "np.random and random are generators of their own in compiled code:\n"
-                "its Python would draw other numbers",
+                "np.random and random have separate generators in compiled code:\n"
+                "its Python source would draw other numbers",
                 "pass a generator, rng = np.random.default_rng(seed), and draw from it by\n"
                 "rng.normal(...); or draw in a jitted function of its own, which runs compiled;\n"
                 f"or call {f.py_func.__name__}.py_func, which draws from NumPy's",

@@ -107,7 +107,7 @@ class Prepared(Generic[P, Given]):
         where = "within a call of itself" if inside else "while another thread runs it"
         return PreparedInUseError(
             f"{self.name} was called {where}, and it is prepared for one call at a time",
-            why="both would write in the memory that it keeps",
+            why="both calls would write into the same memory",
             fix="call the derivative without preparing it there"
             if inside
             else "prepare one for each thread",
@@ -161,8 +161,9 @@ def prepare(
         if derivative not in (jvp, hvp, value_and_hvp):
             raise PreparedArgumentsError(
                 f"prepare does not know {name_of(derivative)}",
-                why="what a prepared call returned is overwritten by the next: jvp, hvp, "
-                "value_and_hvp and gradients\ngive results that can be",
+                why="each prepared call overwrites the results of the previous one, which only "
+                "jvp, hvp,\n"
+                "value_and_hvp and gradients allow",
                 fix="call it without preparing it",
             )
         of_f = functools.partial(derivative, f, **options)

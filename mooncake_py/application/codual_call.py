@@ -99,9 +99,9 @@ def container_written(rule: Rule, ctx: Reporting) -> MissingRuleError:
     """Return the error for a rule that changed what a container or an object holds."""
     return unsupported(
         ctx,
-        f"the rule of {rule.name} changed a container or an object that it was handed",
-        why="a rule says how arrays change, not containers and objects: the change would be\n"
-        f"neither undone nor differentiated; the rule is declared at {rule.origin}",
+        f"the rule of {rule.name} changed a container or an object among its arguments",
+        why="a rule may change arrays, but not containers and objects: the engine would\n"
+        f"neither undo nor differentiate the change; the rule is declared at {rule.origin}",
         fix="declare the function by an overlay, in Python, or let it change arrays only",
     )
 
@@ -217,7 +217,7 @@ def misplaced(rule: Rule, position: int, rdata: Any) -> InvalidRuleError:
     return InvalidRuleError(
         f"the pullback of the rule of {rule.name} returned a {type(rdata).__name__} for argument "
         f"{position}, an array",
-        why="the cotangent of an array is added to its fdata; what is returned for it would be "
+        why="a pullback adds the cotangent of an array to its fdata; a returned one would be "
         f"lost;\nthe rule is declared at {rule.origin}",
         fix="increment(x, g), and return NoRData()",
     )

@@ -80,10 +80,10 @@ def tree_of(ctx: Mode, value: Any, *, whole: bool = False) -> TangentTree | None
         if id(leaf) not in reader.met and contains_active(ctx, leaf, set()):
             raise unsupported(
                 ctx,
-                f"a rule cannot be handed this {type(value).__name__}",
-                why="something active is in it where a tangent has no place for it: in a set,\n"
-                "a default of a function or the like",
-                fix="pass what is active as an argument of its own, or in a list or a dict",
+                f"a rule cannot take this {type(value).__name__}",
+                why="it holds an active value where its tangent has no entry: in a set,\n"
+                "or in a default of a function",
+                fix="pass the active value as a separate argument, or in a list or a dict",
             )
     return tree
 

@@ -94,8 +94,9 @@ class Example:
         """Return the error for something that is not like that of the example."""
         return PreparedArgumentsError(
             f"{self.name} was prepared for {what}: expected {expected}, got {got}",
-            why="what a prepared call keeps fits arguments like those of its example",
-            fix="prepare it for such arguments too, or call the derivative without preparing it",
+            why="a prepared derivative keeps memory that fits the arguments of its example",
+            fix="prepare another one for these arguments, or call the derivative without "
+            "preparing it",
         )
 
 

@@ -167,6 +167,6 @@ def unfit(path: str, expected: str, got: Any) -> InvalidTangentError:
         f"the function of a hook returned a cotangent that does not fit{part}: "
         f"expected {expected}, got {kind}",
         why="the cotangent of a value has the structure and the shapes of the value",
-        fix="return what the function was called with, with other numbers; or change that in "
-        "place\nand return None",
+        fix="return a cotangent of the same structure, or change the argument in place\n"
+        "and return None",
     )

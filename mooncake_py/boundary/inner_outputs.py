@@ -97,8 +97,9 @@ def unordered(ctx: Reporting, value: Any) -> NestedDerivativeError:
         NestedDerivativeError(
             f"a {type(value).__name__} of active objects leaves a derivative inside another one",
             where=ctx.user_location(),
-            why="its order is another one when the inner function runs again, so that the objects "
-            "of the two runs\ncannot be told apart",
+            why="its order changes when the inner function runs again, so the objects of the "
+            "two runs\n"
+            "cannot be matched",
             fix="return the objects in a list or a dict",
         )
     )

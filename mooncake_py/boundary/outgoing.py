@@ -244,8 +244,8 @@ def not_copied(ctx: Reporting, value: Any) -> DerivativeDropError:
     return dropped(
         ctx,
         f"a {type(value).__qualname__} that holds active values leaves the differentiated call",
-        why="it cannot be copied, and what it holds ends with the call",
-        fix="hand out the values themselves: numbers, arrays, containers, objects of your own",
+        why="it cannot be copied, and its values are valid only during the call",
+        fix="return the values themselves: numbers, arrays, containers, objects of your own",
     )
 
 
@@ -260,7 +260,7 @@ def unfinished(
         ctx,
         f"a {type(value).__name__} over active values leaves {leaves}",
         why=why,
-        fix="hand out a list: list(...)",
+        fix="return a list: list(...)",
     )
 
 

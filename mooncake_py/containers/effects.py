@@ -210,8 +210,9 @@ def _unseen(ctx: Reporting, method: FunctionType, change: Location) -> Derivativ
     return DerivativeDropError(
         f"{method.__qualname__} changes something, and compiled code is about to call it",
         where=ctx.user_location(),
-        why="a special method that Python calls by itself runs unseen there, and what it writes\n"
-        "could be neither differentiated nor undone; it writes at\n"
+        why="the engine cannot see a special method that compiled code calls, and could "
+        "neither\n"
+        "differentiate nor undo its writes; it writes at\n"
         + "\n".join([f"{change}", *(f"| {row}" for row in change.excerpt())]),
-        fix="let the method only compute, and write in a method that is called by name",
+        fix="only compute in this method, and write in a method that you call by name",
     )

@@ -54,8 +54,8 @@ def refuse_other_key(ctx: Reporting, d: dict[Any, Any], key: Any) -> None:
         "a dict was read at an active number, and holds a value for another one that is equal",
         why=f"what is stored under {primal_of(key)!r} was computed before the call or for "
         "another variable,\nso that its derivative with respect to this key is not known",
-        fix="clear the dict before the gradient is taken, or use functools.cache, which "
-        "knows;\nif the key only names something, make it an int or a str",
+        fix="clear the dict before you take the gradient, or use functools.cache;\n"
+        "if the key only names something, make it an int or a str",
     )
 
 

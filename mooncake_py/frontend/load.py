@@ -144,9 +144,10 @@ def _picker(positions: list[int]) -> Any:
 
 def _generator_expression(code: CodeType) -> SourceUnavailableError:
     return SourceUnavailableError(
-        f"{code.co_qualname} cannot be derived by itself",
+        f"{code.co_qualname} cannot be derived alone",
         where=start_of(code),
-        why="a generator expression is derived with the function it stands in, and this one was\n"
+        why="a generator expression is derived with the function that contains it, but this "
+        "one\n"
         "started outside of differentiated code",
         fix="write it within the differentiated function, or pass a list",
     )

@@ -49,7 +49,7 @@ def read_guarded(ctx: Mode, o: ndarray, name: str) -> Any:
         raise dropped(
             ctx,
             f"the attribute {name!r} of an array gives access to its memory",
-            why="reads and writes through it cannot be seen",
+            why="the engine cannot see reads and writes through it",
             fix="use indexing, or register a rule for the function that needs it",
         )
     return getattr(o, name)
@@ -75,7 +75,7 @@ def set_array_attribute(ctx: Mode, o: ndarray, name: str, v: Any) -> None:
         raise dropped(
             ctx,
             f"setting the attribute {name!r} of an array is not supported",
-            why="it reads the bytes of memory that the reverse pass refers to in another way",
+            why="it reinterprets memory that the reverse pass refers to",
             fix="use reshape, view or astype, which return a new array",
         )
     else:

@@ -80,6 +80,6 @@ def as_array(ctx: Mode, value: Any) -> Any:
     raise dropped(
         ctx,
         f"NumPy would use an active {t.__name__} by its {name}",
-        why="the method would run unseen, and the derivative of its result be lost",
-        fix="hand the array itself to NumPy, for example an attribute of the object",
+        why="the engine could not see the method, and its result would have no derivative",
+        fix="pass the array itself to NumPy, for example an attribute of the object",
     )

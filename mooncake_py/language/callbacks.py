@@ -43,7 +43,11 @@ def run_ref(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     """Run ``weakref.ref(o)``; a callback would run when nobody looks."""
     callback = args[-1] if len(args) > (1 if f is weakref.ref else 2) else None
     if callback is not None and not is_of_weakref(callback):
-        ctx.refuse(weakref.ref, args, "its callback would run unseen, when the object is gone")
+        ctx.refuse(
+            weakref.ref,
+            args,
+            "the engine could not see its callback, which runs when the object is deleted",
+        )
     return f(*args, **kwargs)
 
 
@@ -56,7 +60,7 @@ def is_of_weakref(callback: Any) -> bool:
 
 
 def run_proxy(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
-    ctx.refuse(f, args, "what is done to a proxy is done to the object in compiled code")
+    ctx.refuse(f, args, "compiled code applies operations on a proxy to the object")
 
 
 def run(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:

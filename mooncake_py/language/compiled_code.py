@@ -69,7 +69,7 @@ def run(ctx: Mode, f: Any, values: Any, args: Any, kwargs: Any) -> Any:
     finally:
         watch.record_writes()
     if unseen.function is not None:
-        why = f"it calls {unseen.function}, Python code which would run unseen"
+        why = f"it calls {unseen.function}, Python code that the engine could not see"
         raise missing_rule(ctx, f, values, why, kwargs)
     more = [a for a, n in zip(reached.arrays, references, strict=True) if sys.getrefcount(a) > n]
     if more:

@@ -92,9 +92,9 @@ def refuse_unseen(ctx: Tracking, f: Any, values: Any) -> None:
     if any(ctx.contains_active(v) or is_active_within(ctx, v) for v in values):
         raise refusal(ctx, f, "its objects cannot hold a derivative")
     if any(map(is_users_code, values)):
-        raise refusal(ctx, f, "it calls Python code, which would run unseen")
+        raise refusal(ctx, f, "it calls Python code, which the engine could not see")
     if ctx.numerals is not None and any(hasattr(v, "read") for v in values):
-        raise refusal(ctx, f, "it may read numbers from text that was made of active ones")
+        raise refusal(ctx, f, "it may read numbers from text made from active numbers")
 
 
 def asks(f: Any) -> bool:

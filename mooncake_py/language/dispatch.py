@@ -351,7 +351,7 @@ def call_opaque(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
         compiled_code.refuse_held(ctx, f, values, kwargs)
     root = module_root(f)
     if any(map(calls_back, values)) and not isinstance(receiver, EnumMeta):
-        why = "it may call back Python code, which would run unseen"
+        why = "it may call back Python code, which the engine could not see"
         raise missing_rule(ctx, f, values, why, kwargs)
     if root == "numpy":
         args, kwargs = named_out(f, args, kwargs)

@@ -60,7 +60,7 @@ def refuse_unseen(ctx: Tracking, iterable: Any, kind: str) -> None:
         raise dropped(
             ctx,
             f"{kind} gives access to an active array",
-            why="what is read through it are bare numbers, which carry no derivative",
+            why="it yields plain numbers, which carry no derivative",
             fix="loop over the array itself, or over its indices",
         )
 
@@ -79,9 +79,8 @@ def refuse_foreign(ctx: Tracking, generator: Any) -> None:
     if any(type(v) is ndarray or contains_active(ctx, v, set()) for v in values):
         raise dropped(
             ctx,
-            f"the generator {generator.__name__} was made outside of the function that is "
-            "being differentiated",
-            why="its code runs unseen: reads and writes of arrays there would be missed",
+            f"the generator {generator.__name__} was made outside of the differentiated function",
+            why="the engine cannot see its code, and would miss its reads and writes of arrays",
             fix="call the generator function inside, or take the values before the call",
         )
 

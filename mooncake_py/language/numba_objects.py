@@ -82,8 +82,8 @@ def refused(ctx: Mode, f: Any, values: Any) -> MissingRuleError:
     return unsupported(
         ctx,
         f"{what} cannot be differentiated" + (f": {name}" if isinstance(name, str) else ""),
-        why="what it holds and runs is compiled, where neither a derivative nor a write can be "
-        "followed",
+        why="its contents and methods are compiled, so the engine cannot follow derivatives and "
+        "writes",
         fix=with_page(fix, "numba"),
     )
 

@@ -97,8 +97,8 @@ def refuse_reading(ctx: Tracking, f: Any, values: Any) -> None:
     raise dropped(
         ctx,
         f"{getattr(f, '__qualname__', f)} reads a file that active data were written to",
-        why="files carry no derivative: what is read back would be a constant",
-        fix="go on with the array that was stored; if a constant is meant, stop_gradient(x)",
+        why="files carry no derivative: data read back would be constants",
+        fix="use the stored array itself; for a constant use stop_gradient(x)",
     )
 
 

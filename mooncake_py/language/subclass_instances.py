@@ -41,8 +41,8 @@ def dressed(ctx: Mode, a: ndarray, cls: type, template: Any) -> Any:
         raise dropped(
             ctx,
             f"an array of class {cls.__name__} cannot be made of active data",
-            why="its __array_finalize__ would run unseen: the class has slots, or it is not "
-            "written in Python",
+            why="the engine could not see its __array_finalize__: the class has slots, or is "
+            "not written in Python",
             fix="keep attributes in the __dict__ of the instance, or use plain arrays",
         )
     ctx.call(finalize, made, template)

@@ -82,8 +82,7 @@ class _Context(InnerContext):
     @override
     def refusal(self) -> NestedDerivativeError:
         error = NestedDerivativeError(
-            "the function of forwarddiff reads something else than its argument that is being "
-            "differentiated",
+            "the function of forwarddiff reads an active value other than its argument",
             where=self.user_location(),
             why="the derivative with respect to that would be lost",
             fix="pass it as part of the argument: forwarddiff(f, np.array([a, b]))",

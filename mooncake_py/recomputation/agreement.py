@@ -96,8 +96,8 @@ def sums_of(leaf: Any) -> tuple[complex, float, float]:
 def something_else(where: Any, name: str, why: str = AGAIN) -> NestedDerivativeError:
     """Return the error for a function with another result when it was run again."""
     return NestedDerivativeError(
-        f"{name} gave another result when it was run again",
+        f"{name} returned another result in its second run",
         where=where,
         why=why,
-        fix="take what changes as an argument, or a copy of it",
+        fix="pass the data that change as an argument, or pass a copy of them",
     )

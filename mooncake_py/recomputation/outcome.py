@@ -188,7 +188,7 @@ def unordered(ctx: Reporting, value: Any) -> DerivativeDropError:
     return dropped(
         ctx,
         f"a {type(value).__name__} of active objects leaves {PART}",
-        why="its order is another one when the part is run again, so that the objects of the two "
-        "runs\ncannot be told apart",
+        why="its order changes in the second run, so the objects of the two runs\n"
+        "cannot be matched",
         fix="keep the objects in a list or a dict",
     )

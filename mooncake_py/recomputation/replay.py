@@ -174,9 +174,9 @@ class Replay:
     def other(self) -> CheckpointError:
         """Return the error for a second run with another outcome."""
         return CheckpointError(
-            "a checkpointed part did something else when it was run again",
+            "the second run of a checkpointed part differs from the first",
             where=self.where,
-            why=f"its results, or what it changed, are not those of the first run\n"
+            why=f"its results or its changes are not those of the first run\n"
             f"likely causes: {CAUSES}",
             fix=FIX,
         )

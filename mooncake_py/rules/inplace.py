@@ -149,7 +149,7 @@ def refuse_overlaps(a: ndarray) -> None:
         raise MissingRuleError(
             "a write by positions through a view that overlaps itself",
             why="several elements of the view are the same memory, and NumPy's order matters",
-            fix="write to the array that the view was made of",
+            fix="write to the array that owns the memory of the view",
         )
 
 

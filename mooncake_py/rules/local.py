@@ -81,7 +81,7 @@ def refuse_operator(function: Hashable) -> None:
         name = getattr(function, "__name__", repr(function))
         raise OperatorRuleError(
             f"the rule of {name} cannot be replaced",
-            why="Python's operators use it without asking which rules hold",
+            why="Python's operators use it without a look-up of rules",
             fix="write a function of your own, and declare a rule for that",
         )
 

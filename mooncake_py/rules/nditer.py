@@ -48,8 +48,8 @@ def nditer(
 def refuse(what: str) -> NoReturn:
     raise MissingRuleError(
         f"{what} cannot be differentiated",
-        why="what it hands out is not the memory of the arrays itself, so that reads and writes "
-        "through it cannot be followed",
+        why="it does not yield views of the arrays, so the engine cannot follow reads and "
+        "writes through it",
         fix="leave that out, or loop over the arrays or their indices (np.ndindex)",
     )
 

@@ -10,7 +10,7 @@ __all__: list[str] = []
 
 refused(
     np.ndarray.dumps,
-    why="a pickle carries no derivative: what is read back from it is constant",
+    why="a pickle carries no derivative: data read back from it are constants",
     fix="return the array as auxiliary output (has_aux=True), and store it outside",
 )  # fmt: skip
 

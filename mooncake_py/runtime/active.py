@@ -158,8 +158,7 @@ def _dropped(value: Active, what: str) -> DerivativeDropError:
         DerivativeDropError(
             f"{what} would drop the derivative of an active value",
             where=value.context.user_location(),
-            why=f"the value {value.primal!r} depends on what is differentiated; compiled code "
-            "keeps only its number",
+            why=f"the value {value.primal!r} is active; compiled code keeps only its number",
             fix="compute with the value itself, or register a rule for the function called here",
         )
     )

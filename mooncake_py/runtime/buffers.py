@@ -45,8 +45,8 @@ def refuse_read(ctx: Tracking, buffer: Any) -> None:
         raise dropped(
             ctx,
             f"an array has put active data into its buffer, of type {type(buffer).__name__}",
-            why="what is read from it directly are bare numbers, which carry no derivative",
-            fix="read from the array that was made of it",
+            why="direct reads give plain numbers, which carry no derivative",
+            fix="read from the array that uses it",
         )
 
 
@@ -56,6 +56,6 @@ def refuse_write(ctx: Tracking, buffer: Any) -> None:
         raise dropped(
             ctx,
             f"a write to a buffer of type {type(buffer).__name__}, whose memory an array uses",
-            why="it changes memory that the reverse pass refers to, unseen",
-            fix="write through the array that was made of it",
+            why="it changes memory that the reverse pass refers to, and the engine cannot see it",
+            fix="write through the array that uses it",
         )

@@ -75,6 +75,6 @@ def require_compiler(compile: bool | None) -> None:
     if compile and not is_installed():
         raise CompilerUnavailableError(
             "compile=True needs Numba, which is not installed",
-            why="Numba compiles what derivatives run",
+            why="Numba compiles the functions that derivatives run",
             fix=with_page(f"{INSTALL}, or leave compile=True out", "compile"),
         )

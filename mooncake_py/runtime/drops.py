@@ -167,6 +167,6 @@ def read_as_bytes(dtype: np.dtype[Any]) -> DerivativeDropError:
     return DerivativeDropError(
         f"memory that holds active floats is seen through an array of dtype {dtype}",
         where=current_place()[0],
-        why="the bytes of a number are no smooth function of it",
+        why="the bytes of a number are not a smooth function of it",
         fix="convert the values: a.astype(dtype)",
     )

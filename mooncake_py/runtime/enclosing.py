@@ -92,10 +92,9 @@ def call_derivative(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
 def nested_derivative(contexts: Any) -> NestedDerivativeError:
     """Return the error for what does not work on active data; no context forgets it."""
     error = NestedDerivativeError(
-        "a rule or a tool of mooncake_py was run on active data inside a function that is being "
-        "differentiated",
+        "a rule or a tool of mooncake_py was run on active data inside a differentiated function",
         where=contexts[0].user_location(),
-        why="only derivatives nest: grad, vjp, jvp and those made of them",
+        why="only grad, vjp, jvp and functions made of them nest",
         fix="use these, or call it outside",
     )
     for ctx in contexts:

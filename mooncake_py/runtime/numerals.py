@@ -113,11 +113,10 @@ def read_back(ctx: Reporting, reading: str) -> DerivativeDropError:
     """Return the error for a number that is read from text."""
     return dropped(
         ctx,
-        f"{reading} reads a number from text that was made of an active one",
-        why="text has no derivative: what is read from it would be a constant",
-        fix="compute with the number itself, or write stop_gradient(x) if a constant is "
-        "meant.\nIf the text has nothing to "
-        "do with it and only looks the same, read it before the call",
+        f"{reading} reads a number from text made from an active number",
+        why="text has no derivative: a number read from it would be a constant",
+        fix="compute with the number itself, or use stop_gradient(x) for a constant.\n"
+        "If the text is unrelated and only looks the same, read it before the call",
     )
 
 

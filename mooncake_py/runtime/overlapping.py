@@ -62,9 +62,9 @@ def write(ctx: Mode, o: ndarray, node: Any, index: Any, v: Any, native: Native) 
         raise dropped(
             ctx,
             "a write through a view that overlaps itself",
-            why="several elements of the view are the same memory, and which of the values "
-            "NumPy leaves there could not be told",
-            fix="write to the array that the view was made of",
+            why="several elements of the view are the same memory, and it is unknown which "
+            "value NumPy writes last",
+            fix="write to the array that owns the memory of the view",
         )
 
 
@@ -221,7 +221,7 @@ def crossing(ctx: Reporting) -> DerivativeDropError:
     """Return the error for a write whose order NumPy alone knows."""
     return dropped(
         ctx,
-        "an assignment to elements of an array of others that it overwrites meanwhile",
-        why="NumPy does not copy what overlaps here: some are read after they were written",
-        fix="copy them before: x[i] = x[j].copy()",
+        "an assignment reads elements of the same array that it overwrites",
+        why="NumPy does not copy overlapping elements here, and reads some after writing them",
+        fix="copy them first: x[i] = x[j].copy()",
     )

@@ -164,7 +164,7 @@ def parts_given(tree: TangentTree, c: Any, rule: Any, position: int) -> Any:
     if c is None:
         raise MissingRuleError(
             f"the rule of {rule.name} has no derivative with respect to argument {position}",
-            why="something active is in that container, object or function, and the pullback "
+            why="that container, object or function holds an active value, but the pullback "
             f"returned None for it\nthe rule is declared at {rule.origin}",
             fix="return a dict of cotangents by name, {} if they are zero, or hold the argument "
             "constant",

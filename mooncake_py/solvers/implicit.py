@@ -136,7 +136,7 @@ def checked_jacobian(residual: Function, x: Any, r: Any, tolerance: float) -> nd
     if np.size(r) != size:
         raise SolverError(
             f"the residual has {np.size(r)} elements, and the solution {size}",
-            why="as many equations as unknowns determine a solution",
+            why="a solution needs as many equations as unknowns",
             fix="return one element for each of the solution",
         )
     matrix = np.reshape(np.asarray(jacobian(residual)(x), dtype=float), (size, size))
@@ -165,7 +165,8 @@ def require_root(residual: Function, x: Any, r: ndarray, matrix: ndarray, tolera
             "the solver has not converged, so that its result has no derivative",
             why=f"the residual at {shown(x)} is {shown(r)}:\na step of Newton's method would "
             f"change the solution by {step:.2g}",
-            fix="let the solver do more iterations, to a smaller tolerance; or check the residual",
+            fix="run more iterations of the solver, with a smaller tolerance; or check the "
+            "residual",
         )
     # In the direction in which the residual changes least its slope must not vanish nearby.
     reach, direction = max(step, REACH * size), np.reshape(right[-1], np.shape(x))[()]

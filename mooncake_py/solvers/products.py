@@ -108,7 +108,7 @@ def correct_inside(ctx: Mode, r: Any, gradient: Any, x: Any, free: Any) -> Any:
             raise SolverError(
                 "the solver has not converged, so that its result has no derivative",
                 why=f"a step of Newton's method would change the solution by {step:.2g}",
-                fix="let the solver do more iterations, to a smaller tolerance",
+                fix="run more iterations of the solver, with a smaller tolerance",
             )
     except SolverError as error:
         raise located(ctx, error) from None

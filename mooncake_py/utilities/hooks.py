@@ -90,7 +90,7 @@ def is_reversed(ctx: Mode) -> bool:
 def second_order(ctx: Reporting) -> NestedDerivativeError:
     """Return the error for a hook in a derivative of higher order."""
     error = NestedDerivativeError(
-        "a hook was run in a function of which a derivative of higher order is taken",
+        "a hook ran in a derivative of higher order",
         where=ctx.user_location(),
         why="what it does to a cotangent is no part of the function, and has no derivative",
         fix="leave it out there, for example: x = hook(fn, x) if nest_level() == 1 else x",

@@ -183,7 +183,8 @@ class Watch:
         """Return the error for a forbidden change."""
         part, new, former = found
         error = UntrackedWriteError(
-            f"{name_of(self.f)} changed what the derivative depends on, inside ignore_derivatives",
+            f"{name_of(self.f)} changed data that the derivative depends on, inside "
+            "ignore_derivatives",
             where=self.ctx.user_location(),
             why=f"{joined(path, part)} is {new}, and was {former} before;\n{objection}",
             fix="do such writes outside of ignore_derivatives (or, to a log, all of them inside), "

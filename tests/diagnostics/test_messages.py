@@ -118,7 +118,7 @@ MissingRuleError: no rule for struct.pack_into
   where: FILE:27:5 in packs_constants
          | struct.pack_into("d", p, 0, lambda: 2.0)
          | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  why:   it may call back Python code, which would run unseen;
+  why:   it may call back Python code, which the engine could not see;
          called with (str, float64[3], int, function)
   fix:   do it outside of the function, or give it a replacement in Python:
              import struct
@@ -192,11 +192,11 @@ InvalidTangentError: the cotangent dy does not fit the output: expected an array
   fix:   pass a cotangent in the structure and shape of the output
 """,
     "nested": """
-NestedDerivativeError: a rule or a tool of mooncake_py was run on active data inside a function that is being differentiated
+NestedDerivativeError: a rule or a tool of mooncake_py was run on active data inside a differentiated function
   where: FILE:66:12 in nested
          | return zero_tangent([x])[0] * x
          |        ^^^^^^^^^^^^^^^^^
-  why:   only derivatives nest: grad, vjp, jvp and those made of them
+  why:   only grad, vjp, jvp and functions made of them nest
   fix:   use these, or call it outside
 """,
     "special_method": """
@@ -204,19 +204,19 @@ DerivativeDropError: Noisy.__repr__ changes something, and compiled code is abou
   where: FILE:78:20 in shows
          | return x * len(repr([Noisy()]))
          |                ^^^^^^^^^^^^^^^
-  why:   a special method that Python calls by itself runs unseen there, and what it writes
-         could be neither differentiated nor undone; it writes at
+  why:   the engine cannot see a special method that compiled code calls, and could neither
+         differentiate nor undo its writes; it writes at
          FILE:73:9 in Noisy.__repr__
          | self.count += 1
          | ^^^^^^^^^^^^^^^
-  fix:   let the method only compute, and write in a method that is called by name
+  fix:   only compute in this method, and write in a method that you call by name
 """,
     "float_in_compiled_code": """
 DerivativeDropError: float() in compiled code would drop the derivative of an active value
   where: FILE:82:12 in converts
          | return operator.methodcaller("__float__")(x)
          |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  why:   the value 2.0 depends on what is differentiated; compiled code keeps only its number
+  why:   the value 2.0 is active; compiled code keeps only its number
   fix:   compute with the value itself, or register a rule for the function called here
 """,
 }

@@ -104,7 +104,7 @@ REFUSED: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     "array times": (lambda df, x: x * df["a"], "take the data out first"),
     "active frame": (lambda df, x: pd.DataFrame({"a": x}), "cannot hold a derivative"),
     "active series": (lambda df, x: pd.Series([x[0], 1.0]), "cannot hold a derivative"),
-    "callback": (lambda df, x: df["a"].map(lambda v: v * 2), "run unseen"),
+    "callback": (lambda df, x: df["a"].map(lambda v: v * 2), "could not see"),
     "active callback": (lambda df, x: df["a"].map(lambda v: v * x[0]), "cannot hold a derivative"),
 }
 

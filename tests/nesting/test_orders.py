@@ -323,7 +323,7 @@ def test_a_pullback_called_after_the_derivative_whose_function_does_something_el
 
     (_, pull_back), _ = value_and_grad(f, has_aux=True)(2.0)
     factor[0] = 5.0
-    with pytest.raises(NestedDerivativeError, match="gave another result"):
+    with pytest.raises(NestedDerivativeError, match="returned another result"):
         pull_back(1.0)
 
 

@@ -1,4 +1,4 @@
-"""A number read back from text that was made of an active one is refused, however it went."""
+"""A number read back from text made from an active one is refused, however it went."""
 # What looks like bad style is the point of the programs.
 # ruff: noqa: UP031, UP032
 
@@ -236,7 +236,7 @@ def of_positional_format(x):
 def test_refused(program: Program) -> None:
     before = program.args[0].copy() if isinstance(program.args[0], np.ndarray) else None
     program.f(*program.args)  # runs
-    with pytest.raises(DerivativeDropError, match="from text that was made of an active") as caught:
+    with pytest.raises(DerivativeDropError, match="from text made from an active") as caught:
         value_and_grad(program.f)(*program.args)
     where = caught.value.where
     assert where is not None
@@ -311,9 +311,9 @@ def test_an_inner_derivative_knows_what_was_written_outside():
         text = str(x)
         return grad(lambda z: z * float(text))(2.0)
 
-    with pytest.raises(DerivativeDropError, match="made of an active one"):
+    with pytest.raises(DerivativeDropError, match="made from an active number"):
         grad(f)(0.7)
-    with pytest.raises(DerivativeDropError, match="made of an active one"):
+    with pytest.raises(DerivativeDropError, match="made from an active number"):
         jvp(f, (0.7,), (1.0,))
 
 
@@ -322,7 +322,7 @@ def test_an_outer_derivative_knows_what_was_written_inside():
         slope, text = grad(lambda z: (z * z, str(x)), has_aux=True)(2.0)
         return slope * float(text)
 
-    with pytest.raises(DerivativeDropError, match="made of an active one"):
+    with pytest.raises(DerivativeDropError, match="made from an active number"):
         grad(f)(0.7)
 
 

@@ -289,6 +289,6 @@ def different(
         f"{name} gives a result of another {what} than in the plain call",
         where=ctx.user_location(),
         why=f"expected: {expected}\ngot:      {got}",
-        fix="if a rule of your own is behind it, let it return what the function returns;\n"
-        "else it is a fault of mooncake_py: please report it with this message",
+        fix="if your own rule computes it, return the output of the function from it;\n"
+        "otherwise it is a bug of mooncake_py: please report it with this message",
     )

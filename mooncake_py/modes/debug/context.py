@@ -248,9 +248,9 @@ class InnerDebugContext(Checks, InnerContext):
 def overwritten(record: Record, operand: np.ndarray) -> UntrackedWriteError:
     """Return the error for an operand that is not as it was when it was recorded."""
     return UntrackedWriteError(
-        f"an operand of {record.operation} was overwritten, and the engine has not seen it",
+        f"an operand of {record.operation} was overwritten, but the engine did not see the write",
         where=record.where,
-        why=f"the derivative needs what it held here; it now holds {summary(operand)}\n"
+        why=f"the derivative needs its value here; it now holds {summary(operand)}\n"
         f"likely causes: {CAUSES}",
         fix=FIX,
     )

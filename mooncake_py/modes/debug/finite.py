@@ -76,7 +76,7 @@ class Watch:
             + (f"\n{values}" if values else "")
             + "\nthe derivative is infinite or undefined there, or overflows",
             fix="keep the operation away from such points: np.where(mask, x, 1.0) before it, not\n"
-            "after it; if the infinity is meant, use debug_mode(check_finite=False)",
+            "after it; if you expect the infinity, use debug_mode(check_finite=False)",
         )
 
     def values(self) -> list[tuple[str, str]]:

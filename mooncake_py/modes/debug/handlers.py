@@ -224,7 +224,7 @@ def unchanging(ctx: Reporting, rule: Rule, f: FunctionType) -> Any:
 def impure(ctx: Reporting, rule: Rule, f: Any, found: str) -> UntrackedWriteError:
     """Return the error for a function that wrote into an argument."""
     return UntrackedWriteError(
-        f"{function_name(f)} changed what it was called with, and its rule does not say so",
+        f"{function_name(f)} changed its arguments, and its rule does not declare it",
         where=ctx.user_location(),
         why=f"{found} before the call\n"
         f"the rule, declared at {rule.origin}, is for functions that change no memory",

@@ -201,8 +201,8 @@ def shown(value: Any) -> str:
 def untracked_write(difference: str, function: Any) -> UntrackedWriteError:
     """Return the error for memory that was not restored."""
     return UntrackedWriteError(
-        f"memory was written that the engine has not seen: {difference} before the call",
-        why=f"after the derivative of {name_of(function)} everything must be as it was before\n"
+        f"the engine did not see a write to memory: {difference} before the call",
+        why=f"after the derivative of {name_of(function)} all memory must have its old contents\n"
         f"likely causes: {CAUSES}",
         fix=FIX,
     )

@@ -259,7 +259,7 @@ def takes_no_objects(ctx: ForwardContext, rule: Rule, what: str) -> MissingRuleE
         f"the rule of {rule.name} {what}",
         why="forward mode takes numbers, arrays and sequences of rules by pullback; this "
         f"one is declared at {rule.origin}",
-        fix="do without the rule, by `with local_rules(without=...)`, if the function has "
+        fix="leave the rule out, by `with local_rules(without=...)`, if the function has "
         "Python source;\nor let the rule work on numbers and arrays",
     )
 
@@ -280,7 +280,7 @@ def apply_codual(rule: CoDualRule, ctx: ForwardContext, f: Any, args: Any, kwarg
         f"the rule of {rule.name} is for reverse mode only",
         why=f"it is written by hand in CoDuals, at {rule.origin}",
         fix="add a forward rule by frule.register, or declare it by elementwise, linear, "
-        "bilinear\nor from_vjp, which serve both modes",
+        "bilinear\nor from_vjp, which work in both modes",
     )
 
 

@@ -121,7 +121,7 @@ def require_one_tangent(
     if not np.array_equal(known, given.astype(tree.dtype), equal_nan=True):
         raise InvalidTangentError(
             f"the tangent {path} differs from that of a part which shares memory with it",
-            why="what one argument holds twice is one variable, which has one tangent",
+            why="an object that one argument holds twice is one variable with one tangent",
             fix="pass the same tangent for both, or a copy of one of the parts",
         )
 

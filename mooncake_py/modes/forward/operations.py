@@ -261,7 +261,8 @@ def overlapping(ctx: Reporting) -> DerivativeDropError:
     return DerivativeDropError(
         "an in-place operator on an active array whose elements share memory with one another",
         where=ctx.user_location(),
-        why="which of the writes to one place survives depends on NumPy's order; forward mode "
-        "does not\nfollow it",
+        why="NumPy's order of iteration decides which write to an element survives; forward "
+        "mode\n"
+        "does not know it",
         fix="write to the array itself instead of a broadcast or sliding view of it",
     )

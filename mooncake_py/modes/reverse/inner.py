@@ -174,9 +174,9 @@ def refuse_to_catch(contexts: Any, error: BaseException, where: Any) -> None:
     It passes through them as it is: where nobody catches it, no derivative is lost.
     """
     refusal = NestedDerivativeError(
-        "an exception carries active data out of a derivative inside another one, and is caught",
+        "an exception that carries active data out of an inner derivative was caught",
         where=where,
-        why="its derivative would be lost: what an exception holds is copied where it leaves",
+        why="its derivative would be lost: the data of an exception are copied when it leaves",
         fix="return the data, for example with has_aux=True, or put a text into the exception",
     )
     refusal.__cause__ = error

@@ -170,7 +170,7 @@ def require_no_jump(f: Any, place: Any, pieces: ndarray, points: Any) -> None:
     x, _ = place(np.array([at]), np.ones(1))
     raise SolverError(
         "the integrand jumps or is singular, so that its derivative cannot be integrated",
-        why=f"near {x[0]:.6g} SciPy has to cut the interval into pieces of no length",
+        why=f"near {x[0]:.6g} SciPy divides the interval into ever smaller pieces",
         fix="integrate up to that point and from it, with the point as a limit of both integrals",
     )
 

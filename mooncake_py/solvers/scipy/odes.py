@@ -115,7 +115,7 @@ def with_derivative_of(value: Any, computed: Any, rtol: Any, atol: Any) -> Any:
     ):
         raise SolverError(
             "two methods do not agree on the solution of a differential equation",
-            why="LSODA, of which the value is, and another one, of which the derivative is to be",
+            why="LSODA computes the value, and the other method computes the derivative",
             fix="set smaller tolerances rtol and atol",
         )
     return value + (computed - plain)

@@ -117,7 +117,7 @@ def test_declared_function_that_writes_into_its_argument() -> None:
 
     x = X.copy()
     text = message_of(f, x)
-    assert "poke_into changed what it was called with" in text
+    assert "poke_into changed its arguments" in text
     assert "argument 0[0] is 9.0, and was 0.5 before the call" in text
     assert re.search(r"where: .*test_memory\.py:\d+:\d+ in .*f\n +\| poke_into\(x, 9\.0\)", text)
     assert re.search(r"declared at .*test_memory\.py:\d+", text)

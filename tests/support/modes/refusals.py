@@ -20,12 +20,12 @@ class Limitation(NamedTuple):
 DOCUMENTED = [
     Limitation(  # it is written by hand in CoDuals, which are of reverse mode
         "is for reverse mode only",
-        "docs/known_limitations.md", "so are rules by `rrule.register`: forward mode raises",
+        "docs/known_limitations.md", "Rules by `rrule.register`, and rules by `from_vjp`",
     ),
     Limitation(
         "forward mode takes numbers, arrays and sequences of rules by pullback",
         "docs/known_limitations.md",
-        "Rules by `from_vjp` that take or return objects, dicts and functions",
+        "rules by `from_vjp` that take or return objects, dicts and functions",
     ),
     Limitation(
         "of active objects leaves a derivative inside another one",
@@ -51,7 +51,7 @@ DOCUMENTED = [
     *(
         Limitation(
             message, "docs/known_limitations.md",
-            "forward mode cannot tell, and refuses always",
+            "forward mode has no cotangent, and always refuses",
         )
         for message in (
             "vectors of which only the space that they span is determined",
@@ -60,15 +60,16 @@ DOCUMENTED = [
     ),
     Limitation(  # a third derivative of a determinant has the like within
         "eigenvalues or singular values coincide (or are zero)",
-        "docs/known_limitations.md", "where both enter, as in a square root by way of `eigh`",
+        "docs/known_limitations.md",
+        "If a function uses both, as a matrix square root by `eigh` does",
     ),
     Limitation(
         "the second derivative of eigenvalues or singular values is not determined here",
         "docs/known_limitations.md", "of the values alone is not determined there either",
     ),
     Limitation(  # it makes of a cotangent something that is the gradient of nothing
-        "a hook was run in a function of which a derivative of higher order is taken",
-        "docs/known_limitations.md", "a hook was run in a function of which",
+        "a hook ran in a derivative of higher order",
+        "docs/known_limitations.md", "a hook ran in a derivative of higher order",
     ),
 ]  # fmt: skip
 
