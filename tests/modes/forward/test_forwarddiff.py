@@ -25,7 +25,9 @@ def test_captured_array() -> None:
         y = w * x
         return forwarddiff(lambda x: np.sum(y) * x, x)
 
-    with pytest.raises(NestedDerivativeError, match="reads an active value other than its argument"):
+    with pytest.raises(
+        NestedDerivativeError, match="reads an active value other than its argument"
+    ):
         grad(f)(2.0)
 
 
