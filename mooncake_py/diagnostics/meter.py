@@ -2,15 +2,19 @@
 
 The context of a derivative that is watched has a :class:`Meter`.  It counts entries as they are
 recorded, by a function in place of `record`; on the reverse pass the context stops at intervals;
-checkpointed loops count the runs of their steps.  All others have none, and pay nothing.
+loops of the user, in code that is rewritten for it, and checkpointed loops count their steps.  All
+other contexts have none, and pay nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
+from operator import length_hint
 from time import perf_counter
 from typing import Any, Literal, NamedTuple
+
+from mooncake_py.diagnostics.steps import Loops, Runs, remaining
 
 __all__ = ["Meter", "Progress", "Reporter", "reporter"]
 
@@ -29,11 +33,17 @@ class Progress(NamedTuple):
         On the reverse pass, how many there are, as far as that is known: parts that run again
         add theirs.  None on the forward pass.
     steps : int or None
-        How many steps of checkpointed loops have run, forward and again; None without such loops.
+        How many steps of the outermost loops are done: on the forward pass they have run, on the
+        reverse pass they are reversed.  If there are checkpointed loops, how many of their steps
+        have run, forward and again.  None without loops.
     total_steps : int or None
-        How many will have run in the end, at most; None where it is not known.
+        How many there will be in the end, as far as that is known: the loop may end early, and
+        loops that have not begun add theirs.  None where it is not known.
     seconds : float
         Since the derivative began.
+    seconds_left : float or None
+        As estimated from what is done: of the loop that runs, or of the reverse pass; of both
+        passes for checkpointed loops.  None where it is not known.
     """
 
     phase: Literal["forward", "reverse"]
@@ -42,11 +52,13 @@ class Progress(NamedTuple):
     steps: int | None
     total_steps: int | None
     seconds: float
+    seconds_left: float | None = None
 
     def __str__(self) -> str:
-        parts = [f"{part(self.entries, self.total_entries)} entries"]
-        if self.steps is not None:
-            parts.append(f"{part(self.steps, self.total_steps)} steps")
+        parts = [] if self.steps is None else [f"{part(self.steps, self.total_steps)} steps"]
+        parts.append(f"{part(self.entries, self.total_entries)} entries")
+        if self.seconds_left is not None:
+            parts.append(f"{self.seconds_left:.1f} s left")
         return f"{self.phase}: {', '.join(parts)}"
 
 
@@ -75,32 +87,43 @@ class Meter:
         self.tape = tape
         self.phase: Literal["forward", "reverse"] = "forward"
         self.reversed = 0
-        self.steps: int | None = None
-        self.total_steps: int | None = 0
-        self.within_step = False
-        self.begun = perf_counter()
+        self.loops = Loops(tape)
+        self.runs = Runs()
+        self.begun = self.begun_phase = perf_counter()
         self.due = self.begun + to.every
 
     def tell(self) -> None:
-        """Report the progress to the callback, but not that of derivatives it takes itself."""
+        """Tell how far it is; derivatives that the callback takes itself are not reported."""
         if self.to.closed:
             return
-        left = len(self.tape)
-        backwards = self.phase == "reverse"
-        progress = Progress(
-            self.phase,
-            self.reversed if backwards else left,
-            self.reversed + left if backwards else None,
-            self.steps,
-            None if self.steps is None else self.total_steps,
-            perf_counter() - self.begun,
-        )
         token = reporter.set(None)
         try:
-            self.to.callback(progress)
+            self.to.callback(self.progress())
         finally:
             reporter.reset(token)
         self.due = perf_counter() + self.to.every
+
+    def progress(self) -> Progress:
+        """Return how far it is."""
+        now = perf_counter()
+        left = len(self.tape)
+        if self.phase == "forward":
+            entries, total, known = left, None, self.loops.forward(now)
+        else:
+            entries, total = self.reversed, self.reversed + left
+            steps, total_steps = self.loops.backward(left)
+            known = steps, total_steps, remaining(now - self.begun_phase, entries, total)
+        if self.runs.done is not None:
+            known = self.runs.known(now)
+        steps, total_steps, seconds_left = known
+        return Progress(
+            self.phase, entries, total, steps, total_steps, now - self.begun, seconds_left
+        )
+
+    def tell_if_due(self) -> None:
+        """Tell how far it is if enough time has passed."""
+        if perf_counter() >= self.due:
+            self.tell()
 
     def recording(self, record: Callable[[Any], object]) -> Callable[[Any], None]:
         """Return a function that records an entry and tells when it is time."""
@@ -116,9 +139,57 @@ class Meter:
         """Reverse the tape by a function that does some entries, until it is time to tell."""
         self.tell()
         self.phase = "reverse"
+        self.loops.turn_back()
+        self.begun_phase = perf_counter()
         while self.tape:
             some()
             self.tell()
+
+    # Loops of the user, called by rewritten code: see `frontend.counted_loops`.
+
+    @property
+    def is_outermost(self) -> bool:
+        """Whether the steps of a loop count that begins now."""
+        return not self.loops.depth and not self.runs.within_step and self.phase == "forward"
+
+    def steps_of(self, items: Iterable[Any]) -> Iterable[Any]:
+        """Return what a loop runs over, so that its steps are counted if it is outermost."""
+        return self.stepping(items) if self.is_outermost else items
+
+    def stepping(self, items: Iterable[Any]) -> Iterator[Any]:
+        """Yield items; each begins a step."""
+        self.loops.begin(length_hint(items, -1))
+        try:
+            yield from map(self.begin_step, items)
+        finally:
+            self.loops.end()
+
+    def begin_step(self, item: Any) -> Any:
+        """Count a step, and return its item."""
+        self.loops.begin_step()
+        self.tell_if_due()
+        return item
+
+    def enter_while(self) -> None:
+        """Begin a ``while`` loop."""
+        if self.is_outermost:
+            self.loops.begin(-1)
+        else:
+            self.loops.depth += 1
+
+    def turn(self) -> None:
+        """Begin a step of a ``while`` loop."""
+        if self.loops.counts and self.loops.depth == 1:
+            self.begin_step(None)
+
+    def leave_while(self) -> None:
+        """End a ``while`` loop."""
+        if self.loops.depth == 1:
+            self.loops.end()
+        else:
+            self.loops.depth -= 1
+
+    # Checkpointed loops.
 
     def counting(
         self, run_step: Callable[[Any, int], Any], total: int | None
@@ -127,21 +198,20 @@ class Meter:
 
         It will run `total` times at most; a loop within a step of another one does not count.
         """
-        if self.within_step:
+        runs = self.runs
+        within = self.loops.depth or (self.phase == "reverse" and runs.done is None)
+        if runs.within_step or within:
             return run_step
-        known = total is not None and self.total_steps is not None
-        self.total_steps = self.total_steps + total if known else None  # type: ignore[operator]
-        self.steps = self.steps or 0
+        runs.begin(total)
 
         def run_and_count(state: Any, k: int) -> Any:
-            self.within_step = True
+            runs.within_step = True
             try:
                 state = run_step(state, k)
             finally:
-                self.within_step = False
-            self.steps += 1  # type: ignore[operator]
-            if perf_counter() >= self.due:
-                self.tell()
+                runs.within_step = False
+            runs.done += 1
+            self.tell_if_due()
             return state
 
         return run_and_count

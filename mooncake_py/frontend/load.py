@@ -17,6 +17,7 @@ from typing import Any
 
 from mooncake_py.diagnostics.places import start_of
 from mooncake_py.errors import SourceUnavailableError
+from mooncake_py.frontend.counted_loops import with_counted_loops
 from mooncake_py.frontend.rewrite import Rewritten, rewrite
 from mooncake_py.syntax.names import MISSING
 from mooncake_py.syntax.nodes import replaced
@@ -41,8 +42,10 @@ class Derived:
         rewritten: Rewritten,
         parameters: tuple[str, ...],
         in_parts: bool,
+        counts: bool,
     ) -> None:
         self.in_parts = in_parts
+        self.counts = counts
         self.code = code  # takes the context as keyword argument ``_mk_ctx``
         self.injected = rewritten.injected
         self.stored_globals = rewritten.stored_globals
@@ -75,7 +78,9 @@ _entries: dict[int, _Entry] = {}
 _lock = threading.RLock()
 
 
-def derive(code: CodeType, globals_: dict[str, Any], in_parts: bool = False) -> Derived:
+def derive(
+    code: CodeType, globals_: dict[str, Any], in_parts: bool = False, counts: bool = False
+) -> Derived:
     """Return the rewritten form of a function's code, the same object as long as it fits.
 
     Of the globals only whether some names are modules or builtins is read; a later call finds out
@@ -85,31 +90,35 @@ def derive(code: CodeType, globals_: dict[str, Any], in_parts: bool = False) -> 
     ----------
     in_parts : bool
         Whether its loops are compiled.
+    counts : bool
+        Whether the steps of its loops are counted, by the meter of the context.
     """
     entry = _entries.get(id(code))
     if entry is not None and entry.code() is code:
         for derived in entry.variants:
-            if _fits(derived, globals_, in_parts):
+            if _fits(derived, globals_, in_parts, counts):
                 return derived
     with _lock:
         entry = _entries.get(id(code))
         if entry is None or entry.code() is not code:
             entry = _entries[id(code)] = _Entry(code)
         for derived in entry.variants:
-            if _fits(derived, globals_, in_parts):
+            if _fits(derived, globals_, in_parts, counts):
                 return derived
         try:
-            derived = _derive(code, globals_, in_parts)
+            derived = _derive(code, globals_, in_parts, counts)
         except SourceUnavailableError:
             if not in_parts:
                 raise
-            return derive(code, globals_)  # when that was made there was a source, perhaps
+            return derive(
+                code, globals_, counts=counts
+            )  # when that was made there was a source, perhaps
         entry.variants = (derived, *entry.variants[: _VARIANTS_KEPT - 1])
         return derived
 
 
-def _fits(derived: Derived, globals_: dict[str, Any], in_parts: bool) -> bool:
-    if derived.in_parts is not in_parts:
+def _fits(derived: Derived, globals_: dict[str, Any], in_parts: bool, counts: bool) -> bool:
+    if derived.in_parts is not in_parts or derived.counts is not counts:
         return False
     for name, value in derived.assumed:  # noqa: SIM110 - runs at each call; all() is slower
         if globals_.get(name, MISSING) is not value:
@@ -124,15 +133,17 @@ def _forget(entries: dict[int, _Entry], key: int, reference: weakref.ref[CodeTyp
         del entries[key]
 
 
-def _derive(code: CodeType, globals_: dict[str, Any], in_parts: bool) -> Derived:
+def _derive(code: CodeType, globals_: dict[str, Any], in_parts: bool, counts: bool) -> Derived:
     linecache.lazycache(code.co_filename, globals_)  # the text may be known to a loader only
     source = locate(code)
     if isinstance(source.node, ast.GeneratorExp):
         raise _generator_expression(code)
     rewritten = rewrite(source, code, globals_, in_parts)
+    if counts and not code.co_flags & _CO_GENERATOR:  # which would be within its caller's loop
+        rewritten = rewritten._replace(node=with_counted_loops(rewritten.node))
     parameters = (*code.co_freevars, *rewritten.injected)
     new = source.compile(rewritten.node, code, parameters)
-    return Derived(code, new, rewritten, parameters, in_parts)
+    return Derived(code, new, rewritten, parameters, in_parts, counts)
 
 
 def _picker(positions: list[int]) -> Any:

@@ -126,7 +126,7 @@ class Core(Mode):
             if not in_parts and y is not Elsewhere:
                 return y
         try:
-            derived = derive(f.__code__, f.__globals__, in_parts)
+            derived = derive(f.__code__, f.__globals__, in_parts, self.meter is not None)
         except SourceUnavailableError as error:
             where = self.user_location() or error.where
             raise self.failed(

@@ -47,11 +47,11 @@ def progress(
     ...         u[1:] += 0.1 * np.sin(u[:-1])
     ...     return np.sum(u * u)
     >>> def tell(p):
-    ...     print(p.phase, "pass:", p.entries > 1000, p.entries == p.total_entries)
+    ...     print(p.phase, "pass:", p.steps, "of", p.total_steps, "steps")
     >>> with progress(tell, every=60.0):
     ...     du = grad(energy)(np.linspace(0.0, 1.0, 5))
-    forward pass: True False
-    reverse pass: True True
+    forward pass: 1000 of 1000 steps
+    reverse pass: 1000 of 1000 steps
     """
     bars = Bars() if callback is None else None
     to = Reporter(bars or callback, every)  # type: ignore[arg-type]
@@ -66,32 +66,35 @@ def progress(
 
 
 class Bars:
-    """A bar of `tqdm` for each pass, or one for the steps of checkpointed loops."""
+    """A bar of `tqdm` for each pass: of the steps of loops, of entries if there are none."""
 
     def __init__(self) -> None:
         self.make: Any = import_optional(
             "tqdm.auto", "progress", "progress() without a callback"
         ).tqdm
         self.bar: Any = None
-        self.title = ""
+        self.shown = "", ""  # the pass, and what is counted
 
     def __call__(self, found: Progress) -> None:
-        """Show the progress of a derivative."""
+        """Show how far a derivative is."""
         if found.steps is None:
-            title, unit, done, total = found.phase, " entries", found.entries, found.total_entries
+            unit, done, total = " entries", found.entries, found.total_entries
         else:
-            title, unit, done, total = "steps", " steps", found.steps, found.total_steps
-        if title != self.title:
+            unit, done, total = " steps", found.steps, found.total_steps
+        if (found.phase, unit) != self.shown:
             self.close()
-            self.title = title
-            self.bar = self.make(desc=title, unit=unit, total=total, leave=False)
+            self.shown = found.phase, unit
+            # Without the initial count, all that is done would count as done in no time.
+            self.bar = self.make(
+                desc=found.phase, unit=unit, total=total, initial=done, leave=False
+            )
         self.bar.total = total
         self.bar.n = done
         self.bar.refresh()
 
     def close(self) -> None:
-        """Remove the bar."""
+        """Take the bar away."""
         if self.bar is not None:
             self.bar.close()
         self.bar = None
-        self.title = ""
+        self.shown = "", ""
