@@ -178,11 +178,11 @@ rules = {
     "rule": (grad(uses_rule), (X,)),
     "rule itself": (grad(straight), (X,)),
     "rule in forward mode": (grad(uses_rule, mode="forward"), (X,)),
-    "function alone": (functools.partial(jvp, uses_rule), ((X,), (X,))),
     "plain": (uses_rule, (X,)),
 }
+alone = {"jvp": (functools.partial(jvp, uses_rule), ((X,), (X,)))}
 results = {name: g(*args) for name, (g, args) in calls.items()}
-for name, value in (("calls", calls), ("rules", rules), ("expected", results)):
+for name, value in (("calls", calls), ("rules", rules), ("alone", alone), ("expected", results)):
     with open(f"{sys.argv[1]}/{name}", "wb") as file:
         cloudpickle.dump(value, file)
 """
@@ -207,6 +207,8 @@ def test_functions_of_a_script_that_workers_do_not_have(folder: Path) -> None:
 
 def test_rules_of_a_script_are_missed_not_overlooked(folder: Path) -> None:
     got = received(folder / "rules")
+    (folder / "script.py").write_text(SENDER)  # nothing goes along with a function alone
+    got |= received(folder / "alone")
     assert got.pop("plain") == 2.0 * np.sum(np.floor(X) + X)
     for error in got.values():
         assert error.startswith("MissingRuleError: the rule of __main__.straight is not in this")
