@@ -32,6 +32,8 @@ class Message:
         Of the elements in that order.
     rows : int
         How many they are.
+    is_vector : bool
+        Whether they are the whole of a vector.
     """
 
     def __init__(self, array: ndarray, positions: Positions) -> None:
@@ -40,6 +42,9 @@ class Message:
         self.positions = positions
         self.rows = count_of(positions)
         self.dtype = array.dtype
+        self.is_vector = (
+            array.ndim == 1 and isinstance(positions, slice) and self.rows == array.size
+        )
 
 
 class Blocks(Message):

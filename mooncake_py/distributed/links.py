@@ -15,7 +15,7 @@ from mooncake_py.distributed.channels import Channels
 from mooncake_py.distributed.session import Session, current
 from mooncake_py.errors import Location, RankError
 
-__all__ = ["Link", "Receiving", "Sending", "receiving", "sending"]
+__all__ = ["Link", "Receiving", "Sending", "header_of"]
 
 WILD = (MPI.ANY_SOURCE, MPI.ANY_TAG)
 
@@ -155,7 +155,7 @@ class Receiving(Link):
     ) -> None:
         super().__init__(comm, source, tag)
         self.rows = rows
-        self.dtype = dtype
+        self.dtype = np.dtype(dtype)
         self.header: Any = None
         self.pattern = source, tag
         self.buffer: Any = np.empty(0, dtype)
@@ -300,20 +300,3 @@ def read_header(data: ndarray) -> tuple[int, Any]:
     length = int.from_bytes(data[:8].tobytes(), "little")
     padded = int.from_bytes(data[8:16].tobytes(), "little")
     return padded, pickle.loads(data[16 : 16 + length].tobytes())
-
-
-def sending(
-    comm: Any,
-    dest: int,
-    tag: int,
-    structure: Any = None,
-    objects: bool = False,
-    waits: bool = False,
-) -> Sending:
-    """Return the sender's end of a message."""
-    return Sending(comm, dest, tag, header_of(structure) if objects else None, waits)
-
-
-def receiving(comm: Any, source: int, tag: int, rows: int | None, dtype: Any) -> Receiving:
-    """Return the receiver's end of a message."""
-    return Receiving(comm, source, tag, rows, np.dtype(dtype))

@@ -18,7 +18,8 @@ __all__ = ["operation"]
 
 IN_PLACE = MPI.IN_PLACE
 
-natively(blocks_of)
+for function in (blocks_of, message_of):
+    natively(function)
 
 
 @natively

@@ -16,35 +16,28 @@ import numpy as np
 from mpi4py import MPI
 from numpy import ndarray
 
-from mooncake_py.distributed.links import receiving, sending
+from mooncake_py.distributed.links import Receiving, Sending, header_of
 from mooncake_py.distributed.operations import AllGather, AllToAll, Broadcast, Gather, Scatter
 from mooncake_py.distributed.primitives import (
     collected,
-    finish_receive,
-    finish_send,
+    finish_receive_inside,
+    finish_send_inside,
     natively,
-    start_receive,
-    start_send,
+    start_receive_inside,
+    start_send_inside,
 )
 from mooncake_py.distributed.rules.collective import operation
 from mooncake_py.distributed.rules.messages import ANY_SOURCE, ANY_TAG, note_status
 from mooncake_py.distributed.rules.reductions import MAX, MIN, SUM, reduced_everywhere
-from mooncake_py.distributed.rules.requests import complete, is_done, request_of
+from mooncake_py.distributed.rules.requests import Request, complete, has_ended, request_of
 from mooncake_py.distributed.session import current
-from mooncake_py.rules.declare import overlay
+from mooncake_py.rules.declare import contextual, overlay
+from mooncake_py.runtime.mode import Mode
 from mooncake_py.utilities.flattening import flatten
 
 __all__: list[str] = []
 
 FLOAT = np.dtype(float)
-
-
-def begin_send(comm: Any, obj: Any, dest: int, tag: int, waits: bool = False) -> Any:
-    """Begin to send objects."""
-    vector, _ = flatten(obj)
-    link = sending(comm, dest, tag, plain(obj), True, waits)
-    start_send(link, vector)
-    return link
 
 
 def plain(obj: Any) -> Any:
@@ -53,91 +46,109 @@ def plain(obj: Any) -> Any:
     return unflatten(np.zeros(vector.size))
 
 
-def begin_receive(comm: Any, source: int, tag: int) -> Any:
-    """Begin to receive objects."""
-    link = receiving(comm, source, tag, None, FLOAT)
-    start_receive(link)
-    return link
-
-
-def end_receive(link: Any, message: Any, status: Any) -> Any:
-    """Return the objects that have come; None where nobody sends."""
-    vector = finish_receive(link)
-    note_status(link, status)
-    return rebuilt(structure_of(link), vector)
-
-
-@natively
-def structure_of(link: Any) -> Any:
-    """Return the structure that has come."""
-    return link.header
-
-
 def rebuilt(structure: Any, vector: ndarray) -> Any:
     """Return a structure with the numbers of a vector."""
     _, unflatten = flatten(structure)
     return unflatten(vector)
 
 
-@overlay(MPI.Comm.send)
-def send(comm: Any, obj: Any, dest: int, tag: int = 0) -> None:
-    finish_send(begin_send(comm, obj, dest, tag))
+def begin_send(ctx: Mode, comm: Any, obj: Any, dest: int, tag: int, waits: bool = False) -> Sending:
+    """Begin to send objects."""
+    vector, _ = ctx.call(flatten, obj)
+    link = Sending(comm, dest, tag, header_of(ctx.call(plain, obj)), waits)
+    start_send_inside(ctx, link, vector)
+    return link
 
 
-@overlay(MPI.Comm.ssend)
-def synchronous_send(comm: Any, obj: Any, dest: int, tag: int = 0) -> None:
-    finish_send(begin_send(comm, obj, dest, tag, True))
+def begin_receive(ctx: Mode, comm: Any, source: int, tag: int) -> Receiving:
+    """Begin to receive objects."""
+    link = Receiving(comm, source, tag, None, FLOAT)
+    start_receive_inside(ctx, link)
+    return link
 
 
-@overlay(MPI.Comm.recv)
+def end_receive(ctx: Mode, link: Receiving, message: None, status: Any) -> Any:
+    """Return the objects that have come; None where nobody sends."""
+    vector = finish_receive_inside(ctx, link)
+    note_status(link, status)
+    return ctx.call(rebuilt, link.header, vector)
+
+
+@contextual(MPI.Comm.send)
+def send(ctx: Mode, comm: Any, obj: Any, dest: int, tag: int = 0) -> None:
+    """Send objects."""
+    finish_send_inside(ctx, begin_send(ctx, comm, obj, dest, tag))
+
+
+@contextual(MPI.Comm.ssend)
+def synchronous_send(ctx: Mode, comm: Any, obj: Any, dest: int, tag: int = 0) -> None:
+    """Send objects, and wait until the other rank receives them."""
+    finish_send_inside(ctx, begin_send(ctx, comm, obj, dest, tag, waits=True))
+
+
+@contextual(MPI.Comm.recv)
 def receive(
-    comm: Any, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None
-) -> Any:
-    return end_receive(begin_receive(comm, source, tag), None, status)
+    ctx: Mode, comm: Any, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG,
+    status: Any = None,
+) -> Any:  # fmt: skip
+    """Receive objects."""
+    return end_receive(ctx, begin_receive(ctx, comm, source, tag), None, status)
 
 
-@overlay(MPI.Comm.sendrecv)
+@contextual(MPI.Comm.sendrecv)
 def send_and_receive(
-    comm: Any, sendobj: Any, dest: int, sendtag: int = 0, recvbuf: Any = None,
+    ctx: Mode, comm: Any, sendobj: Any, dest: int, sendtag: int = 0, recvbuf: Any = None,
     source: int = ANY_SOURCE, recvtag: int = ANY_TAG, status: Any = None,
 ) -> Any:  # fmt: skip
-    link = begin_receive(comm, source, recvtag)
-    sent = begin_send(comm, sendobj, dest, sendtag)
-    received = end_receive(link, None, status)
-    finish_send(sent)
+    """Send objects and receive others."""
+    link = begin_receive(ctx, comm, source, recvtag)
+    sent = begin_send(ctx, comm, sendobj, dest, sendtag)
+    received = end_receive(ctx, link, None, status)
+    finish_send_inside(ctx, sent)
     return received
 
 
-@overlay(MPI.Comm.isend)
-def isend(comm: Any, obj: Any, dest: int, tag: int = 0) -> Any:
-    return request_of(begin_send(comm, obj, dest, tag))
+@contextual(MPI.Comm.isend)
+def isend(ctx: Mode, comm: Any, obj: Any, dest: int, tag: int = 0) -> Request:
+    """Begin to send objects."""
+    return request_of(begin_send(ctx, comm, obj, dest, tag))
 
 
-@overlay(MPI.Comm.issend)
-def issend(comm: Any, obj: Any, dest: int, tag: int = 0) -> Any:
-    return request_of(begin_send(comm, obj, dest, tag, True))
+@contextual(MPI.Comm.issend)
+def issend(ctx: Mode, comm: Any, obj: Any, dest: int, tag: int = 0) -> Request:
+    """Begin to send objects, which ends when the other rank receives them."""
+    return request_of(begin_send(ctx, comm, obj, dest, tag, waits=True))
 
 
-@overlay(MPI.Comm.irecv)
-def irecv(comm: Any, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Any:
-    return request_of(begin_receive(comm, source, tag), end_receive)
+@contextual(MPI.Comm.irecv)
+def irecv(
+    ctx: Mode, comm: Any, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG
+) -> Request:
+    """Begin to receive objects."""
+    return request_of(begin_receive(ctx, comm, source, tag), end_receive)
 
 
-@overlay(MPI.Request.wait)
-def wait(request: Any, status: Any = None) -> Any:
-    return complete(request, status)
+@contextual(MPI.Request.wait)
+def wait(ctx: Mode, request: Any, status: Any = None) -> Any:
+    """Wait for a message, and return what it has brought."""
+    return complete(ctx, request, status)
 
 
-@overlay(MPI.Request.test)
-def has_ended(request: Any, status: Any = None) -> Any:
-    if not is_done(request):
+@contextual(MPI.Request.test)
+def end_if_done(ctx: Mode, request: Any, status: Any = None) -> tuple[bool, Any]:
+    """Return whether a message has gone or come, and what it has brought."""
+    if not has_ended(request):
         return False, None
-    return True, complete(request, status)
+    return True, complete(ctx, request, status)
 
 
-@overlay(MPI.Request.__dict__["waitall"].__func__)
-def wait_all(cls: Any, requests: Any, statuses: Any = None) -> Any:
-    return [complete(r, statuses[i] if statuses else None) for i, r in enumerate(requests)]
+@contextual(MPI.Request.__dict__["waitall"].__func__)
+def wait_all(ctx: Mode, cls: Any, requests: Any, statuses: Any = None) -> list[Any]:
+    """Wait for messages, and return what they have brought."""
+    return [
+        complete(ctx, request, None if statuses is None else statuses[i])
+        for i, request in enumerate(requests)
+    ]
 
 
 # Collective.

@@ -9,20 +9,20 @@ from mpi4py import MPI
 
 from mooncake_py.diagnostics.places import current_place
 from mooncake_py.distributed.buffers import Message, message_of
-from mooncake_py.distributed.data import unpack
 from mooncake_py.distributed.links import Link
-from mooncake_py.distributed.primitives import finish_receive, finish_send, natively
+from mooncake_py.distributed.primitives import finish_send_inside
 from mooncake_py.distributed.rules.messages import (
     ANY_SOURCE,
     ANY_TAG,
     begin_receive,
     begin_send,
-    note_status,
+    end_receive,
 )
 from mooncake_py.errors import MissingRuleError
-from mooncake_py.rules.declare import overlay
+from mooncake_py.rules.declare import contextual
+from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Request", "request_of"]
+__all__ = ["complete", "has_ended", "request_of"]
 
 
 class Request(MPI.Request):
@@ -33,7 +33,8 @@ class Request(MPI.Request):
     link : Link or None
         The message under way, None when it is over.
     ending : callable or None
-        What ends to receive it: ``ending(link, message, status)``; None for one that is sent.
+        What ends to receive it: ``ending(context, link, message, status)``; None for one that is
+        sent.
     message : Message or None
         Where it goes.
     """
@@ -46,19 +47,17 @@ class Request(MPI.Request):
 class PersistentRequest(MPI.Prequest, Request):
     """A message that is begun by `Start`, again and again."""
 
-    begin: Callable[[], Any]
+    begin: Callable[[Mode], Link]
 
 
-@natively
-def request_of(link: Any, ending: Any = None, message: Any = None) -> Request:
+def request_of(link: Link, ending: Any = None, message: Any = None) -> Request:
     """Return the request for a message that has begun."""
     request = Request()
     request.link, request.ending, request.message = link, ending, message
     return request
 
 
-@natively
-def persistent_request(begin: Any, ending: Any, message: Any) -> PersistentRequest:
+def persistent_request(begin: Any, ending: Any, message: Message) -> PersistentRequest:
     """Return the request for a message that `begin` begins."""
     request = PersistentRequest()
     request.link, request.ending, request.message = None, ending, message
@@ -66,7 +65,6 @@ def persistent_request(begin: Any, ending: Any, message: Any) -> PersistentReque
     return request
 
 
-@natively
 def require_own(request: Any) -> None:
     """Raise if a request was not made within a derivative."""
     if not isinstance(request, Request):
@@ -78,156 +76,165 @@ def require_own(request: Any) -> None:
         )
 
 
-@natively
-def is_done(request: Any) -> bool:
+def has_ended(request: Any) -> bool:
     """Return whether a message has gone or come, without waiting."""
     require_own(request)
     return request.link is None or request.link.is_done()
 
 
-def fill(link: Any, message: Any, status: Any) -> None:
-    """End to receive an array."""
-    unpack(message, finish_receive(link))
-    note_status(link, status)
-
-
-def complete(request: Any, status: Any) -> Any:
+def complete(ctx: Mode, request: Any, status: Any) -> Any:
     """Wait for a message; return the objects that it brought, if any."""
     require_own(request)
-    link = request.link
-    result = None
+    link, result = request.link, None
     if link is not None:
         if request.ending is None:
-            finish_send(link)
+            finish_send_inside(ctx, link)
         else:
-            result = request.ending(link, request.message, status)
-        request.link = None
+            result = request.ending(ctx, link, request.message, status)
+        ctx.setattr(request, "link", None)  # noted, to be undone
     return result
 
 
-@overlay(MPI.Comm.Isend)
-def isend(comm: Any, buf: Any, dest: int, tag: int = 0) -> Any:
-    return request_of(begin_send(comm, message_of(buf), dest, tag))
+@contextual(MPI.Comm.Isend, MPI.Comm.Irsend)
+def isend(ctx: Mode, comm: Any, buf: Any, dest: int, tag: int = 0) -> Request:
+    """Begin to send an array."""
+    return request_of(begin_send(ctx, comm, message_of(buf), dest, tag))
 
 
-@overlay(MPI.Comm.Issend)
-def issend(comm: Any, buf: Any, dest: int, tag: int = 0) -> Any:
-    return request_of(begin_send(comm, message_of(buf), dest, tag, True))
+@contextual(MPI.Comm.Issend)
+def issend(ctx: Mode, comm: Any, buf: Any, dest: int, tag: int = 0) -> Request:
+    """Begin to send an array, which ends when the other rank receives it."""
+    return request_of(begin_send(ctx, comm, message_of(buf), dest, tag, waits=True))
 
 
-@overlay(MPI.Comm.Irsend)
-def irsend(comm: Any, buf: Any, dest: int, tag: int = 0) -> Any:
-    return request_of(begin_send(comm, message_of(buf), dest, tag))
-
-
-@overlay(MPI.Comm.Irecv)
-def irecv(comm: Any, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Any:
+@contextual(MPI.Comm.Irecv)
+def irecv(ctx: Mode, comm: Any, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
+    """Begin to receive an array."""
     message = message_of(buf)
-    return request_of(begin_receive(comm, message, source, tag), fill, message)
+    return request_of(begin_receive(ctx, comm, message, source, tag), end_receive, message)
 
 
 # Waiting.
 
 
-@overlay(MPI.Request.Wait)
-def wait(request: Any, status: Any = None) -> bool:
-    complete(request, status)
+def method(kind: type, name: str) -> Any:
+    """Return the function behind a class method."""
+    return kind.__dict__[name].__func__
+
+
+@contextual(MPI.Request.Wait)
+def wait(ctx: Mode, request: Any, status: Any = None) -> bool:
+    """Wait for a message."""
+    complete(ctx, request, status)
     return True
 
 
-@overlay(MPI.Request.Test)
-def has_ended(request: Any, status: Any = None) -> bool:
-    if not is_done(request):
+@contextual(MPI.Request.Test)
+def end_if_done(ctx: Mode, request: Any, status: Any = None) -> bool:
+    """End a message that has gone or come."""
+    if not has_ended(request):
         return False
-    complete(request, status)
+    complete(ctx, request, status)
     return True
 
 
-@overlay(MPI.Request.__dict__["Waitall"].__func__)
-def wait_all(cls: Any, requests: Any, statuses: Any = None) -> bool:
+@contextual(method(MPI.Request, "Waitall"))
+def wait_all(ctx: Mode, cls: Any, requests: Any, statuses: Any = None) -> bool:
+    """Wait for all messages."""
     for i, request in enumerate(requests):
-        complete(request, statuses[i] if statuses is not None else None)
+        complete(ctx, request, None if statuses is None else statuses[i])
     return True
 
 
-@overlay(MPI.Request.__dict__["Testall"].__func__)
-def have_ended(cls: Any, requests: Any, statuses: Any = None) -> bool:
+@contextual(method(MPI.Request, "Testall"))
+def end_if_all_done(ctx: Mode, cls: Any, requests: Any, statuses: Any = None) -> bool:
+    """End messages that have all gone or come."""
+    return all(map(has_ended, requests)) and wait_all(ctx, cls, requests, statuses)
+
+
+def first_done(requests: Any) -> int | None:
+    """Return which of some requests is done first, waiting for it; None if none is under way."""
     for request in requests:
-        if not is_done(request):
-            return False
-    return wait_all(cls, requests, statuses)
-
-
-@natively
-def first_done(requests: Any) -> int:
-    """Return which of some requests is done first, waiting for it; -1 if none is under way."""
+        require_own(request)
     under_way = [(i, request) for i, request in enumerate(requests) if request.link is not None]
     while under_way:
         for i, request in under_way:
             if request.link.is_done():
                 return i
-    return -1
+    return None
 
 
-@natively
-def all_done(requests: Any) -> list[int]:
-    """Return which requests are under way and done."""
-    return [i for i, r in enumerate(requests) if r.link is not None and r.link.is_done()]
-
-
-@overlay(MPI.Request.__dict__["Waitany"].__func__)
-def wait_any(cls: Any, requests: Any, status: Any = None) -> int:
+@contextual(method(MPI.Request, "Waitany"))
+def wait_any(ctx: Mode, cls: Any, requests: Any, status: Any = None) -> int:
+    """Wait for one message."""
     i = first_done(requests)
-    if i < 0:
+    if i is None:
         return MPI.UNDEFINED
-    complete(requests[i], status)
+    complete(ctx, requests[i], status)
     return i
 
 
-@overlay(MPI.Request.__dict__["Waitsome"].__func__)
-def wait_some(cls: Any, requests: Any, statuses: Any = None) -> Any:
-    if first_done(requests) < 0:
+@contextual(method(MPI.Request, "Waitsome"))
+def wait_some(ctx: Mode, cls: Any, requests: Any, statuses: Any = None) -> list[int] | None:
+    """Wait for one message, and end all that have gone or come."""
+    if first_done(requests) is None:
         return None
-    done = all_done(requests)
+    done = [i for i, r in enumerate(requests) if r.link is not None and r.link.is_done()]
     for k, i in enumerate(done):
-        complete(requests[i], statuses[k] if statuses is not None else None)
+        complete(ctx, requests[i], None if statuses is None else statuses[k])
     return done
 
 
 # Messages that are begun again and again.
 
 
-@overlay(MPI.Comm.Send_init)
-def send_init(comm: Any, buf: Any, dest: int, tag: int = 0) -> Any:
+@contextual(MPI.Comm.Send_init, MPI.Comm.Rsend_init)
+def send_init(
+    ctx: Mode, comm: Any, buf: Any, dest: int, tag: int = 0, waits: bool = False
+) -> PersistentRequest:
+    """Return a request to send an array."""
     message = message_of(buf)
-    return persistent_request(lambda: begin_send(comm, message, dest, tag), None, message)
+
+    def begin(ctx: Mode) -> Link:
+        return begin_send(ctx, comm, message, dest, tag, waits)
+
+    return persistent_request(begin, None, message)
 
 
-@overlay(MPI.Comm.Ssend_init)
-def ssend_init(comm: Any, buf: Any, dest: int, tag: int = 0) -> Any:
+@contextual(MPI.Comm.Ssend_init)
+def ssend_init(ctx: Mode, comm: Any, buf: Any, dest: int, tag: int = 0) -> PersistentRequest:
+    """Return a request to send an array, which ends when the other rank receives it."""
+    return send_init(ctx, comm, buf, dest, tag, waits=True)
+
+
+@contextual(MPI.Comm.Recv_init)
+def recv_init(
+    ctx: Mode, comm: Any, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG
+) -> PersistentRequest:
+    """Return a request to receive an array."""
     message = message_of(buf)
-    return persistent_request(lambda: begin_send(comm, message, dest, tag, True), None, message)
+
+    def begin(ctx: Mode) -> Link:
+        return begin_receive(ctx, comm, message, source, tag)
+
+    return persistent_request(begin, end_receive, message)
 
 
-@overlay(MPI.Comm.Recv_init)
-def recv_init(comm: Any, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Any:
-    message = message_of(buf)
-    return persistent_request(lambda: begin_receive(comm, message, source, tag), fill, message)
+@contextual(MPI.Prequest.Start)
+def start(ctx: Mode, request: Any) -> None:
+    """Begin a message."""
+    require_own(request)
+    ctx.setattr(request, "link", request.begin(ctx))
 
 
-@overlay(MPI.Prequest.Start)
-def start(request: Any) -> None:
-    request.link = request.begin()
-
-
-@overlay(MPI.Prequest.__dict__["Startall"].__func__)
-def start_all(cls: Any, requests: Any) -> None:
+@contextual(method(MPI.Prequest, "Startall"))
+def start_all(ctx: Mode, cls: Any, requests: Any) -> None:
+    """Begin several messages."""
     for request in requests:
-        request.link = request.begin()
+        start(ctx, request)
 
 
-@overlay(MPI.Request.Free)
-def free(request: Any) -> None:
+@contextual(MPI.Request.Free)
+def free(ctx: Mode, request: Any) -> None:
     """Free a request: one that is not under way, or whose message is sent."""
-    if request.link is not None:
-        complete(request, None)
+    complete(ctx, request, None)
