@@ -62,8 +62,8 @@ def show(
     =  2      x[0] = x[1] * 2
     -  3      return x.sum()
     <BLANKLINE>
-    =    recorded as one entry
-    -    one operation after another: an entry for each with an active operand
+    =    one entry, if an operand is active
+    -    one operation after another: an entry for each, if an operand is active
     """
     from mooncake_py.reflection.compiled import compiled_lines
 

@@ -49,7 +49,8 @@ def callees(f: Any, derived: FunctionType) -> Iterator[Callee]:
     """
     node = locate(derived.__code__).node
     names = Names(f, derived, node)
-    for call in ast.walk(node):
+    parts = node.body if isinstance(node, ast.FunctionDef) else [node]  # not what decorates it
+    for call in (child for part in parts for child in ast.walk(part)):
         if isinstance(call, ast.Call) and (path := dotted(call.func)) is not None:
             mark = mark_of(names.value(path), path)
             if mark is not None:

@@ -84,8 +84,8 @@ MARKS = """
 ->?      return shifted(np.sum(change(u)))
 
 [ |  a loop that runs as one entry, where its values allow it
-=    recorded as one entry
--    one operation after another: an entry for each with an active operand
+=    one entry, if an operand is active
+-    one operation after another: an entry for each, if an operand is active
 ~    a loop whose steps run again on the way back
 >    calls what is derived from its own source: helper, shifted
 0    calls what has no derivative, its result is constant: steps_of
@@ -167,6 +167,17 @@ def test_a_nested_function_that_is_refused_does_not_hide_the_others() -> None:
         return x * 2.0
 
     assert marks(f) == {"return x * 2.0": "="}
+
+
+def test_what_decorates_a_function_is_not_called_by_it() -> None:
+    def decorated_by(text):
+        return lambda f: f
+
+    @decorated_by("text")
+    def f(x, y):
+        return x * y
+
+    assert marks(f) == {"return x * y": "="}
 
 
 def test_names_that_are_bound_here_are_not_looked_up_elsewhere() -> None:
