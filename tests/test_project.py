@@ -123,3 +123,12 @@ def test_issues_ask_for_what_the_doctor_prints(name: str) -> None:
     ]
     assert "Output of `python -m mooncake_py.doctor`" in required
     assert "Program" in required
+
+
+def test_changelog_is_arranged_by_release() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest, *releases = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    assert newest == "Unreleased"
+    assert all(re.fullmatch(r"\d+\.\d+\.\d+ - \d{4}-\d\d-\d\d", name) for name in releases)
+    kinds = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    assert set(re.findall(r"^### (.+)$", text, re.MULTILINE)) <= kinds
