@@ -65,27 +65,35 @@ def persistent_request(begin: Any, ending: Any, message: Message) -> PersistentR
     return request
 
 
-def require_own(request: Any) -> None:
-    """Raise if a request was not made within a derivative."""
-    if not isinstance(request, Request):
-        raise MissingRuleError(
-            "a request that was made outside the derivative is waited for within it",
-            where=current_place()[0],
-            why="what it receives comes from outside, and nobody would take its cotangent",
-            fix="begin and end the message within what is differentiated, or both outside",
-        )
+def link_of(request: Any) -> Any:
+    """Return the message of a request that is under way, or None.
+
+    Raises
+    ------
+    MissingRuleError
+        If the request was made outside the derivative.
+    """
+    if isinstance(request, Request):
+        return request.link
+    if request == MPI.REQUEST_NULL:
+        return None
+    raise MissingRuleError(
+        "a request that was made outside the derivative is waited for within it",
+        where=current_place()[0],
+        why="what it receives comes from outside, and nobody would take its cotangent",
+        fix="begin and end the message within what is differentiated, or both outside",
+    )
 
 
 def has_ended(request: Any) -> bool:
     """Return whether a message has gone or come, without waiting."""
-    require_own(request)
-    return request.link is None or request.link.is_done()
+    link = link_of(request)
+    return link is None or link.is_done()
 
 
 def complete(ctx: Mode, request: Any, status: Any) -> Any:
     """Wait for a message; return the objects that it brought, if any."""
-    require_own(request)
-    link, result = request.link, None
+    link, result = link_of(request), None
     if link is not None:
         if request.ending is None:
             finish_send_inside(ctx, link)
@@ -154,12 +162,10 @@ def end_if_all_done(ctx: Mode, cls: Any, requests: Any, statuses: Any = None) ->
 
 def first_done(requests: Any) -> int | None:
     """Return which of some requests is done first, waiting for it; None if none is under way."""
-    for request in requests:
-        require_own(request)
-    under_way = [(i, request) for i, request in enumerate(requests) if request.link is not None]
-    while under_way:
-        for i, request in under_way:
-            if request.link.is_done():
+    links = [(i, link) for i, r in enumerate(requests) if (link := link_of(r)) is not None]
+    while links:
+        for i, link in links:
+            if link.is_done():
                 return i
     return None
 
@@ -179,7 +185,7 @@ def wait_some(ctx: Mode, cls: Any, requests: Any, statuses: Any = None) -> list[
     """Wait for one message, and end all that have gone or come."""
     if first_done(requests) is None:
         return None
-    done = [i for i, r in enumerate(requests) if r.link is not None and r.link.is_done()]
+    done = [i for i, r in enumerate(requests) if link_of(r) is not None and has_ended(r)]
     for k, i in enumerate(done):
         complete(ctx, requests[i], None if statuses is None else statuses[k])
     return done
@@ -223,7 +229,7 @@ def recv_init(
 @contextual(MPI.Prequest.Start)
 def start(ctx: Mode, request: Any) -> None:
     """Begin a message."""
-    require_own(request)
+    link_of(request)
     ctx.setattr(request, "link", request.begin(ctx))
 
 
