@@ -1,4 +1,4 @@
-"""Applying a rule on the tape, one function for each kind of rule.
+"""Apply a rule on the tape, with one function for each kind of rule.
 
 Each is called as ``apply(rule, context, function, args, kwargs)``, finds out which arguments are
 active, runs the function on primals and records an entry if there is something to record.

@@ -1,4 +1,4 @@
-"""Applying the rules of elementwise functions, and the quick ways for one operand."""
+"""Apply the rules of elementwise functions, with fast paths for one operand."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Values on their way into a differentiated call and out of it.
+"""Lift values into a differentiated call, and lower them out of it.
 
-Arrays enter as they are: their memory becomes active.  A float enters as an active scalar; in a
-list, a dict, an object or a captured variable it replaces the float in place, so that every name
-for that container sees it, and the tape puts the float back.  What a container or an object holds
-is what its `TangentSpec` says.
+Arrays are not wrapped: their memory becomes active.  A float becomes an active scalar; in a list, a
+dict, an object or a captured variable it replaces the float in place, so that every name for that
+container sees it, and the tape restores the float.  The `TangentSpec` of a container or an object
+defines its parts.
 """
 
 from __future__ import annotations

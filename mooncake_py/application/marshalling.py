@@ -1,8 +1,8 @@
-"""Containers and objects that go into rules written by hand, and those that come out of them.
+"""Conversion of containers and objects for hand-written rules, and of their results.
 
-A rule computes with plain numbers.  It is handed a copy of a container or an object in which
-numbers are active, with the same arrays; the nodes are found in the original.  In what a rule
-returns, numbers are replaced by active ones in place, and the tape puts them back.
+A rule computes with plain numbers.  It gets a copy of a container or an object that holds active
+numbers, with the same arrays; the engine finds the nodes in the original.  In the result of a rule,
+the engine replaces numbers by active ones in place, and the tape restores them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The argument ``out`` of NumPy's functions: where it stands, and writing into it.
+"""The argument ``out`` of NumPy's functions: its position, and writes into it.
 
-A function is computed without it, and the result is assigned as by ``out[...] = y``: then the log
-of writes and the cotangents are those of an assignment.
+The engine computes the function without `out`, and assigns the result by ``out[...] = y``, so that
+the log of writes and the cotangents are those of an assignment.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Walking through values of any structure, along what their specs say they hold."""
+"""Walks through values of any structure, by the fields that their specs define."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Values on their way into a differentiated call and out of it."""
+"""The boundary of a differentiated call: values that enter and leave it."""

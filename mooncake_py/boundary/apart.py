@@ -1,7 +1,7 @@
-"""The arguments of a call, as memory of their own.
+"""The arguments of a call, in separate memory.
 
-Arguments are separate variables for a derivative, also where they share memory with one another
-or with captured and global arrays.
+A derivative treats arguments as separate variables, even if they share memory with one another or
+with captured and global arrays.
 """
 
 from __future__ import annotations

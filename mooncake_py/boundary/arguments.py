@@ -1,4 +1,4 @@
-"""The arguments to differentiate with respect to: finding them, making them active."""
+"""The arguments of differentiation: find them, and make them active."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Active numbers taken out of what code outside of a derivative is about to read."""
+"""Plain numbers in place of active ones, for code outside of the derivative."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments that are to be like an example: of the same types, shapes, dtypes and structure."""
+"""Checks that arguments match an example in types, shapes, dtypes and structure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exceptions that leave a differentiated call: they keep what they carry, and say where."""
+"""Exceptions that leave a differentiated call: they keep their data, and get a note."""
 
 from __future__ import annotations
 

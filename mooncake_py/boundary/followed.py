@@ -1,4 +1,4 @@
-"""Copies of arguments that a derivative round the call follows."""
+"""Copies of arguments that an outer derivative follows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays of other packages, given where an array of NumPy is meant."""
+"""Arrays of other packages in place of NumPy arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A copy of a value whose cotangent passes through a function on its way to the value."""
+"""Copies of values with a hook: a function that changes the cotangent in the reverse pass."""
 
 from __future__ import annotations
 

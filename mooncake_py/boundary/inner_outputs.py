@@ -1,8 +1,8 @@
-"""Values of any structure that leave an inner derivative, with what is active in them.
+"""Results of any structure of an inner derivative, with their active parts.
 
-What leaves is a copy (see `outgoing`).  When the inner call runs again it makes the same structure
-once more, and what is active in the copy is found there by its path: the positions of parts within
-parts.
+The result is a copy (see `outgoing`).  When the inner call runs again, it makes the same structure,
+and the engine finds the active parts of the copy there by their paths: the positions of parts
+within parts.
 """
 
 from __future__ import annotations

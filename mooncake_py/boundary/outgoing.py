@@ -1,8 +1,8 @@
-"""Values that leave a differentiated call, copied before the end of the call changes them.
+"""Results of a differentiated call, copied before the end of the call changes them.
 
-The end of a call undoes every change of memory, containers and objects, also of those that were
-made inside.  What is handed out is copied before, with numbers for active scalars; where a
-derivative outside goes on with it, with active scalars of that one.
+The end of a call undoes every change of memory, containers and objects, also of those made inside.
+Results are copied before, with plain numbers in place of active scalars; inside an outer
+derivative, with active scalars of that derivative.
 """
 
 from __future__ import annotations

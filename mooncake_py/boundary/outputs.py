@@ -1,4 +1,4 @@
-"""What a differentiated function returned: its value, its cotangent."""
+"""The output of a differentiated function: its value and its cotangent."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Copies of the arguments, so that names for the originals mean constants.
+"""Copies of the arguments, so that other names for the originals refer to constants.
 
-Where a derivative is taken, an argument is a variable of its own: in
+A derivative treats an argument as a separate variable: in
 ``grad(lambda w: np.sum(w * weights))(weights)`` the captured array is a constant.  The function
-runs on a copy, so that the engine can tell one from the other by their memory.  The call then has
-the value of the plain call unless somebody writes into either: once the original was looked up,
-such a write is an error.
+runs on a copy, so that the engine can distinguish both by their memory.  The call then has the
+value of the plain call unless the program writes into either; once it has read the original, this
+write raises an error.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Arguments that share memory, passed as memory of their own.
+"""Arguments that share memory, passed in separate memory.
 
-Where a derivative is taken, arguments are separate variables: ``grad(f)(x, x)`` is the partial
-derivative.  What a differentiated argument shares with another one is copied for all but one of
-them.  The call then has the value of the plain call as long as nobody writes into what was
-shared; the contexts of the call look out for such writes, and raise.
+A derivative treats arguments as separate variables: ``grad(f)(x, x)`` is the partial derivative.
+If a differentiated argument shares memory with another one, all but one of them get copies.  The
+call then has the value of the plain call unless the program writes into the shared memory; the
+contexts of the call detect these writes, and raise.
 """
 
 from __future__ import annotations

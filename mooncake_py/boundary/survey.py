@@ -1,4 +1,4 @@
-"""What an argument leads to: its arrays, and the containers and objects that hold them."""
+"""The contents of an argument: its arrays, and the containers and objects that hold them."""
 
 from __future__ import annotations
 

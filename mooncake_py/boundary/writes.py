@@ -1,4 +1,4 @@
-"""Looking out for writes of a call into memory that it must not change."""
+"""Detection of writes into memory that a call must not change."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What is active somewhere in a region: names and arrays that depend on active inputs.
+"""Activity analysis of a region: names and arrays that depend on active inputs.
 
-What shares memory is active together, so one name stands for it wherever it is read.
+Arrays that share memory are active together, so one name represents them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From a region to its two sweeps: forward, saving what the way back needs, and backwards.
+"""Turn a region into two sweeps: a forward sweep that saves data, and a reverse sweep.
 
 Before: the grammar of `read` and `tangent`, with types and flags.  After: that, with ``Finite``,
 ``Push``, ``Bump`` and ``Pop``::
@@ -9,9 +9,9 @@ Before: the grammar of `read` and `tangent`, with types and flags.  After: that,
                                     finite v1                  d_x[i - 1] += g * a
                                     x[i] = v1
 
-What is saved is the slope of a statement with respect to an active operand, one number whatever it
-was computed from; nothing where it is an operand that no statement of the region changes.  Ints
-that indices are made of are saved before they change; branches push their side.
+The forward sweep saves the slope of a statement with respect to an active operand, which is one
+number, unless the slope is an operand that no statement of the region changes.  It saves ints of
+indices before they change; branches push their side.
 """
 
 from __future__ import annotations

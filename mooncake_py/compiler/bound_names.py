@@ -1,4 +1,4 @@
-"""Which names are bound for certain when a loop begins."""
+"""Names that are certainly bound when a loop begins."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Functions of the user that stand in a region by their bodies, and what was assumed of them.
+"""User functions inlined in a region, and the assumptions about them.
 
-What a body reads of other places (globals, captured variables, defaults) stands in the region as
-it was when it was read.  So each run begins by asking whether all of that is still the same.
-Functions are held weakly: a region must not keep alive what it was made of.
+Globals, captured variables and defaults that a body reads are constants of the region.  So each run
+first checks that they are unchanged.  The region refers to functions weakly, so that it does not
+keep them alive.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""What the operands of an expression receive if its value receives something.
+"""Cotangents of the operands of an expression, from the cotangent of its value.
 
     v0 = a * b        value v1 receives g        v0: g + g
     v1 = v0 + v0                                 a: (g + g) * b
 
-The operations are gone through backwards, once.  What an operation gives to its operands says the
-caller: products with slopes where all are numbers (`slopes`), more where some are arrays.
+One pass goes through the operations backwards.  The caller defines the adjoint of an operation:
+products with slopes if all operands are numbers (`slopes`), and more if some are arrays.
 """
 
 from __future__ import annotations

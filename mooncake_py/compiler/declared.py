@@ -1,4 +1,4 @@
-"""The declared derivatives of elementwise functions within what is recorded as one entry."""
+"""The declared derivatives of elementwise functions in code that is one entry."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What is read of a function that a region calls: its body, its names, its defaults.
+"""The definition of a function that a region calls: its body, its names, its defaults.
 
-It is a function that a global name or a captured variable is bound to, which may be another one
-tomorrow: see `callees`.  Or it stands in the function round the region, and is called there and
-nothing else: then it is the same in every call, and reads the variables of that function.
+Either a global name or a captured variable is bound to the function, which may change: see
+`callees`.  Or the function is nested in the function with the region and is only called there: then
+it is the same in every call, and reads the variables of that function.
 """
 
 from __future__ import annotations

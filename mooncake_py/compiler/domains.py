@@ -1,10 +1,10 @@
-"""Functions of NumPy on floats: where they give neither error nor warning, and floats of Python.
+"""Functions of NumPy on Python floats, and the domains without errors and warnings.
 
     np.log(v)        Check(0 < v < inf)
                      Op("float", (Call(np.log, (v,)),))
     v ** p           Check(v >= 0 or p % 1 == 0)
 
-The functions of `math` raise where they have no value, which ends the trial too.
+The functions of `math` raise outside of their domain, which also ends the trial.
 """
 
 from __future__ import annotations

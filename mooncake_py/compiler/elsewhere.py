@@ -1,4 +1,4 @@
-"""What comes out where no quick form serves."""
+"""The result of a trial without a quick form."""
 
 from __future__ import annotations
 

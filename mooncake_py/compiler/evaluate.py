@@ -1,4 +1,4 @@
-"""The value of an expression of ints, where it is wanted before its region runs."""
+"""Evaluation of int expressions before their region runs."""
 
 from __future__ import annotations
 

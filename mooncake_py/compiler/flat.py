@@ -1,6 +1,6 @@
-"""Operations without derivative, or with one of zero: comparisons, roundings, and ``a // b``.
+"""Operations without a derivative, or with derivative zero: comparisons, rounding, ``a // b``.
 
-What the functions of NumPy return is a float; the others return an int.
+NumPy's functions return a float; the others return an int.
 """
 
 from __future__ import annotations

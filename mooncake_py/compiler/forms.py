@@ -1,4 +1,4 @@
-"""What runs in the place of a region, for given types, activity and memory of its inputs."""
+"""The code that runs for a region, for given types, activity and memory of its inputs."""
 
 from __future__ import annotations
 

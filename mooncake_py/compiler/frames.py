@@ -1,4 +1,4 @@
-"""A function while its body is read as part of a region, and the scope that it was called from."""
+"""A function whose body is read as part of a region, and the scope of its call."""
 
 from __future__ import annotations
 

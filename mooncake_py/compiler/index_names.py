@@ -1,7 +1,7 @@
-"""Names that are bound to ints which are data: ``j = columns[k]``, ``for j in columns``.
+"""Names bound to ints from data: ``j = columns[k]``, ``for j in columns``.
 
-Nothing but their use tells that they are ints, in an index or a range.  So it is assumed, and what
-they are elements of must be arrays or lists of ints when the loop runs.
+Only their use in an index or a range shows that they are ints.  The region assumes it, and each run
+checks that they come from arrays or lists of ints.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Types of the numbers of a region: what comes out is of the type that the user's code would see.
+"""Type inference: the numbers of a region get the types that the user's code would see.
 
 Before: any block.  After: each `Assign` has the type of its value; where a name may be of two
 types in the end, a flag tells of which it is, kept by ``Count(flag_of(name), Const(number))``

@@ -1,4 +1,4 @@
-"""Lists of numbers as what a region reads and writes.
+"""Lists of numbers that a region reads and writes.
 
 A region runs on floats of its own: on entry those of the items, on exit they go back.  They are
 new objects, so that an item has been written if another object is in its place; the others stay as

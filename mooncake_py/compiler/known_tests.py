@@ -1,4 +1,4 @@
-"""Branches on what is None are decided before types are inferred: None has none that fits.
+"""Branches on None are decided before type inference, as None has no numeric type.
 
 Before: any block.  After: without the sides that are not taken::
 

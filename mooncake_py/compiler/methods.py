@@ -1,7 +1,7 @@
 """Methods that a method calls on its own object, in a region: ``self.force(x[i])``.
 
-Which function that is, the class says in which the method stands.  Each run begins by asking
-whether the object is of that very class, and the class still has that function.
+The class that defines the method determines the called function.  Each run first checks that the
+object is of exactly that class, and that the class still has that function.
 """
 
 from __future__ import annotations

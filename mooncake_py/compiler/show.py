@@ -1,4 +1,4 @@
-"""Regions as text, to be read."""
+"""Print regions as text for readers."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Arithmetic that need not be done, and names that need not be bound.
+"""Simplification: remove redundant arithmetic and unused names.
 
-Before and after: the grammar of `ir`.  Nothing changes the value of an expression but to rounding.
+Before and after: the grammar of `ir`.  Values of expressions change only by rounding.
 """
 
 from __future__ import annotations

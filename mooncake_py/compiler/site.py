@@ -1,11 +1,11 @@
-"""The place in a function where a region runs, as one entry where it can.
+"""The site of a region in a function, which runs it as one entry if possible.
 
-A region is tried: where something is unusual (another dtype, an index out of range, a value that is
-not finite) the arrays that it wrote are put back, nothing is recorded, and it runs statement by
-statement as it is written, which is the reference.
+The site tries the region.  In unusual cases (another dtype, an index out of range, a value that is
+not finite) it restores the arrays that the region wrote, records nothing, and runs it statement by
+statement, which is the reference.
 
-In reverse mode its sweeps run; in forward mode its tangent, a region again, runs in the mode
-below, so that derivatives of derivatives take the same way.
+In reverse mode its sweeps run; in forward mode its tangent, which is also a region, runs in the
+mode below, so that derivatives of higher order use the same passes.
 
 Measured, derivative over primal: see the tables in docs/explanation/performance.md.
 """

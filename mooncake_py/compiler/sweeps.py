@@ -1,4 +1,4 @@
-"""Both sweeps of loops and branches, whatever the statements are that they are made of.
+"""Both sweeps of loops and branches, for statements of any kind.
 
     for i in range: S           for i in range: S'         for i in reversed(range): R
     while test: S               c = 0                      for _ in range(pop ints): R

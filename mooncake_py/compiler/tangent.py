@@ -1,12 +1,12 @@
-"""From a region to one that computes tangents beside the values.
+"""Turn a region into one that also computes tangents.
 
 Before and after: the grammar of `read`, so that the result can be differentiated again::
 
     x[i] = a * x[i - 1]         t_x[i] = t_a * x[i - 1] + a * t_x[i - 1]
                                 x[i] = a * x[i - 1]
 
-The tangent of a name or an array has a name of its own; it is bound before the value, as the value
-may overwrite what it reads.
+The tangent of a name or an array has a separate name; it is bound before the value, because the
+value may overwrite the operands of the tangent.
 """
 
 from __future__ import annotations

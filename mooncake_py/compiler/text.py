@@ -1,4 +1,4 @@
-"""From the text of generated functions to functions."""
+"""Compile the text of generated functions."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Lists, dicts, sets and the like: what changes them, and how that is undone."""
+"""Lists, dicts, sets and other containers: their changes, and how these are undone."""

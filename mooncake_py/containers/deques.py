@@ -1,4 +1,4 @@
-"""Changes to deques, each recorded with its inverse, which heeds ``maxlen``."""
+"""Changes to deques, each recorded with its inverse, including the effects of ``maxlen``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Changes to dicts, each recorded with its inverse.
 
-What undoes a change goes by key and leaves the order alone, so that its cost is that of the change;
-the order is recorded once, before the first change after which it could not be found again.
+The inverse of a change uses the key and ignores the order, so that it costs as much as the change;
+the order is recorded once, before the first change that would lose it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Whether special methods that compiled code calls by itself change anything.
+"""Analysis of special methods that compiled code calls: whether they change anything.
 
-Hashing, printing and comparing inside containers happen in compiled code, where a method written
-in Python runs unseen.  That is right as long as it only computes; one that stores something is
-refused.  What a method does is read from its bytecode and from that of the functions it names.
+Compiled code hashes, prints and compares elements of containers, and the engine cannot see the
+Python methods that it calls.  This is right if a method only computes; a method that stores
+anything is refused.  The bytecode of the method, and of the functions it names, shows its effects.
 """
 
 from __future__ import annotations

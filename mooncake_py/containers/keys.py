@@ -1,8 +1,8 @@
-"""Dicts that are read at active numbers: a value found there must have been stored for them.
+"""Dicts read at active numbers: the value must have been stored for this very number.
 
-A dict finds what was stored under an equal number. As a memory of results (``memo[x]``) it would
-answer with a constant from before the call, or with the result for another variable that happens
-to have the same value: a derivative would be lost in silence.
+A dict finds a value stored under an equal number.  A cache of results (``memo[x]``) would return a
+constant from before the call, or the result for another variable with the same value, and the
+derivative would be lost without an error.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Changes to lists and bytearrays, each recorded with its inverse.
 
-What undoes a change costs about what the change costs: a queue of many elements from which one
-after the other is taken is not copied each time.
+The inverse of a change costs about as much as the change: taking one element after the other from a
+long queue does not copy the queue each time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What dicts are filled from: mappings written in Python are read in the engine's sight."""
+"""Sources of dicts: the engine derives the methods of mappings written in Python."""
 
 from __future__ import annotations
 

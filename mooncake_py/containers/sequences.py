@@ -1,4 +1,4 @@
-"""Sequences that NumPy reads in compiled code, as lists, of which the engine knows each element.
+"""Sequences that NumPy reads in compiled code, converted to lists for the engine.
 
 NumPy makes arrays of anything that has a length and elements: deques, subclasses of list and
 tuple, classes with ``__len__`` and ``__getitem__``.

@@ -1,7 +1,7 @@
 """Changes to sets, each recorded with its inverse.
 
-The order of a set is that of its table of hashes, which depends on what was in it before.  It is
-recorded once, as that of a dict is, and brought back as far as filling the set anew can do that.
+The order of a set is that of its hash table, which depends on its history.  It is recorded once,
+like that of a dict, and restored as far as refilling the set can do it.
 """
 
 from __future__ import annotations

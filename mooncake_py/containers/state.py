@@ -1,7 +1,7 @@
 """Changes to objects and names, each recorded with its inverse.
 
-Only what existed before the call needs to be undone, but what that is cannot be told cheaply,
-so every change is recorded.  Undoing runs no code of the user's.
+Only changes to objects that existed before the call need to be undone, but finding these is
+expensive, so every change is recorded.  Undoing runs no user code.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What users read when something fails: places in their source, notes, refusals, progress."""
+"""Messages for users: positions in their source, notes, refusals, progress."""

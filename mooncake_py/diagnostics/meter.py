@@ -1,4 +1,4 @@
-"""How far a derivative is: counted only while somebody wants to know.
+"""The progress of a derivative, counted only while a callback is registered.
 
 The context of a derivative that is watched has a :class:`Meter`.  It counts entries as they are
 recorded, by a function in place of `record`; on the reverse pass the context stops at intervals;

@@ -1,4 +1,4 @@
-"""Modules whose Python code runs as it is: it has no part in a derivative, or reads constants."""
+"""Modules whose Python code runs natively: it is irrelevant to derivatives, or reads constants."""
 
 from __future__ import annotations
 

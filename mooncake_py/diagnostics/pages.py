@@ -1,4 +1,4 @@
-"""Pages of the documentation, where messages name them."""
+"""Pages of the documentation that messages name."""
 
 from __future__ import annotations
 

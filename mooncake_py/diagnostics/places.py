@@ -1,4 +1,4 @@
-"""Places in the user's source, found from the frames of rewritten code."""
+"""Positions in the user's source, found from the frames of rewritten code."""
 
 from __future__ import annotations
 

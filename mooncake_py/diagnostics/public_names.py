@@ -1,7 +1,7 @@
-"""The names under which users know compiled functions: ``scipy.special.erf``, not ``numpy.erf``.
+"""The public names of compiled functions: ``scipy.special.erf``, not ``numpy.erf``.
 
-What a function says of itself is often a private module, or nothing.  The modules that are loaded
-are searched for a public name instead; this is done for error messages only.
+The ``__module__`` of a function is often a private module, or missing.  So error messages search
+the loaded modules for a public name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The error for a function that can be neither derived nor run as it is."""
+"""The error for a function that the engine can neither derive nor run natively."""
 
 from __future__ import annotations
 

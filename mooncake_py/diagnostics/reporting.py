@@ -1,4 +1,4 @@
-"""What the engine asks of a call to say what is wrong in it."""
+"""The protocol by which the engine reports errors to a call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines that declare a missing rule, ready to be pasted: only the dots are to be filled in."""
+"""Snippets that declare a missing rule; the user pastes them and fills in the dots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many steps of loops are done, and how long the rest takes at that pace."""
+"""The finished steps of loops, and an estimate of the remaining time."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Tracebacks that show the user's code only: the frames of this package are left out.
+"""Tracebacks without the frames of this package.
 
-Rewritten code has the file and the lines of the user's, so what is left is the traceback of the
-call without differentiation.  It is shortened once, where an exception leaves the package.
-Setting the environment variable ``MOONCAKE_FULL_TRACEBACK=1`` keeps all frames.
+Rewritten code has the user's file and lines, so the remaining traceback is that of the plain call.
+It is shortened once, when an exception leaves the package. Setting the environment variable
+``MOONCAKE_FULL_TRACEBACK=1`` keeps all frames.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Warnings of compiled code name the user's line, not the engine's that made it run.
+"""Warnings of compiled code, reissued at the user's line instead of the engine's.
 
-NumPy's C code warns at the Python frame that is running, which is the engine's where an operation
-of rewritten code is carried out.  While a differentiated call runs, a filter of this module stands
-in front of the others: it takes what is warned at a frame of this package, and warns again at the
-user's line, with the user's module and registry, by all other filters.  So a warning is shown
-once per location, is an error, or is ignored exactly as it is in the plain call.
+NumPy's C code warns at the running Python frame, which is the engine's for an operation of
+rewritten code.  While a differentiated call runs, a filter of this module precedes all others: it
+takes warnings at frames of this package, and reissues them at the user's line, with the user's
+module and registry, through all other filters.  So a warning is shown once per location, is an
+error, or is ignored exactly as in the plain call.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The adjoints of statements on arrays that are recorded as one entry.
 
-An adjoint adds to slices of the shadows.  Where its result is not finite, a careful one runs, in
-which a zero cotangent stays zero.
+An adjoint adds to slices of the shadows.  If its result is not finite, a careful adjoint runs, in
+which a zero cotangent remains zero.
 """
 
 from __future__ import annotations

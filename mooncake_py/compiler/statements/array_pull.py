@@ -1,4 +1,4 @@
-"""Print the reverse of statements on arrays: what reads the cotangent, and what is added where."""
+"""Print the adjoints of statements on arrays: the reads of cotangents, and the additions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tangent of a statement as a statement of the mode below, which has quick forms for it."""
+"""The tangent of a statement as a statement of the mode below, by its quick forms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operations of a statement whose functions are known, and which of them are on arrays."""
+"""The operations of a statement with known functions, and those among them on arrays."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which cotangents must be looked at: a zero one times an infinite slope shall be zero.
+"""Cotangents that need a check, because zero times an infinite slope must be zero.
 
-A cotangent that is finite stays so in sums, and in products with finite numbers.  It is looked at
-after products with what may be anything, once: what is not finite stays so on its way.
+A finite cotangent remains finite in sums, and in products with finite numbers.  It is checked once,
+after products with arbitrary numbers, because a value that is not finite remains so.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Operands that are read by index arrays and masks: ``x[columns]``, ``x[x > 0.0]``.
+"""Operands read by index arrays and masks: ``x[columns]``, ``x[x > 0.0]``.
 
-What is read is a copy, of which one element of the array may be several.
+The read creates a copy, in which an element of the array may occur several times.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The ways that always serve: each operation is a call of the context.
+"""The general way, for all operands: each operation is a call of the context.
 
     a * x[i] + b      C.add(C.mul(V[0], C.getitem(V[1], V[2])), V[3])
 
-They are the reference for all quick forms.
+It is the reference for all quick forms.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The kinds of the operands of a statement on arrays: what decides on its form."""
+"""The kinds of the operands of a statement on arrays, which select its form."""
 
 from __future__ import annotations
 

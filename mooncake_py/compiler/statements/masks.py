@@ -1,4 +1,4 @@
-"""What a function of two operands chose, kept in few bytes.
+"""The choices of a function of two operands, kept in few bytes.
 
 Masks are made on the way forward and live until the reverse pass, in memory that is new; a bit for
 each element takes an eighth of the pages.  Measured on shortest paths in 250 nodes: a third of

@@ -1,4 +1,4 @@
-"""Lines that look up the nodes of arrays, and see that constant arrays have none."""
+"""Lines that look up the nodes of arrays, and check that constant arrays have none."""
 
 from __future__ import annotations
 

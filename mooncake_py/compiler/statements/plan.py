@@ -1,4 +1,4 @@
-"""What is known of a form on arrays before anything is printed."""
+"""The plan of a form on arrays, made before it is printed."""
 
 from __future__ import annotations
 

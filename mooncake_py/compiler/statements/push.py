@@ -1,4 +1,4 @@
-"""Statements in forward mode: the tangent of a statement runs beside it, in the mode below.
+"""Statements in forward mode: the tangent of a statement runs with it, in the mode below.
 
 Where nothing is active below, a form computes both natively (`forward_forms`).  Else both are
 statements of the mode below::
@@ -6,7 +6,7 @@ statements of the mode below::
     y = a * np.sin(x[i])        d0 * np.sin(v1) + v0 * (d1 * np.cos(v1))
                                 v0 * np.sin(v1)
 
-which knows quick forms for them.  What is unusual goes the general way, which is the reference.
+which has quick forms for them.  Unusual cases take the general way, which is the reference.
 """
 
 from __future__ import annotations

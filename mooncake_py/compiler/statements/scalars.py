@@ -1,9 +1,9 @@
 """Statements on numbers and elements as one entry: ``s - 0.01 * math.sin(a)``, ``x[i] = a * y[j]``.
 
-Done one by one, each operation costs an object and an entry of the tape.  Here they are computed
-on plain floats, whose arithmetic is that of NumPy's scalars to the last bit at a third of the
-price; one entry holds the slopes, and its adjoint goes from the slot of the shadow that was
-written straight into those that were read.
+Operation by operation, each would cost an object and an entry of the tape.  Here they run on plain
+floats, whose arithmetic equals that of NumPy's scalars bit for bit at a third of the cost; one
+entry keeps the slopes, and its adjoint adds from the shadow's slot of the written element directly
+to the slots of the elements read.
 
 Measured, gradient over primal: float loops 46 -> 25, Gauss-Seidel 20 -> 5.1, a recurrence
 26 -> 9.8.

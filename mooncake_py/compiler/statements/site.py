@@ -1,4 +1,4 @@
-"""The place in a function where a statement runs, as one entry where it can."""
+"""The site of a statement in a function, which runs it as one entry if possible."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@
                           layout   (1, 2), 0, (3, 4)     values: a, x, i, y, j
                           target   (1, 2)
 
-An operand is a value, or what is read from one by an index that is another one.
+An operand is a value, or an element or slice of a value, with another value as the index.
 """
 
 from __future__ import annotations

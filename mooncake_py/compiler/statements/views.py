@@ -1,7 +1,7 @@
-"""Operands that are read through a view: ``x.T``, ``np.flip(x[:k])``.
+"""Operands read through a view: ``x.T``, ``np.flip(x[:k])``.
 
-A value and a tangent are read, and a cotangent is added, through the same view; nothing is
-recorded of it.
+Values and tangents are read, and cotangents are added, through the same view, which is not
+recorded.
 """
 
 from __future__ import annotations

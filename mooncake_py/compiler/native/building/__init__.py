@@ -1,1 +1,1 @@
-"""The statements of a region while it is read: numbers, arrays and their elements."""
+"""Builders of the statements of a region: numbers, arrays and their elements."""

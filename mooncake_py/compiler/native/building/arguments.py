@@ -1,4 +1,4 @@
-"""What the arguments of functions of NumPy say: options, shapes, types of elements."""
+"""Arguments of NumPy functions: options, shapes, types of elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The statements of a region while it is read, and what is known of its ints."""
+"""The builder of a region: its statements so far, and the known facts about its ints."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@
     z / w           with r = v / u:  (x + y * r) / (u + v * r),  (y - x * r) / (u + v * r)
                     if w is nearer to the real axis; else the same with the parts exchanged
 
-So a derivative of what is complex is one of real numbers: nothing after the reader knows of them.
+So a complex derivative becomes a real one, and only the reader handles complex numbers.
 """
 
 from __future__ import annotations

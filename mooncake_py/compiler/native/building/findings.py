@@ -1,4 +1,4 @@
-"""What is found out while a function is read, and makes it be read anew."""
+"""Facts found while a function is read, which require that it is read again."""
 
 from __future__ import annotations
 
