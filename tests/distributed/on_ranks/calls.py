@@ -109,6 +109,7 @@ def objects(comm: MPI.Intracomm, x: ndarray) -> Any:
     request = comm.isend([x[0] * x[1], None], right, 3)
     total += comm.recv(source=MPI.ANY_SOURCE, tag=MPI.ANY_TAG)[0] ** 2
     request.wait()
+    comm.barrier()
     piece = comm.scatter([x * k for k in range(size)] if rank == 0 else None)
     gathered = comm.gather(float(piece[1]) ** 2, root=size - 1)
     total += np.sum(piece) + sum(comm.alltoall([x[0] * k for k in range(size)])) ** 2
@@ -132,6 +133,7 @@ def from_anywhere(comm: MPI.Intracomm, x: ndarray) -> Any:
         assert status.Get_count(MPI.DOUBLE) == 2
         total += np.sum(b**2) * (1 + status.Get_tag()) * (1 + status.Get_source())
     MPI.Request.Waitall([*sends, MPI.REQUEST_NULL])
+    comm.Barrier()  # else a rank that runs this again may send to one that has not ended
     return total
 
 
