@@ -196,6 +196,8 @@ def pull_codual(entry: tuple[Any, ...]) -> None:
     for i, (value, codual, r) in enumerate(zip(args, coduals, rdata[1:], strict=True)):
         if type(codual) is ArrayCoDual and r is not None and type(r) is not NoRData:
             raise misplaced(rule, i, r)
+        if type(value) is Active and (r is None or type(r) is NoRData):
+            raise left_out(rule, i, r)
         collect(value, codual, r)
 
 
@@ -220,6 +222,17 @@ def misplaced(rule: Rule, position: int, rdata: Any) -> InvalidRuleError:
         why="a pullback adds the cotangent of an array to its fdata; a returned one would be "
         f"lost;\nthe rule is declared at {rule.origin}",
         fix="increment(x, g), and return NoRData()",
+    )
+
+
+def left_out(rule: Rule, position: int, rdata: Any) -> InvalidRuleError:
+    """Return the error for an active number that a pullback returns no cotangent for."""
+    return InvalidRuleError(
+        f"the pullback of the rule of {rule.name} returned {rdata} for argument {position}, "
+        "a number",
+        why="the cotangent of a number is what the pullback returns for it;\n"
+        f"the rule is declared at {rule.origin}",
+        fix="return a number, 0.0 if the derivative is zero",
     )
 
 
@@ -265,8 +278,7 @@ def collect(value: Any, codual: CoDual, rdata: Any) -> None:
         shadows.collect(codual.tree, codual.fdata, set())
         shadows.seed(codual.tree, rdata)
     elif type(value) is Active:
-        if type(rdata) is not NoRData:
-            value.add(rdata)
+        value.add(rdata)
     elif type(value) is tuple and type(rdata) is tuple:
         for part, r in zip(value, rdata, strict=True):
             if type(part) is Active and type(r) is not NoRData:

@@ -12,6 +12,7 @@ from numpy import ndarray
 from mooncake_py.errors import InvalidTangentError, MissingRuleError
 from mooncake_py.rules.exact_zeros import is_sound, sum_of_products
 from mooncake_py.rules.kinds import NotImplementedDerivative
+from mooncake_py.rules.returned import cotangents_in, positional_count
 from mooncake_py.runtime import pulls
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.pulls import Entry, deliver, reads
@@ -33,6 +34,9 @@ def pull_linear(entry: Entry) -> None:
     if g is None:
         return
     cotangents = adjoint(g, *args, **kwargs)
+    if rule.by_user:  # those of the package are tested
+        most, may_be_list = len(rule.wrt), takes_list(nodes[0])
+        cotangents = cotangents_in(cotangents, rule, len(nodes), most, may_be_list)
     hand_over_all(nodes, cotangents, fits, g, rule)
 
 
@@ -71,14 +75,20 @@ def pull_vjp(entry: Entry) -> None:
     g = take_all(outputs)
     if g is None:
         return
-    hand_over_all(nodes, pullback(g), fits, g, rule)
+    cotangents = pullback(g)
+    if cotangents is None and type(g) is tuple:
+        return  # the cotangent of one of several outputs, which has none
+    if rule.by_user:
+        most, may_be_list = positional_count(rule.rule), takes_list(nodes[0])
+        cotangents = cotangents_in(cotangents, rule, len(nodes), most, may_be_list)
+    hand_over_all(nodes, cotangents, fits, g, rule)
 
 
 def hand_over_all(nodes: Any, cotangents: Any, fits: Any, g: Any, rule: Any) -> None:
-    """Give a rule's cotangents to its arguments; of those left out at the end none was given."""
+    """Give a rule's cotangents to its arguments."""
     if type(cotangents) is not tuple:
         cotangents = (cotangents,)
-    if len(cotangents) < len(nodes):
+    if len(cotangents) < len(nodes):  # of a rule of the package
         raise InvalidTangentError(
             f"the pullback of {rule.name} returned {len(cotangents)} cotangents for "
             f"{len(nodes)} arguments",
@@ -86,6 +96,11 @@ def hand_over_all(nodes: Any, cotangents: Any, fits: Any, g: Any, rule: Any) -> 
         )
     for position, (node, c, spec) in enumerate(zip(nodes, cotangents, fits, strict=False)):
         hand_over(node, c, spec, g, rule, position)
+
+
+def takes_list(node: Any) -> bool:
+    """Return whether the cotangent of an argument may be a list; open for a constant."""
+    return node is None or type(node) is list or type(node) is TangentTree
 
 
 def take_all(outputs: Any) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 
 from mooncake_py.rules.declare import contextual
 from mooncake_py.rules.kinds import NotImplementedDerivative, VjpRule, Wirtinger
+from mooncake_py.rules.returned import cotangents_in, positional_count
 
 if TYPE_CHECKING:
     from mooncake_py.modes.forward.context import ForwardContext
@@ -144,9 +145,13 @@ def cotangent_like(y: Any) -> Any:
 
 def weighted(g: Any, pullback: Callable[..., Any], tangents: Any, rule: VjpRule) -> Any:
     """Return <pullback(g), tangents>."""
-    cotangents = pullback(g)
-    if not isinstance(cotangents, tuple):
-        cotangents = (cotangents,)
+    found = pullback(g)
+    if found is None and isinstance(g, tuple):
+        return 0.0  # the cotangent of one of several outputs, which has none
+    takes_list = tangents[0] is None or isinstance(tangents[0], list)
+    least = max(i for i, t in enumerate(tangents) if t is not None) + 1
+    most = positional_count(rule.rule)
+    cotangents = cotangents_in(found, rule, least, most, takes_list)
     total = 0.0
     for position, (c, t) in enumerate(zip(cotangents, tangents, strict=False)):
         if isinstance(c, NotImplementedDerivative) and t is not None:
