@@ -75,6 +75,7 @@ def test_an_argument_that_is_not_restored_is_an_error(
     assert code == 1
     assert "the argument was not restored" in text
     assert found["hvp"].startswith("ok, ")
+    assert doctor.U[0] == 0.0
 
 
 def test_packages_that_are_broken_do_not_end_it(

@@ -325,9 +325,31 @@ def around_checkpoints(u):
     return np.sum(u)
 
 
+def around_parts_that_run_again(u):
+    for _ in range(4):
+        checkpoint(energy, u)
+    return np.sum(u)
+
+
+def twice(u):
+    k = 0
+    while k < 2:
+        helper(u)
+        k += 1
+
+
+def while_in_while(u):
+    t = 0
+    while t < 3:
+        twice(u)
+        t += 1
+    return np.sum(u)
+
+
 LOOPS = [
     (nested, 4), (one_after_the_other, 7), (while_loop, 6), (left_early, 6), (raised, 5),
-    (over_values, 6), (around_checkpoints, 3),
+    (over_values, 6), (around_checkpoints, 3), (around_parts_that_run_again, 4),
+    (while_in_while, 3),
 ]  # fmt: skip
 
 
@@ -354,6 +376,14 @@ def test_the_number_of_steps_is_known_from_the_beginning_where_it_is_said():
     assert (first.steps, first.total_steps) == (0, 4)
     first = next(p for p in reports_of(while_loop, line()) if p.total_steps is None)
     assert first.phase == "forward"
+
+
+def test_loops_within_steps_of_checkpointed_ones_are_left_alone():
+    watched = meter.Meter(meter.Reporter(lambda p: None, 1.0), [])
+    items = range(3)
+    assert watched.steps_of(items) is not items
+    watched.runs.within_step = True
+    assert watched.steps_of(items) is items
 
 
 @pytest.mark.without_modes("compiled functions are one entry", "compiled")
