@@ -3,36 +3,18 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from benchmarks.ranks import mpiexec
+
 __all__ = ["NEEDS_MPI", "run_on_ranks"]
 
 ROOT = Path(__file__).parents[2]
-
-
-@cache
-def mpiexec() -> tuple[str, ...]:
-    """Return the command that starts ranks, with what it needs to start more than there are cores.
-
-    The one beside the interpreter goes first: packages of PyPI install theirs there.
-    """
-    beside = Path(sys.executable).with_name("mpiexec")
-    command = str(beside) if beside.exists() else shutil.which("mpiexec")
-    if command is None or find_spec("mpi4py") is None:
-        return ()
-    version = subprocess.run([command, "--version"], capture_output=True, text=True, check=False)
-    if "Open MPI" not in version.stdout:
-        return (command,)
-    as_root = ("--allow-run-as-root",) if os.geteuid() == 0 else ()
-    return (command, "--oversubscribe", *as_root)
 
 
 NEEDS_MPI = pytest.mark.skipif(not mpiexec(), reason="needs mpi4py and mpiexec")

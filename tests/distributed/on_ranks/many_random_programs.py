@@ -1,0 +1,20 @@
+"""Programs of steps, on all ranks and in one process: many."""
+
+from __future__ import annotations
+
+from mpi4py import MPI
+
+from tests.distributed.on_ranks.comparing import WAYS, compare
+from tests.distributed.on_ranks.steps.program import FAMILIES, every_step, random_program
+
+
+def check_random_programs(comm: MPI.Intracomm) -> None:
+    compare(comm, [random_program(seed) for seed in range(100, 120)], WAYS)
+
+
+def check_all_steps_in_all_ways(comm: MPI.Intracomm) -> None:
+    compare(comm, [every_step(family) for family in FAMILIES], WAYS)
+
+
+def check_long_programs(comm: MPI.Intracomm) -> None:
+    compare(comm, [random_program(seed, 12) for seed in range(200, 204)], ["gradient"])
